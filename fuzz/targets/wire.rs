@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use priolane_core::ids::HostId;
 use priolane_core::telemetry::Path;
 use priolane_core::transport::receiver_driven::Note;
-use priolane_core::transport::tokens::Ticket;
+use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::transport::window::Segment;
 use priolane_core::units::Time;
 use priolane_core::wire::{Codec, EcnCodepoint, IpVersion, RecvMeta, WireBody};
@@ -30,6 +30,6 @@ fn decodes<B: WireBody>(datagram: &[u8]) -> bool {
 }
 
 fuzz_target!(|datagram: &[u8]| {
-    let formats = [decodes::<Segment>, decodes::<Segment<Path>>, decodes::<Ticket>, decodes::<Note>];
+    let formats = [decodes::<Segment>, decodes::<Segment<Path>>, decodes::<TokenMessage>, decodes::<Note>];
     assert!(formats.iter().filter(|decodes| decodes(datagram)).count() <= 1);
 });

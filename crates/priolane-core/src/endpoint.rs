@@ -16,7 +16,7 @@ use crate::ids::FlowId;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
-pub use control::{Command, Control, LadderOf, Thresholds};
+pub use control::{Command, Control, ThresholdSet, Thresholds};
 pub use event::{CreditStats, Event, FlowReport, PayloadStats, Stats};
 pub use flow::{FlowRequest, FlowSpec, Weights};
 pub use local_host::{Clocks, LocalHost, RealHost};

@@ -3,14 +3,14 @@
 //! What many experiments give all flows alike (group, class, deadline, coflow, weights) takes memory only where two flows
 //! differ in it; and so do ids, which mostly are places in the list.
 
+use crate::columnar::{ColumnarVec, Columns, SparseColumn};
 use crate::endpoint::{FlowSpec, Weights};
 use crate::ids::{Class, CoflowId, FlowId, HostId};
-use crate::packed::{Column, Columns, PackedList};
 use crate::packet::Offset;
 use crate::units::Time;
 
 /// Flows, up to 2^32 of them and each of at most [`MOST_BYTES`] or without end.
-pub type FlowList = PackedList<FlowColumns>;
+pub type FlowList = ColumnarVec<FlowColumns>;
 
 /// The most payload bytes of a flow with an end: 2^48 - 2. A list takes larger ones for that.
 pub(crate) const MOST_BYTES: u64 = Offset::MAX - 1;
@@ -22,14 +22,14 @@ const ENDLESS: u64 = Offset::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct FlowColumns {
     entries: Vec<Entry>,
-    groups: Column<u16>,
-    classes: Column<Class>,
+    groups: SparseColumn<u16>,
+    classes: SparseColumn<Class>,
     /// By how much, modulo 2^32, the id is beyond the place in the list.
-    id_beyond_place: Column<u32>,
-    deadlines: Column<Option<Time>>,
-    coflows: Column<Option<CoflowId>>,
-    coflow_places: Column<u32>,
-    weights: Column<Weights>,
+    id_beyond_place: SparseColumn<u32>,
+    deadlines: SparseColumn<Option<Time>>,
+    coflows: SparseColumn<Option<CoflowId>>,
+    coflow_places: SparseColumn<u32>,
+    weights: SparseColumn<Weights>,
 }
 
 /// What differs from flow to flow.
@@ -132,7 +132,7 @@ impl FlowList {
     /// Gives each flow its place in the list as its id.
     pub fn number(&mut self) {
         let len = self.len();
-        self.columns_mut().id_beyond_place = Column::alike(len, 0);
+        self.columns_mut().id_beyond_place = SparseColumn::uniform(len, 0);
     }
 }
 

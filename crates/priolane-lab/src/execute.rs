@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::metrics::effective::Bottleneck;
 use crate::metrics::{self, SizeClass};
 use crate::optimum;
-use crate::plan::{self, Built, Realized, Run};
+use crate::plan::{self, ActualRun, ResolvedRun, Run};
 use priolane_results::admission::AdmissionRecord;
 use priolane_results::answer::Answer;
 use priolane_results::compare::{Difference, differing_member, first_difference};
@@ -159,7 +159,7 @@ pub fn execute_in(
 ///
 /// # Errors
 /// A file could not be written.
-pub fn adopt(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Failure> {
+pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     if others.is_empty() || store.accept(&id).is_some() {
         return Ok(false);
@@ -168,7 +168,7 @@ pub fn adopt(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Failure
         let Some(record) = other.accept(&id) else { continue };
         let mut draft = store.begin(&id)?;
         for file in &record.files {
-            draft.take_over(&other.path(&id), file)?;
+            draft.link_file(&other.path(&id), file)?;
         }
         let verified = other.is_verified(&id);
         let mut own = RunRecord {
@@ -232,7 +232,7 @@ pub struct Job<'a> {
     /// What to run.
     pub run: &'a Run,
     /// The same, resolved.
-    pub built: &'a Built,
+    pub built: &'a ResolvedRun,
     /// Where it goes.
     pub store: &'a Store,
     /// Its id.
@@ -287,7 +287,7 @@ fn settle(
 #[derive(Clone, Copy)]
 struct Simulation<'a> {
     run: &'a Run,
-    built: &'a Built,
+    built: &'a ResolvedRun,
 }
 
 impl<'a> Simulation<'a> {
@@ -406,7 +406,7 @@ fn effective(
 }
 
 /// Says which pauses wait for each other for ever, if any do.
-fn deadlock(built: &Built, outcome: &Outcome) -> Option<String> {
+fn deadlock(built: &ResolvedRun, outcome: &Outcome) -> Option<String> {
     let topology = &built.scenario.topology;
     let name = |&(link, class): &(LinkId, Class)| {
         let link = &topology.links[link.index()];
@@ -421,7 +421,7 @@ fn deadlock(built: &Built, outcome: &Outcome) -> Option<String> {
 
 /// A run that was simulated, as it came about.
 struct Ran<'a> {
-    realized: Realized<'a>,
+    realized: ActualRun<'a>,
     outcome: Outcome,
 }
 
@@ -430,8 +430,8 @@ fn rows<'a>(ran: &'a Ran<'_>) -> Rows<'a> {
 }
 
 /// What the rows of a run are made of.
-pub(crate) fn source<'a>(realized: &'a Realized<'_>) -> Source<'a> {
-    let Realized { built, scenario, measured, bare_fct, with_handshake, .. } = realized;
+pub(crate) fn source<'a>(realized: &'a ActualRun<'_>) -> Source<'a> {
+    let ActualRun { built, scenario, measured, bare_fct, with_handshake, .. } = realized;
     Source { scenario, groups: &built.groups, measured, bare_fct, with_handshake: with_handshake.as_deref() }
 }
 
@@ -461,7 +461,7 @@ fn differing_totals(window: &Outcome, wheel: &Outcome) -> Option<Difference> {
 }
 
 /// Fails where a switch port dropped data although its buffer is as large as is derived for no loss.
-fn check_zero_loss(built: &Built, outcome: &Outcome) -> Result<(), Failure> {
+fn check_zero_loss(built: &ResolvedRun, outcome: &Outcome) -> Result<(), Failure> {
     let ScenarioSpec { topology, outages, .. } = &*built.scenario;
     let Some(bounds) = built.zero_loss.as_ref().filter(|_| outages.is_empty()) else { return Ok(()) };
     let lossy = |p: &&PortClassRecord| p.class == DATA_CLASS && p.dropped > 0 && bounds[p.link.index()] > 0;

@@ -35,10 +35,10 @@ use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::{Map, Value as Json};
 
-pub use claims::{Claim, Source, Test, Way};
+pub use claims::{Claim, Source, Test, TrendDirection};
 pub(crate) use claims::{MetricAt, OpenRange};
 pub(crate) use deadlines::AtRate;
-pub use deadlines::{Allowed, Deadline, Deadlines, Exponential, Part, Split};
+pub use deadlines::{AllowedTime, Deadline, Deadlines, Exponential, Part, Split};
 pub(crate) use evaluation::Metrics;
 pub use evaluation::Slowdown;
 pub use events::Event;
@@ -57,7 +57,7 @@ pub(crate) use service::MixDraw;
 pub(crate) use service::Payer;
 pub use service::{Pair, Service};
 pub(crate) use timing::{Change, ControlText};
-pub use timing::{Timing, Whom};
+pub use timing::{ControlTarget, Timing};
 
 use crate::panels::Panel;
 use crate::scheme::{self, Scheme};

@@ -31,11 +31,11 @@ use std::path::Path;
 use priolane_source::{InputError, SIZE_LIMIT, read_text};
 
 pub(crate) use admission::round_trip;
-pub use build::{Built, Load, Measured, build, build_at, transport};
+pub use build::{Load, Measured, ResolvedRun, build, build_at, transport};
 pub use merged::from_merged;
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
-pub use realize::Realized;
+pub use realize::ActualRun;
 pub use requirement::Requirement;
 pub use run::{Plan, Run};
 

@@ -86,7 +86,7 @@ impl Grid {
         let run = self.planned(run_id)?;
         let mut reporter = Reporter::new(progress);
         let done = py.detach(|| {
-            execute::adopt(run, &self.store, &self.others)?;
+            execute::reuse_from(run, &self.store, &self.others)?;
             execute::execute_in(run, &self.store, &self.settings, &mut |now| reporter.report(now))
         });
         match done {
@@ -102,7 +102,7 @@ impl Grid {
     fn ready(&self, py: Python<'_>, run_id: &str) -> PyResult<bool> {
         let run = self.planned(run_id)?;
         py.detach(|| {
-            execute::adopt(run, &self.store, &self.others)?;
+            execute::reuse_from(run, &self.store, &self.others)?;
             let id = RunId::new(run_id).ok_or_else(|| execute::Failure::RunId(run_id.to_owned()))?;
             let there = self.store.accept(&id).is_some();
             Ok(there && (!self.settings.verify || self.store.is_verified(&id)))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::admit::{Key, Magnitudes, Settled};
+use priolane_core::admit::{Key, LogHistogram, SettlingTime};
 use priolane_core::ids::Class;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Notices, Outcome};
@@ -162,7 +162,7 @@ impl AdmissionRecord {
         source.scenario.admission.part().levels()?;
         let accounts = || outcome.admission.iter().map(|(_, account)| account);
         let keys: Vec<Key> = accounts().flat_map(|account| account.keys.iter().cloned()).collect();
-        let mut terms: BTreeMap<&str, Magnitudes> = BTreeMap::new();
+        let mut terms: BTreeMap<&str, LogHistogram> = BTreeMap::new();
         for (name, magnitudes) in accounts().flat_map(|account| &account.terms) {
             terms.entry(name).or_default().merge(magnitudes);
         }
@@ -271,7 +271,7 @@ impl OverTime {
 impl Settling {
     fn of(keys: &[Key], rtt: Span) -> Option<Self> {
         let busy: Vec<&Key> = keys.iter().filter(|key| key.updates >= LEAST_TO_SETTLE).collect();
-        let settled: Vec<(u64, Settled)> =
+        let settled: Vec<(u64, SettlingTime)> =
             busy.iter().filter_map(|key| Some((key.updates, key.trail.settled(SETTLED_WITHIN)?))).collect();
         let mut updates: Vec<u64> = settled.iter().map(|(_, settled)| settled.updates).collect();
         let mut rtts: Vec<f64> =
@@ -293,7 +293,7 @@ impl Settling {
 }
 
 impl Term {
-    fn of(name: &str, magnitudes: &Magnitudes) -> Option<Self> {
+    fn of(name: &str, magnitudes: &LogHistogram) -> Option<Self> {
         let at = |q| magnitudes.quantile(q);
         Some(Self { name: name.to_owned(), p50: at(0.5)?, p95: at(0.95)?, p99: at(0.99)? })
     }
@@ -301,7 +301,7 @@ impl Term {
 
 #[cfg(test)]
 mod tests {
-    use priolane_core::admit::Trail;
+    use priolane_core::admit::ConvergenceTrace;
 
     use super::*;
 
@@ -313,7 +313,7 @@ mod tests {
             p: 0.0,
             p_half: 0.0,
             updates: watched.len() as u64,
-            trail: Trail::default(),
+            trail: ConvergenceTrace::default(),
             watched: watched.iter().map(|&(at, p)| (Time(at), p)).collect(),
         };
         let keys =
@@ -333,7 +333,7 @@ mod tests {
             p,
             p_half,
             updates,
-            trail: Trail::default(),
+            trail: ConvergenceTrace::default(),
             watched: Vec::new(),
         };
         let keys = Keys::of(&[key(0.1, 0.5, 300), key(1.9, 1.8, 100), key(1.0, 1.0, 200)]);

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::FlowId;
 use priolane_core::price::Cos;
-use priolane_core::price::ledger::{self, Metered, Owed, PricePlan};
+use priolane_core::price::ledger::{self, Invoice, PricePlan, UsageRecord};
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::{Began, FlowRecord, Outcome};
+use priolane_sim::outcome::{FlowRecord, Outcome, StartTime};
 use priolane_sim::scenario::ScenarioSpec;
 
 use crate::row;
@@ -96,13 +96,13 @@ impl<'a> Group<'a, '_> {
         hosts.dedup();
         let machine = |host: u16| hosts.binary_search(&host).unwrap_or_default();
         let changes = changes(scenario);
-        let metered: Vec<Metered> = flows
+        let metered: Vec<UsageRecord> = flows
             .iter()
             .map(|(spec, record)| {
                 let end = end(spec, record, outcome.stopped_at);
                 let pairs = pairs(spec, changes.get(&spec.id), end);
                 let bytes = reported.between((spec, record), &pairs);
-                Metered { flow: spec.id, machine: machine(spec.src.0), pairs, end, bytes }
+                UsageRecord { flow: spec.id, machine: machine(spec.src.0), pairs, end, bytes }
             })
             .collect();
         let pair = match self.paying.plan {
@@ -112,7 +112,7 @@ impl<'a> Group<'a, '_> {
         let run = outcome.stopped_at.since(Time::ZERO);
         let owed = ledger::bills(self.paying.plan, &vec![pair; hosts.len()], &metered, run);
         let place: BTreeMap<FlowId, usize> = metered.iter().enumerate().map(|(i, m)| (m.flow, i)).collect();
-        let row = |owed: Owed| {
+        let row = |owed: Invoice| {
             let flow = owed.flow.map(|flow| &metered[place[&flow]]);
             let of_machine = || metered.iter().filter(|m| m.machine == owed.machine);
             let delivered = flow
@@ -124,8 +124,13 @@ impl<'a> Group<'a, '_> {
     }
 
     /// The row of `owed` by a host, or a flow of it, for a pair, with bytes delivered in a run of a length.
-    fn row(&self, (host, pair): (u16, Weights), owed: &Owed, (delivered, run): (u64, Span)) -> BillRow<'a> {
-        let Owed { usage, bill, .. } = owed;
+    fn row(
+        &self,
+        (host, pair): (u16, Weights),
+        owed: &Invoice,
+        (delivered, run): (u64, Span),
+    ) -> BillRow<'a> {
+        let Invoice { usage, bill, .. } = owed;
         let run = run.as_secs_f64();
         BillRow {
             group: self.name,
@@ -150,7 +155,7 @@ impl<'a> Group<'a, '_> {
 }
 
 fn started(spec: &FlowSpec, record: &FlowRecord, stop: Time) -> bool {
-    !matches!(record.began, Began::Never | Began::NotIssued) && spec.start < stop
+    !matches!(record.began, StartTime::Never | StartTime::NotIssued) && spec.start < stop
 }
 
 /// When a flow stopped paying: at its last acknowledgement, or with the run.

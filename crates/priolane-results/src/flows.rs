@@ -6,7 +6,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::CoflowId;
 use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::{Began, FlowRecord, Outcome};
+use priolane_sim::outcome::{FlowRecord, Outcome, StartTime};
 
 use crate::row;
 use crate::source::Source;
@@ -82,7 +82,7 @@ fn row_of<'a>(source: &Source<'a>, spec: &FlowSpec, record: &FlowRecord) -> Flow
         src: spec.src.0.into(),
         dst: spec.dst.0.into(),
         bytes: spec.size,
-        start_ps: (record.began != Began::Never).then_some(spec.start.0),
+        start_ps: (record.began != StartTime::Never).then_some(spec.start.0),
         fct_ps: record.fct.map(|fct| fct.0),
         fct_acked_ps: record.fct_acked.map(|fct| fct.0),
         bare_fct_ps: None,

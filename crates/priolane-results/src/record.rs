@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use priolane_core::ids::{CLASSES, Class};
-use priolane_sim::outcome::{Ledger, Outcome, PortClassRecord, Tally};
+use priolane_sim::outcome::{Ledger, Outcome, PacketCount, PortClassRecord};
 use priolane_sim::scenario::ScenarioSpec;
 use priolane_workload::{Counts, LoadOf};
 use serde::{Deserialize, Serialize};
@@ -263,8 +263,8 @@ impl Count {
     }
 }
 
-impl From<Tally> for Count {
-    fn from(tally: Tally) -> Self {
+impl From<PacketCount> for Count {
+    fn from(tally: PacketCount) -> Self {
         Self { packets: tally.packets, bytes: tally.bytes }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use priolane_core::endpoint::LadderOf;
+use priolane_core::endpoint::ThresholdSet;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::Time;
 use priolane_sim::outcome::{Outcome, Sample};
@@ -115,8 +115,8 @@ fn probabilities(topology: &Topology, outcome: &Outcome) -> Vec<(Arc<str>, Time,
 fn thresholds(outcome: &Outcome) -> Vec<Threshold> {
     let rows = outcome.thresholds.iter().flat_map(|change| {
         let ladder = match change.of {
-            LadderOf::Class => "class",
-            LadderOf::HostLevel => "host",
+            ThresholdSet::Class => "class",
+            ThresholdSet::HostLevel => "host",
         };
         let row = move |(i, &bytes): (usize, &u64)| Threshold {
             at: change.at,

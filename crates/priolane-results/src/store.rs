@@ -234,7 +234,7 @@ impl Draft {
     }
 
     /// Takes a table over as it is in the directory `from` of the same run, without another copy where it may be shared.
-    pub fn take_over(&mut self, from: &Path, file: &FileRecord) -> Result<(), StoreError> {
+    pub fn link_file(&mut self, from: &Path, file: &FileRecord) -> Result<(), StoreError> {
         let (there, here) = (from.join(&file.name), self.path.join(&file.name));
         fs::hard_link(&there, &here)
             .or_else(|_| fs::copy(&there, &here).map(drop))

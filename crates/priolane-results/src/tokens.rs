@@ -8,7 +8,7 @@
 use priolane_core::ids::CLASSES;
 use priolane_core::transport::tokens::MAX_CLASSES;
 use priolane_core::units::PS_PER_S;
-use priolane_sim::outcome::{Ledger, Outcome, Tally};
+use priolane_sim::outcome::{Ledger, Outcome, PacketCount};
 use priolane_sim::scenario::ScenarioSpec;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl TokenRecord {
     pub fn of(outcome: &Outcome) -> Option<Self> {
         let account = outcome.tokens?;
         let ledger = &outcome.ledger;
-        let tokens = |tallies: &[Tally; CLASSES]| -> u64 {
+        let tokens = |tallies: &[PacketCount; CLASSES]| -> u64 {
             tallies[..usize::from(MAX_CLASSES)].iter().map(|tally| tally.packets).sum()
         };
         let (mut of_tokens, mut of_all) = (0, 0);
@@ -106,8 +106,9 @@ impl ReceivedRecord {
         let seconds = |ps: f64| ps / PS_PER_S as f64;
         let last = scenario.flows.last().map_or(0, |flow| flow.start.0);
         let first = if outcome.tokens.is_some() { usize::from(MAX_CLASSES) } else { 0 };
-        let bytes =
-            |tallies: &[Tally; CLASSES]| -> u64 { tallies[first..].iter().map(|tally| tally.bytes).sum() };
+        let bytes = |tallies: &[PacketCount; CLASSES]| -> u64 {
+            tallies[first..].iter().map(|tally| tally.bytes).sum()
+        };
         let Ledger { made, dropped, trimmed, .. } = &outcome.ledger;
         let (made, gone) = (bytes(made), bytes(dropped) + bytes(trimmed));
         let rate = |bytes: u64| bytes as f64 * 8.0 / seconds(last as f64);

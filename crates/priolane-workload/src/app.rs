@@ -5,8 +5,8 @@ use priolane_core::part::parts;
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
+use super::context::{self, WorkloadContext};
 use super::error::AppError;
-use super::site::{self, Site};
 use super::traffic::Traffic;
 
 parts! {
@@ -55,7 +55,7 @@ impl App {
 ///
 /// # Errors
 /// An [`AppError`] where app and site do not fit, or the list would be too long.
-pub fn generate(app: &App, site: &Site<'_>) -> Result<FlowList, AppError> {
+pub fn generate(app: &App, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
     let Traffic { mut flows, .. } = traffic(app, site)?;
     flows.number();
     Ok(flows)
@@ -66,8 +66,8 @@ pub fn generate(app: &App, site: &Site<'_>) -> Result<FlowList, AppError> {
 ///
 /// # Errors
 /// Those of [`generate`].
-pub fn traffic(app: &App, site: &Site<'_>) -> Result<Traffic, AppError> {
-    site::check(site)?;
+pub fn traffic(app: &App, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
+    context::check(site)?;
     let mut traffic = app.part().traffic(site)?;
     traffic.flows.number();
     traffic.flows.sort_by_key(|flow| (flow.start, flow.src));

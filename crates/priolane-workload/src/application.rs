@@ -3,11 +3,11 @@
 use priolane_core::ids::Class;
 use priolane_source::{InputError, Reader, Sources};
 
-use super::destinations::Reach;
+use super::context::WorkloadContext;
+use super::destinations::DestinationScope;
 use super::error::AppError;
 use super::load::Load;
 use super::open_loop::OpenLoop;
-use super::site::Site;
 use super::traffic::Traffic;
 
 /// What starts flows.
@@ -24,10 +24,10 @@ pub trait Application {
     ///
     /// # Errors
     /// Where app and site do not fit, or the list would be too long.
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError>;
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError>;
 
     /// The load that it offers on the long run and whom a host sends to, if it states a load.
-    fn load(&self) -> Option<(Load, Reach)> {
+    fn load(&self) -> Option<(Load, DestinationScope)> {
         self.open_loop().map(|open_loop| (open_loop.load, open_loop.reach))
     }
 

@@ -24,13 +24,13 @@ use priolane_core::units::Time;
 use priolane_source::{Field, InputError, Reader, SIZE_LIMIT, Sources};
 
 use super::application::Application;
-use super::destinations::Reach;
+use super::context::{LATEST_START, MAX_FLOWS, Until, WorkloadContext, distinct};
+use super::destinations::DestinationScope;
 use super::error::AppError;
+use super::flow_factory::{FlowFactory, Pair, group_stream};
 use super::load::{Counts, Load, LoadOf, LoadTable};
-use super::maker::{Maker, Pair, group_stream};
 use super::open_loop::gap;
 use super::payload::Payload;
-use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct};
 use super::size_csv;
 use super::sizes::{NamedSizes, Sizes, one};
 use super::traffic::Traffic;
@@ -180,12 +180,12 @@ impl Application for Coflow {
         Ok(())
     }
 
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         self.flows(site).map(Traffic::independent)
     }
 
-    fn load(&self) -> Option<(Load, Reach)> {
-        Some((self.load, Reach::AnyHost))
+    fn load(&self) -> Option<(Load, DestinationScope)> {
+        Some((self.load, DestinationScope::AnyHost))
     }
 
     fn goes_on(&self) -> bool {
@@ -225,7 +225,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(site: &Site<'_>) -> Self {
+    fn of(site: &WorkloadContext<'_>) -> Self {
         let (from, to) = (distinct(site.hosts), distinct(site.to));
         let both = from.iter().filter(|host| to.binary_search(host).is_ok()).count();
         Self { from, to, both }
@@ -255,7 +255,7 @@ impl Coflow {
     }
 
     /// Coflows that arrive before `until`, or as many whole ones as it takes for so many flows.
-    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         self.load.check()?;
         let ends = Ends::of(site);
         let accepted = self.accepted(&ends);
@@ -266,7 +266,7 @@ impl Coflow {
         let mean_gap = bits / (self.load.value * ends.from.len() as f64 * site.host_rate.bps() as f64);
         let [mut arrivals, mut sizes, mut pairs] =
             [Purpose::Arrivals, Purpose::Sizes, Purpose::Pairs].map(|purpose| group_stream(site, purpose));
-        let mut maker = Maker::new(site);
+        let mut maker = FlowFactory::new(site);
         let mut flows = FlowList::default();
         let mut at = Time::ZERO + gap(&mut arrivals, mean_gap);
         for number in 0.. {
@@ -302,7 +302,7 @@ impl Coflow {
 
     /// What part of the coflows drawn is accepted at a site, and the mean size of these.
     #[cfg(test)]
-    pub(crate) fn accepted_at(&self, site: &Site<'_>) -> Accepted {
+    pub(crate) fn accepted_at(&self, site: &WorkloadContext<'_>) -> Accepted {
         self.accepted(&Ends::of(site))
     }
 

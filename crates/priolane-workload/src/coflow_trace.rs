@@ -12,10 +12,10 @@ use priolane_core::units::Time;
 use priolane_source::{FLOW_LIST_LIMIT, InputError, Reader, Sources};
 
 use super::application::Application;
+use super::context::{LATEST_START, WorkloadContext};
 use super::error::AppError;
 use super::import::{self, Imported};
 use super::listed::Listed;
-use super::site::{LATEST_START, Site};
 use super::traffic::Traffic;
 
 /// What bytes or times are multiplied by, above 0.
@@ -81,7 +81,7 @@ impl Application for CoflowTrace {
         self.imported(None).map(drop)
     }
 
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         Listed::plain(self.flows(site.hosts).map_err(Box::new)?.into()).traffic(site)
     }
 

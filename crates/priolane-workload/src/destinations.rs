@@ -4,12 +4,12 @@ use priolane_core::ids::HostId;
 use priolane_core::keys::Words;
 use priolane_core::rng::Stream;
 
+use super::context::{WorkloadContext, distinct};
 use super::error::AppError;
-use super::site::{Site, distinct};
 
 /// Whom a host sends to, of the hosts it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
-pub enum Reach {
+pub enum DestinationScope {
     /// Any but itself.
     #[default]
     AnyHost,
@@ -34,22 +34,27 @@ pub(crate) struct Choice {
 }
 
 impl Destinations {
-    pub(crate) fn new(site: &Site<'_>) -> Self {
+    pub(crate) fn new(site: &WorkloadContext<'_>) -> Self {
         let mut hosts = distinct(site.to);
         hosts.sort_by_key(|host| site.rack[host.index()]);
         Self { hosts }
     }
 
     /// What `source` may choose from.
-    pub(crate) fn choice(&self, site: &Site<'_>, source: HostId, reach: Reach) -> Result<Choice, AppError> {
+    pub(crate) fn choice(
+        &self,
+        site: &WorkloadContext<'_>,
+        source: HostId,
+        reach: DestinationScope,
+    ) -> Result<Choice, AppError> {
         let rack = |host: HostId| site.rack[host.index()];
         let first = self.hosts.partition_point(|&host| rack(host) < rack(source));
         let end = self.hosts.partition_point(|&host| rack(host) <= rack(source));
         let other_racks = self.hosts.len() - (end - first);
         let (first, count) = match (reach, self.hosts[first..end].binary_search(&source)) {
-            (Reach::OtherRacks, _) => (first, end - first),
-            (Reach::AnyHost, Ok(place)) => (first + place, 1),
-            (Reach::AnyHost, Err(_)) => (0, 0),
+            (DestinationScope::OtherRacks, _) => (first, end - first),
+            (DestinationScope::AnyHost, Ok(place)) => (first + place, 1),
+            (DestinationScope::AnyHost, Err(_)) => (0, 0),
         };
         let all = self.hosts.len() - count;
         if all == 0 {

@@ -25,7 +25,7 @@ use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
 use priolane_source::csv::{Columns, Header, Lines, shown};
 
-use super::site::{LATEST_START, MAX_FLOWS};
+use super::context::{LATEST_START, MAX_FLOWS};
 use row::digits;
 
 pub use row::Row;

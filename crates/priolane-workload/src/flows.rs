@@ -10,11 +10,11 @@ use priolane_core::units::{Span, Time};
 use priolane_source::{FLOW_LIST_LIMIT, InputError, Reader, Sources, of_seed};
 
 use super::application::{Application, Deadlines, Listing, Lists};
+use super::context::WorkloadContext;
 use super::error::AppError;
 use super::flow_list::{self, Row};
 use super::listed::Listed;
 use super::payload::PayloadOrEndless;
-use super::site::Site;
 use super::traffic::Traffic;
 
 /// How long news takes between hosts where nothing says it (docs/assumptions.md#flow-list-after).
@@ -139,7 +139,7 @@ impl Application for Flows {
         }
     }
 
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         let rows = match &self.list {
             List::Inline(flows) => flows.iter().map(ListedFlow::row).collect(),
             List::Path { path, texts } => {

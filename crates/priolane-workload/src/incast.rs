@@ -8,10 +8,10 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{PS_PER_S, Span, Time};
 
 use super::application::Application;
+use super::context::{LATEST_START, MAX_FLOWS, Until, WorkloadContext, distinct, known};
 use super::error::AppError;
-use super::maker::{Maker, Pair, group_stream, jittered, not_too_late, size_ok};
+use super::flow_factory::{FlowFactory, Pair, group_stream, jittered, not_too_late, size_ok};
 use super::payload::{Payload, Starts};
-use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct, known};
 use super::traffic::Traffic;
 
 /// How epochs follow each other.
@@ -53,7 +53,7 @@ pub struct Incast {
 }
 
 impl Application for Incast {
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         self.flows(site).map(Traffic::independent)
     }
 
@@ -71,7 +71,7 @@ struct Streams {
 impl Incast {
     /// Epochs before `until`, or as many whole epochs as it takes for so many flows
     /// (docs/assumptions.md#incast-whole-epochs).
-    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         let (mut senders, receivers) = self.check(site)?;
         self.expect_few(site.until)?;
         let mut streams = Streams {
@@ -79,7 +79,7 @@ impl Incast {
             pairs: group_stream(site, Purpose::Pairs),
             starts: group_stream(site, Purpose::Starts),
         };
-        let mut maker = Maker::new(site);
+        let mut maker = FlowFactory::new(site);
         let mut flows = FlowList::default();
         let mut epoch = match self.epochs {
             Epochs::Every => self.starts.first(),
@@ -104,7 +104,7 @@ impl Incast {
     }
 
     /// Hosts that send, and hosts that receive.
-    fn check(&self, site: &Site<'_>) -> Result<(Vec<HostId>, Vec<HostId>), AppError> {
+    fn check(&self, site: &WorkloadContext<'_>) -> Result<(Vec<HostId>, Vec<HostId>), AppError> {
         size_ok(Some(self.size))?;
         let senders = distinct(site.hosts);
         let receivers = match self.receiver {

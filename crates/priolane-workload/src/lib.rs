@@ -1,6 +1,6 @@
 //! Workloads: who sends how much to whom, and when.
 //!
-//! An [`App`] and the [`Site`] it runs at make a flow list. It is a function of the two alone: random choices
+//! An [`App`] and the [`WorkloadContext`] it runs at make a flow list. It is a function of the two alone: random choices
 //! come from streams keyed by (seed, purpose, group and host), so neither the scheme under test nor another
 //! host or group moves them. Arrival times are summed in whole picoseconds.
 //!
@@ -11,14 +11,15 @@ mod application;
 mod clock;
 mod coflow;
 mod coflow_trace;
+mod context;
 mod destinations;
 mod error;
+mod flow_factory;
 mod flows;
 mod incast;
 mod listed;
 mod load;
 mod long_lived;
-mod maker;
 mod nothing;
 mod on_off;
 mod open_loop;
@@ -27,7 +28,6 @@ mod permutation;
 mod poisson;
 mod query;
 mod ring;
-mod site;
 mod strata;
 mod traffic;
 
@@ -44,7 +44,8 @@ pub use app::{App, generate, traffic};
 pub use application::{Application, Deadlines, Listing, Lists};
 pub use coflow::{Coflow, Count, FlowBytes, Parts};
 pub use coflow_trace::CoflowTrace;
-pub use destinations::Reach;
+pub use context::{LATEST_START, LoadChange, MAX_FLOWS, MinimumLatency, NewValue, Until, WorkloadContext};
+pub use destinations::DestinationScope;
 pub use error::AppError;
 pub use flows::{Flows, List, ListedFlow};
 pub use incast::{Epochs, Incast};
@@ -58,7 +59,6 @@ pub use permutation::Permutation;
 pub use poisson::Poisson;
 pub use query::{Pauses, Query};
 pub use ring::Ring;
-pub use site::{Floor, LATEST_START, LoadChange, MAX_FLOWS, NewValue, Site, Until};
 pub use sizes::Sizes;
 pub use strata::SizeDraw;
 pub use traffic::{StatedPath, Traffic, independent, merge, merge_traffic};

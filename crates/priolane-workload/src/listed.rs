@@ -6,10 +6,10 @@ use priolane_core::ids::FlowId;
 use priolane_core::units::Span;
 use priolane_sim::dependencies::FlowDependency;
 
+use super::context::{WorkloadContext, known};
 use super::error::AppError;
+use super::flow_factory::{FlowFactory, not_too_late, size_ok};
 use super::flow_list::Row;
-use super::maker::{Maker, not_too_late, size_ok};
-use super::site::{Site, known};
 use super::traffic::{StatedPath, Traffic};
 
 /// Listed flows: source, destination, size, start, class, deadline and stated paths are the list's; group and other
@@ -44,11 +44,11 @@ impl Listed {
         }
     }
 
-    pub(crate) fn traffic(self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    pub(crate) fn traffic(self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         if self.list.is_empty() {
             return Err(AppError::Empty);
         }
-        let mut maker = Maker::new(site);
+        let mut maker = FlowFactory::new(site);
         let mut paths = Vec::new();
         let flow = |(place, flow): (usize, FlowSpec)| {
             if known(site, flow.src)? == known(site, flow.dst)? {

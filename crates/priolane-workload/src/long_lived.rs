@@ -12,10 +12,10 @@ use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
 
 use super::application::Application;
+use super::context::{MAX_FLOWS, WorkloadContext, known};
 use super::error::AppError;
-use super::maker::{Maker, Pair, group_stream, size_ok};
+use super::flow_factory::{FlowFactory, Pair, group_stream, size_ok};
 use super::payload::{PayloadOrEndless, Starts};
-use super::site::{MAX_FLOWS, Site, known};
 use super::traffic::{StatedPath, Traffic};
 
 /// Flows from one host to another.
@@ -144,7 +144,7 @@ pub struct LongLived {
 }
 
 impl Application for LongLived {
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         let stated = |(place, pair): (usize, &PairFlows)| {
             Some(StatedPath { src: pair.src, dst: pair.dst, path: pair.path?, place })
         };
@@ -170,7 +170,7 @@ impl LongLived {
         }
     }
 
-    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         size_ok(self.size)?;
         let ruled;
         let pairs = match &self.pairs {
@@ -186,7 +186,7 @@ impl LongLived {
             _ if total > u64::from(MAX_FLOWS) => return Err(AppError::TooMany),
             _ => {}
         }
-        let (mut maker, mut starts) = (Maker::new(site), group_stream(site, Purpose::Starts));
+        let (mut maker, mut starts) = (FlowFactory::new(site), group_stream(site, Purpose::Starts));
         let mut flows = FlowList::default();
         for &PairFlows { src, dst, count, path } in pairs {
             if known(site, src)? == known(site, dst)? {
@@ -202,7 +202,7 @@ impl LongLived {
     }
 }
 
-fn by_rule(site: &Site<'_>, rule: Rule, count: u32) -> Result<Vec<PairFlows>, AppError> {
+fn by_rule(site: &WorkloadContext<'_>, rule: Rule, count: u32) -> Result<Vec<PairFlows>, AppError> {
     let pair = |src, dst| PairFlows { src, dst, count, path: None };
     let rack = |host: HostId| site.rack[host.index()];
     let hosts = site.hosts;
@@ -229,7 +229,7 @@ fn by_rule(site: &Site<'_>, rule: Rule, count: u32) -> Result<Vec<PairFlows>, Ap
     }
 }
 
-fn one_other_rack(site: &Site<'_>) -> Result<Vec<(HostId, HostId)>, AppError> {
+fn one_other_rack(site: &WorkloadContext<'_>) -> Result<Vec<(HostId, HostId)>, AppError> {
     let mut racks: BTreeMap<u32, Vec<HostId>> = BTreeMap::new();
     for &host in site.hosts {
         racks.entry(site.rack[host.index()]).or_default().push(host);

@@ -4,8 +4,8 @@ use priolane_core::keys::Keys;
 use priolane_core::part::Part;
 
 use super::application::Application;
+use super::context::WorkloadContext;
 use super::error::AppError;
-use super::site::Site;
 use super::traffic::Traffic;
 
 /// No traffic.
@@ -14,7 +14,7 @@ use super::traffic::Traffic;
 pub struct Nothing;
 
 impl Application for Nothing {
-    fn traffic(&self, _: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, _: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         Ok(Traffic::default())
     }
 

@@ -27,11 +27,11 @@ use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
 use super::clock::Clock;
+use super::context::{LATEST_START, MAX_FLOWS, WorkloadContext, distinct};
 use super::destinations::{Choice, Destinations};
 use super::error::AppError;
-use super::maker::{Maker, Pair, host_stream, pair_stream};
+use super::flow_factory::{FlowFactory, Pair, host_stream, pair_stream};
 use super::open_loop::{OpenLoop, gap, wanted};
-use super::site::{LATEST_START, MAX_FLOWS, Site, distinct};
 use super::strata::SizeDraw;
 use super::traffic::Traffic;
 
@@ -97,7 +97,7 @@ impl Application for OnOff {
         self.open_loop.open(keys, files)
     }
 
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         self.flows(site).map(Traffic::independent)
     }
 
@@ -111,7 +111,7 @@ impl Application for OnOff {
 }
 
 /// Where a source sends.
-enum Whereto {
+enum DestinationRule {
     /// To one of the choice, drawn flow by flow.
     Drawn(Choice, Box<Stream>),
     /// To this host.
@@ -121,7 +121,7 @@ enum Whereto {
 /// A source: its bursts and its streams.
 struct Source {
     host: HostId,
-    to: Whereto,
+    to: DestinationRule,
     sizes: Stream,
     phase: Phase,
 }
@@ -208,14 +208,14 @@ impl Phase {
 }
 
 impl OnOff {
-    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         self.check()?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
         let mut next: BinaryHeap<_> =
             sources.iter().enumerate().map(|(index, source)| Reverse((source.phase.next, index))).collect();
         let clock = self.clock(site, &destinations)?;
-        let mut maker = Maker::new(site);
+        let mut maker = FlowFactory::new(site);
         let mut flows = FlowList::default();
         while let Some(Reverse((drawn, index))) = next.pop() {
             let (start, sizes) = clock.read(Time(drawn));
@@ -230,8 +230,8 @@ impl OnOff {
             }
             let source = &mut sources[index];
             let dst = match &mut source.to {
-                Whereto::Drawn(choice, pairs) => destinations.draw(*choice, pairs),
-                Whereto::Fixed(dst) => *dst,
+                DestinationRule::Drawn(choice, pairs) => destinations.draw(*choice, pairs),
+                DestinationRule::Fixed(dst) => *dst,
             };
             let size = self.draw.size(sizes, &mut source.sizes);
             flows.push(maker.flow(Pair { src: source.host, dst }, Some(size), start));
@@ -242,7 +242,11 @@ impl OnOff {
         Ok(flows)
     }
 
-    fn clock<'s>(&'s self, site: &Site<'s>, destinations: &Destinations) -> Result<Clock<'s>, AppError> {
+    fn clock<'s>(
+        &'s self,
+        site: &WorkloadContext<'s>,
+        destinations: &Destinations,
+    ) -> Result<Clock<'s>, AppError> {
         let choice = |host| destinations.choice(site, host, self.open_loop.reach);
         let choices: Vec<Choice> = distinct(site.hosts).into_iter().map(choice).collect::<Result<_, _>>()?;
         self.open_loop.clock(site, &choices.iter().collect::<Vec<_>>())
@@ -261,7 +265,11 @@ impl OnOff {
         }
     }
 
-    fn sources(&self, site: &Site<'_>, destinations: &Destinations) -> Result<Vec<Source>, AppError> {
+    fn sources(
+        &self,
+        site: &WorkloadContext<'_>,
+        destinations: &Destinations,
+    ) -> Result<Vec<Source>, AppError> {
         let choice = |host| Ok((host, destinations.choice(site, host, self.open_loop.reach)?));
         let hosts: Vec<(HostId, Choice)> =
             distinct(site.hosts).into_iter().map(choice).collect::<Result<_, AppError>>()?;
@@ -290,16 +298,16 @@ impl OnOff {
         Phase::new(Law { mean_gap, idle_by_busy, flows: self.burst_flows, reading: self.reading }, gaps)
     }
 
-    fn host(&self, site: &Site<'_>, host: HostId, choice: Choice, rate: f64) -> Source {
+    fn host(&self, site: &WorkloadContext<'_>, host: HostId, choice: Choice, rate: f64) -> Source {
         let stream = |purpose| host_stream(site, purpose, host);
-        let to = Whereto::Drawn(choice, Box::new(stream(Purpose::Pairs)));
+        let to = DestinationRule::Drawn(choice, Box::new(stream(Purpose::Pairs)));
         let phase = self.phase(rate, stream(Purpose::Arrivals));
         Source { host, to, sizes: stream(Purpose::Sizes), phase }
     }
 
-    fn pair(&self, site: &Site<'_>, pair: Pair, rate: f64) -> Source {
+    fn pair(&self, site: &WorkloadContext<'_>, pair: Pair, rate: f64) -> Source {
         let stream = |purpose| pair_stream(site, purpose, pair);
         let phase = self.phase(rate, stream(Purpose::Arrivals));
-        Source { host: pair.src, to: Whereto::Fixed(pair.dst), sizes: stream(Purpose::Sizes), phase }
+        Source { host: pair.src, to: DestinationRule::Fixed(pair.dst), sizes: stream(Purpose::Sizes), phase }
     }
 }

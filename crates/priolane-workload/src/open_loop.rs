@@ -8,10 +8,10 @@ use priolane_core::units::{PS_PER_S, Span, Time};
 use priolane_source::{InputError, Reader, Sources};
 
 use super::clock::{Clock, Stretch};
-use super::destinations::{Choice, Reach};
+use super::context::{LATEST_START, LoadChange, MAX_FLOWS, NewValue, Until, WorkloadContext};
+use super::destinations::{Choice, DestinationScope};
 use super::error::AppError;
 use super::load::{Load, LoadOf, LoadTable, mean_bytes};
-use super::site::{LATEST_START, LoadChange, MAX_FLOWS, NewValue, Site, Until};
 use super::sizes::{NamedSizes, Sizes};
 
 /// What an app says that starts flows whatever becomes of them.
@@ -25,8 +25,8 @@ pub struct OpenLoop {
     #[key(required = "load = { of = \"host\", counts = \"payload\", value = 0.6 }", form = LoadTable)]
     pub load: Load,
     /// Whom a host sends to.
-    #[key(default = Reach::AnyHost)]
-    pub reach: Reach,
+    #[key(default = DestinationScope::AnyHost)]
+    pub reach: DestinationScope,
 }
 
 impl OpenLoop {
@@ -38,14 +38,18 @@ impl OpenLoop {
     /// Flows per second of each of the hosts that have these choices.
     pub(crate) fn rate<'c>(
         &self,
-        site: &Site<'_>,
+        site: &WorkloadContext<'_>,
         choices: impl Iterator<Item = &'c Choice>,
     ) -> Result<f64, AppError> {
         rate(&self.sizes.law, self.load, site, choices)
     }
 
     /// The clock by which hosts with these choices start flows.
-    pub(crate) fn clock<'s>(&'s self, site: &Site<'s>, choices: &[&Choice]) -> Result<Clock<'s>, AppError> {
+    pub(crate) fn clock<'s>(
+        &'s self,
+        site: &WorkloadContext<'s>,
+        choices: &[&Choice],
+    ) -> Result<Clock<'s>, AppError> {
         let first = self.rate(site, choices.iter().copied())?;
         let (mut sizes, mut load) = (&self.sizes.law, self.load);
         let mut stretches = vec![Stretch { drawn: 0, from: 0, slower: 1.0, sizes }];
@@ -69,7 +73,7 @@ impl OpenLoop {
 fn rate<'c>(
     sizes: &SizeDistribution,
     load: Load,
-    site: &Site<'_>,
+    site: &WorkloadContext<'_>,
     choices: impl Iterator<Item = &'c Choice>,
 ) -> Result<f64, AppError> {
     let bits = 8.0 * mean_bytes(sizes, load.counts, &site.frame);

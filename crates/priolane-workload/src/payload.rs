@@ -6,7 +6,7 @@ use priolane_core::rng::Stream;
 use priolane_core::units::{Span, Time};
 
 use super::error::AppError;
-use super::maker::jittered;
+use super::flow_factory::jittered;
 
 /// Payload bytes of a flow, at least 1: `"64kB"`.
 #[derive(Clone, Copy, Debug)]

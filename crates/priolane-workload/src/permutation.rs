@@ -7,10 +7,10 @@ use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
 
 use super::application::Application;
+use super::context::{WorkloadContext, distinct};
 use super::error::AppError;
-use super::maker::{Maker, Pair, group_stream, host_stream, size_ok};
+use super::flow_factory::{FlowFactory, Pair, group_stream, host_stream, size_ok};
 use super::payload::{PayloadOrEndless, Starts};
-use super::site::{Site, distinct};
 use super::traffic::Traffic;
 
 /// A derangement drawn from the seed, all equally likely. `to` and `until` of the site do not matter.
@@ -31,17 +31,17 @@ pub struct Permutation {
 }
 
 impl Application for Permutation {
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         self.flows(site).map(Traffic::independent)
     }
 }
 
 impl Permutation {
-    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         size_ok(self.size)?;
         let sources = distinct(site.hosts);
         let destinations = derangement(site, &sources)?;
-        let mut maker = Maker::new(site);
+        let mut maker = FlowFactory::new(site);
         let flow = |(&src, dst)| {
             let mut starts = host_stream(site, Purpose::Starts, src);
             Ok(maker.flow(Pair { src, dst }, self.size, self.starts.draw(&mut starts)?))
@@ -51,7 +51,7 @@ impl Permutation {
 }
 
 /// Shuffles until no host is in its own place: once in e times, however many hosts there are.
-fn derangement(site: &Site<'_>, hosts: &[HostId]) -> Result<Vec<HostId>, AppError> {
+fn derangement(site: &WorkloadContext<'_>, hosts: &[HostId]) -> Result<Vec<HostId>, AppError> {
     if let &[host] = hosts {
         return Err(AppError::NoDestination(host));
     }

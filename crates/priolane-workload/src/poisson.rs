@@ -16,11 +16,11 @@ use priolane_core::units::Time;
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
+use super::context::{LATEST_START, MAX_FLOWS, WorkloadContext, distinct};
 use super::destinations::{Choice, Destinations};
 use super::error::AppError;
-use super::maker::{Maker, Pair, host_stream};
+use super::flow_factory::{FlowFactory, Pair, host_stream};
 use super::open_loop::{OpenLoop, gap, wanted};
-use super::site::{LATEST_START, MAX_FLOWS, Site, distinct};
 use super::strata::SizeDraw;
 use super::traffic::Traffic;
 
@@ -46,7 +46,7 @@ impl Application for Poisson {
         self.open_loop.open(keys, files)
     }
 
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         self.flows(site).map(Traffic::independent)
     }
 
@@ -69,7 +69,7 @@ struct Source {
 }
 
 impl Poisson {
-    fn flows(&self, site: &Site<'_>) -> Result<FlowList, AppError> {
+    fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         self.open_loop.load.check()?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
@@ -82,7 +82,7 @@ impl Poisson {
         for (index, source) in sources.iter_mut().enumerate() {
             next.push(Reverse((Time::ZERO + gap(&mut source.gaps, mean_gap), index)));
         }
-        let mut maker = Maker::new(site);
+        let mut maker = FlowFactory::new(site);
         let mut flows = FlowList::default();
         while let Some(Reverse((drawn, index))) = next.pop() {
             let (start, sizes) = clock.read(drawn);
@@ -105,7 +105,11 @@ impl Poisson {
         Ok(flows)
     }
 
-    fn sources(&self, site: &Site<'_>, destinations: &Destinations) -> Result<Vec<Source>, AppError> {
+    fn sources(
+        &self,
+        site: &WorkloadContext<'_>,
+        destinations: &Destinations,
+    ) -> Result<Vec<Source>, AppError> {
         let source = |host| {
             let stream = |purpose| host_stream(site, purpose, host);
             let choice = destinations.choice(site, host, self.open_loop.reach)?;

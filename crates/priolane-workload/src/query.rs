@@ -21,10 +21,10 @@ use priolane_sim::dependencies::FlowDependency;
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
+use super::context::{LATEST_START, MAX_FLOWS, Until, WorkloadContext, distinct};
 use super::error::AppError;
-use super::maker::{Maker, Pair, not_too_late, size_ok};
+use super::flow_factory::{FlowFactory, Pair, not_too_late, size_ok};
 use super::payload::Payload;
-use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct};
 use super::sizes::{NamedSizes, Sizes};
 use super::traffic::Traffic;
 
@@ -80,7 +80,7 @@ impl Application for Query {
         keys.take("sizes").map_or(Ok(()), |field| self.sizes.open(&field, files))
     }
 
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         self.requests(site)
     }
 
@@ -97,7 +97,7 @@ struct Draws {
 }
 
 impl Draws {
-    fn new(site: &Site<'_>, client: HostId, round: u32) -> Self {
+    fn new(site: &WorkloadContext<'_>, client: HostId, round: u32) -> Self {
         let key = u64::from(round) << 48 | u64::from(site.group) << 32 | 1 << 29 | u64::from(client.0);
         let stream = |purpose| Stream::new(site.seed, purpose, key);
         Self {
@@ -110,15 +110,15 @@ impl Draws {
 
 /// The list in the making.
 struct List<'a> {
-    maker: Maker<'a>,
+    maker: FlowFactory<'a>,
     traffic: Traffic,
 }
 
 impl Query {
-    fn requests(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn requests(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         size_ok(Some(self.query))?;
         let mut servers = distinct(site.to);
-        let mut list = List { maker: Maker::new(site), traffic: Traffic::default() };
+        let mut list = List { maker: FlowFactory::new(site), traffic: Traffic::default() };
         for client in distinct(site.hosts) {
             let available = (servers.len() - usize::from(servers.contains(&client))) as u32;
             if self.fan_out == 0 || self.fan_out > available {
@@ -134,7 +134,7 @@ impl Query {
     /// The requests of one loop.
     fn loop_of(
         &self,
-        site: &Site<'_>,
+        site: &WorkloadContext<'_>,
         client: HostId,
         (servers, mut draws): (&mut [HostId], Draws),
         list: &mut List,

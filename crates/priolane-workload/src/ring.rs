@@ -20,10 +20,10 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::dependencies::FlowDependency;
 
 use super::application::Application;
+use super::context::{LATEST_START, MAX_FLOWS, Until, WorkloadContext, distinct};
 use super::error::AppError;
-use super::maker::{Maker, Pair, group_stream, not_too_late, size_ok};
+use super::flow_factory::{FlowFactory, Pair, group_stream, not_too_late, size_ok};
 use super::payload::{Payload, Starts};
-use super::site::{LATEST_START, MAX_FLOWS, Site, Until, distinct};
 use super::traffic::Traffic;
 
 /// Training of one model.
@@ -46,7 +46,7 @@ pub struct Ring {
 }
 
 impl Application for Ring {
-    fn traffic(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         self.iterations(site)
     }
 
@@ -56,7 +56,7 @@ impl Application for Ring {
 }
 
 impl Ring {
-    fn iterations(&self, site: &Site<'_>) -> Result<Traffic, AppError> {
+    fn iterations(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
         size_ok(Some(self.reduced))?;
         let workers = site.hosts;
         let n = workers.len();
@@ -70,7 +70,7 @@ impl Ring {
             Until::Time(end) => (self.iterations.unwrap_or(u32::MAX), end),
             Until::Flows(_) => (1, LATEST_START),
         };
-        let mut maker = Maker::new(site);
+        let mut maker = FlowFactory::new(site);
         let mut gaps = group_stream(site, Purpose::Starts);
         let mut traffic = Traffic::default();
         let mut earliest = self.starts.first();

@@ -15,8 +15,8 @@ use priolane_core::sizes::{SizeDistribution, whole_bytes};
 use priolane_core::units::Time;
 
 use super::clock::Clock;
-use super::maker::group_stream;
-use super::site::Site;
+use super::context::WorkloadContext;
+use super::flow_factory::group_stream;
 
 /// How the sizes of a group are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
@@ -38,7 +38,7 @@ impl SizeDraw {
     }
 
     /// Gives the flows their sizes, if these are drawn by strata.
-    pub(crate) fn set_sizes(self, flows: &mut FlowList, clock: &Clock<'_>, site: &Site<'_>) {
+    pub(crate) fn set_sizes(self, flows: &mut FlowList, clock: &Clock<'_>, site: &WorkloadContext<'_>) {
         if self == Self::Strata {
             set_sizes(flows, clock, site);
         }
@@ -47,7 +47,7 @@ impl SizeDraw {
 
 /// Gives the flows of a group their sizes. Flows that start before and during the measurement are drawn apart, as are
 /// those before and after a change of the law, so that each of these parts has its mean.
-fn set_sizes(flows: &mut FlowList, clock: &Clock<'_>, site: &Site<'_>) {
+fn set_sizes(flows: &mut FlowList, clock: &Clock<'_>, site: &WorkloadContext<'_>) {
     let part = |start: Time| 2 * clock.stretch_at(start) + usize::from(start >= site.measured_from);
     let mut counts = vec![0_u32; 2 * clock.stretches()];
     for flow in &*flows {

@@ -6,7 +6,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::units::{Rate, Span, Time};
 
-use super::site::distinct;
+use super::context::distinct;
 use super::*;
 
 mod apps;
@@ -35,8 +35,8 @@ impl Network {
         }
     }
 
-    pub(super) fn site(&self) -> Site<'_> {
-        Site {
+    pub(super) fn site(&self) -> WorkloadContext<'_> {
+        WorkloadContext {
             hosts: &self.hosts,
             to: &self.hosts,
             rack: &self.rack,
@@ -46,7 +46,7 @@ impl Network {
             seed: 1,
             group: 0,
             until: Until::Time(Time(Span::from_ms(1000).0)),
-            floor: Floor { trip: Span::from_us(2), rate: Rate::from_gbps(1) },
+            floor: MinimumLatency { trip: Span::from_us(2), rate: Rate::from_gbps(1) },
             changes: &[],
             measured_from: Time::ZERO,
         }
@@ -54,7 +54,7 @@ impl Network {
 }
 
 /// The flows of an app, none of which has an id yet.
-fn generate(app: &App, site: &Site) -> Result<Vec<FlowSpec>, AppError> {
+fn generate(app: &App, site: &WorkloadContext) -> Result<Vec<FlowSpec>, AppError> {
     let list = super::generate(app, site)?;
     Ok(list.iter().map(|flow| FlowSpec { id: FlowId(0), ..flow }).collect())
 }

@@ -15,7 +15,7 @@
 use priolane_core::keys::{Keys, Misfit};
 use priolane_core::part::Part;
 use priolane_core::transport::OnWindow;
-use priolane_core::transport::window::{AckSeen, CongestionControl, LossSeen, Repeat};
+use priolane_core::transport::window::{AckEvent, CongestionControl, LossEvent, Repeat};
 use priolane_core::units::Span;
 
 /// Parameters of Vegas.
@@ -114,7 +114,7 @@ impl CongestionControl for Vegas {
         self.window
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
             self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
@@ -131,12 +131,12 @@ impl CongestionControl for Vegas {
         }
     }
 
-    fn on_loss(&mut self, _: &LossSeen) {
+    fn on_loss(&mut self, _: &LossEvent) {
         self.phase = Phase::Steady;
         self.window = (self.window * 3 / 4).max(2 * self.mss);
     }
 
-    fn on_timeout(&mut self, _: &LossSeen, repeat: Repeat) {
+    fn on_timeout(&mut self, _: &LossEvent, repeat: Repeat) {
         if repeat == Repeat::First {
             self.phase = Phase::SlowStart { grows: true };
         }

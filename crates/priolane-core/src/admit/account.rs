@@ -7,11 +7,11 @@ use crate::units::{Span, Time};
 
 /// What a policy has come to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Account {
+pub struct AdmissionState {
     /// Every key that was ever updated, by destination and class.
     pub keys: Vec<Key>,
     /// Magnitudes of the terms of a utility, by name, in the order of its formula; empty for policies without one.
-    pub terms: Vec<(&'static str, Magnitudes)>,
+    pub terms: Vec<(&'static str, LogHistogram)>,
     /// Completions and reports that taught nothing, as something the policy needs was not known of the flow.
     pub skipped: u64,
 }
@@ -30,7 +30,7 @@ pub struct Key {
     /// How often it was updated.
     pub updates: u64,
     /// Where it was on the way.
-    pub trail: Trail,
+    pub trail: ConvergenceTrace,
     /// Where it was at the end of each interval watched in which it was updated; empty if it was not watched.
     pub watched: Vec<(Time, f64)>,
 }
@@ -41,7 +41,7 @@ pub(super) struct Drift {
     updates: u64,
     /// The probability after each power of two of updates.
     at: Vec<f64>,
-    trail: Trail,
+    trail: ConvergenceTrace,
     every: Option<Span>,
     watched: Vec<(Time, f64)>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Drift {
 impl Drift {
     /// That of a probability that is watched this often, if at all.
     pub(super) fn new(every: Option<Span>) -> Self {
-        Self { updates: 0, at: Vec::new(), trail: Trail::default(), every, watched: Vec::new() }
+        Self { updates: 0, at: Vec::new(), trail: ConvergenceTrace::default(), every, watched: Vec::new() }
     }
 
     /// An update at `now` left the probability at `p`.
@@ -97,7 +97,7 @@ struct Step {
 
 /// How far a probability was from where it ended, and until when: of all steps only those that no later one passes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trail {
+pub struct ConvergenceTrace {
     first: Time,
     /// From the highest on, each the last that is as high: falling.
     highs: Vec<Step>,
@@ -107,14 +107,14 @@ pub struct Trail {
 
 /// When a probability came to stay within a band of where it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct SettlingTime {
     /// The last update that left it outside; 0 if it never was.
     pub updates: u64,
     /// Of that update, the time since the first.
     pub after: Span,
 }
 
-impl Trail {
+impl ConvergenceTrace {
     /// Before the first update, at `now`, a probability is 1.
     fn begin(&mut self, now: Time) {
         self.first = now;
@@ -129,12 +129,12 @@ impl Trail {
     }
 
     /// When it came to stay within `band`, at least 0, of where it ended; `None` without an update.
-    pub fn settled(&self, band: f64) -> Option<Settled> {
+    pub fn settled(&self, band: f64) -> Option<SettlingTime> {
         let end = self.highs.last()?.p;
         let last = |steps: &[Step]| steps.iter().rfind(|step| (step.p - end).abs() > band).copied();
         let outside =
             [last(&self.highs), last(&self.lows)].into_iter().flatten().max_by_key(|step| step.update);
-        Some(outside.map_or(Settled { updates: 0, after: Span::ZERO }, |step| Settled {
+        Some(outside.map_or(SettlingTime { updates: 0, after: Span::ZERO }, |step| SettlingTime {
             updates: step.update,
             after: step.at.since(self.first),
         }))
@@ -143,7 +143,7 @@ impl Trail {
 
 /// Magnitudes of numbers, to a quarter of a power of two: their quantiles without their list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Magnitudes {
+pub struct LogHistogram {
     bins: BTreeMap<u64, u64>,
     count: u64,
 }
@@ -151,7 +151,7 @@ pub struct Magnitudes {
 /// Bits of a double's fraction that a bin does not tell apart.
 const COARSE: u32 = 50;
 
-impl Magnitudes {
+impl LogHistogram {
     /// One more number; its sign does not count.
     pub fn add(&mut self, x: f64) {
         *self.bins.entry(x.abs().to_bits() >> COARSE).or_default() += 1;
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_exact_to_a_quarter_of_a_power_of_two() {
-        let mut all = Magnitudes::default();
+        let mut all = LogHistogram::default();
         assert_eq!(all.quantile(0.5), None);
         (1..=100).for_each(|i| all.add(-f64::from(i)));
         // The 50th is 50, in [48, 56); the 100th is 100, in [96, 112); the first is 1.
@@ -198,9 +198,9 @@ mod tests {
         twice.merge(&all);
         assert_eq!((twice.count(), twice.quantile(0.5)), (200, Some(48.0)));
         assert_eq!(
-            Magnitudes::quantile(
+            LogHistogram::quantile(
                 &{
-                    let mut z = Magnitudes::default();
+                    let mut z = LogHistogram::default();
                     z.add(0.0);
                     z
                 },

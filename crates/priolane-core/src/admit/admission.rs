@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::account::Account;
+use super::account::AdmissionState;
 use super::monitor::Interval;
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId};
@@ -44,9 +44,9 @@ pub struct Source {
 
 /// Decides, at one source host, which class a flow gets.
 pub trait Admission: Send + Debug {
-    /// `flow` opens at `now` and asks for `flow.class`; the class it is given. Draws from `dice`, a stream of this
+    /// `flow` opens at `now` and asks for `flow.class`; the class it is given. Draws from `rng`, a stream of this
     /// host's own, as often for one outcome as for another.
-    fn open(&mut self, flow: &FlowSpec, now: Time, dice: &mut Stream) -> Class;
+    fn open(&mut self, flow: &FlowSpec, now: Time, rng: &mut Stream) -> Class;
 
     /// A monitor interval of a flow ended at `now`; its class from now on, if it is to change. Reports of flows that
     /// were not opened here, or have ended, are ignored. Default: nothing changes.
@@ -68,7 +68,7 @@ pub trait Admission: Send + Debug {
     }
 
     /// What it has come to.
-    fn account(&self) -> Account;
+    fn account(&self) -> AdmissionState;
 }
 
 /// The notice to an application whose flow got another class than it asked for.

@@ -17,10 +17,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Account;
+use super::AdmissionState;
 use super::account::Drift;
+use super::active_flow::ActiveFlow;
 use super::admission::{Admission, AdmissionPolicy, Source, lowest};
-use super::live::Live;
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
 use crate::keys::{Keys, Misfit, Words};
@@ -170,7 +170,7 @@ pub struct Aequitas {
     /// By class: its objective; the lowest has none.
     objectives: Vec<Objective>,
     channels: FxHashMap<(HostId, Class), Channel>,
-    live: FxHashMap<FlowId, Live>,
+    active: FxHashMap<FlowId, ActiveFlow>,
     watch: Option<Span>,
 }
 
@@ -182,7 +182,7 @@ impl Aequitas {
             config,
             mtu: u64::from(mtu.max(1)),
             channels: FxHashMap::default(),
-            live: FxHashMap::default(),
+            active: FxHashMap::default(),
             watch: None,
         }
     }
@@ -231,37 +231,37 @@ struct Done {
 }
 
 impl Admission for Aequitas {
-    fn open(&mut self, flow: &FlowSpec, _now: Time, dice: &mut Stream) -> Class {
+    fn open(&mut self, flow: &FlowSpec, _now: Time, rng: &mut Stream) -> Class {
         let lowest = lowest(self.config.levels);
-        let draw = dice.uniform();
-        let mut live = Live::new(flow, flow.class.min(lowest), draw);
-        if live.asked != lowest && draw > self.admit_probability(live.dst, live.asked) {
-            live.given = lowest;
+        let draw = rng.uniform();
+        let mut active = ActiveFlow::new(flow, flow.class.min(lowest), draw);
+        if active.asked != lowest && draw > self.admit_probability(active.dst, active.asked) {
+            active.given = lowest;
         }
-        self.live.insert(flow.id, live);
-        live.given
+        self.active.insert(flow.id, active);
+        active.given
     }
 
     fn completed(&mut self, report: &FlowReport, now: Time) {
-        let Some(live) = self.live.remove(&report.flow) else { return };
-        if live.given != lowest(self.config.levels) {
+        let Some(active) = self.active.remove(&report.flow) else { return };
+        if active.given != lowest(self.config.levels) {
             let done = Done { now, bytes: report.bytes, latency: report.elapsed };
-            self.update((live.dst, live.given), done);
+            self.update((active.dst, active.given), done);
         }
     }
 
     fn aborted(&mut self, flow: FlowId) {
-        self.live.remove(&flow);
+        self.active.remove(&flow);
     }
 
     fn watch(&mut self, every: Span) {
         self.watch = Some(every);
     }
 
-    fn account(&self) -> Account {
+    fn account(&self) -> AdmissionState {
         let mut keys: Vec<_> = self.channels.iter().map(|(&key, c)| c.drift.key(key, c.p)).collect();
         keys.sort_by_key(|key| (key.dst, key.class));
-        Account { keys, ..Account::default() }
+        AdmissionState { keys, ..AdmissionState::default() }
     }
 }
 

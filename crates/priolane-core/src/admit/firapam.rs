@@ -24,7 +24,7 @@
 //! The paper is silent or contradicts itself in fourteen places: docs/assumptions.md#firapam-demand to
 //! docs/assumptions.md#firapam-headline.
 
-mod longest;
+mod max_deadline;
 mod utility;
 
 use rustc_hash::FxHashMap;
@@ -32,11 +32,11 @@ use rustc_hash::FxHashMap;
 use utility::Observation;
 pub use utility::{Constants, Rival, Terms};
 
-use longest::Longest;
+use max_deadline::MaxDeadlineWindow;
 
-use super::account::{Account, Drift, Magnitudes};
+use super::account::{AdmissionState, Drift, LogHistogram};
+use super::active_flow::{ActiveFlow, loss};
 use super::admission::{Admission, AdmissionPolicy, Source, lowest};
-use super::live::{Live, loss};
 use super::monitor::{Interval, Monitoring, Remap};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
@@ -176,9 +176,9 @@ impl Channel {
 pub struct Firapam {
     config: Config,
     channels: FxHashMap<(HostId, Class), Channel>,
-    longest: Vec<Longest>,
-    live: FxHashMap<FlowId, Live>,
-    magnitudes: [Magnitudes; 3],
+    max_deadlines: Vec<MaxDeadlineWindow>,
+    active: FxHashMap<FlowId, ActiveFlow>,
+    magnitudes: [LogHistogram; 3],
     skipped: u64,
     watch: Option<Span>,
 }
@@ -187,10 +187,10 @@ impl Firapam {
     /// With every probability at 1.
     pub fn new(config: Config) -> Self {
         Self {
-            longest: vec![Longest::default(); usize::from(config.levels)],
+            max_deadlines: vec![MaxDeadlineWindow::default(); usize::from(config.levels)],
             config,
             channels: FxHashMap::default(),
-            live: FxHashMap::default(),
+            active: FxHashMap::default(),
             magnitudes: Default::default(),
             skipped: 0,
             watch: None,
@@ -203,20 +203,20 @@ impl Firapam {
     }
 
     /// The class that a flow with this draw gets.
-    fn map(&self, live: &Live) -> Class {
-        let p = self.admit_probability(live.dst, live.asked);
-        mapped(live.asked, lowest(self.config.levels), (p, live.draw))
+    fn map(&self, active: &ActiveFlow) -> Class {
+        let p = self.admit_probability(active.dst, active.asked);
+        mapped(active.asked, lowest(self.config.levels), (p, active.draw))
     }
 
     /// That of the class that a flow runs at.
-    fn channel(&mut self, live: &Live) -> &mut Channel {
+    fn channel(&mut self, active: &ActiveFlow) -> &mut Channel {
         let watch = self.watch;
-        self.channels.entry((live.dst, live.given)).or_insert_with(|| Channel::new(watch))
+        self.channels.entry((active.dst, active.given)).or_insert_with(|| Channel::new(watch))
     }
 
     /// What was seen of a flow, or of the rest of one, updates the probability of the class it runs at.
-    fn learn(&mut self, live: &Live, (seen, now): (Option<Observation>, Time)) {
-        let signal = seen.and_then(|seen| self.signal(live, &seen));
+    fn learn(&mut self, active: &ActiveFlow, (seen, now): (Option<Observation>, Time)) {
+        let signal = seen.and_then(|seen| self.signal(active, &seen));
         let Some((g, terms)) = signal else {
             self.skipped += 1;
             return;
@@ -229,20 +229,20 @@ impl Firapam {
         };
         let most = step.unwrap_or(f64::INFINITY);
         let change = (a * g).clamp(-most, most);
-        let channel = self.channel(live);
+        let channel = self.channel(active);
         channel.p = (channel.p + change).min(b_up).max(b_low);
         channel.drift.updated(channel.p, now);
     }
 
     /// The gradient, where there is one, and the terms that it, or the utility, is made of; `None` where the
     /// observation makes no utility.
-    fn signal(&mut self, live: &Live, seen: &Observation) -> Option<(Option<f64>, Terms)> {
-        let rival = self.longest.get(usize::from(live.given)).and_then(Longest::get);
+    fn signal(&mut self, active: &ActiveFlow, seen: &Observation) -> Option<(Option<f64>, Terms)> {
+        let rival = self.max_deadlines.get(usize::from(active.given)).and_then(MaxDeadlineWindow::get);
         let constants = self.config.utility;
         match self.config.mode {
             Mode::Literal => {
                 let terms = constants.utility(seen, rival)?;
-                Some((self.channel(live).quotient((seen.rate(), terms.sum())), terms))
+                Some((self.channel(active).quotient((seen.rate(), terms.sum())), terms))
             }
             Mode::Analytic => {
                 let terms = constants.gradient(seen, rival)?;
@@ -264,66 +264,71 @@ fn mapped(asked: Class, lowest: Class, (p, r): (f64, f64)) -> Class {
 }
 
 /// What a sender reports of a whole flow.
-fn whole(live: &Live, report: &FlowReport) -> Option<Observation> {
-    Observation::new(live.size?, (live.allowance(), live.deadline.is_some()), report.elapsed, loss(report))
+fn whole(active: &ActiveFlow, report: &FlowReport) -> Option<Observation> {
+    Observation::new(
+        active.size?,
+        (active.allowance(), active.deadline.is_some()),
+        report.elapsed,
+        loss(report),
+    )
 }
 
 /// What a sender reports of a flow under way, seen as what is left of it at `now`.
-fn rest(live: &Live, report: &FlowReport, now: Time) -> Option<Observation> {
-    live.size?;
-    let left = live.deadline.map(|deadline| deadline.since(now)).filter(|&span| span > Span::ZERO);
+fn rest(active: &ActiveFlow, report: &FlowReport, now: Time) -> Option<Observation> {
+    active.size?;
+    let left = active.deadline.map(|deadline| deadline.since(now)).filter(|&span| span > Span::ZERO);
     let bits = u128::from(report.remaining) * 8 * u128::from(crate::units::PS_PER_S);
     let takes = bits.checked_div(u128::from(report.rate_bps))?;
     let takes = Span(u64::try_from(takes).ok()?);
-    Observation::new(report.remaining, (left, live.deadline.is_some()), takes, loss(report))
+    Observation::new(report.remaining, (left, active.deadline.is_some()), takes, loss(report))
 }
 
 impl Admission for Firapam {
-    fn open(&mut self, flow: &FlowSpec, _now: Time, dice: &mut Stream) -> Class {
+    fn open(&mut self, flow: &FlowSpec, _now: Time, rng: &mut Stream) -> Class {
         let asked = flow.class.min(lowest(self.config.levels));
-        let mut live = Live::new(flow, asked, dice.uniform());
-        live.given = self.map(&live);
-        self.live.insert(flow.id, live);
-        live.given
+        let mut active = ActiveFlow::new(flow, asked, rng.uniform());
+        active.given = self.map(&active);
+        self.active.insert(flow.id, active);
+        active.given
     }
 
     fn report(&mut self, report: &FlowReport, now: Time) -> Option<Class> {
         if self.config.monitoring.mi == Interval::Rpc {
             return None;
         }
-        let mut live = *self.live.get(&report.flow)?;
-        self.learn(&live, (rest(&live, report, now), now));
+        let mut active = *self.active.get(&report.flow)?;
+        self.learn(&active, (rest(&active, report, now), now));
         if self.config.monitoring.remap == Remap::AtIssue {
             return None;
         }
-        let given = self.map(&live);
-        let moved = (given != live.given).then_some(given);
-        live.given = given;
-        self.live.insert(report.flow, live);
+        let given = self.map(&active);
+        let moved = (given != active.given).then_some(given);
+        active.given = given;
+        self.active.insert(report.flow, active);
         moved
     }
 
     fn completed(&mut self, report: &FlowReport, now: Time) {
-        let Some(live) = self.live.remove(&report.flow) else { return };
-        self.learn(&live, (whole(&live, report), now));
-        if let Some(longest) = self.longest.get_mut(usize::from(live.given)) {
-            longest.completed(live.size.zip(live.allowance()));
+        let Some(active) = self.active.remove(&report.flow) else { return };
+        self.learn(&active, (whole(&active, report), now));
+        if let Some(max_deadlines) = self.max_deadlines.get_mut(usize::from(active.given)) {
+            max_deadlines.completed(active.size.zip(active.allowance()));
         }
     }
 
     fn aborted(&mut self, flow: FlowId) {
-        self.live.remove(&flow);
+        self.active.remove(&flow);
     }
 
     fn watch(&mut self, every: Span) {
         self.watch = Some(every);
     }
 
-    fn account(&self) -> Account {
+    fn account(&self) -> AdmissionState {
         let mut keys: Vec<_> = self.channels.iter().map(|(&key, c)| c.drift.key(key, c.p)).collect();
         keys.sort_by_key(|key| (key.dst, key.class));
         let terms = std::iter::zip(Terms::NAMES, self.magnitudes.clone()).collect();
-        Account { keys, terms, skipped: self.skipped }
+        AdmissionState { keys, terms, skipped: self.skipped }
     }
 }
 

@@ -12,15 +12,15 @@
 //! for the lowest. Probabilities are kept per source host (one policy each), destination and class.
 
 mod account;
+mod active_flow;
 mod admission;
 pub mod aequitas;
 pub mod firapam;
-mod live;
 mod monitor;
 mod none;
 pub mod pase;
 
-pub use account::{Account, Key, Magnitudes, Settled, Trail};
+pub use account::{AdmissionState, ConvergenceTrace, Key, LogHistogram, SettlingTime};
 pub(crate) use admission::AdmissionPolicy;
 pub use admission::{Admission, Notice, Source};
 pub use monitor::{Interval, Monitoring, Remap};

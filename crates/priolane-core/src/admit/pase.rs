@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Account;
+use super::AdmissionState;
 use super::admission::{Admission, AdmissionPolicy, Source, lowest};
 use super::monitor::{Interval, Monitoring, Remap};
 use crate::endpoint::{FlowReport, FlowSpec};
@@ -71,20 +71,20 @@ pub struct Pase {
     config: Config,
     /// C.
     capacity: Rate,
-    live: BTreeMap<FlowId, Flow>,
+    active: BTreeMap<FlowId, Flow>,
 }
 
 impl Pase {
     /// With no flow under way, on a line of rate `capacity`.
     pub fn new(config: Config, capacity: Rate) -> Self {
-        Self { config, capacity, live: BTreeMap::new() }
+        Self { config, capacity, active: BTreeMap::new() }
     }
 
     /// ADH: what flows more urgent than `flow` ask for, in bits per second.
     fn demand_ahead(&self, id: FlowId, flow: &Flow) -> u64 {
         let urgency = |id: FlowId, f: &Flow| (f.asked, f.deadline, f.left, id);
         let own = urgency(id, flow);
-        let ahead = self.live.iter().filter(|&(&other, f)| other != id && urgency(other, f) < own);
+        let ahead = self.active.iter().filter(|&(&other, f)| other != id && urgency(other, f) < own);
         ahead.fold(0u64, |sum, (_, f)| sum.saturating_add(f.demand_bps))
     }
 
@@ -114,12 +114,12 @@ impl Admission for Pase {
             demand_bps: demand_bps(spec, self.capacity),
         };
         flow.given = self.map(spec.id, &flow);
-        self.live.insert(spec.id, flow);
+        self.active.insert(spec.id, flow);
         flow.given
     }
 
     fn report(&mut self, report: &FlowReport, _now: Time) -> Option<Class> {
-        let mut flow = *self.live.get(&report.flow)?;
+        let mut flow = *self.active.get(&report.flow)?;
         flow.left = report.remaining;
         let given = match self.config.monitoring.remap {
             Remap::AtIssue => flow.given,
@@ -127,20 +127,20 @@ impl Admission for Pase {
         };
         let moved = (given != flow.given).then_some(given);
         flow.given = given;
-        self.live.insert(report.flow, flow);
+        self.active.insert(report.flow, flow);
         moved
     }
 
     fn completed(&mut self, report: &FlowReport, _now: Time) {
-        self.live.remove(&report.flow);
+        self.active.remove(&report.flow);
     }
 
     fn aborted(&mut self, flow: FlowId) {
-        self.live.remove(&flow);
+        self.active.remove(&flow);
     }
 
-    fn account(&self) -> Account {
-        Account::default()
+    fn account(&self) -> AdmissionState {
+        AdmissionState::default()
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn done(id: u32, bytes: u64, elapsed: Span, again: u64) -> FlowReport
     }
 }
 
-pub(super) fn dice(seed: u64) -> Stream {
+pub(super) fn rng(seed: u64) -> Stream {
     Stream::new(seed, Purpose::Admission, 0)
 }
 
@@ -43,9 +43,9 @@ pub(super) fn live_once(
     policy: &mut dyn Admission,
     spec: &FlowSpec,
     end: &FlowReport,
-    dice: &mut Stream,
+    rng: &mut Stream,
 ) -> Class {
-    let given = policy.open(spec, spec.start, dice);
+    let given = policy.open(spec, spec.start, rng);
     policy.completed(end, spec.start + end.elapsed);
     given
 }
@@ -76,7 +76,7 @@ fn policies_ignore_reports_of_flows_they_do_not_know() {
         policy.completed(&end, Time(1));
         assert_eq!(policy.report(&end, Time(1)), None);
         policy.aborted(FlowId(7));
-        policy.open(&flow(7, (1, 0), 1000, None), Time::ZERO, &mut dice(1));
+        policy.open(&flow(7, (1, 0), 1000, None), Time::ZERO, &mut rng(1));
         policy.aborted(FlowId(7));
         policy.completed(&end, Time(1));
         assert_eq!(policy.account(), before, "an aborted flow teaches nothing");

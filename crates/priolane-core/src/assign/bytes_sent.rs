@@ -1,7 +1,7 @@
 //! Classes by bytes sent: a flow is demoted as it sends (PIAS, NOS2).
 
 use super::control;
-use super::ladder::{Count, Ladder};
+use super::demotion_thresholds::{Count, DemotionThresholds};
 use super::thresholds::Demotion;
 use crate::keys::{InTable, Keys};
 use crate::part::Part;
@@ -28,7 +28,7 @@ pub struct BytesSent {
 
 impl BytesSent {
     /// The classes of a flow by bytes sent.
-    pub fn ladder(&self) -> Ladder {
+    pub fn ladder(&self) -> DemotionThresholds {
         self.demotion.ladder(self.count)
     }
 }

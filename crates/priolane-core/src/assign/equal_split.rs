@@ -36,7 +36,7 @@ pub fn equal_split(sizes: &SizeDistribution, levels: u8) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assign::{Count, Ladder, byte_share};
+    use crate::assign::{Count, DemotionThresholds, byte_share};
     use crate::sizes::{Interpolation, Point};
 
     /// Cumulative probabilities at the thresholds, before they become whole bytes.
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn tied_thresholds_make_a_legal_ladder_with_empty_levels() {
         let thresholds = equal_split(&byte_share::tests::data_mining(), 8);
-        let ladder = Ladder::new(&thresholds, Count::StreamOffset).unwrap();
+        let ladder = DemotionThresholds::new(&thresholds, Count::StreamOffset).unwrap();
         assert_eq!((ladder.levels(), ladder.level(1459), ladder.level(1460)), (8, 0, 4));
     }
 

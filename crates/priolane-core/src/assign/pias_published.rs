@@ -60,7 +60,7 @@ impl ThresholdSolver for PiasPublished {
         false
     }
 
-    fn goes_by_sizes(&self) -> bool {
+    fn uses_sizes(&self) -> bool {
         false
     }
 }
@@ -80,7 +80,7 @@ pub(crate) fn pias_published(workload: &str, load: f64) -> Option<[u64; 7]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assign::{Count, Ladder};
+    use crate::assign::{Count, DemotionThresholds};
 
     #[test]
     fn tables_are_found_by_name_and_load() {
@@ -105,7 +105,7 @@ mod tests {
             for load in [0.5, 0.6, 0.7, 0.8, 0.9] {
                 let thresholds = pias_published(name, load).unwrap();
                 assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]));
-                assert!(Ladder::new(&thresholds, Count::StreamOffset).is_some());
+                assert!(DemotionThresholds::new(&thresholds, Count::StreamOffset).is_some());
             }
         }
     }

@@ -54,7 +54,7 @@ pub trait ThresholdSolver: Debug {
     }
 
     /// Whether other sizes lead to other thresholds, so that these can follow a workload. Default: they do.
-    fn goes_by_sizes(&self) -> bool {
+    fn uses_sizes(&self) -> bool {
         true
     }
 }

@@ -1,8 +1,8 @@
 //! Demotion thresholds as files state them: in bytes, or left to a solver that knows sizes and load.
 
-use super::sizes_of::SizesOf;
+use super::size_scope::SizeScope;
 use super::solvers::Solver;
-use super::{Count, Ladder};
+use super::{Count, DemotionThresholds};
 use crate::keys::{
     Bounds, ByteList, Bytes, Form, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Value, Written,
 };
@@ -39,9 +39,10 @@ impl Demotion {
     }
 
     /// The ladder of these levels, which counts as `count` says; one level before thresholds are found.
-    pub fn ladder(&self, count: Count) -> Ladder {
+    pub fn ladder(&self, count: Count) -> DemotionThresholds {
         let bytes = self.thresholds.bytes().unwrap_or_default();
-        Ladder::new(bytes, count).expect("invariant: thresholds were read or found in order, at most 15")
+        DemotionThresholds::new(bytes, count)
+            .expect("invariant: thresholds were read or found in order, at most 15")
     }
 }
 
@@ -111,7 +112,7 @@ pub struct SolvedLadder {
     pub solver: Solver,
     /// From whose sizes and load: global, local or a group.
     #[key(required = "from = \"global\"", source = "docs/thresholds.md")]
-    pub from: SizesOf,
+    pub from: SizeScope,
     /// What the solver takes the tail of these sizes for, if not for what it is.
     #[key(optional, source = "docs/thresholds.md")]
     pub tail: Option<Tail>,
@@ -122,7 +123,7 @@ pub struct SolvedLadder {
 
 impl SolvedLadder {
     fn check(&mut self) -> Result<(), Misfit> {
-        if self.tail.is_some() && !self.solver.part().goes_by_sizes() {
+        if self.tail.is_some() && !self.solver.part().uses_sizes() {
             let fix = "solver = \"basin_hopping\" or \"opt\", or no tail";
             return Err(Misfit::of("tail", "published thresholds are not found from sizes", fix));
         }

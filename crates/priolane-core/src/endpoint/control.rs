@@ -36,7 +36,7 @@ pub enum Control {
 
 /// Which of a host's ladders of demotion thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LadderOf {
+pub enum ThresholdSet {
     /// The ladder of classes, which ports sort by.
     Class,
     /// The ladder of levels inside the host.
@@ -47,7 +47,7 @@ pub enum LadderOf {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// The ladder.
-    pub of: LadderOf,
+    pub of: ThresholdSet,
     /// In bytes, non-decreasing.
     pub bytes: Vec<u64>,
 }

@@ -4,11 +4,11 @@ use super::backlog::{Backlog, Bounds};
 use super::{
     Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink,
 };
+use crate::chunked_queue::ChunkedQueue;
 use crate::ids::ClassSet;
 use crate::keys::Keys;
 use crate::packet::{Header, QueueItem};
 use crate::part::Part;
-use crate::ring::Ring;
 use crate::units::Time;
 
 /// One first-in first-out queue; it has no parameters but the buffer.
@@ -46,7 +46,7 @@ impl PortFactory for FifoSpec {
 /// A first-in first-out queue with tail drop and threshold marking.
 #[derive(Debug)]
 pub struct Fifo<P> {
-    queue: Ring<P>,
+    queue: ChunkedQueue<P>,
     bytes: u64,
     bounds: Bounds,
 }
@@ -54,7 +54,7 @@ pub struct Fifo<P> {
 impl<P: QueueItem> Fifo<P> {
     /// An empty queue with this buffer; the scope of its limits makes no difference.
     pub fn new(buffer: Buffer) -> Self {
-        Self { queue: Ring::default(), bytes: 0, bounds: buffer.into() }
+        Self { queue: ChunkedQueue::default(), bytes: 0, bounds: buffer.into() }
     }
 }
 

@@ -50,7 +50,7 @@ pub use push_out::{PushOut, PushOutSpec};
 pub use queue_weights::QueueWeights;
 pub use ranked::{Ranked, RankedSpec};
 pub(crate) use real_time_wfq::RealTimeWfqSpec;
-pub use shared_buffer::{Alpha, Fill, Free, SharedBuffer};
+pub use shared_buffer::{Alpha, Fill, FreeBytes, SharedBuffer};
 pub use strict::{Strict, StrictSpec};
 pub use token_group::{TokenGroupSpec, TokenMode, TokenOrder, Unscheduled};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};

@@ -6,9 +6,9 @@
 
 use super::backlog::{Backlog, Bounds};
 use super::{Admission, Buffer, Discipline, PortSink, SortBy};
+use crate::chunked_queue::ChunkedQueue;
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, QueueItem};
-use crate::ring::Ring;
 use crate::units::Time;
 
 /// Which of several non-empty queues is served next.
@@ -36,7 +36,7 @@ pub trait Order: std::fmt::Debug + Send {
 
 #[derive(Debug)]
 pub(super) struct Queue<P> {
-    pub(super) items: Ring<P>,
+    pub(super) items: ChunkedQueue<P>,
     pub(super) backlog: Backlog,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn mapped(map: &[u8; CLASSES], queues: u8, class: Class) -> u8 {
 impl<P: QueueItem, O: Order> MultiQueue<P, O> {
     pub(super) fn in_order(sorting: Sorting, buffer: Buffer, order: O) -> Self {
         let last = sorting.queues.clamp(1, CLASSES as u8) - 1;
-        let queue = || Queue { items: Ring::default(), backlog: Backlog::default() };
+        let queue = || Queue { items: ChunkedQueue::default(), backlog: Backlog::default() };
         Self {
             queues: (0..=last).map(|_| queue()).collect(),
             occupied: 0,

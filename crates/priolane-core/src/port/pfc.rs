@@ -21,7 +21,7 @@
 //! Headroom is either taken out of the memory for good or, idealised, beside it. Lossy classes use the shared buffer too,
 //! with dynamic thresholds (see [`super::SharedBuffer`]).
 
-use super::{Alpha, Free, SharedBuffer};
+use super::{Alpha, FreeBytes, SharedBuffer};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::keys::{
     Bounds, Bytes, Filled, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written,
@@ -135,7 +135,7 @@ pub struct PfcSpec {
 
 /// A link into a switch, and the way of its pause frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct PauseLink {
     /// C, its rate.
     pub rate: Rate,
     /// C', the rate of the link back.
@@ -155,7 +155,7 @@ pub struct Frames {
     pub pause: u16,
 }
 
-impl Reach {
+impl PauseLink {
     /// Bytes that can still arrive once a class is to be paused.
     pub fn headroom(&self, Frames { largest, pause }: Frames) -> u64 {
         let until = self.back.serialize(u64::from(largest)) + self.back.serialize(u64::from(pause));
@@ -170,7 +170,7 @@ pub fn class_headroom(links: impl IntoIterator<Item = u64>, least: u64) -> u64 {
 
 /// Bytes from one ingress port of one class.
 #[derive(Clone, Copy, Debug, Default)]
-struct Account {
+struct IngressUsage {
     shared: u64,
     headroom: u64,
     paused: bool,
@@ -216,7 +216,7 @@ pub struct PfcBuffer {
     /// By ingress port: the headroom of each lossless class.
     headroom: Vec<u64>,
     /// By ingress port and class.
-    accounts: Vec<[Account; CLASSES]>,
+    accounts: Vec<[IngressUsage; CLASSES]>,
 }
 
 impl PfcBuffer {
@@ -234,7 +234,7 @@ impl PfcBuffer {
             spec,
             shared_size: spec.memory.size.saturating_sub(reserved),
             shared_used: 0,
-            accounts: vec![[Account::default(); CLASSES]; headroom.len()],
+            accounts: vec![[IngressUsage::default(); CLASSES]; headroom.len()],
             headroom,
         }
     }
@@ -247,7 +247,7 @@ impl PfcBuffer {
     fn xoff(&self) -> u64 {
         match self.spec.xoff {
             Xoff::Bytes(bytes) => bytes,
-            Xoff::OfFree(alpha) => alpha.of(Free(self.free())),
+            Xoff::OfFree(alpha) => alpha.of(FreeBytes(self.free())),
         }
     }
 
@@ -255,7 +255,7 @@ impl PfcBuffer {
     fn is_within_xoff(&self, bytes: u64) -> bool {
         match self.spec.xoff {
             Xoff::Bytes(most) => bytes <= most,
-            Xoff::OfFree(alpha) => alpha.covers(bytes, Free(self.free())),
+            Xoff::OfFree(alpha) => alpha.covers(bytes, FreeBytes(self.free())),
         }
     }
 
@@ -268,7 +268,7 @@ impl PfcBuffer {
             return false;
         }
         if !self.spec.lossless.has(class) {
-            return self.spec.memory.alpha.is_below(0, Free(free));
+            return self.spec.memory.alpha.is_below(0, FreeBytes(free));
         }
         let account = &self.accounts[from][usize::from(class)];
         !account.paused && self.is_within_xoff(account.shared + wire)
@@ -279,7 +279,7 @@ impl PfcBuffer {
         let Load { from, class, wire } = load;
         let (free, wire) = (self.free(), u64::from(wire));
         if !self.spec.lossless.has(class) {
-            let fits = wire <= free && self.spec.memory.alpha.is_below(queue, Free(free));
+            let fits = wire <= free && self.spec.memory.alpha.is_below(queue, FreeBytes(free));
             self.shared_used += if fits { wire } else { 0 };
             return (if fits { Taken::Kept } else { Taken::Refused }, Tell::Nothing);
         }
@@ -316,7 +316,7 @@ impl PfcBuffer {
         account.headroom -= of_headroom;
         account.shared -= wire - of_headroom;
         self.shared_used -= wire - of_headroom;
-        let Account { shared, headroom, paused } = *account;
+        let IngressUsage { shared, headroom, paused } = *account;
         if !paused || headroom > 0 {
             return Tell::Nothing;
         }

@@ -30,20 +30,20 @@ impl Alpha {
     }
 
     /// Alpha times `free` bytes, rounded down.
-    pub fn of(self, Free(free): Free) -> u64 {
+    pub fn of(self, FreeBytes(free): FreeBytes) -> u64 {
         let part = u128::from(free) * u128::from(self.numerator) / u128::from(self.denominator);
         part.min(u128::from(u64::MAX)) as u64
     }
 
     /// Whether `bytes` are at most what [`Self::of`] gives, without its division.
     #[inline]
-    pub fn covers(self, bytes: u64, Free(free): Free) -> bool {
+    pub fn covers(self, bytes: u64, FreeBytes(free): FreeBytes) -> bool {
         u128::from(bytes) * u128::from(self.denominator) <= u128::from(free) * u128::from(self.numerator)
     }
 
     /// Whether a queue of `queued` bytes is below alpha times `free` bytes.
     #[inline]
-    pub(crate) fn is_below(self, queued: u64, Free(free): Free) -> bool {
+    pub(crate) fn is_below(self, queued: u64, FreeBytes(free): FreeBytes) -> bool {
         u128::from(queued) * u128::from(self.denominator) < u128::from(free) * u128::from(self.numerator)
     }
 }
@@ -80,7 +80,7 @@ fn common_divisor(a: u32, b: u32) -> u32 {
 
 /// Bytes of a buffer in which nothing is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Free(pub u64);
+pub struct FreeBytes(pub u64);
 
 /// The buffer that the ports of a switch share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl SharedBuffer {
     #[inline]
     pub fn admits(&self, Fill { used, queue }: Fill, wire: u16) -> bool {
         let free = self.size.saturating_sub(used);
-        u64::from(wire) <= free && self.alpha.is_below(queue, Free(free))
+        u64::from(wire) <= free && self.alpha.is_below(queue, FreeBytes(free))
     }
 }
 

@@ -14,10 +14,10 @@ use super::backlog::{Backlog, Bounds};
 use super::{
     Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink,
 };
+use crate::chunked_queue::ChunkedQueue;
 use crate::keys::Keys;
 use crate::packet::{Header, QueueItem};
 use crate::part::Part;
-use crate::ring::Ring;
 use crate::units::Time;
 
 /// The parameters of SP-PIFO.
@@ -61,7 +61,7 @@ impl PortFactory for SpPifoSpec {
 #[derive(Debug)]
 struct Queue<P> {
     bound: u64,
-    items: Ring<P>,
+    items: ChunkedQueue<P>,
     backlog: Backlog,
 }
 
@@ -77,7 +77,7 @@ pub struct SpPifo<P> {
 impl<P: QueueItem> SpPifo<P> {
     /// So many empty queues, at least one.
     pub fn new(queues: u8, buffer: Buffer) -> Self {
-        let empty = || Queue { bound: 0, items: Ring::default(), backlog: Backlog::default() };
+        let empty = || Queue { bound: 0, items: ChunkedQueue::default(), backlog: Backlog::default() };
         Self {
             queues: (0..queues.max(1)).map(|_| empty()).collect(),
             total: Backlog::default(),

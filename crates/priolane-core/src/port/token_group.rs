@@ -25,7 +25,7 @@
 //!
 //! With [`TokenOrder::Rank`] the tokens of all classes are sorted by their rank instead (docs/assumptions.md#ideal-tokens).
 
-use self::detour::Detour;
+use self::released_tokens::ReleasedTokens;
 use super::backlog::{Backlog, Bounds};
 use super::bucket::{Bucket, PerByte};
 use super::kind_rules::ordinary;
@@ -34,11 +34,11 @@ use super::{
     Admission, Buffer, BufferSpec, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup,
     PortSink,
 };
+use crate::chunked_queue::ChunkedQueue;
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::keys::{Bytes, Keys, Misfit, Words};
 use crate::packet::{Header, Kind, QueueItem};
 use crate::part::Part;
-use crate::ring::Ring;
 use crate::units::{Rate, Span, Time};
 
 /// Who goes first and what is limited: the modes of TOP's Fig. 3, and those that it rejects.
@@ -223,7 +223,7 @@ impl PortFactory for TokenGroupSpec {
 
 /// A item that will have waited too long.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mortal<P> {
+struct ExpiringItem<P> {
     /// The last instant at which it may start.
     last: Time,
     item: P,
@@ -232,18 +232,18 @@ struct Mortal<P> {
 /// Signals, K classes of tokens behind one limiter, and data.
 #[derive(Debug)]
 pub struct TokenGroup<P> {
-    signals: Ring<P>,
-    tokens: Vec<Ring<Mortal<P>>>,
+    signals: ChunkedQueue<P>,
+    tokens: Vec<ChunkedQueue<ExpiringItem<P>>>,
     /// The classes of which a token waits.
     waiting: ClassSet,
     /// None in `tokens` is late up to this instant.
     none_late_until: Time,
     /// In place of `tokens`, of which there is one that stays empty; then all are of class 0.
     ranked: Option<Box<RankedTokens<P>>>,
-    data: Ring<P>,
+    data: ChunkedQueue<P>,
     /// The queues of data after the first.
-    worse_data: Vec<Ring<P>>,
-    unscheduled: Ring<P>,
+    low_priority_data: Vec<ChunkedQueue<P>>,
+    unscheduled: ChunkedQueue<P>,
     unscheduled_spec: Option<Unscheduled>,
     unscheduled_backlog: Backlog,
     data_backlog: Backlog,
@@ -254,13 +254,13 @@ pub struct TokenGroup<P> {
     depth: u32,
     longest_wait: Option<Span>,
     mode: TokenMode,
-    detour: Option<Box<Detour<P>>>,
+    detour: Option<Box<ReleasedTokens<P>>>,
     bounds: Bounds,
 }
 
 /// Where a packet waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lane {
+enum QueueKind {
     Signals,
     Tokens(usize),
     /// Tokens that come back from a detour.
@@ -286,14 +286,14 @@ impl<P: QueueItem> TokenGroup<P> {
         let whole = u32::from(spec.token_wire) + u32::from(spec.data_wire);
         let rest = (u32::from(spec.data_wire).max(1), whole.max(1));
         Self {
-            signals: Ring::default(),
-            tokens: (0..classes).map(|_| Ring::default()).collect(),
+            signals: ChunkedQueue::default(),
+            tokens: (0..classes).map(|_| ChunkedQueue::default()).collect(),
             waiting: ClassSet::NONE,
             none_late_until: Time::NEVER,
             ranked: (spec.order == TokenOrder::Rank).then(|| Box::new(RankedTokens::new(room))),
-            data: Ring::default(),
-            worse_data: (1..spec.data_queues).map(|_| Ring::default()).collect(),
-            unscheduled: Ring::default(),
+            data: ChunkedQueue::default(),
+            low_priority_data: (1..spec.data_queues).map(|_| ChunkedQueue::default()).collect(),
+            unscheduled: ChunkedQueue::default(),
             unscheduled_spec: spec.unscheduled,
             unscheduled_backlog: Backlog::default(),
             data_backlog: Backlog::default(),
@@ -303,19 +303,19 @@ impl<P: QueueItem> TokenGroup<P> {
             depth: spec.depth,
             longest_wait: spec.longest_wait(rate),
             mode: spec.mode,
-            detour: spec.detour.map(|span| Box::new(Detour::new(span))),
+            detour: spec.detour.map(|span| Box::new(ReleasedTokens::new(span))),
             bounds: buffer.into(),
         }
     }
 
-    fn lane(&self, header: &Header) -> Lane {
+    fn lane(&self, header: &Header) -> QueueKind {
         match header.kind {
             Kind::Data if self.unscheduled_spec.is_some_and(|own| own.class == header.class) => {
-                Lane::Unscheduled
+                QueueKind::Unscheduled
             }
-            Kind::Data => Lane::Data,
-            Kind::Credit => Lane::Tokens(usize::from(header.class).min(self.tokens.len() - 1)),
-            _ => Lane::Signals,
+            Kind::Data => QueueKind::Data,
+            Kind::Credit => QueueKind::Tokens(usize::from(header.class).min(self.tokens.len() - 1)),
+            _ => QueueKind::Signals,
         }
     }
 
@@ -367,7 +367,7 @@ impl<P: QueueItem> TokenGroup<P> {
             let released = self.detour.as_ref().map_or(eligible, |detour| detour.released(eligible));
             let Some(class) = self.token_ready(released).filter(|_| released <= now) else { break };
             let Some(item) = self.take(class) else { break };
-            self.charge(Lane::Tokens(class), released, item.header().wire);
+            self.charge(QueueKind::Tokens(class), released, item.header().wire);
             self.detour.iter_mut().for_each(|detour| detour.send(released, &item));
         }
         self.detour.iter_mut().for_each(|detour| detour.see(now));
@@ -404,7 +404,7 @@ impl<P: QueueItem> TokenGroup<P> {
         let mut next = Time::NEVER;
         for class in self.waiting.iter().map(usize::from) {
             // Each class is in order of time.
-            while let Some(&Mortal { last, item }) = self.tokens[class].first() {
+            while let Some(&ExpiringItem { last, item }) = self.tokens[class].first() {
                 if last >= now {
                     next = next.min(last);
                     break;
@@ -455,7 +455,7 @@ impl<P: QueueItem> TokenGroup<P> {
             return Admission::Dropped;
         }
         self.none_late_until = self.none_late_until.min(last);
-        self.tokens[class].push(&Mortal { last, item: *item });
+        self.tokens[class].push(&ExpiringItem { last, item: *item });
         self.waiting = self.waiting.with(class as Class);
         Admission::Queued
     }
@@ -468,64 +468,66 @@ impl<P: QueueItem> TokenGroup<P> {
 
     /// Where data of this rank waits.
     #[inline]
-    fn data_queue(&mut self, rank: u64) -> &mut Ring<P> {
-        let last = self.worse_data.len() as u64;
+    fn data_queue(&mut self, rank: u64) -> &mut ChunkedQueue<P> {
+        let last = self.low_priority_data.len() as u64;
         match rank.min(last) {
             0 => &mut self.data,
-            place => &mut self.worse_data[place as usize - 1],
+            place => &mut self.low_priority_data[place as usize - 1],
         }
     }
 
     /// The best queue in which data waits, the last if none does.
     #[inline]
-    fn first_data(&mut self) -> &mut Ring<P> {
-        match self.worse_data.iter().position(|queue| !queue.is_empty()) {
-            Some(place) if self.data.is_empty() => &mut self.worse_data[place],
+    fn first_data(&mut self) -> &mut ChunkedQueue<P> {
+        match self.low_priority_data.iter().position(|queue| !queue.is_empty()) {
+            Some(place) if self.data.is_empty() => &mut self.low_priority_data[place],
             _ => &mut self.data,
         }
     }
 
     /// What starts at `t`.
-    fn next_lane(&self, t: Time) -> Option<Lane> {
+    fn next_lane(&self, t: Time) -> Option<QueueKind> {
         if !self.signals.is_empty() {
-            return Some(Lane::Signals);
+            return Some(QueueKind::Signals);
         }
         let tokens = match &self.detour {
-            None => self.token_ready(t).map(Lane::Tokens),
-            Some(detour) => detour.first(t).map(|_| Lane::Back),
+            None => self.token_ready(t).map(QueueKind::Tokens),
+            Some(detour) => detour.first(t).map(|_| QueueKind::Back),
         };
-        let data = (self.data_backlog.packets > 0 && self.data_eligible() <= t).then_some(Lane::Data);
+        let data = (self.data_backlog.packets > 0 && self.data_eligible() <= t).then_some(QueueKind::Data);
         let first = match self.mode.is_tokens_first() {
             true => tokens.or(data),
             false => data.or(tokens),
         };
-        first.or((!self.unscheduled.is_empty()).then_some(Lane::Unscheduled))
+        first.or((!self.unscheduled.is_empty()).then_some(QueueKind::Unscheduled))
     }
 
     /// The limiter of `lane` is charged for a service at `t`.
-    fn charge(&mut self, lane: Lane, t: Time, wire: u16) {
+    fn charge(&mut self, lane: QueueKind, t: Time, wire: u16) {
         match lane {
-            Lane::Signals | Lane::Unscheduled | Lane::Back => {}
-            Lane::Tokens(_) if self.mode == TokenMode::IngressBlind => {}
-            Lane::Tokens(class) => {
+            QueueKind::Signals | QueueKind::Unscheduled | QueueKind::Back => {}
+            QueueKind::Tokens(_) if self.mode == TokenMode::IngressBlind => {}
+            QueueKind::Tokens(class) => {
                 let bucket = self.bucket_of(class);
                 self.token_buckets[bucket].charge(t, wire);
             }
-            Lane::Data => self.data_bucket.iter_mut().for_each(|bucket| bucket.charge(t, wire)),
+            QueueKind::Data => self.data_bucket.iter_mut().for_each(|bucket| bucket.charge(t, wire)),
         }
     }
 
     /// Whether `lane` may start at `t`, limiters considered and nothing else.
-    fn may_start(&self, lane: Lane, t: Time) -> bool {
+    fn may_start(&self, lane: QueueKind, t: Time) -> bool {
         match lane {
-            Lane::Signals | Lane::Unscheduled => true,
+            QueueKind::Signals | QueueKind::Unscheduled => true,
             // What is to be charged as it comes, or goes a detour, does not pass.
-            Lane::Tokens(_) | Lane::Back if self.detour.is_some() || self.mode == TokenMode::IngressBlind => {
+            QueueKind::Tokens(_) | QueueKind::Back
+                if self.detour.is_some() || self.mode == TokenMode::IngressBlind =>
+            {
                 false
             }
-            Lane::Tokens(class) => self.eligible(class) <= t,
-            Lane::Back => true,
-            Lane::Data => self.data_eligible() <= t,
+            QueueKind::Tokens(class) => self.eligible(class) <= t,
+            QueueKind::Back => true,
+            QueueKind::Data => self.data_eligible() <= t,
         }
     }
 }
@@ -536,18 +538,18 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
         self.expire(now, out);
         self.let_go(now);
         let admission = match self.lane(header) {
-            Lane::Signals | Lane::Back => {
+            QueueKind::Signals | QueueKind::Back => {
                 self.signals.push(item);
                 Admission::Queued
             }
-            Lane::Tokens(class) => self.take_token(class, now, item, out),
-            Lane::Unscheduled if self.unscheduled_is_full() => Admission::Dropped,
-            Lane::Unscheduled => {
+            QueueKind::Tokens(class) => self.take_token(class, now, item, out),
+            QueueKind::Unscheduled if self.unscheduled_is_full() => Admission::Dropped,
+            QueueKind::Unscheduled => {
                 self.unscheduled_backlog.add(header.wire);
                 self.unscheduled.push(item);
                 Admission::Queued
             }
-            Lane::Data => {
+            QueueKind::Data => {
                 let admission = self.bounds.admit(self.data_backlog, self.data_backlog, header);
                 if admission != Admission::Dropped {
                     self.data_backlog.add(header.wire);
@@ -567,8 +569,8 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
     fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         let lane = self.lane(header);
         let admission = match lane {
-            Lane::Data => self.bounds.admit_alone(header),
-            Lane::Tokens(_) if self.depth == 0 => Admission::Dropped,
+            QueueKind::Data => self.bounds.admit_alone(header),
+            QueueKind::Tokens(_) if self.depth == 0 => Admission::Dropped,
             _ => Admission::Queued,
         };
         if admission == Admission::Dropped || !self.may_start(lane, now) {
@@ -611,32 +613,34 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
         self.let_go(t);
         let lane = self.next_lane(t)?;
         let wire = match lane {
-            Lane::Signals => self.signals.first().map(|p| p.header().wire),
-            Lane::Back => self.detour.as_ref().and_then(|detour| detour.first(t)).map(|p| p.header().wire),
-            Lane::Tokens(class) => match &self.ranked {
+            QueueKind::Signals => self.signals.first().map(|p| p.header().wire),
+            QueueKind::Back => {
+                self.detour.as_ref().and_then(|detour| detour.first(t)).map(|p| p.header().wire)
+            }
+            QueueKind::Tokens(class) => match &self.ranked {
                 None => self.tokens[class].first().map(|token| token.item.header().wire),
                 Some(ranked) => ranked.first().map(|item| item.header().wire),
             },
-            Lane::Unscheduled => self.unscheduled.first().map(|p| p.header().wire),
-            Lane::Data => self.first_data().first().map(|p| p.header().wire),
+            QueueKind::Unscheduled => self.unscheduled.first().map(|p| p.header().wire),
+            QueueKind::Data => self.first_data().first().map(|p| p.header().wire),
         }?;
         self.charge(lane, t, wire);
         self.total.remove(wire);
-        if let Lane::Tokens(class) = lane {
+        if let QueueKind::Tokens(class) = lane {
             self.take_out(class);
         }
         match lane {
-            Lane::Signals => self.signals.pop(),
-            Lane::Back => self.detour.as_mut().and_then(|detour| detour.pop()),
-            Lane::Tokens(class) => match &mut self.ranked {
+            QueueKind::Signals => self.signals.pop(),
+            QueueKind::Back => self.detour.as_mut().and_then(|detour| detour.pop()),
+            QueueKind::Tokens(class) => match &mut self.ranked {
                 None => self.tokens[class].pop().map(|token| &token.item),
                 Some(ranked) => ranked.pop(),
             },
-            Lane::Unscheduled => {
+            QueueKind::Unscheduled => {
                 self.unscheduled_backlog.remove(wire);
                 self.unscheduled.pop()
             }
-            Lane::Data => {
+            QueueKind::Data => {
                 self.data_backlog.remove(wire);
                 self.first_data().pop()
             }
@@ -657,14 +661,14 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
 
     fn bytes_before(&self, header: &Header) -> u64 {
         match self.lane(header) {
-            Lane::Data => self.data_backlog.bytes,
+            QueueKind::Data => self.data_backlog.bytes,
             // Signals and tokens have room of their own: a shared buffer refuses them only where it is full.
-            Lane::Signals | Lane::Tokens(_) | Lane::Back | Lane::Unscheduled => 0,
+            QueueKind::Signals | QueueKind::Tokens(_) | QueueKind::Back | QueueKind::Unscheduled => 0,
         }
     }
 }
 
-mod detour;
+mod released_tokens;
 
 #[cfg(test)]
 mod tests;

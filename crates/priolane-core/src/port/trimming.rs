@@ -16,11 +16,11 @@ use super::backlog::{Backlog, Bounds};
 use super::{
     Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink, Returns,
 };
+use crate::chunked_queue::ChunkedQueue;
 use crate::keys::{Keys, Misfit, Words};
 use crate::packet::{Frame, Header, Kind, Marks, QueueItem};
 use crate::part::Part;
 use crate::quantity::show_limit;
-use crate::ring::Ring;
 use crate::rng::Stream;
 use crate::units::{Limit, Time};
 
@@ -99,9 +99,9 @@ pub enum Overflow {
 /// A data queue that overflows into a header queue.
 #[derive(Debug)]
 pub struct Trimming<P> {
-    data: Ring<P>,
+    data: ChunkedQueue<P>,
     data_backlog: Backlog,
-    headers: Ring<P>,
+    headers: ChunkedQueue<P>,
     header_backlog: Backlog,
     bounds: Bounds,
     spec: TrimmingSpec,
@@ -116,9 +116,9 @@ impl<P: QueueItem> Trimming<P> {
     /// random stream of the port's own.
     pub fn new(spec: TrimmingSpec, trimmed_wire: u16, buffer: Buffer, coin: Stream) -> Self {
         Self {
-            data: Ring::default(),
+            data: ChunkedQueue::default(),
             data_backlog: Backlog::default(),
-            headers: Ring::default(),
+            headers: ChunkedQueue::default(),
             header_backlog: Backlog::default(),
             bounds: buffer.into(),
             spec,

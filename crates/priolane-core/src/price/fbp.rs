@@ -6,7 +6,7 @@
 //! close(bytes)    the rest is metered
 //! ```
 //!
-//! Bytes are charged at the pair that the flow has while it sends them: [`Account::sent`].
+//! Bytes are charged at the pair that the flow has while it sends them: [`FlowMeter::sent`].
 
 use super::tariff::{Bill, Tariff, Usage};
 use crate::endpoint::Weights;
@@ -14,14 +14,14 @@ use crate::units::Time;
 
 /// The meter of one flow.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct FlowMeter {
     pair: Weights,
     since: Time,
     /// Of pairs that are more than best effort.
     usage: Usage,
 }
 
-impl Account {
+impl FlowMeter {
     /// A flow starts at `now` with `pair`.
     pub fn open(pair: Weights, now: Time) -> Self {
         Self { pair, since: now, usage: Usage::default() }
@@ -92,7 +92,7 @@ mod tests {
     fn upgrade_and_downgrade_are_charged_for_as_long_as_they_last() {
         let ds = Weights { theta: None, w_milli: 3_000 };
         let mrg = Weights { theta: Rate::from_bps(1_000_000_000), w_milli: 2_000 };
-        let mut account = Account::open(Weights::BEST_EFFORT, Time::ZERO);
+        let mut account = FlowMeter::open(Weights::BEST_EFFORT, Time::ZERO);
         account.sent(125_000_000);
         account.change(ds, Time::ZERO + SECOND.times(2));
         account.sent(125_000_000);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_best_effort_flow_costs_nothing_beyond_the_upfront_fee() {
-        let mut account = Account::open(Weights::BEST_EFFORT, Time::ZERO);
+        let mut account = FlowMeter::open(Weights::BEST_EFFORT, Time::ZERO);
         account.sent(1_000_000);
         assert_eq!(FLOW.bill(&account.close(Time::ZERO + SECOND)).total(), 0.0);
         assert_eq!(Prices { upfront: 2.0, flow: FLOW }.machine(3.0).total(), 6.0);

@@ -5,7 +5,7 @@
 //! fbp   machine   P0 upfront;  flow   P0s + P1s (w - 1) + P2s theta while it is more than best effort
 //! ```
 
-use super::fbp::{Account, Prices};
+use super::fbp::{FlowMeter, Prices};
 use super::tariff::{Bill, Tariff, Usage};
 use crate::endpoint::Weights;
 use crate::ids::FlowId;
@@ -13,7 +13,7 @@ use crate::units::{Span, Time};
 
 /// A flow as its bill needs it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Metered {
+pub struct UsageRecord {
     /// The flow.
     pub flow: FlowId,
     /// The machine that it belongs to, as a place in the list of machines.
@@ -47,7 +47,7 @@ impl PricePlan {
 
 /// Who owes what.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Owed {
+pub struct Invoice {
     /// The machine.
     pub machine: usize,
     /// The flow, if it is the flow's own bill.
@@ -60,31 +60,31 @@ pub struct Owed {
 
 /// The bills of a run of length `run`: `machines[m]` is what machine m pays for, under VBP. Machines come first, then
 /// flows that owe something, in the order given.
-pub fn bills(plan: PricePlan, machines: &[Weights], flows: &[Metered], run: Span) -> Vec<Owed> {
+pub fn bills(plan: PricePlan, machines: &[Weights], flows: &[UsageRecord], run: Span) -> Vec<Invoice> {
     let machine = |(machine, &pair): (usize, &Weights)| match plan {
         PricePlan::Vbp(tariff) => {
             let mut usage = Usage::default();
             usage.add(pair, run);
             let own = flows.iter().filter(|flow| flow.machine == machine);
             usage.send(pair, own.flat_map(|flow| &flow.bytes).sum());
-            Owed { machine, flow: None, usage, bill: tariff.bill(&usage) }
+            Invoice { machine, flow: None, usage, bill: tariff.bill(&usage) }
         }
         PricePlan::Fbp(prices) => {
             let mut usage = Usage::default();
             usage.add(Weights::BEST_EFFORT, run);
-            Owed { machine, flow: None, usage, bill: prices.machine(usage.seconds()) }
+            Invoice { machine, flow: None, usage, bill: prices.machine(usage.seconds()) }
         }
     };
-    let mut owed: Vec<Owed> = machines.iter().enumerate().map(machine).collect();
+    let mut owed: Vec<Invoice> = machines.iter().enumerate().map(machine).collect();
     if let PricePlan::Fbp(prices) = plan {
         owed.extend(flows.iter().filter_map(|flow| flow_bill(flow, &prices.flow)));
     }
     owed
 }
 
-fn flow_bill(flow: &Metered, tariff: &Tariff) -> Option<Owed> {
+fn flow_bill(flow: &UsageRecord, tariff: &Tariff) -> Option<Invoice> {
     let (&(start, first), later) = flow.pairs.split_first()?;
-    let mut account = Account::open(first, start);
+    let mut account = FlowMeter::open(first, start);
     let mut bytes = flow.bytes.iter().copied();
     account.sent(bytes.next().unwrap_or(0));
     for &(at, pair) in later.iter().filter(|&&(at, _)| at < flow.end) {
@@ -93,7 +93,12 @@ fn flow_bill(flow: &Metered, tariff: &Tariff) -> Option<Owed> {
     }
     let usage = account.close(flow.end);
     let bill = tariff.bill(&usage);
-    (usage != Usage::default()).then_some(Owed { machine: flow.machine, flow: Some(flow.flow), usage, bill })
+    (usage != Usage::default()).then_some(Invoice {
+        machine: flow.machine,
+        flow: Some(flow.flow),
+        usage,
+        bill,
+    })
 }
 
 #[cfg(test)]
@@ -113,8 +118,8 @@ mod tests {
         Weights { theta: Rate::from_bps(gbps * 1_000_000_000), w_milli }
     }
 
-    fn flow(id: u32, machine: usize, pairs: &[(Time, Weights)], end: Time) -> Metered {
-        Metered {
+    fn flow(id: u32, machine: usize, pairs: &[(Time, Weights)], end: Time) -> UsageRecord {
+        UsageRecord {
             flow: FlowId(id),
             machine,
             pairs: pairs.to_vec(),
@@ -162,7 +167,8 @@ mod tests {
         let whole = flow(0, 0, &[(at(0), pair(1, 2_000))], at(6));
         let cut = flow(0, 0, &[(at(0), pair(1, 2_000)), (at(2), pair(1, 2_000))], at(6));
         let plan = PricePlan::Fbp(Prices { upfront: 0.0, flow: TARIFF });
-        let total = |f: Metered| bills(plan, &[Weights::BEST_EFFORT], &[f], SECOND.times(6))[1].bill.total();
+        let total =
+            |f: UsageRecord| bills(plan, &[Weights::BEST_EFFORT], &[f], SECOND.times(6))[1].bill.total();
         assert_eq!(total(whole), total(cut));
     }
 }

@@ -27,8 +27,8 @@ pub fn solve(shares: &Shares) -> Result<Vec<f64>, SharesError> {
         let level = |&link: &usize| {
             let taken: f64 = users[link].iter().filter_map(|&flow| rate[flow]).sum();
             let free = users[link].iter().filter(|&&flow| rate[flow].is_none());
-            let free: Vec<Filling> =
-                free.map(|&flow| Filling { theta: theta[flow], w: shares.demands[flow].w }).collect();
+            let free: Vec<UnfilledFlow> =
+                free.map(|&flow| UnfilledFlow { theta: theta[flow], w: shares.demands[flow].w }).collect();
             fill((shares.capacity[link] - taken).max(0.0), &free)
         };
         let levels: Vec<f64> = open.iter().map(level).collect();
@@ -47,13 +47,13 @@ pub fn solve(shares: &Shares) -> Result<Vec<f64>, SharesError> {
 
 /// A flow that is not stopped yet.
 #[derive(Clone, Copy, Debug)]
-struct Filling {
+struct UnfilledFlow {
     theta: f64,
     w: f64,
 }
 
 /// The level nu with `sum max(theta, w nu) = room`; 0 if the minima alone take it all.
-fn fill(room: f64, flows: &[Filling]) -> f64 {
+fn fill(room: f64, flows: &[UnfilledFlow]) -> f64 {
     let mut flows = flows.to_vec();
     flows.sort_by(|a, b| (a.theta / a.w).total_cmp(&(b.theta / b.w)));
     // Below the first corner nobody has outgrown its minimum.

@@ -66,7 +66,7 @@ pub type Changes = Vec<(FlowId, Weights)>;
 
 /// A virtual machine and its active flows.
 #[derive(Clone, Debug)]
-pub struct Vm {
+pub struct VirtualMachine {
     pair: Weights,
     interval: Option<Span>,
     /// In order of arrival, with what each has now.
@@ -75,14 +75,14 @@ pub struct Vm {
     due: Time,
 }
 
-impl Vm {
+impl VirtualMachine {
     /// A machine without flows that paid for `pair`; it makes shares anew at each arrival and departure or, with an
     /// interval above zero, so long after the first that was not followed.
     pub fn new(pair: Weights, interval: Option<Span>) -> Self {
         Self { pair, interval: interval.filter(|&i| i > Span::ZERO), active: Vec::new(), due: Time::NEVER }
     }
 
-    /// A flow starts: what it gets. Others follow by [`Vm::changes`].
+    /// A flow starts: what it gets. Others follow by [`VirtualMachine::changes`].
     pub fn arrive(&mut self, flow: FlowId, now: Time) -> Weights {
         let place = self.active.len() as u32;
         let count = NonZeroU32::new(place.saturating_add(1)).unwrap_or(NonZeroU32::MAX);
@@ -100,7 +100,7 @@ impl Vm {
         }
     }
 
-    /// When [`Vm::changes`] next has any; `Time::NEVER` while shares are as they should be.
+    /// When [`VirtualMachine::changes`] next has any; `Time::NEVER` while shares are as they should be.
     pub fn due(&self) -> Time {
         self.due
     }
@@ -140,14 +140,14 @@ mod tests {
 
     const PAIR: Weights = Weights { theta: Rate::from_bps(5_000_000_000), w_milli: 2_000 };
 
-    fn sums(vm: &Vm) -> (u64, u32) {
+    fn sums(vm: &VirtualMachine) -> (u64, u32) {
         vm.active().iter().fold((0, 0), |(theta, w), (_, has)| (theta + has.theta_bps(), w + has.w_milli))
     }
 
     /// Property 20.
     #[test]
     fn at_every_instant_the_active_flows_have_the_whole_pair() {
-        let mut vm = Vm::new(PAIR, None);
+        let mut vm = VirtualMachine::new(PAIR, None);
         let mut draw = Stream::new(1, Purpose::Search, 9);
         for step in 0..2_000 {
             if draw.chance(0.55) || vm.active().is_empty() {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn with_an_interval_the_others_follow_at_its_end() {
-        let mut vm = Vm::new(PAIR, Some(Span(100)));
+        let mut vm = VirtualMachine::new(PAIR, Some(Span(100)));
         assert_eq!(vm.arrive(FlowId(0), Time(10)), PAIR);
         assert_eq!((vm.due(), vm.changes(Time(110)).len()), (Time(110), 0));
         assert_eq!(vm.arrive(FlowId(1), Time(200)).w_milli, 1_000);

@@ -12,7 +12,7 @@
 use super::OnWindow;
 use super::dctcp::{self, Dctcp};
 use super::new_reno::NewReno;
-use super::window::{AckSeen, CongestionControl, LossSeen, Opening, Repeat};
+use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Repeat};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::units::Time;
@@ -61,7 +61,7 @@ impl D2tcp {
         self.dctcp.urgency()
     }
 
-    fn urgency_at(&self, ack: &AckSeen) -> f64 {
+    fn urgency_at(&self, ack: &AckEvent) -> f64 {
         let Some((size, deadline)) = self.due else { return 1.0 };
         if ack.now >= deadline {
             return self.late;
@@ -83,7 +83,7 @@ impl CongestionControl for D2tcp {
         Self { dctcp: Dctcp::new(&config.dctcp, mss), late: config.late, due: None }
     }
 
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         self.due = opening.flow.size.zip(opening.flow.deadline);
     }
 
@@ -92,7 +92,7 @@ impl CongestionControl for D2tcp {
         self.dctcp.window()
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         if ack.marked {
             let urgency = self.urgency_at(ack);
             self.dctcp.set_urgency(urgency);
@@ -100,11 +100,11 @@ impl CongestionControl for D2tcp {
         self.dctcp.on_ack(ack);
     }
 
-    fn on_loss(&mut self, loss: &LossSeen) {
+    fn on_loss(&mut self, loss: &LossEvent) {
         self.dctcp.on_loss(loss);
     }
 
-    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, repeat: Repeat) {
         self.dctcp.on_timeout(loss, repeat);
     }
 

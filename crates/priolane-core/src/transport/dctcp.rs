@@ -25,7 +25,7 @@
 //! loss in place of alpha times half (docs/assumptions.md#paccp-dctcp).
 
 use super::new_reno::{self, NewReno};
-use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
+use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
 use super::{OnWindow, paccp};
 use crate::keys::{Keys, Words};
 use crate::part::{Capability, Part};
@@ -137,7 +137,7 @@ impl<B: LossBased> Dctcp<B> {
         self.alpha
     }
 
-    fn count(&mut self, ack: &AckSeen) {
+    fn count(&mut self, ack: &AckEvent) {
         self.acked_bytes += ack.acked;
         if ack.marked {
             self.marked_bytes += ack.acked;
@@ -162,7 +162,7 @@ impl<B: LossBased> Dctcp<B> {
         self.urgency = urgency;
     }
 
-    fn cut(&mut self, ack: &AckSeen) {
+    fn cut(&mut self, ack: &AckEvent) {
         let penalty = if self.urgency == 1.0 { self.alpha } else { libm::pow(self.alpha, self.urgency) };
         let kept = (self.reno.window() as f64 * (1.0 - penalty * self.reno.loss_cut())) as u64;
         self.reno.reduce_to(kept.max(u64::from(self.min_window) * self.reno.mss()));
@@ -180,7 +180,7 @@ impl<B: LossBased> Dctcp<B> {
     }
 
     /// Goes on with a reduction under way, or ends it.
-    fn reduce(&mut self, ack: &AckSeen) {
+    fn reduce(&mut self, ack: &AckEvent) {
         let Some(reducing) = &mut self.reducing else { return };
         if ack.una > reducing.end {
             self.reducing = None;
@@ -227,7 +227,7 @@ impl<B: LossBased> CongestionControl for Dctcp<B> {
         self.reducing.as_ref().map_or_else(|| self.reno.window(), |reducing| reducing.window)
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         self.count(ack);
         self.reduce(ack);
         if self.reducing.is_some() {
@@ -240,13 +240,13 @@ impl<B: LossBased> CongestionControl for Dctcp<B> {
         }
     }
 
-    fn on_loss(&mut self, loss: &LossSeen) {
+    fn on_loss(&mut self, loss: &LossEvent) {
         self.reno.on_loss(loss);
         self.reducing = None;
         self.reduced_until = loss.next;
     }
 
-    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, repeat: Repeat) {
         self.reno.on_timeout(loss, repeat);
         self.reducing = None;
         self.reduced_until = loss.next;

@@ -1,6 +1,6 @@
 //! What controllers that go by delay have in common: the delay, sizes in packets or in paths.
 
-use super::window::{AckSeen, ProbeSeen};
+use super::window::{AckEvent, ProbeReply};
 use crate::endpoint::{BaseDelay, Path};
 use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Words, Written};
 use crate::units::Span;
@@ -18,7 +18,7 @@ pub enum Signal {
 impl Signal {
     /// The delay that `ack` reports, in picoseconds; below zero only where clocks differ.
     #[inline]
-    pub(super) fn of(self, ack: &AckSeen) -> Option<f64> {
+    pub(super) fn of(self, ack: &AckEvent) -> Option<f64> {
         match self {
             Self::Rtt => ack.rtt.map(|rtt| rtt.0 as f64),
             Self::OneWay => Some(ack.one_way_ps as f64),
@@ -26,7 +26,7 @@ impl Signal {
     }
 
     /// The delay that a probe found.
-    pub(super) fn of_probe(self, answer: &ProbeSeen) -> f64 {
+    pub(super) fn of_probe(self, answer: &ProbeReply) -> f64 {
         match self {
             Self::Rtt => answer.rtt.0 as f64,
             Self::OneWay => answer.one_way_ps as f64,
@@ -118,8 +118,8 @@ pub trait DelayBased: super::window::CongestionControl {
     /// Sets the congestion window, in bytes.
     fn set_cwnd(&mut self, bytes: f64);
 
-    /// Keeps the delay about `aim` from now on, instead of a target of its own.
-    fn set_aim(&mut self, aim: Aim);
+    /// Keeps the delay about `fixed_target` from now on, instead of a target of its own.
+    fn set_fixed_target(&mut self, fixed_target: FixedTarget);
 
     /// Bytes that a round trip below the target adds to a window of a segment or more.
     fn step(&self) -> f64;
@@ -130,7 +130,7 @@ pub trait DelayBased: super::window::CongestionControl {
 
 /// A fixed target.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Aim {
+pub struct FixedTarget {
     /// The target, in picoseconds.
     pub target: f64,
     /// The delay on an empty path, in picoseconds, below the target.

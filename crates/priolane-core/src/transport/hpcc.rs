@@ -17,7 +17,7 @@
 
 use super::OnWindow;
 use super::delay::Size;
-use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Pacer, Repeat};
+use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
 use crate::endpoint::Path;
 use crate::keys::Keys;
 use crate::part::Part;
@@ -139,7 +139,7 @@ impl Hpcc {
         Some((queue / (per_ps * self.t) + sent / tau / per_ps, tau))
     }
 
-    fn react(&mut self, ack: &AckSeen) {
+    fn react(&mut self, ack: &AckEvent) {
         let updates = self.update_beyond.is_some_and(|beyond| ack.una > beyond);
         let cuts = self.utilization >= self.config.eta || self.stage >= self.config.max_stage;
         let base = if cuts { self.reference / (self.utilization / self.config.eta) } else { self.reference };
@@ -159,13 +159,13 @@ impl CongestionControl for Hpcc {
 
     const ECN: bool = false;
 
-    const GATED: bool = true;
+    const PACED: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {
         Self::starting(config, mss, &Path::NOMINAL)
     }
 
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         *self = Self::starting(&self.config, self.mss, &(opening.path)());
         self.pacer = Pacer::with(opening.catch_up);
     }
@@ -184,7 +184,7 @@ impl CongestionControl for Hpcc {
     }
 
     #[inline]
-    fn gate(&self) -> Gate {
+    fn gate(&self) -> SendPermission {
         self.pacer.after(|| self.t * self.mss as f64 / self.window)
     }
 
@@ -197,7 +197,7 @@ impl CongestionControl for Hpcc {
         self.before = std::mem::replace(&mut self.seen, *readings);
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         if self.update_beyond.is_none() {
             self.update_beyond = Some(ack.next);
             return;
@@ -209,9 +209,9 @@ impl CongestionControl for Hpcc {
         }
     }
 
-    fn on_loss(&mut self, _loss: &LossSeen) {}
+    fn on_loss(&mut self, _loss: &LossEvent) {}
 
-    fn on_timeout(&mut self, _loss: &LossSeen, _repeat: Repeat) {}
+    fn on_timeout(&mut self, _loss: &LossEvent, _repeat: Repeat) {}
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("utilization", self.utilization);

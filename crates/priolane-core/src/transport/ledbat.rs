@@ -14,8 +14,10 @@
 //! docs/assumptions.md#ledbat-scale.
 
 use super::OnWindow;
-use super::delay::{Aim, DelayBased, Signal};
-use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Pacer, Repeat};
+use super::delay::{DelayBased, FixedTarget, Signal};
+use super::window::{
+    AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, Repeat, SendPermission,
+};
 use crate::endpoint::Path;
 use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::part::Part;
@@ -180,7 +182,7 @@ pub struct Ledbat {
 
 impl Ledbat {
     /// The queueing delay that `ack` reports, in picoseconds.
-    fn queueing(&mut self, delay: f64, ack: &AckSeen) -> f64 {
+    fn queueing(&mut self, delay: f64, ack: &AckEvent) -> f64 {
         let current = self.filter.take(delay, ack.now, self.rtt);
         match self.config.base {
             Base::Path => current - self.base,
@@ -203,7 +205,7 @@ impl CongestionControl for Ledbat {
 
     const ECN: bool = false;
 
-    const GATED: bool = true;
+    const PACED: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {
         Self {
@@ -221,7 +223,7 @@ impl CongestionControl for Ledbat {
         }
     }
 
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         let path = (opening.path)();
         self.base = self.config.signal.base(&path.data);
         self.rtt = path.data.round_trip;
@@ -237,7 +239,7 @@ impl CongestionControl for Ledbat {
         self.cwnd.max(self.mss) as u64
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         let Some(delay) = self.config.signal.of(ack) else { return };
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
@@ -257,20 +259,20 @@ impl CongestionControl for Ledbat {
         self.cwnd = grown.min(flight + self.config.allowed_increase * self.mss).max(self.least());
     }
 
-    fn on_loss(&mut self, loss: &LossSeen) {
+    fn on_loss(&mut self, loss: &LossEvent) {
         if self.halved.is_none_or(|at| loss.now.since(at) >= self.rtt) {
             self.cwnd = (self.cwnd / 2.0).max(self.least()).min(self.cwnd);
             self.halved = Some(loss.now);
         }
     }
 
-    fn on_timeout(&mut self, loss: &LossSeen, _repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, _repeat: Repeat) {
         self.cwnd = self.cwnd.min(self.mss);
         self.halved = Some(loss.now);
     }
 
     #[inline]
-    fn gate(&self) -> Gate {
+    fn gate(&self) -> SendPermission {
         self.pacer.below_packet(self.cwnd, self.mss as u64, self.rtt)
     }
 
@@ -299,9 +301,9 @@ impl DelayBased for Ledbat {
         self.cwnd = bytes.max(0.001 * self.mss);
     }
 
-    fn set_aim(&mut self, aim: Aim) {
-        self.target = aim.target - aim.base;
-        self.base = aim.base;
+    fn set_fixed_target(&mut self, fixed_target: FixedTarget) {
+        self.target = fixed_target.target - fixed_target.base;
+        self.base = fixed_target.base;
         self.config.base = Base::Path;
         // Whoever aims sets the window, too, in strides of its own.
         self.config.allowed_increase = f64::INFINITY;

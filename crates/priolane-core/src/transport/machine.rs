@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::assign::Ladder;
+use crate::assign::DemotionThresholds;
 use crate::endpoint::{Endpoint, LocalHost};
 use crate::host::SchedulerKind;
 use crate::keys::Misfit;
@@ -19,9 +19,9 @@ pub struct Setup {
     /// Which flow of a host goes next.
     pub scheduler: SchedulerKind,
     /// Class on the wire by bytes sent.
-    pub class: Ladder,
+    pub class: DemotionThresholds,
     /// Level inside the host by bytes sent.
-    pub host_level: Ladder,
+    pub host_level: DemotionThresholds,
     /// Payload bytes of a flow that may wait in the host's transmit queue.
     pub queue_limit: Option<u64>,
     /// Length of the monitor interval after which a sender reports.

@@ -11,7 +11,7 @@
 //! back (RFC 7661). What is ours: docs/assumptions.md#slow-start-abc, docs/assumptions.md#window-limited.
 
 use super::OnWindow;
-use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
+use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
 use crate::keys::Keys;
 use crate::part::Part;
 
@@ -95,7 +95,7 @@ impl CongestionControl for NewReno {
         self.cwnd
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         if ack.acked == 0 || ack.growth != Growth::Allowed {
             return;
         }
@@ -106,13 +106,13 @@ impl CongestionControl for NewReno {
         }
     }
 
-    fn on_loss(&mut self, loss: &LossSeen) {
+    fn on_loss(&mut self, loss: &LossEvent) {
         self.ssthresh = self.threshold_after_loss(loss.in_flight);
         self.cwnd = self.ssthresh;
         self.credit = 0;
     }
 
-    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, repeat: Repeat) {
         if repeat == Repeat::First {
             self.ssthresh = self.threshold_after_loss(loss.in_flight);
         }

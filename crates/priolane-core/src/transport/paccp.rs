@@ -19,7 +19,7 @@
 
 use super::OnWindow;
 use super::new_reno;
-use super::window::{AckSeen, CongestionControl, Growth, LossBased, LossSeen, Repeat};
+use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
 use crate::keys::{Keys, Words, truth_value};
 use crate::part::Part;
 use crate::units::{PS_PER_S, Rate, Span};
@@ -115,7 +115,7 @@ impl Paccp {
 
     /// Takes note of the round-trip time.
     #[inline]
-    fn measure(&mut self, ack: &AckSeen) {
+    fn measure(&mut self, ack: &AckEvent) {
         self.rtt = match (self.rtt_of, ack.rtt) {
             (RttOf::Smoothed, _) => ack.srtt,
             (RttOf::Base, None) => self.rtt,
@@ -232,7 +232,7 @@ impl CongestionControl for Paccp {
         self.cwnd
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         self.measure(ack);
         if ack.acked == 0 || ack.growth != Growth::Allowed {
             return;
@@ -241,13 +241,13 @@ impl CongestionControl for Paccp {
         self.avoid(left);
     }
 
-    fn on_loss(&mut self, loss: &LossSeen) {
+    fn on_loss(&mut self, loss: &LossEvent) {
         self.ssthresh = self.threshold_after_loss(loss.in_flight);
         self.cwnd = self.ssthresh;
         self.credit = 0;
     }
 
-    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, repeat: Repeat) {
         if repeat == Repeat::First {
             self.ssthresh = (loss.in_flight / 2).max(2 * self.mss);
         }

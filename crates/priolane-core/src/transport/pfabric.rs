@@ -13,7 +13,9 @@
 //! for it, and no duplicates that mean loss. What is ours: docs/assumptions.md#pfabric-repair, #pfabric-probe.
 
 use super::delay::Size;
-use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, ProbeSeen, Rank, Repeat};
+use super::window::{
+    AckEvent, CongestionControl, FlowStart, LossEvent, ProbeReply, Rank, Repeat, SendPermission,
+};
 use super::{OnWindow, window};
 use crate::endpoint::Path;
 use crate::keys::{Keys, Misfit};
@@ -104,7 +106,7 @@ impl CongestionControl for PFabric {
 
     const ECN: bool = false;
 
-    const GATED: bool = true;
+    const PACED: bool = true;
 
     const RANK: Rank = Rank::BytesUnacked;
 
@@ -112,7 +114,7 @@ impl CongestionControl for PFabric {
         Self::starting(config, mss, &Path::NOMINAL)
     }
 
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         *self = Self::starting(&self.config, self.mss, &(opening.path)());
     }
 
@@ -127,19 +129,19 @@ impl CongestionControl for PFabric {
     }
 
     #[inline]
-    fn gate(&self) -> Gate {
-        self.probe_at.map_or(Gate::Open, Gate::Probe)
+    fn gate(&self) -> SendPermission {
+        self.probe_at.map_or(SendPermission::Open, SendPermission::Probe)
     }
 
     fn on_probe_sent(&mut self, now: Time, timeout: Span) {
         self.probe_at = Some(now + timeout);
     }
 
-    fn on_probe_answer(&mut self, _answer: &ProbeSeen) {
+    fn on_probe_answer(&mut self, _answer: &ProbeReply) {
         self.hear();
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         self.hear();
         if ack.acked == 0 {
             return;
@@ -156,9 +158,9 @@ impl CongestionControl for PFabric {
         self.cwnd = self.cwnd.min(self.ceiling);
     }
 
-    fn on_loss(&mut self, _loss: &LossSeen) {}
+    fn on_loss(&mut self, _loss: &LossEvent) {}
 
-    fn on_timeout(&mut self, loss: &LossSeen, _repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, _repeat: Repeat) {
         self.ssthresh = (self.cwnd / 2).max(2 * self.mss);
         self.cwnd = self.mss;
         self.credit = 0;
@@ -186,8 +188,8 @@ mod tests {
         PFabric::new(&twelve, MSS)
     }
 
-    fn ack(acked: u64) -> AckSeen {
-        AckSeen {
+    fn ack(acked: u64) -> AckEvent {
+        AckEvent {
             now: Time(1),
             acked,
             una: 0,
@@ -202,7 +204,7 @@ mod tests {
     }
 
     fn time_out(flow: &mut PFabric, us: u64) {
-        let loss = LossSeen { now: Time(us * 1_000_000), in_flight: 0, next: 0 };
+        let loss = LossEvent { now: Time(us * 1_000_000), in_flight: 0, next: 0 };
         flow.on_timeout(&loss, Repeat::First);
     }
 
@@ -227,14 +229,14 @@ mod tests {
     fn the_fifth_timeout_in_a_row_begins_to_probe_until_anything_comes_back() {
         let mut flow = flow();
         (1..5).for_each(|n| time_out(&mut flow, 45 * n));
-        assert_eq!(flow.gate(), Gate::Open);
+        assert_eq!(flow.gate(), SendPermission::Open);
         time_out(&mut flow, 225);
-        assert_eq!(flow.gate(), Gate::Probe(Time(225_000_000)));
+        assert_eq!(flow.gate(), SendPermission::Probe(Time(225_000_000)));
         flow.on_probe_sent(Time(225_000_000), Span::from_us(45));
-        assert_eq!(flow.gate(), Gate::Probe(Time(270_000_000)));
+        assert_eq!(flow.gate(), SendPermission::Probe(Time(270_000_000)));
         flow.on_ack(&ack(0));
-        assert_eq!((flow.gate(), flow.timeouts, flow.window()), (Gate::Open, 0, MSS));
+        assert_eq!((flow.gate(), flow.timeouts, flow.window()), (SendPermission::Open, 0, MSS));
         (1..5).for_each(|n| time_out(&mut flow, 300 + 45 * n));
-        assert_eq!(flow.gate(), Gate::Open);
+        assert_eq!(flow.gate(), SendPermission::Open);
     }
 }

@@ -22,21 +22,23 @@
 //! neither says: docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss, #prioplus-least.
 
 mod cardinality;
+mod channel_table;
 mod channels;
-mod lanes;
 mod probe;
-mod rounds;
+mod round_trips;
 mod variant;
 
-pub use lanes::{Lane, LaneError, Lanes, Start};
+pub use channel_table::{Channel, ChannelError, ChannelTable, Start};
 
 use cardinality::Cardinality;
 use probe::{Jitter, Phase};
-use rounds::{Half, Rounds};
+use round_trips::{RoundTripPhase, RoundTrips};
 pub use variant::Variant;
 
-use super::delay::{Aim, Channels, DelayBased, Signal};
-use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Pacer, ProbeSeen, Repeat};
+use super::delay::{Channels, DelayBased, FixedTarget, Signal};
+use super::window::{
+    AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, ProbeReply, Repeat, SendPermission,
+};
 use super::{OnWindow, ledbat, swift};
 use crate::endpoint::Path;
 use crate::ids::Class;
@@ -121,7 +123,7 @@ pub struct Config<C> {
     pub inner: C,
     /// The channels of the classes, as the keys say; `None` disables them: what is left is the controller.
     #[keys(skip)]
-    pub lanes: Option<Lanes>,
+    pub lanes: Option<ChannelTable>,
 }
 
 impl Part for Config<swift::Config> {
@@ -198,7 +200,7 @@ impl Base {
 pub struct PrioPlus<C: DelayBased> {
     inner: C,
     variant: Variant,
-    lanes: Option<Lanes>,
+    lanes: Option<ChannelTable>,
     exceed_limit: u32,
     tolerance: f64,
     increase: Increase,
@@ -211,7 +213,7 @@ pub struct PrioPlus<C: DelayBased> {
     w_ls: f64,
     phase: Phase,
     flows: Cardinality,
-    rounds: Rounds,
+    rounds: RoundTrips,
     /// The controller's own step, and what adaptive increase adds to it in this round.
     step: f64,
     extra: f64,
@@ -246,7 +248,7 @@ impl<C: DelayBased> PrioPlus<C> {
         self.lanes.is_some() && !matches!(self.phase, Phase::Sending)
     }
 
-    fn lane(&mut self, class: Class) -> Option<Lane> {
+    fn lane(&mut self, class: Class) -> Option<Channel> {
         let lane = self.lanes.as_ref()?.of(class);
         self.target = self.base.delay + lane.target.0 as f64;
         self.limit = lane.limit.map_or(f64::INFINITY, |limit| self.base.delay + limit.0 as f64);
@@ -255,7 +257,11 @@ impl<C: DelayBased> PrioPlus<C> {
             Variant::Paper => None,
             Variant::Released => Some(self.base.path.data.round_trip),
         };
-        self.inner.set_aim(Aim { target: self.target, base: self.base.delay, decrease_every });
+        self.inner.set_fixed_target(FixedTarget {
+            target: self.target,
+            base: self.base.delay,
+            decrease_every,
+        });
         Some(lane)
     }
 
@@ -304,7 +310,7 @@ impl<C: DelayBased> PrioPlus<C> {
     /// Sends again, with a window of `bytes`; `next` is the first byte not yet sent.
     fn resume(&mut self, bytes: f64, next: u64) {
         self.inner.set_cwnd(bytes);
-        self.rounds = Rounds::from(next);
+        self.rounds = RoundTrips::from(next);
         self.extra = 0.0;
         self.exceeded = 0;
         self.phase = Phase::Sending;
@@ -331,7 +337,7 @@ impl<C: DelayBased> PrioPlus<C> {
 
     /// Whether adaptive increase acts in this round trip.
     fn acts(&self) -> bool {
-        self.rounds.half == Half::Adaptive || self.increase == Increase::EveryRtt
+        self.rounds.half == RoundTripPhase::Adaptive || self.increase == Increase::EveryRtt
     }
 
     /// A round trip ended with a delay of at most D_target; whether that was all for this ACK.
@@ -370,21 +376,21 @@ impl<C: DelayBased> PrioPlus<C> {
 
     /// The released code's pacing: the window spread over the round-trip time of the empty path, one of less than a
     /// packet by the last ACK.
-    fn pace(&self) -> Gate {
+    fn pace(&self) -> SendPermission {
         let base = self.base.path.data.round_trip.0 as f64;
         let packets = self.inner.cwnd() / self.mss as f64;
         let (last, gap) = match self.pacer.last() {
-            None if packets >= 1.0 => return Gate::Open,
+            None if packets >= 1.0 => return SendPermission::Open,
             Some(last) if packets >= 1.0 => (last, base / packets),
             _ => (self.last_ack, base * (1.0 / packets - 1.0)),
         };
-        Gate::NotBefore(Time(last.0.saturating_add(gap as u64)))
+        SendPermission::NotBefore(Time(last.0.saturating_add(gap as u64)))
     }
 
-    fn take(&mut self, sample: &Sample, ack: &AckSeen) {
+    fn take(&mut self, sample: &Sample, ack: &AckEvent) {
         self.last_ack = ack.now;
         let passed = self.rounds.pass(ack);
-        let ended = self.rounds.half == Half::Plain || self.increase == Increase::EveryRtt;
+        let ended = self.rounds.half == RoundTripPhase::Plain || self.increase == Increase::EveryRtt;
         if passed && ended && self.extra != 0.0 {
             self.extra = 0.0;
             self.set_step();
@@ -423,7 +429,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
 
     const ECN: bool = C::ECN;
 
-    const GATED: bool = true;
+    const PACED: bool = true;
 
     fn new(config: &Self::Config, mss: u64) -> Self {
         Self {
@@ -441,7 +447,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             w_ls: mss as f64,
             phase: Phase::Sending,
             flows: Cardinality::ONE,
-            rounds: Rounds::from(0),
+            rounds: RoundTrips::from(0),
             step: 0.0,
             extra: 0.0,
             exceeded: 0,
@@ -452,7 +458,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         }
     }
 
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         self.inner.open(opening);
         self.pacer = Pacer::with(opening.catch_up);
         self.base = Base::new(self.base.signal, (opening.path)());
@@ -500,7 +506,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         }
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         if self.lanes.is_none() {
             self.inner.on_ack(ack);
             return;
@@ -510,11 +516,11 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         self.take(&Sample { now: ack.now, delay, rtt }, ack);
     }
 
-    fn on_loss(&mut self, loss: &LossSeen) {
+    fn on_loss(&mut self, loss: &LossEvent) {
         self.inner.on_loss(loss);
     }
 
-    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, repeat: Repeat) {
         self.inner.on_timeout(loss, repeat);
     }
 
@@ -523,9 +529,9 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         self.inner.on_sent(now);
     }
 
-    fn gate(&self) -> Gate {
+    fn gate(&self) -> SendPermission {
         match self.phase {
-            Phase::Waiting { probe_at: at } | Phase::Probing { again_at: at } => Gate::Probe(at),
+            Phase::Waiting { probe_at: at } | Phase::Probing { again_at: at } => SendPermission::Probe(at),
             Phase::Sending if self.lanes.is_some() && self.variant == Variant::Released => self.pace(),
             Phase::Sending => self.inner.gate(),
         }
@@ -535,7 +541,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         self.phase = Phase::Probing { again_at: now + timeout };
     }
 
-    fn on_probe_answer(&mut self, answer: &ProbeSeen) {
+    fn on_probe_answer(&mut self, answer: &ProbeReply) {
         if !matches!(self.phase, Phase::Probing { .. }) {
             return;
         }

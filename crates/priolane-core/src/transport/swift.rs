@@ -17,8 +17,10 @@
 //! paper leaves open: docs/assumptions.md#swift-values, #swift-decrease-timer, #swift-endpoint.
 
 use super::OnWindow;
-use super::delay::{Aim, DelayBased, Signal, Size};
-use super::window::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, Pacer, Repeat};
+use super::delay::{DelayBased, FixedTarget, Signal, Size};
+use super::window::{
+    AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, Repeat, SendPermission,
+};
 use crate::endpoint::Path;
 use crate::ids::Class;
 use crate::keys::{Keys, Misfit, Words, truth_value};
@@ -429,7 +431,7 @@ impl Swift {
     }
 
     /// Takes the delay of hosts; what is left of `delay` for the fabric.
-    fn split(&mut self, sample: &Sample, ack: &AckSeen) -> f64 {
+    fn split(&mut self, sample: &Sample, ack: &AckEvent) -> f64 {
         let Some(endpoint) = &mut self.endpoint else { return sample.delay };
         let hosts = 2.0 * ack.host_delay.0 as f64;
         endpoint.delay = if endpoint.delay == 0.0 {
@@ -460,13 +462,13 @@ impl CongestionControl for Swift {
 
     const ECN: bool = false;
 
-    const GATED: bool = true;
+    const PACED: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {
         Self::starting(config, mss, &Path::NOMINAL)
     }
 
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         *self = Self::starting(&self.config, self.mss, &(opening.path)());
         self.pacer = Pacer::with(opening.catch_up);
     }
@@ -490,7 +492,7 @@ impl CongestionControl for Swift {
         bytes.max(self.mss)
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         let Some(delay) = self.signal.of(ack) else { return };
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
@@ -505,12 +507,12 @@ impl CongestionControl for Swift {
         self.cwnd.take(&Sample { delay: fabric, target, ..sample }, &self.law);
     }
 
-    fn on_loss(&mut self, loss: &LossSeen) {
+    fn on_loss(&mut self, loss: &LossEvent) {
         self.timeouts = 0;
         self.cut(loss.now);
     }
 
-    fn on_timeout(&mut self, loss: &LossSeen, _repeat: Repeat) {
+    fn on_timeout(&mut self, loss: &LossEvent, _repeat: Repeat) {
         self.timeouts += 1;
         if self.timeouts < self.retx_reset {
             self.cut(loss.now);
@@ -524,7 +526,7 @@ impl CongestionControl for Swift {
     }
 
     #[inline]
-    fn gate(&self) -> Gate {
+    fn gate(&self) -> SendPermission {
         self.pacer.below_packet(self.bytes(), self.mss, self.rtt)
     }
 
@@ -556,10 +558,10 @@ impl DelayBased for Swift {
         }
     }
 
-    fn set_aim(&mut self, aim: Aim) {
-        self.law.target = aim.target;
+    fn set_fixed_target(&mut self, fixed_target: FixedTarget) {
+        self.law.target = fixed_target.target;
         self.law.range = 0.0;
-        self.law.decrease_every = aim.decrease_every.unwrap_or(Span::ZERO);
+        self.law.decrease_every = fixed_target.decrease_every.unwrap_or(Span::ZERO);
     }
 
     #[inline]

@@ -12,7 +12,7 @@
 //! A flow has a rate and no window. What the paper leaves open: docs/assumptions.md#timely.
 
 use super::OnWindow;
-use super::window::{AckSeen, CongestionControl, Gate, LossSeen, Opening, Pacer, Repeat};
+use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
 use crate::endpoint::Path;
 use crate::keys::{Keys, Misfit};
 use crate::part::Part;
@@ -134,13 +134,13 @@ impl CongestionControl for Timely {
 
     const ECN: bool = false;
 
-    const GATED: bool = true;
+    const PACED: bool = true;
 
     fn new(config: &Config, mss: u64) -> Self {
         Self::starting(config, mss, &Path::NOMINAL)
     }
 
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         *self = Self::starting(&self.config, self.mss, &(opening.path)());
         self.pacer = Pacer::with(opening.catch_up);
     }
@@ -157,7 +157,7 @@ impl CongestionControl for Timely {
     }
 
     #[inline]
-    fn gate(&self) -> Gate {
+    fn gate(&self) -> SendPermission {
         self.pacer.after(|| (self.mss * 8) as f64 / self.rate * PS_PER_S as f64)
     }
 
@@ -166,7 +166,7 @@ impl CongestionControl for Timely {
         self.pacer = self.pacer.sent(now, || self.gate());
     }
 
-    fn on_ack(&mut self, ack: &AckSeen) {
+    fn on_ack(&mut self, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         if ack.una > self.update_beyond {
             self.update_beyond = ack.next;
@@ -174,9 +174,9 @@ impl CongestionControl for Timely {
         }
     }
 
-    fn on_loss(&mut self, _loss: &LossSeen) {}
+    fn on_loss(&mut self, _loss: &LossEvent) {}
 
-    fn on_timeout(&mut self, _loss: &LossSeen, _repeat: Repeat) {}
+    fn on_timeout(&mut self, _loss: &LossEvent, _repeat: Repeat) {}
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("timely_rate_bps", self.rate);
@@ -245,16 +245,16 @@ mod tests {
         assert_eq!(rates(&mut flow, &[40]), [10_000.0]);
         // A gradient above 1.25 would take more than all.
         assert_eq!(rates(&mut flow, &[400]), [10.0]);
-        assert_eq!(flow.gate(), Gate::Open);
+        assert_eq!(flow.gate(), SendPermission::Open);
         flow.on_sent(Time(0));
         // 8,000 bits at 10 Mbps.
-        assert_eq!(flow.gate(), Gate::NotBefore(Time(800_000_000)));
+        assert_eq!(flow.gate(), SendPermission::NotBefore(Time(800_000_000)));
     }
 
     #[test]
     fn the_rate_is_updated_once_per_round_trip() {
         let mut flow = timely();
-        let ack = |una, next, us| AckSeen {
+        let ack = |una, next, us| AckEvent {
             now: Time(1),
             acked: 1_000,
             una,

@@ -13,7 +13,7 @@
 //! | BUSY | 8 | | 6 |
 //! | UNKNOWN | 9 | | 6 |
 //!
-//! A field means what [`Note`] says of it. A packet of payload ends at or before the size of its flow.
+//! A field means what [`ControlMessage`] says of it. A packet of payload ends at or before the size of its flow.
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
@@ -21,23 +21,23 @@ use super::format::Format;
 use super::header::CommonHeader;
 use super::{Context, Message, Sizes, WireBody, class};
 use crate::packet::{Header, Kind, Offset};
-use crate::transport::receiver_driven::{Note, Verb};
+use crate::transport::receiver_driven::{ControlMessage, MessageType};
 
 /// Verbs with the kind of the packets that they are in, in the order of their numbers.
-const MESSAGES: [(Verb, Kind); 10] = [
-    (Verb::Data, Kind::Data),
-    (Verb::Request, Kind::Syn),
-    (Verb::Token, Kind::Credit),
-    (Verb::Pull, Kind::Credit),
-    (Verb::Grant, Kind::Credit),
-    (Verb::Ack, Kind::Ack),
-    (Verb::Nack, Kind::Signal),
-    (Verb::Resend, Kind::Signal),
-    (Verb::Busy, Kind::Signal),
-    (Verb::Unknown, Kind::Signal),
+const MESSAGES: [(MessageType, Kind); 10] = [
+    (MessageType::Data, Kind::Data),
+    (MessageType::Request, Kind::Syn),
+    (MessageType::Token, Kind::Credit),
+    (MessageType::Pull, Kind::Credit),
+    (MessageType::Grant, Kind::Credit),
+    (MessageType::Ack, Kind::Ack),
+    (MessageType::Nack, Kind::Signal),
+    (MessageType::Resend, Kind::Signal),
+    (MessageType::Busy, Kind::Signal),
+    (MessageType::Unknown, Kind::Signal),
 ];
 
-impl WireBody for Note {
+impl WireBody for ControlMessage {
     const FORMAT: Format = Format::ReceiverDriven;
 
     const SIZES: Sizes = {
@@ -46,7 +46,7 @@ impl WireBody for Note {
     };
 
     fn message(&self, header: &Header) -> Result<u8, EncodeError> {
-        let number = self.verb as u8;
+        let number = self.message_type as u8;
         match MESSAGES.get(usize::from(number)) {
             Some(&(_, kind)) if kind == header.kind => Ok(number),
             _ => Err(EncodeError::Kind { format: Self::FORMAT, kind: header.kind }),
@@ -55,34 +55,34 @@ impl WireBody for Note {
 
     fn encode(&self, header: &Header, _context: Context, out: &mut Writer<'_>) -> Result<(), EncodeError> {
         let offset = header.offset.get();
-        match self.verb {
-            Verb::Data => {
+        match self.message_type {
+            MessageType::Data => {
                 check_data(header.offset, self.size, usize::from(header.payload))?;
                 out.u48(offset);
                 out.u48(self.size);
                 out.u32(self.count);
                 out.u16(self.window);
             }
-            Verb::Request => {
+            MessageType::Request => {
                 out.u48(check_size(self.size)?);
                 out.u32(self.count);
                 out.u16(self.window);
             }
-            Verb::Token | Verb::Ack | Verb::Nack => {
+            MessageType::Token | MessageType::Ack | MessageType::Nack => {
                 out.u48(offset);
                 out.u32(self.count);
             }
-            Verb::Pull => out.u32(self.count),
-            Verb::Grant => {
+            MessageType::Pull => out.u32(self.count),
+            MessageType::Grant => {
                 out.u48(offset);
                 out.u8(class(self.class)?);
             }
-            Verb::Resend => {
+            MessageType::Resend => {
                 check_range(header.offset, self.size)?;
                 out.u48(offset);
                 out.u48(self.size);
             }
-            Verb::Busy | Verb::Unknown => {}
+            MessageType::Busy | MessageType::Unknown => {}
         }
         Ok(())
     }
@@ -94,37 +94,37 @@ impl WireBody for Note {
     ) -> Result<Message<Self>, DecodeError> {
         let number = common.message;
         let unknown = DecodeError::UnknownMessage { format: Self::FORMAT, number };
-        let &(verb, kind) = MESSAGES.get(usize::from(number)).ok_or(unknown)?;
-        let mut body = Self { verb, ..Self::default() };
+        let &(message_type, kind) = MESSAGES.get(usize::from(number)).ok_or(unknown)?;
+        let mut body = Self { message_type, ..Self::default() };
         let mut offset = Offset::default();
-        match verb {
-            Verb::Data => {
+        match message_type {
+            MessageType::Data => {
                 offset = Offset::new(input.u48("offset")?);
                 body.size = input.u48("size of the flow")?;
                 body.count = input.u32("count")?;
                 body.window = input.u16("window")?;
                 check_data(offset, body.size, input.rest().len())?;
             }
-            Verb::Request => {
+            MessageType::Request => {
                 body.size = check_size(input.u48("size of the flow")?)?;
                 body.count = input.u32("count")?;
                 body.window = input.u16("window")?;
             }
-            Verb::Token | Verb::Ack | Verb::Nack => {
+            MessageType::Token | MessageType::Ack | MessageType::Nack => {
                 offset = Offset::new(input.u48("offset")?);
                 body.count = input.u32("count")?;
             }
-            Verb::Pull => body.count = input.u32("count")?,
-            Verb::Grant => {
+            MessageType::Pull => body.count = input.u32("count")?,
+            MessageType::Grant => {
                 offset = Offset::new(input.u48("offset")?);
                 body.class = class(input.u8("class")?)?;
             }
-            Verb::Resend => {
+            MessageType::Resend => {
                 offset = Offset::new(input.u48("offset")?);
                 body.size = input.u48("end of the range")?;
                 check_range(offset, body.size)?;
             }
-            Verb::Busy | Verb::Unknown => {}
+            MessageType::Busy | MessageType::Unknown => {}
         }
         Ok(Message { kind, offset, rank: 0, body })
     }

@@ -24,7 +24,7 @@ use super::header::CommonHeader;
 use super::{Context, Message, Sizes, WireBody, class};
 use crate::packet::{Header, Kind, Offset};
 use crate::transport::Stamp;
-use crate::transport::tokens::Ticket;
+use crate::transport::tokens::TokenMessage;
 use crate::units::{Span, Time};
 
 const DATA: u8 = 0;
@@ -41,7 +41,7 @@ const EMPTY: u8 = 9;
 /// A size that only the sender knows, and no deadline.
 const NONE: u64 = u64::MAX;
 
-impl WireBody for Ticket {
+impl WireBody for TokenMessage {
     const FORMAT: Format = Format::Tokens;
 
     const SIZES: Sizes = {
@@ -145,7 +145,7 @@ impl WireBody for Ticket {
     }
 }
 
-fn sync(now: Time, input: &mut Reader<'_>) -> Result<Message<Ticket>, DecodeError> {
+fn sync(now: Time, input: &mut Reader<'_>) -> Result<Message<TokenMessage>, DecodeError> {
     let size = check_size(input.u64("size of the flow")?)?;
     let deadline = match input.u64("time to the deadline")? {
         NONE => Time::NEVER,
@@ -156,7 +156,7 @@ fn sync(now: Time, input: &mut Reader<'_>) -> Result<Message<Ticket>, DecodeErro
     };
     let rank = input.u64("key")?;
     let (unscheduled, asked) = (input.u16("unscheduled packets")?, class(input.u8("class")?)?);
-    let body = Ticket::Sync { size, deadline, unscheduled, asked };
+    let body = TokenMessage::Sync { size, deadline, unscheduled, asked };
     Ok(Message { kind: Kind::Syn, offset: Offset::default(), rank, body })
 }
 

@@ -9,7 +9,7 @@ use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
 use priolane_core::transport::delay::Signal;
-use priolane_core::transport::prioplus::{self, Lane, Lanes, PrioPlus, Start};
+use priolane_core::transport::prioplus::{self, Channel, ChannelTable, PrioPlus, Start};
 use priolane_core::transport::tokens::{self, Stop, Tokens, priority::Priority};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
 use priolane_core::transport::{
@@ -43,7 +43,7 @@ where
 }
 
 fn tokens(trial: &impl Trial, name: &str, config: impl Fn(Frame) -> tokens::Config) {
-    let config = Arc::new(config(codec::<tokens::Ticket>().frame()));
+    let config = Arc::new(config(codec::<tokens::TokenMessage>().frame()));
     trial.run(name, |host| Tokens::new(host, Arc::clone(&config)));
 }
 
@@ -88,14 +88,14 @@ fn with_windows(trial: &impl Trial) {
     window::<hpcc::Hpcc>(trial, "hpcc", hpcc::Config::default());
     window::<timely::Timely>(trial, "timely", timely::Config::default());
     window::<pfabric::PFabric>(trial, "pfabric", pfabric::Config::default());
-    let lane = |target: u64, limit: Option<u64>, start| Lane {
+    let lane = |target: u64, limit: Option<u64>, start| Channel {
         target: Span::from_us(target),
         limit: limit.map(Span::from_us),
         start,
         linear_start: 0.25,
     };
     let lanes = [lane(1_500, None, Start::LineRate), lane(600, Some(1_000), Start::Probe)];
-    let lanes = Some(Lanes::new(&lanes).unwrap());
+    let lanes = Some(ChannelTable::new(&lanes).unwrap());
     window::<PrioPlus<swift::Swift>>(
         trial,
         "prioplus",
@@ -119,7 +119,7 @@ fn receivers_decide(trial: &impl Trial) {
     tokens(trial, "top", top);
     top_with_expiry(trial);
     tokens(trial, "top, capped", |frame| tokens::Config { stop: Stop::NeedCap, ..top(frame) });
-    let frame = codec::<priolane_core::transport::receiver_driven::Note>().frame();
+    let frame = codec::<priolane_core::transport::receiver_driven::ControlMessage>().frame();
     let config = Arc::new(phost::Config::new(frame));
     trial.run("phost", |host| phost::PHost::new(host, Arc::clone(&config)));
     let config = Arc::new(ndp::Config::new(frame));

@@ -8,7 +8,7 @@ use priolane_core::transport::d2tcp::{self, D2tcp};
 use priolane_core::transport::dctcp::Dctcp;
 use priolane_core::transport::delay::{Signal, Size};
 use priolane_core::transport::ledbat::{self, Base, Ledbat};
-use priolane_core::transport::prioplus::{self, Lane, Lanes, PrioPlus, Start, Variant};
+use priolane_core::transport::prioplus::{self, Channel, ChannelTable, PrioPlus, Start, Variant};
 use priolane_core::transport::swift::{self, Preset, Swift, TargetFrom, Whole};
 use priolane_core::transport::window::{CongestionControl, LossRecovery};
 use priolane_core::units::{Rate, Span, Time};
@@ -50,7 +50,7 @@ const LEDBAT: ledbat::Config = ledbat::Config {
 };
 
 fn prioplus<C: priolane_core::keys::Keys>(inner: C, variant: Variant) -> prioplus::Config<C> {
-    let lane = |us: u64, start| Lane {
+    let lane = |us: u64, start| Channel {
         target: Span::from_us(us),
         limit: Some(Span::from_us(us + 5)),
         start,
@@ -60,7 +60,7 @@ fn prioplus<C: priolane_core::keys::Keys>(inner: C, variant: Variant) -> prioplu
     prioplus::Config {
         inner,
         variant,
-        lanes: Some(Lanes::new(&lanes).unwrap()),
+        lanes: Some(ChannelTable::new(&lanes).unwrap()),
         base_tolerance: Span::from_us(3),
         ..prioplus::Config::default()
     }
@@ -168,13 +168,13 @@ fn no_lost_probe_or_answer_stalls_a_flow() {
 fn a_yielding_flow_sends_nothing_but_probes() {
     // A line twice as fast as what follows it: queues grow there. The first flow's channel is 35 to 40 us, the second's
     // 50 to 65, and 21.5 us is what an empty path takes.
-    let lane = |target: u64, limit: u64, start| Lane {
+    let lane = |target: u64, limit: u64, start| Channel {
         target: Span::from_us(target),
         limit: Some(Span::from_us(limit)),
         start,
         linear_start: 0.25,
     };
-    let lanes = Lanes::new(&[lane(40, 55, Start::LineRate), lane(25, 30, Start::Probe)]).unwrap();
+    let lanes = ChannelTable::new(&[lane(40, 55, Start::LineRate), lane(25, 30, Start::Probe)]).unwrap();
     let hops = [Hop { rate: Rate::from_gbps(16), delay: Span::ZERO }, UNIT_HOP[0]];
     let crowded = |case: u64| {
         let swift = swift::Config { endpoint_target: None, ..SWIFT };

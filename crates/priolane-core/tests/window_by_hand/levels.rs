@@ -1,7 +1,7 @@
 //! Classes and host levels by bytes sent, and the order in which a host's flows go.
 
-use priolane_core::assign::{Count, Ladder};
-use priolane_core::endpoint::{Control, Event, FlowSpec, LadderOf, Thresholds};
+use priolane_core::assign::{Count, DemotionThresholds};
+use priolane_core::endpoint::{Control, Event, FlowSpec, ThresholdSet, Thresholds};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::FlowId;
 use priolane_core::packet::{Header, Kind};
@@ -13,8 +13,8 @@ use crate::link::{Faults, Net, UNIT_HOP, drop_once, flow, unit_config, unit_reno
 
 fn config(class: &[u64], host: &[u64], count: Count) -> Config {
     Config {
-        class: Ladder::new(class, count).unwrap(),
-        host_level: Ladder::new(host, count).unwrap(),
+        class: DemotionThresholds::new(class, count).unwrap(),
+        host_level: DemotionThresholds::new(host, count).unwrap(),
         ..unit_config(LossRecovery::Sack)
     }
 }
@@ -160,12 +160,12 @@ fn new_thresholds_hold_for_flows_under_way() {
     net.run(Time(5_500_000));
     let so_far = data(&net).len();
     let demote = |of| Thresholds { of, bytes: vec![2_000] };
-    net.set_thresholds(0, &demote(LadderOf::Class));
-    net.set_thresholds(0, &demote(LadderOf::HostLevel));
+    net.set_thresholds(0, &demote(ThresholdSet::Class));
+    net.set_thresholds(0, &demote(ThresholdSet::HostLevel));
     net.run(Time(40_500_000));
     let demoted = data(&net).len();
     // A higher threshold lifts the flow again.
-    net.set_thresholds(0, &Thresholds { of: LadderOf::Class, bytes: vec![1_000_000] });
+    net.set_thresholds(0, &Thresholds { of: ThresholdSet::Class, bytes: vec![1_000_000] });
     finish(&mut net);
     let all: Vec<(u8, u8)> = data(&net).iter().map(|h| (h.class, h.host_level)).collect();
     assert!(so_far > 0 && demoted > so_far && all.len() > demoted, "{so_far} {demoted} {}", all.len());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::assign::{Count, Ladder};
+use priolane_core::assign::{Count, DemotionThresholds};
 use priolane_core::endpoint::{Endpoint, Event, FlowSpec, LocalClock, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
@@ -12,7 +12,7 @@ use priolane_core::transport::dctcp::{self, Dctcp};
 use priolane_core::transport::new_reno::{self, NewReno};
 use priolane_core::transport::paccp::{self, Avoidance, Paccp, RttOf};
 use priolane_core::transport::window::{
-    Config, CongestionControl, Gate, Handshake, LossRecovery, Reliability,
+    Config, CongestionControl, Handshake, LossRecovery, Reliability, SendPermission,
 };
 use priolane_core::units::{Rate, Span, Time};
 use priolane_rounds::rounds;
@@ -38,7 +38,8 @@ const SCHEDULERS: [SchedulerKind; 4] =
 
 fn draw_config(draw: &mut Stream, case: u64) -> Config {
     let counts = [Count::StreamOffset, Count::BytesSent];
-    let ladder = Ladder::new(&[3_000, 20_000, 20_000, 90_000], counts[draw.below(2) as usize]).unwrap();
+    let ladder =
+        DemotionThresholds::new(&[3_000, 20_000, 20_000, 90_000], counts[draw.below(2) as usize]).unwrap();
     Config {
         handshake: HANDSHAKES[draw.below(3) as usize],
         recovery: RECOVERIES[case as usize % 3],
@@ -122,7 +123,7 @@ fn weighted_storm<C: CongestionControl<Telemetry = ()>>(
         assert!(limit < Time(60_000_000_000_000), "case {case} does not end: {config:?} {faults:?}");
         let live = flows.iter().filter_map(|f| net.hosts[f.src.index()].controller(f.id));
         live.for_each(|c| {
-            let yields = matches!(c.gate(), Gate::Probe(_));
+            let yields = matches!(c.gate(), SendPermission::Probe(_));
             assert!(c.window() >= 1_460 || yields, "case {case}: window {}", c.window());
             check(c);
         });

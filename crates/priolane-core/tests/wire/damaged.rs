@@ -1,8 +1,8 @@
 //! Bytes that no sender wrote, or that changed on their way.
 
 use priolane_core::telemetry::Path;
-use priolane_core::transport::receiver_driven::Note;
-use priolane_core::transport::tokens::Ticket;
+use priolane_core::transport::receiver_driven::ControlMessage;
+use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::transport::window::Segment;
 use priolane_core::wire::{DecodeError, Format, WireBody};
 use proptest::prelude::*;
@@ -25,8 +25,8 @@ fn one_format(datagram: &[u8]) -> usize {
     let taken = [
         one_encoding::<Segment>(datagram),
         one_encoding::<Segment<Path>>(datagram),
-        one_encoding::<Ticket>(datagram),
-        one_encoding::<Note>(datagram),
+        one_encoding::<TokenMessage>(datagram),
+        one_encoding::<ControlMessage>(datagram),
     ];
     taken.into_iter().filter(|&taken| taken).count()
 }
@@ -93,15 +93,18 @@ fn error<B: WireBody>(number: u8, bytes: &[u8]) -> String {
 
 #[test]
 fn errors_name_what_is_wrong() {
-    assert_eq!(decode::<Note>(&[]).unwrap_err().to_string(), "the datagram ends before version and format");
-    assert_eq!(decode::<Note>(&[0x23]).unwrap_err().to_string(), "wire format version 2, not 1");
-    assert_eq!(decode::<Note>(&[0x14]).unwrap_err(), DecodeError::UnknownFormat(4));
-    let other = decode::<Note>(&[0x12, 0, 0, 0, 0, 0]).unwrap_err();
+    assert_eq!(
+        decode::<ControlMessage>(&[]).unwrap_err().to_string(),
+        "the datagram ends before version and format"
+    );
+    assert_eq!(decode::<ControlMessage>(&[0x23]).unwrap_err().to_string(), "wire format version 2, not 1");
+    assert_eq!(decode::<ControlMessage>(&[0x14]).unwrap_err(), DecodeError::UnknownFormat(4));
+    let other = decode::<ControlMessage>(&[0x12, 0, 0, 0, 0, 0]).unwrap_err();
     assert_eq!(other, DecodeError::OtherFormat { found: Format::Tokens, expected: Format::ReceiverDriven });
     assert_eq!(other.to_string(), "a packet of format tokens, not receiver-driven");
 
-    assert_eq!(error::<Note>(10, &[]), "format receiver-driven has no message 10");
-    assert_eq!(error::<Ticket>(15, &[]), "format tokens has no message 15");
+    assert_eq!(error::<ControlMessage>(10, &[]), "format receiver-driven has no message 10");
+    assert_eq!(error::<TokenMessage>(15, &[]), "format tokens has no message 15");
     assert_eq!(error::<Segment>(4, &[]), "format window has no message 4");
     assert_eq!(error::<Segment>(7, &[]), "format window has no message 7");
     assert_eq!(error::<Segment>(8, &[]), "format window has no message 8");
@@ -132,13 +135,13 @@ fn errors_name_what_is_wrong() {
         "rate of a reading is 0, not within 1 to 18446744073709551615"
     );
     // A FIN of 0 bytes; a MISS of packets 3 to 3.
-    assert_eq!(error::<Ticket>(6, &[0; 8]), "size of the flow is 0, not within 1 to 281474976710655");
+    assert_eq!(error::<TokenMessage>(6, &[0; 8]), "size of the flow is 0, not within 1 to 281474976710655");
     assert_eq!(
-        error::<Ticket>(4, &[3, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0]),
+        error::<TokenMessage>(4, &[3, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0]),
         "first missing packet is 3, not within 0 to 2"
     );
     // Two bytes of payload in a flow of one; a grant of class 16.
     let data = [[0; 6].as_slice(), &[1], &[0; 11 + 2]].concat();
-    assert_eq!(error::<Note>(0, &data), "size of the flow is 1, not within 2 to 281474976710655");
-    assert_eq!(error::<Note>(4, &[0, 0, 0, 0, 0, 0, 16]), "class is 16, not within 0 to 15");
+    assert_eq!(error::<ControlMessage>(0, &data), "size of the flow is 1, not within 2 to 281474976710655");
+    assert_eq!(error::<ControlMessage>(4, &[0, 0, 0, 0, 0, 0, 16]), "class is 16, not within 0 to 15");
 }

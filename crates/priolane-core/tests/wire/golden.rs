@@ -4,8 +4,8 @@ use priolane_core::ids::FlowId;
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
 use priolane_core::telemetry::{HopReading, Path};
 use priolane_core::transport::Stamp;
-use priolane_core::transport::receiver_driven::{Note, Verb};
-use priolane_core::transport::tokens::Ticket;
+use priolane_core::transport::receiver_driven::{ControlMessage, MessageType};
+use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::transport::window::Segment;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_core::wire::{Format, WireBody};
@@ -98,18 +98,18 @@ fn window_with_int() -> Vec<Sample> {
 
 fn tokens() -> Vec<Sample> {
     let stamp = Stamp(0x0d0c_0b0a);
-    let sync = Ticket::Sync { size: 300, deadline: NOW + Span(1), unscheduled: 0x0506, asked: 3 };
-    let unknown = Ticket::Sync { size: u64::MAX, deadline: Time::NEVER, unscheduled: 0, asked: 0 };
+    let sync = TokenMessage::Sync { size: 300, deadline: NOW + Span(1), unscheduled: 0x0506, asked: 3 };
+    let unknown = TokenMessage::Sync { size: u64::MAX, deadline: Time::NEVER, unscheduled: 0, asked: 0 };
     // 1500 - 28 - 20 bytes of payload in a packet.
     let in_order = of(Kind::Credit, 258 * 1_452);
     vec![
         sample(
             "DATA",
             data(256),
-            Ticket::Data { seq: 9, stamp },
+            TokenMessage::Data { seq: 9, stamp },
             "1200 01020304 000100000000 09000000 0a0b0c0d 000102",
         ),
-        sample("UNSCHEDULED", data(256), Ticket::Unscheduled, "1201 01020304 000100000000 000102"),
+        sample("UNSCHEDULED", data(256), TokenMessage::Unscheduled, "1201 01020304 000100000000 000102"),
         sample(
             "SYNC",
             Header { rank: 7, ..of(Kind::Syn, 0) },
@@ -125,55 +125,81 @@ fn tokens() -> Vec<Sample> {
         sample(
             "TOKEN",
             in_order,
-            Ticket::Token { seq: 9, stamp },
+            TokenMessage::Token { seq: 9, stamp },
             "1203 01020304 09000000 0a0b0c0d 02010000",
         ),
         sample(
             "MISS",
             of(Kind::Signal, 0),
-            Ticket::Miss { first: 1, end: 3 },
+            TokenMessage::Miss { first: 1, end: 3 },
             "1204 01020304 010000000000 030000000000",
         ),
-        sample("STOP", of(Kind::Signal, 0), Ticket::Stop, "1205 01020304"),
-        sample("FIN", of(Kind::Signal, 0), Ticket::Fin { size: 300 }, "1206 01020304 2c01000000000000"),
-        sample("DONE", of(Kind::Signal, 0), Ticket::Done, "1207 01020304"),
-        sample("RESET", of(Kind::Signal, 0), Ticket::Reset, "1208 01020304"),
-        sample("EMPTY", of(Kind::Signal, 0), Ticket::Empty, "1209 01020304"),
+        sample("STOP", of(Kind::Signal, 0), TokenMessage::Stop, "1205 01020304"),
+        sample("FIN", of(Kind::Signal, 0), TokenMessage::Fin { size: 300 }, "1206 01020304 2c01000000000000"),
+        sample("DONE", of(Kind::Signal, 0), TokenMessage::Done, "1207 01020304"),
+        sample("RESET", of(Kind::Signal, 0), TokenMessage::Reset, "1208 01020304"),
+        sample("EMPTY", of(Kind::Signal, 0), TokenMessage::Empty, "1209 01020304"),
     ]
 }
 
 fn receiver_driven() -> Vec<Sample> {
-    let of_verb = |verb| Note { verb, ..Note::default() };
-    let count = |verb| Note { verb, count: 9, ..Note::default() };
-    let flow = |verb| Note { size: 300, count: 9, window: 0x0506, verb, ..Note::default() };
+    let of_verb = |message_type| ControlMessage { message_type, ..ControlMessage::default() };
+    let count = |message_type| ControlMessage { message_type, count: 9, ..ControlMessage::default() };
+    let flow = |message_type| ControlMessage {
+        size: 300,
+        count: 9,
+        window: 0x0506,
+        message_type,
+        ..ControlMessage::default()
+    };
     let trimmed = Header { payload: 0, marks: Marks::TRIMMED.with(Marks::RETURNED), ..data(0) };
     vec![
         sample(
             "DATA",
             data(256),
-            flow(Verb::Data),
+            flow(MessageType::Data),
             "1300 01020304 000100000000 2c0100000000 09000000 0605 000102",
         ),
-        sample("DATA", trimmed, flow(Verb::Data), "13c0 01020304 000000000000 2c0100000000 09000000 0605"),
-        sample("REQUEST", of(Kind::Syn, 0), flow(Verb::Request), "1301 01020304 2c0100000000 09000000 0605"),
-        sample("TOKEN", of(Kind::Credit, 256), count(Verb::Token), "1302 01020304 000100000000 09000000"),
-        sample("PULL", of(Kind::Credit, 0), count(Verb::Pull), "1303 01020304 09000000"),
+        sample(
+            "DATA",
+            trimmed,
+            flow(MessageType::Data),
+            "13c0 01020304 000000000000 2c0100000000 09000000 0605",
+        ),
+        sample(
+            "REQUEST",
+            of(Kind::Syn, 0),
+            flow(MessageType::Request),
+            "1301 01020304 2c0100000000 09000000 0605",
+        ),
+        sample(
+            "TOKEN",
+            of(Kind::Credit, 256),
+            count(MessageType::Token),
+            "1302 01020304 000100000000 09000000",
+        ),
+        sample("PULL", of(Kind::Credit, 0), count(MessageType::Pull), "1303 01020304 09000000"),
         sample(
             "GRANT",
             of(Kind::Credit, 256),
-            Note { class: 4, verb: Verb::Grant, ..Note::default() },
+            ControlMessage { class: 4, message_type: MessageType::Grant, ..ControlMessage::default() },
             "1304 01020304 000100000000 04",
         ),
-        sample("ACK", of(Kind::Ack, 256), count(Verb::Ack), "1305 01020304 000100000000 09000000"),
-        sample("NACK", of(Kind::Signal, 256), count(Verb::Nack), "1306 01020304 000100000000 09000000"),
+        sample("ACK", of(Kind::Ack, 256), count(MessageType::Ack), "1305 01020304 000100000000 09000000"),
+        sample(
+            "NACK",
+            of(Kind::Signal, 256),
+            count(MessageType::Nack),
+            "1306 01020304 000100000000 09000000",
+        ),
         sample(
             "RESEND",
             of(Kind::Signal, 256),
-            Note { size: 300, verb: Verb::Resend, ..Note::default() },
+            ControlMessage { size: 300, message_type: MessageType::Resend, ..ControlMessage::default() },
             "1307 01020304 000100000000 2c0100000000",
         ),
-        sample("BUSY", of(Kind::Signal, 0), of_verb(Verb::Busy), "1308 01020304"),
-        sample("UNKNOWN", of(Kind::Signal, 0), of_verb(Verb::Unknown), "1309 01020304"),
+        sample("BUSY", of(Kind::Signal, 0), of_verb(MessageType::Busy), "1308 01020304"),
+        sample("UNKNOWN", of(Kind::Signal, 0), of_verb(MessageType::Unknown), "1309 01020304"),
     ]
 }
 

@@ -7,26 +7,26 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Header, Kind, Offset, Packet};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::tokens::priority::Priority;
-use priolane_core::transport::tokens::{Config, Stop, Ticket, Tokens};
+use priolane_core::transport::tokens::{Config, Stop, TokenMessage, Tokens};
 use priolane_core::transport::{Machine, Stamp};
 use priolane_core::units::{Rate, Span, Time};
 
 use crate::{META, NOW, codec, decode, encode};
 
 /// A host that is to receive a flow of one packet, with tokens no faster than that calls for.
-fn receiver() -> impl FnMut(Ticket, u64) -> Tx<Ticket> {
+fn receiver() -> impl FnMut(TokenMessage, u64) -> Tx<TokenMessage> {
     let stop = Stop::NeedCap;
-    let config = Config { stop, ..Config::top(codec::<Ticket>().frame(), Priority::Single) };
+    let config = Config { stop, ..Config::top(codec::<TokenMessage>().frame(), Priority::Single) };
     let mut endpoint = Tokens::new(LocalHost::simulated(HostId(7), Rate::from_gbps(10)), Arc::new(config));
     let mut rng = Stream::new(1, Purpose::Endpoint, 7);
     let mut now = NOW;
     move |body, packet| {
-        let kind = if matches!(body, Ticket::Sync { .. }) { Kind::Syn } else { Kind::Data };
+        let kind = if matches!(body, TokenMessage::Sync { .. }) { Kind::Syn } else { Kind::Data };
         let payload = u16::from(kind == Kind::Data);
-        let offset = Offset::new(packet * u64::from(codec::<Ticket>().frame().mss()));
+        let offset = Offset::new(packet * u64::from(codec::<TokenMessage>().frame().mss()));
         let header = Header { flow: FlowId(1), offset, payload, kind, ..Header::default() };
         let datagram = encode(&Packet { header, body }).unwrap();
-        let (packet, _) = decode::<Ticket>(&datagram).unwrap();
+        let (packet, _) = decode::<TokenMessage>(&datagram).unwrap();
         assert_eq!(packet.header.src, META.src);
         now += Span::from_us(10);
         let mut cx = Cx { now, clock: LocalClock::default(), rng: &mut rng };
@@ -35,15 +35,15 @@ fn receiver() -> impl FnMut(Ticket, u64) -> Tx<Ticket> {
     }
 }
 
-fn sync() -> Ticket {
-    Ticket::Sync { size: 1, deadline: Time::NEVER, unscheduled: 0, asked: 0 }
+fn sync() -> TokenMessage {
+    TokenMessage::Sync { size: 1, deadline: Time::NEVER, unscheduled: 0, asked: 0 }
 }
 
-fn data(seq: u32) -> Ticket {
-    Ticket::Data { seq, stamp: Stamp(0) }
+fn data(seq: u32) -> TokenMessage {
+    TokenMessage::Data { seq, stamp: Stamp(0) }
 }
 
-fn is_token(tx: &Tx<Ticket>) -> bool {
+fn is_token(tx: &Tx<TokenMessage>) -> bool {
     matches!(tx, Tx::Send { packet, .. } if packet.header.kind == Kind::Credit)
 }
 

@@ -1,8 +1,8 @@
 //! What the documentation says of layouts and sizes is so.
 
 use priolane_core::telemetry::Path;
-use priolane_core::transport::receiver_driven::Note;
-use priolane_core::transport::tokens::{self, Ticket};
+use priolane_core::transport::receiver_driven::ControlMessage;
+use priolane_core::transport::tokens::{self, TokenMessage};
 use priolane_core::transport::window::Segment;
 use priolane_core::wire::{Codec, Format, IpVersion, MtuError, Sizes, WireBody};
 
@@ -78,8 +78,12 @@ fn size_row<B: WireBody>() -> String {
 
 #[test]
 fn the_page_states_the_sizes_of_the_codec() {
-    for row in [size_row::<Segment>(), size_row::<Segment<Path>>(), size_row::<Ticket>(), size_row::<Note>()]
-    {
+    for row in [
+        size_row::<Segment>(),
+        size_row::<Segment<Path>>(),
+        size_row::<TokenMessage>(),
+        size_row::<ControlMessage>(),
+    ] {
         assert!(PAGE.contains(&row), "{row}");
     }
 }
@@ -92,8 +96,8 @@ fn no_message_is_larger_than_its_format_says() {
             match sample.format {
                 Format::Window => Segment::<()>::SIZES,
                 Format::WindowInt => Segment::<Path>::SIZES,
-                Format::Tokens => Ticket::SIZES,
-                Format::ReceiverDriven => Note::SIZES,
+                Format::Tokens => TokenMessage::SIZES,
+                Format::ReceiverDriven => ControlMessage::SIZES,
             },
         );
         assert!(head <= usize::from(sizes.max), "{}", sample.name);
@@ -102,8 +106,8 @@ fn no_message_is_larger_than_its_format_says() {
 
 #[test]
 fn a_token_is_a_minimum_frame_over_ipv4() {
-    let v4 = Codec::<Ticket>::new(1_500, IpVersion::V4).unwrap().frame();
-    let v6 = Codec::<Ticket>::new(1_500, IpVersion::V6).unwrap().frame();
+    let v4 = Codec::<TokenMessage>::new(1_500, IpVersion::V4).unwrap().frame();
+    let v6 = Codec::<TokenMessage>::new(1_500, IpVersion::V6).unwrap().frame();
     assert_eq!((v4.ack_wire(), v6.ack_wire()), (84, 104));
     assert_eq!((v4.mss(), v6.mss()), (1_452, 1_432));
     let config = tokens::Config::expresspass(v4);
@@ -116,7 +120,7 @@ fn an_mtu_holds_the_largest_message_and_a_byte_of_payload() {
     let at = |mtu| Codec::<Segment>::new(mtu, IpVersion::V4).map(|codec| codec.frame().mss());
     assert_eq!(at(64), Ok(20));
     assert_eq!(at(63), Err(MtuError { mtu: 63, format: Format::Window, least: 64, most: 65_497 }));
-    assert_eq!(Codec::<Note>::new(53, IpVersion::V4).unwrap().frame().mss(), 1);
+    assert_eq!(Codec::<ControlMessage>::new(53, IpVersion::V4).unwrap().frame().mss(), 1);
     // Its size on the wire, 38 bytes more, still is one of 16 bits.
     assert_eq!(Codec::<Segment>::new(65_497, IpVersion::V4).unwrap().frame().max_wire(), u16::MAX);
     assert_eq!(at(65_498).unwrap_err().to_string(), "an MTU of 65498 bytes, format window takes 64 to 65497");

@@ -4,8 +4,8 @@ use priolane_core::ids::FlowId;
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
 use priolane_core::telemetry::{HopReading, Path};
 use priolane_core::transport::Stamp;
-use priolane_core::transport::receiver_driven::{Note, Verb};
-use priolane_core::transport::tokens::Ticket;
+use priolane_core::transport::receiver_driven::{ControlMessage, MessageType};
+use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::transport::window::Segment;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_core::wire::WireBody;
@@ -105,41 +105,42 @@ fn deadline() -> impl Strategy<Value = Time> {
 }
 
 /// Packets of token transports.
-pub(crate) fn tickets() -> impl Strategy<Value = Packet<Ticket>> {
+pub(crate) fn tickets() -> impl Strategy<Value = Packet<TokenMessage>> {
     let body = prop_oneof![
-        (any::<u32>(), stamp()).prop_map(|(seq, stamp)| Ticket::Data { seq, stamp }),
-        Just(Ticket::Unscheduled),
+        (any::<u32>(), stamp()).prop_map(|(seq, stamp)| TokenMessage::Data { seq, stamp }),
+        Just(TokenMessage::Unscheduled),
         (told_size(), deadline(), any::<u16>(), 0..16u8).prop_map(|(size, deadline, unscheduled, asked)| {
-            Ticket::Sync { size, deadline, unscheduled, asked }
+            TokenMessage::Sync { size, deadline, unscheduled, asked }
         }),
-        (any::<u32>(), stamp()).prop_map(|(seq, stamp)| Ticket::Token { seq, stamp }),
+        (any::<u32>(), stamp()).prop_map(|(seq, stamp)| TokenMessage::Token { seq, stamp }),
         (bytes(), bytes())
             .prop_filter("a run", |(a, b)| a != b)
-            .prop_map(|(a, b)| Ticket::Miss { first: a.min(b), end: a.max(b) }),
-        Just(Ticket::Stop),
-        told_size().prop_map(|size| Ticket::Fin { size }),
-        Just(Ticket::Done),
-        Just(Ticket::Reset),
-        Just(Ticket::Empty),
+            .prop_map(|(a, b)| TokenMessage::Miss { first: a.min(b), end: a.max(b) }),
+        Just(TokenMessage::Stop),
+        told_size().prop_map(|size| TokenMessage::Fin { size }),
+        Just(TokenMessage::Done),
+        Just(TokenMessage::Reset),
+        Just(TokenMessage::Empty),
     ];
     body.prop_flat_map(|body| {
         let kind = match body {
-            Ticket::Data { .. } | Ticket::Unscheduled => Kind::Data,
-            Ticket::Sync { .. } => Kind::Syn,
-            Ticket::Token { .. } => Kind::Credit,
+            TokenMessage::Data { .. } | TokenMessage::Unscheduled => Kind::Data,
+            TokenMessage::Sync { .. } => Kind::Syn,
+            TokenMessage::Token { .. } => Kind::Credit,
             _ => Kind::Signal,
         };
-        (Just(body), header::<Ticket>(kind), any::<u64>(), any::<u32>())
+        (Just(body), header::<TokenMessage>(kind), any::<u64>(), any::<u32>())
     })
     .prop_map(|(body, mut header, rank, packets)| {
         match body {
-            Ticket::Data { .. } | Ticket::Unscheduled => {}
-            Ticket::Token { .. } => {
-                header.offset = Offset::new(u64::from(packets) * u64::from(codec::<Ticket>().frame().mss()));
+            TokenMessage::Data { .. } | TokenMessage::Unscheduled => {}
+            TokenMessage::Token { .. } => {
+                header.offset =
+                    Offset::new(u64::from(packets) * u64::from(codec::<TokenMessage>().frame().mss()));
             }
             _ => header.offset = Offset::default(),
         }
-        if let Ticket::Sync { .. } = body {
+        if let TokenMessage::Sync { .. } = body {
             header.rank = rank;
         }
         Packet { header, body }
@@ -147,34 +148,37 @@ pub(crate) fn tickets() -> impl Strategy<Value = Packet<Ticket>> {
 }
 
 /// Packets of receiver-driven transports.
-pub(crate) fn notes() -> impl Strategy<Value = Packet<Note>> {
-    use Verb::*;
+pub(crate) fn notes() -> impl Strategy<Value = Packet<ControlMessage>> {
+    use MessageType::*;
     let verbs = [Data, Request, Token, Pull, Grant, Ack, Nack, Resend, Busy, Unknown];
     prop::sample::select(verbs.to_vec())
-        .prop_flat_map(|verb| {
-            let kind = match verb {
+        .prop_flat_map(|message_type| {
+            let kind = match message_type {
                 Data => Kind::Data,
                 Request => Kind::Syn,
                 Token | Pull | Grant => Kind::Credit,
                 Ack => Kind::Ack,
                 Nack | Resend | Busy | Unknown => Kind::Signal,
             };
-            (Just(verb), header::<Note>(kind), bytes(), any::<(u32, u16)>(), 0..16u8)
+            (Just(message_type), header::<ControlMessage>(kind), bytes(), any::<(u32, u16)>(), 0..16u8)
         })
-        .prop_map(|(verb, mut header, size, (count, window), class)| {
-            let none = Note { verb, ..Note::default() };
+        .prop_map(|(message_type, mut header, size, (count, window), class)| {
+            let none = ControlMessage { message_type, ..ControlMessage::default() };
             let offset = header.offset.get();
-            let body = match verb {
-                Data => {
-                    Note { size: size.max(offset + u64::from(header.payload.max(1))), count, window, ..none }
-                }
-                Request => Note { size: size.max(1), count, window, ..none },
-                Token | Pull | Ack | Nack => Note { count, ..none },
-                Grant => Note { class, ..none },
-                Resend => Note { size: size.max(offset + 1), ..none },
+            let body = match message_type {
+                Data => ControlMessage {
+                    size: size.max(offset + u64::from(header.payload.max(1))),
+                    count,
+                    window,
+                    ..none
+                },
+                Request => ControlMessage { size: size.max(1), count, window, ..none },
+                Token | Pull | Ack | Nack => ControlMessage { count, ..none },
+                Grant => ControlMessage { class, ..none },
+                Resend => ControlMessage { size: size.max(offset + 1), ..none },
                 Busy | Unknown => none,
             };
-            if matches!(verb, Request | Pull | Busy | Unknown) {
+            if matches!(message_type, Request | Pull | Busy | Unknown) {
                 header.offset = Offset::default();
             }
             Packet { header, body }

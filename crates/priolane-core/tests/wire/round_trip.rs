@@ -4,8 +4,8 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
 use priolane_core::telemetry::Path;
 use priolane_core::transport::Stamp;
-use priolane_core::transport::receiver_driven::{Note, Verb};
-use priolane_core::transport::tokens::Ticket;
+use priolane_core::transport::receiver_driven::{ControlMessage, MessageType};
+use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::transport::window::Segment;
 use priolane_core::units::{Span, Time};
 use priolane_core::wire::{EcnCodepoint, EncodeError, FieldRange, Format, WireBody};
@@ -53,9 +53,9 @@ proptest! {
     fn what_is_encoded_is_decoded(
         (kind, bits, flow, offset) in (0..8u8, 0..64u8, any::<u32>(), 0..=Offset::MAX),
         (rank, payload, numbers) in (any::<u64>(), 0..2_000u16, any::<[u64; 2]>()),
-        (verb, small) in (0..10usize, any::<[u32; 4]>()),
+        (message_type, small) in (0..10usize, any::<[u32; 4]>()),
     ) {
-        use Verb::*;
+        use MessageType::*;
         let header = Header {
             rank, payload, kind: Kind::try_from(kind).unwrap(), marks: Marks::from_bits(bits).unwrap(),
             flow: FlowId(flow), offset: Offset::new(offset), ..Header::default()
@@ -65,10 +65,10 @@ proptest! {
         let verbs = [Data, Request, Token, Pull, Grant, Ack, Nack, Resend, Busy, Unknown];
         taken(header, Segment { stamp: Stamp(a), one_way: b, sack: [(a, b), (c, d)], telemetry: () });
         taken(header, Segment { telemetry: Path::default(), sack: [(0, 0), (c, d)], ..Segment::default() });
-        taken(header, Note { size, count: a, window: b as u16, class: c as u8, verb: verbs[verb] });
-        let sync = Ticket::Sync { size, deadline: Time(deadline), unscheduled: a as u16, asked: b as u8 };
-        for body in [sync, Ticket::Miss { first: size, end: deadline }, Ticket::Fin { size },
-            Ticket::Data { seq: a, stamp: Stamp(b) }, Ticket::Unscheduled, Ticket::Token { seq: a, stamp: Stamp(b) }] {
+        taken(header, ControlMessage { size, count: a, window: b as u16, class: c as u8, message_type: verbs[message_type] });
+        let sync = TokenMessage::Sync { size, deadline: Time(deadline), unscheduled: a as u16, asked: b as u8 };
+        for body in [sync, TokenMessage::Miss { first: size, end: deadline }, TokenMessage::Fin { size },
+            TokenMessage::Data { seq: a, stamp: Stamp(b) }, TokenMessage::Unscheduled, TokenMessage::Token { seq: a, stamp: Stamp(b) }] {
             taken(header, body);
         }
     }
@@ -128,12 +128,12 @@ fn ecn_marks_are_the_codepoints_of_ip() {
 
 /// A SYNC with this deadline, sent at NOW, that arrives where the clock says `at`.
 fn deadline_at(deadline: Time, at: Time) -> Time {
-    let body = Ticket::Sync { size: 1, deadline, unscheduled: 0, asked: 0 };
+    let body = TokenMessage::Sync { size: 1, deadline, unscheduled: 0, asked: 0 };
     let header = Header { kind: Kind::Syn, ..Header::default() };
     let datagram = encode(&Packet { header, body }).unwrap();
     let meta = priolane_core::wire::RecvMeta { at, ..META };
-    match codec::<Ticket>().decode(&datagram, &meta).unwrap().0.body {
-        Ticket::Sync { deadline, .. } => deadline,
+    match codec::<TokenMessage>().decode(&datagram, &meta).unwrap().0.body {
+        TokenMessage::Sync { deadline, .. } => deadline,
         other => panic!("{other:?}"),
     }
 }
@@ -150,11 +150,11 @@ fn a_deadline_travels_as_the_time_left() {
 
 #[test]
 fn a_token_counts_packets_up_to_four_billion() {
-    let mss = u64::from(codec::<Ticket>().frame().mss());
+    let mss = u64::from(codec::<TokenMessage>().frame().mss());
     let arrives = |offset| {
         let header = Header { kind: Kind::Credit, offset: Offset::new(offset), ..Header::default() };
-        let body = Ticket::Token { seq: 1, stamp: Stamp(2) };
-        decode::<Ticket>(&encode(&Packet { header, body }).unwrap()).unwrap().0.header.offset.get()
+        let body = TokenMessage::Token { seq: 1, stamp: Stamp(2) };
+        decode::<TokenMessage>(&encode(&Packet { header, body }).unwrap()).unwrap().0.header.offset.get()
     };
     assert_eq!(arrives(3 * mss), 3 * mss);
     assert_eq!(arrives(3 * mss + mss - 1), 3 * mss, "whole packets");
@@ -189,9 +189,9 @@ fn packets_that_no_receiver_would_take_are_refused() {
         assert_eq!(refused(header, body), message);
     }
     let syn = Header { kind: Kind::Syn, ..Header::default() };
-    let wrong = Packet { header: syn, body: Ticket::Done };
+    let wrong = Packet { header: syn, body: TokenMessage::Done };
     assert_eq!(encode(&wrong), Err(EncodeError::Kind { format: Format::Tokens, kind: Kind::Syn }));
-    let class = Ticket::Sync { size: 1, deadline: NOW, unscheduled: 0, asked: 16 };
+    let class = TokenMessage::Sync { size: 1, deadline: NOW, unscheduled: 0, asked: 16 };
     let range = FieldRange { field: "class", value: 16, least: 0, most: 15 };
     assert_eq!(encode(&Packet { header: syn, body: class }), Err(EncodeError::Field(range)));
 }

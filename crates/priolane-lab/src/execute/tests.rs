@@ -26,7 +26,7 @@ impl Bench {
 
     fn perform(&self, engines: Engines, simulate: &mut Simulate) -> Result<Done, Failure> {
         let MadeUp { scenario, groups, measured, bare_fct, .. } = self.fixture.clone();
-        let built = Built {
+        let built = ResolvedRun {
             scenario: scenario.build().unwrap(),
             groups,
             measured,

@@ -88,7 +88,7 @@ pub enum Test {
         /// The swept key.
         along: String,
         /// Which way.
-        goes: Way,
+        goes: TrendDirection,
     },
 }
 
@@ -170,7 +170,7 @@ impl Test {
 /// Which way a trend goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum TrendDirection {
     /// It grows.
     Up,
     /// It shrinks.
@@ -281,7 +281,9 @@ fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let mut keys = field.table()?;
     let of = names.here(&keys.need("of", "of = \"fct.all.pias\"")?)?;
     let along = text(keys.need("along", "along = \"group.all.load.value\"")?)?;
-    let goes = keys.need("goes", "goes = \"up\"")?.word(&[("up", Way::Up), ("down", Way::Down)])?;
+    let goes = keys
+        .need("goes", "goes = \"up\"")?
+        .word(&[("up", TrendDirection::Up), ("down", TrendDirection::Down)])?;
     keys.finish()?;
     Ok(Test::Trend { of, along, goes })
 }

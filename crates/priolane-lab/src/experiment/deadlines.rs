@@ -74,13 +74,13 @@ pub struct Part {
     pub share: f64,
     /// How long its flows have.
     #[serde(flatten)]
-    pub allowed: Allowed,
+    pub allowed: AllowedTime,
 }
 
 /// How long the flows of a part have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Allowed {
+pub enum AllowedTime {
     /// As long as stated.
     Within {
         /// Above zero.
@@ -110,10 +110,10 @@ impl Serialize for Deadlines {
 
 impl Deadlines {
     /// How long a flow has, `u` drawn evenly from [0, 1), but for what it takes alone.
-    pub fn draw(&self, u: f64) -> Allowed {
+    pub fn draw(&self, u: f64) -> AllowedTime {
         let parts = match self {
-            Self::All(span) => return Allowed::Within { within: *span },
-            Self::Exponential(law) => return Allowed::Within { within: law.draw(u) },
+            Self::All(span) => return AllowedTime::Within { within: *span },
+            Self::Exponential(law) => return AllowedTime::Within { within: law.draw(u) },
             Self::Mix(parts) => parts,
         };
         let mut below = 0.0;
@@ -121,20 +121,20 @@ impl Deadlines {
             below += part.share;
             u < below
         });
-        drawn.or(parts.last()).map_or(Allowed::Ever {}, |part| part.allowed)
+        drawn.or(parts.last()).map_or(AllowedTime::Ever {}, |part| part.allowed)
     }
 
     /// Whether each flow has one.
     pub fn of_all(&self) -> bool {
         match self {
             Self::All(_) | Self::Exponential(_) => true,
-            Self::Mix(parts) => parts.iter().all(|part| part.allowed != Allowed::Ever {}),
+            Self::Mix(parts) => parts.iter().all(|part| part.allowed != AllowedTime::Ever {}),
         }
     }
 
     /// Whether any hangs on R_base.
     pub(crate) fn of_base(&self) -> bool {
-        let by_base = |part: &Part| matches!(part.allowed, Allowed::OfBase { .. });
+        let by_base = |part: &Part| matches!(part.allowed, AllowedTime::OfBase { .. });
         matches!(self, Self::Mix(parts) if parts.iter().any(by_base))
     }
 }
@@ -222,12 +222,12 @@ fn part(field: &Field<'_>) -> Result<Part, InputError> {
         (Some(_), Some(field)) => {
             return Err(field.error("`within` is stated too", "one of within and r_base"));
         }
-        (Some(field), None) => Allowed::Within { within: field.positive_span()? },
+        (Some(field), None) => AllowedTime::Within { within: field.positive_span()? },
         (None, Some(field)) => {
             let over = keys.take("over").map_or(Ok(1.0), |f| above_zero(&f))?;
-            Allowed::OfBase { r_base: above_zero(&field)?, over }
+            AllowedTime::OfBase { r_base: above_zero(&field)?, over }
         }
-        (None, None) => Allowed::Ever {},
+        (None, None) => AllowedTime::Ever {},
     };
     keys.finish()?;
     Ok(Part { share, allowed })

@@ -4,7 +4,7 @@ use priolane_core::endpoint::Weights;
 use priolane_core::keys::Plain;
 use priolane_core::price::{Cos, vbp};
 use priolane_core::units::Span;
-use priolane_sim::scenario::Machine;
+use priolane_sim::scenario::VmPricing;
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -25,7 +25,7 @@ pub struct Service {
     pub pair: Pair,
     /// Pairs drawn flow by flow in place of one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mix: Vec<Portion>,
+    pub mix: Vec<MixShare>,
     /// How they are drawn.
     #[serde(skip_serializing_if = "MixDraw::is_independent")]
     pub mix_draw: MixDraw,
@@ -106,7 +106,7 @@ impl Serialize for Pair {
 
 /// A part of a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Portion {
+pub struct MixShare {
     /// The part of the flows, above 0; all sum to 1.
     pub share: f64,
     /// Their pair.
@@ -123,9 +123,9 @@ impl Service {
     }
 
     /// What each host of the group is as a machine that splits its pair evenly over its flows.
-    pub fn machine(&self) -> Option<Machine> {
+    pub fn machine(&self) -> Option<VmPricing> {
         (self.plan == Payer::Vbp && self.split.is_empty())
-            .then_some(Machine { pair: self.pair.0, interval: self.resplit })
+            .then_some(VmPricing { pair: self.pair.0, interval: self.resplit })
     }
 
     /// The fewest flows, at most [`MOST_BLOCK`], in which the share of each pair of the mix is a whole number of flows.
@@ -225,7 +225,7 @@ fn split(field: &Field<'_>, paid: Weights, plan: Payer) -> Result<Vec<Pair>, Inp
     }
 }
 
-fn mix(field: &Field<'_>) -> Result<Vec<Portion>, InputError> {
+fn mix(field: &Field<'_>) -> Result<Vec<MixShare>, InputError> {
     let mut all = Vec::new();
     for item in field.filled_list()? {
         let mut keys = item.table()?;
@@ -234,7 +234,7 @@ fn mix(field: &Field<'_>) -> Result<Vec<Portion>, InputError> {
         if share == 0.0 {
             return Err(share_field.error("no flow has this pair", "a share above 0"));
         }
-        all.push(Portion { share, pair: pair(&mut keys)? });
+        all.push(MixShare { share, pair: pair(&mut keys)? });
         keys.finish()?;
     }
     let sum: f64 = all.iter().map(|portion| portion.share).sum();

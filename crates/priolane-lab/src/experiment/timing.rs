@@ -74,7 +74,7 @@ pub struct ControlText {
     pub at: Span,
     /// Whose change.
     #[serde(flatten)]
-    pub whom: Whom,
+    pub whom: ControlTarget,
     /// What changes.
     #[serde(flatten)]
     pub change: Change,
@@ -83,7 +83,7 @@ pub struct ControlText {
 /// Whom a control message reaches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Whom {
+pub enum ControlTarget {
     /// A flow, by its place in the flow list, from 0.
     Flow(u32),
     /// Every flow of a group.
@@ -139,8 +139,8 @@ pub(super) fn controls(field: &Field<'_>) -> Result<Vec<ControlText>, InputError
         let mut keys = item.table()?;
         let at = keys.need("at", "at = \"2ms\"")?.span()?;
         let whom = match (keys.take("flow"), keys.take("group")) {
-            (Some(flow), None) => Whom::Flow(flow.integer(0, u64::from(u32::MAX))? as u32),
-            (None, Some(group)) => Whom::Group(group.text()?.to_owned()),
+            (Some(flow), None) => ControlTarget::Flow(flow.integer(0, u64::from(u32::MAX))? as u32),
+            (None, Some(group)) => ControlTarget::Group(group.text()?.to_owned()),
             _ => return Err(item.error("whose change is it", "either flow = 0 or group = \"NAME\"")),
         };
         let changes = [keys.take("abort"), keys.take("class"), keys.take("pay")];

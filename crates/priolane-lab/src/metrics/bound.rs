@@ -45,7 +45,7 @@ use std::collections::BinaryHeap;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::units::{PS_PER_S, Rate};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::topology::{LeastTimes, Leg, Topology, Ways};
+use priolane_sim::topology::{AllowedPaths, LeastTimes, Leg, Topology};
 
 use super::SizeClass;
 use priolane_results::source::Source;
@@ -99,7 +99,7 @@ struct Bounded<'a> {
 impl<'a> Bounded<'a> {
     fn of(source: &'a Source<'a>, outcome: &Outcome, classes: &[SizeClass]) -> Self {
         let scenario = source.scenario;
-        let ways = if scenario.outages.is_empty() { Ways::Shortest } else { Ways::Any };
+        let ways = if scenario.outages.is_empty() { AllowedPaths::Shortest } else { AllowedPaths::Any };
         let mut times = LeastTimes::new(&scenario.topology, &scenario.frame, ways);
         let (mut member, mut alone, mut flows) = (Vec::new(), Vec::new(), vec![0; classes.len()]);
         for ((spec, &measured), record) in scenario.flows.iter().zip(source.measured).zip(&outcome.flows) {

@@ -4,7 +4,7 @@ use priolane_core::units::{Span, Time};
 
 /// Whose thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ladder {
+pub enum DemotionThresholds {
     /// Those between classes.
     Class,
     /// Those between levels inside hosts.

@@ -5,7 +5,7 @@ use std::io;
 use priolane_results::RecordBatch;
 use serde::Serialize;
 
-use super::ladder::{Ladder, Threshold};
+use super::ladder::{DemotionThresholds, Threshold};
 use super::{ALL, SizeClass};
 use priolane_results::flows::FlowRow;
 use priolane_results::record::RunRecord;
@@ -166,7 +166,7 @@ pub trait Stored {
     fn table(&self, run: &RunRecord, table: Table) -> io::Result<Vec<RecordBatch>>;
 
     /// The `number`-th threshold (from 1) of the run's scheme, as planned.
-    fn threshold(&self, ladder: Ladder, number: usize) -> Option<Threshold>;
+    fn threshold(&self, ladder: DemotionThresholds, number: usize) -> Option<Threshold>;
 }
 
 /// What a metric is evaluated on.

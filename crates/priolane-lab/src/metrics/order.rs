@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId};
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::{Began, FlowRecord, Outcome};
+use priolane_sim::outcome::{FlowRecord, Outcome, StartTime};
 use priolane_sim::scenario::ScenarioSpec;
 
 use super::metric::{Context, Metric, Missing, Scope, Unit};
@@ -180,7 +180,7 @@ fn opens(scenario: &ScenarioSpec, outcome: &Outcome, port: LinkId) -> Vec<Open> 
     }
     let open = |(spec, record): (FlowSpec, FlowRecord)| {
         let crosses = || scenario.topology.path(spec.src, spec.dst, spec.entropy).contains(&port);
-        if matches!(record.began, Began::Never | Began::NotIssued) || !crosses() {
+        if matches!(record.began, StartTime::Never | StartTime::NotIssued) || !crosses() {
             return None;
         }
         let done = record.fct.map_or(Time::NEVER, |fct| spec.start + fct);

@@ -20,7 +20,7 @@ pub(crate) fn summarize(
     let classes: Vec<SizeClass> = std::iter::once(SizeClass::all()).chain(classes.iter().cloned()).collect();
     let bounds = bound::mean_fct(source, outcome, &classes);
     let summary = |(class, mean_fct_bound_s): (&SizeClass, Option<f64>)| {
-        let summary = Tally::of(source, outcome, class).summary();
+        let summary = PacketCount::of(source, outcome, class).summary();
         (class.name.clone(), Summary { mean_fct_bound_s, ..summary })
     };
     classes.iter().zip(bounds).map(summary).collect()
@@ -32,7 +32,7 @@ pub(crate) fn summarize_flow(
     bare: Option<Span>,
     slowdown: Option<f64>,
 ) -> Summary {
-    let mut tally = Tally { flows: 1, ..Tally::default() };
+    let mut tally = PacketCount { flows: 1, ..PacketCount::default() };
     tally.fcts.extend(fct.map(|f| f.0));
     tally.acked.extend(acked.map(|f| f.0));
     tally.slowdowns.extend(slowdown);
@@ -41,7 +41,7 @@ pub(crate) fn summarize_flow(
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct PacketCount {
     flows: u64,
     fcts: Vec<u64>,
     acked: Vec<u64>,
@@ -50,19 +50,19 @@ struct Tally {
     missed: u64,
     censored: u64,
     infeasible: u64,
-    by_source: BTreeMap<HostId, Judged>,
+    by_source: BTreeMap<HostId, DeadlineCounts>,
     downgraded: u64,
     upgraded: u64,
 }
 
 /// Deadlines of one source's flows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Judged {
+struct DeadlineCounts {
     met: u64,
     missed: u64,
 }
 
-impl Tally {
+impl PacketCount {
     fn of(source: &Source, outcome: &Outcome, class: &SizeClass) -> Self {
         let mut tally = Self::default();
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);

@@ -2,7 +2,7 @@
 
 use priolane_core::units::Time;
 
-use super::ladder::{Ladder, Threshold};
+use super::ladder::{DemotionThresholds, Threshold};
 use super::metric::{Context, Metric, Missing, Scope, Unit};
 use super::path::threshold_number;
 use priolane_results::column::Row;
@@ -20,26 +20,26 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "class_threshold",
         unit: Unit::Bytes,
-        eval: |c| of(c, Ladder::Class, Threshold::last),
+        eval: |c| of(c, DemotionThresholds::Class, Threshold::last),
         ..THRESHOLD
     },
     // The threshold inside hosts likewise; none where each host finds its own.
     Metric {
         name: "host_threshold",
         unit: Unit::Bytes,
-        eval: |c| of(c, Ladder::Host, Threshold::last),
+        eval: |c| of(c, DemotionThresholds::Host, Threshold::last),
         ..THRESHOLD
     },
     // Periods of the controller, from the start of the measured window, after which the threshold of classes stays within
     // 10 % of where it is at the window's end (docs/assumptions.md#settling).
     Metric {
         name: "class_threshold_settling",
-        eval: |c| of(c, Ladder::Class, Threshold::settling),
+        eval: |c| of(c, DemotionThresholds::Class, Threshold::settling),
         ..THRESHOLD
     },
 ];
 
-impl Ladder {
+impl DemotionThresholds {
     /// What `series.parquet` calls its `number`-th threshold.
     fn series(self, number: usize) -> String {
         match self {
@@ -91,7 +91,7 @@ impl Threshold {
 
 type Ask = fn(&Threshold, &dyn Fn() -> Result<Sent, String>) -> Result<f64, String>;
 
-fn of(context: &Context, ladder: Ladder, ask: Ask) -> Result<f64, Missing> {
+fn of(context: &Context, ladder: DemotionThresholds, ask: Ask) -> Result<f64, Missing> {
     let number = threshold_number(context.class);
     let planned = number.and_then(|number| Some((number, context.stored.threshold(ladder, number)?)));
     let (number, threshold) =

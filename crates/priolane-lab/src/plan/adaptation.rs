@@ -1,8 +1,8 @@
 //! From a scheme's controller to the adaptation that the simulator runs.
 
-use priolane_core::assign::control::Target;
-use priolane_core::assign::{Demotion, SizesOf};
-use priolane_core::endpoint::LadderOf;
+use priolane_core::assign::control::AdaptiveThresholds;
+use priolane_core::assign::{Demotion, SizeScope};
+use priolane_core::endpoint::ThresholdSet;
 use priolane_sim::scenario::Adaptation;
 
 use crate::scheme::Scheme;
@@ -11,16 +11,18 @@ use crate::scheme::Scheme;
 pub(super) fn adaptation(scheme: &Scheme) -> Option<Adaptation> {
     let config = *scheme.assign.controller()?;
     let mut adaptation = Adaptation { config, global: Vec::new(), local: Vec::new() };
-    let ladders =
-        [(LadderOf::Class, scheme.assign.demotion()), (LadderOf::HostLevel, scheme.host.part().demotion())];
+    let ladders = [
+        (ThresholdSet::Class, scheme.assign.demotion()),
+        (ThresholdSet::HostLevel, scheme.host.part().demotion()),
+    ];
     for (of, demotion) in ladders {
         let Some(Demotion { levels, thresholds }) = demotion else { continue };
         let Some(solved) = thresholds.solved() else { continue };
         let load = config.load.unwrap_or_default();
-        let target = Target { of, solver: solved.solver, levels: *levels, load };
+        let target = AdaptiveThresholds { of, solver: solved.solver, levels: *levels, load };
         match solved.from {
-            SizesOf::Local => adaptation.local.push(target),
-            SizesOf::Global | SizesOf::Group(_) => adaptation.global.push(target),
+            SizeScope::Local => adaptation.local.push(target),
+            SizeScope::Global | SizeScope::Group(_) => adaptation.global.push(target),
         }
     }
     Some(adaptation)

@@ -19,7 +19,7 @@ use super::demand::{self, GroupLoad};
 use super::run::Run;
 use super::{adaptation, admission, failures, judged, ports, traffic};
 use crate::experiment::{
-    AtRate, Change, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing, Whom,
+    AtRate, Change, ControlTarget, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing,
 };
 use crate::scheme::Scheme;
 use priolane_results::bills::{PayingGroup, Pricing};
@@ -30,7 +30,7 @@ const GRACE: Span = Span::from_ms(1);
 
 /// A run, resolved.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct ResolvedRun {
     /// What to simulate.
     pub scenario: Scenario,
     /// Names of groups, by number.
@@ -76,7 +76,7 @@ pub struct Load {
 ///
 /// # Errors
 /// An [`InputError`] where the traffic does not fit the network.
-pub fn build(run: &Run) -> Result<Built, InputError> {
+pub fn build(run: &Run) -> Result<ResolvedRun, InputError> {
     build_at(&run.experiment, &run.scheme, run.seed)
 }
 
@@ -84,7 +84,7 @@ pub fn build(run: &Run) -> Result<Built, InputError> {
 ///
 /// # Errors
 /// As [`build`].
-pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Built, InputError> {
+pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<ResolvedRun, InputError> {
     let mut topology = ports::network(experiment, &Table::default())?;
     let Some(scheme) = experiment.scheme.get(scheme) else {
         let what = format!("the experiment has no scheme {scheme:?}");
@@ -148,7 +148,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Buil
     if load.asked.is_some() {
         warnings.extend(overload(&load));
     }
-    Ok(Built {
+    Ok(ResolvedRun {
         scenario,
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
         measured,
@@ -243,15 +243,19 @@ fn controls(experiment: &Experiment, flows: &FlowList) -> Result<Vec<ScheduledCo
 }
 
 /// The flows that a control reaches.
-fn reached(experiment: &Experiment, whom: &Whom, flows: &FlowList) -> Result<Vec<FlowId>, InputError> {
+fn reached(
+    experiment: &Experiment,
+    whom: &ControlTarget,
+    flows: &FlowList,
+) -> Result<Vec<FlowId>, InputError> {
     let wrong = |key, what, fix| InputError::new(experiment.sources.experiment(), None, key, what, fix);
     match whom {
-        Whom::Flow(flow) if (*flow as usize) < flows.len() => Ok(vec![FlowId(*flow)]),
-        Whom::Flow(flow) => {
+        ControlTarget::Flow(flow) if (*flow as usize) < flows.len() => Ok(vec![FlowId(*flow)]),
+        ControlTarget::Flow(flow) => {
             let fix = format!("flows 0 to {}", flows.len().saturating_sub(1));
             Err(wrong("control.flow", format!("there is no flow {flow}"), fix))
         }
-        Whom::Group(name) => match experiment.groups.iter().position(|group| group.name == *name) {
+        ControlTarget::Group(name) => match experiment.groups.iter().position(|group| group.name == *name) {
             Some(place) => {
                 Ok(flows.iter().filter(|flow| usize::from(flow.group) == place).map(|flow| flow.id).collect())
             }

@@ -9,7 +9,7 @@ use priolane_source::InputError;
 use priolane_workload::Traffic;
 
 use super::requirement::{Requirement, requirement};
-use crate::experiment::{Allowed, Deadline, Deadlines, Experiment, Group};
+use crate::experiment::{AllowedTime, Deadline, Deadlines, Experiment, Group};
 
 /// Gives `flows`, the run's list of a seed, the deadlines that their groups draw.
 pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (&mut FlowList, u64)) {
@@ -18,10 +18,12 @@ pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (
     let mut times = BareTimes::new(topology, &experiment.frame);
     flows.edit_all(|flow| {
         let within = match allowed.next().flatten() {
-            Some(Allowed::Within { within }) => within,
+            Some(AllowedTime::Within { within }) => within,
             // A deadline is after its flow's start.
-            Some(Allowed::OfBase { r_base, over }) => Span(((base.0 as f64 * r_base / over) as u64).max(1)),
-            Some(Allowed::Ever {}) | None => return,
+            Some(AllowedTime::OfBase { r_base, over }) => {
+                Span(((base.0 as f64 * r_base / over) as u64).max(1))
+            }
+            Some(AllowedTime::Ever {}) | None => return,
         };
         flow.deadline = Some(flow.start + within.max(least(experiment, &mut times, flow)));
     });
@@ -39,7 +41,7 @@ fn least(experiment: &Experiment, times: &mut BareTimes<'_>, flow: &FlowSpec) ->
 }
 
 /// What each flow draws, in the order of its group's flows; none of groups that draw nothing.
-fn draw(experiment: &Experiment, flows: &FlowList, seed: u64) -> Vec<Option<Allowed>> {
+fn draw(experiment: &Experiment, flows: &FlowList, seed: u64) -> Vec<Option<AllowedTime>> {
     let drawn = |(number, group): (usize, &Group)| match &group.deadline {
         Some(Deadline::Drawn(deadlines)) => {
             Some((deadlines.clone(), Stream::new(seed, Purpose::Deadlines, number as u64)))
@@ -61,8 +63,8 @@ pub(super) fn r_base(
     (flows, seed): (&FlowList, u64),
 ) -> Option<Requirement> {
     experiment.groups.iter().find(|group| hangs_on_base(group))?;
-    let weight = |allowed: Option<Allowed>| match allowed {
-        Some(Allowed::OfBase { r_base, .. }) => Some(r_base),
+    let weight = |allowed: Option<AllowedTime>| match allowed {
+        Some(AllowedTime::OfBase { r_base, .. }) => Some(r_base),
         _ => None,
     };
     let weights: Vec<Option<f64>> = draw(experiment, flows, seed).into_iter().map(weight).collect();

@@ -5,7 +5,7 @@ use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
-use priolane_workload::{Counts, Load, LoadOf, Reach};
+use priolane_workload::{Counts, DestinationScope, Load, LoadOf};
 
 use super::{failures, judged, size, traffic};
 use crate::experiment::{Experiment, Group, Test, overlay};
@@ -38,7 +38,7 @@ pub(super) fn traffic(
         let notes = group.app.part().notes(hosts)?;
         warnings.extend(notes.into_iter().map(|what| format!("group {}: {what}", group.name)));
         let Some((load, reach)) = group.app.part().load() else { return Ok(flows) };
-        let site = Site::of(experiment, topology, group, reach)?;
+        let site = GroupHosts::of(experiment, topology, group, reach)?;
         let one_rate = site.one_rate(topology);
         if load.of == LoadOf::Host && one_rate.is_none() {
             let error = InputError::new(
@@ -112,18 +112,18 @@ fn promised(experiment: &Experiment, topology: &Topology, group: &Group) -> Resu
 }
 
 /// A group's senders and whom they may send to.
-struct Site {
+struct GroupHosts {
     hosts: Vec<HostId>,
     /// Mean probability that a flow leaves its rack.
     leaves_rack: f64,
 }
 
-impl Site {
+impl GroupHosts {
     fn of(
         experiment: &Experiment,
         topology: &Topology,
         group: &Group,
-        reach: Reach,
+        reach: DestinationScope,
     ) -> Result<Self, InputError> {
         let hosts = traffic::hosts(experiment, topology, group)?;
         let to = traffic::targets(experiment, topology, group)?;
@@ -141,8 +141,8 @@ impl Site {
             if all == 0 { 0.0 } else { f64::from(targets - own_rack) / f64::from(all) }
         };
         let leaves_rack = match reach {
-            Reach::OtherRacks => 1.0,
-            Reach::AnyHost => hosts.iter().map(leaving).sum::<f64>() / hosts.len().max(1) as f64,
+            DestinationScope::OtherRacks => 1.0,
+            DestinationScope::AnyHost => hosts.iter().map(leaving).sum::<f64>() / hosts.len().max(1) as f64,
         };
         Ok(Self { hosts, leaves_rack })
     }

@@ -20,7 +20,7 @@ use crate::scheme::Fault;
 
 /// What a solver takes the traffic for.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Belief<'a> {
+pub(super) struct EstimatedTraffic<'a> {
     /// The law of sizes.
     pub law: Cow<'a, SizeDistribution>,
     /// What messages call it.
@@ -36,7 +36,7 @@ pub(super) fn of_group<'a>(
     key: &'static str,
     name: &str,
     experiment: &'a Experiment,
-) -> Result<Belief<'a>, Fault> {
+) -> Result<EstimatedTraffic<'a>, Fault> {
     let Some(group) = experiment.group(name) else {
         let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
         let fix = format!("one of the groups {}", names.join(", "));
@@ -51,7 +51,10 @@ pub(super) fn of_group<'a>(
 }
 
 /// The sizes and load of every host, which must be the same.
-pub(super) fn of_each<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Belief<'a>, Fault> {
+pub(super) fn of_each<'a>(
+    key: &'static str,
+    experiment: &'a Experiment,
+) -> Result<EstimatedTraffic<'a>, Fault> {
     let all = stated(key, experiment)?;
     let fix = "from = \"global\" or the name of one group, or a controller: hosts then find their own";
     one(&all).ok_or_else(|| Fault {
@@ -67,7 +70,7 @@ pub(super) fn of_all<'a>(
     key: &'static str,
     experiment: &'a Experiment,
     topology: &Topology,
-) -> Result<Belief<'a>, Fault> {
+) -> Result<EstimatedTraffic<'a>, Fault> {
     let all = stated(key, experiment)?;
     match one(&all) {
         Some(belief) => Ok(belief),
@@ -93,14 +96,14 @@ fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<State
 }
 
 /// What all groups state, if they state the same.
-fn one<'a>(all: &[Stated<'a>]) -> Option<Belief<'a>> {
+fn one<'a>(all: &[Stated<'a>]) -> Option<EstimatedTraffic<'a>> {
     let (_, first) = all.first()?;
     let same = |(_, own): &Stated<'a>| own.sizes == first.sizes && own.load == first.load;
     all.iter().all(same).then(|| of_one(&first.sizes, first.load))
 }
 
-fn of_one(sizes: &Sizes, load: Load) -> Belief<'_> {
-    Belief {
+fn of_one(sizes: &Sizes, load: Load) -> EstimatedTraffic<'_> {
+    EstimatedTraffic {
         law: Cow::Borrowed(&sizes.law),
         name: Cow::Borrowed(&sizes.csv),
         published: sizes.published(),
@@ -108,7 +111,11 @@ fn of_one(sizes: &Sizes, load: Load) -> Belief<'_> {
     }
 }
 
-fn mix<'a>(all: &[Stated<'a>], experiment: &Experiment, topology: &Topology) -> Result<Belief<'a>, String> {
+fn mix<'a>(
+    all: &[Stated<'a>],
+    experiment: &Experiment,
+    topology: &Topology,
+) -> Result<EstimatedTraffic<'a>, String> {
     let differ = "the groups differ in sizes or load, and";
     let counts = all[0].1.load.counts;
     let (mut parts, mut hosts, mut demand) = (Vec::new(), BTreeSet::new(), 0.0);
@@ -130,7 +137,12 @@ fn mix<'a>(all: &[Stated<'a>], experiment: &Experiment, topology: &Topology) -> 
     let law = SizeDistribution::mixture(&parts).map_err(|error| format!("{differ} do not mix: {error}"))?;
     let names: BTreeSet<&str> = all.iter().map(|(_, own)| own.sizes.csv.as_str()).collect();
     let name = names.into_iter().collect::<Vec<_>>().join(" + ");
-    Ok(Belief { law: Cow::Owned(law), name: Cow::Owned(name), published: None, load: demand / capacity })
+    Ok(EstimatedTraffic {
+        law: Cow::Owned(law),
+        name: Cow::Owned(name),
+        published: None,
+        load: demand / capacity,
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use priolane_core::assign::{Assign, Count, Demotion, Ladder};
+use priolane_core::assign::{Assign, Count, Demotion, DemotionThresholds};
 use priolane_core::endpoint::Weights;
 use priolane_core::ids::HostId;
 use priolane_core::nic::{OtherRows, TransmitQueue};
@@ -208,13 +208,13 @@ pub(super) fn setup(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> Set
     let demoted = |demotion: &Demotion| demotion.ladder(Count::StreamOffset);
     let class = match &scheme.assign {
         Assign::BytesSent(bytes_sent) => bytes_sent.ladder(),
-        Assign::None(_) | Assign::ByFlow(_) => Ladder::FLAT,
+        Assign::None(_) | Assign::ByFlow(_) => DemotionThresholds::FLAT,
     };
     Setup {
         frame,
         scheduler: scheme.host.scheduler(),
         class,
-        host_level: scheme.host.part().demotion().map_or(Ladder::FLAT, demoted),
+        host_level: scheme.host.part().demotion().map_or(DemotionThresholds::FLAT, demoted),
         queue_limit,
         monitor,
     }

@@ -5,35 +5,35 @@ use std::borrow::Cow;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::units::Span;
-use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::ScenarioSpec;
 
-use super::build::{Built, Load, Measured};
+use super::build::{Load, Measured, ResolvedRun};
 use super::deadlines;
 
 /// A run as it came about. Where nothing waited and no deadline depends on what was active, it is the run as planned.
 #[derive(Clone, Debug)]
-pub struct Realized<'a> {
+pub struct ActualRun<'a> {
     /// The run as planned.
-    pub built: &'a Built,
+    pub built: &'a ResolvedRun,
     /// What was run. Where flows waited it is no scenario: ids are not places any more.
     pub scenario: Cow<'a, ScenarioSpec>,
     /// Per flow: inside the measured window.
     pub measured: Cow<'a, [bool]>,
-    /// Per flow, as [`Built::bare_fct`].
+    /// Per flow, as [`ResolvedRun::bare_fct`].
     pub bare_fct: Cow<'a, [Span]>,
-    /// Per flow, as [`Built::with_handshake`].
+    /// Per flow, as [`ResolvedRun::with_handshake`].
     pub with_handshake: Option<Cow<'a, [Span]>>,
     /// Load asked for and offered.
     pub load: Cow<'a, Load>,
 }
 
-impl Built {
+impl ResolvedRun {
     /// This run as it came about: flows that waited start when they did, flows that were never issued are gone, from
     /// `outcome` too, and what is measured and offered is reckoned from that. Ids stay. Where nothing waits, itself.
     ///
     /// Deadlines that hang on what was active are those that came about.
-    pub fn realized(&self, outcome: &mut Outcome) -> Realized<'_> {
+    pub fn realized(&self, outcome: &mut Outcome) -> ActualRun<'_> {
         let mut realized =
             if self.scenario.waits.is_empty() { self.planned() } else { self.started(outcome) };
         if self.deadlines.iter().any(Option::is_some) {
@@ -43,8 +43,8 @@ impl Built {
         realized
     }
 
-    fn planned(&self) -> Realized<'_> {
-        Realized {
+    fn planned(&self) -> ActualRun<'_> {
+        ActualRun {
             built: self,
             scenario: Cow::Borrowed(&self.scenario),
             measured: Cow::Borrowed(&self.measured),
@@ -54,27 +54,27 @@ impl Built {
         }
     }
 
-    fn started(&self, outcome: &mut Outcome) -> Realized<'_> {
-        let began: Vec<Began> = outcome.flows.iter().map(|record| record.began).collect();
-        let kept = || began.iter().enumerate().filter(|(_, began)| **began != Began::NotIssued);
-        let flow = |(place, began): (usize, &Began)| {
+    fn started(&self, outcome: &mut Outcome) -> ActualRun<'_> {
+        let began: Vec<StartTime> = outcome.flows.iter().map(|record| record.began).collect();
+        let kept = || began.iter().enumerate().filter(|(_, began)| **began != StartTime::NotIssued);
+        let flow = |(place, began): (usize, &StartTime)| {
             let planned = self.scenario.flows.at(place);
             match began {
-                Began::At(start) => FlowSpec { start: *start, ..planned },
+                StartTime::At(start) => FlowSpec { start: *start, ..planned },
                 _ => planned,
             }
         };
         let flows: FlowList = kept().map(flow).collect();
         let measured = kept()
             .zip(&flows)
-            .map(|((_, began), flow)| *began != Began::Never && self.window.holds(flow.start));
+            .map(|((_, began), flow)| *began != StartTime::Never && self.window.holds(flow.start));
         let measured = measured.collect();
         let bare_fct = kept().map(|(place, _)| self.bare_fct[place]).collect();
         let of_kept = |all: &Vec<Span>| kept().map(|(place, _)| all[place]).collect();
         let with_handshake = self.with_handshake.as_ref().map(of_kept);
         let started: FlowList = kept()
             .zip(&flows)
-            .filter(|((_, began), _)| **began != Began::Never)
+            .filter(|((_, began), _)| **began != StartTime::Never)
             .map(|(_, flow)| flow)
             .collect();
         let window = match self.window {
@@ -82,10 +82,10 @@ impl Built {
             window => window.offered(&FlowList::default()),
         };
         let load = self.load.clone().offered(&self.scenario, &started, window);
-        outcome.flows.retain(|record| record.began != Began::NotIssued);
+        outcome.flows.retain(|record| record.began != StartTime::NotIssued);
         let planned = ScenarioSpec::clone(&self.scenario);
         let scenario = ScenarioSpec { flows, waits: Vec::new(), controls: Vec::new(), ..planned };
-        Realized {
+        ActualRun {
             built: self,
             scenario: Cow::Owned(scenario),
             measured: Cow::Owned(measured),

@@ -1,13 +1,13 @@
 //! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
 
 use priolane_core::assign::by_flow::ByFlow;
-use priolane_core::assign::{Assign, BytesSent, Demotion, Question, SizesOf, Thresholds};
+use priolane_core::assign::{Assign, BytesSent, Demotion, Question, SizeScope, Thresholds};
 use priolane_core::transport::Spec;
 use priolane_core::transport::homa::{self, Levels};
 use priolane_core::transport::tokens::RankBy;
 use priolane_sim::topology::Topology;
 
-use super::global::{self, Belief};
+use super::global::{self, EstimatedTraffic};
 use crate::experiment::Experiment;
 use crate::scheme::{Fault, Scheme};
 
@@ -17,7 +17,7 @@ pub(super) fn thresholds(
     experiment: &Experiment,
     topology: &Topology,
 ) -> Result<(), Fault> {
-    let site = Site { experiment, topology, followed: scheme.assign.controller().is_some() };
+    let site = ThresholdSearch { experiment, topology, followed: scheme.assign.controller().is_some() };
     if let Assign::BytesSent(BytesSent { demotion, controller, .. }) = &mut scheme.assign {
         if let Some(controller) = controller {
             follows("assign.thresholds", &demotion.thresholds)?;
@@ -33,13 +33,13 @@ pub(super) fn thresholds(
     }
     if let Some(mean) = ranks(scheme).and_then(RankBy::lacks_mean) {
         let fix = "mean = 133, the packets of the mean flow less one".to_owned();
-        let found = belief("transport.mean", &SizesOf::Global, &site);
+        let found = belief("transport.mean", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         *mean = Some((law.mean() / f64::from(experiment.frame.mss()) - 1.0).max(0.1));
     }
     if let Some(p) = ranks(scheme).and_then(RankBy::lacks_p) {
         let fix = "p = 2107, the packets of the largest flow".to_owned();
-        let found = belief("transport.p", &SizesOf::Global, &site);
+        let found = belief("transport.p", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         // A flow of one packet is in the first class, whatever the largest.
         let packets = law.max() / f64::from(experiment.frame.mss());
@@ -68,7 +68,7 @@ fn ranks(scheme: &mut Scheme) -> Option<&mut RankBy> {
 }
 
 /// Finds the sizes at which a rule cuts.
-fn cuts(rule: &mut ByFlow, site: &Site<'_>) -> Result<(), Fault> {
+fn cuts(rule: &mut ByFlow, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
     if let Some(from) = rule.part().unsolved() {
         let law = belief("assign", from, site)?.law;
         rule.part_mut().solve(&law);
@@ -77,7 +77,7 @@ fn cuts(rule: &mut ByFlow, site: &Site<'_>) -> Result<(), Fault> {
 }
 
 /// Finds Homa's cut-offs; where sizes are so much alike that classes would be empty, there are fewer.
-fn cutoffs(keys: &mut homa::Config, site: &Site<'_>) -> Result<(), Fault> {
+fn cutoffs(keys: &mut homa::Config, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
     let law = belief("transport.from", &keys.from, site)?.law;
     let rtt_bytes = keys.rtt_bytes.expect("invariant: cut-offs are only left open with rtt_bytes");
     keys.set_cutoffs(Levels::cutoffs(&law, rtt_bytes, keys.unscheduled));
@@ -86,7 +86,7 @@ fn cutoffs(keys: &mut homa::Config, site: &Site<'_>) -> Result<(), Fault> {
 
 /// Where thresholds are to be found.
 #[derive(Clone, Copy, Debug)]
-struct Site<'a> {
+struct ThresholdSearch<'a> {
     experiment: &'a Experiment,
     topology: &'a Topology,
     /// Whether hosts find their own in the course of the run, so that those of the start are a guess anyway.
@@ -100,7 +100,7 @@ fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
         let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or no controller".to_owned();
         return Err(Fault { key: key.into(), what, fix });
     };
-    if !solved.solver.part().goes_by_sizes() {
+    if !solved.solver.part().uses_sizes() {
         let what =
             "published thresholds do not follow a workload, and a controller is to make them".to_owned();
         let fix = "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned();
@@ -114,19 +114,19 @@ fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
 }
 
 /// The load that solvers are told while a run goes on.
-fn load_for(thresholds: &Thresholds, site: &Site<'_>) -> Result<f64, Fault> {
-    let from = thresholds.solved().map_or(&SizesOf::Global, |solved| &solved.from);
+fn load_for(thresholds: &Thresholds, site: &ThresholdSearch<'_>) -> Result<f64, Fault> {
+    let from = thresholds.solved().map_or(&SizeScope::Global, |solved| &solved.from);
     let fix = "assign.controller.load = 0.6, the load that solvers are told";
     let found = belief("assign.controller.load", from, site);
     found.map(|belief| belief.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
-fn solve(key: &'static str, demotion: &mut Demotion, site: &Site<'_>) -> Result<(), Fault> {
+fn solve(key: &'static str, demotion: &mut Demotion, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
     let Thresholds::Solved(solved) = &mut demotion.thresholds else { return Ok(()) };
     if solved.bytes.is_some() {
         return Ok(());
     }
-    let Belief { law, name, published, load } = belief(key, &solved.from, site)?;
+    let EstimatedTraffic { law, name, published, load } = belief(key, &solved.from, site)?;
     let seen = solved.tail.map(|tail| tail.applied(&law)).transpose().map_err(|error| Fault {
         key: key.into(),
         what: format!("sizes {name:?} with this tail: {error}"),
@@ -146,12 +146,16 @@ fn solve(key: &'static str, demotion: &mut Demotion, site: &Site<'_>) -> Result<
 }
 
 /// The sizes and load that `from` stands for.
-fn belief<'a>(key: &'static str, from: &SizesOf, site: &Site<'a>) -> Result<Belief<'a>, Fault> {
-    let Site { experiment, topology, followed } = *site;
+fn belief<'a>(
+    key: &'static str,
+    from: &SizeScope,
+    site: &ThresholdSearch<'a>,
+) -> Result<EstimatedTraffic<'a>, Fault> {
+    let ThresholdSearch { experiment, topology, followed } = *site;
     match from {
-        SizesOf::Group(name) => global::of_group(key, name, experiment),
-        SizesOf::Global => global::of_all(key, experiment, topology),
-        SizesOf::Local if followed => global::of_all(key, experiment, topology),
-        SizesOf::Local => global::of_each(key, experiment),
+        SizeScope::Group(name) => global::of_group(key, name, experiment),
+        SizeScope::Global => global::of_all(key, experiment, topology),
+        SizeScope::Local if followed => global::of_all(key, experiment, topology),
+        SizeScope::Local => global::of_each(key, experiment),
     }
 }

@@ -1,8 +1,8 @@
 //! Plans: what a run is called by, what overlays and sweeps do.
 
-use priolane_core::assign::control::{Target, ThresholdRange};
+use priolane_core::assign::control::{AdaptiveThresholds, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Opt2, Solver};
-use priolane_core::endpoint::LadderOf;
+use priolane_core::endpoint::ThresholdSet;
 use priolane_core::units::Time;
 use priolane_testkit::made_up::EXPERIMENT;
 
@@ -241,10 +241,10 @@ fn a_controller_becomes_an_adaptation() {
     let adaptation = build(&plan.runs[1]).unwrap().scenario.into_spec().adaptation.unwrap();
     assert_eq!(
         adaptation.global,
-        [Target { of: LadderOf::Class, solver: Solver::Opt2(Opt2), levels: 2, load: 0.5 }]
+        [AdaptiveThresholds { of: ThresholdSet::Class, solver: Solver::Opt2(Opt2), levels: 2, load: 0.5 }]
     );
     let solver = Solver::EqualSplit(EqualSplit);
-    let local = Target { of: LadderOf::HostLevel, solver, levels: 8, load: 0.5 };
+    let local = AdaptiveThresholds { of: ThresholdSet::HostLevel, solver, levels: 8, load: 0.5 };
     assert_eq!((adaptation.local, adaptation.config.report_loss), (vec![local], 0.1));
     let bounds = ThresholdRange { min: 10_000, max: 30_000_000 };
     assert_eq!((adaptation.config.bounds, adaptation.config.window), (bounds, 1_000));

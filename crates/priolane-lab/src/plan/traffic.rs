@@ -9,7 +9,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
-use priolane_workload::{Floor, Listing, Lists, LoadChange, Site, Traffic, Until};
+use priolane_workload::{Listing, Lists, LoadChange, MinimumLatency, Traffic, Until, WorkloadContext};
 
 use super::size::{self, FirstFlows};
 use super::{drawn_deadlines, paths, pay};
@@ -141,7 +141,7 @@ fn group_flows(
     let key = format!("group.{}", group.name);
     let to = targets(experiment, topology, group)?;
     let changes = changes(experiment, group);
-    let site = Site {
+    let site = WorkloadContext {
         hosts: &hosts,
         to: &to,
         rack: &topology.rack,
@@ -236,10 +236,10 @@ fn changes(experiment: &Experiment, group: &Group) -> Vec<LoadChange> {
 }
 
 /// What no flow is faster than.
-fn floor(experiment: &Experiment, topology: &Topology) -> Floor {
+fn floor(experiment: &Experiment, topology: &Topology) -> MinimumLatency {
     let rates = (0..topology.hosts).map(|host| topology.host_capacity(HostId(host as u16)));
     let rate = rates.max_by_key(|rate| rate.bps()).unwrap_or(Rate::from_gbps(1));
-    Floor { trip: topology.lookahead(&experiment.frame).times(2), rate }
+    MinimumLatency { trip: topology.lookahead(&experiment.frame).times(2), rate }
 }
 
 fn until(time: &Timing) -> Until {

@@ -1,11 +1,11 @@
 //! A traced flow, and what became of it.
 
 use priolane_core::ids::FlowId;
-use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::trace::Trace;
 use serde::Serialize;
 
-use crate::plan::{Built, Run};
+use crate::plan::{ResolvedRun, Run};
 
 /// A flow, and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ pub struct Flow {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life<'a> {
     pub(super) run: &'a Run,
-    pub(super) built: &'a Built,
+    pub(super) built: &'a ResolvedRun,
     pub(super) ports: &'a [String],
     pub(super) flow: FlowId,
     pub(super) trace: &'a Trace,
@@ -57,7 +57,7 @@ impl Life<'_> {
             src: u32::from(spec.src.0),
             dst: u32::from(spec.dst.0),
             bytes: spec.size,
-            start_ps: if let Began::At(start) = record.began { start.0 } else { spec.start.0 },
+            start_ps: if let StartTime::At(start) = record.began { start.0 } else { spec.start.0 },
             class_asked: spec.class,
             fct_ps: record.fct.map(|span| span.0),
             fct_acked_ps: record.fct_acked.map(|span| span.0),

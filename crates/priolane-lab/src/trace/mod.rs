@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::trace::{Fate, Marking, Trace, Turn};
+use priolane_sim::trace::{Fate, Marking, Trace, Transmission};
 use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -29,7 +29,7 @@ pub use life::Flow;
 use life::Life;
 
 use crate::execute::{self, Failure, OnProgress};
-use crate::plan::{self, Built, Options, Run};
+use crate::plan::{self, Options, ResolvedRun, Run};
 use priolane_results::digest;
 use priolane_results::ports::port_names;
 use priolane_results::rows::{Rows, canonical};
@@ -108,7 +108,7 @@ pub fn trace(
 /// The link at whose near end packets are captured, if the flow and the port named exist.
 fn capture_point(
     run: &Run,
-    built: &Built,
+    built: &ResolvedRun,
     ports: &[String],
     request: &Request,
 ) -> Result<LinkId, InputError> {
@@ -163,7 +163,7 @@ fn counts(trace: &Trace) -> Counts {
     let Trace { packets, hops, state } = trace;
     Counts {
         packets: packets.len(),
-        again: packets.iter().filter(|packet| packet.turn == Turn::Again).count(),
+        again: packets.iter().filter(|packet| packet.turn == Transmission::Again).count(),
         hops: hops.len(),
         dropped: hops.iter().filter(|hop| hop.fate == Fate::Dropped).count(),
         expired: hops.iter().filter(|hop| hop.fate == Fate::Expired).count(),

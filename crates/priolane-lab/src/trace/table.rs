@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use priolane_core::packet::{Kind, Marks};
-use priolane_sim::trace::{Fate, Hop, Loss, Marking, Reading, Trace, TracedPacket, Turn};
+use priolane_sim::trace::{Fate, Hop, Loss, Marking, Reading, Trace, TracedPacket, Transmission};
 
 use priolane_results::{RecordBatch, column, row};
 
@@ -100,7 +100,7 @@ fn hop_row(packet: &TracedPacket, hop: &Hop) -> HopRow<'static> {
         offset: header.offset.get(),
         payload: header.payload.into(),
         wire: header.wire.into(),
-        again: packet.turn == Turn::Again,
+        again: packet.turn == Transmission::Again,
         made_ps: packet.made.0,
         port: "",
         link: hop.link.0,

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::decision::Decision;
 use super::grid::{Gap, Grid, Point, same, show, value_of};
 use super::load;
-use super::report::{ClaimReport, ContrastReport, Measured, PointReport};
-use super::rules::{self, BySeed, Contrast, Published};
+use super::report::{ClaimReport, ComparisonReport, Measured, PointReport};
+use super::rules::{self, BySeed, Comparison, Published};
 use crate::experiment::{Claim, MetricAt, Test};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::{Scale, Unit};
@@ -22,8 +22,8 @@ pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
 fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport {
     let points = match parse_all(&claim.test) {
         Ok(paths) => {
-            let mut court = Court { grid, claim, warnings };
-            court.points(&paths)
+            let mut evaluator = ClaimEvaluator { grid, claim, warnings };
+            evaluator.points(&paths)
         }
         Err(what) => {
             warnings.push(format!("claim \"{}\": {what}", claim.says));
@@ -35,19 +35,19 @@ fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport 
 
 /// What a claim reads: a metric at its point, or at another.
 #[derive(Clone, Debug)]
-struct Reading {
+struct MetricRef {
     path: MetricPath,
     /// Keys that are at other values than at the claim's point.
     at: Map<String, Value>,
 }
 
-impl Reading {
+impl MetricRef {
     fn unit(&self) -> Unit {
         self.path.measure.metric.unit
     }
 }
 
-impl std::fmt::Display for Reading {
+impl std::fmt::Display for MetricRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.path)?;
         if self.at.is_empty() {
@@ -58,23 +58,24 @@ impl std::fmt::Display for Reading {
     }
 }
 
-fn parse_all(test: &Test) -> Result<Vec<Reading>, String> {
-    let reading =
-        |MetricAt { metric, at }: &MetricAt| Ok(Reading { path: MetricPath::parse(metric)?, at: at.clone() });
+fn parse_all(test: &Test) -> Result<Vec<MetricRef>, String> {
+    let reading = |MetricAt { metric, at }: &MetricAt| {
+        Ok(MetricRef { path: MetricPath::parse(metric)?, at: at.clone() })
+    };
     test.metrics().into_iter().map(reading).collect()
 }
 
 /// A metric at a point: what it is and its values by seed.
-type Evidence<'a> = (&'a Reading, BySeed);
+type MetricSamples<'a> = (&'a MetricRef, BySeed);
 
-struct Court<'a> {
+struct ClaimEvaluator<'a> {
     grid: &'a Grid<'a>,
     claim: &'a Claim,
     warnings: &'a mut Vec<String>,
 }
 
-impl Court<'_> {
-    fn points(&mut self, readings: &[Reading]) -> Vec<PointReport> {
+impl ClaimEvaluator<'_> {
+    fn points(&mut self, readings: &[MetricRef]) -> Vec<PointReport> {
         let points = self.grid.points_at(&self.claim.at);
         if points.is_empty() {
             self.warn("no point of the sweep matches its `at`");
@@ -88,10 +89,10 @@ impl Court<'_> {
         }
     }
 
-    fn point(&mut self, readings: &[Reading], point: usize) -> PointReport {
+    fn point(&mut self, readings: &[MetricRef], point: usize) -> PointReport {
         let mut report = PointReport::at(as_map(&self.grid.points[point]));
         let mut complete = true;
-        let mut evidence: Vec<Evidence> = Vec::new();
+        let mut evidence: Vec<MetricSamples> = Vec::new();
         let mut off_load = load::miss(self.grid, point);
         for reading in readings {
             let values = match self.grid.moved(point, &reading.at) {
@@ -116,7 +117,7 @@ impl Court<'_> {
     }
 
     /// What the claim's verdict depends on at a point.
-    fn contrasts(&self, evidence: &[Evidence]) -> Vec<ContrastReport> {
+    fn contrasts(&self, evidence: &[MetricSamples]) -> Vec<ComparisonReport> {
         match &self.claim.test {
             Test::Order(_) => {
                 evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::ordered)).collect()
@@ -166,7 +167,7 @@ impl Court<'_> {
         }
         let (slope, decision) = rules::trend(&values, goes);
         report.contrasts =
-            vec![ContrastReport::new(format!("slope of {path}"), (Unit::One, slope), decision)];
+            vec![ComparisonReport::new(format!("slope of {path}"), (Unit::One, slope), decision)];
         if complete {
             report.settle(line.points.iter().find_map(|&(_, point)| load::miss(self.grid, point)));
         }
@@ -193,7 +194,7 @@ impl Court<'_> {
 }
 
 /// A metric over the numbers of the same seeds from elsewhere.
-fn agreement((reading, ours): &Evidence, theirs: &[f64], within: f64) -> ContrastReport {
+fn agreement((reading, ours): &MetricSamples, theirs: &[f64], within: f64) -> ComparisonReport {
     let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
     let contrast = rules::contrast(ours, &theirs);
     report((reading, &"numbers stated by seed"), contrast, rules::agrees(contrast, within))
@@ -201,34 +202,34 @@ fn agreement((reading, ours): &Evidence, theirs: &[f64], within: f64) -> Contras
 
 /// One metric, judged by itself, or the ratio of two.
 fn one_or_ratio(
-    evidence: &[Evidence],
+    evidence: &[MetricSamples],
     of_one: impl Fn(&Interval) -> Decision,
-    of_ratio: impl Fn(Contrast) -> Decision,
-) -> ContrastReport {
+    of_ratio: impl Fn(Comparison) -> Decision,
+) -> ComparisonReport {
     if let [a, b, ..] = evidence {
         return compare(a, b, of_ratio);
     }
     let (reading, values) = &evidence[0];
     let value = Interval::of(&rules::values(values));
-    ContrastReport::new(reading.to_string(), (reading.unit(), value), of_one(&value))
+    ComparisonReport::new(reading.to_string(), (reading.unit(), value), of_one(&value))
 }
 
-fn compare(a: &Evidence, b: &Evidence, judge: impl Fn(Contrast) -> Decision) -> ContrastReport {
+fn compare(a: &MetricSamples, b: &MetricSamples, judge: impl Fn(Comparison) -> Decision) -> ComparisonReport {
     let contrast = rules::contrast(&a.1, &b.1);
     report((a.0, &b.0), contrast, judge(contrast))
 }
 
 /// The report of a reading compared with something else.
 fn report(
-    (reading, other): (&Reading, &dyn std::fmt::Display),
-    contrast: Contrast,
+    (reading, other): (&MetricRef, &dyn std::fmt::Display),
+    contrast: Comparison,
     decision: Decision,
-) -> ContrastReport {
+) -> ComparisonReport {
     let (sign, unit, value) = match contrast {
-        Contrast::Ratio(ratio) => ("/", Unit::One, ratio),
-        Contrast::Difference(difference) => ("-", reading.unit(), difference),
+        Comparison::Ratio(ratio) => ("/", Unit::One, ratio),
+        Comparison::Difference(difference) => ("-", reading.unit(), difference),
     };
-    ContrastReport::new(format!("{reading} {sign} {other}"), (unit, value), decision)
+    ComparisonReport::new(format!("{reading} {sign} {other}"), (unit, value), decision)
 }
 
 /// Points that differ in one sweep key only, in increasing order of it.

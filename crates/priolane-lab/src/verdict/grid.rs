@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::rules::BySeed;
 use super::thresholds;
 use crate::metrics::SizeClass;
-use crate::metrics::ladder::{Ladder, Threshold};
+use crate::metrics::ladder::{DemotionThresholds, Threshold};
 use crate::metrics::metric::{Bins, Context, Missing, Stored};
 use crate::metrics::path::MetricPath;
 use crate::plan::{Plan, Run};
@@ -217,7 +217,7 @@ impl Stored for Near<'_> {
         self.grid.batches(run, table)?.collect()
     }
 
-    fn threshold(&self, ladder: Ladder, number: usize) -> Option<Threshold> {
+    fn threshold(&self, ladder: DemotionThresholds, number: usize) -> Option<Threshold> {
         let place = self.grid.places.get(&(self.point, self.scheme.to_owned(), self.seed))?;
         Some(thresholds::planned(self.grid.plan.runs.get(*place)?, ladder, number))
     }

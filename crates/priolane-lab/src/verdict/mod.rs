@@ -1,10 +1,10 @@
 //! From the runs of a plan to a report: claims with verdicts, figures' data, checks and warnings.
 
-mod alike;
 mod band;
 mod checks;
 mod claims;
 mod decision;
+mod deduplicate;
 mod distance;
 mod family;
 mod grid;
@@ -112,7 +112,7 @@ pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
     let (mut claims, claim_warnings) = claims::judge_all(&grid);
     family::judge(&mut claims, looks);
     let (panels, panel_warnings) = panels::draw_all(&grid);
-    let mut warnings = alike::fewer(&plan.warnings);
+    let mut warnings = deduplicate::fewer(&plan.warnings);
     warnings.extend(run_warnings(&grid));
     warnings.extend(claim_warnings);
     warnings.extend(panel_warnings);
@@ -170,7 +170,7 @@ fn run_warnings(grid: &Grid) -> Vec<String> {
     let said = present(grid)
         .enumerate()
         .flat_map(|(run, (_, record))| record.warnings.iter().map(move |warning| (run, warning.as_str())));
-    alike::merged(said, present(grid).count())
+    deduplicate::merged(said, present(grid).count())
 }
 
 fn digest(grid: &Grid) -> String {

@@ -83,7 +83,7 @@ pub struct PointReport {
     /// The claim's metrics.
     pub measured: Vec<Measured>,
     /// What the verdict depends on: ratios, differences or slopes between metrics.
-    pub contrasts: Vec<ContrastReport>,
+    pub contrasts: Vec<ComparisonReport>,
     /// The verdict here: the last of the contrasts' in the order of [`Verdict`].
     pub verdict: Verdict,
     /// It agrees if all contrasts do, and opposes if one does; none where runs are missing or the load is off.
@@ -148,7 +148,7 @@ pub(super) fn interval(metric: &Metric, values: &BySeed) -> Interval {
 
 /// A comparison, paired by seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ContrastReport {
+pub struct ComparisonReport {
     /// What is compared: `a / b`, `a - b`, or `slope of a`.
     pub of: String,
     /// What it is in; of a slope `1`, whatever it is along.
@@ -167,7 +167,7 @@ pub struct ContrastReport {
     pub distance: Option<Distance>,
 }
 
-impl ContrastReport {
+impl ComparisonReport {
     pub(super) fn new(of: String, (unit, value): (Unit, Interval), decision: Decision) -> Self {
         let Decision { verdict, direction, undecided, distance } = decision;
         Self { of, unit, value, verdict, direction, undecided, distance }

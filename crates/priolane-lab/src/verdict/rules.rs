@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use super::band::Band;
 use super::decision::{Decision, Direction, Undecided, Verdict};
-use crate::experiment::{OpenRange, Way};
+use crate::experiment::{OpenRange, TrendDirection};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Scale;
 
@@ -37,7 +37,7 @@ pub(crate) type BySeed = BTreeMap<u64, f64>;
 
 /// How two metrics compare, seed by seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Contrast {
+pub enum Comparison {
     /// Their ratio: geometric mean and interval.
     Ratio(Interval),
     /// Their difference, where one of them is not positive.
@@ -45,46 +45,46 @@ pub enum Contrast {
 }
 
 /// The contrast of `a` and `b` over the seeds both have.
-pub(crate) fn contrast(a: &BySeed, b: &BySeed) -> Contrast {
+pub(crate) fn contrast(a: &BySeed, b: &BySeed) -> Comparison {
     let pairs: Vec<(f64, f64)> = a.iter().filter_map(|(seed, &x)| Some((x, *b.get(seed)?))).collect();
     if pairs.iter().all(|&(x, y)| x > 0.0 && y > 0.0) {
         let logs: Vec<f64> = pairs.iter().map(|&(x, y)| libm::log(x / y)).collect();
-        Contrast::Ratio(Interval::of(&logs).map(libm::exp))
+        Comparison::Ratio(Interval::of(&logs).map(libm::exp))
     } else {
         let differences: Vec<f64> = pairs.iter().map(|&(x, y)| x - y).collect();
-        Contrast::Difference(Interval::of(&differences))
+        Comparison::Difference(Interval::of(&differences))
     }
 }
 
 /// Whether a pair of an order claim is in order: the first above the second.
-pub fn ordered(contrast: Contrast) -> Decision {
+pub fn ordered(contrast: Comparison) -> Decision {
     let above = |tie: f64| OpenRange::above(tie).into();
     match contrast {
-        Contrast::Ratio(ratio) => {
+        Comparison::Ratio(ratio) => {
             Decision::of_ratio(&ratio, above(1.0)).directed(Direction::above(&ratio, 1.0))
         }
-        Contrast::Difference(difference) => {
+        Comparison::Difference(difference) => {
             Decision::of(&difference, above(0.0)).directed(Direction::above(&difference, 0.0))
         }
     }
 }
 
 /// Whether a pair is equal within `within`: neither is more than `1 + within` times the other.
-pub fn equal(contrast: Contrast, within: f64) -> Decision {
+pub fn equal(contrast: Comparison, within: f64) -> Decision {
     match contrast {
-        Contrast::Ratio(ratio) => {
+        Comparison::Ratio(ratio) => {
             Decision::of_ratio(&ratio, Band::closed(1.0 / (1.0 + within), 1.0 + within))
         }
-        Contrast::Difference(difference) => Decision::of(&difference, Band::closed(0.0, 0.0)),
+        Comparison::Difference(difference) => Decision::of(&difference, Band::closed(0.0, 0.0)),
     }
 }
 
 /// Whether a metric agrees within `within` with numbers stated seed by seed, which are above 0: neither is more than
 /// `1 + within` times the other.
-pub(crate) fn agrees(contrast: Contrast, within: f64) -> Decision {
+pub(crate) fn agrees(contrast: Comparison, within: f64) -> Decision {
     match contrast {
-        Contrast::Ratio(_) => equal(contrast, within),
-        Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
+        Comparison::Ratio(_) => equal(contrast, within),
+        Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
     }
 }
 
@@ -94,10 +94,10 @@ pub fn bounded(value: &Interval, range: OpenRange) -> Decision {
 }
 
 /// Whether the ratio of two metrics lies in a range.
-pub(crate) fn bounded_ratio(contrast: Contrast, range: OpenRange) -> Decision {
+pub(crate) fn bounded_ratio(contrast: Comparison, range: OpenRange) -> Decision {
     match contrast {
-        Contrast::Ratio(ratio) => Decision::of_ratio(&ratio, range.into()).directed(beside(&ratio, range)),
-        Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
+        Comparison::Ratio(ratio) => Decision::of_ratio(&ratio, range.into()).directed(beside(&ratio, range)),
+        Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
     }
 }
 
@@ -133,10 +133,10 @@ impl Published {
     }
 
     /// Whether a measured ratio agrees.
-    pub(crate) fn judge_ratio(&self, contrast: Contrast) -> Decision {
+    pub(crate) fn judge_ratio(&self, contrast: Comparison) -> Decision {
         match contrast {
-            Contrast::Ratio(ratio) => Decision::of_ratio(&ratio, self.band()).directed(self.side(&ratio)),
-            Contrast::Difference(_) => Decision::undecided(Undecided::NoRatio),
+            Comparison::Ratio(ratio) => Decision::of_ratio(&ratio, self.band()).directed(self.side(&ratio)),
+            Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
         }
     }
 
@@ -150,18 +150,18 @@ impl Published {
 }
 
 /// Whether a metric goes `way` along x: values by seed at each x, in increasing order of x.
-pub(crate) fn trend(along: &[(f64, BySeed)], way: Way) -> (Interval, Decision) {
+pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> (Interval, Decision) {
     let seeds = along.first().map(|(_, values)| values.keys()).into_iter().flatten();
     let slopes: Vec<f64> = seeds.filter_map(|seed| slope(along, *seed)).collect();
     let interval = Interval::of(&slopes);
     let decision = match way {
-        Way::Up => bounded(&interval, OpenRange::above(0.0)),
-        Way::Down => bounded(&interval, OpenRange::below(0.0)),
+        TrendDirection::Up => bounded(&interval, OpenRange::above(0.0)),
+        TrendDirection::Down => bounded(&interval, OpenRange::below(0.0)),
     };
     let means: Vec<f64> = along.iter().filter_map(|(_, v)| Interval::of(&values(v)).mean).collect();
     let monotone = means.windows(2).all(|pair| match way {
-        Way::Up => pair[0] <= pair[1],
-        Way::Down => pair[0] >= pair[1],
+        TrendDirection::Up => pair[0] <= pair[1],
+        TrendDirection::Down => pair[0] >= pair[1],
     });
     if decision.verdict == Verdict::Reproduced && !monotone {
         let undecided = Decision::undecided(Undecided::NotMonotone);

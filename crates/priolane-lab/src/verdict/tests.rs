@@ -8,9 +8,9 @@ use tempfile::TempDir;
 use super::decision::{Direction, Undecided};
 use super::*;
 use crate::execute::{Job, Settings};
-use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, Way};
+use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, TrendDirection};
 use crate::panels::{BAR, CDF, LINE, Panel, PanelKind, SCATTER};
-use crate::plan::{Built, Load};
+use crate::plan::{Load, ResolvedRun};
 use priolane_results::record::Demand;
 use priolane_testkit::made_up::MadeUp;
 
@@ -60,7 +60,7 @@ fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64
             ..Load::default()
         };
         let MadeUp { scenario, groups, measured, bare_fct, .. } = fixture;
-        let built = Built {
+        let built = ResolvedRun {
             scenario: scenario.build().unwrap(),
             groups,
             measured,
@@ -101,7 +101,7 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
             paper: 2.1,
             within: 0.1,
         },
-        Test::Trend { of: metric("fct.flow2.dctcp"), along: LOAD.into(), goes: Way::Up },
+        Test::Trend { of: metric("fct.flow2.dctcp"), along: LOAD.into(), goes: TrendDirection::Up },
         Test::Order(vec![metric("fct.all.nos2"), metric("fct.all.dctcp")]),
     ]);
     let report = report_of(&plan, &[]);
@@ -198,7 +198,7 @@ fn a_ratio_of_two_metrics_has_a_bound() {
 #[test]
 fn a_claim_is_undecided_where_the_offered_load_is_off() {
     let order = || Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]);
-    let trend = Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: Way::Up };
+    let trend = Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up };
     let judged = |offered: fn(u64) -> f64, left_out: &[usize]| {
         let dir = tempfile::tempdir().unwrap();
         let plan = plan_of(vec![order(), trend.clone()]);
@@ -257,7 +257,7 @@ fn the_report_says_what_the_experiment_and_its_schemes_assume() {
 fn missing_runs_make_claims_incomplete_and_are_named() {
     let plan = plan_of(vec![
         Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]),
-        Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: Way::Up },
+        Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up },
     ]);
     // Run 3 is scheme nos2 of seed 2 at load 0.5.
     let report = report_of(&plan, &[3]);
@@ -424,7 +424,7 @@ fn runs_without_a_measured_flow_are_told() {
     let (store, run) = (Store::open(dir.path()).unwrap(), &plan.runs[0]);
     let MadeUp { scenario, groups, bare_fct, outcome, .. } = MadeUp::with_flows(4);
     let (measured, load) = (vec![false; 4], Load::default());
-    let built = Built {
+    let built = ResolvedRun {
         scenario: scenario.build().unwrap(),
         groups,
         measured,

@@ -1,16 +1,16 @@
 //! The thresholds of a run, as planned.
 
-use crate::metrics::ladder::{Ladder, Threshold};
+use crate::metrics::ladder::{DemotionThresholds, Threshold};
 use crate::plan::Run;
-use priolane_core::assign::{SizesOf, Thresholds};
+use priolane_core::assign::{SizeScope, Thresholds};
 
 /// The `number`-th threshold (from 1) of a ladder of `run`.
-pub(super) fn planned(run: &Run, ladder: Ladder, number: usize) -> Threshold {
+pub(super) fn planned(run: &Run, ladder: DemotionThresholds, number: usize) -> Threshold {
     let scheme = run.experiment.scheme.get(&run.scheme);
     let controller = scheme.and_then(|scheme| scheme.assign.controller());
     let demotion = scheme.and_then(|scheme| match ladder {
-        Ladder::Class => scheme.assign.demotion(),
-        Ladder::Host => scheme.host.part().demotion(),
+        DemotionThresholds::Class => scheme.assign.demotion(),
+        DemotionThresholds::Host => scheme.host.part().demotion(),
     });
     let thresholds = demotion.map(|demotion| &demotion.thresholds);
     let bytes = thresholds.and_then(Thresholds::bytes).and_then(|all| all.get(number - 1));
@@ -18,7 +18,7 @@ pub(super) fn planned(run: &Run, ladder: Ladder, number: usize) -> Threshold {
     Threshold {
         start: bytes.map(|&bytes| bytes as f64),
         period: controller.filter(|_| solved.is_some()).map(|controller| controller.period),
-        own: solved.is_some_and(|solved| solved.from == SizesOf::Local) && controller.is_some(),
+        own: solved.is_some_and(|solved| solved.from == SizeScope::Local) && controller.is_some(),
         window: run.experiment.time.window(),
     }
 }
@@ -49,14 +49,14 @@ base = "nos2"
     #[test]
     fn a_controller_changes_solved_thresholds_of_classes_and_hosts_find_their_own() {
         let (changed, still) = (run(0), run(1));
-        let class = planned(&changed, Ladder::Class, 1);
+        let class = planned(&changed, DemotionThresholds::Class, 1);
         // Web search's OPT-2.
         assert!((1.9e6..2.2e6).contains(&class.start.unwrap()), "{class:?}");
         assert_eq!((class.period, class.own), (Some(Span::from_ms(50)), false));
-        assert!(planned(&changed, Ladder::Host, 1).own);
+        assert!(planned(&changed, DemotionThresholds::Host, 1).own);
         // The eighth of web search's flows that are smallest end at 8,333 B.
-        let host = planned(&still, Ladder::Host, 1);
+        let host = planned(&still, DemotionThresholds::Host, 1);
         assert_eq!((host.start, host.period, host.own), (Some(8333.0), None, false));
-        assert_eq!(planned(&still, Ladder::Class, 2).start, None);
+        assert_eq!(planned(&still, DemotionThresholds::Class, 2).start, None);
     }
 }

@@ -9,7 +9,7 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 use priolane_lab::execute::{Settings, execute};
-use priolane_lab::plan::{self, Built, Options, Plan};
+use priolane_lab::plan::{self, Options, Plan, ResolvedRun};
 use priolane_results::record::RunRecord;
 use priolane_sim::scenario::Nic;
 use priolane_source::InputError;
@@ -38,7 +38,7 @@ fn planned(text: &str) -> Result<Plan, InputError> {
     plan::from_text("x.toml", text, Path::new("."), &Options::default())
 }
 
-fn built(text: &str) -> Built {
+fn built(text: &str) -> ResolvedRun {
     plan::build(&planned(text).unwrap().runs[0]).unwrap()
 }
 
@@ -61,7 +61,7 @@ fn run(text: &str) -> RunRecord {
     serde_json::from_str(&file).unwrap()
 }
 
-fn with_assign(assign: &str) -> Built {
+fn with_assign(assign: &str) -> ResolvedRun {
     built(&FILE.replacen("{ kind = \"random_fraction\", fractions = [0.5, 0.25, 0.25] }", assign, 1))
 }
 
@@ -86,7 +86,7 @@ fn groups_draw_deadlines_by_flow_and_the_same_for_all_schemes() {
 fn exponential_deadlines_have_their_mean_and_leave_every_flow_time() {
     let listed = "deadline = [{ share = 0.5, within = \"40us\" }, { share = 0.25, within = \"20ms\" }, { share = 0.25 }]";
     let of = |rule: &str| built(&FILE.replace(listed, &format!("deadline = {rule}")));
-    let within = |built: &Built| -> Vec<Span> {
+    let within = |built: &ResolvedRun| -> Vec<Span> {
         built.scenario.flows.iter().map(|f| f.deadline.unwrap().since(f.start)).collect()
     };
     // Without a floor: mean 1 ms within 4 sigma of some 1,000 flows, 0.13; a part e^-1 is longer.
@@ -391,7 +391,7 @@ fn the_recipe_compares_three_schemes_over_one_list_of_flows() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/recipes/admission.toml");
     let options = Options { size: plan::Size::Quick, ..Options::default() };
     let plan = plan::plan(&path, &options).unwrap();
-    let built: Vec<Built> = plan.runs.iter().map(|run| plan::build(run).unwrap()).collect();
+    let built: Vec<ResolvedRun> = plan.runs.iter().map(|run| plan::build(run).unwrap()).collect();
     assert_eq!(built.len(), 3);
     assert!(
         built

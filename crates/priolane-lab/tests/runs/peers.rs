@@ -14,7 +14,7 @@ fn planned(name: &str) -> Plan {
     plan::plan(&path, &Options::default()).unwrap()
 }
 
-fn outcome(plan: &Plan, run_of: usize, engine: Engine) -> (plan::Built, Outcome) {
+fn outcome(plan: &Plan, run_of: usize, engine: Engine) -> (plan::ResolvedRun, Outcome) {
     let built = plan::build(&plan.runs[run_of]).unwrap();
     let outcome = run(&built.scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(())).unwrap();
     (built, outcome)

@@ -3,7 +3,7 @@
 use priolane_core::ids::HostId;
 use priolane_core::units::{Limit, Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_sim::outcome::{Outcome, Tally};
+use priolane_sim::outcome::{Outcome, PacketCount};
 use priolane_sim::scenario::{Nic, Scenario, ScenarioSpec, Stop};
 use priolane_source::InputError;
 use priolane_testkit::engines::agreed;
@@ -263,7 +263,7 @@ fn a_trimming_port_drops_nothing_and_every_flow_ends() {
         Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(1_000_000_000_000) };
     let scenario = spec.build().unwrap();
     let outcome = agreed(&scenario);
-    let sum = |tallies: &[Tally]| tallies.iter().map(|t| t.packets).sum::<u64>();
+    let sum = |tallies: &[PacketCount]| tallies.iter().map(|t| t.packets).sum::<u64>();
     assert!(sum(&outcome.ledger.trimmed) > 20 && sum(&outcome.ledger.dropped) == 0, "{:?}", outcome.ledger);
     assert!(outcome.flows.iter().all(|f| f.fct.is_some() && f.retransmits > 5), "{:?}", outcome.flows);
     let port = scenario.topology.downlink(HostId(3));

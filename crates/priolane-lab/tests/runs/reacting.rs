@@ -5,8 +5,8 @@ use std::path::Path;
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_lab::execute::{Settings, execute};
-use priolane_lab::plan::{self, Built, Options};
-use priolane_sim::outcome::Began;
+use priolane_lab::plan::{self, Options, ResolvedRun};
+use priolane_sim::outcome::StartTime;
 use priolane_testkit::engines::agreed;
 
 const FABRIC: &str = r#"title = "Reacting"
@@ -42,7 +42,7 @@ pause = "100us"
 concurrency = 2
 "#;
 
-fn built(text: &str) -> Built {
+fn built(text: &str) -> ResolvedRun {
     let plan = plan::from_text("x.toml", text, Path::new("."), &Options::default()).unwrap();
     plan::build(&plan.runs[0]).unwrap()
 }
@@ -106,11 +106,11 @@ fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
     let text = format!("time = {{ measure = \"10ms\" }}\n{FABRIC}{query}{server}");
     let built = built(&text);
     let outcome = agreed(&built.scenario);
-    let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
+    let began: Vec<StartTime> = outcome.flows.iter().map(|flow| flow.began).collect();
     let fct: Vec<u64> = outcome.flows.iter().map(|flow| flow.fct.unwrap().0).collect();
     // First the pause; the answer 5 us after the query is there; the next query 100 us after the answer.
-    assert_eq!((built.scenario.flows.at(0).start.0, began[0]), (100_000_000, Began::AsPlanned));
-    let at = |ps: u64| Began::At(priolane_core::units::Time(ps));
+    assert_eq!((built.scenario.flows.at(0).start.0, began[0]), (100_000_000, StartTime::AsPlanned));
+    let at = |ps: u64| StartTime::At(priolane_core::units::Time(ps));
     let answer = 100_000_000 + fct[0] + 5_000_000;
     let again = answer + fct[1] + 100_000_000;
     assert_eq!(began[1..4], [at(answer), at(again), at(again + fct[2] + 5_000_000)]);
@@ -131,14 +131,14 @@ fn requests_are_paired_whatever_the_scheme_and_stop_at_the_end_of_the_window() {
     // No flow comes before the bound that the list was made by, and no request after the window.
     let started = || outcome.flows.iter().zip(flows);
     let starts = started().filter_map(|(record, flow)| match record.began {
-        Began::At(at) => Some((at, flow)),
+        StartTime::At(at) => Some((at, flow)),
         _ => None,
     });
     let starts: Vec<_> = starts.collect();
     assert!(starts.len() > 100 && starts.iter().all(|(at, flow)| *at >= flow.start), "{}", starts.len());
     let is_query = |flow: &FlowSpec| flow.src.0 < 2 && flow.size == Some(2_000);
     assert!(starts.iter().filter(|(_, flow)| is_query(flow)).all(|(at, _)| at.0 < 5_000_000_000));
-    assert!(outcome.flows.iter().any(|record| record.began == Began::NotIssued));
+    assert!(outcome.flows.iter().any(|record| record.began == StartTime::NotIssued));
     // What was issued was answered, and only that is left.
     let realized = built.realized(&mut outcome);
     assert_eq!(realized.scenario.flows.len(), outcome.flows.len());
@@ -171,9 +171,9 @@ fn listed_flows_wait_and_rows_tell_when_they_started() {
     let fct = |flow: usize| outcome.flows.at(flow).fct.unwrap().0;
     let second = fct(0) + 2_500;
     let third = second + fct(1) + 3_000_000;
-    let at = |ps| Began::At(priolane_core::units::Time(ps));
-    let began: Vec<Began> = outcome.flows.iter().map(|flow| flow.began).collect();
-    assert_eq!(began, [Began::AsPlanned, at(second), at(third), at(900_000_000)]);
+    let at = |ps| StartTime::At(priolane_core::units::Time(ps));
+    let began: Vec<StartTime> = outcome.flows.iter().map(|flow| flow.began).collect();
+    assert_eq!(began, [StartTime::AsPlanned, at(second), at(third), at(900_000_000)]);
     let realized = built.realized(&mut outcome);
     assert_eq!(*realized.measured, [false, true, true, false]);
     assert_eq!(realized.scenario.flows.at(2).start.0, third);

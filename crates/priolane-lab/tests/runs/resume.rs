@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use priolane_lab::execute::{Done, Settings, adopt, execute};
+use priolane_lab::execute::{Done, Settings, execute, reuse_from};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_results::compare::{Sameness, compare};
 use priolane_results::store::Store;
@@ -46,12 +46,12 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     assert!(matches!(ran, Done::Ran(_)));
     let run = &two.runs[0];
     let none = Store::at(&folder.path().join("none"));
-    assert!(!adopt(run, &Store::open(&second).unwrap(), &[]).unwrap(), "nobody is asked");
+    assert!(!reuse_from(run, &Store::open(&second).unwrap(), &[]).unwrap(), "nobody is asked");
     assert!(
-        !adopt(run, &Store::open(&second).unwrap(), std::slice::from_ref(&none)).unwrap(),
+        !reuse_from(run, &Store::open(&second).unwrap(), std::slice::from_ref(&none)).unwrap(),
         "nobody has it"
     );
-    assert!(adopt(run, &Store::open(&second).unwrap(), &[none, Store::at(&first)]).unwrap());
+    assert!(reuse_from(run, &Store::open(&second).unwrap(), &[none, Store::at(&first)]).unwrap());
     // Verified by the first figure, so it is not run again.
     let Done::AlreadyThere(own) = execute(run, &second, &settings, go_on).unwrap() else { panic!() };
     assert_eq!((own.title.as_str(), &own.digest), ("Two", &ran.record().digest));
@@ -61,9 +61,9 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     let flows = first.join(&run.id).join("flows.parquet");
     fs::remove_file(&flows).unwrap();
     fs::write(&flows, "no table").unwrap();
-    assert!(!adopt(run, &Store::open(&third).unwrap(), &[Store::at(&first)]).unwrap());
+    assert!(!reuse_from(run, &Store::open(&third).unwrap(), &[Store::at(&first)]).unwrap());
     assert!(
-        adopt(run, &Store::open(&third).unwrap(), &[Store::at(&second)]).unwrap(),
+        reuse_from(run, &Store::open(&third).unwrap(), &[Store::at(&second)]).unwrap(),
         "its own is another file by now"
     );
 }

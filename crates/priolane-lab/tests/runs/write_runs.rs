@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, exit};
 
 use priolane_lab::execute::{Done, Job, Settings};
-use priolane_lab::plan::{Built, Load, Measured, Options, Run, from_text};
+use priolane_lab::plan::{Load, Measured, Options, ResolvedRun, Run, from_text};
 use priolane_results::store::{RunId, Store};
 use priolane_testkit::made_up::{EXPERIMENT, MadeUp};
 
@@ -61,7 +61,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
     }
     let made_up = MadeUp::with_flows(flows.0 + u32::try_from(run.seed).unwrap_or(0)).with_series(flows.0 / 8);
     let MadeUp { scenario, outcome, groups, measured, bare_fct } = made_up;
-    let built = Built {
+    let built = ResolvedRun {
         scenario: scenario.build().map_err(|e| e.to_string())?,
         groups,
         measured,

@@ -1,7 +1,7 @@
 use std::fs;
 
 use arrow_array::RecordBatch;
-use priolane_core::endpoint::LadderOf;
+use priolane_core::endpoint::ThresholdSet;
 use priolane_core::ids::LinkId;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Outcome, ThresholdChange};
@@ -74,7 +74,7 @@ fn accepted(dir: &std::path::Path) -> bool {
 }
 
 fn told() -> Vec<ThresholdChange> {
-    vec![ThresholdChange { at: Time(7), of: LadderOf::Class, bytes: vec![10, 2_000] }]
+    vec![ThresholdChange { at: Time(7), of: ThresholdSet::Class, bytes: vec![10, 2_000] }]
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl<'a> Fabric<'a> {
         let NextHops { first, count } = route_lookup.hops(header);
         let pick = match chooser {
             PathSelector::ByEntropy(pick) => pick.of(header.entropy, count),
-            PathSelector::Random(dice) if count > 1 => throw(dice, count),
+            PathSelector::Random(rng) if count > 1 => throw(rng, count),
             PathSelector::RoundRobin(turns) if count > 1 => {
                 turns.next(NextHops { first, count }, header.kind)
             }
@@ -134,15 +134,15 @@ impl<'a> Fabric<'a> {
             }
             PathChoice::Sprayed(spray) => spray,
         };
-        let mut dice = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
+        let mut rng = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
         match spray {
-            Spray::Random => PathSelector::Random(Box::new(dice)),
+            Spray::Random => PathSelector::Random(Box::new(rng)),
             Spray::RoundRobin => {
-                PathSelector::RoundRobin(Box::new(RoundRobinState::new(self.runs(switch), &mut dice)))
+                PathSelector::RoundRobin(Box::new(RoundRobinState::new(self.runs(switch), &mut rng)))
             }
             Spray::Drill => {
                 let runs = self.runs(switch).into_iter().map(|hops| hops.first).collect();
-                PathSelector::Drill(Box::new(Drill::new(runs, dice)))
+                PathSelector::Drill(Box::new(Drill::new(runs, rng)))
             }
         }
     }
@@ -175,8 +175,8 @@ impl<'a> Fabric<'a> {
 }
 
 #[inline(never)]
-fn throw(dice: &mut Stream, n: u32) -> u32 {
-    dice.below(u64::from(n)) as u32
+fn throw(rng: &mut Stream, n: u32) -> u32 {
+    rng.below(u64::from(n)) as u32
 }
 
 /// What a switch looks at to find the way of a packet.

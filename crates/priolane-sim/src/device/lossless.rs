@@ -21,8 +21,8 @@ use priolane_core::port::{Discipline, PortFactory};
 use priolane_core::units::Time;
 
 use super::fabric::{Fabric, NO_ROUTE};
-use super::held::{Held, HeldQueue, held_queue};
 use super::path_selector::PathSelector;
+use super::pausable_queue::{BufferedPacket, PausableQueue, held_queue};
 use super::port::Port;
 use super::unroutable::UnroutablePackets;
 use crate::device::event_sink::{Arrival, EventSink};
@@ -40,7 +40,7 @@ enum Armed {
 /// A port that can be paused, and its part in the pauses of its link.
 #[derive(Debug)]
 struct PausablePort<B: Body> {
-    egress: Port<HeldQueue<B>>,
+    egress: Port<PausableQueue<B>>,
     /// Classes that the next node has paused here, and since when.
     held: ClassSet,
     held_since: [Time; CLASSES],
@@ -184,7 +184,7 @@ impl<B: Body> LosslessSwitch<B> {
         if taken == Taken::Refused {
             port.egress.refuse(header, wire);
         } else {
-            port.egress.enqueue(now, &Held { packet: *packet, from }, wire, &mut ());
+            port.egress.enqueue(now, &BufferedPacket { packet: *packet, from }, wire, &mut ());
             // It may go at once, which may take back what it paused: nothing is said of it then.
             self.serve(p, now, wire);
             if header.kind == Kind::Data {
@@ -270,7 +270,7 @@ impl<B: Body> LosslessSwitch<B> {
             port.hold(at, ClassSet::NONE);
             let discipline = fabric.scenario.ports[link.index()].discipline;
             out.port(&port.egress.counts, link, at, &|class| discipline.queue_of(class));
-            port.egress.drain(at, |held: &Held<B>| {
+            port.egress.drain(at, |held: &BufferedPacket<B>| {
                 let class = held.packet.header.class;
                 out.deadlock_detector().waits((upstream[held.from as usize], class), (link, class));
                 out.resident(&held.packet.header);

@@ -5,13 +5,13 @@
 pub(crate) mod event_sink;
 pub(crate) mod fabric;
 pub(crate) mod features;
-pub(crate) mod held;
 pub(crate) mod host;
 pub(crate) mod hosts;
 pub(crate) mod lossless;
 pub(crate) mod messages;
 pub(crate) mod nic;
 pub(crate) mod path_selector;
+pub(crate) mod pausable_queue;
 pub(crate) mod port;
 pub(crate) mod switch;
 pub(crate) mod transmitter;

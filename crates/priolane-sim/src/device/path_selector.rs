@@ -50,10 +50,10 @@ struct Turn {
 
 impl RoundRobinState {
     /// Of these runs, the first of each drawn.
-    pub(crate) fn new(runs: Vec<NextHops>, dice: &mut Stream) -> Self {
+    pub(crate) fn new(runs: Vec<NextHops>, rng: &mut Stream) -> Self {
         let turn = |NextHops { first, count }| Turn {
             run: first,
-            next: std::array::from_fn(|_| dice.below(u64::from(count)) as u32),
+            next: std::array::from_fn(|_| rng.below(u64::from(count)) as u32),
         };
         Self(runs.into_iter().map(turn).collect())
     }
@@ -80,15 +80,15 @@ pub(crate) type Load = (u64, Time);
 /// The best of the last time, by run.
 #[derive(Debug)]
 pub(crate) struct Drill {
-    dice: Stream,
+    rng: Stream,
     /// Run and place in it.
     best: Vec<(u32, u32)>,
 }
 
 impl Drill {
     /// Of these runs, the first path of each the best so far.
-    pub(crate) fn new(runs: Vec<u32>, dice: Stream) -> Self {
-        Self { dice, best: runs.into_iter().map(|run| (run, 0)).collect() }
+    pub(crate) fn new(runs: Vec<u32>, rng: Stream) -> Self {
+        Self { rng, best: runs.into_iter().map(|run| (run, 0)).collect() }
     }
 
     /// The port that a packet takes; `load` is asked for two or three of them.
@@ -101,8 +101,8 @@ impl Drill {
         if count < 2 {
             return equal_cost_ports.ports[0];
         }
-        let one = self.dice.below(count) as u32;
-        let other = (one + 1 + self.dice.below(count - 1) as u32) % count as u32;
+        let one = self.rng.below(count) as u32;
+        let other = (one + 1 + self.rng.below(count - 1) as u32) % count as u32;
         let mut kept = self.best.iter_mut().find(|(run, _)| *run == equal_cost_ports.run);
         let last = kept.as_ref().map(|(_, place)| *place).filter(|&place| u64::from(place) < count);
         let drawn = [Some(one), Some(other), last].into_iter().flatten();
@@ -120,14 +120,14 @@ mod tests {
 
     use super::*;
 
-    fn dice() -> Stream {
+    fn rng() -> Stream {
         Stream::new(1, Purpose::Paths, 0)
     }
 
     #[test]
     fn turns_are_even_to_one_and_apart_by_kind() {
         let runs = [NextHops { first: 10, count: 3 }, NextHops { first: 20, count: 2 }];
-        let mut turns = RoundRobinState::new(runs.to_vec(), &mut dice());
+        let mut turns = RoundRobinState::new(runs.to_vec(), &mut rng());
         let mut counts = [[0u32; 3]; 2];
         for packet in 0..1_000 {
             // Tokens between payload: neither disturbs the other's turns.
@@ -146,7 +146,7 @@ mod tests {
     fn drill_takes_the_least_loaded_of_two_drawn_and_the_best_of_the_last_time() {
         let ports = [4, 5, 6, 7];
         let equal_cost_ports = EqualCostPorts { run: 3, ports: &ports };
-        let mut drill = Drill::new(vec![3], dice());
+        let mut drill = Drill::new(vec![3], rng());
         // Port 6 is empty: once it was drawn it is the best of the last time, and stays it while it is empty.
         let empty = |port: u32| (u64::from(port != 6), Time::ZERO);
         let taken: Vec<u32> = (0..100).map(|_| drill.choose(equal_cost_ports, empty)).collect();

@@ -7,13 +7,13 @@ use priolane_core::units::Time;
 use super::fabric::Fabric;
 use crate::device::event_sink::EventSink;
 use crate::observe::collector::Collector;
-use crate::observe::outcome::{RunError, Tally};
+use crate::observe::outcome::{PacketCount, RunError};
 
 /// Those of one switch, by class: none where no link fails, and then a run has broken an invariant.
 #[derive(Debug)]
 pub(crate) struct UnroutablePackets {
     node: NodeId,
-    by_class: Option<Box<[Tally; CLASSES]>>,
+    by_class: Option<Box<[PacketCount; CLASSES]>>,
 }
 
 impl UnroutablePackets {

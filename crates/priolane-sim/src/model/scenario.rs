@@ -17,8 +17,8 @@ mod spec;
 pub use error::{DependencyProblem, ScenarioError};
 pub(crate) use spec::pause_wire;
 pub use spec::{
-    Adaptation, Engine, Machine, Measuring, Nic, OnDowngrade, PortSpec, ScenarioSpec, ScheduledControl, Stop,
-    SwitchSpec, headroom,
+    Adaptation, Engine, Measuring, Nic, OnDowngrade, PortSpec, ScenarioSpec, ScheduledControl, Stop,
+    SwitchSpec, VmPricing, headroom,
 };
 
 /// A run whose invariants hold: [`ScenarioSpec::build`] is the only way to one, and it cannot be changed.

@@ -1,6 +1,6 @@
 //! Gathers what the nodes of a finished run hand over.
 
-use priolane_core::admit::Account as PolicyAccount;
+use priolane_core::admit::AdmissionState as PolicyAccount;
 use priolane_core::endpoint::CreditStats;
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::packet::{Header, Kind};
@@ -11,8 +11,8 @@ use super::counters::{HostCounters, PortCounters};
 use super::pfc_deadlock::PfcDeadlockDetector;
 use crate::model::dependencies::FlowDependency;
 use crate::model::scenario::Scenario;
-use crate::observe::outcome::{Ledger, Notices, Outcome, PortQueue, Received, Tally};
-use crate::observe::records::{Began, ClassSpan, FlowRecords, RecordColumns};
+use crate::observe::outcome::{Ledger, Notices, Outcome, PacketCount, PortQueue, Received};
+use crate::observe::records::{ClassSpan, FlowRecords, RecordColumns, StartTime};
 
 /// The outcome in the making.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<'a> Collector<'a> {
         let classes = scenario.flows.iter().map(|flow| ClassSpan::all(flow.class));
         let mut flows = FlowRecords::new(RecordColumns::new(times, classes));
         for wait in &scenario.waits {
-            flows.edit(wait.flow.index(), |record| record.began = Began::Never);
+            flows.edit(wait.flow.index(), |record| record.began = StartTime::Never);
         }
         let mut outcome = Outcome { flows, ..Outcome::default() };
         logs.into_iter().for_each(|log| log.apply(&mut outcome));
@@ -91,7 +91,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Packets that a switch knew no way for, by class.
-    pub(crate) fn unrouted(&mut self, tallies: &[Tally; CLASSES]) {
+    pub(crate) fn unrouted(&mut self, tallies: &[PacketCount; CLASSES]) {
         std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
     }
 
@@ -130,7 +130,7 @@ impl<'a> Collector<'a> {
 /// asked for, and neither was what waits for it.
 fn mark_not_issued(waits: &[FlowDependency], flows: &mut FlowRecords) {
     let not_issued = |wait: &&FlowDependency| wait.until.is_some();
-    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == Began::Never;
+    let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == StartTime::Never;
     let mut found: Vec<FlowId> =
         waits.iter().filter(not_issued).map(|w| w.flow).filter(|&flow| never(flows, flow)).collect();
     if found.is_empty() {
@@ -140,14 +140,14 @@ fn mark_not_issued(waits: &[FlowDependency], flows: &mut FlowRecords) {
         waits.iter().flat_map(|wait| wait.after.iter().map(|&first| (first, wait.flow))).collect();
     followers.sort_unstable();
     while let Some(flow) = found.pop() {
-        flows.edit(flow.index(), |record| record.began = Began::NotIssued);
+        flows.edit(flow.index(), |record| record.began = StartTime::NotIssued);
         let from = followers.partition_point(|&(first, _)| first < flow);
         let of_flow = followers[from..].iter().take_while(|&&(first, _)| first == flow);
         found.extend(of_flow.map(|&(_, follower)| follower).filter(|&follower| never(flows, follower)));
     }
 }
 
-impl Tally {
+impl PacketCount {
     /// Adds `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.packets += other.packets;

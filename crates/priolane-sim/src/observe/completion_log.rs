@@ -14,7 +14,7 @@ use priolane_core::units::{Span, Time};
 
 use crate::model::scenario::Scenario;
 use crate::observe::outcome::{FlowSample, Outcome};
-use crate::observe::records::{Began, ClassSpan, FlowRecord, FlowTimes, OptionalSpan};
+use crate::observe::records::{ClassSpan, FlowRecord, FlowTimes, OptionalSpan, StartTime};
 
 /// The completion times of all flows.
 ///
@@ -154,7 +154,7 @@ impl FlowLog {
             outcome.flows.edit(flow.index(), change);
         };
         for (flow, at) in self.started {
-            edit(flow, &mut |record| record.began = Began::At(at));
+            edit(flow, &mut |record| record.began = StartTime::At(at));
         }
         for (flow, given, held) in self.admitted {
             edit(flow, &mut |record| {

@@ -6,12 +6,12 @@ use priolane_core::ids::{CLASSES, Class, ClassSet, LinkId};
 use priolane_core::packet::{Header, Kind};
 use priolane_core::units::{Span, Time};
 
-use crate::observe::outcome::{ClassSample, PortClassRecord, PortQueue, Readings, Sample, Tally};
+use crate::observe::outcome::{ClassSample, PacketCount, PortClassRecord, PortQueue, Readings, Sample};
 
 /// What one class saw at a line and the queues in front of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassCount {
-    served: Tally,
+    served: PacketCount,
     /// Sum of starts minus sum of arrivals, wrapping: the total wait once nothing is waiting, in picoseconds
     /// (below 2^64: half a year).
     waited: u64,
@@ -23,11 +23,11 @@ struct ClassCount {
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassLoss {
     marked: u64,
-    dropped: Tally,
-    lost: Tally,
+    dropped: PacketCount,
+    lost: PacketCount,
     /// Packets and the bytes that were cut off them.
-    trimmed: Tally,
-    expired: Tally,
+    trimmed: PacketCount,
+    expired: PacketCount,
     /// How long the class was paused, in picoseconds.
     paused: u64,
 }
@@ -154,7 +154,7 @@ impl PortCounters {
 
     /// What was served of a class that was seen here before.
     #[inline]
-    pub(crate) fn served_of(&mut self, class: Class) -> Option<&mut Tally> {
+    pub(crate) fn served_of(&mut self, class: Class) -> Option<&mut PacketCount> {
         let class = usize::from(class) % CLASSES;
         match class.checked_sub(1) {
             None => Some(&mut self.first.served),
@@ -297,7 +297,7 @@ impl PortCounters {
     }
 
     /// Dropped, lost, trimmed and expired packets of each class.
-    pub(crate) fn losses(&self) -> impl Iterator<Item = [&Tally; 4]> {
+    pub(crate) fn losses(&self) -> impl Iterator<Item = [&PacketCount; 4]> {
         let all = self.rest.iter().filter_map(|rest| rest.losses.as_deref()).flatten();
         all.map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed, &loss.expired])
     }
@@ -306,11 +306,11 @@ impl PortCounters {
 /// What a host's transport made and took of one class.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostCounters {
-    pub(crate) made: Tally,
-    pub(crate) taken: Tally,
+    pub(crate) made: PacketCount,
+    pub(crate) taken: PacketCount,
 }
 
-impl Tally {
+impl PacketCount {
     /// One more packet of `wire` bytes.
     #[inline]
     pub(crate) fn add(&mut self, wire: u16) {

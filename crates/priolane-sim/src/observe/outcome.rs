@@ -1,12 +1,12 @@
 //! What a run leaves: one record per flow and per (port, class), samples, counters.
 
-use priolane_core::admit::Account;
-use priolane_core::endpoint::{CreditStats, LadderOf, PayloadStats};
+use priolane_core::admit::AdmissionState;
+use priolane_core::endpoint::{CreditStats, PayloadStats, ThresholdSet};
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::units::{Span, Time};
 
 use crate::observe::records::FlowRecords;
-pub use crate::observe::records::{Began, ClassSpan, FlowRecord};
+pub use crate::observe::records::{ClassSpan, FlowRecord, StartTime};
 
 /// What the applications of a host were told of the classes of their flows, and what they did about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub struct ThresholdChange {
     /// When the hosts take them.
     pub at: Time,
     /// Of which ladder.
-    pub of: LadderOf,
+    pub of: ThresholdSet,
     /// In bytes.
     pub bytes: Vec<u64>,
 }
@@ -156,27 +156,27 @@ pub struct ThresholdChange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// Given to the network by transports.
-    pub made: [Tally; CLASSES],
+    pub made: [PacketCount; CLASSES],
     /// Taken by transports.
-    pub delivered: [Tally; CLASSES],
+    pub delivered: [PacketCount; CLASSES],
     /// Dropped at ports.
-    pub dropped: [Tally; CLASSES],
+    pub dropped: [PacketCount; CLASSES],
     /// Dropped at switches that had no way to their destination, as links had failed.
-    pub unrouted: [Tally; CLASSES],
+    pub unrouted: [PacketCount; CLASSES],
     /// Lost on links.
-    pub lost: [Tally; CLASSES],
+    pub lost: [PacketCount; CLASSES],
     /// Trimmed at ports: packets, each of which is delivered, dropped, lost or resident besides, and the bytes that
     /// were cut off.
-    pub trimmed: [Tally; CLASSES],
+    pub trimmed: [PacketCount; CLASSES],
     /// Discarded at ports as they had waited too long.
-    pub expired: [Tally; CLASSES],
+    pub expired: [PacketCount; CLASSES],
     /// In queues or on links at the end.
-    pub resident: [Tally; CLASSES],
+    pub resident: [PacketCount; CLASSES],
 }
 
 /// A number of packets and their bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct PacketCount {
     /// Packets.
     pub packets: u64,
     /// Bytes on the wire.
@@ -212,7 +212,7 @@ pub struct Outcome {
     /// What the threshold controller told the hosts, in order of time.
     pub thresholds: Vec<ThresholdChange>,
     /// What the admission policy of each host that opened a flow has come to, in order of hosts; empty without one.
-    pub admission: Vec<(HostId, Account)>,
+    pub admission: Vec<(HostId, AdmissionState)>,
     /// What the applications of each host and group were told of their flows' classes, in that order; empty without an
     /// admission policy.
     pub notices: Vec<(HostId, u16, Notices)>,
@@ -277,7 +277,7 @@ impl Ledger {
     /// included.
     pub(crate) fn check(&self, at: Time) -> Result<(), RunError> {
         for class in 0..CLASSES {
-            let mut ended = Tally::default();
+            let mut ended = PacketCount::default();
             let ways =
                 [&self.delivered, &self.dropped, &self.unrouted, &self.lost, &self.expired, &self.resident];
             for part in ways {

@@ -3,15 +3,15 @@
 //! What becomes of few flows (retransmissions, other classes than asked for, waits) takes memory only where two flows differ
 //! in it.
 
+use priolane_core::columnar::{ColumnarVec, Columns, SparseColumn};
 use priolane_core::ids::Class;
-use priolane_core::packed::{Column, Columns, PackedList};
 use priolane_core::units::{Span, Time};
 
 /// What became of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
     /// When it started.
-    pub began: Began,
+    pub began: StartTime,
     /// From start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
     pub fct: Option<Span>,
     /// From start to the last ACK at the sender; `None` if it did not arrive or the transport has none.
@@ -32,7 +32,7 @@ pub struct FlowRecord {
 
 /// When a flow started, if it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Began {
+pub enum StartTime {
     /// When the flow list says.
     #[default]
     AsPlanned,
@@ -65,7 +65,7 @@ impl ClassSpan {
 }
 
 /// Records of flows, in the order of the flow list.
-pub type FlowRecords = PackedList<RecordColumns>;
+pub type FlowRecords = ColumnarVec<RecordColumns>;
 
 /// A span that may not be known: one more than its picoseconds, 0 where it is not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,13 +105,13 @@ pub(crate) struct FlowTimes {
 #[derive(Clone, Debug, Default)]
 pub struct RecordColumns {
     times: Vec<FlowTimes>,
-    classes: Column<ClassSpan>,
-    began: Column<Began>,
-    held: Column<Span>,
-    moves: Column<u32>,
-    retransmits: Column<u32>,
-    timeouts: Column<u32>,
-    missing: Column<u64>,
+    classes: SparseColumn<ClassSpan>,
+    began: SparseColumn<StartTime>,
+    held: SparseColumn<Span>,
+    moves: SparseColumn<u32>,
+    retransmits: SparseColumn<u32>,
+    timeouts: SparseColumn<u32>,
+    missing: SparseColumn<u64>,
 }
 
 impl Columns for RecordColumns {
@@ -170,13 +170,13 @@ impl RecordColumns {
         let len = times.len();
         let mut columns = Self {
             times,
-            classes: Column::default(),
-            began: Column::alike(len, Began::AsPlanned),
-            held: Column::alike(len, Span::ZERO),
-            moves: Column::alike(len, 0),
-            retransmits: Column::alike(len, 0),
-            timeouts: Column::alike(len, 0),
-            missing: Column::alike(len, 0),
+            classes: SparseColumn::default(),
+            began: SparseColumn::uniform(len, StartTime::AsPlanned),
+            held: SparseColumn::uniform(len, Span::ZERO),
+            moves: SparseColumn::uniform(len, 0),
+            retransmits: SparseColumn::uniform(len, 0),
+            timeouts: SparseColumn::uniform(len, 0),
+            missing: SparseColumn::uniform(len, 0),
         };
         classes.for_each(|class| columns.classes.push(class));
         columns
@@ -187,7 +187,7 @@ impl RecordColumns {
     pub(crate) fn reckon_from_starts(&mut self, planned: impl Iterator<Item = Time>) {
         for (place, (times, planned)) in self.times.iter_mut().zip(planned).enumerate() {
             let start = match self.began.at(place) {
-                Began::At(start) => start,
+                StartTime::At(start) => start,
                 _ => planned,
             };
             times.fct = times.fct.span().map(|fct| fct - start.since(Time::ZERO)).into();
@@ -218,10 +218,10 @@ mod tests {
         let [began, held, moves, retransmits, timeouts, missing] = [61, 61, 32, 32, 32, 48].map(&mut some);
         FlowRecord {
             began: match began % 3 {
-                _ if began == 0 => Began::AsPlanned,
-                0 => Began::Never,
-                1 => Began::NotIssued,
-                _ => Began::At(Time(began)),
+                _ if began == 0 => StartTime::AsPlanned,
+                0 => StartTime::Never,
+                1 => StartTime::NotIssued,
+                _ => StartTime::At(Time(began)),
             },
             fct: span(draw),
             fct_acked: span(draw),

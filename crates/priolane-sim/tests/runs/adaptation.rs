@@ -2,9 +2,9 @@
 //! reach hosts when they should.
 
 use crate::support::{drive, fifo, flow, link, new_reno, physics, run, scenario};
-use priolane_core::assign::control::{self, Target, ThresholdRange};
-use priolane_core::assign::{Count, EqualSplit, Ladder, Solver, equal_split};
-use priolane_core::endpoint::{FlowSpec, LadderOf};
+use priolane_core::assign::control::{self, AdaptiveThresholds, ThresholdRange};
+use priolane_core::assign::{Count, DemotionThresholds, EqualSplit, Solver, equal_split};
+use priolane_core::endpoint::{FlowSpec, ThresholdSet};
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
@@ -37,7 +37,7 @@ fn flows(law: &SizeDistribution, start: Time, count: u32, first: u32) -> Vec<Flo
     (0..count).map(one).collect()
 }
 
-fn adaptation(global: &[Target], local: &[Target]) -> Adaptation {
+fn adaptation(global: &[AdaptiveThresholds], local: &[AdaptiveThresholds]) -> Adaptation {
     let config = control::Config {
         period: PERIOD,
         delay: DELAY,
@@ -52,14 +52,18 @@ fn adaptation(global: &[Target], local: &[Target]) -> Adaptation {
     Adaptation { config, global: global.to_vec(), local: local.to_vec() }
 }
 
-const HALVES: Target =
-    Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 2, load: 0.5 };
+const HALVES: AdaptiveThresholds = AdaptiveThresholds {
+    of: ThresholdSet::Class,
+    solver: Solver::EqualSplit(EqualSplit),
+    levels: 2,
+    load: 0.5,
+};
 
 /// Starts with one threshold that every flow stays below.
 fn adapting(flows: Vec<FlowSpec>, adaptation: Adaptation) -> ScenarioSpec {
     let topology =
         SingleSwitch { hosts: u32::from(HOSTS), host_link: link(10, Span::from_us(1)) }.build().unwrap();
-    let ladder = Ladder::new(&[500_000], Count::StreamOffset).unwrap();
+    let ladder = DemotionThresholds::new(&[500_000], Count::StreamOffset).unwrap();
     let window = window::Config {
         handshake: Handshake::None,
         class: ladder,
@@ -128,7 +132,12 @@ fn a_shift_of_the_workload_is_followed_within_three_periods() {
 #[test]
 fn hosts_follow_their_own_flows_without_a_controller() {
     // Even hosts send small flows, odd ones large: the level of a 20 kB offset differs between them.
-    let levels = Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 2, load: 0.5 };
+    let levels = AdaptiveThresholds {
+        of: ThresholdSet::Class,
+        solver: Solver::EqualSplit(EqualSplit),
+        levels: 2,
+        load: 0.5,
+    };
     let (small, large) = (law(1_000.0, 24_000.0), law(30_000.0, 60_000.0));
     let mut all = flows(&small, Time::ZERO, 1_600, 0);
     for (one, other) in all.iter_mut().zip(flows(&large, Time::ZERO, 1_600, 0)) {

@@ -8,7 +8,7 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
 use priolane_sim::dependencies::FlowDependency;
-use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::{ScenarioSpec, ScheduledControl, Stop};
 use priolane_sim::topology::SingleSwitch;
 
@@ -31,7 +31,7 @@ fn wait(flow: u32, after: &[u32], delay: Span) -> FlowDependency {
     FlowDependency { flow: FlowId(flow), after, delay, until: None }
 }
 
-fn start(outcome: &Outcome, flow: usize) -> Began {
+fn start(outcome: &Outcome, flow: usize) -> StartTime {
     outcome.flows.at(flow).began
 }
 
@@ -39,8 +39,8 @@ fn start(outcome: &Outcome, flow: usize) -> Began {
 fn a_flow_starts_a_delay_after_the_last_byte_of_the_one_before_to_the_picosecond() {
     for delay in [Span(1), Span(123_457), Span::from_us(5), Span::from_ms(40)] {
         let outcome = agreed(&packets(&[(0, 1), (2, 3)], vec![wait(1, &[0], delay)]));
-        assert_eq!(start(&outcome, 0), Began::AsPlanned);
-        assert_eq!(start(&outcome, 1), Began::At(Time(ONE_PACKET) + delay));
+        assert_eq!(start(&outcome, 0), StartTime::AsPlanned);
+        assert_eq!(start(&outcome, 1), StartTime::At(Time(ONE_PACKET) + delay));
         // Its completion time counts from its own start.
         assert_eq!(outcome.flows.at(1).fct, Some(Span(ONE_PACKET)), "{delay:?}");
         // 1 us and 84 B (67 200 ps) over each link for the ACK; then a millisecond of grace.
@@ -54,7 +54,7 @@ fn news_leaves_when_the_receiving_host_has_processed_the_packet() {
     let mut scenario = packets(&[(0, 1), (2, 3)], vec![wait(1, &[0], Span::from_us(5))]);
     scenario.host_delay = Span::from_ns(700);
     let outcome = agreed(&scenario);
-    assert_eq!(start(&outcome, 1), Began::At(Time(ONE_PACKET + 700_000 + 5_000_000)));
+    assert_eq!(start(&outcome, 1), StartTime::At(Time(ONE_PACKET + 700_000 + 5_000_000)));
     assert_eq!(outcome.flows.at(1).fct, Some(Span(ONE_PACKET)));
 }
 
@@ -64,10 +64,10 @@ fn an_answer_of_the_receiving_host_may_come_without_delay() {
         &[(0, 1), (1, 0), (0, 1)],
         vec![wait(1, &[0], Span::ZERO), wait(2, &[1], Span::ZERO)],
     ));
-    assert_eq!(start(&outcome, 1), Began::At(Time(ONE_PACKET)));
+    assert_eq!(start(&outcome, 1), StartTime::At(Time(ONE_PACKET)));
     // The ACK of the first packet is on the line when the answer is ready: 84 B, 67 200 ps.
     assert_eq!(outcome.flows.at(1).fct, Some(Span(ONE_PACKET + 67_200)));
-    assert_eq!(start(&outcome, 2), Began::At(Time(2 * ONE_PACKET + 67_200)));
+    assert_eq!(start(&outcome, 2), StartTime::At(Time(2 * ONE_PACKET + 67_200)));
 }
 
 #[test]
@@ -77,23 +77,23 @@ fn a_flow_waits_for_the_last_of_several_and_for_its_own_start() {
     let mut scenario = packets(&[(0, 1), (2, 1), (3, 4), (4, 5)], several);
     scenario.flows.edit(3, |flow| flow.start = Time(50_000_000));
     let outcome = agreed(&scenario);
-    assert_eq!(start(&outcome, 2), Began::At(Time(ONE_PACKET + 1_230_400 + 2_000_000)));
-    assert_eq!(start(&outcome, 3), Began::At(Time(50_000_000)));
+    assert_eq!(start(&outcome, 2), StartTime::At(Time(ONE_PACKET + 1_230_400 + 2_000_000)));
+    assert_eq!(start(&outcome, 3), StartTime::At(Time(50_000_000)));
 }
 
 #[test]
 fn a_bounded_flow_starts_before_its_bound_or_never_with_all_that_wait_for_it() {
     let release = ONE_PACKET + 1_000_000;
     for (until, began) in [
-        (release + 1, [Began::At(Time(release)), Began::At(Time(release + ONE_PACKET + 1_000_000))]),
-        (release, [Began::NotIssued, Began::NotIssued]),
+        (release + 1, [StartTime::At(Time(release)), StartTime::At(Time(release + ONE_PACKET + 1_000_000))]),
+        (release, [StartTime::NotIssued, StartTime::NotIssued]),
     ] {
         let delay = Span::from_us(1);
         let bounded = FlowDependency { until: Some(Time(until)), ..wait(1, &[0], delay) };
         let outcome = agreed(&packets(&[(0, 1), (2, 3), (3, 4)], vec![bounded, wait(2, &[1], delay)]));
         assert_eq!([start(&outcome, 1), start(&outcome, 2)], began);
         // Nobody waits for flows that will not start.
-        let last: u64 = if began[0] == Began::NotIssued { 0 } else { 2 * (ONE_PACKET + 1_000_000) };
+        let last: u64 = if began[0] == StartTime::NotIssued { 0 } else { 2 * (ONE_PACKET + 1_000_000) };
         let acked = ONE_PACKET + 2 * (1_000_000 + 67_200);
         assert_eq!(outcome.stopped_at, Time(last + acked) + Span::from_ms(1));
     }
@@ -108,9 +108,9 @@ fn what_waits_for_an_aborted_flow_never_starts_and_the_run_ends_all_the_same() {
     };
     // Aborted in flight; while it waits; when its start is known but has not come.
     for (control, began) in [
-        (abort(1, 0), [Began::AsPlanned, Began::Never]),
-        (abort(4, 1), [Began::AsPlanned, Began::Never]),
-        (abort(6, 1), [Began::AsPlanned, Began::Never]),
+        (abort(1, 0), [StartTime::AsPlanned, StartTime::Never]),
+        (abort(4, 1), [StartTime::AsPlanned, StartTime::Never]),
+        (abort(6, 1), [StartTime::AsPlanned, StartTime::Never]),
     ] {
         let mut scenario = packets(&[(0, 1), (2, 3)], vec![wait(1, &[0], Span::from_us(100))]);
         scenario
@@ -127,7 +127,7 @@ fn what_waits_for_an_aborted_flow_never_starts_and_the_run_ends_all_the_same() {
 fn flows_that_wait_at_the_end_are_neither_lost_nor_counted_as_done() {
     let mut scenario = packets(&[(0, 1), (2, 3)], vec![wait(1, &[0], Span::from_us(5))]);
     scenario.stop = Stop::At(Time(9_460_800));
-    assert_eq!(start(&agreed(&scenario), 1), Began::Never);
+    assert_eq!(start(&agreed(&scenario), 1), StartTime::Never);
     scenario.stop = Stop::At(Time(9_460_801));
-    assert_eq!(start(&agreed(&scenario), 1), Began::At(Time(9_460_800)));
+    assert_eq!(start(&agreed(&scenario), 1), StartTime::At(Time(9_460_800)));
 }

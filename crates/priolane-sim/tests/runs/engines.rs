@@ -5,9 +5,9 @@ use crate::support::{
     Draw, HPCC, LEDBAT, PFABRIC, SHUFFLED, SWIFT, agreed, d2tcp, dctcp, drive, fifo, flow, link, new_reno,
     paccp, paccp_dctcp, physics, prioplus, run, scenario,
 };
-use priolane_core::assign::control::{self, Target, ThresholdRange};
+use priolane_core::assign::control::{self, AdaptiveThresholds, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
-use priolane_core::endpoint::{Control, LadderOf, Weights};
+use priolane_core::endpoint::{Control, ThresholdSet, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::noise::DelayNoise;
@@ -21,9 +21,9 @@ use priolane_core::transport::{Controller, Transport, timely};
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::Drive;
-use priolane_sim::outcome::{Began, Outcome};
+use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::{
-    Adaptation, Engine, Machine, Measuring, Nic, PortSpec, ScenarioSpec, ScheduledControl, Stop,
+    Adaptation, Engine, Measuring, Nic, PortSpec, ScenarioSpec, ScheduledControl, Stop, VmPricing,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 
@@ -180,7 +180,7 @@ fn measuring(draw: &mut Draw) -> Measuring {
 fn pay(scenario: &mut ScenarioSpec, draw: &mut Draw) {
     let interval = draw.pick(&[None, Some(Span::from_us(30))]);
     let pair = Weights { theta: Rate::from_bps(2_000_000_000), w_milli: 3_000 };
-    scenario.machines = vec![None, Some(Machine { pair, interval })];
+    scenario.machines = vec![None, Some(VmPricing { pair, interval })];
     scenario.rates_every = draw.pick(&[None, Some(Span::from_us(70))]);
     let Transport::Window { window, .. } = &mut scenario.transport else {
         unreachable!("the window machine")
@@ -195,12 +195,13 @@ fn pay(scenario: &mut ScenarioSpec, draw: &mut Draw) {
 
 /// Thresholds that move often, on reports that get lost and come late.
 fn adaptation(draw: &mut Draw) -> Adaptation {
-    let target = |of, levels| Target { of, solver: Solver::EqualSplit(EqualSplit), levels, load: 0.5 };
+    let target =
+        |of, levels| AdaptiveThresholds { of, solver: Solver::EqualSplit(EqualSplit), levels, load: 0.5 };
     let period = draw.pick(&[Span::from_us(50), Span(77_777_777)]);
     let delay = draw.pick(&[Span::from_us(15), Span::from_us(120)]);
     let global =
-        draw.pick(&[&[][..], &[target(LadderOf::Class, 4), target(LadderOf::HostLevel, 2)]]).to_vec();
-    let local = draw.pick(&[&[][..], &[target(LadderOf::HostLevel, 8)]]).to_vec();
+        draw.pick(&[&[][..], &[target(ThresholdSet::Class, 4), target(ThresholdSet::HostLevel, 2)]]).to_vec();
+    let local = draw.pick(&[&[][..], &[target(ThresholdSet::HostLevel, 8)]]).to_vec();
     let config = control::Config {
         period,
         delay,
@@ -238,10 +239,10 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
         paused += window.ports.iter().map(|p| u64::from(p.paused > Span::ZERO)).sum::<u64>();
         admitted.0 += window.flows.iter().filter(|f| f.class.given != f.class.asked).count();
         admitted.1 += window.flows.iter().map(|f| f.moves).sum::<u32>();
-        let began = |is: fn(&Began) -> bool| window.flows.iter().filter(|f| is(&f.began)).count();
-        events.0 += began(|began| matches!(began, Began::At(_)));
-        events.1 += began(|began| *began == Began::Never);
-        events.2 += began(|began| *began == Began::NotIssued);
+        let began = |is: fn(&StartTime) -> bool| window.flows.iter().filter(|f| is(&f.began)).count();
+        events.0 += began(|began| matches!(began, StartTime::At(_)));
+        events.1 += began(|began| *began == StartTime::Never);
+        events.2 += began(|began| *began == StartTime::NotIssued);
         events.3 += window.ledger.unrouted.iter().map(|t| t.packets).sum::<u64>();
     }
     // Some hundred flows get another class than they ask for, and some change it under way.

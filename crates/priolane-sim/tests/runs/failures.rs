@@ -138,7 +138,7 @@ fn ends(topology: &Topology, failures: &[Failure]) -> Outcome {
     scenario.transport = crate::support::window(dctcp(), window::Config::new(Frame::ETHERNET));
     let outcome = agreed(&scenario);
     assert!(outcome.flows.iter().all(|f| f.fct_acked.is_some()), "{failures:?}");
-    let sum = |tallies: &[priolane_sim::outcome::Tally]| tallies.iter().map(|t| t.packets).sum::<u64>();
+    let sum = |tallies: &[priolane_sim::outcome::PacketCount]| tallies.iter().map(|t| t.packets).sum::<u64>();
     let ledger = &outcome.ledger;
     let ended = sum(&ledger.delivered) + sum(&ledger.dropped) + sum(&ledger.lost) + sum(&ledger.unrouted);
     assert_eq!(sum(&ledger.made), ended);

@@ -7,7 +7,7 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::{Controller, Transport, window};
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Machine, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Engine, ScenarioSpec, Stop, VmPricing};
 use priolane_sim::topology::Dumbbell;
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -121,7 +121,7 @@ fn a_minimum_rate_is_kept_among_many() {
 #[test]
 fn machines_share_alike_whatever_their_flows() {
     let mut scenario = bottleneck(&[pair(0, 1_000); 8]);
-    let machine = Machine { pair: pair(0, 4_000), interval: None };
+    let machine = VmPricing { pair: pair(0, 4_000), interval: None };
     // Host 0 sends four flows of one group; hosts 4 to 7 are a machine each.
     for place in 0..4 {
         scenario.flows.edit(place, |flow| {
@@ -130,7 +130,7 @@ fn machines_share_alike_whatever_their_flows() {
         });
     }
     scenario.machines = vec![Some(machine), None, None, None];
-    scenario.machines.extend([Some(Machine { pair: pair(0, 4_000), interval: None }); 4]);
+    scenario.machines.extend([Some(VmPricing { pair: pair(0, 4_000), interval: None }); 4]);
     let rates = rates(&scenario);
     let many: f64 = rates[..4].iter().sum();
     let one = rates[4..].iter().sum::<f64>() / 4.0;

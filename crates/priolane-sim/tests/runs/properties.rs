@@ -1,7 +1,7 @@
 //! What must hold over whole runs: strict priority, order, equivalences of schemes, DCTCP's queue.
 
 use crate::support::{Draw, agreed, dctcp, drive, fifo, flow, link, new_reno, run, scenario, strict, window};
-use priolane_core::assign::{Count, Ladder};
+use priolane_core::assign::{Count, DemotionThresholds};
 use priolane_core::endpoint::PayloadStats;
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::HostId;
@@ -38,11 +38,11 @@ fn leaf_spine(seed: u64, port: PortSpec, transport: Transport) -> ScenarioSpec {
     scenario
 }
 
-fn ladder(thresholds: &[u64]) -> Ladder {
-    Ladder::new(thresholds, Count::StreamOffset).unwrap()
+fn ladder(thresholds: &[u64]) -> DemotionThresholds {
+    DemotionThresholds::new(thresholds, Count::StreamOffset).unwrap()
 }
 
-fn tagged(controller: Controller, class: Ladder, host_level: Ladder) -> Transport {
+fn tagged(controller: Controller, class: DemotionThresholds, host_level: DemotionThresholds) -> Transport {
     let config = window::Config { class, host_level, ..window::Config::new(FRAME) };
     match window(controller, config) {
         Transport::Window { window, controller, .. } => {
@@ -150,8 +150,11 @@ fn nos2_without_thresholds_is_dctcp_to_the_bit() {
         let mut plain = leaf_spine(seed, fifo(MARKING), window(dctcp(), window::Config::new(FRAME)));
         plain.nic = queue(fifo(Buffer::UNLIMITED));
         // NOS2: w_1 at infinity, one level inside the host.
-        let mut nos2 =
-            leaf_spine(seed, strict(2, MARKING), tagged(dctcp(), ladder(&[u64::MAX - 1]), Ladder::FLAT));
+        let mut nos2 = leaf_spine(
+            seed,
+            strict(2, MARKING),
+            tagged(dctcp(), ladder(&[u64::MAX - 1]), DemotionThresholds::FLAT),
+        );
         nos2.nic = queue(strict(1, Buffer::UNLIMITED));
         assert_eq!(outcome(&plain), without_queues(outcome(&nos2)), "seed {seed}");
     }

@@ -81,7 +81,8 @@ fn a_transmit_queue_tells_its_transport_what_was_pushed_out() {
     let flows = vec![flow(0, (0, 1), 500_000, Time::ZERO), flow(1, (0, 2), 100_000, Time(40_000_000))];
     let room = Buffer { limit: Limit::Packets(8), ..Buffer::UNLIMITED };
     let mut scenario = scenario(topology, strict(2, Buffer::UNLIMITED), flows);
-    let levels = priolane_core::assign::Ladder::new(&[20_000], priolane_core::assign::Count::StreamOffset);
+    let levels =
+        priolane_core::assign::DemotionThresholds::new(&[20_000], priolane_core::assign::Count::StreamOffset);
     let config = window::Config {
         host_level: levels.unwrap(),
         queue_limit: Some(20_000),

@@ -2,7 +2,7 @@
 //! completion times depend on the unit of time.
 
 use crate::support::{dctcp, drive, flow, link, run, scenario, strict};
-use priolane_core::assign::{Count, Ladder, byte_share, equal_split};
+use priolane_core::assign::{Count, DemotionThresholds, byte_share, equal_split};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::packet::Frame;
@@ -65,7 +65,7 @@ fn two_levels(gbps: u64, threshold: u64, flows: Vec<FlowSpec>) -> ScenarioSpec {
         mark_above: Limit::Packets(20),
         mark_scope: Scope::Port,
     };
-    let ladder = Ladder::new(&[threshold], Count::StreamOffset).unwrap();
+    let ladder = DemotionThresholds::new(&[threshold], Count::StreamOffset).unwrap();
     let base = window::Config::new(Frame::ETHERNET);
     let tenfold = |span: Span| Span(span.0 / 10 * slow);
     let config = window::Config {

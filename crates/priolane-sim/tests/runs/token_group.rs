@@ -6,7 +6,7 @@ use crate::support::{Draw, agreed_with, drive, flow, link, physics, run_with, sc
 use priolane_core::ids::HostId;
 use priolane_core::port::{Buffer, DisciplineSpec, TokenGroupSpec};
 use priolane_core::units::{Limit, Span, Time};
-use priolane_sim::outcome::{Outcome, Tally};
+use priolane_sim::outcome::{Outcome, PacketCount};
 use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec, Stop};
 use priolane_sim::topology::SingleSwitch;
 
@@ -15,7 +15,7 @@ fn agreed(scenario: &ScenarioSpec, mix: Mix) -> Outcome {
     agreed_with(scenario, &|host| Blaster::new(host, scenario.frame, mix))
 }
 
-fn packets(tallies: &[Tally]) -> u64 {
+fn packets(tallies: &[PacketCount]) -> u64 {
     tallies.iter().map(|t| t.packets).sum()
 }
 

@@ -15,12 +15,12 @@ use priolane_core::port::{Buffer, DisciplineSpec, TokenGroupSpec, TokenOrder, Un
 use priolane_core::transport::tokens::feedback;
 use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::transport::tokens::{
-    Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, Ticket, TokenSize, Tokens, UNSCHEDULED_CLASS,
+    Config, DATA_CLASS, MAX_CLASSES, Stop as Ends, TokenMessage, TokenSize, Tokens, UNSCHEDULED_CLASS,
 };
 use priolane_core::transport::{Machine, Stamp, Transport};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_rounds::rounds;
-use priolane_sim::outcome::{Outcome, Tally};
+use priolane_sim::outcome::{Outcome, PacketCount};
 use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
 use priolane_sim::trace::Fate;
@@ -73,7 +73,7 @@ pub(crate) fn star(hosts: u32) -> Topology {
     SingleSwitch { hosts, host_link: link(10, Span::from_us(4)) }.build().unwrap()
 }
 
-fn packets(tallies: &[Tally]) -> u64 {
+fn packets(tallies: &[PacketCount]) -> u64 {
     tallies.iter().map(|t| t.packets).sum()
 }
 
@@ -183,7 +183,7 @@ impl Drop for Audited {
 }
 
 impl Endpoint for Audited {
-    type Body = Ticket;
+    type Body = TokenMessage;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         self.inner.open(cx, flow, path);
@@ -193,11 +193,11 @@ impl Endpoint for Audited {
         self.inner.control(cx, command);
     }
 
-    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
-        if let Ticket::Token { .. } = packet.body {
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
+        if let TokenMessage::Token { .. } = packet.body {
             self.arrived.push((meta.stamp, packet.header.wire));
         }
-        if let Ticket::Data { stamp, .. } = packet.body {
+        if let TokenMessage::Data { stamp, .. } = packet.body {
             self.longest = self.longest.max(Stamp::read(cx.clock, cx.now).since(stamp));
         }
         self.inner.on_packet(cx, meta, packet);
@@ -211,9 +211,9 @@ impl Endpoint for Audited {
         self.inner.next_timeout()
     }
 
-    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<TokenMessage> {
         let tx = self.inner.poll_transmit(cx);
-        if let Tx::Send { packet: Packet { body: Ticket::Data { stamp, .. }, .. }, .. } = &tx {
+        if let Tx::Send { packet: Packet { body: TokenMessage::Data { stamp, .. }, .. }, .. } = &tx {
             self.oldest = self.oldest.max(Stamp::read(cx.clock, cx.now).since(*stamp));
         }
         tx
@@ -349,7 +349,7 @@ fn tokens_are_conserved() {
         let scenario = random(seed);
         let (outcome, audits) = audited(&scenario);
         let sum = |of: fn(&CreditStats) -> u64| audits.iter().map(|a| of(&a.credits)).sum::<u64>();
-        let tokens = |tallies: &[Tally]| packets(&tallies[..usize::from(MAX_CLASSES)]);
+        let tokens = |tallies: &[PacketCount]| packets(&tallies[..usize::from(MAX_CLASSES)]);
         let ledger = &outcome.ledger;
         let [used, wasted, expired] = [sum(|a| a.used), sum(|a| a.wasted), sum(|a| a.expired)];
         let lost = tokens(&ledger.dropped)
@@ -366,7 +366,7 @@ fn tokens_are_conserved() {
             sum
         });
         assert_eq!(outcome.tokens, Some(own), "seed {seed}");
-        let data = |tallies: &[Tally]| tallies[usize::from(DATA_CLASS)].packets;
+        let data = |tallies: &[PacketCount]| tallies[usize::from(DATA_CLASS)].packets;
         assert_eq!(data(&ledger.made), used, "a packet for each token that is used");
         seen.used += used;
         seen.wasted += wasted;

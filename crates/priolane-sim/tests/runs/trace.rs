@@ -12,7 +12,7 @@ use priolane_sim::outage::{Cut, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, ScenarioSpec, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
-use priolane_sim::trace::{Backlog, Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Turn};
+use priolane_sim::trace::{Backlog, Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Transmission};
 
 fn traced(scenario: &ScenarioSpec, flow: u32) -> (Outcome, Trace) {
     run_traced(scenario, flow)
@@ -66,7 +66,7 @@ fn three_packets_over_two_links_by_hand() {
         assert_eq!([times(hops[0]), times(hops[1])], expected);
         assert_eq!(packet.made, hops[0].queued);
         assert_eq!(packet.delivered, hops[1].fate.arrived());
-        assert_eq!(packet.turn, Turn::First);
+        assert_eq!(packet.turn, Transmission::First);
     }
     // Nothing ever waits but what is on the line, which does not count.
     assert!(trace.hops.iter().all(|hop| hop.ahead == Backlog::default()));
@@ -130,11 +130,11 @@ fn a_lost_packet_is_sent_again() {
         let packet = &trace.packets[hop.packet as usize];
         assert_eq!((hop.link, packet.delivered), (LinkId(3), None));
         let again = trace.packets.iter().find(|p| {
-            p.turn == Turn::Again && p.header.offset == packet.header.offset && p.made > packet.made
+            p.turn == Transmission::Again && p.header.offset == packet.header.offset && p.made > packet.made
         });
         assert!(again.is_some(), "{packet:?} was lost and not sent again");
     }
-    let again = trace.packets.iter().filter(|p| p.turn == Turn::Again).count();
+    let again = trace.packets.iter().filter(|p| p.turn == Transmission::Again).count();
     assert_eq!(again as u32, outcome.flows.at(0).retransmits);
     // Blocks above the hole come back in ACKs.
     assert!(trace.packets.iter().any(|p| p.header.kind == Kind::Ack && p.blocks[0].1 > 0));

@@ -6,7 +6,7 @@ use priolane_core::analyze::{Model, Parts};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_lab::execute::{Failure, OnProgress};
-use priolane_lab::plan::{self, Built, Options, Plan, Run};
+use priolane_lab::plan::{self, Options, Plan, ResolvedRun, Run};
 use priolane_results::flows::met;
 use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
@@ -139,7 +139,7 @@ impl Observed {
 
     fn figures(
         &self,
-        built: &Built,
+        built: &ResolvedRun,
         records: &FlowRecords,
         late: impl Fn(usize) -> bool,
         scheme: &str,

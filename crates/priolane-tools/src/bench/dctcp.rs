@@ -14,8 +14,8 @@ use priolane_sim::scenario::{Nic, PortSpec, ScenarioError, ScenarioSpec, Stop};
 use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 use priolane_source::InputError;
 use priolane_workload::{
-    App, AppError, Counts, Floor, Load, LoadOf, OpenLoop, Poisson, Reach, Site, SizeDraw, Sizes, Until,
-    flow_list,
+    App, AppError, Counts, DestinationScope, Load, LoadOf, MinimumLatency, OpenLoop, Poisson, SizeDraw,
+    Sizes, Until, WorkloadContext, flow_list,
 };
 
 /// A scenario of ours that cannot be built: a defect.
@@ -85,7 +85,7 @@ pub(super) fn short_flows(count: u32) -> Result<ScenarioSpec, Broken> {
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
     let sizes = SizeDistribution::fixed(3_000.0)?;
-    let open_loop = OpenLoop { sizes: Sizes::of("fixed", sizes), load, reach: Reach::AnyHost };
+    let open_loop = OpenLoop { sizes: Sizes::of("fixed", sizes), load, reach: DestinationScope::AnyHost };
     let app = App::Poisson(Poisson { open_loop, draw: SizeDraw::Independent });
     let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(count))))?;
     Ok(dctcp_scenario(
@@ -103,7 +103,7 @@ pub(super) fn generated(
     (group, until): (u16, Until),
 ) -> Result<FlowList, AppError> {
     let hosts: Vec<HostId> = (0..topology.hosts).map(|host| HostId(host as u16)).collect();
-    let site = Site {
+    let site = WorkloadContext {
         hosts: &hosts,
         to: &hosts,
         rack: &topology.rack,
@@ -113,7 +113,7 @@ pub(super) fn generated(
         seed: 1,
         group,
         until,
-        floor: Floor { trip: topology.lookahead(&frame).times(2), rate: HOST_RATE },
+        floor: MinimumLatency { trip: topology.lookahead(&frame).times(2), rate: HOST_RATE },
         changes: &[],
         measured_from: Time::ZERO,
     };

@@ -12,10 +12,10 @@ use priolane_source::InputError;
 use priolane_source::csv::shown;
 
 use super::decimal;
-use super::imported::{Dropped, Fold, Imported};
+use super::imported::{Dropped, HostFolding, Imported};
 use super::options::{Options, Start, Text};
+use crate::context::LATEST_START;
 use crate::flow_list::Row;
-use crate::site::LATEST_START;
 
 /// The most flows, and the most records of flows, that an import holds: below 1 GiB of memory.
 pub(crate) const MAX_IMPORTED: usize = 8_000_000;
@@ -255,7 +255,8 @@ impl<'a> Collector<'a> {
         };
         let largest = self.names.keys().enumerate().map(|(rank, &name)| place(rank, name)).max().unwrap_or(0);
         let outside = self.hosts.as_ref().map_or(u64::from(largest) + 1, |hosts| hosts.len() as u64);
-        let fold = self.options.hosts.filter(|&to| u64::from(to) < outside).map(|to| Fold::new(outside, to));
+        let fold =
+            self.options.hosts.filter(|&to| u64::from(to) < outside).map(|to| HostFolding::new(outside, to));
         let count = self.options.hosts.map_or(outside, u64::from);
         if count > MAX_HOSTS {
             return Err(lines.whole(format!("there would be {count} hosts"), "give --hosts N, at most 65536"));
@@ -366,7 +367,7 @@ struct Hosts {
     names: Vec<(Name, HostId)>,
     of_end: Vec<HostId>,
     count: u32,
-    fold: Option<Fold>,
+    fold: Option<HostFolding>,
 }
 
 impl Hosts {

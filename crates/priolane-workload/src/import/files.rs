@@ -19,8 +19,8 @@ use super::options::{Options, Start};
 use super::read::{Source, read};
 use super::report::Report;
 use super::sizes::SizeTable;
+use crate::context::LATEST_START;
 use crate::flow_list::{Extra, Writer};
-use crate::site::LATEST_START;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Deserialize)]

@@ -23,7 +23,7 @@ pub enum Format {
 
 /// A choice that some formats need from the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Knob {
+pub(super) enum ImportOption {
     /// `--mss`.
     Mss,
     /// `--megabyte`.
@@ -85,12 +85,12 @@ impl Format {
     }
 
     /// The knobs that it has.
-    pub(super) fn knobs(self) -> &'static [Knob] {
+    pub(super) fn knobs(self) -> &'static [ImportOption] {
         match self {
-            Self::Hpcc => &[Knob::Topology],
-            Self::Yaps => &[Knob::Mss],
-            Self::Coflow => &[Knob::Megabyte],
-            Self::Nfdump => &[Knob::Gap, Knob::Sampling],
+            Self::Hpcc => &[ImportOption::Topology],
+            Self::Yaps => &[ImportOption::Mss],
+            Self::Coflow => &[ImportOption::Megabyte],
+            Self::Nfdump => &[ImportOption::Gap, ImportOption::Sampling],
             Self::Htsim | Self::HtsimUs | Self::Aequitas | Self::Zeek => &[],
         }
     }

@@ -15,7 +15,7 @@ pub struct Imported {
     /// Hosts that the network must have.
     pub hosts: u32,
     /// Whether names were folded onto fewer hosts.
-    pub fold: Option<Fold>,
+    pub fold: Option<HostFolding>,
     /// Rows of the file with content.
     pub read: u64,
     /// Records that became part of another's flow.
@@ -43,7 +43,7 @@ pub struct Dropped {
 
 /// Outside hosts that share hosts: number k (by place or rank) is host k mod `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Fold {
+pub struct HostFolding {
     /// Outside hosts.
     pub from: u64,
     /// Hosts.
@@ -52,7 +52,7 @@ pub struct Fold {
     pub factor: f64,
 }
 
-impl Fold {
+impl HostFolding {
     pub(super) fn new(from: u64, to: u32) -> Self {
         Self { from, to, factor: from as f64 / f64::from(to) }
     }

@@ -24,7 +24,7 @@ use priolane_source::InputError;
 use super::collect::{Collector, End, Found, MAX_IMPORTED, Name, digits, too_many};
 use super::options::Text;
 use super::zeek;
-use crate::site::LATEST_START;
+use crate::context::LATEST_START;
 
 /// The longest gap within a flow: the inactive timeout that exporters start with.
 const GAP_PS: u64 = 15_000_000_000_000;

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use priolane_core::units::{Span, Time};
 use priolane_source::csv::Lines;
 
-use super::format::Knob;
+use super::format::ImportOption;
 
 /// The lines of the text that is imported.
 pub(super) type Text<'a> = Lines<&'a mut dyn BufRead>;
@@ -47,12 +47,12 @@ impl Default for Options {
 
 impl Options {
     /// The knobs that were turned.
-    pub(super) fn turned(&self) -> impl Iterator<Item = Knob> {
+    pub(super) fn turned(&self) -> impl Iterator<Item = ImportOption> {
         let turned = [
-            self.mss.map(|_| Knob::Mss),
-            self.megabyte.map(|_| Knob::Megabyte),
-            self.gap.map(|_| Knob::Gap),
-            self.sampling.map(|_| Knob::Sampling),
+            self.mss.map(|_| ImportOption::Mss),
+            self.megabyte.map(|_| ImportOption::Megabyte),
+            self.gap.map(|_| ImportOption::Gap),
+            self.sampling.map(|_| ImportOption::Sampling),
         ];
         turned.into_iter().flatten()
     }

@@ -6,7 +6,7 @@ use priolane_source::InputError;
 use priolane_source::csv::Lines;
 
 use super::collect::Collector;
-use super::format::{Format, Knob};
+use super::format::{Format, ImportOption};
 use super::guess::{self, Guess};
 use super::hpcc_topology::Network;
 use super::imported::Imported;
@@ -37,8 +37,8 @@ pub fn read(
         Some(format) => Guess { format, from: None },
         None => guessed(&mut text, source.file)?,
     };
-    let foreign = |knob: &Knob| !guess.format.knobs().contains(knob);
-    let network = source.network.map(|_| Knob::Topology);
+    let foreign = |knob: &ImportOption| !guess.format.knobs().contains(knob);
+    let network = source.network.map(|_| ImportOption::Topology);
     if let Some(knob) = options.turned().chain(network).find(foreign) {
         let key = format!("--{knob:?}").to_lowercase();
         let what = format!("{key} has no meaning for {}", guess.format.name());

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::guess::Guess;
-use super::imported::{Dropped, Fold, Imported};
+use super::imported::{Dropped, HostFolding, Imported};
 
 /// A size table that was made of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -65,7 +65,7 @@ pub struct Report {
     /// Outside names.
     pub names: u64,
     /// How names were folded, if they were.
-    pub fold: Option<Fold>,
+    pub fold: Option<HostFolding>,
     /// Times that were finer than a picosecond, and rounded.
     pub rounded_times: u64,
     /// What else to know.

@@ -41,7 +41,7 @@ fn incast_draws_receivers_and_spreads_starts() {
         starts: Starts::within(jitter),
         ..incast()
     };
-    let site = Site { until: Until::Flows(9_998), ..network.site() };
+    let site = WorkloadContext { until: Until::Flows(9_998), ..network.site() };
     let flows = generate(&App::Incast(app), &site).unwrap();
     // Whole epochs: 9998 flows take 2000 of them.
     assert_eq!(flows.len(), 10_000);
@@ -90,7 +90,7 @@ fn a_permutation_has_each_host_once_at_both_ends() {
     assert_eq!(flows.len(), 16);
     assert_eq!((ends(|f| f.src), ends(|f| f.dst)), (network.hosts.clone(), network.hosts.clone()));
     assert!(flows.iter().all(|f| f.src != f.dst && (7..=7 + jitter.0).contains(&f.start.0)));
-    let one = Site { hosts: &network.hosts[..1], ..network.site() };
+    let one = WorkloadContext { hosts: &network.hosts[..1], ..network.site() };
     assert_eq!(generate(&app, &one).unwrap_err(), AppError::NoDestination(HostId(0)));
 }
 
@@ -100,7 +100,7 @@ fn all_derangements_are_equally_likely() {
     let app = App::Permutation(Permutation { size: None, starts: Starts::within(Span::ZERO) });
     let mut counts = BTreeMap::new();
     for seed in 0..9_000 {
-        let flows = generate(&app, &Site { seed, ..network.site() }).unwrap();
+        let flows = generate(&app, &WorkloadContext { seed, ..network.site() }).unwrap();
         let image: Vec<u16> = flows.iter().map(|flow| flow.dst.0).collect();
         *counts.entry(image).or_insert(0) += 1;
     }
@@ -158,7 +158,7 @@ fn listed_flows_keep_what_is_theirs() {
     let mut second = flow(5, 1, 2, Some(10));
     (second.class, second.deadline) = (3, Some(Time(9)));
     let list = vec![flow(8, 1, 3, None), second];
-    let site = Site { group: 2, ..network.site() };
+    let site = WorkloadContext { group: 2, ..network.site() };
     let listed = |list: Vec<FlowSpec>| Listed::plain(FlowList::from(list)).traffic(&site);
     let mut flows: Vec<FlowSpec> = listed(list).unwrap().flows.iter().collect();
     flows.sort_by_key(|flow| flow.start);

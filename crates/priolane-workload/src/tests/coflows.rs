@@ -103,7 +103,7 @@ fn what_no_hosts_are_there_for_is_drawn_anew_and_refused_if_it_is_nearly_all() {
     let never = Coflow { mappers: fixed(15.0), ..wide };
     assert_eq!(generate(&App::Coflow(never.clone()), &network.site()), Err(AppError::NoCoflow(0.0)));
     // From hosts that receive nothing 15 mappers are possible.
-    let apart = Site { hosts: &network.hosts[..15], to: &network.hosts[15..], ..network.site() };
+    let apart = WorkloadContext { hosts: &network.hosts[..15], to: &network.hosts[15..], ..network.site() };
     let one = Coflow { reducers: fixed(1.0), ..never };
     assert_eq!(
         by_coflow(&generate(&App::Coflow(one), &apart).unwrap())[&CoflowId::new(0).unwrap()].len(),
@@ -117,7 +117,7 @@ fn the_first_coflow_of_a_seed_stays_what_it_is() {
     let flows = generate(&App::Coflow(coflows(Parts::Even)), &network.site()).unwrap();
     let first = by_coflow(&flows)[&CoflowId::new(0).unwrap()].clone();
     let golden: Vec<_> = first.iter().map(|f| (f.start.0, f.src.0, f.dst.0, f.size.unwrap())).collect();
-    let longer = Site { until: Until::Time(Time(Span::from_ms(1_500).0)), ..network.site() };
+    let longer = WorkloadContext { until: Until::Time(Time(Span::from_ms(1_500).0)), ..network.site() };
     let again = generate(&App::Coflow(coflows(Parts::Even)), &longer).unwrap();
     let more = by_coflow(&again)[&CoflowId::new(0).unwrap()]
         .iter()

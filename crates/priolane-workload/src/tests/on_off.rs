@@ -8,7 +8,7 @@ const MEAN_BYTES: f64 = 20_000.0;
 fn mean(value: f64) -> OpenLoop {
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value };
     let sizes = SizeDistribution::fixed(MEAN_BYTES).unwrap();
-    OpenLoop { sizes: sizes_of(sizes), load, reach: Reach::AnyHost }
+    OpenLoop { sizes: sizes_of(sizes), load, reach: DestinationScope::AnyHost }
 }
 
 fn on_off(per: Bursts, burst_load: f64, burst_flows: u32) -> App {
@@ -35,8 +35,8 @@ fn dispersion(flows: &[FlowSpec], window: f64) -> f64 {
 #[test]
 fn the_mean_load_is_the_asked_one_whatever_the_bursts() {
     let network = Network::new();
-    let site = Site { until: Until::Time(Time(Span::from_ms(4_000).0)), ..network.site() };
-    let Site { rack, host_rate, core_rate_bps, frame, .. } = site;
+    let site = WorkloadContext { until: Until::Time(Time(Span::from_ms(4_000).0)), ..network.site() };
+    let WorkloadContext { rack, host_rate, core_rate_bps, frame, .. } = site;
     let fabric = Fabric { rack, host_rate, core_rate_bps, frame };
     let window = Window { from: Time::ZERO, until: Time(Span::from_ms(4_000).0) };
     for bursts in [Bursts::PerHost, Bursts::PerPair] {
@@ -59,7 +59,7 @@ fn the_load_is_that_from_the_first_instant_on() {
     let network = Network::new();
     let flows = |group| {
         let until = Until::Time(Time(Span::from_ms(2).0));
-        let site = Site { group, until, ..network.site() };
+        let site = WorkloadContext { group, until, ..network.site() };
         generate(&on_off(Bursts::PerHost, 2.0, 20), &site).unwrap().len()
     };
     let all: usize = (0..400).map(flows).sum();
@@ -70,7 +70,7 @@ fn the_load_is_that_from_the_first_instant_on() {
 #[test]
 fn arrivals_cluster_as_bursts_do_and_a_burst_load_of_the_mean_is_poisson() {
     let network = Network::new();
-    let site = Site { hosts: &network.hosts[..1], until: Until::Flows(200_000), ..network.site() };
+    let site = WorkloadContext { hosts: &network.hosts[..1], until: Until::Flows(200_000), ..network.site() };
     let of = |app: &App, window| dispersion(&generate(app, &site).unwrap(), window);
     // 3125 flows/s on the mean, 12,500 in a burst of 50: busy for 4 ms, idle for 12 ms. Windows of 2 ms that lie in
     // a burst have 25 flows, others none: about (625 + 25) / 4 - 6.25^2 = 123 over 6.25, less at the edges.
@@ -94,7 +94,8 @@ fn idle_times_are_what_the_burst_before_them_asks() {
     // One pair, bursts of 8 flows at 4 times the mean rate: the first gap of a burst holds idle = 3 x busy.
     let network = Network::new();
     let ends = [HostId(0), HostId(5)];
-    let site = Site { hosts: &ends[..1], to: &ends[1..], until: Until::Flows(50_000), ..network.site() };
+    let site =
+        WorkloadContext { hosts: &ends[..1], to: &ends[1..], until: Until::Flows(50_000), ..network.site() };
     let starts = starts(&generate(&on_off(Bursts::PerPair, 2.0, 8), &site).unwrap());
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean_gap = 1.0 / 12_500.0;
@@ -111,7 +112,8 @@ fn idle_times_are_what_the_burst_before_them_asks() {
 fn as_the_simulator_counts_there_is_one_burst_and_then_poisson_arrivals() {
     let network = Network::new();
     let ends = [HostId(0), HostId(5)];
-    let site = Site { hosts: &ends[..1], to: &ends[1..], until: Until::Flows(50_000), ..network.site() };
+    let site =
+        WorkloadContext { hosts: &ends[..1], to: &ends[1..], until: Until::Flows(50_000), ..network.site() };
     let (open_loop, draw, burst_flows) = (mean(0.5), SizeDraw::Independent, 10_000);
     let reading = Reading::CompatYaps;
     let app =
@@ -133,7 +135,7 @@ fn as_the_simulator_counts_there_is_one_burst_and_then_poisson_arrivals() {
 #[test]
 fn pairs_burst_on_their_own_and_each_gets_its_part() {
     let network = Network::new();
-    let site = Site { until: Until::Flows(480_000), ..network.site() };
+    let site = WorkloadContext { until: Until::Flows(480_000), ..network.site() };
     let flows = generate(&on_off(Bursts::PerPair, 2.0, 4), &site).unwrap();
     let mut counts = std::collections::BTreeMap::new();
     flows.iter().for_each(|flow| *counts.entry((flow.src, flow.dst)).or_insert(0u32) += 1);
@@ -157,13 +159,13 @@ fn other_hosts_do_not_move_a_sources_bursts_and_seed_and_group_do() {
     }
     // A pair's bursts do not hang on the other sources either, as long as its host has as many to send to.
     let pairs = on_off(Bursts::PerPair, 2.0, 4);
-    let some = generate(&pairs, &Site { hosts: &large.hosts[..3], ..large.site() }).unwrap();
+    let some = generate(&pairs, &WorkloadContext { hosts: &large.hosts[..3], ..large.site() }).unwrap();
     let all = generate(&pairs, &large.site()).unwrap();
     let of = |flows: &[FlowSpec]| -> Vec<_> {
         flows.iter().filter(|f| f.src == HostId(2)).map(|f| (f.dst, life(f))).collect()
     };
     assert_eq!(of(&some), of(&all));
-    for other in [Site { seed: 2, ..large.site() }, Site { group: 1, ..large.site() }] {
+    for other in [WorkloadContext { seed: 2, ..large.site() }, WorkloadContext { group: 1, ..large.site() }] {
         assert_ne!(of(&generate(&pairs, &other).unwrap()), of(&all));
     }
 }

@@ -7,7 +7,7 @@ fn law(name: &str) -> SizeDistribution {
     size_csv::read(name, Interpolation::Linear).unwrap()
 }
 
-fn poisson(name: &str, load: Load, reach: Reach) -> App {
+fn poisson(name: &str, load: Load, reach: DestinationScope) -> App {
     let open_loop = OpenLoop { sizes: sizes_of(law(name)), load, reach };
     App::Poisson(Poisson { open_loop, draw: SizeDraw::Independent })
 }
@@ -16,8 +16,8 @@ fn host_load(value: f64) -> Load {
     Load { of: LoadOf::Host, counts: Counts::Payload, value }
 }
 
-fn measured(flows: &[FlowSpec], site: &Site) -> Offered {
-    let Site { rack, host_rate, core_rate_bps, frame, .. } = *site;
+fn measured(flows: &[FlowSpec], site: &WorkloadContext) -> Offered {
+    let WorkloadContext { rack, host_rate, core_rate_bps, frame, .. } = *site;
     let window = Window { from: Time::ZERO, until: flows.last().unwrap().start };
     offered(&flows.iter().copied().collect(), &Fabric { rack, host_rate, core_rate_bps, frame }, window)
 }
@@ -30,10 +30,10 @@ fn life(flow: &FlowSpec) -> (Time, Option<u64>, u16) {
 #[test]
 fn offered_load_is_the_asked_one() {
     let network = Network::new();
-    let site = Site { until: Until::Flows(1_000_000), ..network.site() };
+    let site = WorkloadContext { until: Until::Flows(1_000_000), ..network.site() };
     for of in [LoadOf::Host, LoadOf::Core] {
         for counts in [Counts::Payload, Counts::Wire] {
-            for reach in [Reach::AnyHost, Reach::OtherRacks] {
+            for reach in [DestinationScope::AnyHost, DestinationScope::OtherRacks] {
                 let load = Load { of, counts, value: 0.6 };
                 let flows = generate(&poisson("web_search_pkt1460", load, reach), &site).unwrap();
                 let offered = measured(&flows, &site);
@@ -51,8 +51,8 @@ fn offered_load_is_the_asked_one() {
 #[test]
 fn gaps_are_exponential() {
     let network = Network::new();
-    let site = Site { hosts: &network.hosts[..1], until: Until::Flows(200_000), ..network.site() };
-    let flows = generate(&poisson("imc10", host_load(0.5), Reach::AnyHost), &site).unwrap();
+    let site = WorkloadContext { hosts: &network.hosts[..1], until: Until::Flows(200_000), ..network.site() };
+    let flows = generate(&poisson("imc10", host_load(0.5), DestinationScope::AnyHost), &site).unwrap();
     // 0.5 Gbps of flows of 195357 B (whole bytes: the same to 10^-5): 319.9 a second.
     let mean = 8.0 * 195_357.0 / 0.5e9;
     let gaps: Vec<f64> = flows.windows(2).map(|f| f[1].start.since(f[0].start).as_secs_f64()).collect();
@@ -102,7 +102,7 @@ fn samples_have_the_mean_of_their_law() {
 #[test]
 fn other_hosts_do_not_move_a_hosts_flows() {
     let (small, large) = (Network::of(8), Network::of(16));
-    let app = poisson("web_search", host_load(0.8), Reach::AnyHost);
+    let app = poisson("web_search", host_load(0.8), DestinationScope::AnyHost);
     let few = generate(&app, &small.site()).unwrap();
     let many = generate(&app, &large.site()).unwrap();
     for host in &small.hosts {
@@ -117,11 +117,11 @@ fn other_hosts_do_not_move_a_hosts_flows() {
 #[test]
 fn seed_and_group_do() {
     let network = Network::new();
-    let app = poisson("web_search", host_load(0.8), Reach::AnyHost);
+    let app = poisson("web_search", host_load(0.8), DestinationScope::AnyHost);
     let base = generate(&app, &network.site()).unwrap();
     assert_eq!(base, generate(&app, &network.site()).unwrap());
-    let seed = generate(&app, &Site { seed: 2, ..network.site() }).unwrap();
-    let group = generate(&app, &Site { group: 1, ..network.site() }).unwrap();
+    let seed = generate(&app, &WorkloadContext { seed: 2, ..network.site() }).unwrap();
+    let group = generate(&app, &WorkloadContext { group: 1, ..network.site() }).unwrap();
     assert_ne!(life(&base[0]), life(&seed[0]));
     assert_ne!(life(&base[0]), life(&group[0]));
 }
@@ -129,8 +129,9 @@ fn seed_and_group_do() {
 #[test]
 fn load_changes_gaps_but_not_sizes_and_pairs() {
     let network = Network::new();
-    let site = Site { hosts: &network.hosts[..1], until: Until::Flows(1000), ..network.site() };
-    let at = |load| generate(&poisson("web_search", host_load(load), Reach::AnyHost), &site).unwrap();
+    let site = WorkloadContext { hosts: &network.hosts[..1], until: Until::Flows(1000), ..network.site() };
+    let at =
+        |load| generate(&poisson("web_search", host_load(load), DestinationScope::AnyHost), &site).unwrap();
     let (slow, fast) = (at(0.25), at(0.5));
     for (slow, fast) in slow.iter().zip(&fast) {
         assert_eq!((slow.size, slow.dst, slow.entropy), (fast.size, fast.dst, fast.entropy));
@@ -142,9 +143,9 @@ fn load_changes_gaps_but_not_sizes_and_pairs() {
 #[test]
 fn a_number_of_flows_is_the_beginning_of_a_time() {
     let network = Network::new();
-    let app = poisson("imc10", host_load(0.5), Reach::AnyHost);
+    let app = poisson("imc10", host_load(0.5), DestinationScope::AnyHost);
     let all = generate(&app, &network.site()).unwrap();
-    let some = generate(&app, &Site { until: Until::Flows(500), ..network.site() }).unwrap();
+    let some = generate(&app, &WorkloadContext { until: Until::Flows(500), ..network.site() }).unwrap();
     assert!(all.len() > 1000 && all.is_sorted_by_key(|flow| flow.start));
     assert_eq!(some, all[..500]);
 }
@@ -153,13 +154,13 @@ fn a_number_of_flows_is_the_beginning_of_a_time() {
 fn destinations_are_uniform_over_those_allowed() {
     let network = Network::new();
     let (from, to) = (&network.hosts[..6], &network.hosts[2..]);
-    for reach in [Reach::AnyHost, Reach::OtherRacks] {
-        let site = Site { hosts: from, to, until: Until::Flows(120_000), ..network.site() };
+    for reach in [DestinationScope::AnyHost, DestinationScope::OtherRacks] {
+        let site = WorkloadContext { hosts: from, to, until: Until::Flows(120_000), ..network.site() };
         let flows = generate(&poisson("imc10", host_load(0.5), reach), &site).unwrap();
         for &src in from {
             let allowed = |dst: HostId| match reach {
-                Reach::AnyHost => dst != src,
-                Reach::OtherRacks => network.rack[dst.index()] != network.rack[src.index()],
+                DestinationScope::AnyHost => dst != src,
+                DestinationScope::OtherRacks => network.rack[dst.index()] != network.rack[src.index()],
             };
             let dsts: Vec<HostId> = flows.iter().filter(|f| f.src == src).map(|f| f.dst).collect();
             let choices = to.iter().filter(|&&dst| allowed(dst)).count() as f64;
@@ -176,8 +177,8 @@ fn destinations_are_uniform_over_those_allowed() {
 #[test]
 fn paths_are_spread_evenly() {
     let network = Network::new();
-    let site = Site { until: Until::Flows(64_000), ..network.site() };
-    let flows = generate(&poisson("imc10", host_load(0.5), Reach::AnyHost), &site).unwrap();
+    let site = WorkloadContext { until: Until::Flows(64_000), ..network.site() };
+    let flows = generate(&poisson("imc10", host_load(0.5), DestinationScope::AnyHost), &site).unwrap();
     for shift in [0, 6, 12] {
         let mut counts = [0u32; 16];
         flows.iter().for_each(|flow| counts[usize::from(flow.entropy >> shift) & 15] += 1);
@@ -189,8 +190,8 @@ fn paths_are_spread_evenly() {
 #[test]
 fn golden_flows() {
     let network = Network::new();
-    let site = Site { until: Until::Flows(4), ..network.site() };
-    let flows = generate(&poisson("web_search", host_load(0.5), Reach::AnyHost), &site).unwrap();
+    let site = WorkloadContext { until: Until::Flows(4), ..network.site() };
+    let flows = generate(&poisson("web_search", host_load(0.5), DestinationScope::AnyHost), &site).unwrap();
     let got: Vec<_> =
         flows.iter().map(|f| (f.start.0, f.src.0, f.dst.0, f.size.unwrap(), f.entropy)).collect();
     // From the formulas alone, by an independent script: ChaCha8, inversion, destinations, entropy.
@@ -208,27 +209,36 @@ fn what_cannot_run_is_refused() {
     let network = Network::new();
     let site = network.site();
     let app = |load, reach| poisson("imc10", load, reach);
-    let any = app(host_load(0.5), Reach::AnyHost);
-    let error = |app: &App, site: &Site| generate(app, site).unwrap_err();
+    let any = app(host_load(0.5), DestinationScope::AnyHost);
+    let error = |app: &App, site: &WorkloadContext| generate(app, site).unwrap_err();
     let one = [HostId(3)];
     for load in [0.0, -1.0, 80.0, f64::NAN, f64::INFINITY] {
-        let got = error(&app(host_load(load), Reach::AnyHost), &site);
+        let got = error(&app(host_load(load), DestinationScope::AnyHost), &site);
         assert_eq!((got.key(), matches!(got, AppError::Load(_))), ("load.value", true));
     }
-    assert_eq!(error(&any, &Site { hosts: &[], ..site }), AppError::NoHosts);
-    assert_eq!(error(&any, &Site { to: &[], ..site }), AppError::NoDestination(HostId(0)));
-    assert_eq!(error(&any, &Site { hosts: &one, to: &one, ..site }), AppError::NoDestination(HostId(3)));
-    assert_eq!(error(&any, &Site { to: &[HostId(16)], ..site }), AppError::UnknownHost(HostId(16)));
-    let rack = Site { to: &network.hosts[..4], hosts: &one, ..site };
-    assert_eq!(error(&app(host_load(0.5), Reach::OtherRacks), &rack), AppError::NoDestination(HostId(3)));
-    let core = app(Load { of: LoadOf::Core, ..host_load(0.5) }, Reach::AnyHost);
+    assert_eq!(error(&any, &WorkloadContext { hosts: &[], ..site }), AppError::NoHosts);
+    assert_eq!(error(&any, &WorkloadContext { to: &[], ..site }), AppError::NoDestination(HostId(0)));
+    assert_eq!(
+        error(&any, &WorkloadContext { hosts: &one, to: &one, ..site }),
+        AppError::NoDestination(HostId(3))
+    );
+    assert_eq!(
+        error(&any, &WorkloadContext { to: &[HostId(16)], ..site }),
+        AppError::UnknownHost(HostId(16))
+    );
+    let rack = WorkloadContext { to: &network.hosts[..4], hosts: &one, ..site };
+    assert_eq!(
+        error(&app(host_load(0.5), DestinationScope::OtherRacks), &rack),
+        AppError::NoDestination(HostId(3))
+    );
+    let core = app(Load { of: LoadOf::Core, ..host_load(0.5) }, DestinationScope::AnyHost);
     assert_eq!(error(&core, &rack), AppError::NoCore);
-    assert_eq!(error(&core, &Site { core_rate_bps: 0, ..site }), AppError::NoCore);
+    assert_eq!(error(&core, &WorkloadContext { core_rate_bps: 0, ..site }), AppError::NoCore);
     let forever = Until::Time(LATEST_START);
-    assert_eq!(error(&any, &Site { until: forever, ..site }), AppError::TooMany);
-    assert_eq!(error(&any, &Site { until: Until::Flows(u64::MAX), ..site }), AppError::TooMany);
-    let slow = Site { host_rate: Rate::from_bps(1).unwrap(), until: Until::Flows(1000), ..site };
+    assert_eq!(error(&any, &WorkloadContext { until: forever, ..site }), AppError::TooMany);
+    assert_eq!(error(&any, &WorkloadContext { until: Until::Flows(u64::MAX), ..site }), AppError::TooMany);
+    let slow = WorkloadContext { host_rate: Rate::from_bps(1).unwrap(), until: Until::Flows(1000), ..site };
     assert_eq!(error(&any, &slow), AppError::TooLate);
     let frame = Frame { mtu: 40, ..Frame::ETHERNET };
-    assert_eq!(error(&any, &Site { frame, ..site }), AppError::Frame);
+    assert_eq!(error(&any, &WorkloadContext { frame, ..site }), AppError::Frame);
 }

@@ -20,7 +20,7 @@ fn each_part_of_an_iteration_is_sent_on_by_each_worker_but_one_twice() {
     let network = Network::new();
     // Three workers in this order; parts of 34, 33 and 33 bytes; 2 x 2 steps of three flows.
     let workers = [HostId(5), HostId(2), HostId(9)];
-    let site = Site { hosts: &workers, ..network.site() };
+    let site = WorkloadContext { hosts: &workers, ..network.site() };
     let Traffic { flows, waits, .. } = traffic(&App::Ring(ring(100)), &site).unwrap();
     assert_eq!((flows.len(), waits.len()), (24, 21));
     let by_id: BTreeMap<FlowId, FlowSpec> = flows.iter().map(|flow| (flow.id, flow)).collect();
@@ -51,14 +51,16 @@ fn each_part_of_an_iteration_is_sent_on_by_each_worker_but_one_twice() {
 #[test]
 fn a_ring_has_two_workers_and_a_byte_for_each() {
     let network = Network::new();
-    let of = |hosts: &[HostId], bytes| traffic(&App::Ring(ring(bytes)), &Site { hosts, ..network.site() });
+    let of = |hosts: &[HostId], bytes| {
+        traffic(&App::Ring(ring(bytes)), &WorkloadContext { hosts, ..network.site() })
+    };
     assert_eq!(of(&[HostId(3)], 100), Err(AppError::Ring(1)));
     assert_eq!(of(&[HostId(3), HostId(4), HostId(3)], 100), Err(AppError::Ring(3)));
     assert_eq!(of(&[HostId(3), HostId(4)], 1), Err(AppError::Parts(2)));
     assert_eq!(of(&[HostId(3), HostId(4)], 2).unwrap().flows.len(), 8);
     let endless = Ring { iterations: None, ..ring(2) };
     let until = Until::Time(Time(Span::from_ms(10).0));
-    let site = Site { hosts: &network.hosts[..2], until, ..network.site() };
+    let site = WorkloadContext { hosts: &network.hosts[..2], until, ..network.site() };
     // An iteration takes 504 us at least: 20 begin in 10 ms, the first at 10 us.
     assert_eq!(traffic(&App::Ring(endless), &site).unwrap().flows.len(), 20 * 4);
 }

@@ -22,7 +22,7 @@ fn heavy_tail() -> SizeDistribution {
 
 fn app(sizes: SizeDistribution, draw: SizeDraw) -> Poisson {
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
-    Poisson { open_loop: OpenLoop { sizes: sizes_of(sizes), load, reach: Reach::AnyHost }, draw }
+    Poisson { open_loop: OpenLoop { sizes: sizes_of(sizes), load, reach: DestinationScope::AnyHost }, draw }
 }
 
 fn sizes(flows: &[FlowSpec]) -> Vec<u64> {
@@ -34,7 +34,7 @@ fn each_part_of_the_law_gives_one_size() {
     let network = Network::new();
     let until = Until::Flows(1_000);
     let app = App::Poisson(app(three_parts(), SizeDraw::Strata));
-    let flows = generate(&app, &Site { until, ..network.site() }).unwrap();
+    let flows = generate(&app, &WorkloadContext { until, ..network.site() }).unwrap();
     let drawn = sizes(&flows);
     let mut sorted = drawn.clone();
     sorted.sort_unstable();
@@ -46,7 +46,7 @@ fn each_part_of_the_law_gives_one_size() {
     }
     // But not in this order, nor in the same at each seed.
     assert_ne!(drawn, sorted);
-    let other = generate(&app, &Site { until, seed: 2, ..network.site() }).unwrap();
+    let other = generate(&app, &WorkloadContext { until, seed: 2, ..network.site() }).unwrap();
     assert_ne!(sizes(&other), drawn);
 }
 
@@ -56,7 +56,11 @@ fn the_size_of_each_flow_has_the_law_of_sizes() {
     let app = App::Poisson(app(three_parts(), SizeDraw::Strata));
     let seeds = 4_000;
     let lists: Vec<Vec<u64>> = (1..=seeds)
-        .map(|seed| sizes(&generate(&app, &Site { until: Until::Flows(7), seed, ..network.site() }).unwrap()))
+        .map(|seed| {
+            sizes(
+                &generate(&app, &WorkloadContext { until: Until::Flows(7), seed, ..network.site() }).unwrap(),
+            )
+        })
         .collect();
     let law = three_parts();
     for flow in 0..7 {
@@ -84,11 +88,13 @@ fn the_load_of_a_short_run_comes_out() {
     let offered_by = |draw, seed| {
         let app = App::Poisson(app(heavy_tail(), draw));
         // 100,000 flows of 10.8 kB at half of 16 Gbps are due in about 1.08 s.
-        let list =
-            super::super::generate(&app, &Site { until: Until::Flows(100_000), seed, ..network.site() });
+        let list = super::super::generate(
+            &app,
+            &WorkloadContext { until: Until::Flows(100_000), seed, ..network.site() },
+        );
         let list = list.unwrap();
         let until = Time(list.iter().map(|flow| flow.start.0).max().unwrap_or(0) + 1);
-        let Site { rack, host_rate, core_rate_bps, frame, .. } = network.site();
+        let WorkloadContext { rack, host_rate, core_rate_bps, frame, .. } = network.site();
         let fabric = Fabric { rack, host_rate, core_rate_bps, frame };
         let found = offered(&list, &fabric, Window { from: Time::ZERO, until });
         found.host_load(&network.hosts, Counts::Payload).unwrap() / 0.5
@@ -110,7 +116,7 @@ fn the_measured_part_and_each_law_have_strata_of_their_own() {
     let changes =
         [NewValue::Sizes(Box::new(later)), NewValue::Load(0.5)].map(|to| LoadChange { at: ms(60), to });
     let until = Until::Time(ms(100));
-    let site = Site { until, measured_from: ms(20), changes: &changes, ..network.site() };
+    let site = WorkloadContext { until, measured_from: ms(20), changes: &changes, ..network.site() };
     let flows = generate(&App::Poisson(app(three_parts(), SizeDraw::Strata)), &site).unwrap();
     for (from, until, law) in [
         (ms(0), ms(20), three_parts()),
@@ -133,7 +139,7 @@ fn the_measured_part_and_each_law_have_strata_of_their_own() {
 #[test]
 fn strata_move_neither_starts_nor_ends_of_flows() {
     let network = Network::new();
-    let site = Site { until: Until::Flows(500), ..network.site() };
+    let site = WorkloadContext { until: Until::Flows(500), ..network.site() };
     let of = |draw| generate(&App::Poisson(app(three_parts(), draw)), &site).unwrap();
     let without_sizes = |flows: Vec<FlowSpec>| -> Vec<FlowSpec> {
         flows.into_iter().map(|flow| FlowSpec { size: None, ..flow }).collect()

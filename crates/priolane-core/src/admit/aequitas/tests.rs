@@ -1,6 +1,6 @@
 use super::*;
 use crate::admit::Policy;
-use crate::admit::tests::{dice, done, flow, live_once};
+use crate::admit::tests::{done, flow, live_once, rng};
 
 /// Three classes; 15 us and 25 us per MTU of 1000 B, one increase in 100 us.
 fn config(update: Update) -> Config {
@@ -26,7 +26,7 @@ pub(in crate::admit) fn policy() -> Policy {
 fn completes(policy: &mut Aequitas, mtus: u64, us: u64, at_us: u64) -> f64 {
     let spec = flow(0, (1, 0), mtus * 1000, None);
     let key = (spec.dst, 0);
-    policy.live.insert(spec.id, Live::new(&spec, 0, 0.0));
+    policy.active.insert(spec.id, ActiveFlow::new(&spec, 0, 0.0));
     policy.completed(&done(0, mtus * 1000, Span::from_us(us), 0), Time::ZERO + Span::from_us(at_us));
     policy.admit_probability(key.0, key.1)
 }
@@ -103,10 +103,10 @@ fn at_most_one_increase_in_a_window() {
 #[test]
 fn keys_do_not_touch_each_other_and_the_lowest_class_has_none() {
     let mut policy = Aequitas::new(config(Update::Prose), 1000);
-    let mut dice = dice(3);
+    let mut rng = rng(3);
     let late = done(0, 1000, Span::from_ms(1), 0);
-    assert_eq!(live_once(&mut policy, &flow(0, (1, 0), 1000, None), &late, &mut dice), 0);
-    assert_eq!(live_once(&mut policy, &flow(0, (2, 2), 1000, None), &late, &mut dice), 2);
+    assert_eq!(live_once(&mut policy, &flow(0, (1, 0), 1000, None), &late, &mut rng), 0);
+    assert_eq!(live_once(&mut policy, &flow(0, (2, 2), 1000, None), &late, &mut rng), 2);
     let p = |dst, class| policy.admit_probability(HostId(dst), class);
     near(p(1, 0), 0.99);
     for (dst, class) in [(1, 1), (1, 2), (2, 0), (2, 1), (2, 2)] {
@@ -121,11 +121,11 @@ fn the_fraction_downgraded_is_one_minus_p_and_all_of_it_to_the_lowest() {
     completes(&mut policy, 70, 1_000_000, 1);
     let p = policy.admit_probability(HostId(1), 0);
     near(p, 0.3);
-    let (mut dice, n) = (dice(5), 100_000u32);
+    let (mut rng, n) = (rng(5), 100_000u32);
     let mut given = [0u32; 3];
     for id in 0..n {
-        given[usize::from(policy.open(&flow(id, (1, 0), 1000, None), Time::ZERO, &mut dice))] += 1;
-        assert_eq!(policy.open(&flow(n, (1, 2), 1000, None), Time::ZERO, &mut dice), 2);
+        given[usize::from(policy.open(&flow(id, (1, 0), 1000, None), Time::ZERO, &mut rng))] += 1;
+        assert_eq!(policy.open(&flow(n, (1, 2), 1000, None), Time::ZERO, &mut rng), 2);
     }
     // 4 sigma: 4 sqrt(n p (1 - p)) = 580.
     assert_eq!(given[1], 0, "never the next lower");
@@ -135,7 +135,7 @@ fn the_fraction_downgraded_is_one_minus_p_and_all_of_it_to_the_lowest() {
 #[test]
 fn probabilities_stay_between_floor_and_one_whatever_happens() {
     let mut policy = Aequitas::new(config(Update::Simulator), 1000);
-    let mut draw = dice(9);
+    let mut draw = rng(9);
     for i in 0..20_000 {
         let p = completes(&mut policy, 1 + draw.below(90), draw.below(2_000), 20 * i);
         assert!((0.1..=1.0).contains(&p), "{p}");

@@ -1,7 +1,7 @@
 use super::utility::seconds;
 use super::*;
 use crate::admit::Policy;
-use crate::admit::tests::{dice, done, flow, live_once};
+use crate::admit::tests::{done, flow, live_once, rng};
 
 /// Steps of `a` times the gradient, bounded where that is analytic.
 fn config(mode: Mode) -> Config {
@@ -35,7 +35,7 @@ fn near(a: f64, b: f64) {
 /// One flow of class 1 to host 1 that gets its class, and what its end leaves of p at that class.
 fn ends(policy: &mut Firapam, bytes: u64, allowed: Span, took: Span, again: u64) -> f64 {
     let spec = flow(0, (1, 1), bytes, Some(allowed));
-    policy.live.insert(spec.id, Live::new(&spec, 1, 0.0));
+    policy.active.insert(spec.id, ActiveFlow::new(&spec, 1, 0.0));
     policy.completed(&done(0, bytes, took, again), Time::ZERO + took);
     policy.admit_probability(HostId(1), 1)
 }
@@ -148,10 +148,10 @@ fn moves_are_to_the_adjacent_level_and_as_frequent_as_p_says() {
     for (p, neighbour) in [(0.35, 2u8), (1.35, 0)] {
         let mut policy = Firapam::new(config(Mode::Analytic));
         policy.channels.insert((HostId(1), 1), Channel { p, ..Channel::new(None) });
-        let (mut dice, n) = (dice(4), 100_000);
+        let (mut rng, n) = (rng(4), 100_000);
         let mut given = [0u32; 3];
         for id in 0..n {
-            given[usize::from(policy.open(&flow(id, (1, 1), 9, None), Time::ZERO, &mut dice))] += 1;
+            given[usize::from(policy.open(&flow(id, (1, 1), 9, None), Time::ZERO, &mut rng))] += 1;
         }
         let moved = f64::from(given[usize::from(neighbour)]) / f64::from(n);
         let expected: f64 = if p < 1.0 { 1.0 - p } else { p - 1.0 };
@@ -166,7 +166,7 @@ fn late_flows_upgrade_early_or_lossy_ones_downgrade() {
     let g = |allowed: Span, took: Span, loss| {
         Constants::default().gradient(&seen(Some(allowed), took, loss), None).unwrap().sum()
     };
-    let mut draw = dice(8);
+    let mut draw = rng(8);
     for _ in 0..1_000 {
         let took = Span(1 + draw.below(SECOND.0));
         let late = Span(draw.below(took.0));
@@ -274,7 +274,7 @@ fn theorem_2_settling_is_faster_with_larger_gradients() {
 fn probabilities_stay_within_their_bounds_and_finite_whatever_happens() {
     for mode in [Mode::Analytic, Mode::Literal] {
         let mut policy = Firapam::new(config(mode));
-        let mut draw = dice(2);
+        let mut draw = rng(2);
         for _ in 0..20_000 {
             let (allowed, took) =
                 (Span(draw.below(3) * draw.below(1 << 40)), Span(draw.below(3) * draw.below(1 << 40)));
@@ -302,10 +302,10 @@ fn a_key_is_read_at_the_class_asked_for_and_written_at_that_given() {
     policy.channels.insert((HostId(1), 0), Channel { p: 0.1, ..Channel::new(None) });
     let (spec, end) =
         (flow(0, (1, 0), 125_000_000, Some(SECOND)), done(0, 125_000_000, Span::from_ms(1200), 0));
-    let mut dice = dice(6);
+    let mut rng = rng(6);
     let mut given = Vec::new();
     while !given.contains(&1) {
-        given.push(live_once(&mut policy, &spec, &end, &mut dice));
+        given.push(live_once(&mut policy, &spec, &end, &mut rng));
     }
     let downgraded = given.iter().filter(|&&class| class == 1).count() as f64;
     near(policy.admit_probability(HostId(1), 1), 1.0 + 0.1 * downgraded);
@@ -321,7 +321,7 @@ fn flows_under_way_move_when_the_probability_crosses_their_draw() {
     };
     let mut policy = Firapam::new(policy);
     let spec = flow(0, (1, 1), 125_000_000, Some(SECOND));
-    policy.live.insert(spec.id, Live::new(&spec, 1, 0.85));
+    policy.active.insert(spec.id, ActiveFlow::new(&spec, 1, 0.85));
     // Half is left at 0.25 s, at 4 Gbit/s: it takes 0.125 s and has 0.75 s. p falls by 0.1 an interval.
     let early = FlowReport {
         remaining: 62_500_000,
@@ -343,19 +343,19 @@ fn flows_under_way_move_when_the_probability_crosses_their_draw() {
 /// Another flow of class 1 ends late: p rises by a step of 0.1.
 fn ends_beside(policy: &mut Firapam) {
     let spec = flow(9, (1, 1), 125_000_000, Some(SECOND));
-    policy.live.insert(spec.id, Live::new(&spec, 1, 0.0));
+    policy.active.insert(spec.id, ActiveFlow::new(&spec, 1, 0.0));
     policy.completed(&done(9, 125_000_000, Span::from_ms(1200), 0), Time::ZERO);
 }
 
 #[test]
 fn without_a_step_every_flow_gets_what_it_asks_for() {
     let mut policy = Firapam::new(Config { a: 0.0, ..config(Mode::Analytic) });
-    let mut dice = dice(7);
+    let mut rng = rng(7);
     for id in 0..1_000 {
         let class = (id % 3) as u8;
         let end = done(id, 9_999, Span::from_ms(u64::from(1 + id)), 99);
         let spec = flow(id, (1, class), 9_999, Some(Span::from_ms(50)));
-        assert_eq!(live_once(&mut policy, &spec, &end, &mut dice), class);
+        assert_eq!(live_once(&mut policy, &spec, &end, &mut rng), class);
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::admit::Policy;
-use crate::admit::tests::{dice, done, flow};
+use crate::admit::tests::{done, flow, rng};
 use crate::units::Span;
 
 fn config(remap: Remap) -> Config {
@@ -19,7 +19,7 @@ fn needs(id: u32, gbps: u64) -> FlowSpec {
 #[test]
 fn flows_go_to_the_top_while_those_ahead_of_them_leave_room() {
     let mut pase = Pase::new(config(Remap::AtIssue), Rate::from_gbps(10));
-    let mut open = |spec: FlowSpec| pase.open(&spec, Time::ZERO, &mut dice(1));
+    let mut open = |spec: FlowSpec| pase.open(&spec, Time::ZERO, &mut rng(1));
     // Of equal deadlines fewer bytes are more urgent: 4 + 6 Gbit/s are ahead of the third, 4 + 6 + 7 of the fourth.
     assert_eq!(open(needs(0, 4)), 0);
     assert_eq!(open(needs(1, 6)), 0);
@@ -29,23 +29,23 @@ fn flows_go_to_the_top_while_those_ahead_of_them_leave_room() {
     assert_eq!(open(FlowSpec { class: 0, ..needs(4, 9) }), 0);
     pase.completed(&done(1, 750_000, Span::from_us(1), 0), Time(1));
     // 9 are ahead by class, 4, 7 and 8 of this one by size: 28.
-    assert_eq!(pase.open(&needs(5, 9), Time::ZERO, &mut dice(1)), 2);
+    assert_eq!(pase.open(&needs(5, 9), Time::ZERO, &mut rng(1)), 2);
     pase.aborted(FlowId(4));
     pase.aborted(FlowId(3));
     // 4 + 7 are ahead of 8: 11.
-    assert_eq!(pase.open(&needs(3, 8), Time::ZERO, &mut dice(1)), 2);
+    assert_eq!(pase.open(&needs(3, 8), Time::ZERO, &mut rng(1)), 2);
     // 4 are ahead of 5.
-    assert_eq!(pase.open(&needs(6, 5), Time::ZERO, &mut dice(1)), 0);
+    assert_eq!(pase.open(&needs(6, 5), Time::ZERO, &mut rng(1)), 0);
 }
 
 #[test]
 fn flows_without_deadline_ask_for_the_line_and_come_last() {
     let mut pase = Pase::new(config(Remap::AtIssue), Rate::from_gbps(10));
     let plain = |id| flow(id, (1, 1), 1_000 + u64::from(id), None);
-    assert_eq!(pase.open(&plain(0), Time::ZERO, &mut dice(1)), 0);
-    assert_eq!(pase.open(&plain(1), Time::ZERO, &mut dice(1)), 0, "10 Gbit/s ahead are not above the line's");
-    assert_eq!(pase.open(&plain(2), Time::ZERO, &mut dice(1)), 2);
-    assert_eq!(pase.open(&needs(3, 1), Time::ZERO, &mut dice(1)), 0);
+    assert_eq!(pase.open(&plain(0), Time::ZERO, &mut rng(1)), 0);
+    assert_eq!(pase.open(&plain(1), Time::ZERO, &mut rng(1)), 0, "10 Gbit/s ahead are not above the line's");
+    assert_eq!(pase.open(&plain(2), Time::ZERO, &mut rng(1)), 2);
+    assert_eq!(pase.open(&needs(3, 1), Time::ZERO, &mut rng(1)), 0);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn flows_under_way_are_mapped_again_only_where_asked() {
     for (remap, moved) in [(Remap::AtIssue, None), (Remap::PerInterval, Some(0))] {
         let mut pase = Pase::new(config(remap), Rate::from_gbps(10));
         for id in 0..3 {
-            pase.open(&needs(id, 6), Time::ZERO, &mut dice(1));
+            pase.open(&needs(id, 6), Time::ZERO, &mut rng(1));
         }
         // 12 Gbit/s are ahead of the third; 6 once the first is done.
         let report = FlowReport { remaining: 700_000, ..done(2, 50_000, Span::from_us(90), 0) };

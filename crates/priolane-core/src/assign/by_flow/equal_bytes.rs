@@ -3,7 +3,7 @@
 use super::rule::Rule;
 use super::solved::SolvedThresholds;
 use super::thresholds::misjudged;
-use crate::assign::{SizesOf, equal_bytes};
+use crate::assign::{SizeScope, equal_bytes};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::{Keys, Misfit};
@@ -50,7 +50,7 @@ impl Rule for EqualBytes {
         Some(self.thresholds.class(misjudged(flow.size?, self.error, u)))
     }
 
-    fn unsolved(&self) -> Option<&SizesOf> {
+    fn unsolved(&self) -> Option<&SizeScope> {
         self.thresholds.unsolved()
     }
 

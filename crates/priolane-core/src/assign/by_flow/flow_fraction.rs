@@ -3,7 +3,7 @@
 use super::rule::Rule;
 use super::solved::SolvedThresholds;
 use super::thresholds::Shares;
-use crate::assign::{SizesOf, flow_fraction};
+use crate::assign::{SizeScope, flow_fraction};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::{Keys, Misfit};
@@ -42,7 +42,7 @@ impl Rule for FlowFraction {
         Some(self.thresholds.class(flow.size?))
     }
 
-    fn unsolved(&self) -> Option<&SizesOf> {
+    fn unsolved(&self) -> Option<&SizeScope> {
         self.thresholds.unsolved()
     }
 

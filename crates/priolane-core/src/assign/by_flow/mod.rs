@@ -79,8 +79,8 @@ parts! {
 
 impl ByFlow {
     /// Gives each flow its class. One number is drawn for each flow, whatever the rule.
-    pub fn assign(&self, flows: &mut FlowList, dice: &mut Stream) {
-        let draws = flows.iter().map(|_| dice.uniform()).collect();
+    pub fn assign(&self, flows: &mut FlowList, rng: &mut Stream) {
+        let draws = flows.iter().map(|_| rng.uniform()).collect();
         self.part().assign(flows, draws);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::assign::SizesOf;
+use crate::assign::SizeScope;
 use crate::endpoint::FlowSpec;
 use crate::flows::FlowList;
 use crate::ids::Class;
@@ -34,7 +34,7 @@ pub trait Rule: Debug {
     }
 
     /// Whose sizes its thresholds are still to be found from. Default: nobody's.
-    fn unsolved(&self) -> Option<&SizesOf> {
+    fn unsolved(&self) -> Option<&SizeScope> {
         None
     }
 

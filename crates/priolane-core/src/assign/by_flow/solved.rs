@@ -1,7 +1,7 @@
 //! Thresholds of sizes that are found from the sizes of groups.
 
 use super::thresholds::exceeded;
-use crate::assign::SizesOf;
+use crate::assign::SizeScope;
 use crate::ids::Class;
 use crate::keys::{ByteList, Keys, Misfit};
 
@@ -9,8 +9,8 @@ use crate::keys::{ByteList, Keys, Misfit};
 #[derive(Clone, Debug, PartialEq, Keys)]
 pub struct SolvedThresholds {
     /// Whose sizes the thresholds are found from: global, local or a group.
-    #[key(default = SizesOf::Global, source = "docs/thresholds.md")]
-    pub from: SizesOf,
+    #[key(default = SizeScope::Global, source = "docs/thresholds.md")]
+    pub from: SizeScope,
     /// The thresholds found; left out in files.
     #[key(optional, form = ByteList, group = "")]
     pub bytes: Option<Vec<u64>>,
@@ -34,7 +34,7 @@ impl SolvedThresholds {
     }
 
     /// Whose sizes the thresholds are still to be found from.
-    pub(super) fn unsolved(&self) -> Option<&SizesOf> {
+    pub(super) fn unsolved(&self) -> Option<&SizeScope> {
         self.bytes.is_none().then_some(&self.from)
     }
 }

@@ -1,7 +1,7 @@
 //! The central threshold controller (NOS2 §IV-A): reports in, thresholds out.
 
 use super::histogram::Histogram;
-use super::{Config, Followed, Target};
+use super::{AdaptiveThresholds, Config, TrackedThresholds};
 use crate::endpoint::Thresholds;
 use crate::ids::HostId;
 use crate::units::Time;
@@ -23,15 +23,15 @@ pub struct SizeReport {
 #[derive(Debug)]
 pub struct ThresholdController {
     config: Config,
-    followed: Vec<Followed>,
+    followed: Vec<TrackedThresholds>,
     /// By host: its newest report.
     newest: Vec<Option<SizeReport>>,
 }
 
 impl ThresholdController {
     /// A controller of `hosts` hosts that has heard nothing yet.
-    pub fn new(config: Config, targets: Vec<Target>, hosts: u32) -> Self {
-        let followed = targets.into_iter().map(Followed::from).collect();
+    pub fn new(config: Config, targets: Vec<AdaptiveThresholds>, hosts: u32) -> Self {
+        let followed = targets.into_iter().map(TrackedThresholds::from).collect();
         Self { config, followed, newest: vec![None; hosts as usize] }
     }
 

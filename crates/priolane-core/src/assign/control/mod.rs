@@ -28,15 +28,15 @@ pub use estimate::SizeEstimate;
 
 use super::solver::Question;
 use super::solvers::Solver;
-use crate::endpoint::{LadderOf, Thresholds};
+use crate::endpoint::{ThresholdSet, Thresholds};
 use crate::sizes::SizeDistribution;
 use histogram::Histogram;
 
 /// A ladder whose thresholds follow the workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
+pub struct AdaptiveThresholds {
     /// Which.
-    pub of: LadderOf,
+    pub of: ThresholdSet,
     /// How.
     pub solver: Solver,
     /// Number of levels, 1 to 16.
@@ -45,7 +45,7 @@ pub struct Target {
     pub load: f64,
 }
 
-impl Target {
+impl AdaptiveThresholds {
     /// The thresholds in bytes for `sizes`, non-decreasing; `None` where these have none.
     fn thresholds(&self, sizes: &SizeDistribution) -> Option<Vec<u64>> {
         let Self { solver, levels, load, .. } = *self;
@@ -55,18 +55,18 @@ impl Target {
 
 /// A target with the thresholds found last.
 #[derive(Clone, Debug)]
-pub struct Followed {
-    target: Target,
+pub struct TrackedThresholds {
+    target: AdaptiveThresholds,
     last: Option<Vec<u64>>,
 }
 
-impl From<Target> for Followed {
-    fn from(target: Target) -> Self {
+impl From<AdaptiveThresholds> for TrackedThresholds {
+    fn from(target: AdaptiveThresholds) -> Self {
         Self { target, last: None }
     }
 }
 
-impl Followed {
+impl TrackedThresholds {
     /// The thresholds for the flows in `sizes`, within bounds; `None` if these are fewer than `min_samples`, or if
     /// the thresholds are those found last.
     pub fn follow(&mut self, config: &Config, sizes: &Histogram) -> Option<Thresholds> {

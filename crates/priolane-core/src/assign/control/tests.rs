@@ -22,8 +22,12 @@ fn config() -> Config {
     }
 }
 
-const QUARTERS: Target =
-    Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 4, load: 0.5 };
+const QUARTERS: AdaptiveThresholds = AdaptiveThresholds {
+    of: ThresholdSet::Class,
+    solver: Solver::EqualSplit(EqualSplit),
+    levels: 4,
+    load: 0.5,
+};
 
 fn controller() -> ThresholdController {
     ThresholdController::new(config(), vec![QUARTERS], HOSTS)

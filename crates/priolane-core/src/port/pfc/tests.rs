@@ -18,7 +18,7 @@ fn load(from: usize, class: Class, wire: u16) -> Load {
 fn headroom_is_the_formula_to_the_byte() {
     let frames = Frames { largest: 1538, pause: 84 };
     // 100 Gbps both ways, 1 us each way: (1538 + 84) + 25,000 + 2 x 1538 = 29,698, and a byte for rounding.
-    let reach = |rate, back, reaction| Reach {
+    let reach = |rate, back, reaction| PauseLink {
         rate: Rate::from_gbps(rate),
         back: Rate::from_gbps(back),
         round_trip: Span::from_us(2),

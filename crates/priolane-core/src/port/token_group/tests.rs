@@ -279,11 +279,11 @@ fn token_bytes_of_every_window_are_bounded_exactly() {
     for (rate, burst) in rates.into_iter().flat_map(|rate| [(rate, 2), (rate, 5)]) {
         let spec = TokenGroupSpec { token_wire: 88, burst, ..TokenGroupSpec::TOP };
         let mut port = TokenGroup::<Packet<()>>::new(&spec, rate, Buffer::UNLIMITED);
-        let mut dice = Stream::new(u64::from(burst), Purpose::Pairs, rate.bps());
+        let mut rng = Stream::new(u64::from(burst), Purpose::Pairs, rate.bps());
         let (mut now, mut free) = (Time::ZERO, Time::ZERO);
         let mut starts: Vec<(u64, u64)> = Vec::new();
         for _ in 0..3_000 {
-            now += Span(dice.below(2_600_000));
+            now += Span(rng.below(2_600_000));
             while let Some(start) = port.next_eligible_time().map(|s| s.max(free)).filter(|&s| s <= now) {
                 expired(&mut port, start.0);
                 if let Some(header) = port.dequeue(start, &mut ()).map(|p| p.header) {
@@ -293,11 +293,11 @@ fn token_bytes_of_every_window_are_bounded_exactly() {
                     }
                 }
             }
-            for _ in 0..dice.below(4) {
-                let (class, wire) = (dice.below(6) as u8, 84 + dice.below(9) as u16);
+            for _ in 0..rng.below(4) {
+                let (class, wire) = (rng.below(6) as u8, 84 + rng.below(9) as u16);
                 enqueue(&mut port, now.0, &item(Kind::Credit, class, wire, 0));
             }
-            if dice.chance(0.3) {
+            if rng.chance(0.3) {
                 enqueue(&mut port, now.0, &data(0));
             }
         }
@@ -327,7 +327,7 @@ fn the_group_serves_as_a_searched_list_does() {
         let spec = TokenGroupSpec { classes: 3, depth: 4, ..TokenGroupSpec::TOP };
         let mut port = group(spec);
         let mut model: Vec<(u64, u8, u64)> = Vec::new();
-        let mut dice = Stream::new(seed, Purpose::Pairs, 5);
+        let mut rng = Stream::new(seed, Purpose::Pairs, 5);
         let (mut lost, mut told) = (0, 0);
         for step in 0..4_000u64 {
             let now = step * SLOT / 3;
@@ -337,8 +337,8 @@ fn the_group_serves_as_a_searched_list_does() {
                 alive
             });
             told += expired(&mut port, now).len() as u64;
-            if dice.chance(0.8) {
-                let class = dice.below(3) as u8;
+            if rng.chance(0.8) {
+                let class = rng.below(3) as u8;
                 let fits = model.iter().filter(|t| t.1 == class).count() < 4;
                 let admission = port.enqueue(Time(now), &token(class, step), &mut ());
                 assert_eq!(admission == Admission::Queued, fits, "{step}");

@@ -86,13 +86,13 @@ impl<S: Timed> Sending<'_, S> {
 
 /// A deadline that its flow sets.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::transport) struct Alarm {
+pub(in crate::transport) struct FlowTimer {
     /// `Time::NEVER` for not at all.
     pub(in crate::transport) due: Time,
     pub(in crate::transport) armed: Time,
 }
 
-impl Alarm {
+impl FlowTimer {
     pub(in crate::transport) const OFF: Self = Self { due: Time::NEVER, armed: Time::NEVER };
 }
 
@@ -382,7 +382,7 @@ mod tests {
 
     #[derive(Debug)]
     struct Flow {
-        alarm: Alarm,
+        alarm: FlowTimer,
     }
 
     timed_by_alarm!(Flow);
@@ -394,7 +394,7 @@ mod tests {
     }
 
     fn at(due: u64) -> Flow {
-        Flow { alarm: Alarm { due: Time(due), ..Alarm::OFF } }
+        Flow { alarm: FlowTimer { due: Time(due), ..FlowTimer::OFF } }
     }
 
     type Table = FlowTable<Flow, Flow, ()>;

@@ -1,9 +1,9 @@
 //! Control packets that wait to leave a host, in order.
 
+use crate::chunked_queue::ChunkedQueue;
 use crate::endpoint::LocalHost;
 use crate::ids::{Class, HostId};
 use crate::packet::{Header, Packet};
-use crate::ring::Ring;
 
 /// Packets that may wait: all, but on a real host.
 pub(in crate::transport) fn room(host: &LocalHost) -> u32 {
@@ -13,7 +13,7 @@ pub(in crate::transport) fn room(host: &LocalHost) -> u32 {
 /// The control packets of one host, all of one class and one size.
 #[derive(Debug)]
 pub(in crate::transport) struct Outbox<B> {
-    packets: Ring<Packet<B>>,
+    packets: ChunkedQueue<Packet<B>>,
     host: HostId,
     class: Class,
     wire: u16,
@@ -24,7 +24,7 @@ pub(in crate::transport) struct Outbox<B> {
 impl<B: Copy + Default> Outbox<B> {
     /// That of `host`, empty; its packets have `class` and take `wire` bytes on a link.
     pub(in crate::transport) fn new(host: &LocalHost, class: Class, wire: u16) -> Self {
-        Self { packets: Ring::default(), host: host.id, class, wire, room: room(host) }
+        Self { packets: ChunkedQueue::default(), host: host.id, class, wire, room: room(host) }
     }
 
     /// The header of a control packet of this host: what depends on the host is filled in.

@@ -29,14 +29,14 @@ const UNKNOWN_HOPS: u32 = 2;
 
 /// The first of the values of one to two periods, in an order.
 #[derive(Clone, Copy, Debug)]
-struct OfLate<T> {
+struct RecentExtreme<T> {
     /// Of the period before this and of this one.
     both: T,
     this: T,
     began: Time,
 }
 
-impl<T: Copy> OfLate<T> {
+impl<T: Copy> RecentExtreme<T> {
     /// Takes a value into `kept`; `before` says which of two is kept.
     fn take(
         kept: &mut Option<Self>,
@@ -76,17 +76,17 @@ struct Round {
 /// Another host.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
-    rtt: Option<OfLate<Span>>,
-    rate: Option<OfLate<u64>>,
+    rtt: Option<RecentExtreme<Span>>,
+    rate: Option<RecentExtreme<u64>>,
     /// Round-trip time less one-way delay, in ticks.
-    offset: Option<OfLate<u32>>,
-    age: Option<OfLate<u32>>,
+    offset: Option<RecentExtreme<u32>>,
+    age: Option<RecentExtreme<u32>>,
     round: Round,
 }
 
 /// The path of a flow: what is known of it, and what its sender goes by.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct PeerPath {
     peer: u32,
     known: PathInfo,
     used: Path,
@@ -100,7 +100,7 @@ pub(in crate::transport) struct Peers {
     index: FxHashMap<HostId, u32>,
     peers: Vec<Peer>,
     /// By the place of the flow among the senders.
-    ways: Vec<Option<Way>>,
+    ways: Vec<Option<PeerPath>>,
 }
 
 /// What an ACK tells.
@@ -163,14 +163,14 @@ impl Peers {
         if slot >= self.ways.len() {
             self.ways.resize(slot + 1, None);
         }
-        self.ways[slot] = Some(Way { peer, known, used });
+        self.ways[slot] = Some(PeerPath { peer, known, used });
     }
 
     /// The first answer of a host came `rtt` after it was called for.
     pub(in crate::transport) fn answered(&mut self, host: HostId, rtt: Span, now: Time) {
         let peer = self.peer(host);
         if let Some(peer) = self.peers.get_mut(peer as usize) {
-            OfLate::take(&mut peer.rtt, rtt, (now, PATH_PERIOD), |a, b| a < b);
+            RecentExtreme::take(&mut peer.rtt, rtt, (now, PATH_PERIOD), |a, b| a < b);
         }
     }
 
@@ -179,7 +179,7 @@ impl Peers {
         let way = (*self.ways.get(slot as usize)?)?;
         let peer = self.peers.get_mut(way.peer as usize)?;
         let Sample { now, rtt, acked } = sample;
-        let least = OfLate::take(&mut peer.rtt, rtt, (now, PATH_PERIOD), |a, b| a < b);
+        let least = RecentExtreme::take(&mut peer.rtt, rtt, (now, PATH_PERIOD), |a, b| a < b);
         peer.rate = peer.rate.filter(|rate| now.since(rate.began) < PATH_PERIOD.times(2));
         let round = &mut peer.round;
         round.bytes += acked;
@@ -189,7 +189,7 @@ impl Peers {
             // A round of silence says nothing of the path.
             if round.queued && elapsed < least.times(64) {
                 let rate = bits_per_second(round.bytes, elapsed);
-                OfLate::take(&mut peer.rate, rate, (now, PATH_PERIOD), |a, b| a > b);
+                RecentExtreme::take(&mut peer.rate, rate, (now, PATH_PERIOD), |a, b| a > b);
             }
             *round = Round { began: now, bytes: 0, queued: true };
         }
@@ -201,7 +201,7 @@ impl Peers {
         {
             return None;
         }
-        self.ways[slot as usize] = Some(Way { used: path, ..way });
+        self.ways[slot as usize] = Some(PeerPath { used: path, ..way });
         Some(path)
     }
 
@@ -214,7 +214,7 @@ impl Peers {
         let Some(peer) = self.peers.get_mut(way.peer as usize) else { return by_stamps };
         let period = CLOCK_PERIOD.max(rtt.times(CLOCK_ROUND_TRIPS));
         let rest = Stamp::ticks(rtt).wrapping_sub(ticks);
-        let offset = OfLate::take(&mut peer.offset, rest, (now, period), is_less);
+        let offset = RecentExtreme::take(&mut peer.offset, rest, (now, period), is_less);
         let there_and_back = Stamp::difference_ps(ticks.wrapping_add(offset));
         let BaseDelay { one_way, round_trip } = way.used.data;
         there_and_back.saturating_sub_unsigned(round_trip.0.saturating_sub(one_way.0))
@@ -226,7 +226,7 @@ impl Peers {
         let Some(RealHost { clocks: Clocks::Independent, .. }) = self.real else { return ticks };
         let peer = self.peer(host) as usize;
         let Some(peer) = self.peers.get_mut(peer) else { return ticks };
-        ticks.wrapping_sub(OfLate::take(&mut peer.age, ticks, (now, CLOCK_PERIOD), is_less))
+        ticks.wrapping_sub(RecentExtreme::take(&mut peer.age, ticks, (now, CLOCK_PERIOD), is_less))
     }
 }
 

@@ -27,12 +27,12 @@ impl Interval {
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Ranges {
     /// None before the first: few flows ever have one, and the others have no room for more than this word.
-    held: Option<Box<Held>>,
+    held: Option<Box<CountedRanges>>,
 }
 
 /// Intervals, and how many bytes they have.
 #[derive(Clone, Debug, Default)]
-struct Held {
+struct CountedRanges {
     all: VecDeque<Interval>,
     bytes: u64,
 }
@@ -65,7 +65,7 @@ impl Ranges {
 
     /// Adds `new` (not empty) and tells `fresh` each part of it that was not there.
     pub(in crate::transport) fn insert(&mut self, new: Interval, mut fresh: impl FnMut(Interval)) {
-        let Held { all, bytes } = &mut **self.held.get_or_insert_default();
+        let CountedRanges { all, bytes } = &mut **self.held.get_or_insert_default();
         let first = match all.back() {
             Some(top) if new.start > top.end => all.len(),
             Some(top) if new.start >= top.start => all.len() - 1,
@@ -99,7 +99,7 @@ impl Ranges {
     /// Forgets everything below `to` and tells `fresh` each part of `from..to` that was not there.
     pub(in crate::transport) fn advance(&mut self, from: u64, to: u64, mut fresh: impl FnMut(Interval)) {
         let mut at = from;
-        while let Some(Held { all, bytes }) = self.held.as_deref_mut()
+        while let Some(CountedRanges { all, bytes }) = self.held.as_deref_mut()
             && let Some(front) = all.front_mut().filter(|r| r.start < to)
         {
             if at < front.start {
@@ -121,7 +121,7 @@ impl Ranges {
 
     /// Takes out the intervals that `edge` reaches, and returns how far they carry it.
     pub(in crate::transport) fn absorb(&mut self, mut edge: u64) -> u64 {
-        while let Some(Held { all, bytes }) = self.held.as_deref_mut()
+        while let Some(CountedRanges { all, bytes }) = self.held.as_deref_mut()
             && let Some(&front) = all.front().filter(|r| r.start <= edge)
         {
             edge = edge.max(front.end);

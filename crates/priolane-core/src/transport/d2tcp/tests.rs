@@ -23,7 +23,7 @@ fn flow(deadline: Option<u64>) -> D2tcp {
     };
     let mut flow = D2tcp::new(&Config { dctcp, late: 0.5 }, MSS);
     let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
-    flow.open(&mut Opening {
+    flow.open(&mut FlowStart {
         flow: &spec.request(),
         catch_up: Span::ZERO,
         now: Time::ZERO,
@@ -37,7 +37,7 @@ fn flow(deadline: Option<u64>) -> D2tcp {
 /// its first window of data, all of it marked.
 fn after_a_mark(deadline: Option<u64>) -> (f64, f64, f64) {
     let mut flow = flow(deadline);
-    flow.on_ack(&AckSeen {
+    flow.on_ack(&AckEvent {
         now: Time(100_000_000),
         acked: MSS,
         una: 300_000,

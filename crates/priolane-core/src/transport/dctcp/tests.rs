@@ -29,7 +29,7 @@ impl Bulk {
     fn ack(&mut self, echo: Echo) {
         self.una += MSS;
         let next = self.next.max(self.una);
-        self.dctcp.on_ack(&AckSeen { una: self.una, next, marked: echo == Echo::Marked, ..marked() });
+        self.dctcp.on_ack(&AckEvent { una: self.una, next, marked: echo == Echo::Marked, ..marked() });
         self.next = self.next.max(self.una + self.dctcp.window());
     }
 
@@ -68,7 +68,7 @@ fn marks_of_one_window_do_not_count_in_the_next() {
     let mut una = 0;
     let mut ack = |marked| {
         una += MSS;
-        dctcp.on_ack(&AckSeen { una, next: una + 10 * MSS, marked, ..self::marked() });
+        dctcp.on_ack(&AckEvent { una, next: una + 10 * MSS, marked, ..self::marked() });
         dctcp.alpha()
     };
     // With ten segments out after each ACK, a window is over with the eleventh ACK after the one that began it.
@@ -123,7 +123,7 @@ fn a_loss_reduction_covers_marks_of_the_same_window() {
     let mut bulk = Bulk::new(1.0);
     bulk.ack(Echo::Unmarked);
     let out = bulk.next;
-    bulk.dctcp.on_loss(&LossSeen { now: Time::ZERO, in_flight: 60 * MSS, next: out });
+    bulk.dctcp.on_loss(&LossEvent { now: Time::ZERO, in_flight: 60 * MSS, next: out });
     while bulk.una < out {
         bulk.ack(Echo::Marked);
     }
@@ -136,7 +136,7 @@ fn a_loss_reduction_covers_marks_of_the_same_window() {
 fn the_floor_never_raises_a_window() {
     let mut bulk = Bulk::new(1.0);
     let end = bulk.next;
-    bulk.dctcp.on_timeout(&LossSeen { now: Time::ZERO, in_flight: 8_000, next: 0 }, Repeat::First);
+    bulk.dctcp.on_timeout(&LossEvent { now: Time::ZERO, in_flight: 8_000, next: 0 }, Repeat::First);
     assert_eq!(bulk.dctcp.window(), MSS);
     bulk.ack(Echo::Marked);
     assert_eq!((bulk.dctcp.window(), bulk.next), (MSS, end));
@@ -178,7 +178,7 @@ fn ns_3_counts_the_first_ack_of_a_reduction_twice() {
 fn a_loss_ends_a_reduction() {
     let mut bulk = Bulk::with(&Config { reduction: Reduction::Proportional, ..config(1.0) });
     bulk.ack(Echo::Marked);
-    bulk.dctcp.on_loss(&LossSeen { now: Time::ZERO, in_flight: 20 * MSS, next: bulk.next });
+    bulk.dctcp.on_loss(&LossEvent { now: Time::ZERO, in_flight: 20 * MSS, next: bulk.next });
     assert_eq!(bulk.dctcp.window(), 10 * MSS);
 }
 
@@ -196,7 +196,7 @@ fn over_paccp_a_cut_is_alpha_times_that_of_a_loss() {
         // The first ACK ends the empty window: alpha is (1 - g) alpha_0 + g.
         for mark in 1..=marks {
             let una = mark * 100 * MSS;
-            over.on_ack(&AckSeen { acked: MSS, una, next: una + 64 * MSS, ..marked() });
+            over.on_ack(&AckEvent { acked: MSS, una, next: una + 64 * MSS, ..marked() });
         }
         over.window()
     };
@@ -208,8 +208,8 @@ fn over_paccp_a_cut_is_alpha_times_that_of_a_loss() {
     assert_eq!((kept(1.0 / 15.0, 1_000, 1), kept(1.0 / 15.0, 2_000, 1)), (60_000, 62_666));
 }
 
-fn marked() -> AckSeen {
-    AckSeen {
+fn marked() -> AckEvent {
+    AckEvent {
         now: Time::ZERO,
         acked: MSS,
         una: 0,

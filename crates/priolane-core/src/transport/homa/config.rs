@@ -1,7 +1,7 @@
 //! Parameters of Homa.
 
 use super::levels::{Levels, LevelsError};
-use crate::assign::SizesOf;
+use crate::assign::SizeScope;
 use crate::ids::CLASSES;
 use crate::keys::{ByteList, Bytes, Keys, Misfit};
 use crate::packet::Frame;
@@ -29,8 +29,8 @@ pub struct Config {
     #[key(optional, form = ByteList, source = "Homa (SIGCOMM 2018) §3.4")]
     pub cutoffs: Option<Vec<u64>>,
     /// Whose sizes cut-offs are found from: global, local or a group.
-    #[key(default = SizesOf::Global, source = "docs/thresholds.md")]
-    pub from: SizesOf,
+    #[key(default = SizeScope::Global, source = "docs/thresholds.md")]
+    pub from: SizeScope,
     /// Payload bytes that a message may have sent or been granted beyond what has arrived, rounded up to full packets;
     /// auto for those that fill its path. At most 65,535 packets.
     #[key(auto = "0B", form = Bytes, source = "Homa (SIGCOMM 2018) §3.3")]

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{Host, Note, Place, Verb, replace};
+use super::receiver_driven::{ControlMessage, Host, MessageType, Place, replace};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
@@ -37,14 +37,14 @@ use crate::units::Time;
 pub use config::Config;
 use grants::Grants;
 pub use levels::{Levels, LevelsError};
-use receiver::Inflow;
-use sender::Outflow;
+use receiver::ReceiverFlow;
+use sender::SenderFlow;
 
 /// Homa at one host.
 #[derive(Debug)]
 pub struct Homa {
     config: Arc<Config>,
-    host: Host<Outflow, Inflow>,
+    host: Host<SenderFlow, ReceiverFlow>,
     grants: Grants,
     /// Messages from this host that may send.
     sending: BTreeSet<Place>,
@@ -112,7 +112,7 @@ impl Homa {
         replace(&mut self.sending, &mut flow.place, place);
     }
 
-    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
+    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<ControlMessage>) {
         let header = &packet.header;
         if header.payload == 0 || header.marks.has(Marks::TRIMMED) {
             return;
@@ -127,8 +127,8 @@ impl Homa {
                     Admit::No => return,
                 }
                 let order = self.next_arrival();
-                let inflow = Inflow::new(packet, &self.config.frame, order);
-                self.host.flows.add_receiver(FlowKey::of(header), inflow, cx.now)
+                let receiver_flow = ReceiverFlow::new(packet, &self.config.frame, order);
+                self.host.flows.add_receiver(FlowKey::of(header), receiver_flow, cx.now)
             }
         };
         if !self.host.takes(slot, packet, cx.now) {
@@ -166,25 +166,25 @@ impl Homa {
     }
 
     /// Anything but payload, for a message of this host.
-    fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
+    fn on_answer(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(slot) = self.host.answered(&packet.header, cx.now) else {
-            if packet.body.verb != Verb::Ack {
-                self.host.signal(&packet.header, Verb::Unknown);
+            if packet.body.message_type != MessageType::Ack {
+                self.host.signal(&packet.header, MessageType::Unknown);
             }
             return;
         };
         let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         flow.alarm.due = cx.now + self.config.retry;
-        match packet.body.verb {
-            Verb::Ack => {
+        match packet.body.message_type {
+            MessageType::Ack => {
                 self.host.complete(slot, cx.now);
                 return self.forget(packet.header.flow);
             }
-            Verb::Grant => flow.take_grant(packet),
-            Verb::Resend => {
+            MessageType::Grant => flow.take_grant(packet),
+            MessageType::Resend => {
                 let again = flow.take_resend(packet);
                 if !again {
-                    self.host.signal(&packet.header, Verb::Busy);
+                    self.host.signal(&packet.header, MessageType::Busy);
                 }
             }
             _ => {}
@@ -203,12 +203,12 @@ impl Homa {
     }
 
     /// BUSY, or UNKNOWN: for a message to this host.
-    fn on_news(&mut self, cx: &Cx, packet: &Packet<Note>) {
+    fn on_news(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(Incoming::Active(slot)) = self.host.flows.incoming(FlowKey::of(&packet.header)) else {
             return;
         };
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        if packet.body.verb == Verb::Busy {
+        if packet.body.message_type == MessageType::Busy {
             flow.alarm.due = cx.now + self.config.resend;
             return self.host.flows.arm_receiver(slot);
         }
@@ -225,7 +225,7 @@ impl Homa {
         self.host.remove_receiver(key);
     }
 
-    fn next_data(&mut self) -> Option<Packet<Note>> {
+    fn next_data(&mut self) -> Option<Packet<ControlMessage>> {
         let &(_, _, slot) = self.sending.first()?;
         let frame = self.config.frame;
         let packet = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(&frame));
@@ -235,7 +235,7 @@ impl Homa {
 }
 
 impl Endpoint for Homa {
-    type Body = Note;
+    type Body = ControlMessage;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let packets = match self.config.rtt_bytes {
@@ -244,9 +244,9 @@ impl Endpoint for Homa {
         };
         let window = u16::try_from(packets).unwrap_or(u16::MAX).max(1);
         let order = self.next_arrival();
-        let mut outflow = Outflow::new(flow, window, order, &self.config.frame, &self.config.levels);
-        outflow.alarm.due = cx.now + self.config.retry;
-        let slot = self.host.add_sender(outflow, cx.now);
+        let mut sender_flow = SenderFlow::new(flow, window, order, &self.config.frame, &self.config.levels);
+        sender_flow.alarm.due = cx.now + self.config.retry;
+        let slot = self.host.add_sender(sender_flow, cx.now);
         self.offer(slot);
         self.host.flows.arm_sender(slot);
     }
@@ -257,12 +257,12 @@ impl Endpoint for Homa {
         }
     }
 
-    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Note>) {
-        match packet.body.verb {
-            Verb::Data => self.on_data(cx, meta, packet),
-            Verb::Grant | Verb::Resend | Verb::Ack => self.on_answer(cx, packet),
-            Verb::Busy | Verb::Unknown => self.on_news(cx, packet),
-            Verb::Request | Verb::Token | Verb::Pull | Verb::Nack => {}
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<ControlMessage>) {
+        match packet.body.message_type {
+            MessageType::Data => self.on_data(cx, meta, packet),
+            MessageType::Grant | MessageType::Resend | MessageType::Ack => self.on_answer(cx, packet),
+            MessageType::Busy | MessageType::Unknown => self.on_news(cx, packet),
+            MessageType::Request | MessageType::Token | MessageType::Pull | MessageType::Nack => {}
         }
     }
 
@@ -296,7 +296,7 @@ impl Endpoint for Homa {
         self.host.flows.next_timeout()
     }
 
-    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Note> {
+    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<ControlMessage> {
         match self.host.outbox.pop().or_else(|| self.next_data()) {
             Some(packet) => Tx::Send { packet, id: None },
             None => Tx::Idle,

@@ -3,14 +3,14 @@
 use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Offset, Packet};
-use crate::transport::common::Alarm;
-use crate::transport::receiver_driven::{Inbound, Note, Place, Verb, has_inbound};
+use crate::transport::common::FlowTimer;
+use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, Place, has_inbound};
 
 /// A message that this host receives; it is counted in packets.
 #[derive(Debug)]
-pub(super) struct Inflow {
+pub(super) struct ReceiverFlow {
     pub(super) inbound: Inbound,
-    pub(super) alarm: Alarm,
+    pub(super) alarm: FlowTimer,
     /// How it wants grants, as the host's order has it.
     pub(super) asks: Option<Place>,
     order: u64,
@@ -21,15 +21,15 @@ pub(super) struct Inflow {
     window: u64,
 }
 
-has_inbound!(Inflow);
+has_inbound!(ReceiverFlow);
 
-impl Inflow {
+impl ReceiverFlow {
     /// The message of `packet`, the `order`-th of its host: what its sender sends unasked counts as granted.
-    pub(super) fn new(packet: &Packet<Note>, frame: &Frame, order: u64) -> Self {
+    pub(super) fn new(packet: &Packet<ControlMessage>, frame: &Frame, order: u64) -> Self {
         let inbound = Inbound::new(packet, frame);
         let window = u64::from(packet.body.window.max(1));
         Self {
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
             asks: None,
             order,
             received: 0,
@@ -50,7 +50,7 @@ impl Inflow {
     }
 
     /// A packet of the message is here; whether it is new. `stats` counts it if so.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> bool {
+    pub(super) fn arrived(&mut self, packet: &Packet<ControlMessage>, stats: &mut PayloadStats) -> bool {
         let new = self.inbound.insert(&packet.header, stats);
         self.received += u64::from(new);
         new
@@ -62,7 +62,7 @@ impl Inflow {
     }
 
     /// A grant of RTTbytes beyond what has arrived, if that is more than was granted.
-    pub(super) fn grant(&mut self, class: Class) -> Option<(Header, Note)> {
+    pub(super) fn grant(&mut self, class: Class) -> Option<(Header, ControlMessage)> {
         let up_to = (self.received + self.window).min(self.inbound.packets.count());
         if up_to <= self.granted {
             return None;
@@ -71,11 +71,14 @@ impl Inflow {
         debug_assert!(self.granted - self.received <= self.window, "no more than RTTbytes are on their way");
         let offset = Offset::new(self.inbound.packets.bytes(up_to));
         let header = Header { offset, ..self.inbound.header(Kind::Credit) };
-        Some((header, Note { class, verb: Verb::Grant, ..Note::default() }))
+        Some((
+            header,
+            ControlMessage { class, message_type: MessageType::Grant, ..ControlMessage::default() },
+        ))
     }
 
     /// Asks for the first gap in what was granted, if there is any.
-    pub(super) fn resend(&self) -> Option<(Header, Note)> {
+    pub(super) fn resend(&self) -> Option<(Header, ControlMessage)> {
         let first = self.inbound.got.first_missing(0);
         if first >= self.granted {
             return None;
@@ -85,6 +88,13 @@ impl Inflow {
             offset: Offset::new(self.inbound.packets.offset(first)),
             ..self.inbound.header(Kind::Signal)
         };
-        Some((header, Note { size: self.inbound.packets.bytes(end), verb: Verb::Resend, ..Note::default() }))
+        Some((
+            header,
+            ControlMessage {
+                size: self.inbound.packets.bytes(end),
+                message_type: MessageType::Resend,
+                ..ControlMessage::default()
+            },
+        ))
     }
 }

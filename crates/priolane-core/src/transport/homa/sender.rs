@@ -6,8 +6,8 @@ use super::levels::Levels;
 use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Packet};
-use crate::transport::common::Alarm;
-use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn, has_outgoing};
+use crate::transport::common::FlowTimer;
+use crate::transport::receiver_driven::{ControlMessage, Outgoing, Place, Transmission, has_outgoing};
 
 /// The class of what is sent again: the best.
 const AGAIN: Class = 0;
@@ -17,12 +17,12 @@ const MAX_AGAIN: usize = 256;
 
 /// A message that this host sends; it is counted in packets.
 #[derive(Debug)]
-pub(super) struct Outflow {
+pub(super) struct SenderFlow {
     pub(super) out: Outgoing,
     pub(super) order: u64,
     /// Where it is in the order of those that may send.
     pub(super) place: Option<Place>,
-    pub(super) alarm: Alarm,
+    pub(super) alarm: FlowTimer,
     /// What is sent unasked, and its class.
     window: u16,
     unscheduled: (u64, Class),
@@ -34,9 +34,9 @@ pub(super) struct Outflow {
     again: VecDeque<(u64, u64)>,
 }
 
-has_outgoing!(Outflow);
+has_outgoing!(SenderFlow);
 
-impl Outflow {
+impl SenderFlow {
     /// A message of which `window` packets go unasked, the `order`-th of its host.
     pub(super) fn new(spec: FlowRequest, window: u16, order: u64, frame: &Frame, levels: &Levels) -> Self {
         let out = Outgoing::new(spec, frame);
@@ -46,7 +46,7 @@ impl Outflow {
             out,
             order,
             place: None,
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
             window,
             unscheduled: (blind, class),
             next: 0,
@@ -65,7 +65,7 @@ impl Outflow {
     }
 
     /// A grant arrived, perhaps an old one.
-    pub(super) fn take_grant(&mut self, packet: &Packet<Note>) {
+    pub(super) fn take_grant(&mut self, packet: &Packet<ControlMessage>) {
         let offset = packet.header.offset.get();
         let up_to = if offset >= self.out.packets.size() {
             self.out.packets.count()
@@ -78,7 +78,7 @@ impl Outflow {
     }
 
     /// The receiver misses a range; whether all of it had been sent, and goes again.
-    pub(super) fn take_resend(&mut self, packet: &Packet<Note>) -> bool {
+    pub(super) fn take_resend(&mut self, packet: &Packet<ControlMessage>) -> bool {
         let packets = self.out.packets;
         let first = packets.at(packet.header.offset.get());
         let asked = packet.body.size.div_ceil(packets.offset(1)).min(packets.count());
@@ -103,7 +103,7 @@ impl Outflow {
     }
 
     /// The packet that goes now.
-    pub(super) fn next_data(&mut self, frame: &Frame) -> Option<Packet<Note>> {
+    pub(super) fn next_data(&mut self, frame: &Frame) -> Option<Packet<ControlMessage>> {
         let (n, class, turn) = match self.again.front_mut() {
             Some((first, end)) => {
                 let n = *first;
@@ -111,13 +111,13 @@ impl Outflow {
                 if first == end {
                     self.again.pop_front();
                 }
-                (n, AGAIN, Turn::Again)
+                (n, AGAIN, Transmission::Again)
             }
             None if self.next < self.granted.0 => {
                 let n = self.next;
                 self.next += 1;
                 let class = if n < self.unscheduled.0 { self.unscheduled.1 } else { self.granted.1 };
-                (n, class, Turn::First)
+                (n, class, Transmission::First)
             }
             None => return None,
         };

@@ -16,18 +16,23 @@ fn host(id: u16, overcommit: u8) -> Bench<Homa> {
 }
 
 /// Packet `n` of a message of `packets` packets from host `from`.
-fn data(flow: u32, from: u16, n: u64, packets: u64) -> Packet<Note> {
-    bench::packet(flow, (from, 1), n, Note { size: packets * 1_460, window: 4, ..Note::default() })
+fn data(flow: u32, from: u16, n: u64, packets: u64) -> Packet<ControlMessage> {
+    bench::packet(
+        flow,
+        (from, 1),
+        n,
+        ControlMessage { size: packets * 1_460, window: 4, ..ControlMessage::default() },
+    )
 }
 
-fn tell(n: u64, verb: Verb, end: u64) -> Packet<Note> {
-    let body = Note { verb, size: end * 1_460, class: 6, ..Note::default() };
+fn tell(n: u64, message_type: MessageType, end: u64) -> Packet<ControlMessage> {
+    let body = ControlMessage { message_type, size: end * 1_460, class: 6, ..ControlMessage::default() };
     bench::packet(0, (1, 0), n, body)
 }
 
 /// What a receiver sends at one instant: flow, verb, packets granted, class.
-fn said(receiver: &mut Bench<Homa>, at: u64) -> Vec<(u32, Verb, u64, u8)> {
-    let said = |p: Packet<Note>| (p.header.flow.0, p.body.verb, number(&p), p.body.class);
+fn said(receiver: &mut Bench<Homa>, at: u64) -> Vec<(u32, MessageType, u64, u8)> {
+    let said = |p: Packet<ControlMessage>| (p.header.flow.0, p.body.message_type, number(&p), p.body.class);
     receiver.poll_all(at).into_iter().map(said).collect()
 }
 
@@ -37,11 +42,11 @@ fn the_first_rtt_goes_unasked_and_the_rest_as_granted_in_the_class_of_the_grant(
     sender.open(0, spec(0, 6));
     let blind: Vec<_> = sender.poll_all(0).iter().map(|p| (number(p), p.header.class)).collect();
     assert_eq!(blind, [(0, 1), (1, 1), (2, 1), (3, 1)]);
-    sender.give(1, &tell(5, Verb::Grant, 0));
+    sender.give(1, &tell(5, MessageType::Grant, 0));
     let granted: Vec<_> = sender.poll_all(1).iter().map(|p| (number(p), p.header.class)).collect();
     assert_eq!(granted, [(4, 6)]);
     // An older grant says nothing.
-    sender.give(2, &tell(4, Verb::Grant, 0));
+    sender.give(2, &tell(4, MessageType::Grant, 0));
     assert!(sender.poll(2).is_none());
 }
 
@@ -61,7 +66,7 @@ fn no_more_than_an_rtt_is_granted_beyond_what_arrived_and_a_lone_message_uses_th
     let mut receiver = host(1, 7);
     for n in 0..20 {
         receiver.give(n, &data(0, 0, n, 30));
-        assert_eq!(said(&mut receiver, n), [(0, Verb::Grant, n + 5, 7)]);
+        assert_eq!(said(&mut receiver, n), [(0, MessageType::Grant, n + 5, 7)]);
     }
     // What comes twice moves nothing.
     receiver.give(20, &data(0, 0, 3, 30));
@@ -72,15 +77,15 @@ fn no_more_than_an_rtt_is_granted_beyond_what_arrived_and_a_lone_message_uses_th
 fn the_best_messages_are_granted_one_per_sender_in_order_of_what_is_left() {
     let mut receiver = host(1, 2);
     receiver.give(0, &data(0, 2, 0, 30));
-    assert_eq!(said(&mut receiver, 0), [(0, Verb::Grant, 5, 7)]);
+    assert_eq!(said(&mut receiver, 0), [(0, MessageType::Grant, 5, 7)]);
     receiver.give(0, &data(1, 3, 0, 20));
     // Two are granted, the shorter in the better of the two last classes; the longer has nothing new.
-    assert_eq!(said(&mut receiver, 0), [(1, Verb::Grant, 5, 6)]);
+    assert_eq!(said(&mut receiver, 0), [(1, MessageType::Grant, 5, 6)]);
     // A shorter one of the same sender takes its place, one of a third sender the other's.
     receiver.give(0, &data(2, 3, 0, 10));
-    assert_eq!(said(&mut receiver, 0), [(2, Verb::Grant, 5, 6)]);
+    assert_eq!(said(&mut receiver, 0), [(2, MessageType::Grant, 5, 6)]);
     receiver.give(0, &data(3, 4, 0, 8));
-    assert_eq!(said(&mut receiver, 0), [(3, Verb::Grant, 5, 6)]);
+    assert_eq!(said(&mut receiver, 0), [(3, MessageType::Grant, 5, 6)]);
     for (flow, from, packets) in [(0, 2, 30), (1, 3, 20)] {
         receiver.give(1, &data(flow, from, 1, packets));
         assert!(said(&mut receiver, 1).is_empty(), "flow {flow} is not among the best");
@@ -90,9 +95,12 @@ fn the_best_messages_are_granted_one_per_sender_in_order_of_what_is_left() {
         receiver.give(2, &data(3, 4, n, 8));
     }
     let grants = said(&mut receiver, 2);
-    assert_eq!(grants[..3], [(3, Verb::Grant, 6, 6), (3, Verb::Grant, 7, 6), (3, Verb::Grant, 8, 6)]);
+    assert_eq!(
+        grants[..3],
+        [(3, MessageType::Grant, 6, 6), (3, MessageType::Grant, 7, 6), (3, MessageType::Grant, 8, 6)]
+    );
     receiver.give(3, &data(2, 3, 1, 10));
-    assert_eq!(said(&mut receiver, 3), [(2, Verb::Grant, 6, 6), (0, Verb::Grant, 6, 7)]);
+    assert_eq!(said(&mut receiver, 3), [(2, MessageType::Grant, 6, 6), (0, MessageType::Grant, 6, 7)]);
 }
 
 #[test]
@@ -104,7 +112,10 @@ fn a_gap_is_asked_for_after_a_while_and_sent_again_in_the_best_class() {
     assert_eq!(receiver.host.next_timeout(), Some(Time(100 * SLOT)));
     receiver.ring(100 * SLOT);
     let resend = receiver.poll(100 * SLOT).unwrap();
-    assert_eq!((resend.body.verb, number(&resend), resend.body.size), (Verb::Resend, 1, 3 * 1_460));
+    assert_eq!(
+        (resend.body.message_type, number(&resend), resend.body.size),
+        (MessageType::Resend, 1, 3 * 1_460)
+    );
     let mut sender = host(0, 7);
     sender.open(0, spec(0, 4));
     sender.poll_all(0);
@@ -132,8 +143,8 @@ fn duplicates_do_not_put_off_the_resend() {
         receiver.give(at * SLOT, &data(0, 0, n, 4));
     }
     receiver.ring(150 * SLOT);
-    let resend = receiver.poll(150 * SLOT).map(|packet| (packet.body.verb, number(&packet)));
-    assert_eq!(resend, Some((Verb::Resend, 1)));
+    let resend = receiver.poll(150 * SLOT).map(|packet| (packet.body.message_type, number(&packet)));
+    assert_eq!(resend, Some((MessageType::Resend, 1)));
 }
 
 #[test]
@@ -141,13 +152,18 @@ fn what_was_not_sent_yet_is_busy_and_a_lost_grant_is_made_good() {
     let mut sender = host(0, 7);
     sender.open(0, spec(0, 9));
     assert_eq!(sender.poll_all(0).len(), 4);
-    sender.give(1, &tell(4, Verb::Resend, 6));
-    let said: Vec<_> = sender.poll_all(1).iter().map(|p| (p.body.verb, number(p))).collect();
-    assert_eq!(said, [(Verb::Busy, 4), (Verb::Data, 4), (Verb::Data, 5)]);
+    sender.give(1, &tell(4, MessageType::Resend, 6));
+    let said: Vec<_> = sender.poll_all(1).iter().map(|p| (p.body.message_type, number(p))).collect();
+    assert_eq!(said, [(MessageType::Busy, 4), (MessageType::Data, 4), (MessageType::Data, 5)]);
     // BUSY puts the next RESEND off.
     let mut receiver = host(1, 7);
     receiver.give(0, &data(0, 0, 1, 4));
-    let busy = bench::packet(0, (0, 1), 0, Note { verb: Verb::Busy, ..Note::default() });
+    let busy = bench::packet(
+        0,
+        (0, 1),
+        0,
+        ControlMessage { message_type: MessageType::Busy, ..ControlMessage::default() },
+    );
     receiver.give(60 * SLOT, &busy);
     receiver.ring(100 * SLOT);
     assert!(receiver.poll(100 * SLOT).is_none());
@@ -166,8 +182,8 @@ fn a_sender_that_hears_nothing_sends_its_first_packet_again_and_a_late_copy_is_a
     for n in [0, 1, 0] {
         receiver.give(0, &data(0, 0, n, 2));
     }
-    let acks: Vec<Verb> = receiver.poll_all(0).iter().map(|p| p.body.verb).collect();
-    assert_eq!(acks, [Verb::Ack, Verb::Ack]);
+    let acks: Vec<MessageType> = receiver.poll_all(0).iter().map(|p| p.body.message_type).collect();
+    assert_eq!(acks, [MessageType::Ack, MessageType::Ack]);
 }
 
 #[test]
@@ -175,14 +191,14 @@ fn a_grant_for_a_message_that_was_aborted_ends_it_at_the_receiver() {
     let mut receiver = host(1, 1);
     receiver.give(0, &data(0, 0, 0, 30));
     receiver.give(0, &data(1, 2, 0, 40));
-    assert_eq!(said(&mut receiver, 0), [(0, Verb::Grant, 5, 7)]);
+    assert_eq!(said(&mut receiver, 0), [(0, MessageType::Grant, 5, 7)]);
     let mut sender = host(0, 1);
-    sender.give(1, &tell(5, Verb::Grant, 0));
+    sender.give(1, &tell(5, MessageType::Grant, 0));
     let unknown = sender.poll(1).unwrap();
-    assert_eq!(unknown.body.verb, Verb::Unknown);
+    assert_eq!(unknown.body.message_type, MessageType::Unknown);
     receiver.give(2, &unknown);
     // The other message is the best now.
-    assert_eq!(said(&mut receiver, 2), [(1, Verb::Grant, 5, 7)]);
+    assert_eq!(said(&mut receiver, 2), [(1, MessageType::Grant, 5, 7)]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn way(hops: &[HopReading]) -> Readings {
 /// The ACK up to `una`, when `next` is the first byte not sent.
 fn ack(flow: &mut Hpcc, una: u64, next: u64, hops: &[HopReading]) {
     flow.on_telemetry(&way(hops));
-    flow.on_ack(&AckSeen {
+    flow.on_ack(&AckEvent {
         now: Time(1),
         acked: MSS,
         una,
@@ -93,7 +93,7 @@ fn the_window_stays_between_floor_and_line_rate_and_is_paced() {
     let mut flow = hpcc();
     flow.on_sent(Time(7_000_000));
     // 1,000 B of 100,000 in 10 us: a packet each 100 ns.
-    assert_eq!(flow.gate(), Gate::NotBefore(Time(7_100_000)));
+    assert_eq!(flow.gate(), SendPermission::NotBefore(Time(7_100_000)));
     (flow.utilization, flow.update_beyond, flow.seen) = (1e-9, Some(0), way(&[at(0, 0, 0)]));
     flow.stage = 5;
     ack(&mut flow, 10, 10, &[at(10, 0, 0)]);
@@ -102,7 +102,10 @@ fn the_window_stays_between_floor_and_line_rate_and_is_paced() {
     flow.step = 0.0;
     ack(&mut flow, 20, 20, &[at(11, 0, 0)]);
     close(flow.window, 1.0);
-    assert_eq!((flow.window(), flow.gate()), (MSS, Gate::NotBefore(Time(7_000_000 + 10_000_000_000))));
+    assert_eq!(
+        (flow.window(), flow.gate()),
+        (MSS, SendPermission::NotBefore(Time(7_000_000 + 10_000_000_000)))
+    );
 }
 
 #[test]

@@ -14,8 +14,8 @@ const CONFIG: Config = Config {
 };
 
 /// An ACK of a segment with ten in flight, by a one-way delay in microseconds.
-fn ack(at: u64, delay: i64) -> AckSeen {
-    AckSeen {
+fn ack(at: u64, delay: i64) -> AckEvent {
+    AckEvent {
         now: Time(at * 1_000_000),
         acked: MSS,
         una: MSS,
@@ -51,10 +51,10 @@ fn growth_is_in_proportion_to_what_is_missing_of_the_target() {
 #[test]
 fn a_window_that_does_not_limit_shrinks_but_does_not_grow() {
     let mut flow = flow(&CONFIG);
-    flow.on_ack(&AckSeen { growth: Growth::NotLimited, ..ack(100, 0) });
+    flow.on_ack(&AckEvent { growth: Growth::NotLimited, ..ack(100, 0) });
     close(flow.cwnd(), 10_000.0);
     // 40 us of queue: off = -1.
-    flow.on_ack(&AckSeen { growth: Growth::NotLimited, ..ack(200, 40) });
+    flow.on_ack(&AckEvent { growth: Growth::NotLimited, ..ack(200, 40) });
     close(flow.cwnd(), 10_000.0 - 1e6 / 10_000.0);
 }
 
@@ -88,7 +88,7 @@ fn the_filter_takes_the_shortest_of_the_last_samples_of_a_round_trip() {
 fn the_window_stays_within_what_is_in_flight_and_a_segment() {
     let mut flow = flow(&CONFIG);
     // One segment is left in flight, two before this ACK: at most three.
-    flow.on_ack(&AckSeen { next: 2 * MSS, ..ack(100, 0) });
+    flow.on_ack(&AckEvent { next: 2 * MSS, ..ack(100, 0) });
     close(flow.cwnd(), 3_000.0);
 }
 
@@ -96,7 +96,7 @@ fn the_window_stays_within_what_is_in_flight_and_a_segment() {
 fn losses_halve_once_a_round_trip_and_a_timeout_leaves_a_segment() {
     let mut flow = flow(&CONFIG);
     flow.on_ack(&ack(100, 0));
-    let loss = |at: u64| LossSeen { now: Time(at * 1_000_000), in_flight: 0, next: 0 };
+    let loss = |at: u64| LossEvent { now: Time(at * 1_000_000), in_flight: 0, next: 0 };
     flow.on_loss(&loss(200));
     flow.on_loss(&loss(209));
     close(flow.cwnd(), 5_050.0);

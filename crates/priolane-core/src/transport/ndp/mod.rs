@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{Host, Note, Pacer, Verb, answer};
+use super::receiver_driven::{ControlMessage, Host, MessageType, Pacer, answer};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
@@ -32,14 +32,14 @@ use crate::packet::{Frame, Kind, Marks, Packet};
 use crate::transport::{Cost, Machine, Setup, TransportKeys};
 use crate::units::Time;
 pub use config::{Config, PullOrder};
-use receiver::Inflow;
-use sender::Outflow;
+use receiver::ReceiverFlow;
+use sender::SenderFlow;
 
 /// NDP at one host.
 #[derive(Debug)]
 pub struct Ndp {
     config: Arc<Config>,
-    host: Host<Outflow, Inflow>,
+    host: Host<SenderFlow, ReceiverFlow>,
     pacer: Pacer,
     /// Flows to this host with pulls to be sent: class, turn, place.
     pulling: BTreeSet<(Class, u64, u32)>,
@@ -109,7 +109,7 @@ impl Ndp {
     }
 
     /// A flow to this host, known or new.
-    fn receiving(&mut self, packet: &Packet<Note>, now: Time) -> Option<Incoming<()>> {
+    fn receiving(&mut self, packet: &Packet<ControlMessage>, now: Time) -> Option<Incoming<()>> {
         let header = &packet.header;
         let role = self.host.flows.incoming(FlowKey::of(header));
         if role.is_some() {
@@ -121,11 +121,11 @@ impl Ndp {
             Admit::No => return None,
         }
         let class = if self.config.pull == PullOrder::ByClass { header.class } else { 0 };
-        let inflow = Inflow::new(packet, &self.config.frame, class);
-        Some(Incoming::Active(self.host.flows.add_receiver(FlowKey::of(header), inflow, now)))
+        let receiver_flow = ReceiverFlow::new(packet, &self.config.frame, class);
+        Some(Incoming::Active(self.host.flows.add_receiver(FlowKey::of(header), receiver_flow, now)))
     }
 
-    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
+    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<ControlMessage>) {
         let header = &packet.header;
         let trimmed = header.marks.has(Marks::TRIMMED);
         let slot = match self.receiving(packet, cx.now) {
@@ -139,7 +139,7 @@ impl Ndp {
         let turn = self.next_turn();
         let idle = self.pulling.is_empty() && self.pacer.next() <= cx.now;
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        let verb = flow.arrived(packet, &mut self.host.payload);
+        let message_type = flow.arrived(packet, &mut self.host.payload);
         if flow.wants_pull() {
             flow.owed += 1;
             if idle {
@@ -150,22 +150,22 @@ impl Ndp {
                 self.pulling.insert((flow.class, turn, slot));
             }
         }
-        let body = Note { count: flow.pulls, verb, ..Note::default() };
-        let kind = if verb == Verb::Ack { Kind::Ack } else { Kind::Signal };
+        let body = ControlMessage { count: flow.pulls, message_type, ..ControlMessage::default() };
+        let kind = if message_type == MessageType::Ack { Kind::Ack } else { Kind::Signal };
         if flow.left == 0 {
             self.pulling.remove(&(flow.class, flow.turn, slot));
             self.host.deliver(cx.now, meta, header);
         }
-        debug_assert!(trimmed || verb == Verb::Ack, "payload that came is acknowledged");
+        debug_assert!(trimmed || message_type == MessageType::Ack, "payload that came is acknowledged");
         self.host.outbox.push(answer(header, kind), body);
     }
 
     /// An ACK, NACK or pull for a flow of this host.
-    fn on_answer(&mut self, cx: &Cx, packet: &Packet<Note>) {
+    fn on_answer(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let header = &packet.header;
         let Some(slot) = self.host.answered(header, cx.now) else {
-            if packet.body.verb == Verb::Pull {
-                self.host.signal(header, Verb::Unknown);
+            if packet.body.message_type == MessageType::Pull {
+                self.host.signal(header, MessageType::Unknown);
             }
             return;
         };
@@ -182,7 +182,7 @@ impl Ndp {
     }
 
     /// A packet of a flow of this host came back.
-    fn on_returned(&mut self, cx: &Cx, packet: &Packet<Note>) {
+    fn on_returned(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(slot) = self.host.flows.sender_of(packet.header.flow) else { return };
         if let Some(flow) = self.host.flows.senders.get_mut(slot) {
             flow.came_back(cx.now, packet);
@@ -209,7 +209,7 @@ impl Ndp {
     }
 
     /// The pull that goes now, if one may.
-    fn next_pull(&mut self, now: Time) -> Option<Packet<Note>> {
+    fn next_pull(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
         if self.pulling.is_empty() || self.pacer.next() > now {
             return None;
         }
@@ -225,7 +225,7 @@ impl Ndp {
         Some(Packet { header: self.host.outbox.control(header), body })
     }
 
-    fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
+    fn next_data(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
         while let Some((_, slot)) = self.sending.pop_first() {
             let frame = self.config.frame;
             let Some(flow) = self.host.flows.senders.get_mut(slot) else { continue };
@@ -241,12 +241,12 @@ impl Ndp {
 }
 
 impl Endpoint for Ndp {
-    type Body = Note;
+    type Body = ControlMessage;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let own = || u16::try_from(self.host.bdp(&flow, &path(), &self.config.frame)).unwrap_or(u16::MAX);
         let window = self.config.init_window.unwrap_or_else(own).max(1);
-        let slot = self.host.add_sender(Outflow::new(flow, window, cx.now, &self.config.frame), cx.now);
+        let slot = self.host.add_sender(SenderFlow::new(flow, window, cx.now, &self.config.frame), cx.now);
         self.offer(slot, cx.now);
     }
 
@@ -256,13 +256,17 @@ impl Endpoint for Ndp {
         }
     }
 
-    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Note>) {
-        match packet.body.verb {
-            Verb::Data if packet.header.marks.has(Marks::RETURNED) => self.on_returned(cx, packet),
-            Verb::Data => self.on_data(cx, meta, packet),
-            Verb::Ack | Verb::Nack | Verb::Pull => self.on_answer(cx, packet),
-            Verb::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
-            Verb::Request | Verb::Token | Verb::Grant | Verb::Resend | Verb::Busy => {}
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<ControlMessage>) {
+        match packet.body.message_type {
+            MessageType::Data if packet.header.marks.has(Marks::RETURNED) => self.on_returned(cx, packet),
+            MessageType::Data => self.on_data(cx, meta, packet),
+            MessageType::Ack | MessageType::Nack | MessageType::Pull => self.on_answer(cx, packet),
+            MessageType::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
+            MessageType::Request
+            | MessageType::Token
+            | MessageType::Grant
+            | MessageType::Resend
+            | MessageType::Busy => {}
         }
     }
 
@@ -281,7 +285,7 @@ impl Endpoint for Ndp {
         self.host.flows.next_timeout()
     }
 
-    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<ControlMessage> {
         let control = self.host.outbox.pop().or_else(|| self.next_pull(cx.now));
         if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
             return Tx::Send { packet, id: None };

@@ -3,12 +3,12 @@
 use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
-use crate::transport::common::Alarm;
-use crate::transport::receiver_driven::{Inbound, Note, Verb, has_inbound};
+use crate::transport::common::FlowTimer;
+use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, has_inbound};
 
 /// A flow that this host receives.
 #[derive(Debug)]
-pub(super) struct Inflow {
+pub(super) struct ReceiverFlow {
     /// Packets missing.
     pub(super) left: u64,
     /// The class among whose flows it takes turns, and its turn, where it waits for one.
@@ -17,7 +17,7 @@ pub(super) struct Inflow {
     /// Pulls sent, and those that wait.
     pub(super) pulls: u32,
     pub(super) owed: u32,
-    alarm: Alarm,
+    alarm: FlowTimer,
     inbound: Inbound,
     /// Pulls that the flow takes as far as is known: packets beyond the first window, trimmed ones and some that went back.
     needed: u64,
@@ -25,11 +25,11 @@ pub(super) struct Inflow {
     returned: u32,
 }
 
-has_inbound!(Inflow);
+has_inbound!(ReceiverFlow);
 
-impl Inflow {
+impl ReceiverFlow {
     /// The flow of `packet`, in turns with others of `class`.
-    pub(super) fn new(packet: &Packet<Note>, frame: &Frame, class: Class) -> Self {
+    pub(super) fn new(packet: &Packet<ControlMessage>, frame: &Frame, class: Class) -> Self {
         let inbound = Inbound::new(packet, frame);
         let count = inbound.packets.count();
         Self {
@@ -38,7 +38,7 @@ impl Inflow {
             turn: 0,
             pulls: 0,
             owed: 0,
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
             inbound,
             needed: count - u64::from(packet.body.window).min(count),
             returned: 0,
@@ -46,20 +46,24 @@ impl Inflow {
     }
 
     /// A packet of the flow arrived, perhaps trimmed; returns the answer to its sender. `stats` counts new payload.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) -> Verb {
+    pub(super) fn arrived(
+        &mut self,
+        packet: &Packet<ControlMessage>,
+        stats: &mut PayloadStats,
+    ) -> MessageType {
         self.needed += u64::from(packet.body.count.saturating_sub(self.returned));
         self.returned = self.returned.max(packet.body.count);
         if !packet.header.marks.has(Marks::TRIMMED) {
             self.left -= u64::from(self.inbound.insert(&packet.header, stats));
-            return Verb::Ack;
+            return MessageType::Ack;
         }
         let Inbound { packets, got, .. } = &self.inbound;
         let n = packets.at(packet.header.offset.get());
         if n >= packets.count() || got.has(n) {
-            return Verb::Ack;
+            return MessageType::Ack;
         }
         self.needed += 1;
-        Verb::Nack
+        MessageType::Nack
     }
 
     /// Whether an arrival calls for one more pull.
@@ -68,9 +72,16 @@ impl Inflow {
     }
 
     /// The pull that goes now.
-    pub(super) fn pull(&mut self) -> (Header, Note) {
+    pub(super) fn pull(&mut self) -> (Header, ControlMessage) {
         self.pulls = self.pulls.wrapping_add(1);
         self.owed = self.owed.saturating_sub(1);
-        (self.inbound.header(Kind::Credit), Note { count: self.pulls, verb: Verb::Pull, ..Note::default() })
+        (
+            self.inbound.header(Kind::Credit),
+            ControlMessage {
+                count: self.pulls,
+                message_type: MessageType::Pull,
+                ..ControlMessage::default()
+            },
+        )
     }
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::endpoint::FlowRequest;
 use crate::packet::{Frame, Packet};
-use crate::transport::common::Alarm;
-use crate::transport::receiver_driven::{Note, Outgoing, Turn, Verb, has_outgoing};
+use crate::transport::common::FlowTimer;
+use crate::transport::receiver_driven::{ControlMessage, MessageType, Outgoing, Transmission, has_outgoing};
 use crate::units::{Span, Time};
 
 /// Doublings after which the wait of a sender that hears nothing grows no more.
@@ -24,11 +24,11 @@ enum State {
 
 /// A flow that this host sends.
 #[derive(Debug)]
-pub(super) struct Outflow {
+pub(super) struct SenderFlow {
     pub(super) out: Outgoing,
     /// Its turn among the flows of the host that may send.
     pub(super) turn: Option<u64>,
-    alarm: Alarm,
+    alarm: FlowTimer,
     window: u16,
     /// The first packet never sent.
     next: u64,
@@ -53,15 +53,15 @@ pub(super) struct Outflow {
     silences: u32,
 }
 
-has_outgoing!(Outflow);
+has_outgoing!(SenderFlow);
 
-impl Outflow {
+impl SenderFlow {
     /// A flow that sends `window` packets unasked from `now` on.
     pub(super) fn new(spec: FlowRequest, window: u16, now: Time, frame: &Frame) -> Self {
         Self {
             out: Outgoing::new(spec, frame),
             turn: None,
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
             window,
             next: 0,
             base: 0,
@@ -111,7 +111,7 @@ impl Outflow {
     }
 
     /// The packet that goes now: what was given up, the first window, then a packet for a pull.
-    pub(super) fn next_data(&mut self, now: Time, frame: &Frame) -> Option<Packet<Note>> {
+    pub(super) fn next_data(&mut self, now: Time, frame: &Frame) -> Option<Packet<ControlMessage>> {
         if !self.may_send() {
             return None;
         }
@@ -123,10 +123,10 @@ impl Outflow {
                 self.trimmed.pop_front().unwrap_or(self.next)
             }
         };
-        let turn = if n < self.next { Turn::Again } else { Turn::First };
+        let turn = if n < self.next { Transmission::Again } else { Transmission::First };
         match turn {
-            Turn::Again => *self.state(n)? = State::Flying(now),
-            Turn::First => {
+            Transmission::Again => *self.state(n)? = State::Flying(now),
+            Transmission::First => {
                 self.next += 1;
                 self.states.push_back(State::Flying(now));
             }
@@ -145,7 +145,7 @@ impl Outflow {
     }
 
     /// An ACK, NACK or pull arrived.
-    pub(super) fn heard(&mut self, now: Time, packet: &Packet<Note>) {
+    pub(super) fn heard(&mut self, now: Time, packet: &Packet<ControlMessage>) {
         (self.heard, self.silences) = (now, 0);
         let pulls = packet.body.count.wrapping_sub(self.pulled);
         if pulls.cast_signed() > 0 {
@@ -153,8 +153,8 @@ impl Outflow {
             self.credits = self.credits.saturating_add(pulls);
         }
         let n = self.out.packets.at(packet.header.offset.get());
-        match packet.body.verb {
-            Verb::Ack => {
+        match packet.body.message_type {
+            MessageType::Ack => {
                 if let Some(state) = self.state(n) {
                     *state = State::Acked;
                 }
@@ -163,7 +163,7 @@ impl Outflow {
                     self.base += 1;
                 }
             }
-            Verb::Nack => {
+            MessageType::Nack => {
                 self.nacks += 1;
                 if let Some(state @ State::Flying(_)) = self.state(n) {
                     *state = State::Due;
@@ -191,7 +191,7 @@ impl Outflow {
 
     /// Packet `n` came back without its payload: it goes at once if nothing is on its way that would be answered with a
     /// pull, else it waits for one.
-    pub(super) fn came_back(&mut self, now: Time, packet: &Packet<Note>) {
+    pub(super) fn came_back(&mut self, now: Time, packet: &Packet<ControlMessage>) {
         (self.heard, self.silences) = (now, 0);
         let n = self.out.packets.at(packet.header.offset.get());
         let Some(state @ State::Flying(_)) = self.state(n) else { return };

@@ -7,15 +7,20 @@ fn host(id: u16) -> Bench<Ndp> {
     Bench::new(Ndp::new(local(id), Arc::new(config)))
 }
 
-fn answer_to(n: u64, verb: Verb, pulls: u32) -> Packet<Note> {
-    bench::packet(0, (1, 0), n, Note { verb, count: pulls, ..Note::default() })
+fn answer_to(n: u64, message_type: MessageType, pulls: u32) -> Packet<ControlMessage> {
+    bench::packet(0, (1, 0), n, ControlMessage { message_type, count: pulls, ..ControlMessage::default() })
 }
 
-fn data(flow: u32, n: u64, packets: u64) -> Packet<Note> {
-    bench::packet(flow, (0, 1), n, Note { size: packets * 1_460, window: 4, ..Note::default() })
+fn data(flow: u32, n: u64, packets: u64) -> Packet<ControlMessage> {
+    bench::packet(
+        flow,
+        (0, 1),
+        n,
+        ControlMessage { size: packets * 1_460, window: 4, ..ControlMessage::default() },
+    )
 }
 
-fn trimmed(flow: u32, n: u64, packets: u64) -> Packet<Note> {
+fn trimmed(flow: u32, n: u64, packets: u64) -> Packet<ControlMessage> {
     let mut packet = data(flow, n, packets);
     packet.header.payload = 0;
     packet.header.marks = Marks::TRIMMED;
@@ -27,17 +32,17 @@ fn the_first_window_goes_unasked_then_a_packet_for_each_pull_trimmed_ones_first(
     let mut sender = host(0);
     sender.open(0, spec(0, 10));
     assert_eq!(sender.poll_all(0).iter().map(number).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    sender.give(10, &answer_to(0, Verb::Ack, 0));
-    sender.give(10, &answer_to(2, Verb::Nack, 0));
+    sender.give(10, &answer_to(0, MessageType::Ack, 0));
+    sender.give(10, &answer_to(2, MessageType::Nack, 0));
     assert!(sender.poll(10).is_none());
     // Two pulls at once: the count is two ahead. What was trimmed goes first, then what is new.
-    sender.give(20, &answer_to(0, Verb::Pull, 2));
+    sender.give(20, &answer_to(0, MessageType::Pull, 2));
     assert_eq!(sender.poll_all(20).iter().map(number).collect::<Vec<_>>(), [2, 4]);
     // An older count says nothing.
-    sender.give(30, &answer_to(0, Verb::Pull, 1));
+    sender.give(30, &answer_to(0, MessageType::Pull, 1));
     assert!(sender.poll(30).is_none());
     // An ACK that names a pull is one.
-    sender.give(40, &answer_to(1, Verb::Ack, 3));
+    sender.give(40, &answer_to(1, MessageType::Ack, 3));
     assert_eq!(sender.poll_all(40).iter().map(number).collect::<Vec<_>>(), [5]);
 }
 
@@ -46,9 +51,9 @@ fn a_pull_that_overtakes_its_nack_is_kept_for_it() {
     let mut sender = host(0);
     sender.open(0, spec(0, 4));
     assert_eq!(sender.poll_all(0).len(), 4);
-    sender.give(10, &answer_to(0, Verb::Pull, 1));
+    sender.give(10, &answer_to(0, MessageType::Pull, 1));
     assert!(sender.poll(10).is_none());
-    sender.give(20, &answer_to(3, Verb::Nack, 0));
+    sender.give(20, &answer_to(3, MessageType::Nack, 0));
     assert_eq!(sender.poll_all(20).iter().map(number).collect::<Vec<_>>(), [3]);
 }
 
@@ -57,11 +62,11 @@ fn what_is_not_heard_of_goes_again_and_silence_is_waited_for_ever_longer() {
     let mut sender = host(0);
     sender.open(0, spec(0, 9));
     sender.poll_all(0);
-    (0..3).for_each(|n| sender.give(10, &answer_to(n, Verb::Ack, 0)));
+    (0..3).for_each(|n| sender.give(10, &answer_to(n, MessageType::Ack, 0)));
     assert!(sender.host.next_timeout().unwrap() <= Time(100 * SLOT));
     sender.ring(100 * SLOT);
     assert_eq!(sender.poll_all(100 * SLOT).iter().map(number).collect::<Vec<_>>(), [3]);
-    sender.give(110 * SLOT, &answer_to(3, Verb::Ack, 0));
+    sender.give(110 * SLOT, &answer_to(3, MessageType::Ack, 0));
     // Nothing is on its way and nobody pulls: one packet after one timeout of silence.
     let mut sent = Vec::new();
     for at in 110..800 {
@@ -78,13 +83,23 @@ fn a_receiver_answers_at_once_and_pulls_one_per_packet_time_in_turns() {
     // The pacer is idle: the pull goes with the ACK.
     receiver.give(0, &data(0, 0, 20));
     let ack = receiver.poll(0).unwrap();
-    assert_eq!((ack.body.verb, ack.body.count), (Verb::Ack, 1));
+    assert_eq!((ack.body.message_type, ack.body.count), (MessageType::Ack, 1));
     for n in 1..4 {
         receiver.give(1, &data(0, n, 20));
         receiver.give(1, &trimmed(1, n, 20));
     }
-    let answers: Vec<_> = (0..6).map(|_| receiver.poll(1).unwrap().body.verb).collect();
-    assert_eq!(answers, [Verb::Ack, Verb::Nack, Verb::Ack, Verb::Nack, Verb::Ack, Verb::Nack]);
+    let answers: Vec<_> = (0..6).map(|_| receiver.poll(1).unwrap().body.message_type).collect();
+    assert_eq!(
+        answers,
+        [
+            MessageType::Ack,
+            MessageType::Nack,
+            MessageType::Ack,
+            MessageType::Nack,
+            MessageType::Ack,
+            MessageType::Nack
+        ]
+    );
     let pulls: Vec<_> = (0..16)
         .filter_map(|half| receiver.poll(half * SLOT / 2).map(|p| (half, p.header.flow.0, p.body.count)))
         .collect();
@@ -110,7 +125,7 @@ fn no_more_is_pulled_than_is_still_to_be_sent() {
     assert!(matches!(receiver.host.poll_event(), Some(Event::Delivered { missing: 0, .. })));
     // A copy of a packet of a flow that is all here is acknowledged.
     receiver.give(50 * SLOT, &trimmed(0, 3, 6));
-    assert_eq!(receiver.poll(50 * SLOT).unwrap().body.verb, Verb::Ack);
+    assert_eq!(receiver.poll(50 * SLOT).unwrap().body.message_type, MessageType::Ack);
 }
 
 #[test]
@@ -119,7 +134,7 @@ fn the_last_ack_completes_the_flow_and_nothing_is_left_of_it() {
     sender.open(0, spec(0, 3));
     sender.poll_all(0);
     for n in [2, 0, 1] {
-        sender.give(10, &answer_to(n, Verb::Ack, 0));
+        sender.give(10, &answer_to(n, MessageType::Ack, 0));
     }
     match sender.host.poll_event() {
         Some(Event::Completed(report)) => assert_eq!((report.bytes, report.retransmits), (4_380, 0)),
@@ -129,7 +144,7 @@ fn the_last_ack_completes_the_flow_and_nothing_is_left_of_it() {
 }
 
 /// Packet `n`, sent back by a switch.
-fn returned(n: u64) -> Packet<Note> {
+fn returned(n: u64) -> Packet<ControlMessage> {
     let mut packet = trimmed(0, n, 10);
     (packet.header.src, packet.header.dst) = (packet.header.dst, packet.header.src);
     packet.header.marks = packet.header.marks.with(Marks::RETURNED);
@@ -144,7 +159,7 @@ fn what_comes_back_waits_for_a_pull_that_the_receiver_is_told_of() {
     // Three are still on their way, and their pulls are to come.
     sender.give(1, &returned(1));
     assert!(sender.poll(1).is_none());
-    sender.give(2, &answer_to(0, Verb::Ack, 1));
+    sender.give(2, &answer_to(0, MessageType::Ack, 1));
     let again = sender.poll_all(2);
     assert_eq!(again.iter().map(|p| (number(p), p.body.count)).collect::<Vec<_>>(), [(1, 1)]);
     // The receiver pulls six packets beyond the first window, and this one.
@@ -174,7 +189,7 @@ fn what_comes_back_goes_at_once_where_nothing_else_would_be_answered() {
     sender.poll_all(0);
     sender.give(1, &returned(1));
     assert!(sender.poll(1).is_none());
-    sender.give(2, &answer_to(0, Verb::Ack, 0));
+    sender.give(2, &answer_to(0, MessageType::Ack, 0));
     assert_eq!(sender.poll_all(2).iter().map(number).collect::<Vec<_>>(), [1]);
 }
 

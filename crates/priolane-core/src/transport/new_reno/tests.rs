@@ -3,8 +3,8 @@ use crate::units::{Span, Time};
 
 const MSS: u64 = 1_000;
 
-fn ack(acked: u64, growth: Growth) -> AckSeen {
-    AckSeen {
+fn ack(acked: u64, growth: Growth) -> AckEvent {
+    AckEvent {
         now: Time::ZERO,
         acked,
         una: 0,
@@ -18,8 +18,8 @@ fn ack(acked: u64, growth: Growth) -> AckSeen {
     }
 }
 
-fn loss(in_flight: u64) -> LossSeen {
-    LossSeen { now: Time::ZERO, in_flight, next: 0 }
+fn loss(in_flight: u64) -> LossEvent {
+    LossEvent { now: Time::ZERO, in_flight, next: 0 }
 }
 
 /// In congestion avoidance with a window of `segments`.

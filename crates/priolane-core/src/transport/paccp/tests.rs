@@ -13,8 +13,8 @@ const CONFIG: Config = Config {
 };
 const EXACT: Config = Config { avoidance: Avoidance::Exact, ..CONFIG };
 
-fn ack(acked: u64) -> AckSeen {
-    AckSeen {
+fn ack(acked: u64) -> AckEvent {
+    AckEvent {
         now: Time::ZERO,
         acked,
         una: 0,
@@ -28,8 +28,8 @@ fn ack(acked: u64) -> AckSeen {
     }
 }
 
-fn loss(in_flight: u64) -> LossSeen {
-    LossSeen { now: Time::ZERO, in_flight, next: 0 }
+fn loss(in_flight: u64) -> LossEvent {
+    LossEvent { now: Time::ZERO, in_flight, next: 0 }
 }
 
 /// A new flow with this minimum window (in segments over `RTT`) and weight, first window `segments`.
@@ -67,7 +67,7 @@ fn the_window_stands_when_it_does_not_limit_or_is_being_repaired() {
         [paccp(CONFIG, 10, 0, 1_000), avoiding(CONFIG, 10, 0, 2_000), avoiding(EXACT, 10, 5, 1_000)]
     {
         for growth in [Growth::NotLimited, Growth::Recovering] {
-            (0..100).for_each(|_| paccp.on_ack(&AckSeen { growth, ..ack(MSS) }));
+            (0..100).for_each(|_| paccp.on_ack(&AckEvent { growth, ..ack(MSS) }));
         }
         assert_eq!((paccp.window(), paccp.credit), (10 * MSS, 0));
     }
@@ -156,7 +156,7 @@ fn the_minimum_window_follows_the_smoothed_or_the_base_rtt() {
     for (of, expected) in [(RttOf::Smoothed, 40_000.0), (RttOf::Base, 20_000.0)] {
         let mut flow = paccp(Config { rtt: of, ..CONFIG }, 10, 20, 1_000);
         flow.on_ack(&ack(MSS));
-        flow.on_ack(&AckSeen { rtt: Some(RTT.times(3)), srtt: RTT.times(2), ..ack(MSS) });
+        flow.on_ack(&AckEvent { rtt: Some(RTT.times(3)), srtt: RTT.times(2), ..ack(MSS) });
         assert_eq!(flow.minimum, expected);
     }
 }

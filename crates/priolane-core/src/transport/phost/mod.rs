@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{Host, Inbound, Note, Pacer, Place, Verb, replace};
+use super::receiver_driven::{ControlMessage, Host, Inbound, MessageType, Pacer, Place, replace};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
@@ -31,8 +31,8 @@ use crate::packet::{Frame, Marks, Packet};
 use crate::transport::{Cost, Machine, Setup, TransportKeys};
 use crate::units::{Span, Time};
 pub use config::{Config, Free};
-use receiver::{Inflow, Turn, part};
-use sender::Outflow;
+use receiver::{ReceiverFlow, TokenEligibility, part};
+use sender::SenderFlow;
 
 /// Classes of pHost's packets: control, payload of short flows, payload of long ones.
 pub const LEVELS: Class = 3;
@@ -41,7 +41,7 @@ pub const LEVELS: Class = 3;
 #[derive(Debug)]
 pub struct PHost {
     config: Arc<Config>,
-    host: Host<Outflow, Inflow>,
+    host: Host<SenderFlow, ReceiverFlow>,
     pacer: Pacer,
     /// Flows to this host that may be given a token.
     asking: BTreeSet<Place>,
@@ -105,17 +105,17 @@ impl PHost {
     /// Keeps `asking` in step with a receiver, and its alarm.
     fn ask(&mut self, slot: u32) {
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        let place = (flow.turn == Turn::Ready).then_some((flow.left, flow.order, slot));
+        let place = (flow.turn == TokenEligibility::Ready).then_some((flow.left, flow.order, slot));
         replace(&mut self.asking, &mut flow.asked, place);
         flow.alarm.due = match flow.turn {
-            Turn::Ready => Time::NEVER,
-            Turn::Downgraded(until) | Turn::Pause(until) => until,
+            TokenEligibility::Ready => Time::NEVER,
+            TokenEligibility::Downgraded(until) | TokenEligibility::Pause(until) => until,
         };
         self.host.flows.arm_receiver(slot);
     }
 
     /// A flow to this host, known or new.
-    fn receiving(&mut self, cx: &Cx, packet: &Packet<Note>) -> Option<Incoming<()>> {
+    fn receiving(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) -> Option<Incoming<()>> {
         let role = self.host.flows.incoming(FlowKey::of(&packet.header));
         if role.is_some() {
             return role;
@@ -128,22 +128,26 @@ impl PHost {
         let order = self.next_arrival();
         let inbound = Inbound::new(packet, &self.config.frame);
         let free = self.config.free(inbound.packets.count(), packet.body.window);
-        let mut inflow = Inflow::new(packet, inbound, free, order);
-        if packet.body.verb == Verb::Request {
-            inflow.wait_for_free(cx.now, Span::from_ns(u64::from(packet.body.count)), self.pacer.slot());
+        let mut receiver_flow = ReceiverFlow::new(packet, inbound, free, order);
+        if packet.body.message_type == MessageType::Request {
+            receiver_flow.wait_for_free(
+                cx.now,
+                Span::from_ns(u64::from(packet.body.count)),
+                self.pacer.slot(),
+            );
         }
-        let slot = self.host.flows.add_receiver(FlowKey::of(&packet.header), inflow, cx.now);
+        let slot = self.host.flows.add_receiver(FlowKey::of(&packet.header), receiver_flow, cx.now);
         self.ask(slot);
         Some(Incoming::Active(slot))
     }
 
-    fn on_request(&mut self, cx: &Cx, packet: &Packet<Note>) {
+    fn on_request(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         if self.receiving(cx, packet) == Some(Incoming::Ended(())) {
             self.host.acknowledge(&packet.header);
         }
     }
 
-    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Note>) {
+    fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<ControlMessage>) {
         if packet.header.payload == 0 || packet.header.marks.has(Marks::TRIMMED) {
             return;
         }
@@ -162,9 +166,9 @@ impl PHost {
         self.host.acknowledge(&packet.header);
     }
 
-    fn on_token(&mut self, cx: &Cx, packet: &Packet<Note>) {
+    fn on_token(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(slot) = self.host.answered(&packet.header, cx.now) else {
-            return self.host.signal(&packet.header, Verb::Unknown);
+            return self.host.signal(&packet.header, MessageType::Unknown);
         };
         let lasts = part(self.pacer.slot(), u64::from(self.config.expiry_milli));
         let retry = self.config.retry;
@@ -176,7 +180,7 @@ impl PHost {
         self.host.flows.arm_sender(slot);
     }
 
-    fn on_ack(&mut self, cx: &Cx, packet: &Packet<Note>) {
+    fn on_ack(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(slot) = self.host.answered(&packet.header, cx.now) else { return };
         self.host.complete(slot, cx.now);
         self.forget(packet.header.flow);
@@ -201,7 +205,7 @@ impl PHost {
     }
 
     /// The token that goes now, if one may.
-    fn next_token(&mut self, now: Time) -> Option<Packet<Note>> {
+    fn next_token(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
         while self.pacer.next() <= now {
             let &(_, _, slot) = self.asking.first()?;
             let slots = (self.pacer.slot(), u64::from(self.config.relax_milli));
@@ -216,7 +220,7 @@ impl PHost {
     }
 
     /// The payload packet that goes now, if any flow holds a token that has not expired.
-    fn next_data(&mut self, now: Time) -> Option<Packet<Note>> {
+    fn next_data(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
         while let Some(&(_, _, slot)) = self.holding.first() {
             let frame = self.config.frame;
             let packet = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
@@ -241,21 +245,21 @@ impl PHost {
 }
 
 impl Endpoint for PHost {
-    type Body = Note;
+    type Body = ControlMessage;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let order = self.next_arrival();
         let own = || u16::try_from(self.host.bdp(&flow, &path(), &self.config.frame)).unwrap_or(u16::MAX);
         let bdp = self.config.bdp.unwrap_or_else(own).max(1);
-        let mut outflow = Outflow::new(flow, bdp, order, &self.config.frame);
-        let free = self.config.free(outflow.out.packets.count(), bdp);
+        let mut sender_flow = SenderFlow::new(flow, bdp, order, &self.config.frame);
+        let free = self.config.free(sender_flow.out.packets.count(), bdp);
         let busy = self.pacer.slot().times(free).0.saturating_sub(self.host.control_rtt(&flow, &path()).0);
-        outflow.ahead_ns = u32::try_from(busy.div_ceil(1_000)).unwrap_or(u32::MAX);
+        sender_flow.ahead_ns = u32::try_from(busy.div_ceil(1_000)).unwrap_or(u32::MAX);
         let lasts = part(self.pacer.slot(), 1_000 * free + u64::from(self.config.expiry_milli));
-        outflow.give_free(free, cx.now + lasts);
-        outflow.alarm.due = cx.now + self.config.retry;
-        let (header, body) = outflow.request();
-        let slot = self.host.add_sender(outflow, cx.now);
+        sender_flow.give_free(free, cx.now + lasts);
+        sender_flow.alarm.due = cx.now + self.config.retry;
+        let (header, body) = sender_flow.request();
+        let slot = self.host.add_sender(sender_flow, cx.now);
         self.host.outbox.push(header, body);
         self.hold(slot);
         self.host.flows.arm_sender(slot);
@@ -267,14 +271,18 @@ impl Endpoint for PHost {
         }
     }
 
-    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Note>) {
-        match packet.body.verb {
-            Verb::Data => self.on_data(cx, meta, packet),
-            Verb::Request => self.on_request(cx, packet),
-            Verb::Token => self.on_token(cx, packet),
-            Verb::Ack => self.on_ack(cx, packet),
-            Verb::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
-            Verb::Pull | Verb::Grant | Verb::Nack | Verb::Resend | Verb::Busy => {}
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<ControlMessage>) {
+        match packet.body.message_type {
+            MessageType::Data => self.on_data(cx, meta, packet),
+            MessageType::Request => self.on_request(cx, packet),
+            MessageType::Token => self.on_token(cx, packet),
+            MessageType::Ack => self.on_ack(cx, packet),
+            MessageType::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
+            MessageType::Pull
+            | MessageType::Grant
+            | MessageType::Nack
+            | MessageType::Resend
+            | MessageType::Busy => {}
         }
     }
 
@@ -297,7 +305,7 @@ impl Endpoint for PHost {
         self.host.flows.next_timeout()
     }
 
-    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Note> {
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<ControlMessage> {
         let control = self.host.outbox.pop().or_else(|| self.next_token(cx.now));
         if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
             return Tx::Send { packet, id: None };

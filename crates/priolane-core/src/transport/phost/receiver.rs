@@ -2,13 +2,13 @@
 
 use crate::endpoint::PayloadStats;
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::common::Alarm;
-use crate::transport::receiver_driven::{Inbound, Note, Place, Verb, has_inbound};
+use crate::transport::common::FlowTimer;
+use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, Place, has_inbound};
 use crate::units::{Span, Time};
 
 /// Whether a flow may be given tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn {
+pub(super) enum TokenEligibility {
     /// It may.
     Ready,
     /// Not before this instant, or a packet on one of those that it has: it leaves them unused.
@@ -19,14 +19,14 @@ pub(super) enum Turn {
 
 /// A flow that this host receives.
 #[derive(Debug)]
-pub(super) struct Inflow {
+pub(super) struct ReceiverFlow {
     pub(super) order: u64,
     /// Packets missing.
     pub(super) left: u64,
-    pub(super) turn: Turn,
+    pub(super) turn: TokenEligibility,
     /// Where it is in the order of those that may be given tokens.
     pub(super) asked: Option<Place>,
-    pub(super) alarm: Alarm,
+    pub(super) alarm: FlowTimer,
     inbound: Inbound,
     window: u16,
     /// Tokens given, and the last of them on which a packet came, or that is taken for lost.
@@ -36,17 +36,17 @@ pub(super) struct Inflow {
     next: u64,
 }
 
-has_inbound!(Inflow);
+has_inbound!(ReceiverFlow);
 
-impl Inflow {
+impl ReceiverFlow {
     /// The flow of `packet`, the `order`-th of its host, which sends the packets before `next` without tokens.
-    pub(super) fn new(packet: &Packet<Note>, inbound: Inbound, next: u64, order: u64) -> Self {
+    pub(super) fn new(packet: &Packet<ControlMessage>, inbound: Inbound, next: u64, order: u64) -> Self {
         Self {
             order,
             left: inbound.packets.count(),
-            turn: Turn::Ready,
+            turn: TokenEligibility::Ready,
             asked: None,
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
             inbound,
             window: packet.body.window.max(1),
             issued: 0,
@@ -56,11 +56,13 @@ impl Inflow {
     }
 
     /// A packet of the flow is here; `stats` counts it if it is new.
-    pub(super) fn arrived(&mut self, packet: &Packet<Note>, stats: &mut PayloadStats) {
+    pub(super) fn arrived(&mut self, packet: &Packet<ControlMessage>, stats: &mut PayloadStats) {
         self.left -= u64::from(self.inbound.insert(&packet.header, stats));
         self.used = self.used.max(packet.body.count.min(self.issued));
-        if matches!(self.turn, Turn::Downgraded(_)) && self.issued - self.used < u32::from(self.window) {
-            self.turn = Turn::Ready;
+        if matches!(self.turn, TokenEligibility::Downgraded(_))
+            && self.issued - self.used < u32::from(self.window)
+        {
+            self.turn = TokenEligibility::Ready;
         }
     }
 
@@ -69,7 +71,8 @@ impl Inflow {
     pub(super) fn wait_for_free(&mut self, now: Time, ahead: Span, slot: Span) {
         let whole = self.next >= self.inbound.packets.count();
         let pause = if whole { slot.times(2 * self.next) } else { ahead };
-        self.turn = if pause == Span::ZERO { Turn::Ready } else { Turn::Pause(now + pause) };
+        self.turn =
+            if pause == Span::ZERO { TokenEligibility::Ready } else { TokenEligibility::Pause(now + pause) };
     }
 
     /// A pause is over: what was given tokens and has not come is given some once more.
@@ -78,27 +81,39 @@ impl Inflow {
             self.next = 0;
         }
         self.used = self.issued;
-        self.turn = Turn::Ready;
+        self.turn = TokenEligibility::Ready;
     }
 
     /// The token that goes at `now`, or none and why; with a packet time and the thousandths of BDP packet times that a
     /// flow is downgraded for.
-    pub(super) fn next_token(&mut self, now: Time, (slot, relax): (Span, u64)) -> Option<(Header, Note)> {
+    pub(super) fn next_token(
+        &mut self,
+        now: Time,
+        (slot, relax): (Span, u64),
+    ) -> Option<(Header, ControlMessage)> {
         let bdp = u64::from(self.window);
         if self.issued - self.used >= u32::from(self.window) {
-            self.turn = Turn::Downgraded(now + part(slot, bdp.saturating_mul(relax)));
+            self.turn = TokenEligibility::Downgraded(now + part(slot, bdp.saturating_mul(relax)));
             return None;
         }
         let n = self.inbound.got.first_missing(self.next);
         if n >= self.inbound.packets.count() {
-            self.turn = Turn::Pause(now + slot.times(bdp + 1));
+            self.turn = TokenEligibility::Pause(now + slot.times(bdp + 1));
             return None;
         }
         self.next = n + 1;
         self.issued += 1;
         let offset = Offset::new(self.inbound.packets.offset(n));
         let header = Header { offset, ..self.inbound.header(Kind::Credit) };
-        Some((header, Note { size: self.left, count: self.issued, verb: Verb::Token, ..Note::default() }))
+        Some((
+            header,
+            ControlMessage {
+                size: self.left,
+                count: self.issued,
+                message_type: MessageType::Token,
+                ..ControlMessage::default()
+            },
+        ))
     }
 }
 

@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Packet};
-use crate::transport::common::Alarm;
-use crate::transport::receiver_driven::{Note, Outgoing, Place, Turn, Verb, has_outgoing};
+use crate::transport::common::FlowTimer;
+use crate::transport::receiver_driven::{
+    ControlMessage, MessageType, Outgoing, Place, Transmission, has_outgoing,
+};
 use crate::units::Time;
 
 /// Classes of payload.
@@ -28,12 +30,12 @@ struct Token {
 
 /// A flow that this host sends.
 #[derive(Debug)]
-pub(super) struct Outflow {
+pub(super) struct SenderFlow {
     pub(super) out: Outgoing,
     pub(super) order: u64,
     /// Where it is in the order of those that hold tokens.
     pub(super) held: Option<Place>,
-    pub(super) alarm: Alarm,
+    pub(super) alarm: FlowTimer,
     /// How much longer free tokens keep the line busy than a token takes to come, in nanoseconds.
     pub(super) ahead_ns: u32,
     bdp: u16,
@@ -46,9 +48,9 @@ pub(super) struct Outflow {
     next: u64,
 }
 
-has_outgoing!(Outflow);
+has_outgoing!(SenderFlow);
 
-impl Outflow {
+impl SenderFlow {
     /// A flow whose path `bdp` packets fill, the `order`-th of its host.
     pub(super) fn new(spec: FlowRequest, bdp: u16, order: u64, frame: &Frame) -> Self {
         let out = Outgoing::new(spec, frame);
@@ -57,7 +59,7 @@ impl Outflow {
             out,
             order,
             held: None,
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
             ahead_ns: 0,
             bdp,
             class,
@@ -73,10 +75,15 @@ impl Outflow {
     }
 
     /// The RTS.
-    pub(super) fn request(&self) -> (Header, Note) {
+    pub(super) fn request(&self) -> (Header, ControlMessage) {
         let size = self.out.packets.size();
-        let body =
-            Note { size, count: self.ahead_ns, window: self.bdp, verb: Verb::Request, ..Note::default() };
+        let body = ControlMessage {
+            size,
+            count: self.ahead_ns,
+            window: self.bdp,
+            message_type: MessageType::Request,
+            ..ControlMessage::default()
+        };
         (self.out.header(Kind::Syn), body)
     }
 
@@ -95,7 +102,7 @@ impl Outflow {
     }
 
     /// A token arrived that holds until `expires`.
-    pub(super) fn take_token(&mut self, packet: &Packet<Note>, expires: Time) {
+    pub(super) fn take_token(&mut self, packet: &Packet<ControlMessage>, expires: Time) {
         let number = packet.body.count;
         let packet = self.out.packets.at(packet.header.offset.get());
         if packet < self.out.packets.count() && self.tokens.len() < MAX_TOKENS {
@@ -104,9 +111,9 @@ impl Outflow {
     }
 
     /// The packet that the token that expires first is for; tokens that have expired are thrown away.
-    pub(super) fn next_data(&mut self, now: Time, frame: &Frame) -> Option<Packet<Note>> {
+    pub(super) fn next_data(&mut self, now: Time, frame: &Frame) -> Option<Packet<ControlMessage>> {
         let token = self.next_token(now)?;
-        let turn = if token.packet < self.next { Turn::Again } else { Turn::First };
+        let turn = if token.packet < self.next { Transmission::Again } else { Transmission::First };
         self.next = self.next.max(token.packet + 1);
         let mut packet = self.out.data(token.packet, self.class, turn, frame);
         packet.body.count = token.number;

@@ -5,20 +5,30 @@ fn host(id: u16, config: Config) -> Bench<PHost> {
     Bench::new(PHost::new(local(id), Arc::new(Config { bdp: Some(3), ..config })))
 }
 
-fn request(flow: u32, from: u16, packets: u64) -> Packet<Note> {
-    let body = Note { size: packets * 1_460, window: 3, verb: Verb::Request, ..Note::default() };
+fn request(flow: u32, from: u16, packets: u64) -> Packet<ControlMessage> {
+    let body = ControlMessage {
+        size: packets * 1_460,
+        window: 3,
+        message_type: MessageType::Request,
+        ..ControlMessage::default()
+    };
     bench::packet(flow, (from, 1), 0, body)
 }
 
-fn token(flow: u32, packet: u64, number: u32) -> Packet<Note> {
-    bench::packet(flow, (1, 0), packet, Note { count: number, verb: Verb::Token, ..Note::default() })
+fn token(flow: u32, packet: u64, number: u32) -> Packet<ControlMessage> {
+    bench::packet(
+        flow,
+        (1, 0),
+        packet,
+        ControlMessage { count: number, message_type: MessageType::Token, ..ControlMessage::default() },
+    )
 }
 
 #[test]
 fn free_tokens_go_after_the_request_and_expire() {
     let mut sender = host(0, Config::new(Frame::ETHERNET));
     sender.open(0, spec(0, 9));
-    assert_eq!(sender.poll(0).unwrap().body.verb, Verb::Request);
+    assert_eq!(sender.poll(0).unwrap().body.message_type, MessageType::Request);
     let sent: Vec<u64> = (0..2).map(|i| number(&sender.poll(i * SLOT).unwrap())).collect();
     assert_eq!(sent, [0, 1]);
     // Three free tokens hold (3 + 1.5) packet times.
@@ -110,13 +120,20 @@ fn a_token_for_a_flow_that_was_aborted_ends_it_at_the_receiver() {
     let token = receiver.poll(SLOT).unwrap();
     sender.give(SLOT, &token);
     let unknown = sender.poll(SLOT).unwrap();
-    assert_eq!(unknown.body.verb, Verb::Unknown);
+    assert_eq!(unknown.body.message_type, MessageType::Unknown);
     receiver.give(2 * SLOT, &unknown);
     assert!(receiver.poll(9 * SLOT).is_none());
 }
 
 #[test]
 fn packets_below_the_highest_arrived_are_counted_as_reordered() {
-    let data = |n| bench::packet(0, (0, 1), n, Note { size: 20 * 1_460, window: 3, ..Note::default() });
+    let data = |n| {
+        bench::packet(
+            0,
+            (0, 1),
+            n,
+            ControlMessage { size: 20 * 1_460, window: 3, ..ControlMessage::default() },
+        )
+    };
     host(1, Config::new(Frame::ETHERNET)).assert_counts_reordered(data);
 }

@@ -4,7 +4,7 @@
 //! D_target(i) = base + i (fluctuation + noise),  D_limit(i) = D_target(i) + fluctuation / 2 + noise,  i = N - class
 //! ```
 
-use super::{Config, Lane, LaneError, Lanes, Start, Variant};
+use super::{Channel, ChannelError, ChannelTable, Config, Start, Variant};
 use crate::keys::Misfit;
 use crate::quantity::show_span;
 use crate::transport::delay::Channels;
@@ -63,7 +63,7 @@ impl<C> Config<C> {
         Ok(())
     }
 
-    fn lanes_of_keys(&self) -> Result<Lanes, LaneError> {
+    fn lanes_of_keys(&self) -> Result<ChannelTable, ChannelError> {
         let n = u64::from(self.priorities);
         let lane = |class: u64| {
             let target = self.width().times(n - class);
@@ -80,9 +80,9 @@ impl<C> Config<C> {
                 (_, true) => self.w_ls_medium,
                 _ => self.w_ls_low,
             };
-            Lane { target, limit: (!never).then(|| target + self.head()), start, linear_start }
+            Channel { target, limit: (!never).then(|| target + self.head()), start, linear_start }
         };
-        let lanes: Vec<Lane> = (0..n).map(lane).collect();
-        Lanes::new(&lanes)
+        let lanes: Vec<Channel> = (0..n).map(lane).collect();
+        ChannelTable::new(&lanes)
     }
 }

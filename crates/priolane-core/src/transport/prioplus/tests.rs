@@ -17,14 +17,14 @@ const PATH: Path = Path {
 };
 
 /// The paper's channels for two classes: 8 and 4 us above the empty path, limits 2.4 us above that.
-fn lanes(start: Start) -> Lanes {
-    let lane = |us: u64| Lane {
+fn lanes(start: Start) -> ChannelTable {
+    let lane = |us: u64| Channel {
         target: Span::from_us(us),
         limit: Some(Span::from_ns(us * 1_000 + 2_400)),
         start,
         linear_start: 0.25,
     };
-    Lanes::new(&[lane(8), lane(4)]).unwrap()
+    ChannelTable::new(&[lane(8), lane(4)]).unwrap()
 }
 
 fn config(variant: Variant, start: Start) -> Config<swift::Config> {
@@ -61,7 +61,7 @@ impl Driven {
         let spec = FlowSpec { class: 1, ..FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), None) };
         let mut flow = PrioPlus::new(config, MSS);
         let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
-        flow.open(&mut Opening {
+        flow.open(&mut FlowStart {
             flow: &spec.request(),
             catch_up: Span::ZERO,
             now: Time::ZERO,
@@ -81,7 +81,7 @@ impl Driven {
         self.una += MSS;
         self.next = self.next.max(self.una + 50 * MSS);
         let rtt = Some(Span((delay * 1e6) as u64));
-        self.flow.on_ack(&AckSeen {
+        self.flow.on_ack(&AckEvent {
             now: Time(at * 1_000_000),
             acked: MSS,
             una: self.una,
@@ -109,7 +109,7 @@ impl Driven {
         let now = Time(at * 1_000_000);
         // A probe takes 1 us less than a data packet.
         let rtt = Span((delay * 1e6) as u64 - 1_000_000);
-        self.flow.on_probe_answer(&ProbeSeen { now, next: self.next, rtt, one_way_ps: 0 });
+        self.flow.on_probe_answer(&ProbeReply { now, next: self.next, rtt, one_way_ps: 0 });
     }
 
     fn cwnd(&self) -> f64 {
@@ -119,7 +119,7 @@ impl Driven {
     /// When the next probe is due, in us after `at`.
     fn probe_in(&self, at: u64) -> f64 {
         match self.flow.gate() {
-            Gate::Probe(due) => due.0 as f64 / 1e6 - at as f64,
+            SendPermission::Probe(due) => due.0 as f64 / 1e6 - at as f64,
             gate => panic!("{gate:?}"),
         }
     }
@@ -205,7 +205,7 @@ fn windows_stay_above_zero_and_fall_once_a_round_trip() {
             let delay = 12.0 + 9.0 * draw.uniform() * draw.uniform();
             if driven.flow.is_yielding() {
                 assert_eq!(driven.flow.window(), 0);
-                assert!(matches!(driven.flow.gate(), Gate::Probe(_)));
+                assert!(matches!(driven.flow.gate(), SendPermission::Probe(_)));
                 driven.flow.on_probe_sent(Time(now * 1_000_000), Span::from_us(500));
                 driven.answer(now, delay);
                 cut = None;
@@ -368,8 +368,8 @@ fn acks_of_what_was_in_flight_do_not_wake_a_yielding_flow_of_the_paper() {
 
 #[test]
 fn the_best_class_starts_at_line_rate_and_never_yields() {
-    let top = Lane { target: Span::from_us(4), limit: None, start: Start::LineRate, linear_start: 1.0 };
-    let lanes = Some(Lanes::new(&[top]).unwrap());
+    let top = Channel { target: Span::from_us(4), limit: None, start: Start::LineRate, linear_start: 1.0 };
+    let lanes = Some(ChannelTable::new(&[top]).unwrap());
     let mut driven = Driven::new(&Config { lanes, ..config(Variant::Paper, Start::Probe) });
     close(driven.cwnd(), 150_000.0);
     for at in 0..100 {
@@ -398,7 +398,7 @@ fn the_released_code_stops_rather_than_trickle_and_paces_by_its_own_rule() {
     driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
     driven.answer(20, 17.0);
     // Half a packet: the first one a round trip of 12 us after the answer.
-    assert_eq!(driven.flow.gate(), Gate::NotBefore(Time(32_000_000)));
+    assert_eq!(driven.flow.gate(), SendPermission::NotBefore(Time(32_000_000)));
     driven.flow.inner.set_cwnd(110.0);
     driven.ack(60, 17.5);
     // 1 - 0.8 x 1.5 / 17.5 leaves 102.5 B: above 100. The next decrease does not.
@@ -409,19 +409,19 @@ fn the_released_code_stops_rather_than_trickle_and_paces_by_its_own_rule() {
 
 #[test]
 fn channels_that_overlap_are_refused() {
-    let lane = |target: u64, limit: Option<u64>| Lane {
+    let lane = |target: u64, limit: Option<u64>| Channel {
         target: Span::from_us(target),
         limit: limit.map(Span::from_us),
         start: Start::Probe,
         linear_start: 0.125,
     };
-    assert!(Lanes::new(&[lane(12, None), lane(8, Some(10)), lane(4, Some(6))]).is_ok());
-    let refused = |lanes: &[Lane]| Lanes::new(lanes).unwrap_err();
-    assert_eq!(refused(&[]), LaneError::Count(0));
-    assert_eq!(refused(&[lane(8, Some(10)), lane(4, Some(8))]), LaneError::Overlap(1));
-    assert_eq!(refused(&[lane(4, Some(6)), lane(8, None)]), LaneError::Overlap(1));
-    assert_eq!(refused(&[lane(8, Some(8))]), LaneError::Inverted(0));
-    assert_eq!(refused(&[Lane { linear_start: 0.0, ..lane(8, None) }]), LaneError::LinearStart(0));
+    assert!(ChannelTable::new(&[lane(12, None), lane(8, Some(10)), lane(4, Some(6))]).is_ok());
+    let refused = |lanes: &[Channel]| ChannelTable::new(lanes).unwrap_err();
+    assert_eq!(refused(&[]), ChannelError::Count(0));
+    assert_eq!(refused(&[lane(8, Some(10)), lane(4, Some(8))]), ChannelError::Overlap(1));
+    assert_eq!(refused(&[lane(4, Some(6)), lane(8, None)]), ChannelError::Overlap(1));
+    assert_eq!(refused(&[lane(8, Some(8))]), ChannelError::Inverted(0));
+    assert_eq!(refused(&[Channel { linear_start: 0.0, ..lane(8, None) }]), ChannelError::LinearStart(0));
 }
 
 /// Property: a probe every (delay - D_target) + BaseRTT / 2 after the answer to the one before, on average.

@@ -1,6 +1,6 @@
 //! An endpoint by hand, for tests.
 
-use super::{Note, Verb};
+use super::{ControlMessage, MessageType};
 use crate::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, PayloadStats, RxMeta, Tx};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Offset, Packet};
@@ -16,19 +16,24 @@ pub(in crate::transport) fn spec(id: u32, packets: u64) -> FlowSpec {
 }
 
 /// Which packet of its flow this is, or is about.
-pub(in crate::transport) fn number(packet: &Packet<Note>) -> u64 {
+pub(in crate::transport) fn number(packet: &Packet<ControlMessage>) -> u64 {
     packet.header.offset.get() / 1_460
 }
 
 /// A packet about packet `n` of a flow, from one host to another.
-pub(in crate::transport) fn packet(flow: u32, (src, dst): (u16, u16), n: u64, body: Note) -> Packet<Note> {
-    let kind = if body.verb == Verb::Data { Kind::Data } else { Kind::Signal };
+pub(in crate::transport) fn packet(
+    flow: u32,
+    (src, dst): (u16, u16),
+    n: u64,
+    body: ControlMessage,
+) -> Packet<ControlMessage> {
+    let kind = if body.message_type == MessageType::Data { Kind::Data } else { Kind::Signal };
     let header = Header {
         flow: FlowId(flow),
         src: HostId(src),
         dst: HostId(dst),
         offset: Offset::new(n * 1_460),
-        payload: if body.verb == Verb::Data { 1_460 } else { 0 },
+        payload: if body.message_type == MessageType::Data { 1_460 } else { 0 },
         kind,
         ..Header::default()
     };
@@ -46,7 +51,7 @@ pub(in crate::transport) struct Bench<E> {
     rng: Stream,
 }
 
-impl<E: Endpoint<Body = Note>> Bench<E> {
+impl<E: Endpoint<Body = ControlMessage>> Bench<E> {
     pub(in crate::transport) fn new(host: E) -> Self {
         Self { host, rng: Stream::new(1, Purpose::Endpoint, 0) }
     }
@@ -60,7 +65,7 @@ impl<E: Endpoint<Body = Note>> Bench<E> {
         self.at(at, |host, cx| host.open(cx, flow.request(), &|| Path::NOMINAL.into()));
     }
 
-    pub(in crate::transport) fn poll(&mut self, at: u64) -> Option<Packet<Note>> {
+    pub(in crate::transport) fn poll(&mut self, at: u64) -> Option<Packet<ControlMessage>> {
         match self.at(at, |host, cx| host.poll_transmit(cx)) {
             Tx::Send { packet, .. } => Some(packet),
             _ => None,
@@ -68,17 +73,20 @@ impl<E: Endpoint<Body = Note>> Bench<E> {
     }
 
     /// All that it sends at one instant.
-    pub(in crate::transport) fn poll_all(&mut self, at: u64) -> Vec<Packet<Note>> {
+    pub(in crate::transport) fn poll_all(&mut self, at: u64) -> Vec<Packet<ControlMessage>> {
         std::iter::from_fn(|| self.poll(at)).collect()
     }
 
-    pub(in crate::transport) fn give(&mut self, at: u64, packet: &Packet<Note>) {
+    pub(in crate::transport) fn give(&mut self, at: u64, packet: &Packet<ControlMessage>) {
         let meta = RxMeta { stamp: Time(at), noise: Span::ZERO };
         self.at(at, |host, cx| host.on_packet(cx, meta, packet));
     }
 
     /// Gives it packets of a flow of 20 packets in an order worked by hand: 9 are new, of which 3 come after higher ones.
-    pub(in crate::transport) fn assert_counts_reordered(&mut self, data: impl Fn(u64) -> Packet<Note>) {
+    pub(in crate::transport) fn assert_counts_reordered(
+        &mut self,
+        data: impl Fn(u64) -> Packet<ControlMessage>,
+    ) {
         for n in [0, 1, 4, 2, 2, 4, 3, 5, 9, 8, 10] {
             self.give(0, &data(n));
         }

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::control_message::{ControlMessage, MessageType, answer};
 use super::inbound::Inbound;
-use super::note::{Note, Verb, answer};
 use super::outgoing::Outgoing;
 use crate::endpoint::{Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta};
 use crate::ids::{FlowId, HostId};
@@ -72,7 +72,7 @@ pub(in crate::transport) use has_inbound;
 #[derive(Debug)]
 pub(in crate::transport) struct Host<S, R> {
     pub(in crate::transport) flows: FlowTable<S, R, ()>,
-    pub(in crate::transport) outbox: Outbox<Note>,
+    pub(in crate::transport) outbox: Outbox<ControlMessage>,
     pub(in crate::transport) events: VecDeque<Event>,
     pub(in crate::transport) payload: PayloadStats,
     peers: Peers,
@@ -156,7 +156,12 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
     /// Whether a packet with payload is taken at `now` for the flow at `slot`. A real host takes only what fits the length of the flow,
     /// and tells its application what can be read.
     #[inline]
-    pub(in crate::transport) fn takes(&mut self, slot: u32, packet: &Packet<Note>, now: Time) -> bool {
+    pub(in crate::transport) fn takes(
+        &mut self,
+        slot: u32,
+        packet: &Packet<ControlMessage>,
+        now: Time,
+    ) -> bool {
         if !self.peers.is_measuring() || packet.header.marks.has(Marks::TRIMMED) {
             return true;
         }
@@ -188,11 +193,15 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
 
     /// Answers a packet: ACK.
     pub(in crate::transport) fn acknowledge(&mut self, header: &Header) {
-        self.outbox.push(answer(header, Kind::Ack), Note { verb: Verb::Ack, ..Note::default() });
+        self.outbox.push(
+            answer(header, Kind::Ack),
+            ControlMessage { message_type: MessageType::Ack, ..ControlMessage::default() },
+        );
     }
 
     /// Answers a packet with a signal that has no numbers.
-    pub(in crate::transport) fn signal(&mut self, header: &Header, verb: Verb) {
-        self.outbox.push(answer(header, Kind::Signal), Note { verb, ..Note::default() });
+    pub(in crate::transport) fn signal(&mut self, header: &Header, message_type: MessageType) {
+        self.outbox
+            .push(answer(header, Kind::Signal), ControlMessage { message_type, ..ControlMessage::default() });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::note::Note;
+use super::control_message::ControlMessage;
 use super::packets::{PacketSet, Packets};
 use crate::endpoint::{Event, PayloadStats};
 use crate::ids::{FlowId, HostId};
@@ -20,7 +20,7 @@ pub(in crate::transport) struct Inbound {
 
 impl Inbound {
     /// The flow of `packet`, of which nothing is here.
-    pub(in crate::transport) fn new(packet: &Packet<Note>, frame: &Frame) -> Self {
+    pub(in crate::transport) fn new(packet: &Packet<ControlMessage>, frame: &Frame) -> Self {
         let Header { src, flow, entropy, .. } = packet.header;
         let packets = Packets::new(Some(packet.body.size), frame);
         Self { src, packets, got: PacketSet::default(), flow, entropy }
@@ -40,7 +40,11 @@ impl Inbound {
     }
 
     /// Tells the application what it can read once `packet` is here, if that is more.
-    pub(in crate::transport) fn readable(&self, packet: &Packet<Note>, events: &mut VecDeque<Event>) {
+    pub(in crate::transport) fn readable(
+        &self,
+        packet: &Packet<ControlMessage>,
+        events: &mut VecDeque<Event>,
+    ) {
         let Self { packets, got, .. } = self;
         let edge = got.first_missing(0);
         if packets.at(packet.header.offset.get()) == edge && edge < packets.count() {

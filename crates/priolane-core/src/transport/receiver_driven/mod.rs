@@ -15,18 +15,18 @@
 
 #[cfg(test)]
 pub(super) mod bench;
+mod control_message;
 mod host;
 mod inbound;
-mod note;
 mod order;
 mod outgoing;
 mod pacer;
 mod packets;
 
+pub(super) use control_message::answer;
+pub use control_message::{ControlMessage, MessageType};
 pub(super) use host::{HasInbound, HasOutgoing, Host, has_inbound, has_outgoing};
 pub(super) use inbound::Inbound;
-pub(super) use note::answer;
-pub use note::{Note, Verb};
 pub(super) use order::{Place, replace};
-pub(super) use outgoing::{Outgoing, Turn};
+pub(super) use outgoing::{Outgoing, Transmission};
 pub(super) use pacer::Pacer;

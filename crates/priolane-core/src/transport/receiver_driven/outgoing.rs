@@ -1,6 +1,6 @@
 //! A flow at its sender: its packets, and what was sent of it.
 
-use super::note::{Note, Verb};
+use super::control_message::{ControlMessage, MessageType};
 use super::packets::Packets;
 use crate::endpoint::{FlowReport, FlowRequest};
 use crate::ids::{Class, HostId};
@@ -9,7 +9,7 @@ use crate::units::{Span, Time, bits_per_second};
 
 /// Whether a packet goes out for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::transport) enum Turn {
+pub(in crate::transport) enum Transmission {
     First,
     Again,
 }
@@ -59,11 +59,11 @@ impl Outgoing {
         &mut self,
         n: u64,
         class: Class,
-        turn: Turn,
+        turn: Transmission,
         frame: &Frame,
-    ) -> Packet<Note> {
+    ) -> Packet<ControlMessage> {
         let payload = self.packets.len(n);
-        if turn == Turn::Again {
+        if turn == Transmission::Again {
             self.retransmitted += u64::from(payload);
             self.retransmits += 1;
         }
@@ -86,7 +86,14 @@ impl Outgoing {
             marks: if ends { Marks::LAST } else { Marks::none() },
             kind: Kind::Data,
         };
-        Packet { header, body: Note { size: self.packets.size(), verb: Verb::Data, ..Note::default() } }
+        Packet {
+            header,
+            body: ControlMessage {
+                size: self.packets.size(),
+                message_type: MessageType::Data,
+                ..ControlMessage::default()
+            },
+        }
     }
 
     /// What the sender knows at `now`, when `acked` bytes are known to have arrived.

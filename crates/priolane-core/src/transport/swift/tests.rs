@@ -36,7 +36,7 @@ fn swift(config: &Config) -> Swift {
     let flow = FlowSpec::new(FlowId(0), (HostId(0), HostId(1)), None);
     let mut swift = Swift::new(config, MSS);
     let rng = &mut Stream::new(1, Purpose::Endpoint, 0);
-    swift.open(&mut Opening {
+    swift.open(&mut FlowStart {
         flow: &flow.request(),
         catch_up: Span::ZERO,
         now: Time::ZERO,
@@ -47,8 +47,8 @@ fn swift(config: &Config) -> Swift {
 }
 
 /// An ACK of a segment, so many microseconds after the start, with this delay in microseconds.
-fn ack(at: u64, delay: u64) -> AckSeen {
-    AckSeen {
+fn ack(at: u64, delay: u64) -> AckEvent {
+    AckEvent {
         now: Time(at * 1_000_000),
         acked: MSS,
         una: 0,
@@ -72,8 +72,8 @@ fn a_round_trip_below_the_target_adds_ai_by_shares() {
     flow.on_ack(&ack(20, 39));
     // 10,000 + 1,000 x 1,000 / 10,000.
     close(flow.cwnd(), 10_100.0);
-    flow.on_ack(&AckSeen { growth: Growth::NotLimited, ..ack(21, 39) });
-    flow.on_ack(&AckSeen { acked: 0, ..ack(21, 39) });
+    flow.on_ack(&AckEvent { growth: Growth::NotLimited, ..ack(21, 39) });
+    flow.on_ack(&AckEvent { acked: 0, ..ack(21, 39) });
     close(flow.cwnd(), 10_100.0);
 }
 
@@ -91,14 +91,14 @@ fn each_class_below_the_best_has_a_target_a_step_lower() {
 #[test]
 fn a_window_below_a_packet_gains_ai_per_packet_and_is_paced() {
     let mut flow = swift(&Config { init_window: Size::Packets(0.25), ..PLAIN });
-    assert_eq!((flow.window(), flow.gate()), (MSS, Gate::Open));
+    assert_eq!((flow.window(), flow.gate()), (MSS, SendPermission::Open));
     flow.on_sent(Time(5_000_000));
     // A round trip of 12 us over a quarter: 48 us later.
-    assert_eq!(flow.gate(), Gate::NotBefore(Time(53_000_000)));
+    assert_eq!(flow.gate(), SendPermission::NotBefore(Time(53_000_000)));
     flow.on_ack(&ack(20, 20));
     // 250 + 1,000 x 1,000 / 1,000: no longer paced.
     close(flow.cwnd(), 1_250.0);
-    assert_eq!((flow.window(), flow.gate()), (1_250, Gate::Open));
+    assert_eq!((flow.window(), flow.gate()), (1_250, SendPermission::Open));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn sizes_in_paths_and_targets_above_the_empty_path() {
 fn losses_cut_once_a_round_trip_and_timeouts_in_a_row_reset() {
     let mut flow = swift(&Config { retx_reset: 3, ..PLAIN });
     flow.on_ack(&ack(20, 30));
-    let loss = |at: u64| LossSeen { now: Time(at * 1_000_000), in_flight: 0, next: 0 };
+    let loss = |at: u64| LossEvent { now: Time(at * 1_000_000), in_flight: 0, next: 0 };
     flow.on_loss(&loss(100));
     close(flow.cwnd(), 5_050.0);
     // The round-trip time is 30 us.
@@ -205,13 +205,13 @@ fn whole_packets_round_down_and_never_below_one() {
     for at in 1..10 {
         flow.on_ack(&ack(at * 1_000, 900));
     }
-    assert_eq!((flow.window(), flow.gate()), (1_000, Gate::Open));
+    assert_eq!((flow.window(), flow.gate()), (1_000, SendPermission::Open));
 }
 
 #[test]
 fn a_slow_host_is_no_congestion_of_the_fabric() {
     let config = Config { endpoint_target: Some(Span::from_us(100)), ..PLAIN };
-    let slow = |delay| AckSeen { host_delay: Span::from_us(20), ..ack(100, delay) };
+    let slow = |delay| AckEvent { host_delay: Span::from_us(20), ..ack(100, delay) };
     let mut flow = swift(&config);
     // 79 us less twice 20 is 39, below the target of 40; the hosts' 40 us are below theirs of 100.
     flow.on_ack(&slow(79));
@@ -228,9 +228,9 @@ fn one_way_delay_is_measured_against_one_way_targets() {
         Config { signal: Signal::OneWay, target: Span::from_us(4), target_from: TargetFrom::Base, ..PLAIN };
     let mut flow = swift(&config);
     // The target is 6 + 4 us.
-    flow.on_ack(&AckSeen { one_way_ps: 9_000_000, ..ack(20, 80) });
+    flow.on_ack(&AckEvent { one_way_ps: 9_000_000, ..ack(20, 80) });
     close(flow.cwnd(), 10_100.0);
-    flow.on_ack(&AckSeen { one_way_ps: 12_500_000, ..ack(21, 10) });
+    flow.on_ack(&AckEvent { one_way_ps: 12_500_000, ..ack(21, 10) });
     // 1 - 0.8 x 2.5 / 12.5 = 0.84.
     close(flow.cwnd(), 10_100.0 * 0.84);
 }

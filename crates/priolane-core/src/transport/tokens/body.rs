@@ -16,7 +16,7 @@ pub const MAX_CLASSES: u8 = 13;
 
 /// What a packet of a token transport says besides its header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ticket {
+pub enum TokenMessage {
     /// Nothing.
     #[default]
     Empty,
@@ -67,7 +67,7 @@ pub enum Ticket {
     Reset,
 }
 
-impl Body for Ticket {}
+impl Body for TokenMessage {}
 
-const _: () = assert!(size_of::<Ticket>() == 24);
-const _: () = assert!(size_of::<Packet<Ticket>>() == 56);
+const _: () = assert!(size_of::<TokenMessage>() == 24);
+const _: () = assert!(size_of::<Packet<TokenMessage>>() == 56);

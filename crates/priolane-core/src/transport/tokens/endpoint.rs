@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::body::{DATA_CLASS, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
+use super::body::{DATA_CLASS, SIGNAL_CLASS, TokenMessage, UNSCHEDULED_CLASS};
 use super::config::{Config, Ranked, Stop};
 use super::outbox::{Outbox, Queued};
 use super::receiver::{Arrived, Receiver, Sync};
-use super::sender::{Choice, Sender, Word};
+use super::sender::{Sender, SenderSignal, TokenResponse};
 use crate::endpoint::{
     Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
     RxMeta, Stats, Tx,
@@ -45,13 +45,13 @@ pub struct Tokens {
 
 /// The other end of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct RemoteEnd {
     flow: FlowId,
     dst: HostId,
     entropy: u16,
 }
 
-impl Way {
+impl RemoteEnd {
     fn to(sender: &FlowRequest) -> Self {
         Self { flow: sender.id, dst: sender.dst, entropy: sender.entropy }
     }
@@ -99,50 +99,50 @@ impl Machine for Tokens {
 }
 
 impl Tokens {
-    fn header(&self, way: Way, kind: Kind) -> Header {
-        let Way { flow, dst, entropy } = way;
+    fn header(&self, way: RemoteEnd, kind: Kind) -> Header {
+        let RemoteEnd { flow, dst, entropy } = way;
         Header { flow, src: self.host, dst, entropy, kind, ..Header::default() }
     }
 
-    fn signal(&mut self, way: Way, body: Ticket) {
+    fn signal(&mut self, way: RemoteEnd, body: TokenMessage) {
         self.ranked_signal(way, body, 0);
     }
 
-    fn ranked_signal(&mut self, way: Way, body: Ticket, rank: u64) {
-        let kind = if matches!(body, Ticket::Sync { .. }) { Kind::Syn } else { Kind::Signal };
+    fn ranked_signal(&mut self, way: RemoteEnd, body: TokenMessage, rank: u64) {
+        let kind = if matches!(body, TokenMessage::Sync { .. }) { Kind::Syn } else { Kind::Signal };
         let wire = self.config.frame.ack_wire();
         let header = Header { wire, class: SIGNAL_CLASS, rank, ..self.header(way, kind) };
         self.outbox.push(Packet { header, body });
     }
 
-    fn say(&mut self, slot: u32, word: Option<Word>) {
+    fn send_signal(&mut self, slot: u32, word: Option<SenderSignal>) {
         let (Some(word), Some(sender)) = (word, self.flows.senders.get(slot)) else { return };
         let FlowRequest { size, deadline, class, .. } = sender.spec;
         let body = match word {
-            Word::Sync => Ticket::Sync {
+            SenderSignal::Sync => TokenMessage::Sync {
                 size: if self.config.priority.tells_size() { size.unwrap_or(u64::MAX) } else { u64::MAX },
                 deadline: deadline.unwrap_or(Time::NEVER),
                 unscheduled: sender.unscheduled(&self.config),
                 asked: class,
             },
-            Word::Stop => Ticket::Stop,
-            Word::Fin => Ticket::Fin { size: size.unwrap_or(u64::MAX) },
+            SenderSignal::Stop => TokenMessage::Stop,
+            SenderSignal::Fin => TokenMessage::Fin { size: size.unwrap_or(u64::MAX) },
         };
-        let rank = if word == Word::Sync { self.config.priority.told(&sender.spec) } else { 0 };
-        self.ranked_signal(Way::to(&sender.spec), body, rank);
+        let rank = if word == SenderSignal::Sync { self.config.priority.told(&sender.spec) } else { 0 };
+        self.ranked_signal(RemoteEnd::to(&sender.spec), body, rank);
     }
 
-    fn send(&mut self, slot: u32, packet: u64, body: Ticket, rank: u64) {
+    fn send(&mut self, slot: u32, packet: u64, body: TokenMessage, rank: u64) {
         let Some(sender) = self.flows.senders.get(slot) else { return };
         let payload = sender.payload(packet, &self.config);
-        let class = if body == Ticket::Unscheduled { UNSCHEDULED_CLASS } else { DATA_CLASS };
+        let class = if body == TokenMessage::Unscheduled { UNSCHEDULED_CLASS } else { DATA_CLASS };
         let header = Header {
             offset: Offset::new(packet * u64::from(self.config.frame.mss())),
             payload,
             wire: self.config.frame.data_wire(payload),
             class,
             rank,
-            ..self.header(Way::to(&sender.spec), Kind::Data)
+            ..self.header(RemoteEnd::to(&sender.spec), Kind::Data)
         };
         self.outbox.push(Packet { header, body });
     }
@@ -162,7 +162,7 @@ impl Tokens {
     }
 
     /// A SYNC arrived: a new flow, or one that asks again.
-    fn on_sync(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
+    fn on_sync(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         let header = &packet.header;
         let Some(sync) = Sync::of(packet, u64::from(self.config.frame.mss())) else { return };
         let key = FlowKey::of(header);
@@ -173,7 +173,9 @@ impl Tokens {
                 }
                 self.grant(slot, cx);
             }
-            Some(Incoming::Ended(End::Received)) => self.signal(Way::answer(header), Ticket::Done),
+            Some(Incoming::Ended(End::Received)) => {
+                self.signal(RemoteEnd::answer(header), TokenMessage::Done)
+            }
             Some(Incoming::Ended(End::Aborted)) => {}
             None => {
                 match self.flows.admit(key, cx.now, &mut self.events) {
@@ -193,13 +195,13 @@ impl Tokens {
     fn grant(&mut self, slot: u32, cx: &mut Cx) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         if let Some((seq, (class, rank))) = receiver.token(cx, self.catch_up, &self.config) {
-            let way = Way::back(receiver);
+            let way = RemoteEnd::back(receiver);
             let mss = u64::from(self.config.frame.mss());
             let offset = Offset::new(receiver.edge().saturating_mul(mss).min(Offset::MAX));
             let size = self.config.token;
             let wire = size.least + cx.rng.below(u64::from(size.most - size.least) + 1) as u16;
             let header = Header { wire, class, rank, offset, ..self.header(way, Kind::Credit) };
-            let body = Ticket::Token { seq, stamp: Stamp::read(cx.clock, cx.now) };
+            let body = TokenMessage::Token { seq, stamp: Stamp::read(cx.clock, cx.now) };
             if self.outbox.push_token(Packet { header, body }) == Queued::Yes {
                 self.credits.issued += 1;
             }
@@ -207,8 +209,8 @@ impl Tokens {
         self.arm_receiver(slot);
     }
 
-    fn on_token(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
-        let Ticket::Token { seq, stamp } = packet.body else { return };
+    fn on_token(&mut self, cx: &Cx, packet: &Packet<TokenMessage>) {
+        let TokenMessage::Token { seq, stamp } = packet.body else { return };
         let header = &packet.header;
         let Some(slot) = self.flows.answered(header) else {
             self.credits.wasted += 1;
@@ -228,26 +230,26 @@ impl Tokens {
         }
         let rank = if self.config.ranked == Ranked::Data { header.rank } else { 0 };
         let before = sender.acked();
-        let Choice { packet, word } = sender.token(cx.now, header.offset.get(), &self.config);
+        let TokenResponse { packet, word } = sender.token(cx.now, header.offset.get(), &self.config);
         if self.peers.is_measuring() && sender.acked() > before {
             self.events.push_back(Event::Acked { flow: header.flow, bytes: sender.acked() });
         }
         match packet {
             Some(packet) => {
                 self.credits.used += 1;
-                self.send(slot, packet, Ticket::Data { seq, stamp }, rank);
+                self.send(slot, packet, TokenMessage::Data { seq, stamp }, rank);
             }
             None => self.credits.wasted += 1,
         }
-        self.say(slot, word);
+        self.send_signal(slot, word);
         self.arm_sender(slot);
     }
 
-    fn on_data(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
+    fn on_data(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         let header = &packet.header;
         let Some(slot) = self.flows.receiver_of(FlowKey::of(header)) else { return };
         let token = match packet.body {
-            Ticket::Data { seq, stamp } => Some((seq, stamp)),
+            TokenMessage::Data { seq, stamp } => Some((seq, stamp)),
             _ => None,
         };
         let place = header.offset.get() / u64::from(self.config.frame.mss());
@@ -259,7 +261,7 @@ impl Tokens {
         let mut missed: Vec<Interval> = Vec::new();
         let arrived = Arrived { packet: place, token };
         receiver.arrive(arrived, cx, &self.config, &mut self.payload, |hole| missed.push(hole));
-        let way = Way::back(receiver);
+        let way = RemoteEnd::back(receiver);
         missed.into_iter().for_each(|hole| self.miss(way, hole));
         if let Some(limit) = &mut self.flows.limit {
             limit.heard(slot, cx.now);
@@ -291,45 +293,47 @@ impl Tokens {
         self.events.push_back(Event::Readable { src: receiver.peer, flow: receiver.flow, bytes });
     }
 
-    fn miss(&mut self, way: Way, hole: Interval) {
-        self.signal(way, Ticket::Miss { first: hole.start, end: hole.end });
+    fn miss(&mut self, way: RemoteEnd, hole: Interval) {
+        self.signal(way, TokenMessage::Miss { first: hole.start, end: hole.end });
     }
 
     /// Ends a flow of which all has arrived with the packet of `meta`; whether it was so.
     fn end_if_complete(&mut self, slot: u32, now: Time, meta: RxMeta) -> bool {
         let Some(receiver) = self.flows.receivers.get(slot).filter(|r| r.is_complete()) else { return false };
-        let way = Way::back(receiver);
+        let way = RemoteEnd::back(receiver);
         self.events.push_back(Event::Delivered { src: way.dst, flow: way.flow, at: meta.stamp, missing: 0 });
         self.flows.end_receiver(FlowKey::new(way.dst, way.flow), End::Received, now);
-        self.signal(way, Ticket::Done);
+        self.signal(way, TokenMessage::Done);
         true
     }
 
     /// A signal for the receiver of a flow.
-    fn on_word(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
+    fn on_word(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         let header = &packet.header;
         let key = FlowKey::of(header);
         let slot = match self.flows.incoming(key) {
             Some(Incoming::Active(slot)) => slot,
-            Some(Incoming::Ended(End::Received)) => return self.signal(Way::answer(header), Ticket::Done),
+            Some(Incoming::Ended(End::Received)) => {
+                return self.signal(RemoteEnd::answer(header), TokenMessage::Done);
+            }
             // Its SYNC was lost, and the sender will ask again.
             Some(Incoming::Ended(End::Aborted)) | None => return,
         };
         let mss = u64::from(self.config.frame.mss());
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         match packet.body {
-            Ticket::Stop if self.config.stop == Stop::Sender => receiver.stop(),
-            Ticket::Stop => {
-                let (way, hole) = (Way::back(receiver), receiver.lowest_hole());
+            TokenMessage::Stop if self.config.stop == Stop::Sender => receiver.stop(),
+            TokenMessage::Stop => {
+                let (way, hole) = (RemoteEnd::back(receiver), receiver.lowest_hole());
                 self.miss(way, hole);
             }
-            Ticket::Fin { size } if size != u64::MAX => {
+            TokenMessage::Fin { size } if size != u64::MAX => {
                 receiver.ends_at(size.div_ceil(mss));
                 if self.end_if_complete(slot, cx.now, meta) {
                     return;
                 }
             }
-            Ticket::Reset => {
+            TokenMessage::Reset => {
                 return self.flows.end_receiver(key, End::Aborted, cx.now);
             }
             _ => {}
@@ -337,21 +341,21 @@ impl Tokens {
         self.grant(slot, cx);
     }
 
-    fn on_miss(&mut self, cx: &Cx, packet: &Packet<Ticket>) {
-        let Ticket::Miss { first, end } = packet.body else { return };
+    fn on_miss(&mut self, cx: &Cx, packet: &Packet<TokenMessage>) {
+        let TokenMessage::Miss { first, end } = packet.body else { return };
         let Some(slot) = self.flows.answered(&packet.header) else {
             return self.answer_if_aborted(&packet.header);
         };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         let word = sender.missed(Interval { start: first, end }, cx.now, &self.config);
-        self.say(slot, word);
+        self.send_signal(slot, word);
         self.arm_sender(slot);
     }
 
     /// Tells the receiver of a flow that was given up here that nothing comes any more.
     fn answer_if_aborted(&mut self, header: &Header) {
         if self.flows.is_aborted(header.flow) {
-            self.signal(Way::answer(header), Ticket::Reset);
+            self.signal(RemoteEnd::answer(header), TokenMessage::Reset);
         }
     }
 
@@ -369,14 +373,14 @@ impl Tokens {
             self.events.push_back(Event::Report(sender.report(cx.now)));
         }
         let word = sender.on_timer(cx.now, &self.config);
-        self.say(slot, word);
+        self.send_signal(slot, word);
         self.arm_sender(slot);
     }
 
     fn on_receiver_timer(&mut self, slot: u32, cx: &mut Cx) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         if let Some(hole) = receiver.overdue(cx.now, &self.config) {
-            let way = Way::back(receiver);
+            let way = RemoteEnd::back(receiver);
             self.miss(way, hole);
         }
         self.grant(slot, cx);
@@ -384,7 +388,7 @@ impl Tokens {
 }
 
 impl Endpoint for Tokens {
-    type Body = Ticket;
+    type Body = TokenMessage;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let known = path();
@@ -393,8 +397,8 @@ impl Endpoint for Tokens {
         sender.measures_rtt = known.data.is_none();
         let unscheduled = sender.unscheduled(&self.config);
         let slot = self.flows.add_sender(flow.id, sender);
-        self.say(slot, Some(Word::Sync));
-        (0..unscheduled).for_each(|packet| self.send(slot, u64::from(packet), Ticket::Unscheduled, 0));
+        self.send_signal(slot, Some(SenderSignal::Sync));
+        (0..unscheduled).for_each(|packet| self.send(slot, u64::from(packet), TokenMessage::Unscheduled, 0));
         if let Some(sender) = self.flows.senders.get_mut(slot) {
             sender.sent_first(unscheduled);
         }
@@ -409,26 +413,28 @@ impl Endpoint for Tokens {
             Control::Class(class) | Control::Promote(class) => {
                 sender.reclassify(class);
                 self.events.push_back(Event::ClassChanged { flow: id, class });
-                self.say(slot, Some(Word::Sync));
+                self.send_signal(slot, Some(SenderSignal::Sync));
             }
             Control::Abort => {
-                let way = Way::to(&sender.spec);
+                let way = RemoteEnd::to(&sender.spec);
                 self.flows.abort_sender(id, cx.now);
-                self.signal(way, Ticket::Reset);
+                self.signal(way, TokenMessage::Reset);
             }
             Control::Weights { .. } => {}
         }
     }
 
-    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         match packet.body {
-            Ticket::Sync { .. } => self.on_sync(cx, meta, packet),
-            Ticket::Token { .. } => self.on_token(cx, packet),
-            Ticket::Data { .. } | Ticket::Unscheduled => self.on_data(cx, meta, packet),
-            Ticket::Miss { .. } => self.on_miss(cx, packet),
-            Ticket::Done => self.on_done(cx, &packet.header),
-            Ticket::Stop | Ticket::Fin { .. } | Ticket::Reset => self.on_word(cx, meta, packet),
-            Ticket::Empty => {}
+            TokenMessage::Sync { .. } => self.on_sync(cx, meta, packet),
+            TokenMessage::Token { .. } => self.on_token(cx, packet),
+            TokenMessage::Data { .. } | TokenMessage::Unscheduled => self.on_data(cx, meta, packet),
+            TokenMessage::Miss { .. } => self.on_miss(cx, packet),
+            TokenMessage::Done => self.on_done(cx, &packet.header),
+            TokenMessage::Stop | TokenMessage::Fin { .. } | TokenMessage::Reset => {
+                self.on_word(cx, meta, packet)
+            }
+            TokenMessage::Empty => {}
         }
     }
 
@@ -446,10 +452,10 @@ impl Endpoint for Tokens {
         self.flows.next_timeout()
     }
 
-    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<TokenMessage> {
         let Some(mut packet) = self.outbox.pop() else { return Tx::Idle };
         if self.peers.is_measuring()
-            && let Ticket::Token { stamp, .. } = &mut packet.body
+            && let TokenMessage::Token { stamp, .. } = &mut packet.body
         {
             // It may have waited here.
             *stamp = Stamp::read(cx.clock, cx.now);

@@ -139,11 +139,11 @@ impl Feedback {
                 };
             }
             self.raised = true;
-            let aim = match config.form {
+            let fixed_target = match config.form {
                 Form::Paper => max * (1.0 + target),
                 Form::Ns2 => max,
             };
-            self.rate = (1.0 - self.w) * self.rate + self.w * aim;
+            self.rate = (1.0 - self.w) * self.rate + self.w * fixed_target;
         } else {
             self.raised = false;
             self.rate = match config.form {

@@ -25,7 +25,7 @@ mod receiver;
 mod sender;
 mod top;
 
-pub use body::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS, Ticket, UNSCHEDULED_CLASS};
+pub use body::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS, TokenMessage, UNSCHEDULED_CLASS};
 pub use config::{Config, Ranked, Recovery, Stop, TokenSize};
 pub use endpoint::Tokens;
 pub use expresspass::ExpressPass;

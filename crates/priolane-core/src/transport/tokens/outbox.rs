@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::body::Ticket;
+use super::body::TokenMessage;
 use crate::endpoint::LocalHost;
 use crate::packet::Packet;
 use crate::transport::common::room;
@@ -25,9 +25,9 @@ pub(super) enum Queued {
 /// The packets of one host.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    packets: VecDeque<Packet<Ticket>>,
+    packets: VecDeque<Packet<TokenMessage>>,
     /// Those of a real host.
-    tokens: VecDeque<Packet<Ticket>>,
+    tokens: VecDeque<Packet<TokenMessage>>,
     /// How many packets may wait; `usize::MAX` in a simulator.
     room: usize,
     /// How many tokens may: as many as go at once where lateness is made up.
@@ -44,14 +44,14 @@ impl Outbox {
     }
 
     /// Queues a signal or payload, if there is room.
-    pub(super) fn push(&mut self, packet: Packet<Ticket>) {
+    pub(super) fn push(&mut self, packet: Packet<TokenMessage>) {
         if self.packets.len() < self.room {
             self.packets.push_back(packet);
         }
     }
 
     /// Queues a token, if there is room.
-    pub(super) fn push_token(&mut self, packet: Packet<Ticket>) -> Queued {
+    pub(super) fn push_token(&mut self, packet: Packet<TokenMessage>) -> Queued {
         if self.room == usize::MAX {
             self.packets.push_back(packet);
             return Queued::Yes;
@@ -64,7 +64,7 @@ impl Outbox {
     }
 
     /// The packet that leaves next.
-    pub(super) fn pop(&mut self) -> Option<Packet<Ticket>> {
+    pub(super) fn pop(&mut self) -> Option<Packet<TokenMessage>> {
         self.packets.pop_front().or_else(|| self.tokens.pop_front())
     }
 }
@@ -80,12 +80,12 @@ mod tests {
 
     const REAL: LocalHost = LocalHost::real(HostId(0), Rate::from_gbps(10), 1);
 
-    fn packet(body: Ticket) -> Packet<Ticket> {
+    fn packet(body: TokenMessage) -> Packet<TokenMessage> {
         Packet { header: Header::default(), body }
     }
 
-    fn token(seq: u32) -> Packet<Ticket> {
-        packet(Ticket::Token { seq, stamp: Stamp(0) })
+    fn token(seq: u32) -> Packet<TokenMessage> {
+        packet(TokenMessage::Token { seq, stamp: Stamp(0) })
     }
 
     #[test]
@@ -94,10 +94,10 @@ mod tests {
         // In 5 ms a line of 10 Gbps takes 4063 full packets.
         let queued = (0..9_000).filter(|&seq| outbox.push_token(token(seq)) == Queued::Yes).count();
         assert_eq!(queued, 4_063);
-        (0..10_000).for_each(|_| outbox.push(packet(Ticket::Done)));
-        let left: Vec<Ticket> = std::iter::from_fn(|| outbox.pop()).map(|packet| packet.body).collect();
+        (0..10_000).for_each(|_| outbox.push(packet(TokenMessage::Done)));
+        let left: Vec<TokenMessage> = std::iter::from_fn(|| outbox.pop()).map(|packet| packet.body).collect();
         let signals = RealHost::new(1).outbox as usize;
-        assert_eq!((left.len(), left[signals - 1]), (signals + queued, Ticket::Done));
+        assert_eq!((left.len(), left[signals - 1]), (signals + queued, TokenMessage::Done));
         assert_eq!(left[signals], token(0).body, "the oldest first, the newest dropped");
     }
 
@@ -105,9 +105,9 @@ mod tests {
     fn in_a_simulator_all_wait_in_order() {
         let mut outbox = Outbox::new(&LocalHost::simulated(HostId(0), Rate::from_gbps(10)), 1_538);
         assert!((0..10_000).all(|seq| outbox.push_token(token(seq)) == Queued::Yes));
-        outbox.push(packet(Ticket::Done));
+        outbox.push(packet(TokenMessage::Done));
         assert_eq!(outbox.pop().map(|packet| packet.body), Some(token(0).body));
         let last = std::iter::from_fn(|| outbox.pop()).last();
-        assert_eq!(last.map(|packet| packet.body), Some(Ticket::Done));
+        assert_eq!(last.map(|packet| packet.body), Some(TokenMessage::Done));
     }
 }

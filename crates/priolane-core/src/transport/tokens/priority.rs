@@ -47,7 +47,7 @@ pub enum Priority {
 
 /// What a receiver knows of a flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct RankInputs {
     /// Packets of the flow; `u64::MAX` where they are not known.
     pub packets: u64,
     /// Packets that arrived.
@@ -84,7 +84,7 @@ impl Priority {
     }
 
     /// Class and key of the flow's next token.
-    pub fn of(&self, flow: &Known) -> (Class, u64) {
+    pub fn of(&self, flow: &RankInputs) -> (Class, u64) {
         let class = match self {
             Self::Single => 0,
             Self::Asked => flow.asked.min(MAX_CLASSES - 1),
@@ -162,8 +162,8 @@ impl Exponential {
 mod tests {
     use super::*;
 
-    fn flow(packets: u64) -> Known {
-        Known { packets, arrived: 0, opened: Time(1_000), deadline: Time::NEVER, asked: 3, told: 9_000 }
+    fn flow(packets: u64) -> RankInputs {
+        RankInputs { packets, arrived: 0, opened: Time(1_000), deadline: Time::NEVER, asked: 3, told: 9_000 }
     }
 
     #[test]
@@ -211,21 +211,21 @@ mod tests {
     #[test]
     fn attained_service_moves_a_flow_down_as_it_arrives() {
         let priority = Priority::Attained(vec![3, 10]);
-        let at = |arrived| priority.of(&Known { arrived, ..flow(u64::MAX) }).0;
+        let at = |arrived| priority.of(&RankInputs { arrived, ..flow(u64::MAX) }).0;
         assert_eq!([0, 1, 2, 8, 9, 1_000].map(at), [0, 0, 1, 1, 2, 2]);
     }
 
     #[test]
     fn deadlines_count_from_the_flows_coming_and_no_deadline_is_last() {
         let priority = Priority::Deadline(vec![Span(10), Span(100)]);
-        let by = |at| priority.of(&Known { deadline: Time(at), ..flow(5) }).0;
+        let by = |at| priority.of(&RankInputs { deadline: Time(at), ..flow(5) }).0;
         assert_eq!([1_009, 1_010, 1_099, 1_100, 500].map(by), [0, 1, 1, 2, 0]);
         assert_eq!(priority.of(&flow(5)).0, 2);
     }
 
     #[test]
     fn exact_keys_are_what_is_left_what_there_is_or_the_deadline() {
-        let known = Known { arrived: 4, deadline: Time(77), ..flow(10) };
+        let known = RankInputs { arrived: 4, deadline: Time(77), ..flow(10) };
         let key = |key| Priority::Exact(key).of(&known);
         assert_eq!(key(Key::Remaining), (0, 6));
         assert_eq!((key(Key::Size), key(Key::Deadline)), ((0, 10), (0, 77)));

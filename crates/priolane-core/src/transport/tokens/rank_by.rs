@@ -45,7 +45,7 @@ pub struct Sizes {
     #[keys(flatten)]
     classes: Classes,
     #[keys(flatten)]
-    cuts: Cuts,
+    cuts: ClassThresholds,
 }
 
 /// Classes by deadline.
@@ -68,7 +68,7 @@ pub struct Deadlines {
 
 /// Where classes by packets end.
 #[derive(Clone, Debug, PartialEq)]
-enum Cuts {
+enum ClassThresholds {
     /// As stated.
     Stated(Vec<u64>),
     /// By a density of sizes as 1 / x up to p packets, scaled by a and b (TOP §4.2); without p the largest flow there is.
@@ -106,7 +106,7 @@ impl RankBy {
         }
     }
 
-    fn cuts_mut(&mut self) -> Option<&mut Cuts> {
+    fn cuts_mut(&mut self) -> Option<&mut ClassThresholds> {
         match self {
             Self::Size(sizes) | Self::Attained(sizes) => Some(&mut sizes.cuts),
             _ => None,
@@ -116,7 +116,7 @@ impl RankBy {
     /// The place of p, in packets, if it is still to be found from the sizes of the experiment.
     pub fn lacks_p(&mut self) -> Option<&mut Option<f64>> {
         match self.cuts_mut()? {
-            Cuts::Heavy { p, .. } | Cuts::Light { p, .. } if p.is_none() => Some(p),
+            ClassThresholds::Heavy { p, .. } | ClassThresholds::Light { p, .. } if p.is_none() => Some(p),
             _ => None,
         }
     }
@@ -124,7 +124,7 @@ impl RankBy {
     /// The place of m, in packets, if it is still to be found from them.
     pub fn lacks_mean(&mut self) -> Option<&mut Option<f64>> {
         match self.cuts_mut()? {
-            Cuts::Light { mean, .. } if mean.is_none() => Some(mean),
+            ClassThresholds::Light { mean, .. } if mean.is_none() => Some(mean),
             _ => None,
         }
     }
@@ -165,7 +165,7 @@ impl Sizes {
     fn check(&mut self) -> Result<(), Misfit> {
         let classes = self.classes.count;
         match &self.cuts {
-            Cuts::Stated(at) if at.len() + 1 != usize::from(classes) || !at.is_sorted() => {
+            ClassThresholds::Stated(at) if at.len() + 1 != usize::from(classes) || !at.is_sorted() => {
                 let what = format!("{} thresholds for {classes} classes", at.len());
                 Err(Misfit::of("thresholds", what, "packets in order, one less than classes"))
             }
@@ -177,9 +177,11 @@ impl Sizes {
     fn thresholds(&self) -> Vec<u64> {
         let classes = self.classes.count;
         match self.cuts {
-            Cuts::Stated(ref at) => at.clone(),
-            Cuts::Heavy { p, a, b } => Logarithm { classes, p: p.unwrap_or(2.0), a, b }.thresholds(),
-            Cuts::Light { p, mean } => {
+            ClassThresholds::Stated(ref at) => at.clone(),
+            ClassThresholds::Heavy { p, a, b } => {
+                Logarithm { classes, p: p.unwrap_or(2.0), a, b }.thresholds()
+            }
+            ClassThresholds::Light { p, mean } => {
                 Exponential { classes, p: p.unwrap_or(2.0), mean: mean.unwrap_or(1.0) }.thresholds()
             }
         }
@@ -191,7 +193,7 @@ const LARGEST: Bounds = Bounds::above(1.0, "(1, )");
 const POSITIVE: Bounds = Bounds::above(0.0, "(0, )");
 
 /// Thresholds are stated, or follow from a density of sizes.
-impl Keys for Cuts {
+impl Keys for ClassThresholds {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
         let number = |bounds| move |value: Value<'_>| f64::read(&value, &bounds);
         if let Some(at) = table.take("thresholds", |value| Vec::<u64>::read(&value, &CLASS_BOUNDS))? {

@@ -11,14 +11,14 @@
 //! hole is missed (again), of which the far end may lie beyond what was sent: MISS names a run of packets
 //! ```
 
-use super::body::Ticket;
+use super::body::TokenMessage;
 use super::config::{Config, Ranked, Stop};
 use super::feedback::{Feedback, Period};
-use super::priority::Known;
+use super::priority::RankInputs;
 use crate::endpoint::{Cx, PayloadStats};
 use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Header, Packet};
-use crate::transport::common::{Alarm, Interval, Ranges, Stamp, paced_from, timed_by_alarm};
+use crate::transport::common::{FlowTimer, Interval, Ranges, Stamp, paced_from, timed_by_alarm};
 use crate::units::{Rate, Span, Time};
 
 /// Whether tokens flow.
@@ -43,7 +43,7 @@ pub(super) struct Arrived {
 
 /// Fate of tokens.
 #[derive(Clone, Copy, Debug)]
-struct Fate {
+struct TokenCounts {
     /// The next number that should come back.
     expected: u32,
     period: Period,
@@ -73,13 +73,13 @@ pub(super) struct Receiver {
     /// Holes below it were missed once.
     looked: u64,
     feedback: Feedback,
-    fate: Fate,
+    fate: TokenCounts,
     rtt: Option<Span>,
     next_seq: u32,
     granting: Granting,
     /// When something last arrived, or was last missed.
     heard: Time,
-    pub(super) alarm: Alarm,
+    pub(super) alarm: FlowTimer,
 }
 
 /// Runs of packets that are kept out of order; a packet that would begin one more is taken for lost.
@@ -111,12 +111,12 @@ impl Receiver {
             top: u64::from(unscheduled),
             looked: 0,
             feedback,
-            fate: Fate { expected: 0, period: Period::default(), since: cx.now },
+            fate: TokenCounts { expected: 0, period: Period::default(), since: cx.now },
             rtt: None,
             next_seq: 0,
             granting: Granting::At(cx.now),
             heard: cx.now,
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
         }
     }
 
@@ -208,7 +208,7 @@ impl Receiver {
         let vary = 1.0 + config.jitter * (2.0 * cx.rng.uniform() - 1.0);
         let gap = Span((self.feedback.gap_ps() * vary) as u64);
         self.granting = Granting::At(paced_from(due, cx.now, catch_up) + Span(gap.0.max(1)));
-        let known = Known {
+        let known = RankInputs {
             packets: self.packets,
             arrived: self.edge + self.above.bytes(),
             opened: self.opened,
@@ -345,9 +345,9 @@ pub(super) struct Sync {
 
 impl Sync {
     /// What `packet` says, where payload comes in packets of `mss`; `None` if it is no SYNC.
-    pub(super) fn of(packet: &Packet<Ticket>, mss: u64) -> Option<Self> {
+    pub(super) fn of(packet: &Packet<TokenMessage>, mss: u64) -> Option<Self> {
         match packet.body {
-            Ticket::Sync { size, deadline, unscheduled, asked } => {
+            TokenMessage::Sync { size, deadline, unscheduled, asked } => {
                 let packets = if size == u64::MAX { u64::MAX } else { size.div_ceil(mss) };
                 Some(Self { packets, deadline, asked, unscheduled, told: packet.header.rank })
             }

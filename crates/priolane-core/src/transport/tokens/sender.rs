@@ -13,7 +13,7 @@
 use super::config::{Config, Recovery, Stop};
 use crate::endpoint::{FlowReport, FlowRequest};
 use crate::ids::{Class, HostId};
-use crate::transport::common::{Alarm, Interval, Ranges, SentFlow, timed_by_alarm};
+use crate::transport::common::{FlowTimer, Interval, Ranges, SentFlow, timed_by_alarm};
 use crate::units::{Span, Time, bits_per_second};
 
 /// Where a sender is.
@@ -34,7 +34,7 @@ struct Round {
 
 /// What a sender wants to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum SenderSignal {
     /// It wants tokens.
     Sync,
     /// It wants no more, or asks whether it is done.
@@ -45,16 +45,16 @@ pub(super) enum Word {
 
 /// What a token leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct TokenResponse {
     /// The packet it sends, by its place in the flow; `None` if it is wasted.
     pub(super) packet: Option<u64>,
     /// What the sender has to say after it.
-    pub(super) word: Option<Word>,
+    pub(super) word: Option<SenderSignal>,
 }
 
 /// What became of tokens at the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spent {
+pub(super) struct TokenUsage {
     /// Sent a packet.
     pub(super) used: u64,
     /// Found nothing to send.
@@ -86,7 +86,7 @@ pub(super) struct Sender {
     heard: Time,
     /// Doublings of the timeout.
     backoff: u32,
-    pub(super) spent: Spent,
+    pub(super) spent: TokenUsage,
     retransmits: u32,
     /// Payload sent again.
     retransmitted: u64,
@@ -96,7 +96,7 @@ pub(super) struct Sender {
     /// Payload that the receiver is known to have in order.
     acked: u64,
     next_report: Time,
-    pub(super) alarm: Alarm,
+    pub(super) alarm: FlowTimer,
 }
 
 /// The timeout doubles at most so often.
@@ -130,13 +130,13 @@ impl Sender {
             measures_rtt: false,
             heard: now,
             backoff: 0,
-            spent: Spent::default(),
+            spent: TokenUsage::default(),
             retransmits: 0,
             retransmitted: 0,
             timeouts: 0,
             acked: 0,
             next_report: config.monitor.map_or(Time::NEVER, |every| now + every),
-            alarm: Alarm::OFF,
+            alarm: FlowTimer::OFF,
         }
     }
 
@@ -205,7 +205,7 @@ impl Sender {
     }
 
     /// A token arrived that is not too old; the receiver has `acked` bytes in order.
-    pub(super) fn token(&mut self, now: Time, acked: u64, config: &Config) -> Choice {
+    pub(super) fn token(&mut self, now: Time, acked: u64, config: &Config) -> TokenResponse {
         self.hear(now, acked);
         if self.state == State::Requesting {
             self.state = State::Sending;
@@ -217,18 +217,18 @@ impl Sender {
         if let Some(packet) = packet {
             self.spent.used += 1;
             self.count(packet, config);
-            return Choice { packet: Some(packet), word: self.word_after(now, config) };
+            return TokenResponse { packet: Some(packet), word: self.word_after(now, config) };
         }
         self.spent.wasted += 1;
         let word = match self.state {
             // The receiver did not hear the first one.
             State::Stopped(at) if at <= now => {
                 self.state = State::Stopped(now + self.rtt.times(2));
-                Some(Word::Stop)
+                Some(SenderSignal::Stop)
             }
             _ => None,
         };
-        Choice { packet, word }
+        TokenResponse { packet, word }
     }
 
     /// The first packet that the receiver misses, `edge`, if it went without a token so long ago that it must have arrived.
@@ -260,10 +260,10 @@ impl Sender {
     }
 
     /// What to say once a packet is sent.
-    fn word_after(&mut self, now: Time, config: &Config) -> Option<Word> {
+    fn word_after(&mut self, now: Time, config: &Config) -> Option<SenderSignal> {
         let all = !self.has_unsent();
         if config.stop != Stop::Sender {
-            return (all && !config.priority.tells_size()).then_some(Word::Fin);
+            return (all && !config.priority.tells_size()).then_some(SenderSignal::Fin);
         }
         let left = self.unsent();
         let early = self.round.ends <= now && {
@@ -275,11 +275,11 @@ impl Sender {
             return None;
         }
         self.state = State::Stopped(now + self.rtt.times(2));
-        Some(Word::Stop)
+        Some(SenderSignal::Stop)
     }
 
     /// Packets `missed` did not arrive; what to say to that.
-    pub(super) fn missed(&mut self, missed: Interval, now: Time, config: &Config) -> Option<Word> {
+    pub(super) fn missed(&mut self, missed: Interval, now: Time, config: &Config) -> Option<SenderSignal> {
         self.hear(now, missed.start.saturating_mul(u64::from(config.frame.mss())));
         let sent = Interval { start: missed.start, end: missed.end.min(self.next) };
         match config.recovery {
@@ -288,12 +288,12 @@ impl Sender {
             _ => {}
         }
         if !self.has_unsent() {
-            return (!config.priority.tells_size()).then_some(Word::Fin);
+            return (!config.priority.tells_size()).then_some(SenderSignal::Fin);
         }
         matches!(self.state, State::Stopped(_)).then(|| {
             self.state = State::Sending;
             self.round = Round { ends: now + self.rtt, tokens: 0 };
-            Word::Sync
+            SenderSignal::Sync
         })
     }
 
@@ -311,14 +311,14 @@ impl Sender {
     }
 
     /// What to say at `now`, if something is due.
-    pub(super) fn on_timer(&mut self, now: Time, config: &Config) -> Option<Word> {
+    pub(super) fn on_timer(&mut self, now: Time, config: &Config) -> Option<SenderSignal> {
         if let State::Stopped(at) = self.state
             && at <= now
             && self.has_unsent()
         {
             self.state = State::Sending;
             self.round = Round { ends: now + self.rtt, tokens: 0 };
-            return Some(Word::Sync);
+            return Some(SenderSignal::Sync);
         }
         if self.heard + self.timeout(config) > now {
             return None;
@@ -327,11 +327,11 @@ impl Sender {
         self.backoff = (self.backoff + 1).min(MOST_BACKOFF);
         self.timeouts += 1;
         Some(if self.has_unsent() || self.state == State::Requesting {
-            Word::Sync
+            SenderSignal::Sync
         } else if config.priority.tells_size() {
-            Word::Stop
+            SenderSignal::Stop
         } else {
-            Word::Fin
+            SenderSignal::Fin
         })
     }
 

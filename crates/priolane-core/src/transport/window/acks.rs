@@ -20,7 +20,7 @@
 //! (docs/assumptions.md#rto-after-expiry). What is left of RFC 6675: docs/assumptions.md#sack-recovery.
 
 use super::config::{Config, LossRecovery};
-use super::controller::{AckSeen, CongestionControl, Growth, LossSeen, Repeat};
+use super::controller::{AckEvent, CongestionControl, Growth, LossEvent, Repeat};
 use super::recovery::{Kind, Recovery, State};
 use super::sender::Sender;
 use crate::transport::common::Interval;
@@ -112,7 +112,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Passes an ACK, of whose bytes `acked` are acknowledged for the first time, to the congestion controller.
     #[inline(always)]
     fn notify_controller(&mut self, ack: &Arrived, acked: u64, growth: Growth) {
-        self.controller.on_ack(&AckSeen {
+        self.controller.on_ack(&AckEvent {
             now: ack.now,
             acked,
             una: self.una,
@@ -300,8 +300,8 @@ impl<C: CongestionControl> Sender<C> {
         self.dup_acks = 0;
     }
 
-    fn loss(&self, now: Time) -> LossSeen {
+    fn loss(&self, now: Time) -> LossEvent {
         let in_flight = (self.next - self.una).min(self.controller.window());
-        LossSeen { now, in_flight, next: self.next }
+        LossEvent { now, in_flight, next: self.next }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of the reliability machine, independent of the congestion controller.
 
-use crate::assign::Ladder;
+use crate::assign::DemotionThresholds;
 use crate::ids::Class;
 use crate::keys::{
     Bounds, Bytes, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written, truth_value,
@@ -117,11 +117,11 @@ pub struct Config {
     #[keys(skip)]
     pub queue_limit: Option<u64>,
     /// Class on the wire by bytes sent; added to the flow's own class, capped at 15.
-    #[keys(skip = Ladder::FLAT)]
-    pub class: Ladder,
+    #[keys(skip = DemotionThresholds::FLAT)]
+    pub class: DemotionThresholds,
     /// Level inside the host by bytes sent (NOS2 §IV-B).
-    #[keys(skip = Ladder::FLAT)]
-    pub host_level: Ladder,
+    #[keys(skip = DemotionThresholds::FLAT)]
+    pub host_level: DemotionThresholds,
     /// Length of the monitor interval after which a sender reports; `None` (or zero) reports at completion
     /// only.
     #[keys(skip)]

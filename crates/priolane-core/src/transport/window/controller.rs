@@ -8,7 +8,7 @@ use crate::units::{Rate, Span, Time};
 
 /// What one ACK tells a controller.
 #[derive(Clone, Copy, Debug)]
-pub struct AckSeen {
+pub struct AckEvent {
     /// When the ACK was processed.
     pub now: Time,
     /// Payload bytes this ACK acknowledged for the first time, cumulatively; 0 for a duplicate.
@@ -34,19 +34,19 @@ pub struct AckSeen {
 
 /// What the answer to a probe tells a controller.
 #[derive(Clone, Copy, Debug)]
-pub struct ProbeSeen {
+pub struct ProbeReply {
     /// When the answer was processed.
     pub now: Time,
     /// First byte not yet sent.
     pub next: u64,
     /// From the probe's transmission to the processing of the answer.
     pub rtt: Span,
-    /// As [`AckSeen::one_way_ps`], of the probe.
+    /// As [`AckEvent::one_way_ps`], of the probe.
     pub one_way_ps: i64,
 }
 
 /// What a controller is told when its flow starts.
-pub struct Opening<'a> {
+pub struct FlowStart<'a> {
     /// The flow.
     pub flow: &'a FlowRequest,
     /// When it starts to send (a handshake, if there is one, before that).
@@ -59,7 +59,7 @@ pub struct Opening<'a> {
     pub rng: &'a mut Stream,
 }
 
-impl std::fmt::Debug for Opening<'_> {
+impl std::fmt::Debug for FlowStart<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Opening").field("flow", self.flow).field("now", &self.now).finish_non_exhaustive()
     }
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Opening<'_> {
 
 /// What holds a flow back besides its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub enum SendPermission {
     /// Nothing.
     Open,
     /// Pacing: no data before this instant.
@@ -99,7 +99,7 @@ pub enum Growth {
 
 /// What a controller is told when data is inferred lost.
 #[derive(Clone, Copy, Debug)]
-pub struct LossSeen {
+pub struct LossEvent {
     /// When the loss was inferred.
     pub now: Time,
     /// `FlightSize` of RFC 5681 §3.1: bytes sent and not acknowledged, without those that limited
@@ -122,7 +122,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// Whether it ever holds its flow back besides by its window: only then is [`Self::gate`] asked and
     /// [`Self::on_sent`] called.
-    const GATED: bool = false;
+    const PACED: bool = false;
 
     /// What the rank of its packets is. Default: what is left from the packet on.
     const RANK: Rank = Rank::BytesLeft;
@@ -131,7 +131,7 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     fn new(config: &Self::Config, mss: u64) -> Self;
 
     /// The flow starts; called once, before anything else. Default: nothing.
-    fn open(&mut self, opening: &mut Opening<'_>) {
+    fn open(&mut self, opening: &mut FlowStart<'_>) {
         let _ = opening;
     }
 
@@ -145,8 +145,8 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     fn window(&self) -> u64;
 
     /// What holds the flow back besides the window, as of the last call that changed something. Default: nothing.
-    fn gate(&self) -> Gate {
-        Gate::Open
+    fn gate(&self) -> SendPermission {
+        SendPermission::Open
     }
 
     /// A segment was sent. Default: nothing.
@@ -154,14 +154,14 @@ pub trait CongestionControl: Send + std::fmt::Debug {
         let _ = now;
     }
 
-    /// The probe that [`Gate::Probe`] asked for was sent; without an answer after `timeout` it is taken for lost. The
+    /// The probe that [`SendPermission::Probe`] asked for was sent; without an answer after `timeout` it is taken for lost. The
     /// gate must not ask for another one at this instant. Default: nothing.
     fn on_probe_sent(&mut self, now: Time, timeout: Span) {
         let _ = (now, timeout);
     }
 
     /// The answer to a probe arrived, perhaps late or twice. Default: nothing.
-    fn on_probe_answer(&mut self, answer: &ProbeSeen) {
+    fn on_probe_answer(&mut self, answer: &ProbeReply) {
         let _ = answer;
     }
 
@@ -177,13 +177,13 @@ pub trait CongestionControl: Send + std::fmt::Debug {
     }
 
     /// An ACK arrived, duplicate or not.
-    fn on_ack(&mut self, ack: &AckSeen);
+    fn on_ack(&mut self, ack: &AckEvent);
 
     /// A loss was inferred from ACKs; once per recovery (RFC 5681 §3.2).
-    fn on_loss(&mut self, loss: &LossSeen);
+    fn on_loss(&mut self, loss: &LossEvent);
 
     /// The retransmission timer fired (RFC 5681 §3.1); `repeat` says whether for new data.
-    fn on_timeout(&mut self, loss: &LossSeen, repeat: Repeat);
+    fn on_timeout(&mut self, loss: &LossEvent, repeat: Repeat);
 
     /// Fast recovery without selective ACKs ended with `in_flight` bytes outstanding: the window may be
     /// limited so that it does not burst (RFC 6582 §3.2 step 3, option 1). Default: nothing.

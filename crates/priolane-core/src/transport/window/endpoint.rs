@@ -15,14 +15,14 @@ use rustc_hash::FxHashSet;
 use super::acks::{Arrived, Echoed};
 use super::body::Segment;
 use super::config::{Config, ControlEcn, Handshake};
-use super::controller::{CongestionControl, Gate, Opening, ProbeSeen};
+use super::controller::{CongestionControl, FlowStart, ProbeReply, SendPermission};
 use super::outbox::Outbox;
 use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use super::recovery::State;
 use super::sender::Sender;
 use crate::endpoint::{
-    Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LadderOf, LocalHost, PathInfo,
-    PayloadStats, RxMeta, SendId, Stats, Thresholds, Tx,
+    Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta,
+    SendId, Stats, ThresholdSet, Thresholds, Tx,
 };
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
@@ -310,8 +310,8 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             self.measure(slot, Sample { now: cx.now, rtt, acked: 0 });
         }
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
-        sender.controller.on_probe_answer(&ProbeSeen { now: cx.now, next: sender.next, rtt, one_way_ps });
-        sender.ask_gate(cx.now);
+        sender.controller.on_probe_answer(&ProbeReply { now: cx.now, next: sender.next, rtt, one_way_ps });
+        sender.refresh_pacing(cx.now);
         self.refresh(slot);
         self.flows.arm_sender(slot);
     }
@@ -335,13 +335,13 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         {
             sender.controller.on_path(&path);
         }
-        sender.ask_gate(now);
+        sender.refresh_pacing(now);
         let Sender { id, dst, entropy, .. } = *sender;
         self.known.insert(dst);
         let header = Header { flow: id, dst, entropy, kind: Kind::Ack, ..Header::default() };
         self.outbox.push(Packet { header, body: Segment::default() });
         self.refresh(slot);
-        if C::GATED {
+        if C::PACED {
             self.flows.arm_sender(slot);
         }
     }
@@ -370,7 +370,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             self.forget_sender(packet.header.flow);
             return;
         }
-        sender.ask_gate(now);
+        sender.refresh_pacing(now);
         self.promote(slot);
         self.refresh(slot);
         self.flows.arm_sender(slot);
@@ -407,27 +407,27 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
                 self.send_syn(slot, cx);
             } else {
                 sender.on_timeout(cx.now);
-                sender.ask_gate(cx.now);
+                sender.refresh_pacing(cx.now);
                 self.refresh(slot);
             }
         }
-        if C::GATED {
-            self.pass_gate(slot, cx);
+        if C::PACED {
+            self.on_pacing_timer(slot, cx);
         }
         self.flows.arm_sender(slot);
     }
 
     /// What waits for a gate that opens by now: data, or a probe.
-    fn pass_gate(&mut self, slot: u32, cx: &Cx) {
+    fn on_pacing_timer(&mut self, slot: u32, cx: &Cx) {
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if sender.gate_at() > cx.now {
             return;
         }
-        if let Gate::Probe(_) = sender.gate {
+        if let SendPermission::Probe(_) = sender.gate {
             self.send_probe(slot, cx);
         }
         if let Some(sender) = self.flows.senders.get_mut(slot) {
-            sender.ask_gate(cx.now);
+            sender.refresh_pacing(cx.now);
         }
         self.refresh(slot);
     }
@@ -459,9 +459,9 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             return Tx::Idle;
         }
         let packet = sender.emit(plan, self.host, cx, config);
-        if C::GATED {
+        if C::PACED {
             sender.controller.on_sent(cx.now);
-            sender.ask_gate(cx.now);
+            sender.refresh_pacing(cx.now);
         }
         let id = config.queue_limit.and_then(|_| {
             sender.queued += plan.bytes();
@@ -497,8 +497,8 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
     fn set_thresholds(&mut self, thresholds: &Thresholds) {
         let config = Arc::make_mut(&mut self.config);
         let ladder = match thresholds.of {
-            LadderOf::Class => &mut config.class,
-            LadderOf::HostLevel => &mut config.host_level,
+            ThresholdSet::Class => &mut config.class,
+            ThresholdSet::HostLevel => &mut config.host_level,
         };
         *ladder = ladder.with_thresholds(&thresholds.bytes);
         for slot in 0..self.flows.senders.places() {
@@ -536,10 +536,10 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
         controller.set_weights(flow.weights.theta, flow.weights.w_milli);
         let (now, catch_up) = (cx.now, self.catch_up);
         let way = || self.peers.path(flow.dst, &path());
-        controller.open(&mut Opening { flow: &flow, now, path: &way, catch_up, rng: cx.rng });
+        controller.open(&mut FlowStart { flow: &flow, now, path: &way, catch_up, rng: cx.rng });
         let mut sender = Sender::new(&flow, state, controller, &self.config, cx.now);
         sender.tell_class();
-        sender.ask_gate(cx.now);
+        sender.refresh_pacing(cx.now);
         let slot = self.flows.add_sender(flow.id, sender);
         if self.peers.is_measuring() {
             self.peers.opened(slot, flow.dst, path());

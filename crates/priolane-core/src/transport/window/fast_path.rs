@@ -66,7 +66,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
         let ack = Arrived { now: cx.now, cumulative, sack, rtt, one_way_ps, host_delay, echo };
         sender.on_expected_ack(&ack, config);
-        sender.ask_gate(cx.now);
+        sender.refresh_pacing(cx.now);
         sender.refresh(slot, config, scheduler);
         sending.arm();
         true

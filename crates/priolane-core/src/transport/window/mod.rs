@@ -22,7 +22,9 @@ mod sender;
 
 pub use body::Segment;
 pub use config::{Config, ControlEcn, Handshake, LossRecovery, Reliability};
-pub use controller::{AckSeen, CongestionControl, Gate, Growth, LossSeen, Opening, ProbeSeen, Rank, Repeat};
+pub use controller::{
+    AckEvent, CongestionControl, FlowStart, Growth, LossEvent, ProbeReply, Rank, Repeat, SendPermission,
+};
 pub use endpoint::{Window, WindowEndpoint};
 pub use loss_based::LossBased;
 pub(super) use pacer::Pacer;

@@ -2,17 +2,17 @@
 
 use super::body::Segment;
 use super::config::{Config, ControlEcn};
+use crate::chunked_queue::ChunkedQueue;
 use crate::endpoint::LocalHost;
 use crate::ids::Class;
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
-use crate::ring::Ring;
 use crate::telemetry::Telemetry;
 use crate::transport::common::room;
 
 /// The control packets of one host.
 #[derive(Debug)]
 pub(super) struct Outbox<T> {
-    packets: Ring<Packet<Segment<T>>>,
+    packets: ChunkedQueue<Packet<Segment<T>>>,
     /// What every control packet of the host has in common.
     common: Header,
     syn_wire: u16,
@@ -26,7 +26,7 @@ impl<T: Telemetry> Outbox<T> {
         let marks = if ecn == ControlEcn::Yes { Marks::ECN_CAPABLE } else { Marks::none() };
         let (class, wire) = (config.control_class, config.frame.ack_wire());
         Self {
-            packets: Ring::default(),
+            packets: ChunkedQueue::default(),
             common: Header { src: host.id, class, wire, marks, ..Header::default() },
             syn_wire: config.frame.syn_wire(),
             room: room(host),

@@ -1,6 +1,6 @@
 //! Pacing of a flow's packets.
 
-use super::controller::Gate;
+use super::controller::SendPermission;
 use crate::transport::common::paced_from;
 use crate::units::{Span, Time};
 
@@ -23,10 +23,10 @@ impl Pacer {
 
     /// The pacer after a packet sent at `now`; `gate` is what held that packet back.
     #[inline]
-    pub(in crate::transport) fn sent(self, now: Time, gate: impl FnOnce() -> Gate) -> Self {
-        let due = if self.catch_up > Span::ZERO { gate() } else { Gate::Open };
+    pub(in crate::transport) fn sent(self, now: Time, gate: impl FnOnce() -> SendPermission) -> Self {
+        let due = if self.catch_up > Span::ZERO { gate() } else { SendPermission::Open };
         let last = match due {
-            Gate::NotBefore(due) => paced_from(due, now, self.catch_up),
+            SendPermission::NotBefore(due) => paced_from(due, now, self.catch_up),
             _ => now,
         };
         Self { last, ..self }
@@ -40,16 +40,18 @@ impl Pacer {
 
     /// When the next packet may go, `gap` picoseconds after the last.
     #[inline]
-    pub(in crate::transport) fn after(&self, gap: impl FnOnce() -> f64) -> Gate {
+    pub(in crate::transport) fn after(&self, gap: impl FnOnce() -> f64) -> SendPermission {
         // Casts saturate.
-        self.last().map_or(Gate::Open, |last| Gate::NotBefore(Time(last.0.saturating_add(gap() as u64))))
+        self.last().map_or(SendPermission::Open, |last| {
+            SendPermission::NotBefore(Time(last.0.saturating_add(gap() as u64)))
+        })
     }
 
     /// When the next packet of a flow with a window of `cwnd` of `mss` bytes may go: a window below a packet lets one
     /// go in each round trip over the window (Swift §3.4).
     #[inline]
-    pub(in crate::transport) fn below_packet(&self, cwnd: f64, mss: u64, rtt: Span) -> Gate {
+    pub(in crate::transport) fn below_packet(&self, cwnd: f64, mss: u64, rtt: Span) -> SendPermission {
         let mss = mss as f64;
-        if cwnd < mss { self.after(|| rtt.0 as f64 * mss / cwnd) } else { Gate::Open }
+        if cwnd < mss { self.after(|| rtt.0 as f64 * mss / cwnd) } else { SendPermission::Open }
     }
 }

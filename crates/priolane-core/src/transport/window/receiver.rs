@@ -103,7 +103,7 @@ impl<T: Telemetry> Ack<T> {
 #[derive(Clone, Copy, Debug)]
 enum Pending<T> {
     None,
-    Held { packets: u8, last: Echo<T>, until: Time },
+    CountedRanges { packets: u8, last: Echo<T>, until: Time },
 }
 
 /// The length of a flow that only its sender knows.
@@ -132,7 +132,7 @@ impl<T> Timed for Receiver<T> {
     fn due(&self) -> Time {
         match self.pending {
             Pending::None => Time::NEVER,
-            Pending::Held { until, .. } => until,
+            Pending::CountedRanges { until, .. } => until,
         }
     }
 
@@ -262,10 +262,10 @@ impl<T: Telemetry> Receiver<T> {
     fn is_due(&mut self, echo: &Echo<T>, urgency: Urgency, now: Time, config: &Config) -> bool {
         let (packets, until) = match self.pending {
             Pending::None => (1, now + config.ack_delay),
-            Pending::Held { packets, until, .. } => (packets.saturating_add(1), until),
+            Pending::CountedRanges { packets, until, .. } => (packets.saturating_add(1), until),
         };
         if urgency == Urgency::CanWait && packets < config.ack_every {
-            self.pending = Pending::Held { packets, last: *echo, until };
+            self.pending = Pending::CountedRanges { packets, last: *echo, until };
             return false;
         }
         self.pending = Pending::None;
@@ -275,7 +275,7 @@ impl<T: Telemetry> Receiver<T> {
     fn take_held(&mut self) -> Option<Ack<T>> {
         match std::mem::replace(&mut self.pending, Pending::None) {
             Pending::None => None,
-            Pending::Held { last, .. } => Some(self.ack(last)),
+            Pending::CountedRanges { last, .. } => Some(self.ack(last)),
         }
     }
 

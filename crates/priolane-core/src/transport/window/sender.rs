@@ -20,10 +20,10 @@ use std::num::NonZeroU16;
 
 use super::body::Segment;
 use super::config::{Config, Reliability};
-use super::controller::{CongestionControl, Gate, Rank};
+use super::controller::{CongestionControl, Rank, SendPermission};
 use super::recovery::{Recovery, State};
 use super::rto::Rto;
-use crate::assign::{Count, Ladder};
+use crate::assign::{Count, DemotionThresholds};
 use crate::endpoint::{Cx, FlowReport, FlowRequest};
 use crate::host::{Candidate, HostScheduler};
 use crate::ids::{CLASSES, Class, FlowId, HostId};
@@ -43,7 +43,7 @@ struct Levels {
 impl Levels {
     /// Of a flow of which `next` is the first byte not sent.
     fn at(config: &Config, next: u64, &Sent { retransmitted: again, .. }: &Sent) -> Self {
-        let find = |ladder: &Ladder| match ladder.count() {
+        let find = |ladder: &DemotionThresholds| match ladder.count() {
             // More of the stream takes at least as many bytes more.
             Count::StreamOffset => {
                 let level = ladder.level(next);
@@ -93,13 +93,13 @@ impl Promotion {
 pub(super) struct Plan {
     pub(super) offset: Offset,
     pub(super) len: NonZeroU16,
-    pub(super) turn: Turn,
+    pub(super) turn: Transmission,
 }
 
 impl Plan {
     /// The segment of `len` bytes from `offset` on; `None` if it has none.
     #[inline]
-    fn new(offset: u64, len: u16, turn: Turn) -> Option<Self> {
+    fn new(offset: u64, len: u16, turn: Transmission) -> Option<Self> {
         NonZeroU16::new(len).map(|len| Self { offset: Offset::new(offset), len, turn })
     }
 
@@ -122,7 +122,7 @@ const ENDLESS: u64 = u64::MAX;
 
 /// Whether a segment goes out for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn {
+pub(super) enum Transmission {
     First,
     Again,
 }
@@ -162,8 +162,8 @@ pub(super) struct Sender<C> {
     pub(super) offered: Option<u8>,
     /// Payload bytes in the host's transmit queue, where they are limited.
     pub(super) queued: u64,
-    /// What holds the flow back besides its window: `Gate::Open` for controllers that are not gated.
-    pub(super) gate: Gate,
+    /// What holds the flow back besides its window: `SendPermission::Open` for controllers that are not gated.
+    pub(super) gate: SendPermission,
     /// What may be sent now, as of the last change of the flow's state.
     pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
@@ -183,7 +183,7 @@ impl<C: CongestionControl> Timed for Sender<C> {
     #[inline]
     fn due(&self) -> Time {
         let due = self.deadline.min(self.report_at);
-        if C::GATED { due.min(self.gate_at()) } else { due }
+        if C::PACED { due.min(self.gate_at()) } else { due }
     }
 
     #[inline]
@@ -217,7 +217,7 @@ impl<C: CongestionControl> Sender<C> {
             armed: Time::NEVER,
             offered: None,
             queued: 0,
-            gate: Gate::Open,
+            gate: SendPermission::Open,
             planned: None,
             levels: Levels::at(config, 0, &sent),
             sent,
@@ -271,20 +271,20 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     pub(super) fn gate_at(&self) -> Time {
         match self.gate {
-            Gate::Open => Time::NEVER,
-            Gate::NotBefore(at) | Gate::Probe(at) => at,
+            SendPermission::Open => Time::NEVER,
+            SendPermission::NotBefore(at) | SendPermission::Probe(at) => at,
         }
     }
 
     /// Asks a gated controller again what holds the flow back: after whatever may have changed that.
     #[inline]
-    pub(super) fn ask_gate(&mut self, now: Time) {
-        if !C::GATED || matches!(self.state, State::Handshake) {
+    pub(super) fn refresh_pacing(&mut self, now: Time) {
+        if !C::PACED || matches!(self.state, State::Handshake) {
             return;
         }
         self.gate = match self.controller.gate() {
-            Gate::NotBefore(at) if at <= now => Gate::Open,
-            Gate::Probe(at) => Gate::Probe(at.max(now)),
+            SendPermission::NotBefore(at) if at <= now => SendPermission::Open,
+            SendPermission::Probe(at) => SendPermission::Probe(at.max(now)),
             gate => gate,
         };
     }
@@ -336,7 +336,7 @@ impl<C: CongestionControl> Sender<C> {
         if config.queue_limit.is_some_and(|limit| self.queued >= limit) {
             return None;
         }
-        if C::GATED && self.gate != Gate::Open {
+        if C::PACED && self.gate != SendPermission::Open {
             return None;
         }
         let plan = match &self.state {
@@ -360,13 +360,13 @@ impl<C: CongestionControl> Sender<C> {
     fn new_data(&self, config: &Config) -> Option<Plan> {
         let left = self.last_unchanged().saturating_sub(self.next);
         let len = u64::from(config.frame.mss()).min(left) as u16;
-        Plan::new(self.next, len, Turn::First)
+        Plan::new(self.next, len, Transmission::First)
     }
 
     fn hole(&self, recovery: &Recovery, config: &Config) -> Option<Plan> {
         let offset = self.sacked.next_gap(recovery.rexmit_next);
         let len = segment_len(offset, config.frame.mss(), self.next.saturating_sub(offset));
-        Plan::new(offset, len, Turn::Again)
+        Plan::new(offset, len, Transmission::Again)
     }
 
     /// Plans the flow's next packet after a change of its state. If the flow, whose place is `slot`, may send, it is
@@ -409,7 +409,7 @@ impl<C: CongestionControl> Sender<C> {
         cx: &Cx,
         config: &Config,
     ) -> Packet<Segment<C::Telemetry>> {
-        let skips = plan.turn == Turn::Again && config.reliability == Reliability::Unreliable;
+        let skips = plan.turn == Transmission::Again && config.reliability == Reliability::Unreliable;
         let class = self.class(level(plan, &config.class, self.levels.class));
         let host_level = self.host_level(plan, config);
         self.classes.first.get_or_insert(class);
@@ -465,8 +465,8 @@ impl<C: CongestionControl> Sender<C> {
     fn account(&mut self, plan: Plan, config: &Config) {
         let len = plan.bytes();
         match plan.turn {
-            Turn::First => self.next += len,
-            Turn::Again => {
+            Transmission::First => self.next += len,
+            Transmission::Again => {
                 if config.reliability == Reliability::Reliable {
                     self.sent.retransmitted += len;
                     self.sent.retransmits += 1;
@@ -536,10 +536,10 @@ impl<C: CongestionControl> Sender<C> {
 /// The level of `plan` on `ladder`: what new data has reached, but for a retransmission where levels count stream
 /// offsets.
 #[inline]
-fn level(plan: Plan, ladder: &Ladder, reached: u8) -> u8 {
+fn level(plan: Plan, ladder: &DemotionThresholds, reached: u8) -> u8 {
     match (plan.turn, ladder.count()) {
-        (Turn::Again, Count::StreamOffset) => ladder.level(plan.offset.get()),
-        (Turn::First, _) | (Turn::Again, Count::BytesSent) => reached,
+        (Transmission::Again, Count::StreamOffset) => ladder.level(plan.offset.get()),
+        (Transmission::First, _) | (Transmission::Again, Count::BytesSent) => reached,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::units::{Limit, Rate, Span, Time};
-use priolane_sim::scenario::Machine;
+use priolane_sim::scenario::VmPricing;
 use serde_json::Value as Json;
 
 use super::*;
@@ -52,7 +52,7 @@ const SHARED: Weights = Weights { theta: Rate::from_bps(5_000_000_000), w_milli:
 #[test]
 fn pairs_reach_flows_machines_and_controls() {
     let scenario = build(&planned(FILE, &Options::default()).runs[0]).unwrap().scenario;
-    let machine = Machine { pair: SHARED, interval: Some(Span::from_us(100)) };
+    let machine = VmPricing { pair: SHARED, interval: Some(Span::from_us(100)) };
     assert_eq!(scenario.machines, [None, Some(machine)]);
     assert_eq!(scenario.controls[0].control, Control::Weights { theta: None, w_milli: 1_500 });
     let group = |place| scenario.flows.iter().filter(move |f| f.group == place).map(|f| f.id);

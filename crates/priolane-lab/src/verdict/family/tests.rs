@@ -3,7 +3,7 @@ use priolane_rounds::rounds;
 
 use super::super::band::Band;
 use super::super::decision::Decision;
-use super::super::report::ContrastReport;
+use super::super::report::ComparisonReport;
 use super::*;
 use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::interval::Interval;
@@ -14,7 +14,7 @@ fn claim(parts: &[Vec<f64>], band: Band) -> ClaimReport {
     let mut point = PointReport::at(serde_json::Map::new());
     let compared = |values: &Vec<f64>| {
         let value = Interval::of(values);
-        ContrastReport::new("a - b".into(), (Unit::One, value), Decision::of(&value, band))
+        ComparisonReport::new("a - b".into(), (Unit::One, value), Decision::of(&value, band))
     };
     point.contrasts = parts.iter().map(compared).collect();
     point.settle(None);

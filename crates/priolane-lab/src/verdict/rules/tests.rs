@@ -47,7 +47,7 @@ fn one_seed_decides_nothing() {
         agrees(contrast(&a, &a), 0.1),
         bounded(&interval(&[2.0]), OpenRange::above(1.0)),
         published.judge(&interval(&[2.0])),
-        trend(&along, Way::Up).1,
+        trend(&along, TrendDirection::Up).1,
     ] {
         let undecided = Decision {
             verdict: Verdict::Undecided,
@@ -62,7 +62,7 @@ fn one_seed_decides_nothing() {
 #[test]
 fn ratio_of_seeds_is_their_geometric_mean() {
     // Ratios 2 and 8: geometric mean 4.
-    let Contrast::Ratio(ratio) = contrast(&seeds(&[2.0, 8.0]), &seeds(&[1.0, 1.0])) else {
+    let Comparison::Ratio(ratio) = contrast(&seeds(&[2.0, 8.0]), &seeds(&[1.0, 1.0])) else {
         panic!("positive")
     };
     assert!((ratio.mean.unwrap() - 4.0).abs() < 1e-12);
@@ -72,7 +72,7 @@ fn ratio_of_seeds_is_their_geometric_mean() {
 #[test]
 fn zero_values_are_compared_by_difference() {
     let contrast = contrast(&seeds(&[0.5, 0.6]), &seeds(&[0.0, 0.1]));
-    assert!(matches!(contrast, Contrast::Difference(d) if (d.mean.unwrap() - 0.5).abs() < 1e-12));
+    assert!(matches!(contrast, Comparison::Difference(d) if (d.mean.unwrap() - 0.5).abs() < 1e-12));
     assert_eq!(told(ordered(contrast)), (Verdict::Reproduced, Direction::Agrees));
     assert_eq!(equal(contrast, 0.1).verdict, Verdict::Contradicted);
     assert_eq!(agrees(contrast, 0.1), Decision::undecided(Undecided::NoRatio));
@@ -165,17 +165,17 @@ fn more_seeds_of_the_same_law_never_leave_less_decided() {
 #[test]
 fn trend_needs_slopes_of_one_sign_and_monotone_means() {
     let up = [(0.5, seeds(&[1.0, 10.0])), (0.6, seeds(&[2.0, 11.1])), (0.7, seeds(&[3.0, 12.0]))];
-    let (slope, decision) = trend(&up, Way::Up);
+    let (slope, decision) = trend(&up, TrendDirection::Up);
     // Slopes 10 and 10 per unit of load (10.0 -> 12.0 over 0.2 is 10).
     assert!((slope.mean.unwrap() - 10.0).abs() < 1e-9);
     assert_eq!(told(decision), (Verdict::Reproduced, Direction::Agrees));
-    assert_eq!(told(trend(&up, Way::Down).1), (Verdict::Contradicted, Direction::Opposes));
+    assert_eq!(told(trend(&up, TrendDirection::Down).1), (Verdict::Contradicted, Direction::Opposes));
     let bent = [(0.5, seeds(&[1.0, 1.1])), (0.6, seeds(&[0.9, 1.0])), (0.7, seeds(&[3.0, 3.1]))];
-    let undecided = trend(&bent, Way::Up).1;
+    let undecided = trend(&bent, TrendDirection::Up).1;
     assert_eq!(told(undecided), (Verdict::Undecided, Direction::Agrees));
     assert_eq!(undecided.undecided, Some(Undecided::NotMonotone));
     let unsure = [(0.5, seeds(&[1.0, 1.0, 1.0])), (0.6, seeds(&[3.0, 0.9, 1.0]))];
-    assert_eq!(told(trend(&unsure, Way::Up).1), (Verdict::Undecided, Direction::None));
+    assert_eq!(told(trend(&unsure, TrendDirection::Up).1), (Verdict::Undecided, Direction::None));
 }
 
 #[test]

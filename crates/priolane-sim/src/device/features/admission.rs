@@ -6,9 +6,9 @@ use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
 use rustc_hash::FxHashMap;
 
-use super::applications::{Answer, Applications};
+use super::applications::{Applications, DowngradeResponse};
 use super::host_feature::{
-    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, Opening, TransportCommand,
+    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, StartDecision, TransportCommand,
 };
 use crate::model::scenario::Scenario;
 use crate::observe::collector::Collector;
@@ -53,22 +53,22 @@ impl AdmissionControl {
 }
 
 impl HostFeature for AdmissionControl {
-    fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> Opening {
+    fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> StartDecision {
         let asked = flow.class;
         let requested = self.applications.asks(flow).min(self.lowest);
         let class = self.policy.open(&FlowSpec { class: requested, ..*flow }, cx.now, &mut self.rng);
         if let Some(notice) = Notice::about(requested, class)
-            && self.applications.told(flow, notice, class) == Answer::Later
+            && self.applications.told(flow, notice, class) == DowngradeResponse::Later
         {
             self.policy.aborted(flow.id);
-            return Opening::Later;
+            return StartDecision::Later;
         }
         let held = self.applications.issued(flow);
         self.active.insert(flow.id, class);
         self.used = true;
         cx.sink.flow_log().admitted(flow.id, (asked, class), held);
         flow.class = class;
-        Opening::Now
+        StartDecision::Now
     }
 
     fn on_event(&mut self, event: FlowEvent, cx: &mut FeatureContext) {

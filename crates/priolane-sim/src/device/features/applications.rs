@@ -25,35 +25,35 @@ use crate::observe::outcome::Notices;
 #[derive(Debug)]
 pub(crate) struct Applications {
     reactions: Vec<OnDowngrade>,
-    held: BTreeMap<FlowId, Held>,
+    held: BTreeMap<FlowId, DeferredFlow>,
     again: BinaryHeap<Reverse<(Time, FlowId)>>,
-    restraints: BTreeMap<(u16, HostId), Restraint>,
+    restraints: BTreeMap<(u16, HostId), ClassCap>,
     notices: BTreeMap<u16, Notices>,
 }
 
 /// A flow that was held back.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct DeferredFlow {
     first_asked: Time,
     times: u32,
 }
 
 /// What keeps flows to a destination from asking for a high class.
 #[derive(Clone, Copy, Debug)]
-struct Restraint {
+struct ClassCap {
     until: Time,
     class: Class,
-    urgency: Option<Urgency>,
+    urgency: Option<RequiredRate>,
 }
 
 /// Bytes by the time there is for them; `None` of those, no urgency, is below any.
 #[derive(Clone, Copy, Debug)]
-struct Urgency {
+struct RequiredRate {
     bytes: u64,
     within: Span,
 }
 
-impl Urgency {
+impl RequiredRate {
     fn of(flow: &FlowSpec) -> Option<Self> {
         let within = flow.deadline?.since(flow.start);
         Some(Self { bytes: flow.size?, within })
@@ -67,7 +67,7 @@ impl Urgency {
 
 /// What becomes of a flow that was told of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum DowngradeResponse {
     /// It is issued.
     Issue,
     /// It asks again later.
@@ -89,7 +89,7 @@ impl Applications {
     /// The class that `flow`, which its application wants to issue now, asks for.
     pub(crate) fn asks(&mut self, flow: &FlowSpec) -> Class {
         let Some(restraint) = self.restraints.get(&(flow.group, flow.dst)) else { return flow.class };
-        let urgent = match (Urgency::of(flow), restraint.urgency) {
+        let urgent = match (RequiredRate::of(flow), restraint.urgency) {
             (Some(own), Some(other)) => own.at_least(other),
             (own, None) => own.is_some(),
             (None, Some(_)) => false,
@@ -103,7 +103,7 @@ impl Applications {
     }
 
     /// `flow`, which wants to start now, is told what it would get in place of what it asked for.
-    pub(crate) fn told(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> Answer {
+    pub(crate) fn told(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> DowngradeResponse {
         let reaction = self.reactions.get(usize::from(flow.group)).copied().unwrap_or_default();
         match (notice, reaction) {
             (Notice::Upgraded, _) => self.notices_of(flow).upgraded += 1,
@@ -115,25 +115,25 @@ impl Applications {
             (Notice::Downgraded, OnDowngrade::Reclassify { lasts }) => {
                 self.notices_of(flow).downgraded += 1;
                 let restraint =
-                    Restraint { until: flow.start + lasts, class: given, urgency: Urgency::of(flow) };
+                    ClassCap { until: flow.start + lasts, class: given, urgency: RequiredRate::of(flow) };
                 self.restraints.insert((flow.group, flow.dst), restraint);
             }
         }
-        Answer::Issue
+        DowngradeResponse::Issue
     }
 
-    fn defer(&mut self, flow: &FlowSpec, by: Span, times: u32) -> Answer {
+    fn defer(&mut self, flow: &FlowSpec, by: Span, times: u32) -> DowngradeResponse {
         let again = flow.start + by;
-        let held = self.held.entry(flow.id).or_insert(Held { first_asked: flow.start, times: 0 });
+        let held = self.held.entry(flow.id).or_insert(DeferredFlow { first_asked: flow.start, times: 0 });
         if held.times >= times || flow.deadline.is_some_and(|deadline| again >= deadline) {
-            return Answer::Issue;
+            return DowngradeResponse::Issue;
         }
         held.times += 1;
         self.again.push(Reverse((again, flow.id)));
         let notices = self.notices_of(flow);
         notices.deferrals += 1;
         notices.held += by;
-        Answer::Later
+        DowngradeResponse::Later
     }
 
     fn notices_of(&mut self, flow: &FlowSpec) -> &mut Notices {

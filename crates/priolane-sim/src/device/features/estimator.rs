@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use priolane_core::assign::control::{self, Followed, SizeEstimate, SizeReport};
+use priolane_core::assign::control::{self, SizeEstimate, SizeReport, TrackedThresholds};
 use priolane_core::endpoint::Thresholds;
 use priolane_core::ids::HostId;
 use priolane_core::rng::{Purpose, Stream};
@@ -23,7 +23,7 @@ pub(super) struct ThresholdEstimator {
     /// When the period ends.
     period_ends: Time,
     /// The ladders of this host's own.
-    local: Vec<Followed>,
+    local: Vec<TrackedThresholds>,
     /// Thresholds on their way here, in order of arrival.
     updates: VecDeque<(Time, Arc<Thresholds>)>,
     rng: Stream,
@@ -38,7 +38,7 @@ impl ThresholdEstimator {
             estimate: SizeEstimate::new(adaptation.config.window),
             sequence: 0,
             period_ends: Time::ZERO + adaptation.config.period,
-            local: adaptation.local.iter().copied().map(Followed::from).collect(),
+            local: adaptation.local.iter().copied().map(TrackedThresholds::from).collect(),
             updates: VecDeque::new(),
             rng: Stream::new(scenario.seed, Purpose::Reports, u64::from(host.0)),
             adaptation,

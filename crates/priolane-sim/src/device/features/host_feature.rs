@@ -64,7 +64,7 @@ pub(crate) enum HostMessage<'a> {
 
 /// Whether a flow starts now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opening {
+pub(crate) enum StartDecision {
     Now,
     /// The feature opens it later, at a deadline of its own.
     Later,
@@ -110,9 +110,9 @@ impl Deadline {
 /// A part of a host beside the packet path. Methods without an implementation do nothing.
 pub(crate) trait HostFeature: Debug + Send {
     /// `flow` is about to start at `cx.now`, its `start`; class and weights may be changed.
-    fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> Opening {
+    fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> StartDecision {
         let _ = (flow, cx);
-        Opening::Now
+        StartDecision::Now
     }
 
     /// Something happened to a flow of this host.

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::ids::FlowId;
-use priolane_core::price::vbp::Vm;
+use priolane_core::price::vbp::VirtualMachine;
 use priolane_core::units::Time;
 
 use super::host_feature::{
-    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, Opening, TransportCommand,
+    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, StartDecision, TransportCommand,
 };
-use crate::model::scenario::{Machine, Scenario};
+use crate::model::scenario::{Scenario, VmPricing};
 
 /// The virtual machines of one host, by group.
 #[derive(Debug)]
 pub(super) struct VirtualMachines {
-    groups: Vec<Option<Machine>>,
-    by_group: BTreeMap<u16, Vm>,
+    groups: Vec<Option<VmPricing>>,
+    by_group: BTreeMap<u16, VirtualMachine>,
 }
 
 impl VirtualMachines {
@@ -36,12 +36,12 @@ impl VirtualMachines {
 }
 
 impl HostFeature for VirtualMachines {
-    fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> Opening {
-        if let Some(&Some(Machine { pair, interval })) = self.groups.get(usize::from(flow.group)) {
-            let vm = self.by_group.entry(flow.group).or_insert_with(|| Vm::new(pair, interval));
+    fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> StartDecision {
+        if let Some(&Some(VmPricing { pair, interval })) = self.groups.get(usize::from(flow.group)) {
+            let vm = self.by_group.entry(flow.group).or_insert_with(|| VirtualMachine::new(pair, interval));
             flow.weights = vm.arrive(flow.id, cx.now);
         }
-        Opening::Now
+        StartDecision::Now
     }
 
     fn on_event(&mut self, event: FlowEvent, cx: &mut FeatureContext) {
@@ -56,7 +56,7 @@ impl HostFeature for VirtualMachines {
     }
 
     fn next_deadline(&self) -> Deadline {
-        Deadline::timer(self.by_group.values().map(Vm::due).min().unwrap_or(Time::NEVER))
+        Deadline::timer(self.by_group.values().map(VirtualMachine::due).min().unwrap_or(Time::NEVER))
     }
 
     fn on_timer(&mut self, cx: &mut FeatureContext) {

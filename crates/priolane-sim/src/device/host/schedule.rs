@@ -6,7 +6,7 @@ use priolane_core::ids::FlowId;
 use priolane_core::units::Time;
 
 use crate::device::event_sink::{EventKey, Kind};
-use crate::device::features::{Deadline, FeatureContext, Features, Opening};
+use crate::device::features::{Deadline, FeatureContext, Features, StartDecision};
 use crate::model::scenario::ScheduledControl;
 
 /// The instants of a host.
@@ -135,7 +135,7 @@ impl HostSchedule {
         let Deadline { due, flow } = self.take_start(cx)?;
         let mut flow = FlowSpec { start: due.at(), ..cx.flows.at(flow.index()) };
         for feature in &mut self.features {
-            if feature.on_open(&mut flow, cx) == Opening::Later {
+            if feature.on_open(&mut flow, cx) == StartDecision::Later {
                 return None;
             }
         }

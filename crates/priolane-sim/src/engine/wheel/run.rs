@@ -48,7 +48,7 @@ pub(crate) fn run<B: Body>(
     while let Some(event) = wire.wheel.pop() {
         let stop = wire.stop.stop_at();
         if let Some(updates) = wire.control_plane.run_before(event.at.min(stop)) {
-            tell_hosts(network, &mut wire, updates);
+            deliver_thresholds(network, &mut wire, updates);
             wire.wheel.push(event);
             continue;
         }
@@ -89,7 +89,7 @@ pub(crate) fn run<B: Body>(
 }
 
 /// The controller has new thresholds for all hosts.
-fn tell_hosts<B: Body>(
+fn deliver_thresholds<B: Body>(
     network: &mut Network<B>,
     wire: &mut WheelScheduler<B>,
     updates: Vec<ThresholdUpdate>,

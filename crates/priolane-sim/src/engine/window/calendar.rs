@@ -111,7 +111,7 @@ impl<B: Body> ChunkPool<B> {
 }
 
 /// A place that is to be written with an entry.
-pub(super) struct Free<'a, B> {
+pub(super) struct FreeSlot<'a, B> {
     entry: &'a mut Entry<B>,
     /// The entry that it names.
     named: u32,
@@ -195,7 +195,7 @@ impl<B> Default for Bucket<B> {
     }
 }
 
-impl<B: Body> Free<'_, B> {
+impl<B: Body> FreeSlot<'_, B> {
     /// Writes a packet here, as `stamp` leaves it.
     #[inline(always)]
     pub(super) fn write(self, at: Time, to: Ingress, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
@@ -214,18 +214,18 @@ impl<B: Body> Bucket<B> {
     /// The next place, to be written with an entry to `node`; `None` if there must be more places first.
     // Inlined by measurement: it is the end of every hop, and a call costs as much as what it does.
     #[inline(always)]
-    pub(super) fn next(&mut self, node: NodeId) -> Option<Free<'_, B>> {
+    pub(super) fn next(&mut self, node: NodeId) -> Option<FreeSlot<'_, B>> {
         let entry = &mut self.chunks.get_mut(self.len / CHUNK)?[self.len % CHUNK];
         let NodeLists { alive, heads } = self.lists.get_mut(node.index() / 64)?;
         // Unconditionally: a branch on "the first" is one that processors cannot foresee.
         *alive |= 1 << (node.index() % 64);
         let named = heads[node.index() % 64].push(self.len);
         self.len += 1;
-        Some(Free { entry, named })
+        Some(FreeSlot { entry, named })
     }
 
     /// As `next`, with more places of the `pool` if there must be.
-    fn make(&mut self, node: NodeId, pool: &mut ChunkPool<B>) -> Free<'_, B> {
+    fn make(&mut self, node: NodeId, pool: &mut ChunkPool<B>) -> FreeSlot<'_, B> {
         if self.lists.is_empty() {
             *self = pool.bucket();
         }
@@ -248,7 +248,7 @@ impl<B: Body> Bucket<B> {
                 while let Some(chunk) = other.chunks.get(heads.place() / CHUNK) {
                     let sent = chunk[heads.place() % CHUNK];
                     heads.turn(sent.tag);
-                    let Free { entry, named } = self.make(node, pool);
+                    let FreeSlot { entry, named } = self.make(node, pool);
                     *entry = Entry { tag: key(sent.tag, named as usize), ..sent };
                 }
             }

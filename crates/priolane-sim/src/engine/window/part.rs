@@ -70,13 +70,13 @@ impl<B: Body> Part<B> {
         self.wire.enter(window);
         let (start, end) = (Time(window * self.wire.length()), self.wire.end);
         let span = WindowSpan { start, end: end.min(stop), sample_every: fabric.scenario.sample_every };
-        self.tell_hosts(&span);
+        self.deliver_thresholds(&span);
         self.runner.live(&mut self.network, fabric, &span, &mut self.wire);
         if span.end < end { WindowOutcome::UpToTheEnd } else { WindowOutcome::Whole }
     }
 
     /// The controller runs through `span`: its updates reach hosts after it.
-    fn tell_hosts(&mut self, span: &WindowSpan) {
+    fn deliver_thresholds(&mut self, span: &WindowSpan) {
         while let Some(updates) = self.wire.control_plane.run_before(span.end) {
             for update in updates {
                 for &host in &self.hosts {

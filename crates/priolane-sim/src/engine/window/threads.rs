@@ -123,7 +123,7 @@ struct ExchangeBuffers<B> {
 }
 
 /// What all threads share.
-struct Exchange<'a, B> {
+struct SharedState<'a, B> {
     fabric: &'a Fabric<'a>,
     parts: Vec<Mutex<Part<B>>>,
     buffers: [ExchangeBuffers<B>; 2],
@@ -150,7 +150,7 @@ pub(super) fn run<B: Body>(
         outboxes: (0..count * count).map(|_| Mutex::default()).collect(),
         statuses: (0..count).map(|_| Mutex::default()).collect(),
     };
-    let exchange = Exchange {
+    let exchange = SharedState {
         fabric,
         parts: parts.into_iter().map(Mutex::new).collect(),
         buffers: [buffers(), buffers()],
@@ -182,7 +182,7 @@ enum Interrupted {
 
 /// One thread, and the parts that it drives: its own, or all of them once it is alone.
 struct Worker<'a, B> {
-    exchange: &'a Exchange<'a, B>,
+    exchange: &'a SharedState<'a, B>,
     own: usize,
     mine: Vec<(usize, MutexGuard<'a, Part<B>>)>,
     clocks: Clocks,
@@ -220,7 +220,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'a, B: Body> Worker<'a, B> {
-    fn new(exchange: &'a Exchange<'a, B>, own: usize) -> Self {
+    fn new(exchange: &'a SharedState<'a, B>, own: usize) -> Self {
         let mine = vec![(own, locked(&exchange.parts[own]))];
         let (clocks, interrupted) = (Clocks::new(), Interrupted::No);
         Self { exchange, own, mine, clocks, slower: 0, interrupted }

@@ -1,13 +1,13 @@
 //! The parameters of one run, resolved: no file, no sweep, no unit string is left.
 
 use priolane_core::admit::Policy;
-use priolane_core::assign::control::{self, Target};
+use priolane_core::assign::control::{self, AdaptiveThresholds};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
-use priolane_core::port::pfc::{Frames, PfcSpec, Reach};
+use priolane_core::port::pfc::{Frames, PauseLink, PfcSpec};
 use priolane_core::port::{Buffer, DisciplineSpec, PortContext, Returns, SharedBuffer, SortBy};
 use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
@@ -124,7 +124,7 @@ pub struct ScenarioSpec {
     pub on_downgrade: Vec<OnDowngrade>,
     /// By group: what each of its hosts is as a virtual machine that pays for its flows together; groups beyond
     /// the list, and those with `None`, are none: their flows keep the weights they start with.
-    pub machines: Vec<Option<Machine>>,
+    pub machines: Vec<Option<VmPricing>>,
     /// How often senders report what of each flow is acknowledged, for `series`; `None` for never. If it is some, the
     /// transport's monitor interval is the same.
     pub rates_every: Option<Span>,
@@ -162,7 +162,7 @@ pub enum OnDowngrade {
 
 /// What a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct VmPricing {
     /// Minimum rate and weight of all its active flows together.
     pub pair: Weights,
     /// How long arrivals and departures are collected before shares are recomputed; `None` for at once.
@@ -175,9 +175,9 @@ pub struct Adaptation {
     /// How often and from what; its delay is not below [`ScenarioSpec::lookahead`].
     pub config: control::Config,
     /// Ladders that a controller finds from the reports of all hosts.
-    pub global: Vec<Target>,
+    pub global: Vec<AdaptiveThresholds>,
     /// Ladders that each host finds from its own flows.
-    pub local: Vec<Target>,
+    pub local: Vec<AdaptiveThresholds>,
 }
 
 /// Which engine runs it. They agree to the bit.
@@ -208,7 +208,7 @@ pub fn headroom(topology: &Topology, frame: &Frame, host_delay: Span) -> Vec<u64
         }
         let back = &topology.links[topology.reverse(LinkId(id as u32)).index()];
         let from_host = link.from.0 < topology.hosts;
-        let reach = Reach {
+        let reach = PauseLink {
             rate: link.rate,
             back: back.rate,
             round_trip: link.delay + back.delay,

@@ -1,6 +1,6 @@
-use priolane_core::assign::control::{self, Target, ThresholdRange};
+use priolane_core::assign::control::{self, AdaptiveThresholds, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Solver};
-use priolane_core::endpoint::LadderOf;
+use priolane_core::endpoint::ThresholdSet;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::{ClassSet, HostId};
@@ -168,7 +168,7 @@ fn intervals_are_above_zero() {
         s.rates_every = Some(Span::ZERO);
     });
     assert_eq!(rates, zero("rates_every"));
-    let machine = Machine { pair: Weights::default(), interval: Some(Span::ZERO) };
+    let machine = VmPricing { pair: Weights::default(), interval: Some(Span::ZERO) };
     assert_eq!(refused(|s| s.machines = vec![None, Some(machine)]), zero("machines.interval"));
     let defer = |by, times| vec![OnDowngrade::Ignore, OnDowngrade::Defer { by, times }];
     assert_eq!(refused(|s| s.on_downgrade = defer(Span::ZERO, 1)), zero("on_downgrade.by"));
@@ -194,8 +194,12 @@ fn no_message_is_faster_than_the_lookahead() {
         load: None,
     };
     let adaptation = |config| {
-        let target =
-            Target { of: LadderOf::Class, solver: Solver::EqualSplit(EqualSplit), levels: 2, load: 0.5 };
+        let target = AdaptiveThresholds {
+            of: ThresholdSet::Class,
+            solver: Solver::EqualSplit(EqualSplit),
+            levels: 2,
+            load: 0.5,
+        };
         let (global, local) = (vec![target], Vec::new());
         Some(Adaptation { config, global, local })
     };

@@ -16,7 +16,7 @@ use super::sprayed::Fan;
 
 /// Which ways packets may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ways {
+pub enum AllowedPaths {
     /// Those with the fewest links.
     Shortest,
     /// Any, as where links fail: only the links of hosts are sure to be crossed.
@@ -28,13 +28,13 @@ pub enum Ways {
 pub struct LeastTimes<'a> {
     topology: &'a Topology,
     frame: &'a Frame,
-    ways: Ways,
+    ways: AllowedPaths,
     fans: FxHashMap<(u32, u32), Fan>,
 }
 
 impl<'a> LeastTimes<'a> {
     /// Those in `topology` with packets of `frame`.
-    pub fn new(topology: &'a Topology, frame: &'a Frame, ways: Ways) -> Self {
+    pub fn new(topology: &'a Topology, frame: &'a Frame, ways: AllowedPaths) -> Self {
         Self { topology, frame, ways, fans: FxHashMap::default() }
     }
 
@@ -42,8 +42,8 @@ impl<'a> LeastTimes<'a> {
         let racks = (self.topology.rack[src.index()], self.topology.rack[dst.index()]);
         let (topology, ways) = (self.topology, self.ways);
         self.fans.entry(racks).or_insert_with(|| match ways {
-            Ways::Shortest => Fan::between(topology, src, dst),
-            Ways::Any => Fan::default(),
+            AllowedPaths::Shortest => Fan::between(topology, src, dst),
+            AllowedPaths::Any => Fan::default(),
         })
     }
 
@@ -85,7 +85,7 @@ mod tests {
             links_per_pair: 1,
         };
         let (topology, frame) = (shape.build().unwrap(), Frame::ETHERNET);
-        let mut times = LeastTimes::new(&topology, &frame, Ways::Shortest);
+        let mut times = LeastTimes::new(&topology, &frame, AllowedPaths::Shortest);
         // A tail of 1 B: 84 B, 67.2 ns at 10 Gbps and 16.8 at 40. Before the last line 67.2 + 2 x 16.8 ns and 1 + 2 + 2 us.
         let legs = times.legs((HostId(0), HostId(3)), 1_461);
         let leg = |head, tail| Leg { head: Span(head), tail: Span(tail) };
@@ -97,7 +97,7 @@ mod tests {
         // In the rack, and where any way may be taken: only hosts' links.
         let near = times.legs((HostId(0), HostId(1)), 1_460);
         assert_eq!((near.racks, near.source), (None, leg(0, 2_000_000 + 1_230_400)));
-        let any = LeastTimes::new(&topology, &frame, Ways::Any).legs((HostId(0), HostId(3)), 1_460);
+        let any = LeastTimes::new(&topology, &frame, AllowedPaths::Any).legs((HostId(0), HostId(3)), 1_460);
         assert_eq!((any.source, any.destination), (near.source, near.destination));
         assert_eq!(any.racks, Some([leg(2_230_400, 2_230_400), leg(2_230_400, 2_230_400)]));
     }
@@ -109,7 +109,7 @@ mod tests {
                     link,a,l,10Gbps,1us\nlink,b,r,10Gbps,1us\nlink,l,fast,800Gbps,1us\nlink,fast,r,800Gbps,1us\n\
                     link,l,near,1Gbps,100ns\nlink,near,r,1Gbps,100ns\n";
         let (topology, frame) = (file::parse(text).unwrap(), Frame::ETHERNET);
-        let mut times = LeastTimes::new(&topology, &frame, Ways::Shortest);
+        let mut times = LeastTimes::new(&topology, &frame, AllowedPaths::Shortest);
         let legs = times.legs((HostId(0), HostId(1)), 1);
         assert_eq!(legs.destination.head, Span(67_200 + 1_000_000 + 2 * 772_000));
         // From the end of the transmission on: 100 ns over `near`, then its second link.

@@ -33,7 +33,7 @@ pub use error::{Problem, TopologyError};
 pub use fat_tree::FatTree;
 pub use graph::LinkSpec;
 pub use leaf_spine::LeafSpine;
-pub use least::{LeastTimes, Ways};
+pub use least::{AllowedPaths, LeastTimes};
 pub use legs::Leg;
 pub(crate) use network::NextHops;
 pub(crate) use network::Pick;

@@ -56,7 +56,7 @@ type Ps = i128;
 
 /// A stage's links that are alike, seen by one flow.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+struct LinkGroup {
     /// How many of them there are.
     links: Ps,
     /// Of a full packet.
@@ -170,7 +170,7 @@ impl Fan {
     pub(super) fn legs(&self, topology: &Topology, pair: (HostId, HostId), wire: u64) -> Legs {
         let stages = self.lanes(topology, pair, [wire, wire]);
         let span = |ps: Option<Ps>| Span(u64::try_from(ps.unwrap_or(0)).unwrap_or(u64::MAX));
-        let leg = |stage: &Vec<Lane>| Leg {
+        let leg = |stage: &Vec<LinkGroup>| Leg {
             head: span(stage.iter().map(|lane| lane.tail.from).min()),
             tail: span(stage.iter().map(|lane| lane.tail.after).min()),
         };
@@ -183,7 +183,12 @@ impl Fan {
     }
 
     /// The stages with the hosts' links, as packets of these bytes on the wire, a full one and the tail, see them.
-    fn lanes(&self, topology: &Topology, (src, dst): (HostId, HostId), sizes: [u64; 2]) -> Vec<Vec<Lane>> {
+    fn lanes(
+        &self,
+        topology: &Topology,
+        (src, dst): (HostId, HostId),
+        sizes: [u64; 2],
+    ) -> Vec<Vec<LinkGroup>> {
         let own = |link| vec![Edge { link, from: 0, to: 0, links: 1 }];
         let (first, last) = (own(topology.uplink(src)), own(topology.downlink(dst)));
         let stages: Vec<&Vec<Edge>> = [&first].into_iter().chain(&self.stages).chain([&last]).collect();
@@ -192,9 +197,11 @@ impl Fan {
         let nodes = |stage: &Vec<Edge>, end: fn(&Edge) -> usize| {
             stage.iter().map(end).max().map_or(1, |node| node + 1)
         };
-        let mut lanes: Vec<Vec<Lane>> = stages
+        let mut lanes: Vec<Vec<LinkGroup>> = stages
             .iter()
-            .map(|stage| stage.iter().map(|e| Lane { links: e.links.into(), ..Lane::default() }).collect())
+            .map(|stage| {
+                stage.iter().map(|e| LinkGroup { links: e.links.into(), ..LinkGroup::default() }).collect()
+            })
             .collect();
         for (which, size) in sizes.into_iter().enumerate() {
             let mut arrived = vec![0; 1];
@@ -223,8 +230,8 @@ impl Fan {
 }
 
 /// A stage with its alike links together.
-fn grouped(stage: Vec<Lane>) -> Vec<Lane> {
-    let mut groups: Vec<Lane> = Vec::new();
+fn grouped(stage: Vec<LinkGroup>) -> Vec<LinkGroup> {
+    let mut groups: Vec<LinkGroup> = Vec::new();
     for lane in stage {
         match groups.iter_mut().find(|other| (other.full, other.tail) == (lane.full, lane.tail)) {
             Some(group) => group.links += lane.links,
@@ -235,15 +242,15 @@ fn grouped(stage: Vec<Lane>) -> Vec<Lane> {
 }
 
 /// The bound for `full` full packets, at least 1, without a tail.
-fn of_full(stages: &[Vec<Lane>], full: Ps) -> Ps {
+fn of_full(stages: &[Vec<LinkGroup>], full: Ps) -> Ps {
     let (first, last) = (stages[0][0].full, stages[stages.len() - 1][0].full);
     let load = Load { full, tail: None, first: first.takes, last: last.takes };
     least(&stages[1..], load, full * first.takes + first.after)
 }
 
 /// The bound for `full` full packets and a tail over these stages.
-fn with_tail(stages: &[Vec<Lane>], full: Ps) -> Ps {
-    let (Lane { full: f, tail: t, .. }, last) = (stages[0][0], stages[stages.len() - 1][0].full);
+fn with_tail(stages: &[Vec<LinkGroup>], full: Ps) -> Ps {
+    let (LinkGroup { full: f, tail: t, .. }, last) = (stages[0][0], stages[stages.len() - 1][0].full);
     if full == 0 {
         return t.takes + t.after;
     }
@@ -255,7 +262,7 @@ fn with_tail(stages: &[Vec<Lane>], full: Ps) -> Ps {
 }
 
 /// The least T, at least `from`, that fits all of `stages`.
-fn least(stages: &[Vec<Lane>], load: Load, from: Ps) -> Ps {
+fn least(stages: &[Vec<LinkGroup>], load: Load, from: Ps) -> Ps {
     stages.iter().fold(from, |so_far, stage| first_fit(stage, load, so_far))
 }
 
@@ -273,7 +280,7 @@ struct Load {
 }
 
 /// The least T, at least `from`, that fits a stage.
-fn first_fit(stage: &[Lane], load: Load, from: Ps) -> Ps {
+fn first_fit(stage: &[LinkGroup], load: Load, from: Ps) -> Ps {
     if fits(stage, load, from) {
         return from;
     }
@@ -291,18 +298,18 @@ fn first_fit(stage: &[Lane], load: Load, from: Ps) -> Ps {
 }
 
 /// Whether what `load` says can cross a stage and have arrived by `by`.
-fn fits(stage: &[Lane], load: Load, by: Ps) -> bool {
+fn fits(stage: &[LinkGroup], load: Load, by: Ps) -> bool {
     [(load.first, 0), (0, load.last)].into_iter().all(|steps| fits_in_steps(stage, load, (by, steps)))
 }
 
 /// The same where of alike links each has its first full packet so much later than the one before, and each its last one so
 /// much earlier.
-fn fits_in_steps(stage: &[Lane], load: Load, (by, (later, earlier)): (Ps, (Ps, Ps))) -> bool {
+fn fits_in_steps(stage: &[LinkGroup], load: Load, (by, (later, earlier)): (Ps, (Ps, Ps))) -> bool {
     // What the nth of alike links carries alone, and beside the tail.
-    let alone = |Lane { full, .. }: &Lane, nth: Ps| {
+    let alone = |LinkGroup { full, .. }: &LinkGroup, nth: Ps| {
         ((by - full.after - nth * earlier) - (full.from + nth * later)).max(0) / full.takes
     };
-    let beside = |&Lane { full, tail, .. }: &Lane, nth: Ps, released: Ps| {
+    let beside = |&LinkGroup { full, tail, .. }: &LinkGroup, nth: Ps, released: Ps| {
         let (from, until) = (full.from + nth * later, by - full.after - nth * earlier);
         let tail_from = released + tail.from;
         let in_time = by >= tail_from + tail.takes + tail.after;
@@ -314,7 +321,7 @@ fn fits_in_steps(stage: &[Lane], load: Load, (by, (later, earlier)): (Ps, (Ps, P
     // Each of alike links carries less than the one before: mostly the last of them is enough, and no other is looked at.
     let least: Ps = stage.iter().map(|lane| lane.links * alone(lane, lane.links - 1)).sum();
     let lost_first = |released| {
-        let lost = |lane: &Lane| Some(alone(lane, 0) - beside(lane, 0, released)?);
+        let lost = |lane: &LinkGroup| Some(alone(lane, 0) - beside(lane, 0, released)?);
         stage.iter().filter_map(lost).min()
     };
     let enough = match load.tail {

@@ -26,14 +26,14 @@ pub struct TracedPacket {
     /// When its host's transport made it.
     pub made: Time,
     /// Whether it repeats what was sent before.
-    pub turn: Turn,
+    pub turn: Transmission,
     /// When the other host's transport was given it; `None` if it was not.
     pub delivered: Option<Time>,
 }
 
 /// Whether a packet repeats what was sent before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum Transmission {
     /// Its payload (or its part of the handshake) was not sent before; any ACK.
     First,
     /// Some of its payload, or a packet of its kind in the handshake, was sent before.

@@ -23,5 +23,7 @@ mod flow_trace;
 mod tracer;
 
 pub(crate) use event::{Passage, TraceEvent};
-pub use flow_trace::{Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Turn};
+pub use flow_trace::{
+    Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Transmission,
+};
 pub(crate) use tracer::Tracer;

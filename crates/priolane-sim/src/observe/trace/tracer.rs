@@ -9,7 +9,9 @@ use priolane_core::port::{Admission, PortFactory, SortBy};
 use priolane_core::units::{Span, Time};
 
 use super::event::{Passage, TraceEvent};
-use super::flow_trace::{Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Turn};
+use super::flow_trace::{
+    Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Transmission,
+};
 use crate::model::scenario::{Nic, Scenario};
 
 /// Keeps what happens to one flow.
@@ -31,22 +33,22 @@ pub(crate) struct Tracer {
     offered: Option<usize>,
     /// The hop whose packet was put on its line just now.
     started: Option<usize>,
-    sent: Before,
+    sent: SentBefore,
     /// The readings last taken.
     last: Vec<(&'static str, f64)>,
 }
 
 /// What of a flow was sent before: its payload up to an end, its SYN, its SYN/ACK.
 #[derive(Clone, Copy, Debug, Default)]
-struct Before {
+struct SentBefore {
     payload_end: u64,
     syn: bool,
     syn_ack: bool,
 }
 
-impl Before {
+impl SentBefore {
     /// Whether a packet repeats any of it; it counts from now on.
-    fn add(&mut self, header: &Header) -> Turn {
+    fn add(&mut self, header: &Header) -> Transmission {
         let again = match header.kind {
             Kind::Data => {
                 let begins = header.offset.get();
@@ -58,7 +60,7 @@ impl Before {
             Kind::SynAck => std::mem::replace(&mut self.syn_ack, true),
             Kind::Ack | Kind::Credit | Kind::Probe | Kind::Signal | Kind::Pause => false,
         };
-        if again { Turn::Again } else { Turn::First }
+        if again { Transmission::Again } else { Transmission::First }
     }
 }
 
@@ -76,7 +78,7 @@ impl Tracer {
             subject: None,
             offered: None,
             started: None,
-            sent: Before::default(),
+            sent: SentBefore::default(),
             last: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use priolane_core::endpoint::{Command, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Tx};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Header, Kind, Offset, Packet};
-use priolane_core::transport::tokens::Ticket;
+use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::units::Time;
 
 /// What a host sends.
@@ -42,18 +42,18 @@ impl Blaster {
         Self { host: host.id, frame, mix, outgoing, incoming: Vec::new(), events }
     }
 
-    fn packet(&self, Outgoing { flow, sent }: &Outgoing) -> Packet<Ticket> {
+    fn packet(&self, Outgoing { flow, sent }: &Outgoing) -> Packet<TokenMessage> {
         let size = flow.size.unwrap_or(u64::MAX);
         let payload = (size - sent).min(u64::from(self.frame.mss())) as u16;
         let (mut kind, mut class, mut wire) = (Kind::Data, flow.class, self.frame.data_wire(payload));
         // Cheap dice: the same for every engine.
-        let dice = (sent / u64::from(self.frame.mss()) + u64::from(flow.id.0) * 7_919)
+        let rng = (sent / u64::from(self.frame.mss()) + u64::from(flow.id.0) * 7_919)
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             >> 40;
-        if self.mix == Mix::Tokens && dice % 10 < 7 {
-            kind = if dice % 10 == 0 { Kind::Signal } else { Kind::Credit };
-            class = (dice / 10 % 7) as u8;
-            wire = 84 + (dice / 100 % 9) as u16;
+        if self.mix == Mix::Tokens && rng % 10 < 7 {
+            kind = if rng % 10 == 0 { Kind::Signal } else { Kind::Credit };
+            class = (rng / 10 % 7) as u8;
+            wire = 84 + (rng / 100 % 9) as u16;
         }
         let header = Header {
             rank: size,
@@ -68,12 +68,12 @@ impl Blaster {
             kind,
             ..Header::default()
         };
-        Packet { header, body: Ticket::Empty }
+        Packet { header, body: TokenMessage::Empty }
     }
 }
 
 impl Endpoint for Blaster {
-    type Body = Ticket;
+    type Body = TokenMessage;
 
     fn open(&mut self, _cx: &mut Cx, flow: FlowRequest, _path: &dyn Fn() -> PathInfo) {
         self.outgoing.push_back(Outgoing { flow, sent: 0 });
@@ -81,7 +81,7 @@ impl Endpoint for Blaster {
 
     fn control(&mut self, _cx: &mut Cx, _command: Command) {}
 
-    fn on_packet(&mut self, _cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
+    fn on_packet(&mut self, _cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         let header = &packet.header;
         let place = match self.incoming.iter().position(|&(flow, _)| flow == header.flow) {
             Some(place) => place,
@@ -107,7 +107,7 @@ impl Endpoint for Blaster {
         None
     }
 
-    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<Ticket> {
+    fn poll_transmit(&mut self, _cx: &mut Cx) -> Tx<TokenMessage> {
         let Some(mut next) = self.outgoing.pop_front() else { return Tx::Idle };
         let packet = self.packet(&next);
         next.sent += u64::from(packet.header.payload);

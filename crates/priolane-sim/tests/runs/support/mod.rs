@@ -19,7 +19,7 @@ use priolane_core::port::{
 };
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::delay::{Signal, Size};
-use priolane_core::transport::prioplus::{self, Lane, Lanes, Start, Variant};
+use priolane_core::transport::prioplus::{self, Channel, ChannelTable, Start, Variant};
 use priolane_core::transport::window::{self, Handshake, LossRecovery};
 use priolane_core::transport::{
     Controller, Transport, d2tcp, dctcp, homa, hpcc, ledbat, ndp, new_reno, paccp, pfabric, phost, swift,
@@ -147,7 +147,7 @@ pub fn prioplus<C: Keys>(inner: C, variant: Variant, n: u64) -> prioplus::Config
             _ if class < n.div_ceil(4) => Start::Linear,
             _ => Start::Probe,
         };
-        Lane {
+        Channel {
             target: above,
             limit: (class > 0).then_some(above + Span::from_ns(2_400)),
             start,
@@ -158,11 +158,11 @@ pub fn prioplus<C: Keys>(inner: C, variant: Variant, n: u64) -> prioplus::Config
             },
         }
     };
-    let lanes: Vec<Lane> = (0..n).map(lane).collect();
+    let lanes: Vec<Channel> = (0..n).map(lane).collect();
     prioplus::Config {
         inner,
         variant,
-        lanes: Some(Lanes::new(&lanes).expect("the paper's channels do not overlap")),
+        lanes: Some(ChannelTable::new(&lanes).expect("the paper's channels do not overlap")),
         ..prioplus::Config::default()
     }
 }

@@ -20,7 +20,7 @@ const PROBE_WIRE: u16 = 64;
 
 /// What a packet says besides its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ticket {
+pub struct TokenMessage {
     size: u64,
     stamp: Time,
     step: Step,
@@ -37,7 +37,7 @@ enum Step {
     Echo,
 }
 
-impl Body for Ticket {}
+impl Body for TokenMessage {}
 
 #[derive(Debug)]
 struct Incoming {
@@ -57,7 +57,7 @@ pub struct Paced {
     next_credit: Time,
     outgoing: Vec<FlowRequest>,
     incoming: VecDeque<Incoming>,
-    ready: VecDeque<Packet<Ticket>>,
+    ready: VecDeque<Packet<TokenMessage>>,
     events: VecDeque<Event>,
     next_probe: Time,
     sends: u64,
@@ -83,18 +83,18 @@ impl Paced {
         }
     }
 
-    fn packet(&self, to: (HostId, FlowId, u16), kind: Kind, step: Step) -> Packet<Ticket> {
+    fn packet(&self, to: (HostId, FlowId, u16), kind: Kind, step: Step) -> Packet<TokenMessage> {
         let (dst, flow, entropy) = to;
         let wire = if kind == Kind::Probe { PROBE_WIRE } else { self.frame.ack_wire() };
         let header = Header { flow, src: self.host, dst, entropy, wire, kind, ..Header::default() };
-        Packet { header, body: Ticket { step, ..Ticket::default() } }
+        Packet { header, body: TokenMessage { step, ..TokenMessage::default() } }
     }
 
-    fn reply(&self, to: &Header, kind: Kind, step: Step) -> Packet<Ticket> {
+    fn reply(&self, to: &Header, kind: Kind, step: Step) -> Packet<TokenMessage> {
         self.packet((to.src, to.flow, to.entropy), kind, step)
     }
 
-    fn data(&self, credit: &Packet<Ticket>, flow: &FlowRequest) -> Packet<Ticket> {
+    fn data(&self, credit: &Packet<TokenMessage>, flow: &FlowRequest) -> Packet<TokenMessage> {
         let mss = u64::from(self.frame.mss());
         let offset = credit.header.offset.get();
         let payload = (flow.size.unwrap_or(u64::MAX) - offset).min(mss) as u16;
@@ -106,7 +106,7 @@ impl Paced {
         packet
     }
 
-    fn take_data(&mut self, now: Time, packet: &Packet<Ticket>) {
+    fn take_data(&mut self, now: Time, packet: &Packet<TokenMessage>) {
         let Some(i) = self.incoming.iter().position(|f| f.flow == packet.header.flow) else { return };
         self.incoming[i].received += u64::from(packet.header.payload);
         if self.incoming[i].received == self.incoming[i].size {
@@ -142,7 +142,7 @@ impl Paced {
         }
     }
 
-    fn next_grant(&mut self) -> Option<Packet<Ticket>> {
+    fn next_grant(&mut self) -> Option<Packet<TokenMessage>> {
         let mss = u64::from(self.frame.mss());
         for _ in 0..self.incoming.len() {
             self.incoming.rotate_left(1);
@@ -165,7 +165,7 @@ impl Paced {
 }
 
 impl Endpoint for Paced {
-    type Body = Ticket;
+    type Body = TokenMessage;
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, _path: &dyn Fn() -> PathInfo) {
         let mut request = self.packet((flow.dst, flow.id, flow.entropy), Kind::Signal, Step::Request);
@@ -183,7 +183,7 @@ impl Endpoint for Paced {
         }
     }
 
-    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Ticket>) {
+    fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         let header = &packet.header;
         match packet.body.step {
             Step::Request => self.incoming.push_back(Incoming {
@@ -228,7 +228,7 @@ impl Endpoint for Paced {
         (self.next_probe != Time::NEVER).then_some(self.next_probe)
     }
 
-    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Ticket> {
+    fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<TokenMessage> {
         if let Some(packet) = self.ready.pop_front() {
             self.sends += 1;
             return Tx::Send { packet, id: NonZeroU64::new(self.sends).map(SendId) };

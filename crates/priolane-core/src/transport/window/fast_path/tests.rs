@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::assign::{Count, Ladder};
+use crate::assign::{Count, DemotionThresholds};
 use crate::endpoint::{Command, Control, Endpoint, FlowRequest, LocalClock, LocalHost, Path, Tx};
 use crate::host::{AnyScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
@@ -234,7 +234,7 @@ fn trace<C: CongestionControl>(seed: u64, host: fn(u16) -> LocalHost, controller
 /// The machine's parameters, drawn.
 fn config(seed: u64) -> Config {
     let mut draw = Stream::new(seed, Purpose::Loss, 8);
-    let ladder = |at: &[u64], count| Ladder::new(at, count).unwrap_or(Ladder::FLAT);
+    let ladder = |at: &[u64], count| DemotionThresholds::new(at, count).unwrap_or(DemotionThresholds::FLAT);
     let pick = |draw: &mut Stream| draw.below(3) as usize;
     Config {
         handshake: [Handshake::None, Handshake::OneRtt, Handshake::Reuse][pick(&mut draw)],
@@ -244,8 +244,16 @@ fn config(seed: u64) -> Config {
         initial_rto: Span::from_us(200),
         max_window: [None, None, Some(20_000)][pick(&mut draw)],
         queue_limit: [None, None, Some(4_000)][pick(&mut draw)],
-        class: [Ladder::FLAT, ladder(&[9_000, 40_000], Count::BytesSent), Ladder::FLAT][pick(&mut draw)],
-        host_level: [ladder(&[5_000], Count::StreamOffset), Ladder::FLAT, Ladder::FLAT][pick(&mut draw)],
+        class: [
+            DemotionThresholds::FLAT,
+            ladder(&[9_000, 40_000], Count::BytesSent),
+            DemotionThresholds::FLAT,
+        ][pick(&mut draw)],
+        host_level: [
+            ladder(&[5_000], Count::StreamOffset),
+            DemotionThresholds::FLAT,
+            DemotionThresholds::FLAT,
+        ][pick(&mut draw)],
         monitor: [None, Some(Span::from_us(50)), None][pick(&mut draw)],
         ..Config::new(Frame::ETHERNET)
     }

@@ -6,28 +6,28 @@
 //! line       one queue for the tokens of all classes, in the order in which the limiter let them go
 //! ```
 
-use crate::ring::Ring;
+use crate::chunked_queue::ChunkedQueue;
 use crate::units::{Span, Time};
 
 /// What comes back.
 #[derive(Clone, Copy, Debug, Default)]
-struct Returning<P> {
+struct ReturnedToken<P> {
     at: Time,
     item: P,
 }
 
 /// Tokens that a limiter let go and that the line has not taken.
 #[derive(Debug)]
-pub(super) struct Detour<P> {
+pub(super) struct ReleasedTokens<P> {
     takes: Span,
     /// The last instant of which all is known that came before it.
     seen: Time,
-    back: Ring<Returning<P>>,
+    back: ChunkedQueue<ReturnedToken<P>>,
 }
 
-impl<P: Copy + Default> Detour<P> {
+impl<P: Copy + Default> ReleasedTokens<P> {
     pub(super) fn new(takes: Span) -> Self {
-        Self { takes, seen: Time::ZERO, back: Ring::default() }
+        Self { takes, seen: Time::ZERO, back: ChunkedQueue::default() }
     }
 
     /// All that comes before `now` has come.
@@ -42,7 +42,7 @@ impl<P: Copy + Default> Detour<P> {
 
     /// The limiter lets `item` go at `t`.
     pub(super) fn send(&mut self, t: Time, item: &P) {
-        self.back.push(&Returning { at: t + self.takes, item: *item });
+        self.back.push(&ReturnedToken { at: t + self.takes, item: *item });
     }
 
     /// When the first of them may start; else when one would that the limiter lets go at `next`.

@@ -19,13 +19,13 @@ pub enum Count {
 
 /// Demotion thresholds in payload bytes, non-decreasing; equal ones leave a level empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ladder {
+pub struct DemotionThresholds {
     thresholds: [u64; CLASSES - 1],
     levels: u8,
     count: Count,
 }
 
-impl Ladder {
+impl DemotionThresholds {
     /// One level: everybody is at level 0.
     pub const FLAT: Self =
         Self { thresholds: [u64::MAX; CLASSES - 1], levels: 1, count: Count::StreamOffset };
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn levels_are_half_open() {
-        let ladder = Ladder::new(&[1000, 1000, 5000], Count::StreamOffset).unwrap();
+        let ladder = DemotionThresholds::new(&[1000, 1000, 5000], Count::StreamOffset).unwrap();
         assert_eq!(ladder.levels(), 4);
         let levels: Vec<u8> = [0, 999, 1000, 4999, 5000, u64::MAX - 1].map(|b| ladder.level(b)).to_vec();
         assert_eq!(levels, [0, 0, 2, 2, 3, 3]);
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn decreasing_or_too_many_thresholds_are_refused() {
-        assert!(Ladder::new(&[2, 1], Count::StreamOffset).is_none());
-        assert!(Ladder::new(&[1; 16], Count::StreamOffset).is_none());
-        assert!(Ladder::new(&[1; 15], Count::StreamOffset).is_some());
+        assert!(DemotionThresholds::new(&[2, 1], Count::StreamOffset).is_none());
+        assert!(DemotionThresholds::new(&[1; 16], Count::StreamOffset).is_none());
+        assert!(DemotionThresholds::new(&[1; 15], Count::StreamOffset).is_some());
     }
 }

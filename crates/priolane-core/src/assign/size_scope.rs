@@ -4,7 +4,7 @@ use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
 
 /// Whose sizes and load thresholds are found from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SizesOf {
+pub enum SizeScope {
     /// All groups together; they must agree.
     Global,
     /// Each host's own estimate: with stationary sizes, that of the groups, which must agree.
@@ -13,7 +13,7 @@ pub enum SizesOf {
     Group(String),
 }
 
-impl KeyValue for SizesOf {
+impl KeyValue for SizeScope {
     const UNIT: &'static str = "";
 
     fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
@@ -38,7 +38,7 @@ impl KeyValue for SizesOf {
     }
 }
 
-impl serde::Serialize for SizesOf {
+impl serde::Serialize for SizeScope {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         self.write().serialize(s)
     }

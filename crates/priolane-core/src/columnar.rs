@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! item      what a reader gets, by value
-//! columns   what is kept of all items: packed entries for what differs from item to item, and a `Column` each for what most
+//! columns   what is kept of all items: packed entries for what differs from item to item, and a `SparseColumn` each for what most
 //!           lists have alike, which takes no memory there
 //! ```
 //!
@@ -14,7 +14,7 @@ use std::ops::{Bound, Range, RangeBounds};
 
 /// One value for each item of a list, which takes memory for each only once two of them differ.
 #[derive(Clone, Debug, Default)]
-pub struct Column<T> {
+pub struct SparseColumn<T> {
     len: usize,
     /// The value of all, where they are alike.
     common: T,
@@ -22,9 +22,9 @@ pub struct Column<T> {
     own: Vec<T>,
 }
 
-impl<T: Copy + PartialEq> Column<T> {
+impl<T: Copy + PartialEq> SparseColumn<T> {
     /// `len` items with this value.
-    pub fn alike(len: usize, value: T) -> Self {
+    pub fn uniform(len: usize, value: T) -> Self {
         Self { len, common: value, own: Vec::new() }
     }
 
@@ -98,9 +98,9 @@ pub trait Columns: Clone + Default {
 
 /// A list whose items are kept as `C` has it.
 #[derive(Clone, Default)]
-pub struct PackedList<C>(C);
+pub struct ColumnarVec<C>(C);
 
-impl<C: Columns> PackedList<C> {
+impl<C: Columns> ColumnarVec<C> {
     /// The list of what `columns` keep.
     pub fn new(columns: C) -> Self {
         Self(columns)
@@ -255,7 +255,7 @@ impl<C: Columns> ExactSizeIterator for Iter<'_, C> {}
 
 impl<C: Columns> FusedIterator for Iter<'_, C> {}
 
-impl<'a, C: Columns> IntoIterator for &'a PackedList<C> {
+impl<'a, C: Columns> IntoIterator for &'a ColumnarVec<C> {
     type Item = C::Item;
     type IntoIter = Iter<'a, C>;
 
@@ -264,7 +264,7 @@ impl<'a, C: Columns> IntoIterator for &'a PackedList<C> {
     }
 }
 
-impl<C: Columns> Extend<C::Item> for PackedList<C> {
+impl<C: Columns> Extend<C::Item> for ColumnarVec<C> {
     fn extend<I: IntoIterator<Item = C::Item>>(&mut self, items: I) {
         let items = items.into_iter();
         self.0.reserve(items.size_hint().0);
@@ -272,7 +272,7 @@ impl<C: Columns> Extend<C::Item> for PackedList<C> {
     }
 }
 
-impl<C: Columns> FromIterator<C::Item> for PackedList<C> {
+impl<C: Columns> FromIterator<C::Item> for ColumnarVec<C> {
     fn from_iter<I: IntoIterator<Item = C::Item>>(items: I) -> Self {
         let mut list = Self::default();
         list.extend(items);
@@ -280,19 +280,19 @@ impl<C: Columns> FromIterator<C::Item> for PackedList<C> {
     }
 }
 
-impl<C: Columns> From<Vec<C::Item>> for PackedList<C> {
+impl<C: Columns> From<Vec<C::Item>> for ColumnarVec<C> {
     fn from(items: Vec<C::Item>) -> Self {
         items.into_iter().collect()
     }
 }
 
-impl<C: Columns> PartialEq for PackedList<C> {
+impl<C: Columns> PartialEq for ColumnarVec<C> {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other)
     }
 }
 
-impl<C: Columns> fmt::Debug for PackedList<C> {
+impl<C: Columns> fmt::Debug for ColumnarVec<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self).finish()
     }
@@ -307,7 +307,7 @@ mod tests {
     fn a_column_says_what_a_vector_says() {
         let mut draw = Stream::new(3, Purpose::Ties, 0);
         for values in 1..4 {
-            let (mut column, mut plain) = (Column::default(), Vec::new());
+            let (mut column, mut plain) = (SparseColumn::default(), Vec::new());
             for _ in 0..400 {
                 match draw.below(8) {
                     0..4 if !plain.is_empty() => {
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_column_of_one_value_takes_no_memory() {
-        let mut column = Column::alike(1_000, 7);
+        let mut column = SparseColumn::uniform(1_000, 7);
         (0..1_000).for_each(|place| column.set(place, 7));
         column.push(7);
         assert_eq!((column.bytes(), column.at(1_000)), (0, 7));

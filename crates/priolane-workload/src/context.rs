@@ -24,7 +24,7 @@ pub enum Until {
 
 /// Where an app runs: its hosts, and what of the network it needs to know.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub struct WorkloadContext<'a> {
     /// The hosts of the group; order and repetition do not matter but to [`Rule::Shift`](crate::Rule::Shift).
     pub hosts: &'a [HostId],
     /// The hosts it sends to.
@@ -44,7 +44,7 @@ pub struct Site<'a> {
     /// Until when.
     pub until: Until,
     /// What no flow is faster than: bounds the lists of apps whose flows wait for others.
-    pub floor: Floor,
+    pub floor: MinimumLatency,
     /// How sizes and load change, in order of time.
     pub changes: &'a [LoadChange],
     /// The first instant that is measured, by the group's own clock: sizes by strata are drawn apart before and from it.
@@ -53,14 +53,14 @@ pub struct Site<'a> {
 
 /// What no flow can be faster than.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Floor {
+pub struct MinimumLatency {
     /// The least time of a packet from host to host.
     pub trip: Span,
     /// The rate of the fastest host link.
     pub rate: Rate,
 }
 
-impl Floor {
+impl MinimumLatency {
     /// The least time in which `bytes` bytes of payload get from host to host, rounded down.
     pub(crate) fn time(&self, bytes: u64) -> Span {
         let ps = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(self.rate.bps().max(1) + 1);
@@ -87,7 +87,7 @@ pub enum NewValue {
 }
 
 /// Refuses a site at which no app can run.
-pub(crate) fn check(site: &Site<'_>) -> Result<(), AppError> {
+pub(crate) fn check(site: &WorkloadContext<'_>) -> Result<(), AppError> {
     if site.hosts.is_empty() {
         return Err(AppError::NoHosts);
     }
@@ -102,7 +102,7 @@ pub(crate) fn check(site: &Site<'_>) -> Result<(), AppError> {
     Ok(())
 }
 
-pub(crate) fn known(site: &Site<'_>, host: HostId) -> Result<HostId, AppError> {
+pub(crate) fn known(site: &WorkloadContext<'_>, host: HostId) -> Result<HostId, AppError> {
     if host.index() < site.rack.len() { Ok(host) } else { Err(AppError::UnknownHost(host)) }
 }
 

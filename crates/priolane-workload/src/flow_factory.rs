@@ -6,8 +6,8 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{Span, Time};
 
+use super::context::{LATEST_START, WorkloadContext};
 use super::error::AppError;
-use super::site::{LATEST_START, Site};
 
 /// Refuses a size of zero bytes, or of more than a flow can have.
 pub(crate) fn size_ok(size: Option<u64>) -> Result<(), AppError> {
@@ -18,18 +18,18 @@ pub(crate) fn size_ok(size: Option<u64>) -> Result<(), AppError> {
 }
 
 /// The stream of a host of the group (docs/assumptions.md#streams-by-group).
-pub(crate) fn host_stream(site: &Site<'_>, purpose: Purpose, host: HostId) -> Stream {
+pub(crate) fn host_stream(site: &WorkloadContext<'_>, purpose: Purpose, host: HostId) -> Stream {
     Stream::new(site.seed, purpose, u64::from(site.group) << 32 | u64::from(host.0))
 }
 
 /// The stream of a pair of hosts, none of which is a host's or the group's.
-pub(crate) fn pair_stream(site: &Site<'_>, purpose: Purpose, pair: Pair) -> Stream {
+pub(crate) fn pair_stream(site: &WorkloadContext<'_>, purpose: Purpose, pair: Pair) -> Stream {
     let key = u64::from(pair.dst.0) << 48 | u64::from(site.group) << 32 | 1 << 30 | u64::from(pair.src.0);
     Stream::new(site.seed, purpose, key)
 }
 
 /// The stream of the group as a whole.
-pub(crate) fn group_stream(site: &Site<'_>, purpose: Purpose) -> Stream {
+pub(crate) fn group_stream(site: &WorkloadContext<'_>, purpose: Purpose) -> Stream {
     Stream::new(site.seed, purpose, u64::from(site.group) << 32 | 1 << 31)
 }
 
@@ -51,14 +51,14 @@ pub(crate) struct Pair {
 }
 
 /// Makes the flows of a group: ids are places in their sequence, and entropy comes of places in the sequence of a source.
-pub(crate) struct Maker<'a> {
-    pub(crate) site: &'a Site<'a>,
+pub(crate) struct FlowFactory<'a> {
+    pub(crate) site: &'a WorkloadContext<'a>,
     made: u32,
     sequence: Vec<u32>,
 }
 
-impl<'a> Maker<'a> {
-    pub(crate) fn new(site: &'a Site<'a>) -> Self {
+impl<'a> FlowFactory<'a> {
+    pub(crate) fn new(site: &'a WorkloadContext<'a>) -> Self {
         Self { site, made: 0, sequence: vec![0; site.rack.len()] }
     }
 

@@ -6,7 +6,7 @@ use crate::units::{Span, Time};
 
 /// A flow under way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Live {
+pub(super) struct ActiveFlow {
     pub(super) dst: HostId,
     /// The class it asked for, at most the lowest.
     pub(super) asked: Class,
@@ -18,7 +18,7 @@ pub(super) struct Live {
     pub(super) deadline: Option<Time>,
 }
 
-impl Live {
+impl ActiveFlow {
     pub(super) fn new(flow: &FlowSpec, asked: Class, draw: f64) -> Self {
         Self {
             dst: flow.dst,

@@ -15,10 +15,10 @@ use std::hint::select_unpredictable;
 /// ends[1]   t u . . . . . .      tail behind u
 /// ```
 #[derive(Debug)]
-pub(crate) struct Ring<T> {
-    ends: [Option<Piece<T>>; 2],
+pub(crate) struct ChunkedQueue<T> {
+    ends: [Option<Chunk<T>>; 2],
     /// None before the first.
-    between: Option<Box<Between<T>>>,
+    between: Option<Box<MiddleChunks<T>>>,
     len: u32,
     /// The place of the first item, counted over both ends.
     head: u16,
@@ -31,17 +31,17 @@ const PLACES: u16 = 8;
 /// Places of both ends.
 const ROUND: u16 = 2 * PLACES;
 
-type Piece<T> = Box<[T; PLACES as usize]>;
+type Chunk<T> = Box<[T; PLACES as usize]>;
 
 /// What lies between the ends of a long queue.
 #[derive(Debug)]
-struct Between<T> {
-    pieces: VecDeque<Piece<T>>,
+struct MiddleChunks<T> {
+    pieces: VecDeque<Chunk<T>>,
     /// The piece that was emptied last: what was taken out of it may still be read.
-    spent: Option<Piece<T>>,
+    spent: Option<Chunk<T>>,
 }
 
-impl<T> Default for Ring<T> {
+impl<T> Default for ChunkedQueue<T> {
     fn default() -> Self {
         Self { ends: [None, None], between: None, len: 0, head: 0, tail: 0 }
     }
@@ -70,7 +70,7 @@ fn across(place: u16) -> u16 {
     place ^ PLACES
 }
 
-impl<T> Ring<T> {
+impl<T> ChunkedQueue<T> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
@@ -158,14 +158,14 @@ impl<T> Ring<T> {
     }
 
     /// Puts a piece of those between in the place of an empty one, which is kept for what was taken out of it.
-    fn replace(&mut self, end: usize, piece: Piece<T>) -> Option<&Piece<T>> {
+    fn replace(&mut self, end: usize, piece: Chunk<T>) -> Option<&Chunk<T>> {
         let spent = &mut self.between.as_mut()?.spent;
         *spent = self.ends[end].replace(piece);
         spent.as_ref()
     }
 }
 
-impl<T: Copy + Default> Ring<T> {
+impl<T: Copy + Default> ChunkedQueue<T> {
     /// Puts `item` at the end; where it is kept.
     #[inline]
     pub(crate) fn push(&mut self, item: &T) -> &mut T {
@@ -184,8 +184,8 @@ impl<T: Copy + Default> Ring<T> {
     /// Both ends are taken: the last one, which is full, becomes one of those between.
     #[inline(never)]
     fn make_room(&mut self) {
-        let none = || Box::new(Between { pieces: VecDeque::new(), spent: None });
-        let Between { pieces, spent } = &mut **self.between.get_or_insert_with(none);
+        let none = || Box::new(MiddleChunks { pieces: VecDeque::new(), spent: None });
+        let MiddleChunks { pieces, spent } = &mut **self.between.get_or_insert_with(none);
         let next = spent.take().unwrap_or_else(piece);
         self.tail = across(self.tail);
         pieces.extend(self.ends[end(self.tail)].replace(next));
@@ -194,7 +194,7 @@ impl<T: Copy + Default> Ring<T> {
 
 #[cold]
 #[inline(never)]
-fn piece<T: Copy + Default>() -> Piece<T> {
+fn piece<T: Copy + Default>() -> Chunk<T> {
     Box::new([T::default(); PLACES as usize])
 }
 
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn order_survives_growth_wrap_and_emptying() {
         let mut draw = Stream::new(1, Purpose::Ties, 0);
-        let (mut ring, mut model, mut most) = (Ring::default(), VecDeque::new(), 0);
+        let (mut ring, mut model, mut most) = (ChunkedQueue::default(), VecDeque::new(), 0);
         for item in 0..20_000u64 {
             // Long stretches of growth and of decline, through empty.
             if draw.chance(if item / 500 % 2 == 0 { 0.6 } else { 0.35 }) {

@@ -45,13 +45,13 @@ fn number_length(text: &str) -> usize {
 
 /// Runs that say the same, numbers apart.
 #[derive(Default)]
-struct Alike<'a> {
+struct WarningDeduplicator<'a> {
     runs: BTreeSet<usize>,
     /// The least and the largest number at each place.
     ends: Vec<[&'a str; 2]>,
 }
 
-impl<'a> Alike<'a> {
+impl<'a> WarningDeduplicator<'a> {
     fn add(&mut self, run: usize, numbers: &[&'a str]) {
         self.runs.insert(run);
         self.ends.resize(numbers.len(), [""; 2]);
@@ -78,7 +78,7 @@ impl<'a> Alike<'a> {
 
 /// The warnings, each with the run that says it, as few: by their words, each with how many of `runs` say so.
 pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs: usize) -> Vec<String> {
-    let line = |(words, alike): (Vec<&str>, Alike)| {
+    let line = |(words, alike): (Vec<&str>, WarningDeduplicator)| {
         format!("{} ({} of {runs} runs)", alike.text(&words), alike.runs.len())
     };
     by_words(warnings).into_iter().map(line).collect()
@@ -90,8 +90,10 @@ pub(super) fn fewer(warnings: &[String]) -> Vec<String> {
     by_words(said).into_iter().map(|(words, alike)| alike.text(&words)).collect()
 }
 
-fn by_words<'a>(warnings: impl Iterator<Item = (usize, &'a str)>) -> BTreeMap<Vec<&'a str>, Alike<'a>> {
-    let mut by_words: BTreeMap<Vec<&str>, Alike> = BTreeMap::new();
+fn by_words<'a>(
+    warnings: impl Iterator<Item = (usize, &'a str)>,
+) -> BTreeMap<Vec<&'a str>, WarningDeduplicator<'a>> {
+    let mut by_words: BTreeMap<Vec<&str>, WarningDeduplicator> = BTreeMap::new();
     for (run, warning) in warnings {
         let Cut { words, numbers } = Cut::of(warning);
         by_words.entry(words).or_default().add(run, &numbers);

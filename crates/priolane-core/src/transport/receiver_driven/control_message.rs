@@ -6,7 +6,7 @@ use crate::packet::{Body, Header, Kind, Packet};
 /// What a packet asks or tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
-pub enum Verb {
+pub enum MessageType {
     /// Here is payload.
     #[default]
     Data,
@@ -32,7 +32,7 @@ pub enum Verb {
 
 /// Body of a packet of a receiver-driven transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Note {
+pub struct ControlMessage {
     /// Length of the flow in bytes, in packets of its sender; of a resend: the end of the range.
     pub size: u64,
     /// A number: of a token and of the packet sent on it, of pulls so far.
@@ -42,10 +42,10 @@ pub struct Note {
     /// The class that packets are to carry (Homa's grants).
     pub class: Class,
     /// What the packet asks or tells.
-    pub verb: Verb,
+    pub message_type: MessageType,
 }
 
-impl Body for Note {}
+impl Body for ControlMessage {}
 
 /// The header of an answer to a packet.
 #[inline]
@@ -53,5 +53,5 @@ pub(in crate::transport) fn answer(to: &Header, kind: Kind) -> Header {
     Header { flow: to.flow, dst: to.src, offset: to.offset, entropy: to.entropy, kind, ..Header::default() }
 }
 
-const _: () = assert!(size_of::<Note>() == 16);
-const _: () = assert!(size_of::<Packet<Note>>() == 48);
+const _: () = assert!(size_of::<ControlMessage>() == 16);
+const _: () = assert!(size_of::<Packet<ControlMessage>>() == 48);

@@ -11,12 +11,12 @@ use priolane_core::units::Limit;
 
 /// A packet that waits, and the ingress port it came by.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Held<B> {
+pub(crate) struct BufferedPacket<B> {
     pub(crate) packet: Packet<B>,
     pub(crate) from: u32,
 }
 
-impl<B: Body> QueueItem for Held<B> {
+impl<B: Body> QueueItem for BufferedPacket<B> {
     #[inline]
     fn header(&self) -> &Header {
         &self.packet.header
@@ -28,7 +28,7 @@ impl<B: Body> QueueItem for Held<B> {
     }
 }
 
-impl<B: Body> PortItem for Held<B> {
+impl<B: Body> PortItem for BufferedPacket<B> {
     type Body = B;
     type Tag = Load;
 
@@ -46,10 +46,10 @@ impl<B: Body> PortItem for Held<B> {
 }
 
 /// The queues of a port of a switch with lossless classes, of a discipline that can pause single classes.
-pub(crate) type HeldQueue<B> = AnyDiscipline<Held<B>>;
+pub(crate) type PausableQueue<B> = AnyDiscipline<BufferedPacket<B>>;
 
 /// The empty queues of the port of `link`; the switch's memory is their only limit.
-pub(crate) fn held_queue<B: Body>(scenario: &Scenario, link: LinkId) -> HeldQueue<B> {
+pub(crate) fn held_queue<B: Body>(scenario: &Scenario, link: LinkId) -> PausableQueue<B> {
     let context = scenario.switch_port(link);
     let buffer = Buffer { limit: Limit::Unlimited, ..context.buffer };
     scenario.ports[link.index()].discipline.build(&PortContext { buffer, ..context })

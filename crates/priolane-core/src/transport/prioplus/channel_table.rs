@@ -7,7 +7,7 @@ use crate::units::Span;
 
 /// One class.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Lane {
+pub struct Channel {
     /// D_target, above the delay of the empty path; above zero.
     pub target: Span,
     /// D_limit, above the delay of the empty path; `None` for a class that never yields.
@@ -31,11 +31,11 @@ pub enum Start {
 
 /// The channels of all classes, class 0, the best, first: the highest delay.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Lanes(Arc<[Lane]>);
+pub struct ChannelTable(Arc<[Channel]>);
 
 /// Why lanes are no channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LaneError {
+pub enum ChannelError {
     /// None, or more than classes.
     Count(usize),
     /// The limit of this class is not above its target, or the target is zero.
@@ -46,7 +46,7 @@ pub enum LaneError {
     LinearStart(usize),
 }
 
-impl std::fmt::Display for LaneError {
+impl std::fmt::Display for ChannelError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Count(n) => write!(f, "{n} channels, where there can be 1 to {CLASSES}"),
@@ -65,39 +65,39 @@ impl std::fmt::Display for LaneError {
     }
 }
 
-impl std::error::Error for LaneError {}
+impl std::error::Error for ChannelError {}
 
-impl Lanes {
+impl ChannelTable {
     /// The channels `lanes`, of class 0 and on; classes beyond have the last one's.
     ///
     /// # Errors
-    /// A [`LaneError`] where they overlap or are empty.
-    pub fn new(lanes: &[Lane]) -> Result<Self, LaneError> {
+    /// A [`ChannelError`] where they overlap or are empty.
+    pub fn new(lanes: &[Channel]) -> Result<Self, ChannelError> {
         if lanes.is_empty() || lanes.len() > CLASSES {
-            return Err(LaneError::Count(lanes.len()));
+            return Err(ChannelError::Count(lanes.len()));
         }
         for (at, lane) in lanes.iter().enumerate() {
             if lane.target == Span::ZERO || lane.limit.is_some_and(|limit| limit <= lane.target) {
-                return Err(LaneError::Inverted(at));
+                return Err(ChannelError::Inverted(at));
             }
             if !(lane.linear_start > 0.0 && lane.linear_start <= 1.0) {
-                return Err(LaneError::LinearStart(at));
+                return Err(ChannelError::LinearStart(at));
             }
             let top = lane.limit.unwrap_or(lane.target);
             if at > 0 && top >= lanes[at - 1].target {
-                return Err(LaneError::Overlap(at));
+                return Err(ChannelError::Overlap(at));
             }
         }
         Ok(Self(lanes.into()))
     }
 
     /// The channel of `class`.
-    pub fn of(&self, class: Class) -> Lane {
+    pub fn of(&self, class: Class) -> Channel {
         self.0[usize::from(class).min(self.0.len() - 1)]
     }
 
     /// All channels, the best class first.
-    pub fn all(&self) -> &[Lane] {
+    pub fn all(&self) -> &[Channel] {
         &self.0
     }
 }
