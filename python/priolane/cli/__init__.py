@@ -26,6 +26,7 @@ COMMANDS = {
     "thresholds": "demotion thresholds from flow sizes and load",
     "channels": "channels of delay for virtual priorities (PrioPlus)",
     "plan": "what a scheme takes to deploy, and what flows require",
+    "export": "what to load into switches and hosts for a scheme; see docs/export.md",
     "price": "bills of machines and flows, promised rates, distance from the optimum",
     "analyze": "closed forms of priority by size or by deadline (Firapam)",
     "bench": "speed of the engines on this machine, against its limit",
