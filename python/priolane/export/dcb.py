@@ -11,7 +11,8 @@ from priolane.export.site import Site
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """dcb.sh."""
-    switching.refuse_others(plan, found, "DCB")
+    if switching.is_refused(plan, found, "DCB"):
+        return {}
     switching.refuse_queues(plan, found)
     if found.refusals:
         return {}

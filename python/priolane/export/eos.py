@@ -20,7 +20,8 @@ _LEAST_ALPHA, _MOST_ALPHA = -6, 3
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """eos.cfg for each kind of switch."""
-    switching.refuse_others(plan, found, "EOS")
+    if switching.is_refused(plan, found, "EOS"):
+        return {}
     if plan.routing == "best":
         found.refuse("EOS keeps traffic class 7 for itself: --routing best is not possible")
     if len(plan.queues) > _QUEUES:

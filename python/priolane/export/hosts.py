@@ -21,6 +21,8 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
         return {}
     for what in plan.lacks:
         found.miss(f"{what}: switches have to have it, and no target here does")
+    if plan.pause is not None and not plan.pause.charged:
+        found.miss("headroom that is free: idealised, no switch has it")
     host = plan.host
     if host.congestion_control is None:
         found.note(f"Linux has no `{host.transport}`: it takes a stack or a kernel module that has")

@@ -19,7 +19,8 @@ _ALPHA_ONE, _LEAST_ALPHA, _MOST_ALPHA = 7, 0, 10
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """junos.set for each kind of switch."""
-    switching.refuse_others(plan, found, "Junos")
+    if switching.is_refused(plan, found, "Junos"):
+        return {}
     switching.refuse_queues(plan, found)
     levels = len(plan.queues) + (plan.routing == "own") if plan.scheduler == "strict" else 2
     if levels > 2:

@@ -17,11 +17,9 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
     host = plan.host
     several = len(plan.scheme_queues) > 1
     if plan.lacks:
-        found.refuse(
-            f"its packets carry more than a class (it needs {plan.lacks[0]}): a DSCP does not tell switches that"
-        )
+        found.refuse(f"no switch here has {plan.lacks[0]}: marks alone do not make the scheme")
     elif host.sets_classes:
-        found.refuse(f"`{host.transport}` sets the class of each packet itself: export hosts")
+        found.refuse(f"`{host.transport}` sets classes itself, those of ACKs too: export hosts")
     elif not several and host.own_levels is None:
         found.refuse("all its packets have one class: there is nothing to mark")
     if host.demotion is not None and any(asked for _, asked in host.groups):

@@ -19,7 +19,8 @@ _KILO = 1_000
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """nxos.cfg for each kind of switch."""
-    switching.refuse_others(plan, found, "NX-OS")
+    if switching.is_refused(plan, found, "NX-OS"):
+        return {}
     switching.refuse_queues(plan, found)
     switching.refuse_marking_per_port(plan, found, "NX-OS")
     if found.refusals:

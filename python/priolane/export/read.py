@@ -29,12 +29,13 @@ _LINUX = {"dctcp": "dctcp", "newreno": "reno"}
 _OWN_CLASSES = {"phost": 3}
 _SHARING: dict[str, Sharing] = {"shared": "port", "per_queue": "queue", "push_out": "push_out"}
 _READ = {"kind", "queues", "weights", "clock", "buffer", "ecn", "pfc"}
+_KINDS = ("fifo", "strict", "wfq")
 _LACKS = {
     "tokens": "ports that limit tokens: one limit over all token classes of a port, and expiry",
     "trimming": "trimming as NDP has it: headers served 10 to 1 before payload, and returned where they do not fit",
     "ranked": "queues sorted by a rank in each packet",
     "pfabric": "queues that serve and drop by a rank in each packet",
-    "pifo": "a queue sorted by rank (PIFO)",
+    "pifo": "queues sorted by rank (PIFO)",
     "aifo": "admission by quantiles of recent ranks (AIFO)",
     "sp_pifo": "queue bounds that follow the ranks of packets (SP-PIFO)",
 }
@@ -61,16 +62,17 @@ def make_plan(
     """The plan of a scheme of a merged experiment, for these switches; files are relative to `base`."""
     of = merged["scheme"][scheme]
     port, transport = of["port"], of["transport"]
-    lacks = [_LACKS[port["kind"]]] if port["kind"] in _LACKS else []
+    kind = port["kind"]
+    lacks = [] if kind in _KINDS else [_LACKS.get(kind, f"ports of the kind `{kind}`")]
     if transport["kind"] == "hpcc":
         lacks.append(_TELEMETRY)
     pause = _pause(port.get("pfc"))
-    scheduler: Scheduler = "weighted" if port["kind"] == "wfq" else "strict"
+    scheduler: Scheduler = "weighted" if kind == "wfq" else "strict"
     return Plan(
         scheme=scheme,
         paper=of.get("paper"),
         frame=_frame(merged["frame"]),
-        port=port["kind"],
+        port=kind,
         scheduler=scheduler,
         queues=_queues(merged, of, pause),
         routing=routing,
@@ -122,14 +124,15 @@ def _dscp(place: int, total: int) -> int:
 
 
 def _classes_of(number: int, count: int, merged: Mapping[str, Any], of: Mapping[str, Any]) -> tuple[int, ...]:
-    """The classes that go to a queue."""
-    carried = _carried(merged, of)
+    """The classes that go to a queue: those that packets carry, or, if none does, all that would."""
+    carried = sorted(_carried(merged, of))
     if count == 1:
-        return tuple(sorted(carried))
+        return tuple(carried)
     mapped = of["map"]["class"]
     if mapped == "queue":
         return (number,)
-    return tuple(name for name in sorted(carried) if (mapped[name] if name < len(mapped) else name) == number)
+    here = [name for name, queue in enumerate(mapped) if queue == number]
+    return tuple(name for name in here if name in carried) or tuple(here)
 
 
 def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:

@@ -21,7 +21,8 @@ _Config = dict[str, dict[str, dict[str, str]]]
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:
     """config_db.json for each kind of switch."""
-    switching.refuse_others(plan, found, "SONiC")
+    if switching.is_refused(plan, found, "SONiC"):
+        return {}
     switching.refuse_queues(plan, found)
     switching.refuse_marking_per_port(plan, found, "SONiC")
     _refuse_pause(plan, site, found)

@@ -14,8 +14,8 @@ _CELLS = (
 )
 
 
-def refuse_others(plan: Plan, found: Findings, target: str) -> None:
-    """Refuses what no switch port has, and lists keys that are not known."""
+def is_refused(plan: Plan, found: Findings, target: str) -> bool:
+    """Refuses what no switch port has, and lists keys that are not known; whether there is no use in going on."""
     for what in plan.lacks:
         found.refuse(f"{target} has no {what}")
     if plan.buffer.sharing == "unbounded":
@@ -26,6 +26,7 @@ def refuse_others(plan: Plan, found: Findings, target: str) -> None:
         found.refuse('its headroom is free: idealised, no switch has it; simulate with pfc.headroom = "charged"')
     for key in plan.unread:
         found.miss(f"{key}: not known to export")
+    return bool(found.refusals)
 
 
 def refuse_queues(plan: Plan, found: Findings, most: int = QUEUES) -> None:

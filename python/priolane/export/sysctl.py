@@ -28,8 +28,8 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
     if host.congestion_control is None:
         found.refuse(f"Linux has no congestion control `{host.transport}`: export hosts has its parameters")
     if plan.lacks:
-        found.refuse(f"its transport and switches belong together, and no switch here has {plan.lacks[0]}")
-    elif plan.buffer.sharing == "unbounded":
+        found.refuse(f"no switch here has {plan.lacks[0]}: TCP alone does not make the scheme")
+    if plan.buffer.sharing == "unbounded":
         found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
     if found.refusals:
         return {}
@@ -44,6 +44,7 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
             setter(value, values, found)
     _set_marking(plan, values, found)
     content = {"plan": plan, "what": "TCP of hosts", "values": values, "module": module}
+    found.note("classes, admission and the host's queue are not in here: export nft, tc and hosts")
     found.note("the values are the network namespace's, for all of its connections, whatever their scheme")
     files = {"sysctl.conf": render("sysctl.j2", content | {"findings": found.lines()})}
     if module:

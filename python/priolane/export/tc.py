@@ -49,7 +49,8 @@ class Line:
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:
     """switch.sh for each kind of switch, host.sh for hosts."""
-    switching.refuse_others(plan, found, "Linux")
+    if switching.is_refused(plan, found, "Linux"):
+        return {}
     _refuse(plan, site.qdisc, found)
     if found.refusals:
         return {}
