@@ -21,7 +21,8 @@ Sharing = Literal["port", "queue", "push_out", "dynamic", "unbounded"]
 ROUTING_DSCP = range(48, 64)
 ROUTING_LEVEL = 7
 # Code points of classes, the best first: the class selectors below CS6, then points between them that few others use.
-CLASS_DSCP = (40, 32, 24, 16, 8, 4, 36, 28, 20, 12, 44, 38, 30, 22, 14)
+# Ports have 16 queues at most, and one for other traffic follows a lossless last one.
+CLASS_DSCP = (40, 32, 24, 16, 8, 4, 36, 28, 20, 12, 44, 38, 30, 22, 14, 6)
 REST_DSCP = 0
 
 

@@ -101,8 +101,6 @@ def _queues(merged: Mapping[str, Any], of: Mapping[str, Any], pause: Pause | Non
     weights = port.get("weights")
     rest = bool(lossless and lossless[-1])
     total = len(used) + rest
-    if total > len(CLASS_DSCP) + 1:
-        raise InputError(f"{total} queues: there are DSCPs for {len(CLASS_DSCP) + 1}; fewer queues")
     queues = [
         Queue(
             level=total - 1 - place,
