@@ -174,8 +174,12 @@ TOPOLOGIES = {
     ),
     "fat_tree": (f"k = 4\nfabric_link = {LINK}", [("edge", 8, 2, 2), ("aggregation", 8, 0, 4), ("core", 4, 0, 4)]),
     "three_tier": (
-        "pods = 2\nleaves_per_pod = 3\naggs_per_pod = 2\ncores = 4\nhosts_per_leaf = 4\npod_link = %s\ncore_link = %s"
-        % (LINK, LINK),
+        "\n".join(
+            [
+                *("pods = 2", "leaves_per_pod = 3", "aggs_per_pod = 2", "cores = 4", "hosts_per_leaf = 4"),
+                *(f"pod_link = {LINK}", f"core_link = {LINK}"),
+            ]
+        ),
         [("leaf", 6, 4, 2), ("aggregation", 4, 0, 5), ("core", 4, 0, 2)],
     ),
     "dragonfly": (f"a = 3\np = 2\nh = 1\nlocal_link = {LINK}\nglobal_link = {LINK}", [("router", 12, 2, 3)]),
