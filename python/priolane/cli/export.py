@@ -20,7 +20,7 @@ from priolane.export.targets import TARGETS, export, write
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     targets = "; ".join(f"{name}: {target.about}" for name, target in TARGETS.items())
-    command.add_argument("target", choices=TARGETS, metavar="TARGET", help=targets)
+    command.add_argument("target", choices=tuple(TARGETS), metavar="TARGET", help=targets)
     command.add_argument("file", type=Path, metavar="FILE.toml")
     command.add_argument("--scheme", required=True, metavar="NAME", help="a shipped scheme, or one of the experiment")
     command.add_argument(
