@@ -12,7 +12,8 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from priolane.doctor import BROWSERS as NAMES
+
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
 _TIMEOUT_S = 60.0
 

@@ -50,7 +50,7 @@ function _shtab_priolane_using
   test "$_shtab_priolane_cmdpath" = "$argv"
 end
 
-set -g _shtab_priolane_commands run check reproduce report compare import list trace thresholds channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze bench
+set -g _shtab_priolane_commands run check reproduce report compare import list trace thresholds channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor bench
 set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --headroom --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --memory --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --until --utilization -o
 
 complete -c priolane -e
@@ -252,6 +252,9 @@ complete -c priolane -n '_shtab_priolane_using analyze' -s h -l help -d 'show th
 complete -c priolane -n '_shtab_priolane_using analyze' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using analyze' -l full -d 'the file'"'"'s [full] values'
 complete -c priolane -n '_shtab_priolane_using analyze' -l json -d 'as JSON'
+complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a doctor -d 'What this machine has of what priolane takes or can use, and the cure of what is missing. Exit code 3 if experiments cannot be run, 0 otherwise, whatever else is missing.'
+complete -c priolane -n '_shtab_priolane_using doctor' -s h -l help -d 'show this help message and exit'
+complete -c priolane -n '_shtab_priolane_using doctor' -l json -d 'as JSON'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a bench -d 'speed of the engines on this machine, against its limit'
 complete -c priolane -n '_shtab_priolane_using bench' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using bench' -l json -d 'as JSON'
