@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -51,6 +52,18 @@ def test_the_command_writes_files_and_says_what_is_not_in_them(
     assert room in notes.splitlines()
     assert set(notes.splitlines()) <= set(shown.splitlines())
     assert re.search(r"^class 0 +40 +1 +strict", shown, re.MULTILINE)
+
+
+def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parent.parent
+    page = (root / "docs" / "export.md").read_text(encoding="utf-8")
+    (tmp_path / "experiments").symlink_to(root / "experiments")
+    (tmp_path / "ports.csv").write_text("name,rate\nEthernet0,25Gbps\nEthernet48,100Gbps\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
+    commands = [shlex.split(line)[1:] for line in blocks.splitlines() if line.startswith("priolane export ")]
+    assert len(commands) == 7
+    assert [main(command) for command in commands] == [0] * 7
 
 
 def test_json_has_plan_files_and_lists(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,10 +23,10 @@ FREE = "its headroom is free"
 # Why a target cannot.
 BY_PORT = "it marks by what a port holds in all queues"
 NINE_QUEUES = "8 queues and one for routing protocols need 9, a port has 8"
-SYSTEM_QUEUE = "8 queues: EOS leaves 7"
+SYSTEM_QUEUE = "8 queues: EOS leaves 6"
 # Eight lossless ones, ACKs, and other traffic, which must not be lossless.
 ELEVEN_QUEUES = "10 queues and one for routing protocols need 11, a port has 8"
-SYSTEM_QUEUE_OF_TEN = "10 queues: EOS leaves 7"
+SYSTEM_QUEUE_OF_TEN = "10 queues: EOS leaves 6"
 JUNOS_ECN = "Junos takes per cents of a queue's fill"
 JUNOS_STRICT = "strict levels, that of routing protocols counted: Junos has one above all the rest"
 NO_PFC = "lossless classes (PFC): qdiscs have none"

@@ -13,8 +13,8 @@ from priolane.export.quantity import rate_text
 from priolane.export.site import Site
 
 _NAMES = "Ethernet{1}"
-# Traffic class 7 and its queue are the system's own.
-_QUEUES = 7
+# Traffic class 7 and its queue are the system's own; by default DSCP 48 to 55 are class 6, 56 to 63 class 7.
+_QUEUES = 6
 _LEAST_ALPHA, _MOST_ALPHA = -6, 3
 
 
@@ -25,13 +25,15 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
     if plan.routing == "best":
         found.refuse("EOS keeps traffic class 7 for itself: --routing best is not possible")
     if len(plan.queues) > _QUEUES:
-        found.refuse(f"{len(plan.queues)} queues: EOS leaves {_QUEUES}, as it keeps the eighth: fewer queues")
+        found.refuse(f"{len(plan.queues)} queues: EOS leaves {_QUEUES} below those of routing protocols: fewer queues")
     switching.refuse_marking_per_port(plan, found, "EOS")
     if found.refusals:
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
-    found.note("EOS has its own rule for DSCP 48 to 63: they are left to it (traffic class 7)")
+    found.note(
+        "DSCP 48 to 63 are left to EOS: by default classes 6 and 7, whose queues are strict and above all others"
+    )
     return by_role(plan, lambda switch: {"eos.cfg": _text(plan, switch, found)})
 
 

@@ -52,11 +52,9 @@ def refuse_marking_per_port(plan: Plan, found: Findings, target: str) -> None:
 
 def note_queues(plan: Plan, found: Findings) -> None:
     """Says what queues it takes and where other traffic goes."""
-    queues = len(plan.queues)
+    queues = "1 queue" if len(plan.queues) == 1 else f"{len(plan.queues)} queues"
     if plan.routing == "own":
-        found.note(
-            f"{queues} queues and one more: DSCP 48 to 63 (routing protocols) keep a strict queue above them all"
-        )
+        found.note(f"{queues} and one more: DSCP 48 to 63 (routing protocols) keep a strict queue above them all")
     else:
         found.change(
             "routing protocols (DSCP 48 to 63) share the best queue",
