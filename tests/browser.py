@@ -12,7 +12,9 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from priolane.doctor import BROWSERS as NAMES
+from priolane.doctor import BROWSERS
+
+NAMES = BROWSERS
 
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
 _TIMEOUT_S = 60.0
