@@ -138,13 +138,36 @@ def test_levels_of_a_host_load(hosts: Hosts, experiment: Path) -> None:
     assert _classes(hosts) == {f"1:{number + 1}": (number, 8_000) for number in range(8)}
 
 
+# What a kernel says that has no such module, of a line that the command has read. What a command does not read, it says
+# in other words.
+REFUSED = {
+    "Specified qdisc kind is unknown",
+    "Failed to find specified qdisc",
+    "Parent Qdisc doesn't exists",
+    "TC classifier not found",
+}
+
+
+def _complaints(text: str) -> set[str]:
+    """Every line of standard error but those of a kernel without a module."""
+    lines = {re.sub(r"^(Error: |RTNETLINK answers: |.*: )|\.$", "", line) for line in text.splitlines()}
+    return {line for line in lines if line not in REFUSED and not line.startswith("We have an error talking")}
+
+
+def _read_only(hosts: Hosts, text: str) -> str:
+    """Runs a script to its end, whatever its lines come to; what it says."""
+    assert "\nset -e\n" in text
+    return hosts.run("sh", "-s", "eth0", given=text.replace("\nset -e\n", "\n"), check=False).stderr
+
+
 @pytest.mark.parametrize("scheme", ["nos2", "aequitas", "d2tcp", "prioplus_swift"])
-def test_ets_and_red_are_read_by_tc(scheme: str, hosts: Hosts, experiment: Path) -> None:
-    """A kernel without them refuses them by name, after tc has read the line."""
-    text = exported.run("tc", _plan(experiment, scheme)).files["switch.sh"]
-    ran = hosts.run("sh", "-s", given=text, check=False)
-    # What comes of a kernel without the modules; tc's own messages name what it does not read.
-    assert re.sub(r"^Error: (Specified qdisc kind is unknown|TC classifier not found)\.\n", "", ran.stderr) == ""
+def test_ets_red_flower_and_fq_are_read_by_tc(scheme: str, hosts: Hosts, experiment: Path) -> None:
+    files = exported.run("tc", _plan(experiment, scheme)).files
+    assert set(files) == {"switch.sh", "host.sh"}
+    for text in files.values():
+        assert _complaints(_read_only(hosts, text)) == set()
+    broken = files["switch.sh"].replace("ets bands", "ets bandwidths")
+    assert _complaints(_read_only(hosts, broken)) != set()
 
 
 @pytest.mark.parametrize("scheme", ["nos2", "es8", "aequitas"])
