@@ -12,7 +12,10 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from priolane.doctor import BROWSERS
+
+NAMES = BROWSERS
+
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
 _TIMEOUT_S = 60.0
 

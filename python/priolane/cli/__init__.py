@@ -1,4 +1,7 @@
-"""The command `priolane`. Exit codes: 0 done, 2 bad input (nothing written), 130 interrupted, 1 anything else."""
+"""The command `priolane`. Exit codes: 0 done, 2 bad input (nothing written), 130 interrupted, 1 anything else.
+
+`doctor` has one more, 3: this machine cannot run experiments.
+"""
 
 import argparse
 import os
@@ -26,8 +29,10 @@ COMMANDS = {
     "thresholds": "demotion thresholds from flow sizes and load",
     "channels": "channels of delay for virtual priorities (PrioPlus)",
     "plan": "what a scheme takes to deploy, and what flows require",
+    "export": "what to load into switches and hosts for a scheme; see docs/export.md",
     "price": "bills of machines and flows, promised rates, distance from the optimum",
     "analyze": "closed forms of priority by size or by deadline (Firapam)",
+    "doctor": "what this machine can run, and how to mend what it cannot",
     "bench": "speed of the engines on this machine, against its limit",
 }
 # Modules that may not have the name of their command: a keyword, and the name of a built-in type.

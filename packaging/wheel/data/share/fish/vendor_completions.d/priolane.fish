@@ -50,8 +50,8 @@ function _shtab_priolane_using
   test "$_shtab_priolane_cmdpath" = "$argv"
 end
 
-set -g _shtab_priolane_commands run check reproduce report compare import list trace thresholds channels plan 'plan top' 'plan requirement' 'plan thresholds' price analyze bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --queues --rate --reading --record --repeat --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --until --utilization -o
+set -g _shtab_priolane_commands run check reproduce report compare import list trace thresholds channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor bench
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --class --classes --clock --depth --entries --expiry --flow --flows --frame --gap --headroom --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --memory --metric --most --mss --noise --on --out --packet --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch-price --threads --token --topology --until --utilization -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -212,6 +212,23 @@ complete -c priolane -n '_shtab_priolane_using plan thresholds' -l full -d 'the 
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l until -xka "decided" -d 'double the seeds until every claim is decided, at most 5 times, or the --budget is spent'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l budget -x -d 'of --until: 200runs, 5e9hops (packet-hops of all runs), or CPU time of this command as 90s, 10min, 2h (then where it ends depends on the machine)'
 complete -c priolane -n '_shtab_priolane_using plan thresholds' -l looks -x -d 'how many times claims are judged while seeds are added (default: 1; 6 with --until)'
+complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a export -d 'what to load into switches and hosts for a scheme; see docs/export.md'
+complete -c priolane -n '_shtab_priolane_using export' -s h -l help -d 'show this help message and exit'
+complete -c priolane -n '_shtab_priolane_using export' -l scheme -x -d 'a shipped scheme, or one of the experiment'
+complete -c priolane -n '_shtab_priolane_using export' -s o -l out -x -d 'where files go (default: below runs/)'
+complete -c priolane -n '_shtab_priolane_using export' -l strict -d 'refuse what the target would not have exactly as it was simulated'
+complete -c priolane -n '_shtab_priolane_using export' -l ports -x -d 'ports of one switch in place of those of the topology: 48x25Gbps,8x100Gbps, or a CSV with name,rate'
+complete -c priolane -n '_shtab_priolane_using export' -l routing -xka "own best" -d 'routing protocols (DSCP 48 to 63) have a queue of their own, or share the best one (default: own)'
+complete -c priolane -n '_shtab_priolane_using export' -l qdisc -xka "ets htb" -d 'of tc: ets with RED, or htb for kernels without them, which marks nothing (default: ets)'
+complete -c priolane -n '_shtab_priolane_using export' -l memory -x -d 'of sonic: packet memory of the switch, which pools are compared with'
+complete -c priolane -n '_shtab_priolane_using export' -l headroom -x -d 'of sonic with PFC: the platform'"'"'s pg_profile_lookup.ini'
+complete -c priolane -n '_shtab_priolane_using export' -l cable -x -d 'of --headroom: which of its rows (default: 40m)'
+complete -c priolane -n '_shtab_priolane_using export' -l json -d 'the plan, the files and the lists as JSON'
+complete -c priolane -n '_shtab_priolane_using export' -l set -x -d 'set a key of the experiment, VALUE as in TOML: --set '"'"'time.measure="2s"'"'"' (repeatable)'
+complete -c priolane -n '_shtab_priolane_using export' -l reading -x -d 'one of the file'"'"'s readings of its paper, in place of the leading one; `reproduce` also takes `all`'
+complete -c priolane -n '_shtab_priolane_using export' -l quick -d 'the file'"'"'s [quick] values'
+complete -c priolane -n '_shtab_priolane_using export' -l full -d 'the file'"'"'s [full] values'
+complete -c priolane -n '_shtab_priolane_using export; and test $_shtab_priolane_npos -eq 0' -ka "sonic eos nxos junos tc nft dcb sysctl hosts" -d 'sonic: SONiC: tables of config_db.json; eos: Arista EOS; nxos: Cisco NX-OS, Nexus 9000; junos: Juniper Junos, QFX5000; tc: Linux tc: switch ports and hosts'"'"' queues; nft: Linux nftables: DSCP at hosts; dcb: Linux DCB: traffic classes and PFC of a device; sysctl: Linux TCP of hosts; hosts: a plan for hosts: what no knob sets'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a price -d 'bills of machines and flows, promised rates, distance from the optimum'
 complete -c priolane -n '_shtab_priolane_using price' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using price' -l json -d 'everything as JSON'
@@ -235,6 +252,9 @@ complete -c priolane -n '_shtab_priolane_using analyze' -s h -l help -d 'show th
 complete -c priolane -n '_shtab_priolane_using analyze' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using analyze' -l full -d 'the file'"'"'s [full] values'
 complete -c priolane -n '_shtab_priolane_using analyze' -l json -d 'as JSON'
+complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a doctor -d 'What this machine has of what priolane takes or can use, and the cure of what is missing. Exit code 3 if experiments cannot be run, 0 otherwise, whatever else is missing.'
+complete -c priolane -n '_shtab_priolane_using doctor' -s h -l help -d 'show this help message and exit'
+complete -c priolane -n '_shtab_priolane_using doctor' -l json -d 'as JSON'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a bench -d 'speed of the engines on this machine, against its limit'
 complete -c priolane -n '_shtab_priolane_using bench' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using bench' -l json -d 'as JSON'

@@ -1,0 +1,43 @@
+"""`priolane doctor`: what this machine can run, and how to mend what it cannot."""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from priolane.cli import show
+from priolane.doctor import Check, Machine, examine
+
+# Beside those of all commands (`priolane.cli`): something is missing without which no experiment runs.
+UNFIT = 3
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
+    command.description = (
+        "What this machine has of what priolane takes or can use, and the cure of what is missing. "
+        f"Exit code {UNFIT} if experiments cannot be run, 0 otherwise, whatever else is missing."
+    )
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Prints a line for each thing, by what it is for."""
+    checks = examine(Machine())
+    if chosen.json:
+        show.line(json.dumps([asdict(check) for check in checks], indent=1, ensure_ascii=False))
+    else:
+        _print(checks)
+    return UNFIT if any(check.needed and not check.ok for check in checks) else 0
+
+
+def _print(checks: list[Check]) -> None:
+    purpose = ""
+    for check in checks:
+        if check.purpose != purpose:
+            purpose = check.purpose
+            show.line(f"for {purpose}:")
+        state = "ok" if check.ok else "missing"
+        show.line(f"  {state:8}{check.name:20}{check.seen}")
+        if not check.ok:
+            show.line(f"{'':10}{'':20}{check.cure}")

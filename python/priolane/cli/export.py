@@ -1,0 +1,125 @@
+"""`priolane export`: what to load into switches and hosts for a scheme of an experiment."""
+
+import argparse
+import json
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from priolane.cli import arguments, show
+from priolane.experiment import Options
+from priolane.export import quantity
+from priolane.export.findings import Exported
+from priolane.export.plan import Plan
+from priolane.export.read import read_plan
+from priolane.export.site import Site, read_headroom
+from priolane.export.targets import TARGETS, export, write
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
+    targets = "; ".join(f"{name}: {target.about}" for name, target in TARGETS.items())
+    command.add_argument("target", choices=tuple(TARGETS), metavar="TARGET", help=targets)
+    command.add_argument("file", type=Path, metavar="FILE.toml")
+    command.add_argument("--scheme", required=True, metavar="NAME", help="a shipped scheme, or one of the experiment")
+    command.add_argument(
+        "-o", "--out", type=arguments.output, metavar="DIR", help="where files go (default: below runs/)"
+    )
+    command.add_argument(
+        "--strict", action="store_true", help="refuse what the target would not have exactly as it was simulated"
+    )
+    command.add_argument(
+        "--ports",
+        metavar="PORTS",
+        help="ports of one switch in place of those of the topology: 48x25Gbps,8x100Gbps, or a CSV with name,rate",
+    )
+    command.add_argument(
+        "--routing",
+        choices=("own", "best"),
+        default="own",
+        help="routing protocols (DSCP 48 to 63) have a queue of their own, or share the best one (default: own)",
+    )
+    command.add_argument(
+        "--qdisc",
+        choices=("ets", "htb"),
+        default="ets",
+        help="of tc: ets with RED, or htb for kernels without them, which marks nothing (default: ets)",
+    )
+    command.add_argument(
+        "--memory", metavar="SIZE", help="of sonic: packet memory of the switch, which pools are compared with"
+    )
+    command.add_argument(
+        "--headroom", type=Path, metavar="FILE", help="of sonic with PFC: the platform's pg_profile_lookup.ini"
+    )
+    command.add_argument(
+        "--cable", default="40m", metavar="LENGTH", help="of --headroom: which of its rows (default: 40m)"
+    )
+    command.add_argument("--json", action="store_true", help="the plan, the files and the lists as JSON")
+    arguments.add_changes(command)
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Writes the files and prints what is in them, what is not, and what is otherwise."""
+    options = Options(
+        sets=tuple(chosen.sets), schemes=(chosen.scheme,), reading=chosen.reading, size=chosen.size, seeds=1
+    )
+    site = Site(
+        qdisc=chosen.qdisc,
+        memory=None if chosen.memory is None else quantity.size(chosen.memory),
+        cable=chosen.cable,
+        headroom=None if chosen.headroom is None else read_headroom(chosen.headroom, chosen.cable),
+    )
+    name = Path(chosen.scheme).stem if chosen.scheme.endswith(".toml") else chosen.scheme
+    plan = read_plan(chosen.file, name, options, routing=chosen.routing, named=chosen.ports)
+    exported = export(chosen.target, plan, site, strict=chosen.strict)
+    out = chosen.out or Path("runs") / f"{chosen.file.stem}-{name}-{chosen.target}"
+    written = write(out, exported)
+    if chosen.json:
+        show.line(json.dumps(_as_json(chosen.target, plan, exported, written), indent=1, ensure_ascii=False))
+        return 0
+    _print(plan, exported, written)
+    return 0
+
+
+def _print(plan: Plan, exported: Exported, written: list[Path]) -> None:
+    rows = [
+        [
+            queue.called,
+            str(queue.dscp) if queue.dscp else "0 and the rest",
+            str(queue.level),
+            "strict" if queue.weight is None else f"weight {queue.weight}",
+        ]
+        for queue in plan.queues
+    ]
+    shared = "" if plan.routing == "own" else " (shared)"
+    rows.insert(0, ["routing protocols", "48 to 63", f"{plan.routing_level}{shared}", "strict"])
+    show.table(["for", "DSCP", "queue, the highest first", "served"], rows)
+    for line in exported.findings.lines():
+        show.line(line)
+    for path in written:
+        show.line(f"wrote {path}")
+
+
+def _as_json(target: str, plan: Plan, exported: Exported, written: list[Path]) -> dict[str, Any]:
+    found = exported.findings
+    return {
+        "target": target,
+        "scheme": plan.scheme,
+        "plan": _plain(asdict(plan)),
+        "files": dict(exported.files),
+        "written": [str(path) for path in written],
+        "not_expressed": found.not_expressed,
+        "changed": [asdict(change) for change in found.changed],
+        "notes": found.notes,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A plan in JSON's types: fractions as texts, rates as keys."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Fraction) else value

@@ -1,0 +1,52 @@
+"""Linux DCB of a NIC or a switch driver: DSCP to priority, traffic classes, lossless priorities."""
+
+from collections.abc import Mapping
+
+from priolane.export import switching
+from priolane.export.files import render
+from priolane.export.findings import Findings
+from priolane.export.plan import ROUTING_DSCP, Plan
+from priolane.export.site import Site
+
+
+def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+    """dcb.sh."""
+    if switching.is_refused(plan, found, "DCB"):
+        return {}
+    switching.refuse_queues(plan, found)
+    if found.refusals:
+        return {}
+    switching.note_queues(plan, found)
+    switching.note_hosts(found)
+    if plan.marking is not None:
+        found.miss("ECN: DCB has no thresholds; the driver's own setting, or tc red where it is offloaded")
+    if plan.buffer.sharing == "dynamic":
+        found.miss(
+            f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: DCB has sizes of a port's buffers only"
+        )
+    else:
+        switching.miss_port_room(plan, found, "the driver")
+    if plan.pause is not None:
+        found.miss(f"xoff {plan.pause.xoff} and headroom: `dcb buffer` has them, by device")
+    content = {
+        "plan": plan,
+        "what": "DCB of a device: sh dcb.sh DEVICE",
+        "priorities": _priorities(plan),
+        "bandwidth": _bandwidth(plan, found),
+        "lossless": [queue.level for queue in plan.queues if queue.lossless],
+    }
+    return {"dcb.sh": render("dcb.j2", content | {"findings": found.lines()})}
+
+
+def _priorities(plan: Plan) -> list[tuple[int, int]]:
+    """Priorities of all code points; those of routing protocols included."""
+    named = [queue.dscp for queue in plan.queues if queue.dscp]
+    return [(dscp, plan.level_of(dscp)) for dscp in [0, *sorted(named), *ROUTING_DSCP]]
+
+
+def _bandwidth(plan: Plan, found: Findings) -> list[tuple[int, int]]:
+    """Parts of a hundred of the classes that share; empty under strict priority."""
+    if plan.scheduler == "strict":
+        return []
+    shares = switching.percents([queue.weight or 1 for queue in plan.queues], found, "DCB")
+    return [(queue.level, share) for queue, share in zip(plan.queues, shares, strict=True)]

@@ -1,0 +1,80 @@
+"""What becomes of a scheme on its way to a target: refused, not expressed, changed, or worth knowing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from priolane._core import InputError
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the target has another value for: what it is, and by how much it is off."""
+
+    what: str
+    error: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.what}: {self.error}"
+
+
+@dataclass
+class Findings:
+    """Filled by a target while it writes.
+
+    `refusals` mean that there is no configuration; `not_expressed` is what the target has no word for and its
+    configuration leaves as it is, `changed` what it has in another value or form; `notes` are what to know besides.
+    """
+
+    refusals: list[str] = field(default_factory=list)
+    not_expressed: list[str] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def refuse(self, reason: str) -> None:
+        """There will be no configuration, for this reason."""
+        _once(self.refusals, reason)
+
+    def miss(self, what: str) -> None:
+        """The target has no word for this."""
+        _once(self.not_expressed, what)
+
+    def change(self, what: str, error: str) -> None:
+        """The target has this otherwise."""
+        change = Change(what, error)
+        if change not in self.changed:
+            self.changed.append(change)
+
+    def note(self, text: str) -> None:
+        """What to know besides."""
+        _once(self.notes, text)
+
+    def done(self, called: str, *, strict: bool) -> None:
+        """Raises `InputError` with a line for each refusal; with `strict`, for everything listed too."""
+        lines = list(self.refusals)
+        if not lines and strict:
+            lines += [f"not expressed: {what}" for what in self.not_expressed]
+            lines += [f"changed: {change}" for change in self.changed]
+        if lines:
+            raise InputError("\n".join(f"{called}: {line}" for line in lines))
+
+    def lines(self) -> list[str]:
+        """Everything listed, one line each, as files carry it in comments."""
+        return [
+            *(f"not expressed: {what}" for what in self.not_expressed),
+            *(f"changed: {change}" for change in self.changed),
+            *(f"note: {text}" for text in self.notes),
+        ]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The files of a target by name, and what was found on the way."""
+
+    files: Mapping[str, str]
+    findings: Findings
+
+
+def _once(texts: list[str], text: str) -> None:
+    if text not in texts:
+        texts.append(text)

@@ -1,0 +1,88 @@
+"""A plan for hosts: what no kernel knob sets, for people (`hosts.md`) and programs (`hosts.json`)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from priolane.export import quantity
+from priolane.export.files import render
+from priolane.export.findings import Findings
+from priolane.export.plan import Host, Ladder, Plan
+from priolane.export.quantity import time_text
+from priolane.export.site import Site
+from priolane.files import to_json
+
+_TIMES = ("min_rto", "initial_rto", "max_rto")
+
+
+def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+    """hosts.md and hosts.json."""
+    if plan.buffer.sharing == "unbounded":
+        found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
+        return {}
+    for what in plan.lacks:
+        found.miss(f"{what}: switches have to have it, and no target here does")
+    if plan.pause is not None and not plan.pause.charged:
+        found.miss("headroom that is free: idealised, no switch has it")
+    host = plan.host
+    if host.congestion_control is None:
+        found.note(f"Linux has no `{host.transport}`: it takes a stack or a kernel module that has")
+    if host.demotion is not None and host.demotion.followed:
+        found.note("thresholds are those of the start: a controller is to move them as the workload moves")
+    content = _content(plan)
+    files = {"hosts.json": to_json(content) + "\n"}
+    return {"hosts.md": render("hosts.j2", {"plan": plan, "of": content, "findings": found.lines()}), **files}
+
+
+def _content(plan: Plan) -> dict[str, Any]:
+    host = plan.host
+    codes = {number: queue.dscp for queue in plan.queues for number in queue.classes}
+    return {
+        "scheme": plan.scheme,
+        "classes": [{"class": number, "dscp": code} for number, code in sorted(codes.items())],
+        "classes_by": host.classes_by,
+        "groups": [
+            {"group": name, "class": asked, "dscp": codes.get(asked, plan.queues[-1].dscp)}
+            for name, asked in host.groups
+        ],
+        "demotion": _ladder(host.demotion, codes),
+        "own_levels": _ladder(host.own_levels, {}),
+        "rule": {key: value for key, value in host.assign.items() if host.demotion is None},
+        "admission": dict(host.admission),
+        "transport": {"kind": host.transport, "linux": host.congestion_control, "parameters": dict(host.parameters)},
+        "timeouts_us": {
+            key: quantity.picoseconds(host.parameters[key]) / 1e6 for key in _TIMES if key in host.parameters
+        },
+        "channels": _channels(host),
+        "order": host.order,
+        "nic": dict(host.nic),
+    }
+
+
+def _ladder(ladder: Ladder | None, codes: Mapping[int, int]) -> list[dict[str, Any]]:
+    """Levels with the payload bytes from which on they hold."""
+    if ladder is None:
+        return []
+    return [
+        {"level": level, "from_bytes": low} | ({"dscp": codes[level]} if level in codes else {})
+        for level, low in enumerate([0, *ladder.thresholds])
+    ]
+
+
+def _channels(host: Host) -> list[dict[str, Any]]:
+    """Delays above the empty path that a flow of each class aims at and yields at (PrioPlus §4.3.2)."""
+    of = host.parameters
+    if not of.get("channels"):
+        return []
+    a, b = (quantity.picoseconds(of[key]) for key in ("fluctuation", "noise"))
+    count = of["priorities"]
+    targets = {number: (count - number) * (a + b) for number in range(count)}
+    return [
+        {
+            "class": number,
+            "target": time_text(target),
+            "limit": time_text(target + a / 2 + b),
+            "target_ps": target,
+            "limit_ps": target + a // 2 + b,
+        }
+        for number, target in targets.items()
+    ]

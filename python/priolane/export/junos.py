@@ -1,0 +1,86 @@
+"""Juniper Junos on QFX5000: forwarding classes, classifiers, schedulers.
+
+One queue may be strict-high, the others share by weight, and thresholds are per cents of a fill that depends on the
+rest of the switch: whatever needs more is refused. The syntax is from Juniper's guides; no device has read this text.
+"""
+
+from collections.abc import Mapping
+
+from priolane.export import ports, switching
+from priolane.export.files import by_role, render
+from priolane.export.findings import Findings
+from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
+from priolane.export.site import Site
+
+_NAMES = "et-0/0/{0}"
+# buffer-dynamic-threshold: 7 stands for alpha 1, each step for a factor of two.
+_ALPHA_ONE, _LEAST_ALPHA, _MOST_ALPHA = 7, 0, 10
+
+
+def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+    """junos.set for each kind of switch."""
+    if switching.is_refused(plan, found, "Junos"):
+        return {}
+    switching.refuse_queues(plan, found)
+    levels = len(plan.queues) + (plan.routing == "own") if plan.scheduler == "strict" else 2
+    if levels > 2:
+        cure = "; --routing best saves one" if plan.routing == "own" and levels == 3 else ""
+        found.refuse(
+            f"{levels} strict levels, that of routing protocols counted: Junos has one above all the rest{cure}"
+        )
+    if plan.scheduler == "weighted" and plan.routing == "best":
+        found.refuse("--routing best: DSCP 48 to 63 would share by weight; --routing own has them above all others")
+    if plan.marking is not None:
+        found.refuse(
+            "ECN thresholds in bytes: Junos takes per cents of a queue's fill, which is no fixed number of bytes"
+        )
+    if found.refusals:
+        return {}
+    switching.note_queues(plan, found)
+    switching.note_hosts(found)
+    return by_role(plan, lambda switch: {"junos.set": _text(plan, switch, found)})
+
+
+def _text(plan: Plan, switch: Switch, found: Findings) -> str:
+    if plan.pause is not None:
+        found.miss(
+            f"xoff {plan.pause.xoff} and headroom of lossless classes: Junos has shared-buffer partitions of its own"
+        )
+    content = {
+        "plan": plan,
+        "routing_level": ROUTING_LEVEL,
+        "codes": {queue.level: _codes(plan, queue) for queue in plan.queues},
+        "routing_codes": [f"{dscp:06b}" for dscp in range(48, 64)] if plan.routing == "own" else [],
+        "share": _shares(plan, found),
+        "strict": plan.queues[0].level if plan.routing == "best" else None,
+        "threshold": _threshold(plan, found),
+        "ports": [name for name, _ in ports.by_name(switch, _NAMES)],
+    }
+    return render("junos.j2", content | {"findings": found.lines()})
+
+
+def _codes(plan: Plan, queue: Queue) -> list[str]:
+    """Code points of a queue in binary."""
+    own = range(64) if plan.routing == "best" else range(48)
+    return [f"{dscp:06b}" for dscp in own if plan.level_of(dscp) == queue.level]
+
+
+def _shares(plan: Plan, found: Findings) -> dict[int, int]:
+    """Transmit rates in per cent by level, of queues that share."""
+    if plan.scheduler == "strict":
+        return {plan.queues[-1].level: 100}
+    shares = switching.percents([queue.weight or 1 for queue in plan.queues], found, "Junos")
+    return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
+
+
+def _threshold(plan: Plan, found: Findings) -> int | None:
+    """buffer-dynamic-threshold of queues; `None` where the buffer is not dynamic."""
+    if plan.buffer.sharing != "dynamic":
+        switching.miss_port_room(plan, found, "Junos")
+        return None
+    found.miss(f"a buffer of {plan.buffer.memory} B: Junos shares the memory that the switch has")
+    threshold = _ALPHA_ONE + switching.power_of_two(plan.buffer.alpha, found, "alpha")
+    if not _LEAST_ALPHA <= threshold <= _MOST_ALPHA:
+        found.miss(f"alpha {plan.buffer.alpha}: buffer-dynamic-threshold has 1/128 to 8")
+        return None
+    return threshold

@@ -1,0 +1,91 @@
+"""Linux nftables at hosts: DSCP by bytes sent, levels of the host's own queue, or what applications marked."""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from priolane.export.files import render
+from priolane.export.findings import Findings
+from priolane.export.plan import Ladder, Plan
+from priolane.export.site import Site
+
+_MOST_BYTES = 2**64 - 1
+
+
+def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+    """mark.nft."""
+    host = plan.host
+    several = len(plan.scheme_queues) > 1
+    if plan.lacks:
+        found.refuse(f"no switch here has {plan.lacks[0]}: marks alone do not make the scheme")
+    elif host.sets_classes:
+        found.refuse(f"`{host.transport}` sets classes itself, those of ACKs too: export hosts")
+    elif not several and host.own_levels is None:
+        found.refuse("all its packets have one class: there is nothing to mark")
+    if host.demotion is not None and any(asked for _, asked in host.groups):
+        found.refuse(
+            "flows ask for classes and are demoted from there: conntrack knows the bytes, not the class asked for"
+        )
+    if found.refusals:
+        return {}
+    _list_classes(plan, found)
+    demotion = host.demotion if several else None
+    own = host.own_levels
+    if demotion is not None or own is not None:
+        _list_bytes(plan, found)
+    content = {
+        "plan": plan,
+        "what": "marks of a host: nft -f mark.nft",
+        "demotion": _ranges(plan, demotion, "goto class{}") if demotion is not None else "",
+        "classes": [(number, _dscp(plan, number)) for number in range(demotion.levels if demotion else 0)],
+        "levels": _ranges(plan, own, "1:{}", first=1) if own is not None else "",
+        "marked": [queue.dscp for queue in plan.queues if queue.dscp],
+        "rest": plan.queues[-1].dscp,
+        "several": several,
+    }
+    return {"mark.nft": render("nft.j2", content | {"findings": found.lines()})}
+
+
+def _list_classes(plan: Plan, found: Findings) -> None:
+    host = plan.host
+    for name, ladder in (("assign", host.demotion), ("host", host.own_levels)):
+        if ladder is not None and ladder.followed:
+            found.miss(f"{name}.controller: thresholds stay as they were found at the start")
+    if host.demotion is not None:
+        return
+    if len(plan.scheme_queues) < 2:
+        return
+    found.note(f"classes by: {host.classes_by}. Applications set them with IP_TOS (export hosts)")
+    if host.assign["kind"] != "none":
+        found.miss(f"the rule `{host.assign['kind']}`: what starts a flow has to apply it")
+    if host.admission["kind"] != "none":
+        found.miss(f"admission by `{host.admission['kind']}`: it takes a library of applications")
+
+
+def _list_bytes(plan: Plan, found: Findings) -> None:
+    frame = plan.frame
+    found.change(
+        f"bytes sent are those of IP packets as conntrack counts them, thresholds are x {frame.mtu}/{frame.payload} "
+        f"and one packet ({frame.mtu} B)",
+        "exact for full packets without TCP options and losses; timestamps demote 0.8 % sooner, what is sent again "
+        "counts, and segmentation offload makes it up to 64 kB later (ip link set DEVICE gso_max_segs 1 avoids that)",
+    )
+    found.change("control packets keep the best class", "packets up to 80 B (IPv6: 100 B) are taken for ACKs and SYN")
+    found.note("before connections begin: sysctl net.netfilter.nf_conntrack_acct=1 (export sysctl)")
+
+
+def _ranges(plan: Plan, ladder: Ladder, verdict: str, first: int = 0) -> str:
+    """A map from bytes to verdicts by level; a level that no byte count reaches is left out."""
+    frame = plan.frame
+    ends = [math.ceil(Fraction(bytes_ * frame.mtu, frame.payload)) + frame.mtu for bytes_ in ladder.thresholds]
+    parts = [
+        f"{low}-{high - 1} : {verdict.format(f'{level + first:x}')}"
+        for level, (low, high) in enumerate(zip([0, *ends], [*ends, _MOST_BYTES + 1], strict=True))
+        if low < high
+    ]
+    return ", ".join(parts)
+
+
+def _dscp(plan: Plan, number: int) -> int:
+    """The code point of a class; classes beyond the map have that of the last queue."""
+    return next((queue.dscp for queue in plan.queues if number in queue.classes), plan.queues[-1].dscp)

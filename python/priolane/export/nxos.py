@@ -1,0 +1,105 @@
+"""Cisco NX-OS on Nexus 9000 with 8 queues: classification, queueing by rate, lossless classes.
+
+The syntax is from Cisco's guides and public configurations; no device and no parser has read this text.
+"""
+
+import math
+from collections.abc import Mapping
+
+from priolane.export import ports, switching
+from priolane.export.files import by_role, render
+from priolane.export.findings import Findings
+from priolane.export.plan import ROUTING_DSCP, Plan, Queue, Switch
+from priolane.export.quantity import rate_text
+from priolane.export.site import Site
+
+_NAMES = "Ethernet1/{1}"
+_KILO = 1_000
+
+
+def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+    """nxos.cfg for each kind of switch."""
+    if switching.is_refused(plan, found, "NX-OS"):
+        return {}
+    switching.refuse_queues(plan, found)
+    switching.refuse_marking_per_port(plan, found, "NX-OS")
+    if found.refusals:
+        return {}
+    switching.note_queues(plan, found)
+    switching.note_hosts(found)
+    return by_role(plan, lambda switch: {"nxos.cfg": _text(plan, switch, found)})
+
+
+def _text(plan: Plan, switch: Switch, found: Findings) -> str:
+    groups = _groups(plan)
+    marks = {bps: _kilobytes(bytes_, found) for bps, bytes_ in switching.thresholds(plan, switch, found).items()}
+    if marks:
+        switching.change_drops(found)
+    if plan.buffer.sharing == "dynamic":
+        found.miss(f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: NX-OS keeps its own")
+    else:
+        switching.miss_port_room(plan, found, "NX-OS")
+    if plan.pause is not None:
+        found.miss(f"xoff {plan.pause.xoff} and headroom of lossless classes: NX-OS has its own")
+    content = {
+        "plan": plan,
+        "queues": [_Row.of(queue, group, plan) for queue, group in zip(plan.queues, groups, strict=True)],
+        "unused": [number for number in range(7, 0, -1) if number not in {*groups, *_routing_group(plan)}],
+        "routing": plan.routing == "own",
+        "routing_dscp": f"{ROUTING_DSCP.start}-{ROUTING_DSCP.stop - 1}",
+        "share": _shares(plan, found),
+        "marks": marks,
+        "rates": {bps: rate_text(bps) for bps in switch.rates},
+        "ports": ports.by_name(switch, _NAMES),
+    }
+    return render("nxos.j2", content | {"findings": found.lines()})
+
+
+class _Row:
+    """A queue as the template has it: `group` is NX-OS's number, `dscps` what leads to it, `strict` its level."""
+
+    def __init__(self, queue: Queue, group: int, dscps: str, strict: int | None) -> None:
+        self.queue, self.group, self.dscps, self.strict = queue, group, dscps, strict
+
+    @classmethod
+    def of(cls, queue: Queue, group: int, plan: Plan) -> "_Row":
+        """The row of a queue: strict levels count from 1 and end before the last queue, which is served after them."""
+        dscps = "" if queue.dscp == 0 else str(queue.dscp)
+        place = plan.queues.index(queue)
+        if plan.routing == "best" and place == 0:
+            dscps = ",".join(filter(None, [dscps, f"{ROUTING_DSCP.start}-{ROUTING_DSCP.stop - 1}"]))
+        strict = None
+        if plan.scheduler == "strict" and group != 0:
+            strict = place + 1 + (plan.routing == "own")
+        return cls(queue, group, dscps, strict)
+
+    @property
+    def name(self) -> str:
+        """The system's class of the queue."""
+        return "c-out-8q-q-default" if self.group == 0 else f"c-out-8q-q{self.group}"
+
+
+def _routing_group(plan: Plan) -> set[int]:
+    return {7} if plan.routing == "own" else set()
+
+
+def _groups(plan: Plan) -> list[int]:
+    """NX-OS's number of each queue: strict ones are the highest and adjacent, the last is the default."""
+    top = 7 - len(_routing_group(plan))
+    last = len(plan.queues) - 1
+    return [0 if place == last else top - place for place in range(last + 1)]
+
+
+def _shares(plan: Plan, found: Findings) -> dict[int, int]:
+    """Parts of a hundred of what strict queues leave, by level."""
+    if plan.scheduler == "strict":
+        return {plan.queues[-1].level: 100}
+    shares = switching.percents([queue.weight or 1 for queue in plan.queues], found, "NX-OS")
+    return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
+
+
+def _kilobytes(bytes_: int, found: Findings) -> int:
+    kilobytes = math.ceil(bytes_ / _KILO)
+    if kilobytes * _KILO != bytes_:
+        found.change(f"ECN threshold {bytes_} B is {kilobytes} kbytes", f"off by {kilobytes * _KILO / bytes_ - 1:+.2%}")
+    return kilobytes

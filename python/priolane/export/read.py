@@ -1,0 +1,237 @@
+"""The plan of a scheme, from the experiment as `priolane check --json` prints it merged."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from priolane._core import InputError
+from priolane.experiment import Options, check
+from priolane.export import ports, quantity
+from priolane.export.plan import (
+    CLASS_DSCP,
+    REST_DSCP,
+    Buffer,
+    Host,
+    Ladder,
+    Marking,
+    Pause,
+    Plan,
+    Queue,
+    Routing,
+    Scheduler,
+    Sharing,
+    Switch,
+)
+from priolane.export.quantity import Frame
+
+# What Linux calls the congestion controllers that it has.
+_LINUX = {"dctcp": "dctcp", "newreno": "reno"}
+_OWN_CLASSES = {"phost": 3}
+_SHARING: dict[str, Sharing] = {"shared": "port", "per_queue": "queue", "push_out": "push_out"}
+_READ = {"kind", "queues", "weights", "clock", "buffer", "ecn", "pfc"}
+_KINDS = ("fifo", "strict", "wfq")
+_LACKS = {
+    "tokens": "ports that limit tokens: one limit over all token classes of a port, and expiry",
+    "trimming": "trimming as NDP has it: headers served 10 to 1 before payload, and returned where they do not fit",
+    "ranked": "queues sorted by a rank in each packet",
+    "pfabric": "queues that serve and drop by a rank in each packet",
+    "pifo": "queues sorted by rank (PIFO)",
+    "aifo": "admission by quantiles of recent ranks (AIFO)",
+    "sp_pifo": "queue bounds that follow the ranks of packets (SP-PIFO)",
+}
+_TELEMETRY = "telemetry that switches write into every packet (INT)"
+
+
+def read_plan(path: Path, scheme: str, options: Options, *, routing: Routing, named: str | None) -> Plan:
+    """The plan of a scheme of an experiment file; `named` are ports in place of the topology's (`ports.named`).
+
+    Raises `InputError` if the file is not right, if its sweep leaves several values, or for keys that are not known.
+    """
+    merged = check(path, options)["merged"]
+    open_keys = [key for key, values in merged.get("sweep", {}).items() if len(values) > 1]
+    if open_keys:
+        sets = " ".join(f"--set {key}=VALUE" for key in open_keys)
+        raise InputError(f"{path}: the sweep has several points, and a configuration is of one; add {sets}")
+    own = ports.named(named) if named else ports.switches(merged["topology"], path.parent)
+    return make_plan(merged, scheme, own, routing, path.parent)
+
+
+def make_plan(
+    merged: Mapping[str, Any], scheme: str, switches: tuple[Switch, ...], routing: Routing, base: Path
+) -> Plan:
+    """The plan of a scheme of a merged experiment, for these switches; files are relative to `base`."""
+    of = merged["scheme"][scheme]
+    port, transport = of["port"], of["transport"]
+    kind = port["kind"]
+    lacks = [] if kind in _KINDS else [_LACKS.get(kind, f"ports of the kind `{kind}`")]
+    if transport["kind"] == "hpcc":
+        lacks.append(_TELEMETRY)
+    pause = _pause(port.get("pfc"))
+    scheduler: Scheduler = "weighted" if kind == "wfq" else "strict"
+    return Plan(
+        scheme=scheme,
+        paper=of.get("paper"),
+        frame=_frame(merged["frame"]),
+        port=kind,
+        scheduler=scheduler,
+        queues=_queues(merged, of, pause),
+        routing=routing,
+        marking=_marking(port.get("ecn")),
+        buffer=_buffer(port["buffer"]),
+        pause=pause,
+        lacks=tuple(lacks),
+        unread=() if lacks else tuple(f"port.{key} = {port[key]}" for key in sorted(port.keys() - _READ)),
+        switches=switches,
+        host=_host(merged, of, base),
+    )
+
+
+def _frame(of: Mapping[str, str]) -> Frame:
+    mtu, header, link, gap = (quantity.size(of[key]) for key in ("mtu", "header", "link", "gap"))
+    return Frame(mtu=mtu, payload=mtu - header, stored=mtu + link, wire=mtu + link + gap)
+
+
+def _queues(merged: Mapping[str, Any], of: Mapping[str, Any], pause: Pause | None) -> tuple[Queue, ...]:
+    """The queues, best first. Where the last one is lossless, one for all other traffic follows it."""
+    port = of["port"]
+    count = port.get("queues", 1)
+    lists = [_classes_of(number, count, merged, of) for number in range(count)]
+    used = [(number, classes) for number, classes in enumerate(lists) if classes]
+    lossless = [bool(pause and set(classes) & set(pause.classes)) for _, classes in used]
+    weights = port.get("weights")
+    rest = bool(lossless and lossless[-1])
+    total = len(used) + rest
+    queues = [
+        Queue(
+            level=total - 1 - place,
+            classes=classes,
+            dscp=REST_DSCP if place == total - 1 else _dscp(place, total),
+            weight=weights[number] if weights else None,
+            lossless=lossless[place],
+        )
+        for place, (number, classes) in enumerate(used)
+    ]
+    if rest:
+        queues.append(Queue(level=0, classes=(), dscp=REST_DSCP, weight=1 if weights else None))
+    return tuple(queues)
+
+
+def _dscp(place: int, total: int) -> int:
+    """The code points of all queues but the last fall with their places."""
+    return sorted(CLASS_DSCP[: total - 1], reverse=True)[place]
+
+
+def _classes_of(number: int, count: int, merged: Mapping[str, Any], of: Mapping[str, Any]) -> tuple[int, ...]:
+    """The classes that go to a queue: those that packets carry, or, if none does, all that would."""
+    carried = sorted(_carried(merged, of))
+    if count == 1:
+        return tuple(carried)
+    mapped = of["map"]["class"]
+    if mapped == "queue":
+        return (number,)
+    here = [name for name, queue in enumerate(mapped) if queue == number]
+    return tuple(name for name in here if name in carried) or tuple(here)
+
+
+def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:
+    """The classes that packets of the scheme carry: those of flows, of demotion, of the transport, and of ACKs."""
+    assign, transport = of["assign"], of["transport"]
+    given = max(_given(merged, assign), of["admit"].get("levels", 1))
+    demoted = assign.get("levels", 1) if assign["kind"] == "bytes_sent" else 1
+    own = _OWN_CLASSES.get(transport["kind"], 1)
+    if transport["kind"] == "homa":
+        own = transport["unscheduled"] + transport["scheduled"]
+    own = max(own, transport.get("priorities", 1))
+    return set(range(max(given + demoted - 1, own))) | {transport.get("control_class", 0)}
+
+
+def _given(merged: Mapping[str, Any], assign: Mapping[str, Any]) -> int:
+    """How many classes flows ask for."""
+    if assign["kind"] in ("none", "bytes_sent"):
+        return 1 + max((group.get("class") or 0 for group in merged["group"]), default=0)
+    if "fractions" in assign:
+        return len(assign["fractions"])
+    cuts = assign.get("thresholds", assign.get("weights"))
+    if cuts is not None:
+        return len(cuts) + (2 if assign["kind"] == "deadlines_first" else 1)
+    return int(assign["levels"])
+
+
+def _marking(ecn: Mapping[str, Any] | None) -> Marking | None:
+    if ecn is None:
+        return None
+    at = ecn["at"]
+    if not isinstance(at, Mapping):
+        raise InputError(f"port.ecn.at = {at!r} is not known here; state a threshold for each rate")
+    return Marking(per_queue=ecn["per"] == "queue", at=quantity.by_rate(at))
+
+
+def _buffer(of: str | Mapping[str, Any]) -> Buffer:
+    if isinstance(of, str):
+        return Buffer("unbounded")
+    if "dynamic" in of:
+        return Buffer("dynamic", memory=quantity.size(of["dynamic"]), alpha=quantity.fraction(of["alpha"]))
+    for key, sharing in _SHARING.items():
+        if key in of:
+            return Buffer(sharing, quantity.limit(of[key]), quantity.by_rate(of.get("at", {})))
+    # Room for what tokens call for: such ports are refused as they are.
+    return Buffer("port", quantity.limit(next(iter(of.values()))))
+
+
+def _pause(of: Mapping[str, Any] | None) -> Pause | None:
+    if of is None:
+        return None
+    xoff = of["xoff"]
+    in_bytes = isinstance(xoff, str) and xoff.endswith("B")
+    return Pause(
+        classes=tuple(of["classes"]),
+        xoff=quantity.size(xoff) if in_bytes else quantity.fraction(xoff),
+        resume=quantity.size(of["xon_below"]),
+        charged=of["headroom"] == "charged",
+        headroom_least=quantity.size(of["headroom_least"]),
+    )
+
+
+def _host(merged: Mapping[str, Any], of: Mapping[str, Any], base: Path) -> Host:
+    transport, assign, nic = dict(of["transport"]), of["assign"], of["nic"]
+    kind = transport.pop("kind")
+    demoted = assign["kind"] == "bytes_sent"
+    return Host(
+        transport=kind,
+        parameters=transport,
+        congestion_control=_LINUX.get(kind),
+        demotion=_ladder(assign) if demoted else None,
+        own_levels=_ladder(of["host"]) if of["host"]["kind"] == "mlfq" else None,
+        order=of["host"]["kind"],
+        nic={"queue": nic} if isinstance(nic, str) else nic,
+        admission=of["admit"],
+        assign=assign,
+        classes_by=_classes_by(of),
+        groups=tuple((group["name"], group.get("class") or 0) for group in merged["group"] if group["app"] != "none"),
+        rates=ports.host_rates(merged["topology"], base),
+    )
+
+
+def _ladder(of: Mapping[str, Any]) -> Ladder:
+    stated = of["thresholds"]
+    solved = isinstance(stated, Mapping)
+    return Ladder(
+        thresholds=tuple(quantity.size(text) for text in (stated["bytes"] if solved else stated)),
+        solver=stated["solver"] if solved else None,
+        followed="controller" in of,
+        retransmitted=of.get("count") == "bytes_sent",
+    )
+
+
+def _classes_by(of: Mapping[str, Any]) -> str:
+    """Where the class of a flow comes from when it starts."""
+    assign, admit = of["assign"], of["admit"]
+    if of["transport"]["kind"] in ("homa", "phost"):
+        return "the transport sets the class of each packet"
+    says = {
+        "none": "applications ask for the class of their group",
+        "bytes_sent": "bytes sent",
+    }.get(assign["kind"], f"the rule `{assign['kind']}` when a flow starts")
+    if admit["kind"] != "none":
+        says += f"; admission by `{admit['kind']}` may give another"
+    return says

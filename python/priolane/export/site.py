@@ -1,0 +1,63 @@
+"""What the user says of the devices besides the experiment."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from priolane._core import InputError
+
+Qdisc = Literal["ets", "htb"]
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """Headroom of a lossless class at a port (a row of SONiC's pg_profile_lookup.ini): bytes, as the file has them."""
+
+    size: int
+    xon: int
+    xoff: int
+    xon_offset: int | None
+
+
+@dataclass(frozen=True)
+class Site:
+    """Options of `priolane export`.
+
+    `qdisc` is what Linux ports are made of. `memory` is that of the switch's packets in bytes, `None` if not known.
+    `headroom` is by rate in Mbit/s for cables of the length `cable`, which is SONiC's text such as `40m`.
+    """
+
+    qdisc: Qdisc = "ets"
+    memory: int | None = None
+    cable: str = ""
+    headroom: dict[int, Headroom] | None = None
+
+
+def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:
+    """Rows of a platform's pg_profile_lookup.ini for one length of cable; raises `InputError` if it has none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--headroom: cannot read {path}: {error}") from None
+    found, cables = {}, set()
+    for number, line in enumerate(lines, 1):
+        cells = line.split("#")[0].split()
+        if not cells:
+            continue
+        if len(cells) not in (6, 7) or not all(cell.isdecimal() for cell in [cells[0], *cells[2:5], *cells[6:]]):
+            raise InputError(
+                f"--headroom {path}: line {number} is not a row of speed, cable, size, xon, xoff, threshold "
+                "and perhaps xon_offset"
+            )
+        cables.add(cells[1])
+        if cells[1] == cable:
+            size, xon, xoff = map(int, cells[2:5])
+            found[int(cells[0])] = Headroom(size, xon, xoff, int(cells[6]) if len(cells) == 7 else None)
+    if not found:
+        raise InputError(f"--headroom {path}: no row for --cable {cable}; it has {_listed(cables)}")
+    return found
+
+
+def _listed(cables: Iterable[str]) -> str:
+    return ", ".join(sorted(cables)) or "no rows"

@@ -1,0 +1,226 @@
+"""SONiC: the tables of config_db.json that make a scheme's queues, marking, buffer and lossless classes.
+
+Neither PORT nor DEVICE_METADATA is written: lanes, aliases and the platform are the switch's own.
+"""
+
+from collections.abc import Mapping
+
+from priolane.export import ports, switching
+from priolane.export.files import by_role
+from priolane.export.findings import Findings
+from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
+from priolane.export.site import Headroom, Site
+from priolane.export.sonic_check import Device, check
+from priolane.files import to_json
+
+_MAP = "PRIOLANE"
+_NAMES = "Ethernet{0}"
+_MOST_WEIGHT = 100
+_Config = dict[str, dict[str, dict[str, str]]]
+
+
+def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:
+    """config_db.json for each kind of switch."""
+    if switching.is_refused(plan, found, "SONiC"):
+        return {}
+    switching.refuse_queues(plan, found)
+    switching.refuse_marking_per_port(plan, found, "SONiC")
+    _refuse_pause(plan, site, found)
+    if found.refusals:
+        return {}
+    switching.note_queues(plan, found)
+    switching.note_hosts(found)
+    return by_role(plan, lambda switch: {"config_db.json": to_json(_config(plan, switch, site, found)) + "\n"})
+
+
+def _refuse_pause(plan: Plan, site: Site, found: Findings) -> None:
+    if plan.pause is None:
+        return
+    if site.headroom is None:
+        found.refuse(
+            "PFC headroom is by platform, speed and cable: give the platform's file as --headroom "
+            "pg_profile_lookup.ini, and --cable such as 40m"
+        )
+        return
+    rates = {bps for switch in plan.switches for bps in switch.rates}
+    for bps in sorted(rates):
+        if bps // 10**6 not in site.headroom:
+            found.refuse(f"the --headroom file has no row for {bps // 10**6} Mbit/s and --cable {site.cable}")
+
+
+def _config(plan: Plan, switch: Switch, site: Site, found: Findings) -> _Config:
+    named = ports.by_name(switch, _NAMES)
+    config: _Config = {**_maps(plan), "SCHEDULER": _schedulers(plan, found), "QUEUE": {}, "PORT_QOS_MAP": {}}
+    marks = switching.thresholds(plan, switch, found)
+    if marks:
+        config["WRED_PROFILE"] = {_wred_name(marks[bps]): _wred(marks[bps]) for bps in switch.rates}
+        switching.change_drops(found)
+    for name, bps in named:
+        config["PORT_QOS_MAP"][name] = _port_map(plan)
+        for queue in plan.queues:
+            row = {"scheduler": _scheduler_name(queue.level)}
+            if marks and queue.classes:
+                row["wred_profile"] = _wred_name(marks[bps])
+            config["QUEUE"][f"{name}|{queue.level}"] = row
+        if plan.routing == "own":
+            config["QUEUE"][f"{name}|{ROUTING_LEVEL}"] = {"scheduler": _scheduler_name(ROUTING_LEVEL)}
+    _add_buffer(config, plan, (switch, named), (site, found))
+    device = Device({name for name, _ in named}, site.memory, _stated(site))
+    for fault in check(config, device):
+        found.refuse(f"{switch.role}: {fault}")
+    return config
+
+
+def _stated(site: Site) -> set[tuple[int, int]]:
+    return {(row.xon, row.xoff) for row in (site.headroom or {}).values()}
+
+
+def _maps(plan: Plan) -> _Config:
+    levels = sorted({queue.level for queue in plan.queues} | {plan.routing_level})
+    lossless = {queue.level for queue in plan.queues if queue.lossless}
+    maps = {
+        "DSCP_TO_TC_MAP": {_MAP: {str(dscp): str(plan.level_of(dscp)) for dscp in range(64)}},
+        "TC_TO_QUEUE_MAP": {_MAP: {str(level): str(level) for level in levels}},
+        "TC_TO_PRIORITY_GROUP_MAP": {_MAP: {str(level): str(level if level in lossless else 0) for level in levels}},
+    }
+    if lossless:
+        maps["MAP_PFC_PRIORITY_TO_QUEUE"] = {_MAP: {str(level): str(level) for level in sorted(lossless)}}
+    return maps
+
+
+def _port_map(plan: Plan) -> dict[str, str]:
+    row = {"dscp_to_tc_map": _MAP, "tc_to_queue_map": _MAP, "tc_to_pg_map": _MAP}
+    lossless = ",".join(str(queue.level) for queue in reversed(plan.queues) if queue.lossless)
+    if lossless:
+        row |= {"pfc_to_queue_map": _MAP, "pfc_enable": lossless}
+    return row
+
+
+def _scheduler_name(level: int) -> str:
+    return f"priolane.q{level}"
+
+
+def _schedulers(plan: Plan, found: Findings) -> dict[str, dict[str, str]]:
+    weighted = [queue for queue in plan.queues if queue.weight is not None]
+    weights = _weights(weighted, found)
+    rows = {
+        _scheduler_name(queue.level): (
+            {"type": "DWRR", "weight": str(weights[queue.level])} if queue.level in weights else {"type": "STRICT"}
+        )
+        for queue in plan.queues
+    }
+    if plan.routing == "own":
+        rows[_scheduler_name(ROUTING_LEVEL)] = {"type": "STRICT"}
+    return rows
+
+
+def _weights(queues: list[Queue], found: Findings) -> dict[int, int]:
+    """Weights by level as they are, or as parts of 100 where one is above that."""
+    stated = [queue.weight or 1 for queue in queues]
+    fitting = stated
+    if stated and max(stated) > _MOST_WEIGHT:
+        fitting = switching.percents(stated, found, "SONiC")
+    return {queue.level: weight for queue, weight in zip(queues, fitting, strict=True)}
+
+
+def _wred_name(threshold: int) -> str:
+    return f"PRIOLANE_{threshold}"
+
+
+def _wred(threshold: int) -> dict[str, str]:
+    """A step at the threshold, for packets of every colour."""
+    row = {"ecn": "ecn_all"}
+    for colour in ("green", "yellow", "red"):
+        row |= {
+            f"wred_{colour}_enable": "true",
+            f"{colour}_min_threshold": str(threshold),
+            f"{colour}_max_threshold": str(threshold),
+            f"{colour}_drop_probability": "100",
+        }
+    return row
+
+
+def _add_buffer(
+    config: _Config, plan: Plan, of: tuple[Switch, list[tuple[str, int]]], by: tuple[Site, Findings]
+) -> None:
+    """Pools and profiles of a dynamic buffer; any other stays as the switch has it."""
+    (switch, named), (site, found) = of, by
+    buffer = plan.buffer
+    if buffer.sharing != "dynamic":
+        switching.miss_port_room(plan, found, "SONiC")
+        return
+    exponent = switching.power_of_two(buffer.alpha, found, "alpha")
+    memory = buffer.memory
+    if site.memory is None:
+        found.note(f"BUFFER_POOL has the experiment's {memory} B: give --memory to compare it with the switch's")
+    lossless = [queue.level for queue in plan.queues if queue.lossless]
+    reserved = _add_headroom(config, plan, named, (site, found)) if lossless else 0
+    if reserved >= memory:
+        found.refuse(f"{switch.role}: headroom takes {reserved} B, the buffer has {memory} B")
+        return
+    pools = config.setdefault("BUFFER_POOL", {})
+    profiles = config.setdefault("BUFFER_PROFILE", {})
+    shared = memory - reserved
+    pools["ingress_lossless_pool"] = {"type": "ingress", "mode": "dynamic", "size": str(shared)}
+    pools["egress_lossy_pool"] = {"type": "egress", "mode": "dynamic", "size": str(shared)}
+    # What comes in without PFC is limited where it leaves.
+    profiles["ingress_lossy_profile"] = {"pool": "ingress_lossless_pool", "size": "0", "static_th": str(shared)}
+    profiles["egress_lossy_profile"] = {"pool": "egress_lossy_pool", "size": "0", "dynamic_th": str(exponent)}
+    if lossless:
+        pools["ingress_lossless_pool"]["xoff"] = str(reserved)
+        pools["egress_lossless_pool"] = {"type": "egress", "mode": "static", "size": str(memory)}
+        profiles["egress_lossless_profile"] = {
+            "pool": "egress_lossless_pool",
+            "size": "0",
+            "static_th": str(memory),
+        }
+    groups, queues = config.setdefault("BUFFER_PG", {}), config.setdefault("BUFFER_QUEUE", {})
+    levels = [queue.level for queue in plan.queues] + ([ROUTING_LEVEL] if plan.routing == "own" else [])
+    for name, _ in named:
+        groups[f"{name}|0"] = {"profile": "ingress_lossy_profile"}
+        for level in levels:
+            kind = "lossless" if level in lossless else "lossy"
+            queues[f"{name}|{level}"] = {"profile": f"egress_{kind}_profile"}
+
+
+def _add_headroom(config: _Config, plan: Plan, named: list[tuple[str, int]], by: tuple[Site, Findings]) -> int:
+    """Profiles and priority groups of lossless classes; returns the bytes of headroom of all ports."""
+    site, found = by
+    assert plan.pause is not None
+    assert site.headroom is not None
+    xoff = plan.pause.xoff
+    limit = (
+        {"static_th": str(xoff)}
+        if isinstance(xoff, int)
+        else {"dynamic_th": str(switching.power_of_two(xoff, found, "xoff"))}
+    )
+    profiles, groups = config.setdefault("BUFFER_PROFILE", {}), config.setdefault("BUFFER_PG", {})
+    reserved = 0
+    for name, bps in named:
+        row = site.headroom[bps // 10**6]
+        profile = f"pg_lossless_{bps // 10**6}_{site.cable}_profile"
+        profiles[profile] = _lossless(row, limit)
+        for queue in plan.queues:
+            if queue.lossless:
+                groups[f"{name}|{queue.level}"] = {"profile": profile}
+                reserved += row.xoff
+    found.change(
+        f"a class is resumed {plan.pause.resume} B below xoff",
+        "SONiC resumes by xon and xon_offset of the platform's file",
+    )
+    found.note("no PFC watchdog is set (PFC_WD): a cycle of pauses would last")
+    return reserved
+
+
+def _lossless(row: Headroom, limit: Mapping[str, str]) -> dict[str, str]:
+    """The profile of a lossless priority group: the platform's headroom above a limit of the scheme."""
+    profile = {
+        "pool": "ingress_lossless_pool",
+        "size": str(row.size),
+        "xon": str(row.xon),
+        "xoff": str(row.xoff),
+        **limit,
+    }
+    if row.xon_offset is not None:
+        profile["xon_offset"] = str(row.xon_offset)
+    return profile

@@ -1,0 +1,142 @@
+"""What targets for switch ports have in common: refusals, thresholds by rate, weights in parts of a hundred."""
+
+from fractions import Fraction
+
+from priolane.export.findings import Findings
+from priolane.export.plan import Plan, Switch
+from priolane.export.quantity import rate_text
+
+QUEUES = 8
+# Ethernet of a packet and what a chip counts of it: Juniper's QFX5K paper has cells of 208 B (QFX5200).
+_CELLS = (
+    "switches count cells, not bytes: thresholds are full packets of {stored} B, and a chip with cells of 208 to 256 B "
+    "may mark up to 17 % early"
+)
+
+
+def is_refused(plan: Plan, found: Findings, target: str) -> bool:
+    """Refuses what no switch port has, and lists keys that are not known; whether there is no use in going on."""
+    for what in plan.lacks:
+        found.refuse(f"{target} has no {what}")
+    if plan.buffer.sharing == "unbounded":
+        found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
+    if plan.buffer.sharing == "push_out":
+        found.refuse(f'{target} has no push-out buffer; simulate with buffer = {{ shared = "..." }} and export that')
+    if plan.pause is not None and not plan.pause.charged:
+        found.refuse('its headroom is free: idealised, no switch has it; simulate with pfc.headroom = "charged"')
+    for key in plan.unread:
+        found.miss(f"{key}: not known to export")
+    return bool(found.refusals)
+
+
+def refuse_queues(plan: Plan, found: Findings, most: int = QUEUES) -> None:
+    """Refuses more queues than a port has."""
+    if plan.queue_count <= most:
+        return
+    own = " and one for routing protocols" if plan.routing == "own" else ""
+    cures = ["fewer queues"]
+    if plan.routing == "own" and len(plan.queues) <= most:
+        cures.append("or --routing best, which puts DSCP 48 to 63 into the best queue")
+    found.refuse(f"{len(plan.queues)} queues{own} need {plan.queue_count}, a port has {most}: {', '.join(cures)}")
+
+
+def refuse_marking_per_port(plan: Plan, found: Findings, target: str) -> None:
+    """Refuses thresholds that count all queues of a port, where there are several."""
+    if plan.marking is not None and not plan.marking.per_queue and len(plan.scheme_queues) > 1:
+        key = f"scheme.{plan.scheme}.port.ecn.per"
+        found.refuse(
+            f"it marks by what a port holds in all queues, {target} by queue: simulate with --set '{key}=\"queue\"' "
+            "and export that with the same --set"
+        )
+
+
+def note_queues(plan: Plan, found: Findings) -> None:
+    """Says what queues it takes and where other traffic goes."""
+    queues = "1 queue" if len(plan.queues) == 1 else f"{len(plan.queues)} queues"
+    if plan.routing == "own":
+        found.note(f"{queues} and one more: DSCP 48 to 63 (routing protocols) keep a strict queue above them all")
+    else:
+        found.change(
+            "routing protocols (DSCP 48 to 63) share the best queue",
+            "they wait behind its packets; simulated without them",
+        )
+    found.note(f"every other DSCP goes to the last queue ({plan.queues[-1].called})")
+    if plan.scheduler == "weighted":
+        found.note(
+            "weighted fair queueing is served in rounds (DWRR): the shares are the same, not the order in a round"
+        )
+
+
+def note_hosts(found: Findings) -> None:
+    """Says where the other half is."""
+    found.note("hosts are not in here: export nft, sysctl, tc and hosts")
+
+
+def thresholds(plan: Plan, switch: Switch, found: Findings) -> dict[int, int]:
+    """Marking thresholds of a switch in bytes that it counts, by rate; empty without marking."""
+    if plan.marking is None:
+        return {}
+    found.note(_CELLS.format(stored=plan.frame.stored))
+    change_proportions(plan, switch, found)
+    return {bps: plan.marking.threshold(bps).limit.stored(plan.frame) for bps in switch.rates}
+
+
+def change_proportions(plan: Plan, switch: Switch, found: Findings) -> None:
+    """Lists thresholds of rates for which the scheme states none."""
+    for bps in switch.rates if plan.marking is not None else ():
+        assert plan.marking is not None
+        threshold = plan.marking.threshold(bps)
+        if threshold.proportion_to is not None:
+            stated = f"{plan.marking.at[threshold.proportion_to]} at {rate_text(threshold.proportion_to)}"
+            found.change(
+                f"ECN threshold at {rate_text(bps)}", f"{threshold.limit}, in proportion to {stated}, not simulated"
+            )
+
+
+def change_drops(found: Findings) -> None:
+    """Says what a marking threshold does to packets that cannot be marked, where it is one of WRED."""
+    found.change(
+        "one threshold marks packets that can be marked and drops those that cannot",
+        "above K it drops SYN, and what is sent again by hosts that do not call it capable; simulated these queue",
+    )
+
+
+def percents(weights: list[int], found: Findings, target: str) -> list[int]:
+    """Weights as whole parts of 100 that add up to 100, each at least 1; what the shares are off is listed."""
+    total = sum(weights)
+    shares = [max(1, round(Fraction(100 * weight, total))) for weight in weights]
+    shares[shares.index(max(shares))] += 100 - sum(shares)
+    off = max(abs(Fraction(share * total, 100 * weight) - 1) for share, weight in zip(shares, weights, strict=True))
+    if off:
+        found.change(
+            f"weights {':'.join(map(str, weights))} are {':'.join(map(str, shares))} per cent in {target}",
+            f"a share is off by up to {float(off):.1%}",
+        )
+    return shares
+
+
+def miss_port_room(plan: Plan, found: Findings, target: str) -> None:
+    """Lists room that is stated for a port or a queue, where the target has no such limit."""
+    buffer = plan.buffer
+    if buffer.sharing not in ("port", "queue") or buffer.limit is None:
+        return
+    what = "port" if buffer.sharing == "port" else "queue"
+    rates = sorted({bps for switch in plan.switches for bps in switch.rates})
+    rooms = {bps: limit.stored(plan.frame) for bps in rates if (limit := buffer.limit_at(bps)) is not None}
+    text = ", ".join(f"{room} B at {rate_text(bps)}" for bps, room in rooms.items())
+    found.miss(f"room of a {what} ({text}): {target} keeps the buffer that it has")
+
+
+def power_of_two(value: Fraction, found: Findings, what: str) -> int:
+    """The exponent of the power of two that is nearest to a fraction in ratio; what it is off is listed."""
+    exponent = 0
+    while Fraction(2) ** (exponent + 1) <= value:
+        exponent += 1
+    while Fraction(2) ** exponent > value:
+        exponent -= 1
+    low, high = Fraction(2) ** exponent, Fraction(2) ** (exponent + 1)
+    if value * value > low * high:
+        exponent, low = exponent + 1, high
+    if low != value:
+        found.change(f"{what} {value} is {low}: switches have powers of two", f"off by {float(low / value - 1):+.1%}")
+    return exponent

@@ -1,0 +1,200 @@
+"""Linux tc: switch ports (`switch.sh`) and hosts' own queues (`host.sh`).
+
+Two ways (`--qdisc`): `ets` with RED for marks, or `htb`, for kernels without them, which marks nothing.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from priolane.export import ports, quantity, switching
+from priolane.export.files import by_role, render
+from priolane.export.findings import Findings
+from priolane.export.plan import Buffer, Plan, Switch
+from priolane.export.quantity import Limit
+from priolane.export.site import Qdisc, Site
+
+_NAMES = "swp{1}"
+_BANDS = 16
+# HTB has so many levels of strict priority.
+_HTB_LEVELS = 8
+# A queue without a limit: 32 bits of bytes.
+_ENDLESS = 2**32 - 1
+_GUARANTEE_BPS = 8_000
+_LEAST_BURST = 1_600
+_BURST_S = 1e-5
+
+
+@dataclass(frozen=True)
+class Line:
+    """A device: its rate in bit/s, the marking threshold and the room of a queue in bytes that Linux counts."""
+
+    device: str
+    rate: int
+    mark: int
+    room: int
+    average: int
+
+    @property
+    def burst(self) -> int:
+        """Of HTB, in bytes: ten microseconds, and no less than a packet."""
+        return max(_LEAST_BURST, math.ceil(self.rate * _BURST_S / 8))
+
+    @property
+    def red_burst(self) -> int:
+        """Packets: the least that tc takes, which gives the newest queue length the most weight, 1/2."""
+        return max(1, math.ceil(self.mark / self.average))
+
+
+def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:
+    """switch.sh for each kind of switch, host.sh for hosts."""
+    if switching.is_refused(plan, found, "Linux"):
+        return {}
+    _refuse(plan, site.qdisc, found)
+    if found.refusals:
+        return {}
+    switching.note_queues(plan, found)
+    found.note("names of ports are swp1, swp2, ... unless --ports names them")
+    files = by_role(plan, lambda switch: {"switch.sh": _switch(plan, switch, site.qdisc, found)})
+    host = _host(plan, site.qdisc, found)
+    return files | ({"host.sh": host} if host else {})
+
+
+def _refuse(plan: Plan, qdisc: Qdisc, found: Findings) -> None:
+    if plan.pause is not None:
+        found.refuse("lossless classes (PFC): qdiscs have none; a switch ASIC does, export dcb for its driver")
+    if qdisc == "ets":
+        switching.refuse_queues(plan, found, _BANDS)
+    elif plan.scheduler == "strict":
+        switching.refuse_queues(plan, found, _HTB_LEVELS)
+
+
+def _switch(plan: Plan, switch: Switch, qdisc: Qdisc, found: Findings) -> str:
+    """The script of a switch: a function for a port, and a call for each."""
+    named = ports.by_name(switch, _NAMES)
+    switching.change_proportions(plan, switch, found)
+    _list_room(plan, found)
+    lines = [_line(plan, name, bps) for name, bps in named]
+    return _script(plan, qdisc, found, {"lines": lines, "what": "switch ports"})
+
+
+def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) -> str:
+    marked = plan.marking is not None
+    if qdisc == "htb":
+        if marked:
+            found.miss("ECN: htb marks nothing (--qdisc ets does)")
+        if plan.scheduler == "strict" and plan.queue_count > 1:
+            found.change("strict priority by htb", f"each class keeps a guarantee of {_GUARANTEE_BPS} bit/s first")
+    elif marked:
+        found.change(
+            "marks by RED", "by an average in which the newest queue length counts half; simulated by the queue itself"
+        )
+    bands = len(plan.queues)
+    return render(
+        f"tc_{qdisc}.j2",
+        {
+            "plan": plan,
+            "bands": bands,
+            "first": 2 if plan.routing == "own" else 1,
+            "own_routing": plan.routing == "own",
+            "per_port": marked and plan.marking is not None and not plan.marking.per_queue and bands > 1,
+            "marked": marked,
+            "quantum": plan.frame.linux,
+            "total": sum(queue.weight or 0 for queue in plan.queues),
+            "guarantee": _GUARANTEE_BPS,
+            **more,
+            "findings": found.lines(),
+        },
+    )
+
+
+def _line(plan: Plan, device: str, bps: int) -> Line:
+    mark = plan.marking.threshold(bps).limit.linux(plan.frame) if plan.marking is not None else 0
+    return Line(device=device, rate=bps, mark=mark, room=_room(plan, bps), average=plan.frame.linux)
+
+
+def _room(plan: Plan, bps: int) -> int:
+    """Bytes of a queue at a rate."""
+    buffer = plan.buffer
+    if buffer.sharing == "dynamic":
+        return min(buffer.alone, _ENDLESS)
+    limit = buffer.limit_at(bps)
+    return _ENDLESS if limit is None else limit.linux(plan.frame)
+
+
+def _list_room(plan: Plan, found: Findings) -> None:
+    queues, buffer = len(plan.queues), plan.buffer
+    if buffer.sharing == "dynamic":
+        found.change(
+            f"a buffer of {buffer.memory} B shared with alpha {buffer.alpha}",
+            f"each queue has {min(buffer.alone, _ENDLESS)} B of its own, what one queue may hold alone",
+        )
+    elif buffer.sharing == "port" and buffer.limit is not None and queues > 1:
+        found.change(
+            f"room of a port ({buffer.limit}) shared by its queues",
+            f"each of {queues} queues has as much of its own, {queues} times in all",
+        )
+
+
+def _host(plan: Plan, qdisc: Qdisc, found: Findings) -> str | None:
+    """The script of a host's transmit queue; `None` where the scheme has none that Linux has."""
+    host = plan.host
+    kind = host.nic.get("queue", "port")
+    if kind == "ports":
+        return _host_as_ports(plan, qdisc, found)
+    limit = quantity.limit(host.nic.get("limit", "unbounded"))
+    if len(host.rates) > 1:
+        found.note(f"host.sh is for lines of {quantity.rate_text(host.rates[-1])}; change the rate for others")
+    if host.nic.get("ecn"):
+        found.miss("marks at the host's own queue (nic.ecn)")
+    if "per_flow_limit" in host.nic:
+        found.note("nic.per_flow_limit is net.ipv4.tcp_limit_output_bytes: export sysctl")
+    if host.own_levels is not None:
+        if qdisc == "htb" and host.own_levels.levels > _HTB_LEVELS:
+            found.miss(f"{host.own_levels.levels} levels of the host's queue: htb has {_HTB_LEVELS}")
+            return None
+        return _levels(plan, qdisc, limit, found)
+    if host.order == "fifo" and kind == "fifo":
+        return _own_queue(plan, "pfifo", limit, found)
+    if host.order == "round_robin" and kind == "pull":
+        found.note("host.sh: `fq` serves the flows of a host in turn; it needs the module sch_fq")
+        return _own_queue(plan, "fq", None, found)
+    found.miss(f"order of the host's packets `{host.order}` with nic `{kind}`: no qdisc has it (export hosts)")
+    return None
+
+
+def _host_as_ports(plan: Plan, qdisc: Qdisc, found: Findings) -> str:
+    """A transmit queue of the kind of the switch ports, with room and marks of its own."""
+    ecn = plan.host.nic.get("ecn") or None
+    marking = None
+    if ecn and plan.marking is not None:
+        marking = replace(plan.marking, per_queue=ecn["per"] == "queue", at=quantity.by_rate(ecn["at"]))
+    limit = quantity.limit(plan.host.nic.get("limit", "unbounded"))
+    of_host = replace(plan, buffer=Buffer("port", limit), marking=marking)
+    _list_room(of_host, found)
+    lines = [_line(of_host, '"$1"', bps) for bps in plan.host.rates[-1:]]
+    return _script(of_host, qdisc, found, {"lines": lines, "what": "a host's line: sh host.sh DEVICE"})
+
+
+def _levels(plan: Plan, qdisc: Qdisc, limit: Limit | None, found: Findings) -> str:
+    ladder = plan.host.own_levels
+    assert ladder is not None
+    if limit is not None and ladder.levels > 1:
+        found.change(f"room of the host's queue ({limit})", f"each of {ladder.levels} levels has as much")
+    found.note("host.sh takes levels from mark.nft (`meta priority`): export nft too")
+    rate = plan.host.rates[-1]
+    room = _ENDLESS if limit is None else limit.linux(plan.frame)
+    line = Line(device='"$1"', rate=rate, mark=0, room=room, average=plan.frame.linux)
+    content = {"plan": plan, "levels": ladder.levels, "line": line, "qdisc": qdisc, "guarantee": _GUARANTEE_BPS}
+    return render("tc_host_levels.j2", content | {"quantum": plan.frame.linux, "findings": found.lines()})
+
+
+def _own_queue(plan: Plan, qdisc: str, limit: Limit | None, found: Findings) -> str:
+    options = ""
+    if qdisc == "pfifo":
+        if limit is None:
+            found.note("host.sh: a queue without a limit is one of 1,000,000 packets")
+        options = f" limit {1_000_000 if limit is None else math.ceil(limit.linux(plan.frame) / plan.frame.linux)}"
+    content = {"plan": plan, "qdisc": qdisc, "options": options}
+    return render("tc_host_queue.j2", content | {"findings": found.lines()})
