@@ -21,7 +21,7 @@ TRIMMING = "has no trimming as NDP has it"
 BOUND = "its buffers are unbounded"
 FREE = "its headroom is free"
 # Why a target cannot.
-BY_PORT = "it marks by what a port holds in all queues"
+BY_PORT = "it marks by the backlog of the whole port"
 NINE_QUEUES = "8 queues and one for routing protocols need 9, a port has 8"
 SYSTEM_QUEUE = "8 queues: EOS leaves 6"
 # Eight lossless ones, ACKs, and other traffic, which must not be lossless.

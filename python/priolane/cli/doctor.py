@@ -22,7 +22,7 @@ def add(command: argparse.ArgumentParser) -> None:
 
 
 def carry_out(chosen: argparse.Namespace) -> int:
-    """Prints a line for each thing, by what it is for."""
+    """Examines this machine and prints a line for each check."""
     checks = examine(Machine())
     if chosen.json:
         show.line(json.dumps([asdict(check) for check in checks], indent=1, ensure_ascii=False))

@@ -32,7 +32,7 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
         "plan": plan,
         "what": "DCB of a device: sh dcb.sh DEVICE",
         "priorities": _priorities(plan),
-        "bandwidth": _bandwidth(plan, found),
+        "bandwidth": list(switching.weighted_shares(plan, found, "DCB").items()),
         "lossless": [queue.level for queue in plan.queues if queue.lossless],
     }
     return {"dcb.sh": render("dcb.j2", content | {"findings": found.lines()})}
@@ -42,11 +42,3 @@ def _priorities(plan: Plan) -> list[tuple[int, int]]:
     """Priorities of all code points; those of routing protocols included."""
     named = [queue.dscp for queue in plan.queues if queue.dscp]
     return [(dscp, plan.level_of(dscp)) for dscp in [0, *sorted(named), *ROUTING_DSCP]]
-
-
-def _bandwidth(plan: Plan, found: Findings) -> list[tuple[int, int]]:
-    """Parts of a hundred of the classes that share; empty under strict priority."""
-    if plan.scheduler == "strict":
-        return []
-    shares = switching.percents([queue.weight or 1 for queue in plan.queues], found, "DCB")
-    return [(queue.level, share) for queue, share in zip(plan.queues, shares, strict=True)]

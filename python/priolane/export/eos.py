@@ -4,6 +4,7 @@ The syntax is from Arista's manual; no device and no parser has read this text.
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from priolane.export import ports, switching
 from priolane.export.files import by_role, render
@@ -15,7 +16,7 @@ from priolane.export.site import Site
 _NAMES = "Ethernet{1}"
 # Traffic class 7 and its queue are the system's own; by default DSCP 48 to 55 are class 6, 56 to 63 class 7.
 _QUEUES = 6
-_LEAST_ALPHA, _MOST_ALPHA = -6, 3
+_ALPHA_EXPONENTS = range(-6, 4)
 
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
@@ -44,7 +45,7 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
     content = {
         "plan": plan,
         "dscps": {queue.level: _dscps(plan, queue.level) for queue in plan.queues},
-        "bandwidth": _bandwidth(plan, found),
+        "bandwidth": switching.weighted_shares(plan, found, "EOS"),
         "alpha": _alpha(plan, found),
         "marks": marks,
         "rates": {bps: rate_text(bps) for bps in switch.rates},
@@ -60,22 +61,7 @@ def _dscps(plan: Plan, level: int) -> list[int]:
     return [dscp for dscp in range(48) if plan.level_of(dscp) == level]
 
 
-def _bandwidth(plan: Plan, found: Findings) -> dict[int, int]:
-    """Parts of a hundred by level; empty under strict priority."""
-    if plan.scheduler == "strict":
-        return {}
-    shares = switching.percents([queue.weight or 1 for queue in plan.queues], found, "EOS")
-    return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
-
-
 def _alpha(plan: Plan, found: Findings) -> str | None:
-    """Alpha of each queue as EOS writes it; `None` where the buffer is not dynamic."""
-    if plan.buffer.sharing != "dynamic":
-        switching.miss_port_room(plan, found, "EOS")
-        return None
-    found.miss(f"a buffer of {plan.buffer.memory} B: EOS shares the memory that the switch has")
-    exponent = switching.power_of_two(plan.buffer.alpha, found, "alpha")
-    if not _LEAST_ALPHA <= exponent <= _MOST_ALPHA:
-        found.miss(f"alpha {plan.buffer.alpha}: EOS has 1/64 to 8")
-        return None
-    return f"1/{2**-exponent}" if exponent < 0 else str(2**exponent)
+    """Alpha of each queue as EOS writes it; `None` where EOS has none for it."""
+    exponent = switching.alpha_exponent(plan, found, "EOS", "EOS", _ALPHA_EXPONENTS)
+    return None if exponent is None else str(Fraction(2) ** exponent)

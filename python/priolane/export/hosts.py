@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from priolane.export import quantity
+from priolane.export import quantity, switching
 from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import Host, Ladder, Plan
@@ -16,8 +16,8 @@ _TIMES = ("min_rto", "initial_rto", "max_rto")
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """hosts.md and hosts.json."""
-    if plan.buffer.sharing == "unbounded":
-        found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
+    switching.refuse_unbounded(plan, found)
+    if found.refusals:
         return {}
     for what in plan.lacks:
         found.miss(f"{what}: switches have to have it, and no target here does")

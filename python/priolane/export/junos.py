@@ -14,7 +14,8 @@ from priolane.export.site import Site
 
 _NAMES = "et-0/0/{0}"
 # buffer-dynamic-threshold: 7 stands for alpha 1, each step for a factor of two.
-_ALPHA_ONE, _LEAST_ALPHA, _MOST_ALPHA = 7, 0, 10
+_ALPHA_ONE = 7
+_ALPHA_EXPONENTS = range(-7, 4)
 
 
 def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
@@ -51,7 +52,7 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
         "routing_level": ROUTING_LEVEL,
         "codes": {queue.level: _codes(plan, queue) for queue in plan.queues},
         "routing_codes": [f"{dscp:06b}" for dscp in range(48, 64)] if plan.routing == "own" else [],
-        "share": _shares(plan, found),
+        "share": switching.remaining_shares(plan, found, "Junos"),
         "strict": plan.queues[0].level if plan.routing == "best" else None,
         "threshold": _threshold(plan, found),
         "ports": [name for name, _ in ports.by_name(switch, _NAMES)],
@@ -65,22 +66,7 @@ def _codes(plan: Plan, queue: Queue) -> list[str]:
     return [f"{dscp:06b}" for dscp in own if plan.level_of(dscp) == queue.level]
 
 
-def _shares(plan: Plan, found: Findings) -> dict[int, int]:
-    """Transmit rates in per cent by level, of queues that share."""
-    if plan.scheduler == "strict":
-        return {plan.queues[-1].level: 100}
-    shares = switching.percents([queue.weight or 1 for queue in plan.queues], found, "Junos")
-    return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
-
-
 def _threshold(plan: Plan, found: Findings) -> int | None:
-    """buffer-dynamic-threshold of queues; `None` where the buffer is not dynamic."""
-    if plan.buffer.sharing != "dynamic":
-        switching.miss_port_room(plan, found, "Junos")
-        return None
-    found.miss(f"a buffer of {plan.buffer.memory} B: Junos shares the memory that the switch has")
-    threshold = _ALPHA_ONE + switching.power_of_two(plan.buffer.alpha, found, "alpha")
-    if not _LEAST_ALPHA <= threshold <= _MOST_ALPHA:
-        found.miss(f"alpha {plan.buffer.alpha}: buffer-dynamic-threshold has 1/128 to 8")
-        return None
-    return threshold
+    """buffer-dynamic-threshold of queues; `None` where Junos has none for it."""
+    exponent = switching.alpha_exponent(plan, found, "Junos", "buffer-dynamic-threshold", _ALPHA_EXPONENTS)
+    return None if exponent is None else _ALPHA_ONE + exponent

@@ -47,7 +47,7 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
         "unused": [number for number in range(7, 0, -1) if number not in {*groups, *_routing_group(plan)}],
         "routing": plan.routing == "own",
         "routing_dscp": f"{ROUTING_DSCP.start}-{ROUTING_DSCP.stop - 1}",
-        "share": _shares(plan, found),
+        "share": switching.remaining_shares(plan, found, "NX-OS"),
         "marks": marks,
         "rates": {bps: rate_text(bps) for bps in switch.rates},
         "ports": ports.by_name(switch, _NAMES),
@@ -88,14 +88,6 @@ def _groups(plan: Plan) -> list[int]:
     top = 7 - len(_routing_group(plan))
     last = len(plan.queues) - 1
     return [0 if place == last else top - place for place in range(last + 1)]
-
-
-def _shares(plan: Plan, found: Findings) -> dict[int, int]:
-    """Parts of a hundred of what strict queues leave, by level."""
-    if plan.scheduler == "strict":
-        return {plan.queues[-1].level: 100}
-    shares = switching.percents([queue.weight or 1 for queue in plan.queues], found, "NX-OS")
-    return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
 
 
 def _kilobytes(bytes_: int, found: Findings) -> int:

@@ -18,8 +18,7 @@ def is_refused(plan: Plan, found: Findings, target: str) -> bool:
     """Refuses what no switch port has, and lists keys that are not known; whether there is no use in going on."""
     for what in plan.lacks:
         found.refuse(f"{target} has no {what}")
-    if plan.buffer.sharing == "unbounded":
-        found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
+    refuse_unbounded(plan, found)
     if plan.buffer.sharing == "push_out":
         found.refuse(f'{target} has no push-out buffer; simulate with buffer = {{ shared = "..." }} and export that')
     if plan.pause is not None and not plan.pause.charged:
@@ -27,6 +26,12 @@ def is_refused(plan: Plan, found: Findings, target: str) -> bool:
     for key in plan.unread:
         found.miss(f"{key}: not known to export")
     return bool(found.refusals)
+
+
+def refuse_unbounded(plan: Plan, found: Findings) -> None:
+    """Refuses buffers without a limit."""
+    if plan.buffer.sharing == "unbounded":
+        found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
 
 
 def refuse_queues(plan: Plan, found: Findings, most: int = QUEUES) -> None:
@@ -45,8 +50,8 @@ def refuse_marking_per_port(plan: Plan, found: Findings, target: str) -> None:
     if plan.marking is not None and not plan.marking.per_queue and len(plan.scheme_queues) > 1:
         key = f"scheme.{plan.scheme}.port.ecn.per"
         found.refuse(
-            f"it marks by what a port holds in all queues, {target} by queue: simulate with --set '{key}=\"queue\"' "
-            "and export that with the same --set"
+            f"it marks by the backlog of the whole port, {target} by that of a queue: "
+            f"simulate with --set '{key}=\"queue\"' and export that with the same --set"
         )
 
 
@@ -83,8 +88,9 @@ def thresholds(plan: Plan, switch: Switch, found: Findings) -> dict[int, int]:
 
 def change_proportions(plan: Plan, switch: Switch, found: Findings) -> None:
     """Lists thresholds of rates for which the scheme states none."""
-    for bps in switch.rates if plan.marking is not None else ():
-        assert plan.marking is not None
+    if plan.marking is None:
+        return
+    for bps in switch.rates:
         threshold = plan.marking.threshold(bps)
         if threshold.proportion_to is not None:
             stated = f"{plan.marking.at[threshold.proportion_to]} at {rate_text(threshold.proportion_to)}"
@@ -113,6 +119,36 @@ def percents(weights: list[int], found: Findings, target: str) -> list[int]:
             f"a share is off by up to {float(off):.1%}",
         )
     return shares
+
+
+def weighted_shares(plan: Plan, found: Findings, target: str) -> dict[int, int]:
+    """Parts of a hundred by level; empty under strict priority."""
+    if plan.scheduler == "strict":
+        return {}
+    shares = percents([queue.weight or 1 for queue in plan.queues], found, target)
+    return {queue.level: share for queue, share in zip(plan.queues, shares, strict=True)}
+
+
+def remaining_shares(plan: Plan, found: Findings, target: str) -> dict[int, int]:
+    """Parts of a hundred of what strict queues leave, by level."""
+    return weighted_shares(plan, found, target) or {plan.queues[-1].level: 100}
+
+
+def alpha_exponent(plan: Plan, found: Findings, target: str, setting: str, exponents: range) -> int | None:
+    """The exponent of alpha as a power of two, for a target that shares the memory of the switch.
+
+    `None`, and listed, where the buffer is not dynamic or the target's `setting` has no such power.
+    """
+    if plan.buffer.sharing != "dynamic":
+        miss_port_room(plan, found, target)
+        return None
+    found.miss(f"a buffer of {plan.buffer.memory} B: {target} shares the memory that the switch has")
+    exponent = power_of_two(plan.buffer.alpha, found, "alpha")
+    if exponent not in exponents:
+        least, most = (Fraction(2) ** end for end in (exponents[0], exponents[-1]))
+        found.miss(f"alpha {plan.buffer.alpha}: {setting} has {least} to {most}")
+        return None
+    return exponent
 
 
 def miss_port_room(plan: Plan, found: Findings, target: str) -> None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from priolane.export import quantity
+from priolane.export import quantity, switching
 from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import Plan
@@ -29,8 +29,7 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
         found.refuse(f"Linux has no congestion control `{host.transport}`: export hosts has its parameters")
     if plan.lacks:
         found.refuse(f"no switch here has {plan.lacks[0]}: TCP alone does not make the scheme")
-    if plan.buffer.sharing == "unbounded":
-        found.refuse("its buffers are unbounded: the scheme is a bound to compare with, not something to configure")
+    switching.refuse_unbounded(plan, found)
     if found.refusals:
         return {}
     values: _Set = {"net.ipv4.tcp_congestion_control": host.congestion_control or ""}

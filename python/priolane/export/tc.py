@@ -17,7 +17,7 @@ from priolane.export.site import Qdisc, Site
 
 _NAMES = "swp{1}"
 _BANDS = 16
-# HTB has so many levels of strict priority.
+# HTB has eight levels of strict priority.
 _HTB_LEVELS = 8
 # A queue without a limit: 32 bits of bytes.
 _ENDLESS = 2**32 - 1
@@ -98,7 +98,7 @@ def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) 
             "bands": bands,
             "first": 2 if plan.routing == "own" else 1,
             "own_routing": plan.routing == "own",
-            "per_port": marked and plan.marking is not None and not plan.marking.per_queue and bands > 1,
+            "per_port": plan.marking is not None and not plan.marking.per_queue and bands > 1,
             "marked": marked,
             "quantum": plan.frame.linux,
             "total": sum(queue.weight or 0 for queue in plan.queues),
