@@ -16,8 +16,8 @@
 //! |---|---|---|---|
 //! | window | 0 | [`Segment`](crate::transport::window::Segment) | `window` |
 //! | window with INT | 1 | [`Segment`](crate::transport::window::Segment) with [`Path`](crate::telemetry::Path) | `window`, `telemetry` |
-//! | tokens | 2 | [`TokenMessage`](crate::transport::tokens::Ticket) | `tokens` |
-//! | receiver-driven | 3 | [`ControlMessage`](crate::transport::receiver_driven::Note) | `receiver_driven` |
+//! | tokens | 2 | [`TokenMessage`](crate::transport::tokens::TokenMessage) | `tokens` |
+//! | receiver-driven | 3 | [`ControlMessage`](crate::transport::receiver_driven::ControlMessage) | `receiver_driven` |
 //!
 //! What the network carries anyway is not in the datagram: source and destination are addresses, the class is the DSCP,
 //! ECN-capable and CE are the ECN field of IP, the length of the payload is that of the datagram. What stays in one host
