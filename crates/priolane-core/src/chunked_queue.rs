@@ -1,13 +1,13 @@
-//! A queue that takes memory as it holds more, and gives it back.
+//! A chunked FIFO queue that grows and shrinks with its content.
 
 use std::collections::VecDeque;
 use std::hint::select_unpredictable;
 
-/// First in, first out. What was taken out stays readable in place until the next packet comes.
+/// A FIFO queue. A dequeued item stays readable in place until the next item is enqueued.
 ///
-/// Items lie in two pieces of a few places each, that follow each other in a circle. A long queue has its first items in one
-/// of them, its last ones in the other, and full pieces *between*; no item moves. A queue that is mostly empty stays in a few
-/// cache lines: when it is empty it begins anew at the first place.
+/// Items are stored in two chunks of a few slots each, used in turn as a ring. A long queue has its first items in one
+/// end chunk, its last items in the other, and full chunks *between* them; items never move. A queue that is mostly
+/// empty stays in a few cache lines: it restarts at the first slot whenever it becomes empty.
 ///
 /// ```text
 /// ends[0]   . . . . . a b c      head at a
@@ -17,27 +17,27 @@ use std::hint::select_unpredictable;
 #[derive(Debug)]
 pub(crate) struct ChunkedQueue<T> {
     ends: [Option<Chunk<T>>; 2],
-    /// None before the first.
+    /// `None` until a middle chunk is needed.
     between: Option<Box<MiddleChunks<T>>>,
     len: u32,
-    /// The place of the first item, counted over both ends.
+    /// Slot of the first item, counted over both ends.
     head: u16,
-    /// The place behind the last, in the other end if the piece of the last is full.
+    /// Slot behind the last item, in the other end if the last chunk is full.
     tail: u16,
 }
 
-/// Places of a piece; a power of two.
+/// Slots per chunk; a power of two.
 const PLACES: u16 = 8;
-/// Places of both ends.
+/// Slots of both ends.
 const ROUND: u16 = 2 * PLACES;
 
 type Chunk<T> = Box<[T; PLACES as usize]>;
 
-/// What lies between the ends of a long queue.
+/// Chunks between the ends of a long queue.
 #[derive(Debug)]
 struct MiddleChunks<T> {
     pieces: VecDeque<Chunk<T>>,
-    /// The piece that was emptied last: what was taken out of it may still be read.
+    /// The chunk that was emptied last: its last dequeued item may still be read.
     spent: Option<Chunk<T>>,
 }
 
@@ -47,7 +47,7 @@ impl<T> Default for ChunkedQueue<T> {
     }
 }
 
-/// The end in which a place is.
+/// Returns the end that contains a slot.
 #[inline]
 fn end(place: u16) -> usize {
     usize::from(place / PLACES % 2)
@@ -58,13 +58,13 @@ fn begins_piece(place: u16) -> bool {
     place.is_multiple_of(PLACES)
 }
 
-/// The place before another.
+/// Returns the previous slot.
 #[inline]
 fn before(place: u16) -> u16 {
     place.wrapping_sub(1) % ROUND
 }
 
-/// The same place of the other end.
+/// Returns the corresponding slot of the other end.
 #[inline]
 fn across(place: u16) -> u16 {
     place ^ PLACES
@@ -81,22 +81,22 @@ impl<T> ChunkedQueue<T> {
         self.len
     }
 
-    /// What lies at a place of the ends.
+    /// Returns the item in a slot of the ends.
     #[inline]
     fn at(&self, place: u16) -> Option<&T> {
-        // Both looked at, not one after the other: a packet waits for this.
+        // Loads both pointers instead of branching: a packet waits for this load.
         let [first, second] = &self.ends;
         let piece = select_unpredictable(end(place) == 0, first.as_deref(), second.as_deref());
         piece.map(|piece| &piece[usize::from(place % PLACES)])
     }
 
-    /// The first.
+    /// Returns the first item.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         if self.len == 0 { None } else { self.at(self.head) }
     }
 
-    /// The one behind the first.
+    /// Returns the second item.
     #[inline]
     pub(crate) fn second(&self) -> Option<&T> {
         if self.len < 2 {
@@ -111,18 +111,18 @@ impl<T> ChunkedQueue<T> {
         self.at(next)
     }
 
-    /// The last.
+    /// Returns the last item.
     pub(crate) fn last(&self) -> Option<&T> {
         if self.len == 0 { None } else { self.at(before(self.tail)) }
     }
 
-    /// Takes out the first.
+    /// Removes the first item.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<&T> {
         let first = self.head;
         let next = (first + 1) % ROUND;
         self.len = self.len.checked_sub(1)?;
-        // Without a branch: which packet leaves a queue empty no processor can foresee.
+        // Branch-free: no processor can predict which packet leaves a queue empty.
         self.head = select_unpredictable(self.len == 0, 0, next);
         self.tail = select_unpredictable(self.len == 0, 0, self.tail);
         if begins_piece(next) && self.between.is_some() {
@@ -131,7 +131,8 @@ impl<T> ChunkedQueue<T> {
         self.at(first)
     }
 
-    /// The first piece is empty: what was taken out of its place `last`.
+    /// Advances the head to the next chunk after the first chunk became empty. Returns the item dequeued from slot
+    /// `last`.
     #[inline(never)]
     fn leave_first(&mut self, last: u16) -> Option<&T> {
         let Some(next) = self.between.as_mut().and_then(|between| between.pieces.pop_front()) else {
@@ -141,7 +142,7 @@ impl<T> ChunkedQueue<T> {
         self.replace(end(last), next)?.last()
     }
 
-    /// Takes out the last.
+    /// Removes the last item.
     pub(crate) fn pop_last(&mut self) -> Option<&T> {
         let last = before(self.tail);
         self.len = self.len.checked_sub(1)?;
@@ -157,7 +158,7 @@ impl<T> ChunkedQueue<T> {
         self.at(last)
     }
 
-    /// Puts a piece of those between in the place of an empty one, which is kept for what was taken out of it.
+    /// Replaces an empty end chunk by a middle chunk. Keeps the empty chunk for its last dequeued item.
     fn replace(&mut self, end: usize, piece: Chunk<T>) -> Option<&Chunk<T>> {
         let spent = &mut self.between.as_mut()?.spent;
         *spent = self.ends[end].replace(piece);
@@ -166,10 +167,10 @@ impl<T> ChunkedQueue<T> {
 }
 
 impl<T: Copy + Default> ChunkedQueue<T> {
-    /// Puts `item` at the end; where it is kept.
+    /// Appends `item` and returns its location.
     #[inline]
     pub(crate) fn push(&mut self, item: &T) -> &mut T {
-        // The place is the first of the piece that the first item is in.
+        // True if the slot is the first slot of the chunk that holds the first item.
         if begins_piece(self.tail) & (end(self.tail) == end(self.head)) & (self.len != 0) {
             self.make_room();
         }
@@ -181,7 +182,7 @@ impl<T: Copy + Default> ChunkedQueue<T> {
         place
     }
 
-    /// Both ends are taken: the last one, which is full, becomes one of those between.
+    /// Moves the full tail chunk to the middle chunks when both ends are in use.
     #[inline(never)]
     fn make_room(&mut self) {
         let none = || Box::new(MiddleChunks { pieces: VecDeque::new(), spent: None });
@@ -210,7 +211,7 @@ mod tests {
         let mut draw = Stream::new(1, Purpose::Ties, 0);
         let (mut ring, mut model, mut most) = (ChunkedQueue::default(), VecDeque::new(), 0);
         for item in 0..20_000u64 {
-            // Long stretches of growth and of decline, through empty.
+            // Long phases of growth and of decline, through empty.
             if draw.chance(if item / 500 % 2 == 0 { 0.6 } else { 0.35 }) {
                 *ring.push(&item) += 1;
                 model.push_back(item + 1);

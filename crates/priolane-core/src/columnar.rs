@@ -1,40 +1,40 @@
-//! Long lists of which each item is taken apart to be kept, and put together to be read.
+//! A struct-of-arrays list: items are split into columns when stored, and reassembled when read.
 //!
 //! ```text
 //! item      what a reader gets, by value
-//! columns   what is kept of all items: packed entries for what differs from item to item, and a `SparseColumn` each for what most
-//!           lists have alike, which takes no memory there
+//! columns   storage of all items: packed entries for fields that differ between items, and a `SparseColumn` for each
+//!           field that is equal in most lists; such a field takes no memory there
 //! ```
 //!
-//! A run keeps its flows, and what became of them, for as long as it lasts: a million take tens of megabytes, not hundreds.
+//! A run keeps its flows and their outcomes until it ends: a million flows take tens of megabytes instead of hundreds.
 
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::{Bound, Range, RangeBounds};
 
-/// One value for each item of a list, which takes memory for each only once two of them differ.
+/// A column with one value per item. It takes memory only once two values differ.
 #[derive(Clone, Debug, Default)]
 pub struct SparseColumn<T> {
     len: usize,
-    /// The value of all, where they are alike.
+    /// The value of all items, if they are equal.
     common: T,
-    /// The values, where they are not.
+    /// The value of each item, if they differ.
     own: Vec<T>,
 }
 
 impl<T: Copy + PartialEq> SparseColumn<T> {
-    /// `len` items with this value.
+    /// Creates a column of `len` items with this value.
     pub fn uniform(len: usize, value: T) -> Self {
         Self { len, common: value, own: Vec::new() }
     }
 
-    /// The value of the item at `place`, which there is.
+    /// Returns the value of the item at index `place`, below the length.
     #[inline]
     pub fn at(&self, place: usize) -> T {
         self.own.get(place).copied().unwrap_or(self.common)
     }
 
-    /// Gives the item at `place`, which there is, this value.
+    /// Sets the value of the item at index `place`, below the length.
     pub fn set(&mut self, place: usize, value: T) {
         if self.own.is_empty() {
             if value == self.common {
@@ -45,7 +45,7 @@ impl<T: Copy + PartialEq> SparseColumn<T> {
         self.own[place] = value;
     }
 
-    /// One more item.
+    /// Appends a value.
     #[inline]
     pub fn push(&mut self, value: T) {
         if self.len == 0 {
@@ -64,71 +64,71 @@ impl<T: Copy + PartialEq> SparseColumn<T> {
         self.own.push(value);
     }
 
-    /// Bytes of memory that the values take.
+    /// Returns the bytes of memory that the values take.
     pub fn bytes(&self) -> usize {
         self.own.capacity() * size_of::<T>()
     }
 }
 
-/// How the items of a list are kept.
+/// Storage of the items of a list.
 pub trait Columns: Clone + Default {
-    /// What a reader gets.
+    /// The type of the items.
     type Item: Copy + PartialEq + fmt::Debug;
 
-    /// How many items there are.
+    /// Returns the number of items.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Returns whether there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The item at `place`, below `len`.
+    /// Returns the item at index `place`, below `len`.
     fn at(&self, place: usize) -> Self::Item;
 
-    /// Replaces the item at `place`, below `len`.
+    /// Replaces the item at index `place`, below `len`.
     fn set(&mut self, place: usize, item: Self::Item);
 
-    /// One more item.
+    /// Appends an item.
     fn push(&mut self, item: Self::Item);
 
-    /// Makes room for so many more.
+    /// Reserves capacity for `more` items.
     fn reserve(&mut self, more: usize);
 }
 
-/// A list whose items are kept as `C` has it.
+/// A list whose items are stored in the columns `C`.
 #[derive(Clone, Default)]
 pub struct ColumnarVec<C>(C);
 
 impl<C: Columns> ColumnarVec<C> {
-    /// The list of what `columns` keep.
+    /// Creates the list of the items in `columns`.
     pub fn new(columns: C) -> Self {
         Self(columns)
     }
 
-    /// What is kept.
+    /// Returns the columns.
     #[inline]
     pub fn columns(&self) -> &C {
         &self.0
     }
 
-    /// What is kept, to be changed.
+    /// Returns the columns for modification.
     pub fn columns_mut(&mut self) -> &mut C {
         &mut self.0
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The item at `place`.
+    /// Returns the item at index `place`.
     ///
     /// # Panics
     /// If there is none.
@@ -138,22 +138,22 @@ impl<C: Columns> ColumnarVec<C> {
         self.0.at(place)
     }
 
-    /// The item at `place`, if there is one.
+    /// Returns the item at index `place`, if there is one.
     pub fn get(&self, place: usize) -> Option<C::Item> {
         (place < self.len()).then(|| self.0.at(place))
     }
 
-    /// The last item, if there is one.
+    /// Returns the last item, if there is one.
     pub fn last(&self) -> Option<C::Item> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// The items, in order.
+    /// Iterates over the items, in order.
     pub fn iter(&self) -> Iter<'_, C> {
         self.range(0..self.len())
     }
 
-    /// The items of these places, as far as there are any.
+    /// Iterates over the items in this range of indices, clipped to the list.
     pub fn range(&self, places: impl RangeBounds<usize>) -> Iter<'_, C> {
         let from = match places.start_bound() {
             Bound::Included(&first) => first,
@@ -169,12 +169,12 @@ impl<C: Columns> ColumnarVec<C> {
         Iter { columns: &self.0, places: from.min(to)..to }
     }
 
-    /// One more item.
+    /// Appends an item.
     pub fn push(&mut self, item: C::Item) {
         self.0.push(item);
     }
 
-    /// Changes the item at `place`.
+    /// Modifies the item at index `place`.
     ///
     /// # Panics
     /// If there is none.
@@ -184,9 +184,9 @@ impl<C: Columns> ColumnarVec<C> {
         self.0.set(place, item);
     }
 
-    /// Changes all items, in order.
+    /// Modifies all items, in order.
     pub fn edit_all(&mut self, mut change: impl FnMut(&mut C::Item)) {
-        // Anew: what all have alike afterwards takes no memory.
+        // Rebuilds the columns, so that a column whose values became equal takes no memory.
         let changed = |mut item| {
             change(&mut item);
             item
@@ -201,12 +201,12 @@ impl<C: Columns> ColumnarVec<C> {
         }
     }
 
-    /// Keeps the items of which this is true.
+    /// Keeps the items that satisfy the predicate.
     pub fn retain(&mut self, keep: impl FnMut(&C::Item) -> bool) {
         *self = self.iter().filter(keep).collect();
     }
 
-    /// Sorts by a key; items with the same one keep their order.
+    /// Sorts by a key. The sort is stable.
     ///
     /// # Panics
     /// If there are 2^32 items or more.
@@ -221,7 +221,7 @@ impl<C: Columns> ColumnarVec<C> {
     }
 }
 
-/// The items of a list, by value.
+/// Iterator over the items of a list, by value.
 #[derive(Clone, Debug)]
 pub struct Iter<'a, C> {
     columns: &'a C,

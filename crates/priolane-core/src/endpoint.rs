@@ -1,8 +1,8 @@
-//! The contract between a host's transport and whatever drives it: simulated time or real sockets.
+//! The contract between a host's transport and its driver: a simulator or real sockets.
 //!
-//! One endpoint per host. It is *given* time, packets and a random stream, and *asked* what to send.
-//! It owns no clock, no socket and no randomness, so the same compiled code runs anywhere and a test
-//! can drive two of them by hand.
+//! Each host has one endpoint. The driver passes it time, packets and a random stream, and polls it for packets to
+//! send. The endpoint owns no clock, no socket and no randomness, so the same compiled code runs anywhere, and a test
+//! can drive two endpoints directly.
 
 mod control;
 mod event;
@@ -12,7 +12,7 @@ mod path;
 
 use std::num::NonZeroU64;
 
-use crate::ids::FlowId;
+use crate::ids::{FlowId, HostId};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -22,125 +22,133 @@ pub use flow::{FlowRequest, FlowSpec, Weights};
 pub use local_host::{Clocks, LocalHost, RealHost};
 pub use path::{BaseDelay, Path, PathInfo};
 
-/// A host's own clock: what it reads when the true time is `now`.
+/// A host's own clock: maps true time to the host's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LocalClock {
-    /// What is added to true time, in picoseconds (may be negative).
+    /// Offset from true time, in picoseconds (may be negative).
     pub offset_ps: i64,
 }
 
 impl LocalClock {
-    /// The reading of this clock at the true instant `now`, not below zero.
+    /// Returns the reading of this clock at the true instant `now`, at least zero.
     pub fn read(&self, now: Time) -> Time {
         Time(now.0.saturating_add_signed(self.offset_ps))
     }
 }
 
-/// What an endpoint is given with every call.
+/// Context that a driver passes to every call of an endpoint.
 #[derive(Debug)]
 pub struct Cx<'a> {
-    /// The instant of this call, by the driver's clock: true time in a simulator, a monotonic clock on a real host, from
-    /// whatever start. It never goes back from call to call; it may be later than a due timer.
+    /// Time of this call, by the driver's clock: true time in a simulator, a monotonic clock with any origin on a real
+    /// host. It never decreases from call to call. It may be later than a timer that is due.
     pub now: Time,
-    /// What the host's own clock reads when the driver's reads `now`, for protocols that compare stamps of two hosts. On a
-    /// real host they are one clock: the default.
+    /// The host's own clock, for protocols that compare timestamps of two hosts. On a real host it equals the driver's
+    /// clock: the default.
     pub clock: LocalClock,
     /// The host's random stream.
     pub rng: &'a mut Stream,
 }
 
-/// What the host knows of a packet's arrival besides the packet.
+/// What the host knows about a packet's arrival besides the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RxMeta {
-    /// When the packet's last bit arrived at the host; `Cx::now` may be later. The time between them is the host's delay. It is
-    /// part of round-trip times, which end at `Cx::now`, and not of one-way delays, which end at the stamp. Controllers that
-    /// tell hosts from the network are given it separately (Swift's endpoint window). A real host may pass the stamp as
-    /// `Cx::now`, unless time would go back: round-trip times are then without the delay of this host, which is 0.
+    /// When the packet's last bit arrived at the host; `Cx::now` may be later. The difference is the host delay.
+    /// Round-trip times end at `Cx::now` and include it; one-way delays end at the stamp and do not. Controllers that
+    /// separate host from network delay receive it separately (Swift's endpoint window). A real host may pass the
+    /// stamp as `Cx::now`, unless time would go back: round-trip times then have a host delay of 0.
     pub stamp: Time,
-    /// What the host adds by mistake to the delays that it measures with this packet.
+    /// Measurement error the host adds to delays sampled from this packet.
     pub noise: Span,
 }
 
-/// A name an endpoint gives a packet whose true transmission time it wants to know.
+/// Identifies a packet whose actual transmission time the endpoint wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendId(pub NonZeroU64);
 
-/// An endpoint's answer when it is asked what to send.
-// A tag of its own: in a corner of the packet, as the compiler would have it, it keeps processors from copying the packet
-// as it is.
+/// Reply of an endpoint to `poll_transmit`.
+// A tag of its own: by default the compiler stores it in a niche of the packet, which keeps processors from copying
+// the packet as one block.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum Tx<B> {
-    /// This packet, now. The endpoint fills all of the header but `entropy` where paths are per packet.
+    /// Sends this packet now. The endpoint fills the whole header, except `entropy` if paths are chosen per packet.
     Send {
         /// The packet.
         packet: Packet<B>,
-        /// Where the true transmission time is wanted: the name `on_departure` will give.
+        /// Set if the transmission time is wanted: the identifier that `on_departure` receives.
         id: Option<SendId>,
     },
-    /// Nothing before this instant, however the pacing decides; ask again then or after any other call.
+    /// Sends nothing before this instant, because of pacing. Poll again then, or after any other call.
     NotBefore(Time),
-    /// Nothing until another call changes that.
+    /// Sends nothing until another call changes the state.
     Idle,
 }
 
-/// What became of a packet that was sent with a name.
+/// Outcome of a packet that was sent with a `SendId`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {
     /// Its transmission began at this instant.
     Sent(Time),
-    /// It found no room in the host's transmit queue, or was pushed out of it.
+    /// The host's transmit queue had no room for it, or evicted it.
     Dropped,
 }
 
-/// A host's transport: one state machine for all flows that start or end there.
+/// A host's transport: one state machine for all flows that start or end at the host.
 ///
-/// The driver calls in any order, with `Cx::now` never going back, and after *every* call asks
-/// `poll_event` until `None` and, whenever it can take a packet, `poll_transmit`.
+/// The driver calls the methods in any order; `Cx::now` never decreases. After *every* call it polls `poll_event`
+/// until `None` and, whenever it can take a packet, `poll_transmit`.
 pub trait Endpoint: Send {
-    /// What this transport writes in its packets.
+    /// The body of this transport's packets.
     type Body: crate::packet::Body;
 
-    /// The application starts `flow` here, its source. Called once per flow; its id is of no flow that this host sends, nor
-    /// of one to the same host that ended less than [`RealHost::time_wait`] ago. `path` says what the driver knows of
-    /// the flow's path; transports that do not start from it never call it.
+    /// Starts `flow`, whose source is this host. Called once per flow. The id belongs to no flow that this host sends,
+    /// and to none to the same host that ended less than [`RealHost::time_wait`] ago. `path` returns what the driver
+    /// knows of the flow's path; only transports that start from it call it.
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo);
 
-    /// Something changes in mid-life: a flow, or a setting of all flows.
+    /// Changes a running flow, or a setting of all flows.
     fn control(&mut self, cx: &mut Cx, command: Command);
 
-    /// A packet for this host arrived. Any packet that [`crate::wire`] decodes is legal: duplicates, strays of finished
-    /// flows, old ones, and those that no honest peer sends. A driver that carries bytes stores those of payload by
-    /// source, flow and offset before this call, and reads them as [`Event::Readable`] tells.
+    /// Processes a packet for this host. Any packet that [`crate::wire`] decodes is valid: duplicates, packets of
+    /// finished flows, old packets, and packets that no honest peer sends. A driver that carries bytes stores the
+    /// payload by source, flow and offset before this call, and reads it as [`Event::Readable`] reports.
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Self::Body>);
 
-    /// The instant of `next_timeout` has come. May be late, and may find that nothing is due. What goes at a rate counts
-    /// from when it was due, so that late calls cost no rate as far as [`RealHost::catch_up`] goes.
+    /// Handles the timer set by `next_timeout`. The call may be late, and may find that nothing is due. Paced packets
+    /// count from their due time, so late calls cost no rate, up to [`RealHost::catch_up`].
     fn on_timer(&mut self, cx: &mut Cx);
 
-    /// When `on_timer` wants to be called; `None` for never. May be earlier than needed, never later.
+    /// Returns when to call `on_timer`; `None` for never. The instant may be earlier than needed, never later.
     fn next_timeout(&self) -> Option<Time>;
 
-    /// The line (or the transmit queue) takes a packet: which? A packet given away counts as sent.
+    /// Returns the next packet for the link (or the transmit queue). A returned packet counts as sent.
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Self::Body>;
 
-    /// The packet named `id` left the host's transmit queue. Only called for packets sent with a name. Default: nothing.
+    /// Reports that the packet `id` left the host's transmit queue. Called only for packets sent with a `SendId`.
+    /// Default: does nothing.
     fn on_departure(&mut self, cx: &mut Cx, id: SendId, departure: Departure) {
         let _ = (cx, id, departure);
     }
 
-    /// The next thing the host's applications should know.
+    /// Returns the next event for the host's applications and controllers.
     fn poll_event(&mut self) -> Option<Event>;
 
-    /// What the endpoint has counted so far. Default: nothing.
+    /// Returns true while `flow` from `src` is being received and is incomplete: a driver stores bytes of such flows only.
+    /// Default: yes.
+    fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        let _ = (src, flow);
+        true
+    }
+
+    /// Returns the counters of the endpoint. Default: none.
     fn stats(&self) -> Stats {
         Stats::default()
     }
 
-    /// Tells `see` what this endpoint, the sender of `flow`, knows of it: a name and a value each, the unit in
-    /// the name (`cwnd_bytes`, `srtt_ps`; none for plain numbers), names in an order that never changes.
-    /// Changes nothing; called only when a flow is traced. Says nothing of flows that it does not send, or sends
-    /// no more. Default: nothing.
+    /// Calls `see` with each state variable that this endpoint, the sender of `flow`, has for it. The unit is in the
+    /// name (`cwnd_bytes`, `srtt_ps`; none for plain numbers), and the order of names never changes. Changes no state,
+    /// and is called only when a flow is traced. Reports nothing for flows that it does not send or no longer sends.
+    /// Default: reports nothing.
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
         let _ = (flow, see);
     }

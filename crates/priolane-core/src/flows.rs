@@ -1,7 +1,7 @@
-//! The flows of a run as a list that keeps each of them in 20 bytes.
+//! The flows of a run as a list that stores each of them in 20 bytes.
 //!
-//! What many experiments give all flows alike (group, class, deadline, coflow, weights) takes memory only where two flows
-//! differ in it; and so do ids, which mostly are places in the list.
+//! Attributes that most experiments set alike for all flows (group, class, deadline, coflow, weights) take memory only
+//! if two flows differ. The same holds for ids, which mostly are indices in the list.
 
 use crate::columnar::{ColumnarVec, Columns, SparseColumn};
 use crate::endpoint::{FlowSpec, Weights};
@@ -9,22 +9,22 @@ use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::packet::Offset;
 use crate::units::Time;
 
-/// Flows, up to 2^32 of them and each of at most [`MOST_BYTES`] or without end.
+/// Up to 2^32 flows, each endless or of at most [`MOST_BYTES`].
 pub type FlowList = ColumnarVec<FlowColumns>;
 
-/// The most payload bytes of a flow with an end: 2^48 - 2. A list takes larger ones for that.
+/// Maximum payload bytes of a flow with an end: 2^48 - 2. A list truncates larger sizes to this.
 pub(crate) const MOST_BYTES: u64 = Offset::MAX - 1;
 
-/// What stands for the bytes of a flow without end.
+/// Encodes the size of an endless flow.
 const ENDLESS: u64 = Offset::MAX;
 
-/// How a [`FlowList`] keeps its flows.
+/// Columns of a [`FlowList`].
 #[derive(Clone, Debug, Default)]
 pub struct FlowColumns {
     entries: Vec<Entry>,
     groups: SparseColumn<u16>,
     classes: SparseColumn<Class>,
-    /// By how much, modulo 2^32, the id is beyond the place in the list.
+    /// Difference between id and index, modulo 2^32.
     id_beyond_place: SparseColumn<u32>,
     deadlines: SparseColumn<Option<Time>>,
     coflows: SparseColumn<Option<CoflowId>>,
@@ -32,7 +32,7 @@ pub struct FlowColumns {
     weights: SparseColumn<Weights>,
 }
 
-/// What differs from flow to flow.
+/// The attributes that differ from flow to flow.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
 struct Entry {
@@ -119,17 +119,18 @@ impl Columns for FlowColumns {
 }
 
 impl FlowList {
-    /// When the flow at `place`, which there is, starts.
+    /// Returns when the flow at index `place` starts. Panics if there is none.
     pub fn start(&self, place: usize) -> Time {
         self.columns().entries[place].start
     }
 
-    /// Payload bytes of the flow at `place`, which there is; `None` without end.
+    /// Returns the payload bytes of the flow at index `place`; `None` if it is endless. Panics if there is no such
+    /// flow.
     pub fn size(&self, place: usize) -> Option<u64> {
         self.columns().entries[place].size()
     }
 
-    /// Gives each flow its place in the list as its id.
+    /// Sets the id of each flow to its index in the list.
     pub fn number(&mut self) {
         let len = self.len();
         self.columns_mut().id_beyond_place = SparseColumn::uniform(len, 0);
@@ -142,7 +143,7 @@ mod tests {
     use crate::rng::{Purpose, Stream};
     use crate::units::Rate;
 
-    /// A flow of which one in `few` has a deadline, a coflow, weights, or an id that is not its place.
+    /// Draws a flow. One in `few` flows has a deadline, a coflow, weights, or an id that is not its index.
     fn drawn(draw: &mut Stream, place: u32, few: u64) -> FlowSpec {
         let mut rarely = || draw.below(few) == 0;
         let [odd_id, due, in_coflow, paying] = [rarely(), rarely(), rarely(), rarely()];

@@ -1,4 +1,4 @@
-//! Names of things: small integers with a type each.
+//! Identifiers: small integers with a type each.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -10,7 +10,7 @@ macro_rules! id {
         pub struct $name(pub $int);
 
         impl $name {
-            /// The index this name stands for.
+            /// Returns the identifier as an index.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -26,33 +26,33 @@ macro_rules! id {
 }
 
 id!(
-    /// A flow of the run: its line in the flow list.
+    /// A flow of the run. By default its index in the flow list.
     FlowId(u32)
 );
 id!(
-    /// A host: an end of flows (at most 65,536 of them, so that a packet stays small).
+    /// A host: the source or destination of flows. At most 65,536 hosts, so that packets stay small.
     HostId(u16)
 );
 id!(
-    /// A node of the topology: hosts come first, in order, then switches.
+    /// A node of the topology. Hosts come first, in order, then switches.
     NodeId(u32)
 );
 id!(
-    /// A directed link: the port it leaves and the ingress it enters have the same name.
+    /// A directed link. Its egress port and its ingress port have the same identifier.
     LinkId(u32)
 );
 
-/// A coflow of a group: flows of which the last one counts. An optional one takes no more room than a number.
+/// A coflow of a group: flows that are complete when the last of them is. `Option<CoflowId>` takes 4 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CoflowId(NonZeroU32);
 
 impl CoflowId {
-    /// The coflow of this number; `None` for 2^32 - 1, which is none.
+    /// Returns the coflow with this number; `None` for 2^32 - 1, which is reserved.
     pub fn new(number: u32) -> Option<Self> {
         number.checked_add(1).and_then(NonZeroU32::new).map(Self)
     }
 
-    /// Its number, from 0 on.
+    /// Returns its number, from 0.
     pub fn number(self) -> u32 {
         self.0.get() - 1
     }
@@ -64,10 +64,10 @@ impl fmt::Debug for CoflowId {
     }
 }
 
-/// The priority a packet carries on the wire: 0 is served first, at most 15.
+/// Priority on the wire: 0 is served first, the maximum is 15.
 pub type Class = u8;
 
-/// Classes a packet can carry; `Class` is always below this.
+/// Number of classes that a packet can carry; `Class` is always below this.
 pub const CLASSES: usize = 16;
 
 /// A set of classes.
@@ -75,30 +75,30 @@ pub const CLASSES: usize = 16;
 pub struct ClassSet(pub u16);
 
 impl ClassSet {
-    /// No class.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Whether `class` is in it.
+    /// Returns whether the set contains `class`.
     #[inline]
     pub const fn has(self, class: Class) -> bool {
         self.0 >> (class % CLASSES as u8) & 1 != 0
     }
 
-    /// This set and `class`.
+    /// Returns this set with `class` added.
     #[inline]
     #[must_use]
     pub const fn with(self, class: Class) -> Self {
         Self(self.0 | 1 << (class % CLASSES as u8))
     }
 
-    /// This set without `class`.
+    /// Returns this set with `class` removed.
     #[inline]
     #[must_use]
     pub const fn without(self, class: Class) -> Self {
         Self(self.0 & !(1 << (class % CLASSES as u8)))
     }
 
-    /// Its classes, smallest first.
+    /// Iterates over the classes of the set, smallest first.
     pub fn iter(self) -> impl Iterator<Item = Class> {
         let mut left = self.0;
         std::iter::from_fn(move || {

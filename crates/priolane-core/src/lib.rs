@@ -1,12 +1,13 @@
 //! The algorithms of priolane, sans-IO: no clock, no randomness of its own, no sockets, files or threads.
 //!
-//! A simulator and, later, a real host drive the same code. [`endpoint::Endpoint`] is the contract with
-//! a host's transport, [`port::Discipline`] the one with an egress queue, [`packet::Packet`] what travels, [`wire`] its bytes.
+//! The simulator drives this code; a real host can drive the same code. [`endpoint::Endpoint`] is the contract with a
+//! host's transport, [`port::Discipline`] the contract with an egress queue. [`packet::Packet`] is what links carry,
+//! and [`wire`] encodes it as bytes.
 
 extern crate self as priolane_core;
 
 pub use priolane_derive::code_id;
-/// For the code that derives make.
+/// Used by the code that the derive macros generate.
 #[doc(hidden)]
 pub use serde;
 

@@ -1,4 +1,4 @@
-//! What hosts add by mistake to the delays that they measure: a distribution, scaled.
+//! Measurement error that hosts add to delays: a scaled empirical distribution.
 //!
 //! ```text
 //! sample = scale x Q(u),  u uniform in [0, 1),  Q linear between the points of the measured distribution
@@ -9,34 +9,35 @@ use std::sync::Arc;
 use crate::rng::Stream;
 use crate::units::Span;
 
-/// A distribution of errors of measured delays, all of them late.
+/// Distribution of the errors of measured delays; all errors are zero or positive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelayNoise {
-    /// (picoseconds, part that is at most that), both never falling, the last part 1.
+    /// (picoseconds, fraction of samples at most that), both non-decreasing; the last fraction is 1.
     points: Arc<[(f64, f64)]>,
     scale: f64,
 }
 
-/// Why points are no distribution of delays.
+/// Why points do not form a delay distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseError {
-    /// There is no point.
+    /// There are no points.
     Empty,
-    /// A delay or a part is no number, below zero, or below that of the point before; the index of the point.
+    /// A delay or fraction is not a number, is negative, or is below that of the previous point; the index of the
+    /// point.
     Falls(usize),
-    /// The last part is not 1.
+    /// The last fraction is not 1.
     Open,
-    /// The scale is no number, or below zero.
+    /// The scale is not a number, or is negative.
     Scale,
 }
 
 impl std::fmt::Display for NoiseError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Empty => write!(f, "there is no point"),
-            Self::Falls(at) => write!(f, "point {at} is below the one before, below zero or no number"),
-            Self::Open => write!(f, "the last part is not 1"),
-            Self::Scale => write!(f, "the scale is below zero or no number"),
+            Self::Empty => write!(f, "the distribution has no points"),
+            Self::Falls(at) => write!(f, "point {at} is below the previous point, negative or not finite"),
+            Self::Open => write!(f, "the last cumulative probability is not 1"),
+            Self::Scale => write!(f, "the scale is negative or not finite"),
         }
     }
 }
@@ -44,10 +45,11 @@ impl std::fmt::Display for NoiseError {
 impl std::error::Error for NoiseError {}
 
 impl DelayNoise {
-    /// The distribution through `points`, (delay in seconds, part of the samples that is at most that), times `scale`.
+    /// Creates the distribution through `points`, (delay in seconds, fraction of samples at most that), multiplied by
+    /// `scale`.
     ///
     /// # Errors
-    /// A [`NoiseError`] where that is no distribution.
+    /// A [`NoiseError`] if they do not form a distribution.
     pub fn new(points: &[(f64, f64)], scale: f64) -> Result<Self, NoiseError> {
         let Some(&(_, last)) = points.last() else { return Err(NoiseError::Empty) };
         let mut before = (0.0, 0.0);
@@ -66,7 +68,7 @@ impl DelayNoise {
         Ok(Self { points: points.iter().map(|&(delay, part)| (delay * 1e12, part)).collect(), scale })
     }
 
-    /// The error that a part `u` of the samples, in [0, 1], does not exceed.
+    /// Returns the error that a fraction `u` of the samples, in [0, 1], does not exceed.
     pub fn quantile(&self, u: f64) -> Span {
         let above = self.points.partition_point(|&(_, part)| part < u).min(self.points.len() - 1);
         let (delay, part) = self.points[above];
@@ -75,13 +77,13 @@ impl DelayNoise {
         Span((self.scale * (low + share * (delay - low))) as u64)
     }
 
-    /// One error.
+    /// Draws one error.
     #[inline]
     pub fn sample(&self, stream: &mut Stream) -> Span {
         self.quantile(stream.uniform())
     }
 
-    /// The mean error.
+    /// Returns the mean error.
     pub fn mean(&self) -> Span {
         let mut sum = 0.0;
         let mut before = (self.points[0].0, 0.0);
@@ -100,7 +102,7 @@ mod tests {
 
     #[test]
     fn quantiles_lie_on_the_line_between_points() {
-        // Half of it at 100 ns, the rest evenly up to 500 ns; twice as much.
+        // Half of the samples at 100 ns, the rest uniform up to 500 ns; scaled by 2.
         let noise = DelayNoise::new(&[(100e-9, 0.5), (500e-9, 1.0)], 2.0).unwrap();
         assert_eq!(noise.quantile(0.0), Span::from_ns(200));
         assert_eq!(noise.quantile(0.5), Span::from_ns(200));

@@ -1,36 +1,36 @@
-//! What the file of an algorithm, an app or a topology declares of it as a part that files can choose, and lists of such parts.
+//! Declarations of parts (algorithms, applications, topologies) that files can choose, and lists of such parts.
 
 pub use priolane_derive::Part;
 
 use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new, only_one_of};
 
-/// Where a file chooses one part of a list: a row of a scheme, which is a question that it answers, or a table of an experiment.
+/// A list of parts of which a file chooses one: a row of a scheme, or a table of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Row {
-    /// How fast may a flow send?
+    /// Transport: congestion control and scheduling of flows.
     Transport,
-    /// Who deserves which priority?
+    /// Assignment of priorities to flows.
     Assign,
-    /// Should a flow be admitted at that priority now?
+    /// Admission control of flows at their priorities.
     Admit,
-    /// In what order does the host send?
+    /// Send order of a host.
     Host,
-    /// What stands between a host's transport and its line?
+    /// NIC: the queue between a host's transport and its link.
     Nic,
-    /// What does a switch port do?
+    /// Queueing discipline of switch ports.
     Port,
-    /// Of an experiment: how are hosts linked?
+    /// Topology of an experiment.
     Topology,
-    /// Of a group of an experiment: what starts flows?
+    /// Application of an experiment group: what starts flows.
     App,
 }
 
 impl Row {
-    /// Those of a scheme, in the order of its file.
+    /// The rows of a scheme, in the order of its file.
     pub const OF_SCHEME: [Self; 6] =
         [Self::Transport, Self::Assign, Self::Admit, Self::Host, Self::Nic, Self::Port];
 
-    /// Its key in files.
+    /// Returns its key in files.
     pub fn key(self) -> &'static str {
         match self {
             Self::Transport => "transport",
@@ -45,86 +45,86 @@ impl Row {
     }
 }
 
-/// Something one row needs and another may give.
+/// A capability that one row may require and another may provide.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Capability {
     /// Switch ports mark packets of ECN-capable transports above a threshold.
     CongestionMarks,
-    /// Packets carry a rank that ports can sort by: window transports write the bytes left from the packet's
-    /// first byte on.
+    /// Packets carry a rank that ports can sort by: window transports write the bytes left from the packet's first
+    /// byte on.
     Ranks,
-    /// Flows share by weight: w of (theta, w).
+    /// Flows share capacity by weight: w of (theta, w).
     Weights,
-    /// Flows keep a minimum rate, if softly: theta of (theta, w).
+    /// Flows keep a soft minimum rate: theta of (theta, w).
     MinimumRates,
-    /// The host's scheduler is asked for each packet at the instant the line is free.
+    /// The host's scheduler chooses each packet at the instant the link is free.
     PacketPull,
-    /// The order of levels inside the host is kept up to the line.
+    /// The order of levels inside the host is preserved up to the link.
     HostOrder,
-    /// Packets wait in a transmit queue in the order in which the transport gave them away.
+    /// Packets wait in a transmit queue in the order in which the transport sent them.
     TransmitQueue,
-    /// Switch ports cut payload off rather than drop packets.
+    /// Switch ports trim payload instead of dropping packets.
     Trimming,
-    /// Switch ports limit tokens so that what they call for fits the line.
+    /// Switch ports limit tokens so that the data they trigger fits the link.
     TokenPorts,
-    /// Hosts limit their tokens as switch ports do.
+    /// Hosts limit their own tokens as switch ports do.
     TokenQueue,
-    /// Queues of which single classes can be paused.
+    /// Queues whose classes can be paused individually.
     ClassPause,
 }
 
 impl Capability {
-    /// The capability as a clause, for messages.
+    /// Returns the capability as a clause for messages.
     pub fn clause(self) -> &'static str {
         match self {
             Self::CongestionMarks => "switch ports that mark packets (ECN)",
             Self::Ranks => "packets that carry a rank",
             Self::Weights => "flows that share by weight",
             Self::MinimumRates => "flows that keep a minimum rate",
-            Self::PacketPull => "a line that asks the host's scheduler for each packet",
+            Self::PacketPull => "a link that asks the host's scheduler for each packet",
             Self::HostOrder => "a NIC that keeps the host's order of levels",
             Self::Trimming => "switch ports that trim packets",
             Self::TransmitQueue => "a transmit queue at the NIC",
             Self::TokenPorts => "switch ports that limit tokens",
             Self::TokenQueue => "a NIC that limits tokens as switch ports do",
-            Self::ClassPause => "queues of which single classes can be paused",
+            Self::ClassPause => "queues whose classes can be paused individually",
         }
     }
 }
 
-/// A capability that an entry gives, perhaps only if one of its parameters is set.
+/// A capability that an entry provides, possibly only if one of its parameters is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Provision {
-    /// What it gives.
+    /// The provided capability.
     pub capability: Capability,
-    /// The parameter that must be set for it; `None` if it always gives it.
+    /// The parameter that must be set for it; `None` if it is always provided.
     pub if_set: Option<&'static str>,
 }
 
-/// How a file states which part of a list it means.
+/// How a file names the chosen part of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notation {
-    /// A table in which a key of the list has the part's name: `{ queue = "fifo", ... }`.
+    /// A table in which a key of the list has the part's name as its value: `{ queue = "fifo", ... }`.
     Tag,
-    /// The part's name in place of a table: `"pull"`.
+    /// The part's name instead of a table: `"pull"`.
     Name,
-    /// A table with a key of the part's name, which no other part has: `{ port = { ... }, ... }`.
+    /// A table with a key named after the part, which no other part has: `{ port = { ... }, ... }`.
     Key,
 }
 
-/// What the file of a part declares of it; `#[derive(Part)]` makes it.
+/// Declaration of a part; `#[derive(Part)]` implements it.
 pub trait Part: Keys {
     /// Its name in files.
     const NAME: &'static str;
-    /// How a file states that it means this part.
+    /// How a file names this part.
     const NOTATION: Notation = Notation::Tag;
     /// What it does, in one line.
     const SUMMARY: &'static str;
     /// Paper or standard and section.
     const SOURCE: &'static str;
-    /// What the other rows must give.
+    /// Capabilities that the other rows must provide.
     const REQUIRES: &'static [Capability] = &[];
-    /// What it gives the other rows.
+    /// Capabilities that it provides to the other rows.
     const PROVIDES: &'static [Capability] = &[];
 }
 
@@ -135,9 +135,9 @@ pub struct Entry {
     pub row: Row,
     /// Its name in files.
     pub name: &'static str,
-    /// How a file states that it means this part.
+    /// How a file names this part.
     pub notation: Notation,
-    /// The key that has the name, of one that is stated by a tag.
+    /// The key whose value is the part's name, for [`Notation::Tag`].
     pub tag: &'static str,
     /// What it does, in one line.
     pub summary: &'static str,
@@ -145,14 +145,14 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: Vec<KeyInfo>,
-    /// What the other rows must give.
+    /// Capabilities that the other rows must provide.
     pub requires: &'static [Capability],
-    /// What it gives the other rows.
+    /// Capabilities that it provides to the other rows.
     pub provides: Vec<Provision>,
 }
 
 impl Entry {
-    /// What the part `P` declares of itself; its tag is `kind`.
+    /// Returns the declaration of the part `P`, with the tag `kind`.
     pub fn of<P: Part>(row: Row) -> Self {
         let mut parameters = Vec::new();
         P::describe(&mut parameters);
@@ -170,13 +170,13 @@ impl Entry {
         }
     }
 
-    /// The group of its key `key`; `None` if it has no such key, or one that is of no group.
+    /// Returns the group of the key `key`; `None` if there is no such key, or it has no group.
     fn group_of(&self, key: &str) -> Option<&'static str> {
         let info = self.parameters.iter().find(|info| info.name == key);
         info.map(|info| info.group).filter(|group| !group.is_empty())
     }
 
-    /// It with the keys `K` after its own.
+    /// Appends the keys `K` to its own.
     #[must_use]
     pub(crate) fn followed_by<K: Keys>(mut self) -> Self {
         K::describe(&mut self.parameters);
@@ -184,8 +184,8 @@ impl Entry {
     }
 }
 
-/// Whether the parts of `entries` called `old` and `new` have `key` in one group: then it keeps its value where one takes the
-/// place of the other.
+/// Returns whether the parts `old` and `new` of `entries` have `key` in the same group. Its value is then kept when
+/// one part replaces the other.
 pub fn share<'e>(
     entries: impl IntoIterator<Item = &'e Entry> + Clone,
     [old, new]: [&str; 2],
@@ -195,10 +195,10 @@ pub fn share<'e>(
     group(old).is_some() && group(old) == group(new)
 }
 
-/// Takes the word under `tag`, which is one of `names`.
+/// Reads the word under `tag`, which is one of `names`.
 ///
 /// # Errors
-/// That it is none of them, or missing.
+/// If the word is missing or is not one of `names`.
 pub(crate) fn take_name<T: Table>(
     table: &mut T,
     tag: &'static str,
@@ -211,10 +211,10 @@ pub(crate) fn take_name<T: Table>(
     }
 }
 
-/// Which of `parts` a table means: the word under `tag` says it, or the key of its name.
+/// Returns which of `parts` a table chooses, by the word under `tag` or by a key of the part's name.
 ///
 /// # Errors
-/// It means none of them, or more than one.
+/// If the table chooses none of them, or more than one.
 pub fn choose<T: Table>(
     table: &mut T,
     tag: &'static str,
@@ -229,12 +229,12 @@ pub fn choose<T: Table>(
     }
 }
 
-/// Describes the key `tag`, whose word says which part of a list it is, and the keys of `entries`.
+/// Describes the key `tag`, whose word chooses a part of a list, and the keys of `entries`.
 pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) {
     out.push(KeyInfo {
         name: tag,
         group: tag,
-        meaning: "Which one; its keys stand in the same table",
+        meaning: "The variant; its keys are in the same table",
         unit: "",
         bounds: Bounds::ANY,
         default: String::new(),
@@ -246,10 +246,10 @@ pub fn describe(tag: &'static str, entries: Vec<Entry>, out: &mut Vec<KeyInfo>) 
     entries.into_iter().for_each(|entry| append_new(entry.parameters, out));
 }
 
-/// Makes of a list of parts the enum of them: each has a struct of keys that implements [`Part`] and the trait of the list. The
-/// word that says which part it is stands under `kind`, or another key: `by "solver"`; a part of another [`Notation`] says so in
-/// its declaration. `else` names the variant of what is not on
-/// the list: a box of a trait that has `name` and `write` of its own; a list without such a variant implements [`Keys`].
+/// Defines an enum of a list of parts, each with a struct of keys that implements [`Part`]. The word that chooses the
+/// part is under `kind`, or under another key: `by "solver"`. A part of another [`Notation`] states it in its
+/// declaration. `else` names the variant of parts that are not on the list: a box of a trait with its own `name` and
+/// `write`. A list without such a variant implements [`Keys`].
 ///
 /// ```text
 /// parts! {
@@ -306,14 +306,14 @@ macro_rules! __parts {
         }
 
         impl $list {
-            /// The names of files, in the order of the list.
+            /// Names in files, in the order of the list.
             pub const NAMES: &'static [&'static str] = &[$(<$config as $crate::part::Part>::NAME),*];
 
-            /// The names of files, each with how a file states it, in the order of the list.
+            /// Names in files, each with its notation, in the order of the list.
             pub const PARTS: &'static [(&'static str, $crate::part::Notation)] =
                 &[$((<$config as $crate::part::Part>::NAME, <$config as $crate::part::Part>::NOTATION)),*];
 
-            /// How a file states it.
+            /// Returns how a file names this part.
             pub fn notation(&self) -> $crate::part::Notation {
                 match self {
                     $(Self::$kind(_) => <$config as $crate::part::Part>::NOTATION,)*
@@ -321,7 +321,7 @@ macro_rules! __parts {
                 }
             }
 
-            /// The name in files.
+            /// Returns its name in files.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => <$config as $crate::part::Part>::NAME,)*
@@ -329,10 +329,10 @@ macro_rules! __parts {
                 }
             }
 
-            /// Reads the keys of the kind `name`; `None` where there is no such kind.
+            /// Reads the keys of the part `name`; `None` if there is no such part.
             ///
             /// # Errors
-            /// Those of its keys.
+            /// An error of its keys.
             pub fn read<T: $crate::keys::Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
                 $(if name == <$config as $crate::part::Part>::NAME {
                     return $crate::keys::Keys::read(table).map(|config| Some(Self::$kind(config)));
@@ -351,7 +351,7 @@ macro_rules! __parts {
                 }
             }
 
-            /// What the catalogue says of each.
+            /// Returns the declarations of all parts.
             pub fn entries() -> Vec<$crate::part::Entry> {
                 vec![$($crate::part::Entry {
                     tag: $tag,
@@ -359,7 +359,7 @@ macro_rules! __parts {
                 }),*]
             }
 
-            /// What it does.
+            /// Returns the part as a trait object.
             pub fn part(&self) -> &dyn $trait {
                 match self {
                     $(Self::$kind(config) => config,)*
@@ -367,7 +367,7 @@ macro_rules! __parts {
                 }
             }
 
-            /// What it does, to change.
+            /// Returns the part as a mutable trait object.
             pub fn part_mut(&mut self) -> &mut dyn $trait {
                 match self {
                     $(Self::$kind(config) => config,)*

@@ -1,26 +1,26 @@
-//! Quantities as people write them (`"10Gbps"`, `"5us"`, `"1.5MB"`) to exact integers, and back.
+//! Parses quantities as people write them (`"10Gbps"`, `"5us"`, `"1.5MB"`) to exact integers, and formats them.
 //!
-//! A number is decimal digits with at most one point; its unit follows at once or after blanks. Time, rate
-//! and byte values never pass through a float: a value that is not a whole number of picoseconds, bits per
-//! second or bytes is refused.
+//! A number is decimal digits with at most one point; its unit follows directly or after blanks. Time, rate and byte
+//! values never pass through a float: a value that is not a whole number of picoseconds, bits per second or bytes is
+//! rejected.
 
 use crate::units::{Limit, Rate, Span, Time};
 
-/// Why a text is not the quantity asked for.
+/// Why a text is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
-    /// What is wrong with it.
+    /// What is wrong.
     pub what: String,
-    /// What would be right.
+    /// What to write instead.
     pub fix: String,
 }
 
-/// A kind of quantity with its units; the first unit is the smallest, the one the integer counts.
+/// A dimension with its units. The first unit is the smallest; the integer counts multiples of it.
 struct Dimension {
     name: &'static str,
     example: &'static str,
     units: &'static [(&'static str, u128)],
-    /// The largest value, in the smallest unit and as it is written.
+    /// The largest value, in the smallest unit and as text.
     most: (u64, &'static str),
 }
 
@@ -68,12 +68,12 @@ const PACKETS: Dimension = Dimension {
     most: (u64::MAX, "2^64pkt"),
 };
 
-/// Reads a time such as `"5us"`; whole picoseconds, zero allowed.
+/// Parses a time such as `"5us"`; whole picoseconds, zero allowed.
 pub fn span(text: &str) -> Result<Span, QuantityError> {
     whole(text, &TIME).map(Span)
 }
 
-/// Reads a rate such as `"2.5Gbps"`; whole bits per second above zero.
+/// Parses a rate such as `"2.5Gbps"`; whole bits per second above zero.
 pub fn rate(text: &str) -> Result<Rate, QuantityError> {
     Rate::from_bps(whole(text, &RATE)?).ok_or_else(|| QuantityError {
         what: "the rate is zero".into(),
@@ -81,12 +81,12 @@ pub fn rate(text: &str) -> Result<Rate, QuantityError> {
     })
 }
 
-/// Reads a number of bytes such as `"1.5MB"` (decimal) or `"64KiB"` (binary).
+/// Parses a number of bytes such as `"1.5MB"` (decimal) or `"64KiB"` (binary).
 pub fn bytes(text: &str) -> Result<u64, QuantityError> {
     whole(text, &BYTES)
 }
 
-/// Reads a queue limit: packets (`"20pkt"`), bytes (`"64KiB"`) or `"unbounded"`.
+/// Parses a queue limit: packets (`"20pkt"`), bytes (`"64KiB"`) or `"unbounded"`.
 pub fn limit(text: &str) -> Result<Limit, QuantityError> {
     if text.trim() == "unbounded" {
         return Ok(Limit::Unlimited);
@@ -94,7 +94,7 @@ pub fn limit(text: &str) -> Result<Limit, QuantityError> {
     if text.trim_end().ends_with("pkt") {
         let packets = whole(text, &PACKETS)?;
         return u32::try_from(packets).map(Limit::Packets).map_err(|_| QuantityError {
-            what: format!("{packets} packets are more than a queue can count"),
+            what: format!("{packets} packets exceed the largest limit of a queue"),
             fix: "at most 4294967295pkt, or \"unbounded\"".into(),
         });
     }
@@ -104,7 +104,7 @@ pub fn limit(text: &str) -> Result<Limit, QuantityError> {
     })
 }
 
-/// Reads a fraction such as `"1/16"` or a plain decimal such as `"0.0625"`, at least zero.
+/// Parses a fraction such as `"1/16"` or a decimal such as `"0.0625"`, at least zero.
 pub fn fraction(text: &str) -> Result<f64, QuantityError> {
     let bad = || QuantityError {
         what: format!("{text:?} is not a fraction"),
@@ -124,22 +124,22 @@ pub fn fraction(text: &str) -> Result<f64, QuantityError> {
     }
 }
 
-/// A time in the largest unit that states it exactly in whole numbers: `"1500us"`, `"2s"`.
+/// Formats a time in the largest unit in which it is a whole number: `"1500us"`, `"2s"`.
 pub fn show_span(span: Span) -> String {
     show(span.0, &TIME, |_| true)
 }
 
-/// A rate in the largest unit that states it exactly in whole numbers.
+/// Formats a rate in the largest unit in which it is a whole number.
 pub fn show_rate(rate: Rate) -> String {
     show(rate.bps(), &RATE, |_| true)
 }
 
-/// A number of bytes in the largest decimal unit that states it exactly in whole numbers.
+/// Formats a number of bytes in the largest decimal unit in which it is a whole number.
 pub fn show_bytes(bytes: u64) -> String {
     show(bytes, &BYTES, |unit| !unit.contains('i'))
 }
 
-/// A queue limit as it is written in files.
+/// Formats a queue limit as files write it.
 pub fn show_limit(limit: Limit) -> String {
     match limit {
         Limit::Packets(packets) => format!("{packets}pkt"),
@@ -155,7 +155,7 @@ fn show(value: u64, dimension: &Dimension, allowed: impl Fn(&str) -> bool) -> St
     format!("{}{unit}", u128::from(value) / factor)
 }
 
-/// `text` in units of the dimension's smallest, which it must be a whole number of.
+/// Parses `text` as a whole multiple of the dimension's smallest unit.
 fn whole(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
     let fail = |what: String| QuantityError {
         what,
@@ -194,14 +194,17 @@ fn whole(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
 fn unknown_unit(shown: &str, unit: &str, dimension: &Dimension) -> QuantityError {
     let units: Vec<&str> = dimension.units.iter().map(|(name, _)| *name).collect();
     let near = units.iter().find(|name| name.eq_ignore_ascii_case(unit));
-    let hint = near.map_or(String::new(), |name| format!("{name:?}? "));
+    let one_of = format!("one of {}", units.join(", "));
     QuantityError {
-        what: format!("{shown:?} has the unit {unit:?}, which is no unit of {}", &dimension.name[2..]),
-        fix: format!("{hint}one of {}", units.join(", ")),
+        what: format!("{shown:?} has the unit {unit:?}, which is not a unit of {}", &dimension.name[2..]),
+        fix: match near {
+            Some(name) => format!("Did you mean {name:?}? Use {one_of}"),
+            None => one_of,
+        },
     }
 }
 
-/// Digits with at most one point as `mantissa / scale`, at most 18 digits after the point.
+/// Parses digits with at most one point as `mantissa / scale`, with at most 18 digits after the point.
 fn decimal(digits: &str) -> Option<(u128, u128)> {
     let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
     let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
@@ -221,22 +224,22 @@ fn decimal(digits: &str) -> Option<(u128, u128)> {
     Some((value, scale))
 }
 
-/// Serde forms of core's quantities: the strings of the files.
+/// Serializers of quantities to the text form of files.
 pub mod as_text {
     use crate::units::{Rate, Span};
     use serde::Serializer;
 
-    /// A time as text.
+    /// Serializes a time as text.
     pub fn span<S: Serializer>(span: &Span, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&super::show_span(*span))
     }
 
-    /// A rate as text.
+    /// Serializes a rate as text.
     pub fn rate<S: Serializer>(rate: &Rate, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(&super::show_rate(*rate))
     }
 
-    /// A time that may be absent, as text.
+    /// Serializes an optional time as text.
     pub fn optional_span<S: Serializer>(span: &Option<Span>, s: S) -> Result<S::Ok, S::Error> {
         match span {
             Some(value) => span_text(*value, s),
@@ -264,7 +267,7 @@ mod tests {
         assert_eq!(limit("unbounded").unwrap(), Limit::Unlimited);
         assert_eq!(fraction("1/16").unwrap(), 0.0625);
         assert_eq!(fraction("0.25").unwrap(), 0.25);
-        // 0.1 s is exactly 10^11 ps, which no binary float of seconds is.
+        // 0.1 s is exactly 10^11 ps; a binary float of seconds is not exact.
         assert_eq!(span("0.1s").unwrap(), Span(100_000_000_000));
     }
 
@@ -275,7 +278,7 @@ mod tests {
         assert_eq!(what(span("-5us")), "\"-5us\" is negative");
         assert_eq!(what(span("0.5ps")), "\"0.5ps\" is not a whole number of ps");
         assert_eq!(what(span("30000000s")), "\"30000000s\" is too large");
-        assert!(rate("10gbps").unwrap_err().fix.starts_with("\"Gbps\"?"));
+        assert!(rate("10gbps").unwrap_err().fix.starts_with("Did you mean \"Gbps\"?"));
         assert!(bytes("10KB").unwrap_err().fix.contains("kB"));
         assert_eq!(rate("0Gbps").unwrap_err().what, "the rate is zero");
         for text in ["", ".", "1.", ".5us", "1.2.3us", "us", "1e3us", "١us", "9999999999999999999999us"] {

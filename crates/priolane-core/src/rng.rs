@@ -1,16 +1,16 @@
-//! Random streams keyed by (seed, purpose, entity), with sampling code of our own.
+//! Random streams keyed by (seed, purpose, entity), with our own sampling code.
 //!
-//! A stream's values depend on its key alone: adding an entity, a scheme or a thread never moves
-//! another stream. The generator is ChaCha8; the samplers below are pinned by golden values.
+//! The values of a stream depend on its key alone: adding an entity, a scheme or a thread never changes another
+//! stream. The generator is ChaCha8; golden values in the tests pin the samplers.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// What a random stream is for; each purpose has streams of its own.
+/// The purpose of a random stream; each purpose has its own streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
-    /// Gaps between open-loop arrivals.
+    /// Inter-arrival times of open-loop traffic.
     Arrivals = 1,
     /// Flow sizes.
     Sizes = 2,
@@ -26,30 +26,30 @@ pub enum Purpose {
     Port = 7,
     /// Deadlines.
     Deadlines = 8,
-    /// Classes of service drawn at random.
+    /// Random service classes.
     Classes = 9,
-    /// Permuted entity ids (`tie_shuffle`).
+    /// Permutation of entity ids (`tie_shuffle`).
     Ties = 10,
     /// Clock error of a host.
     Clock = 11,
-    /// Starting times of long-lived traffic.
+    /// Start times of long-lived traffic.
     Starts = 12,
-    /// Hops of a search for an optimum.
+    /// Hops of an optimization (basin hopping).
     Search = 13,
-    /// What becomes of a host's reports to a controller.
+    /// Loss and delay of a host's reports to a controller.
     Reports = 14,
-    /// Draws of an admission policy at a host.
+    /// Random choices of an admission policy at a host.
     Admission = 15,
-    /// What a host adds to the delays that it measures.
+    /// Error that a host adds to measured delays.
     DelayNoise = 20,
 }
 
-/// One random stream.
+/// A random stream.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// The stream of `entity` for `purpose` in the run with `seed`.
+    /// Creates the stream of `entity` for `purpose` in the run with `seed`.
     pub fn new(seed: u64, purpose: Purpose, entity: u64) -> Self {
         let mut key = [0u8; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -58,19 +58,19 @@ impl Stream {
         Self(ChaCha8Rng::from_seed(key))
     }
 
-    /// 64 uniform bits.
+    /// Returns 64 uniform bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A uniform number in [0, 1), a multiple of 2^-53.
+    /// Returns a uniform number in [0, 1), a multiple of 2^-53.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A uniform integer in [0, n), unbiased (Lemire's method); 0 for n = 0.
+    /// Returns a uniform integer in [0, n), unbiased (Lemire's method); 0 for n = 0.
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
             return 0;
@@ -78,25 +78,25 @@ impl Stream {
         loop {
             let wide = u128::from(self.bits()) * u128::from(n);
             let low = wide as u64;
-            // The bound of rejection is below n: hardly any draw needs the division.
+            // The rejection bound is below n, so hardly any sample needs the division.
             if low >= n || low >= n.wrapping_neg() % n {
                 return (wide >> 64) as u64;
             }
         }
     }
 
-    /// An exponential number of the given mean, by inversion.
+    /// Returns an exponentially distributed number with the given mean, by inversion.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// True with probability `p`.
+    /// Returns true with probability `p`.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         self.uniform() < p
     }
 
-    /// A uniform permutation of `items` (Fisher-Yates).
+    /// Shuffles `items` to a uniform permutation (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             let j = self.below(i as u64 + 1) as usize;

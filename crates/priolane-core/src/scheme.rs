@@ -1,8 +1,7 @@
-//! The one list of what a scheme can be made of: a row each, with parameters, source, and what it requires
-//! of the other rows.
+//! The list of all parts of schemes: name, parameters, source, and requirements on the other rows.
 //!
-//! A scheme is one choice in each [`Row`]. Whether the choices fit is decided by comparing what each
-//! `requires` with what the others `provide`; nothing here knows pairs of entries.
+//! A scheme has one choice in each [`Row`]. Choices are compatible if what each `requires` is among what the others
+//! `provide`; nothing here depends on pairs of entries.
 
 use std::sync::LazyLock;
 
@@ -14,7 +13,7 @@ use crate::part::{Capability, Entry, Row};
 use crate::port::PortKeys;
 use crate::transport::Spec;
 
-/// Everything a scheme can be made of, row by row.
+/// All parts of schemes, row by row.
 pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let rows = [
         Spec::entries(),
@@ -27,26 +26,27 @@ pub static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     rows.into_iter().flatten().collect()
 });
 
-/// The entry of this name in this row.
+/// Returns the entry of this name in this row.
 pub fn find(row: Row, name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.row == row && entry.name == name)
 }
 
-/// The names of a row, in the order of the list.
+/// Returns the names of a row, in the order of the list.
 pub fn names(row: Row) -> Vec<&'static str> {
     ENTRIES.iter().filter(|entry| entry.row == row).map(|entry| entry.name).collect()
 }
 
-/// A choice in one row: the entry and the parameters that are set.
+/// A choice in one row: the entry and its parameters that are set.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// What was chosen.
+    /// The chosen entry.
     pub entry: &'static Entry,
-    /// The names of its parameters that are set to something.
+    /// The names of its parameters that have a value.
     pub set: Vec<&'static str>,
 }
 
-/// The first requirement that no choice meets: who requires what, and the entries that would give it.
+/// Returns the first requirement that no choice meets: the entry, the capability it requires, and the entries that
+/// provide it.
 pub fn unmet(choices: &[Choice]) -> Option<(&'static Entry, Capability, Vec<&'static Entry>)> {
     let given =
         |capability: Capability| {
@@ -123,7 +123,7 @@ mod tests {
     fn a_ranked_port_needs_a_transport_that_ranks() {
         let ranked = choice(Row::Port, "ranked", &["ecn"]);
         for transport in names(Row::Transport) {
-            // Token ports sort by a rank of their own; NDP needs a port that trims besides.
+            // Token ports sort by their own rank; NDP also needs a port that trims.
             let ranks = !["expresspass", "top"].contains(&transport);
             let needs = unmet(&[choice(Row::Transport, transport, &[]), ranked.clone()]);
             let met = needs.is_none_or(|(_, needs, _)| needs == Capability::Trimming);

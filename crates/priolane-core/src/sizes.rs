@@ -1,8 +1,8 @@
-//! Flow size distributions: a published table of (bytes, cumulative probability), exact.
+//! Exact flow size distributions, from a published table of (bytes, cumulative probability).
 //!
-//! The law `X` of a table `(b_0, c_0) .. (b_n, c_n)` with `c_n = 1` puts the mass `c_0` on `b_0` and the mass
-//! `c_i - c_{i-1}` on `[b_{i-1}, b_i]`: evenly (`Linear`) or all of it on `b_i` (`Step`). Two rows of equal
-//! bytes are an atom either way. Everything but `sample` is a closed form per segment; nothing is drawn.
+//! The distribution of `X` of a table `(b_0, c_0) .. (b_n, c_n)` with `c_n = 1` puts the mass `c_0` on `b_0` and the
+//! mass `c_i - c_{i-1}` on `[b_{i-1}, b_i]`: uniformly (`Linear`) or all of it on `b_i` (`Step`). Two rows of equal
+//! bytes form an atom in either case. All functions except `sample` are closed forms per segment, without sampling.
 //!
 //! ```text
 //! quantile(u)       = inf { x : F(x) >= u }
@@ -10,8 +10,8 @@
 //! truncated_mean(x) = E[min(X, x)] = Int_0^x (1 - F)
 //! ```
 //!
-//! These speak of the continuous law. `sample` rounds to the nearest whole byte and gives at least 1, which
-//! moves the mean by less than 1 byte.
+//! These describe the continuous distribution. `sample` rounds to the nearest whole byte and returns at least 1, which
+//! changes the mean by less than 1 byte.
 
 use crate::keys::Words;
 use crate::rng::Stream;
@@ -23,17 +23,17 @@ mod tests;
 
 pub use recorded::Row;
 
-/// The largest size a distribution may hold: 2^47 bytes, half of what a packet's offset can express.
+/// The largest size in a distribution: 2^47 bytes, half of what a packet's offset can express.
 pub const MAX_BYTES: f64 = (1u64 << 47) as f64;
 
-/// How far the last cumulative probability may be from 1, for tables that were summed up in floats.
+/// Tolerance of the last cumulative probability around 1, for tables that were summed up in floats.
 const CDF_SLACK: f64 = 1e-9;
 
-/// How the mass between two rows of a table is spread.
+/// How the mass between two rows of a table is distributed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
-    /// Evenly over the interval (HPCC, pFabric, PIAS, YAPS).
+    /// Uniformly over the interval (HPCC, pFabric, PIAS, YAPS).
     Linear,
     /// All of it on the upper row (Homa, Aequitas).
     Step,
@@ -48,7 +48,7 @@ pub struct Point {
     pub cdf: f64,
 }
 
-/// A part of the law: `mass` spread evenly over `[low, high]`, an atom if the two are equal.
+/// A part of the distribution: `mass` uniform over `[low, high]`, an atom if both are equal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Segment {
     /// Probability of this part, above 0.
@@ -59,52 +59,52 @@ pub struct Segment {
     pub high: f64,
 }
 
-/// Why a table, or a change of one, is not a size distribution. `row` counts points from 0.
+/// Why a table, or a transformation of one, is not a size distribution. `row` is the index of a point, from 0.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum SizeError {
-    /// There is no point at all. One point is legal: a fixed size.
+    /// The table has no points. A single point is valid: a fixed size.
     #[error("the table has no rows")]
     Empty,
     /// Bytes or probability is infinite or not a number.
-    #[error("row {row} holds a value that is not a finite number")]
+    #[error("row {row} contains a value that is not a finite number")]
     NotFinite {
-        /// The row.
+        /// Index of the row.
         row: usize,
     },
     /// Bytes below zero.
     #[error("row {row} has a negative size")]
     Negative {
-        /// The row.
+        /// Index of the row.
         row: usize,
     },
     /// Bytes above [`MAX_BYTES`].
     #[error("row {row} has a size above 2^47 bytes")]
     TooLarge {
-        /// The row.
+        /// Index of the row.
         row: usize,
     },
-    /// Fewer bytes than in the row before.
+    /// Fewer bytes than in the previous row.
     #[error("row {row} has fewer bytes than the row before it")]
     DecreasingBytes {
-        /// The row.
+        /// Index of the row.
         row: usize,
     },
-    /// A smaller cumulative probability than in the row before.
+    /// A smaller cumulative probability than in the previous row.
     #[error("row {row} has a smaller cumulative probability than the row before it")]
     DecreasingCdf {
-        /// The row.
+        /// Index of the row.
         row: usize,
     },
     /// A probability outside [0, 1].
     #[error("row {row} has a cumulative probability outside [0, 1]")]
     CdfOutside {
-        /// The row.
+        /// Index of the row.
         row: usize,
     },
     /// The last probability is not 1.
     #[error("the cumulative probability ends at {last}, not at 1")]
     NotEndingAtOne {
-        /// What it ends at.
+        /// The last cumulative probability.
         last: f64,
     },
     /// The largest size is below 1 byte.
@@ -116,31 +116,31 @@ pub enum SizeError {
         /// The factor.
         factor: f64,
     },
-    /// A largest size that is not a number of at least 1.
+    /// A maximum size that is not a number of at least 1.
     #[error("sizes cannot be capped at {max} bytes")]
     Cap {
         /// The cap.
         max: f64,
     },
-    /// A mean that capped sizes cannot reach.
-    #[error("no scaling gives a mean of {mean} bytes under this cap")]
+    /// A mean that sizes below the maximum cannot reach.
+    #[error("no factor gives a mean of {mean} bytes under this cap")]
     Mean {
-        /// The mean asked for.
+        /// The requested mean, in bytes.
         mean: f64,
     },
 }
 
-/// The law of flow sizes (module doc).
+/// A distribution of flow sizes (see the module documentation).
 #[derive(Clone, PartialEq, Debug)]
 pub struct SizeDistribution {
     points: Vec<Point>,
     interpolation: Interpolation,
-    /// What sizes up to each row contribute to the mean.
+    /// Contribution of sizes up to each row to the mean.
     partial_means: Vec<f64>,
 }
 
 impl SizeDistribution {
-    /// The law of a table, its rows in order of size.
+    /// Creates the distribution of a table whose rows are in order of size.
     ///
     /// # Errors
     /// Any [`SizeError`] about rows: no row, values that are not finite, negative, too large or decreasing,
@@ -163,7 +163,7 @@ impl SizeDistribution {
         Ok(Self::of(points, interpolation))
     }
 
-    /// The law of rows known to be legal.
+    /// Creates the distribution of valid rows.
     fn of(points: Vec<Point>, interpolation: Interpolation) -> Self {
         let mut sum = 0.0;
         let add = |segment: Segment| {
@@ -175,7 +175,7 @@ impl SizeDistribution {
         Self { points, interpolation, partial_means }
     }
 
-    /// The law of one fixed size.
+    /// Creates the distribution of one fixed size.
     ///
     /// # Errors
     /// If `bytes` is not in 1 to [`MAX_BYTES`].
@@ -183,17 +183,17 @@ impl SizeDistribution {
         Self::new(vec![Point { bytes, cdf: 1.0 }], Interpolation::Step)
     }
 
-    /// The rows of the table.
+    /// Returns the rows of the table.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// How mass between rows is spread.
+    /// Returns how the mass between rows is distributed.
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }
 
-    /// The smallest `x` with `F(x) >= u`, in bytes; `u` outside [0, 1] counts as the nearer end.
+    /// Returns the smallest `x` with `F(x) >= u`, in bytes; `u` is clamped to [0, 1].
     pub fn quantile(&self, u: f64) -> f64 {
         let above = self.points.partition_point(|p| p.cdf < u).min(self.points.len() - 1);
         let high = self.points[above];
@@ -205,7 +205,7 @@ impl SizeDistribution {
         (low.bytes + part * (high.bytes - low.bytes)).min(high.bytes)
     }
 
-    /// The probability of a size of at most `x` bytes.
+    /// Returns the probability of a size of at most `x` bytes.
     pub fn cdf(&self, x: f64) -> f64 {
         let above = self.points.partition_point(|p| p.bytes <= x);
         if above == 0 {
@@ -220,25 +220,25 @@ impl SizeDistribution {
         }
     }
 
-    /// The parts of the law in order of size, those without mass left out.
+    /// Iterates over the parts of the distribution in order of size, skipping those without mass.
     pub fn segments(&self) -> impl Iterator<Item = Segment> + '_ {
         (0..self.points.len())
             .map(|row| segment(&self.points, self.interpolation, row))
             .filter(|segment| segment.mass > 0.0)
     }
 
-    /// `E[X]` in bytes, of the law before rounding to whole bytes.
+    /// Returns `E[X]` in bytes, before rounding to whole bytes.
     pub fn mean(&self) -> f64 {
         self.partial_means[self.points.len() - 1]
     }
 
-    /// `E[X^2]` in bytes squared, of the law before rounding to whole bytes.
+    /// Returns `E[X^2]` in bytes squared, before rounding to whole bytes.
     pub(crate) fn second_moment(&self) -> f64 {
         let square = |s: Segment| s.mass * (s.low * s.low + s.low * s.high + s.high * s.high) / 3.0;
         self.segments().map(square).sum()
     }
 
-    /// `E[min(X, x)]` in bytes: of a flow of this law, the mean of what lies below offset `x`.
+    /// Returns `E[min(X, x)]` in bytes: the mean number of bytes of a flow below offset `x`.
     pub fn truncated_mean(&self, x: f64) -> f64 {
         let above = self.points.partition_point(|p| p.bytes <= x);
         let (below, mean_below) = match above.checked_sub(1) {
@@ -252,20 +252,20 @@ impl SizeDistribution {
         mean_below + cut.mass * cut.truncated_mean(x) + (1.0 - below - cut.mass) * x
     }
 
-    /// The largest size, in bytes.
+    /// Returns the largest size, in bytes.
     pub fn max(&self) -> f64 {
         self.points[self.points.len() - 1].bytes
     }
 
-    /// A size in whole bytes, at least 1, by inversion: one number of `stream`, mapped to u in (0, 1].
+    /// Samples a size in whole bytes, at least 1, by inversion: one number of `stream`, mapped to u in (0, 1].
     pub fn sample(&self, stream: &mut Stream) -> u64 {
         whole_bytes(self.quantile(1.0 - stream.uniform()))
     }
 
-    /// The law of `factor` times this size.
+    /// Returns the distribution of sizes multiplied by `factor`.
     ///
     /// # Errors
-    /// If `factor` is not above zero, or a size leaves 1 to [`MAX_BYTES`] with it.
+    /// If `factor` is not above zero, or a scaled size is not in 1 to [`MAX_BYTES`].
     pub fn scaled(&self, factor: f64) -> Result<Self, SizeError> {
         if !(factor > 0.0 && factor.is_finite()) {
             return Err(SizeError::Factor { factor });
@@ -274,7 +274,7 @@ impl SizeDistribution {
         Self::new(points, self.interpolation)
     }
 
-    /// The law of the smaller of this size and `max` bytes: what lies above becomes an atom at `max`.
+    /// Returns the distribution of `min(X, max)`: the mass above `max` bytes becomes an atom at `max`.
     ///
     /// # Errors
     /// If `max` is not a number of at least 1.
@@ -285,8 +285,7 @@ impl SizeDistribution {
         self.clipped(max)
     }
 
-    /// This shape, scaled so that its mean is `mean` bytes, and capped at `max` if there is one; the mean is
-    /// that of the capped law.
+    /// Scales the distribution so that its mean is `mean` bytes, after capping sizes at `max` bytes if given.
     ///
     /// # Errors
     /// If `mean` is not above zero or not reachable below `max`, or as for `scaled` and `capped`.
@@ -331,7 +330,7 @@ impl SizeDistribution {
 }
 
 impl Segment {
-    /// `E[min(X, x)]` given that the size is of this part, for `x` below its largest.
+    /// Returns `E[min(X, x)]` given that the size is in this part, for `x` below its largest size.
     fn truncated_mean(&self, x: f64) -> f64 {
         if x <= self.low {
             return x;
@@ -341,7 +340,7 @@ impl Segment {
     }
 }
 
-/// The mass that `row` adds to the rows before it.
+/// Returns the mass that `row` adds to the previous rows.
 fn segment(points: &[Point], interpolation: Interpolation, row: usize) -> Segment {
     let high = points[row];
     let low = row.checked_sub(1).map_or(Point { cdf: 0.0, ..high }, |row| points[row]);
@@ -352,7 +351,7 @@ fn segment(points: &[Point], interpolation: Interpolation, row: usize) -> Segmen
     }
 }
 
-/// A size of the continuous law as the whole bytes a flow gets: the nearest number, at least 1.
+/// Rounds a size of the continuous distribution to whole bytes: the nearest integer, at least 1.
 pub fn whole_bytes(size: f64) -> u64 {
     (size.round() as u64).max(1)
 }

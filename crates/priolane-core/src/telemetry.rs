@@ -1,56 +1,55 @@
-//! In-band telemetry (INT): what a port tells a packet that leaves it.
+//! In-band telemetry (INT): the port state that a departing packet records.
 //!
 //! ```text
 //! at the start of service at t, the packet itself in neither number:
 //!   queue   bytes still queued at the port
-//!   sent    bytes the port put on its line before
-//! with t and the rate of the line
+//!   sent    bytes that the port transmitted before
+//! with t and the rate of the link
 //! ```
 //!
-//! As HPCC's switches do (SIGCOMM 2019 §4.1), but with whole numbers where their fields are a few bits wide. Which
-//! packets take a reading, and how many, is the business of a transport's [`Body`]: a body that has
-//! [`Body::STAMPED`] is asked at every switch port, all others cost nothing. Hosts' lines stamp nothing
-//! (docs/assumptions.md#telemetry).
+//! As HPCC's switches do (SIGCOMM 2019 §4.1), but with full integers where HPCC's fields have few bits. A transport's
+//! [`Body`] decides which packets take a reading, and how many. Switch ports stamp only bodies with [`Body::STAMPED`];
+//! other bodies cost nothing. Host links do not stamp (docs/assumptions.md#telemetry).
 //!
 //! [`Body`]: crate::packet::Body
 //! [`Body::STAMPED`]: crate::packet::Body::STAMPED
 
 use crate::units::{Rate, Time};
 
-/// What a switch port reads as a packet's service starts.
+/// State of a switch port when the service of a packet starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HopReading {
-    /// When the service starts.
+    /// Start of the service.
     pub at: Time,
-    /// Bytes on the wire that stay queued at the port, all its queues together.
+    /// Bytes on the wire that remain queued at the port, over all its queues.
     pub queued_bytes: u64,
-    /// Bytes on the wire that the port has put on its line, this packet not counted.
+    /// Bytes on the wire that the port has transmitted before this packet.
     pub sent_bytes: u64,
-    /// The rate of the port's line.
+    /// The rate of the port's link.
     pub rate: Rate,
 }
 
 impl Default for HopReading {
-    /// An idle port of 1 Gbps at the start of the run.
+    /// Returns the reading of an idle port of 1 Gbps at the start of the run.
     fn default() -> Self {
         Self { at: Time::ZERO, queued_bytes: 0, sent_bytes: 0, rate: Rate::from_gbps(1) }
     }
 }
 
-/// Hops that a [`Path`] keeps: a path through three tiers has five switches.
+/// Readings that a [`Path`] stores. A path through three tiers has five switches.
 pub(crate) const MAX_HOPS: usize = 6;
 
-/// The readings of a packet's way, in order, to be kept in a body.
+/// The readings along a packet's path, in order, to be stored in a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// As many as were passed, and then of no meaning.
+    /// Entries from `passed` on are meaningless.
     hops: [HopReading; MAX_HOPS],
-    /// Switch ports passed, those beyond the last kept one counted.
+    /// Switch ports passed, including those without a stored reading.
     passed: u8,
 }
 
 impl Path {
-    /// One more hop; beyond [`MAX_HOPS`] only counted.
+    /// Adds a hop; beyond [`MAX_HOPS`] it is only counted.
     pub fn push(&mut self, reading: HopReading) {
         if let Some(place) = self.hops.get_mut(usize::from(self.passed)) {
             *place = reading;
@@ -58,27 +57,27 @@ impl Path {
         self.passed = self.passed.saturating_add(1);
     }
 
-    /// The readings kept, the first switch first.
+    /// Iterates over the stored readings, the first switch first.
     pub fn hops(&self) -> impl Iterator<Item = &HopReading> {
         self.hops.iter().take(usize::from(self.passed))
     }
 
-    /// Switch ports passed, those whose readings found no room included (saturating at 255).
+    /// Returns the number of switch ports passed, including those without a stored reading (saturates at 255).
     pub fn passed(&self) -> u8 {
         self.passed
     }
 }
 
-/// What the packets of a transport keep of the readings.
+/// Storage for the readings in the packets of a transport.
 pub trait Telemetry: Copy + Default + PartialEq + std::fmt::Debug + Send + 'static {
-    /// Whether they keep any. Default: yes.
+    /// Whether packets store readings. Default: yes.
     const STAMPED: bool = true;
 
-    /// One more hop.
+    /// Adds the reading of a hop.
     fn take(&mut self, reading: HopReading);
 }
 
-/// Nothing.
+/// Stores nothing.
 impl Telemetry for () {
     const STAMPED: bool = false;
 

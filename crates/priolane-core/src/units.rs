@@ -1,6 +1,6 @@
-//! Quantities of the results' path: integer picoseconds, bytes, and exact bit rates.
+//! Quantities that determine results: integer picoseconds, bytes, and exact bit rates.
 //!
-//! Nothing here is a float: two machines always agree on every instant of a run.
+//! None of them is a float, so that all machines agree on every instant of a run.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -13,7 +13,7 @@ pub const PS_PER_S: u64 = 1_000_000_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(pub u64);
 
-/// A span of time, in picoseconds.
+/// A duration, in picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(pub u64);
 
@@ -21,23 +21,23 @@ pub struct Span(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Bytes(pub u64);
 
-/// An exact link or pacing rate, in whole bits per second (greater than zero). An optional one takes no more room.
+/// An exact link or pacing rate, in whole bits per second (greater than zero). `Option<Rate>` has the size of `Rate`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(NonZeroU64);
 
-/// A length of a queue, in packets or bytes: its room, its marking threshold, a window.
+/// A limit in packets or bytes, such as a queue capacity, a marking threshold or a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// This many packets.
+    /// At most this many packets.
     Packets(u32),
-    /// This many bytes on the wire.
+    /// At most this many bytes on the wire.
     Bytes(u64),
     /// No limit.
     Unlimited,
 }
 
 impl Limit {
-    /// Whether a backlog of `packets` and `bytes` is above this limit.
+    /// Returns whether a backlog of `packets` and `bytes` exceeds this limit.
     #[inline]
     pub fn exceeded(self, packets: u32, bytes: u64) -> bool {
         match self {
@@ -53,48 +53,48 @@ impl Time {
     pub const ZERO: Self = Self(0);
     /// The latest instant of a run: 26 days.
     pub const LATEST: Self = Self(26 * 86_400 * PS_PER_S);
-    /// Later than any instant of a run: "never".
+    /// Later than any instant of a run; means "never".
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The span from `earlier` to this instant, zero if `earlier` is later.
+    /// Returns the duration from `earlier` to this instant; zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// This instant in seconds, for people and for statistics, never for event times.
+    /// Returns this instant in seconds. For display and statistics only, never for event times.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// The empty duration.
     pub const ZERO: Self = Self(0);
-    /// As long as any run: no timer waits longer.
+    /// The duration of the longest run, and the upper bound of all timers.
     pub const LONGEST: Self = Self(Time::LATEST.0);
 
-    /// A span of whole nanoseconds.
+    /// Returns a duration of whole nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns * 1_000)
     }
 
-    /// A span of whole microseconds.
+    /// Returns a duration of whole microseconds.
     pub const fn from_us(us: u64) -> Self {
         Self(us * 1_000_000)
     }
 
-    /// A span of whole milliseconds.
+    /// Returns a duration of whole milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms * 1_000_000_000)
     }
 
-    /// This span in seconds, for people and for statistics, never for event times.
+    /// Returns this duration in seconds. For display and statistics only, never for event times.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// This span `n` times over, saturating.
+    /// Returns this duration multiplied by `n`, saturating.
     #[inline]
     pub fn times(self, n: u64) -> Self {
         Self(self.0.saturating_mul(n))
@@ -102,7 +102,7 @@ impl Span {
 }
 
 impl Rate {
-    /// A rate of `bits_per_second`; `None` for zero.
+    /// Returns a rate of `bits_per_second`; `None` for zero.
     pub const fn from_bps(bits_per_second: u64) -> Option<Self> {
         match NonZeroU64::new(bits_per_second) {
             Some(bits_per_second) => Some(Self(bits_per_second)),
@@ -110,7 +110,7 @@ impl Rate {
         }
     }
 
-    /// A rate of whole gigabits per second (`gbps` of 0 is taken as 1 bit per second).
+    /// Returns a rate of whole gigabits per second; 1 bit per second if `gbps` is 0.
     pub const fn from_gbps(gbps: u64) -> Self {
         match Self::from_bps(gbps * 1_000_000_000) {
             Some(rate) => rate,
@@ -118,30 +118,30 @@ impl Rate {
         }
     }
 
-    /// Bits per second.
+    /// Returns the rate in bits per second.
     pub const fn bps(self) -> u64 {
         self.0.get()
     }
 
-    /// The time `bytes` take on this link: `ceil(bits * 10^12 / rate)` picoseconds.
+    /// Returns the serialization delay of `bytes` at this rate: `ceil(bits * 10^12 / rate)` picoseconds.
     pub fn serialize(self, bytes: u64) -> Span {
         let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
         Span(bits.div_ceil(u128::from(self.bps())).min(u128::from(u64::MAX)) as u64)
     }
 
-    /// Whole picoseconds per byte where the rate divides evenly, which most link rates do.
+    /// Returns the picoseconds per byte if they are a whole number, as for most link rates.
     pub fn whole_ps_per_byte(self) -> Option<u32> {
         let per_byte = 8 * PS_PER_S;
         if per_byte.is_multiple_of(self.bps()) { u32::try_from(per_byte / self.bps()).ok() } else { None }
     }
 
-    /// The bytes this link carries in `span`, rounded down.
+    /// Returns the bytes that a link of this rate carries in `span`, rounded down.
     pub fn bytes_in(self, span: Span) -> u64 {
         (u128::from(span.0) * u128::from(self.bps()) / (8 * u128::from(PS_PER_S))) as u64
     }
 }
 
-/// Bits per second at which `bytes` pass in `span`, rounded down; 0 where no time goes by.
+/// Returns the rate, in bits per second, of `bytes` in `span`, rounded down; 0 for an empty span.
 pub(crate) fn bits_per_second(bytes: u64, span: Span) -> u64 {
     let bits = u128::from(bytes) * 8 * u128::from(PS_PER_S);
     u64::try_from(bits.checked_div(u128::from(span.0)).unwrap_or(0)).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! A number that stands for the code of a crate.
+//! Computes a 64-bit code id: a hash of the tokens of a crate's sources.
 
 use std::fs;
 use std::io;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
-/// The number for the crate that is being compiled, as an expression of type `u64`.
+/// Expands to the code id of the crate being compiled, an expression of type `u64`.
 pub(crate) fn expand() -> TokenStream {
     match of_crate() {
         Ok((id, files)) => {
-            // Named so that the compiler runs again when one of them changes.
+            // `include_bytes!` makes rustc recompile the crate when one of these files changes.
             let files = files.iter().map(|file| file.display().to_string());
             quote! {{
                 const _: &[&[u8]] = &[#(::core::include_bytes!(#files)),*];
@@ -51,7 +51,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds tokens, without comments and their attributes.
+/// Hashes tokens, skipping doc comments and their attributes.
 fn hash(tokens: TokenStream, id: &mut Fnv) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -83,7 +83,7 @@ fn is_doc(attribute: TokenStream) -> bool {
     matches!(attribute.into_iter().next(), Some(TokenTree::Ident(name)) if name == "doc")
 }
 
-/// The hash FNV-1a of 64 bits over words.
+/// 64-bit FNV-1a hash over strings, each followed by a zero byte.
 struct Fnv(u64);
 
 impl Default for Fnv {

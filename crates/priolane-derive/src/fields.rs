@@ -1,44 +1,45 @@
-//! The attributes of one field.
+//! Parses the attributes of one field of a struct that derives `Keys`.
 
 use syn::{Attribute, Error, Expr, Field, Ident, Lit, LitStr, Meta, Path, Result, Token, Type};
 
-/// What a field of a struct of keys is.
+/// The role of a field in a struct of keys.
 pub(crate) enum Role {
     /// A key of the file.
     Key(Box<Key>),
-    /// A struct of keys, which stand in the same table; with defaults that hold instead of its own.
+    /// A nested struct whose keys belong to the same table, with defaults that override its own.
     Flatten(Vec<(String, LitStr)>),
-    /// No key: set when a run is built.
+    /// Not a key: the value is set when a run is built.
     Skip(Option<Expr>),
 }
 
-/// How a key is read and written.
+/// How a key is read, written and documented.
 pub(crate) struct Key {
     pub(crate) name: String,
     pub(crate) meaning: String,
-    /// Another group than that of the struct.
+    /// Group of the key, if it differs from that of the struct.
     pub(crate) group: Option<LitStr>,
     pub(crate) unit: Option<LitStr>,
     pub(crate) source: Option<LitStr>,
     pub(crate) range: Option<LitStr>,
-    /// Another form than that of its type.
+    /// `Form` that reads and writes the value, if it is not `Plain`.
     pub(crate) form: Option<Path>,
     pub(crate) presence: Presence,
-    /// Of an option: what `None` is written as, and a word that is read for it too.
+    /// For an `Option`: the word that is read and written as `None`, if any, and the literal that is also read as
+    /// `None`.
     pub(crate) none: Option<(Option<&'static str>, Lit)>,
-    /// The default in words, where it depends on other keys.
+    /// Description of a default that depends on other keys.
     pub(crate) shown: Option<LitStr>,
-    /// Whether it is left out where it is the default.
+    /// Whether the key is omitted on output when it has its default value.
     pub(crate) skip_default: bool,
 }
 
-/// What holds where the file does not state the key.
+/// What happens if the file does not contain the key.
 pub(crate) enum Presence {
-    /// It must; an example of how.
+    /// An error; the string is an example of the key for the message.
     Required(LitStr),
-    /// This value.
+    /// The field takes this value.
     Default(Expr),
-    /// `None`, which is not written.
+    /// The field is `None`, which is not written.
     Optional,
 }
 
@@ -50,9 +51,9 @@ impl Role {
             }
         }
         let found = field.attrs.iter().find(|attribute| attribute.path().is_ident("key"));
-        let name = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "a named field"))?;
+        let name = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "expected a named field"))?;
         let Some(attribute) = found else {
-            return Err(Error::new_spanned(field, "state #[key(...)], #[keys(flatten)] or #[keys(skip)]"));
+            return Err(Error::new_spanned(field, "expected #[key(...)], #[keys(flatten)] or #[keys(skip)]"));
         };
         Key::read(attribute, name, doc(&field.attrs)).map(|key| Self::Key(Box::new(key)))
     }
@@ -74,14 +75,14 @@ fn whole(attribute: &Attribute) -> Result<Role> {
                 Ok(())
             })?;
         } else {
-            return Err(meta.error("flatten, defaults(...) or skip"));
+            return Err(meta.error("expected flatten, defaults(...) or skip"));
         }
         Ok(())
     })?;
     match role {
         Some(Role::Flatten(_)) => Ok(Role::Flatten(defaults)),
         Some(role) => Ok(role),
-        None => Err(Error::new_spanned(attribute, "flatten or skip")),
+        None => Err(Error::new_spanned(attribute, "expected flatten or skip")),
     }
 }
 
@@ -118,7 +119,7 @@ impl Key {
                 "off" => key.none = Some((Some("off"), meta.value()?.parse()?)),
                 "none" => key.none = Some((None, meta.value()?.parse()?)),
                 "optional" => presence = Some(Presence::Optional),
-                _ => return Err(meta.error("this is no attribute of a key")),
+                _ => return Err(meta.error("unknown attribute of a key")),
             }
             Ok(())
         })?;
@@ -126,14 +127,14 @@ impl Key {
         key.presence = presence.or(nothing).ok_or_else(|| {
             Error::new_spanned(
                 attribute,
-                "default = ..., required = \"...\", auto = ..., off = ..., none = ... or optional",
+                "expected default = ..., required = \"...\", auto = ..., off = ..., none = ... or optional",
             )
         })?;
         Ok(key)
     }
 }
 
-/// The doc comment, in one line and without its final point.
+/// Returns the doc comment as one line, without its final period.
 pub(crate) fn doc(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(line);
     let text = lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>().join(" ");
@@ -147,7 +148,7 @@ fn line(attribute: &Attribute) -> Option<String> {
     Some(text.value())
 }
 
-/// The `T` of `Option<T>`.
+/// Returns the `T` of `Option<T>`.
 pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;

@@ -1,4 +1,4 @@
-//! `#[derive(Keys)]`.
+//! Implements `#[derive(Keys)]` for structs.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -7,14 +7,14 @@ use syn::{DataStruct, DeriveInput, Error, ExprPath, Fields, Ident, Result, Type}
 use crate::fields::{Key, Presence, Role, inside_option};
 use crate::interval::bounds;
 
-/// A field: its name, its type and what it is.
+/// A field: its name, type and role.
 pub(crate) struct Member {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
     pub(crate) role: Role,
 }
 
-/// What the whole struct states: `#[keys(group = "swift", check = Self::check)]`.
+/// Attributes of the whole struct: `#[keys(group = "swift", check = Self::check)]`.
 #[derive(Default)]
 struct Whole {
     group: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
             }
 
             fn describe(out: &mut Vec<::priolane_core::keys::KeyInfo>) {
-                #[allow(dead_code, reason = "keys may have groups of their own")]
+                #[allow(dead_code, reason = "keys may have their own groups")]
                 const GROUP: &str = #group;
                 #(#describes)*
             }
@@ -88,7 +88,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> Result<TokenStre
 
 pub(crate) fn members(fields: &Fields) -> Result<Vec<Member>> {
     let member = |field: &syn::Field| {
-        let name = field.ident.clone().ok_or_else(|| Error::new_spanned(field, "a named field"))?;
+        let name = field.ident.clone().ok_or_else(|| Error::new_spanned(field, "expected a named field"))?;
         Ok(Member { name, ty: field.ty.clone(), role: Role::of(field)? })
     };
     fields.iter().map(member).collect()
@@ -103,7 +103,7 @@ fn whole(input: &DeriveInput) -> Result<Whole> {
             } else if meta.path.is_ident("check") {
                 whole.check = Some(meta.value()?.parse()?);
             } else {
-                return Err(meta.error("group or check"));
+                return Err(meta.error("expected group or check"));
             }
             Ok(())
         })?;
@@ -115,7 +115,7 @@ fn is_required(member: &Member) -> bool {
     matches!(&member.role, Role::Key(key) if matches!(key.presence, Presence::Required(_)))
 }
 
-/// The type that a form reads: of an option, what is in it.
+/// Returns the type that the form reads: for an `Option<T>`, `T`.
 fn value_type<'m>(member: &'m Member, key: &Key) -> &'m Type {
     let is_option = key.none.is_some() || matches!(key.presence, Presence::Optional);
     if is_option { inside_option(&member.ty).unwrap_or(&member.ty) } else { &member.ty }
@@ -188,7 +188,7 @@ fn read_key(member: &Member, key: &Key) -> Result<TokenStream> {
     })
 }
 
-/// Writes the member whose value is behind the reference `place`.
+/// Generates the code that writes the member; `place` is a reference to its value.
 pub(crate) fn write(member: &Member, place: &TokenStream) -> Result<TokenStream> {
     Ok(match &member.role {
         Role::Skip(_) => quote!(),

@@ -1,4 +1,4 @@
-//! `#[derive(Keys)]` of an enum with `#[keys(one_of)]`: the first key of a variant chooses it.
+//! Implements `#[derive(Keys)]` for an enum with `#[keys(one_of)]`: the first required key of a variant selects it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,15 +8,15 @@ use crate::fields::{Presence, Role, doc};
 use crate::keys::{Member, describe, members, read, write};
 use crate::words::word;
 
-/// A variant.
+/// A variant of the enum.
 enum Kind<'a> {
     /// A word in place of the table, and its meaning.
     Word(&'a Ident, String, String),
-    /// A table of these keys, by its first key; how it is written.
+    /// A table with these keys, the name of its first required key, and an example for error messages.
     Keys { ident: &'a Ident, members: Vec<Member>, first: String, example: String },
 }
 
-/// Whether the enum states `#[keys(one_of)]`.
+/// Whether the enum has the attribute `#[keys(one_of)]`.
 pub(crate) fn is_one_of(input: &DeriveInput) -> Result<bool> {
     let mut found = false;
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("keys")) {
@@ -64,7 +64,10 @@ fn kind(variant: &Variant) -> Result<Kind<'_>> {
     });
     let required: Vec<(String, String)> = required.collect();
     let Some((first, _)) = required.first().cloned() else {
-        return Err(Error::new_spanned(variant, "the first key, which chooses the variant, is required"));
+        return Err(Error::new_spanned(
+            variant,
+            "the first key of a variant, which selects it, must be required",
+        ));
     };
     let examples: Vec<String> = required.into_iter().map(|(_, example)| example).collect();
     Ok(Kind::Keys { ident, members, first, example: examples.join(", ") })
@@ -135,7 +138,7 @@ fn describe_all(name: &Ident, kinds: &[Kind<'_>]) -> Result<TokenStream> {
     })
 }
 
-/// As the value of a key: one of the words, or the table.
+/// Implements `KeyValue`: the value of the key is one of the words, or the table.
 fn as_value(name: &Ident, kinds: &[Kind<'_>]) -> TokenStream {
     let words = kinds.iter().filter_map(|kind| match kind {
         Kind::Word(ident, word, meaning) => Some((ident, word, meaning)),

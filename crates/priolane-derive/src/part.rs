@@ -1,4 +1,4 @@
-//! `#[derive(Part)]`.
+//! Implements `#[derive(Part)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,7 +8,7 @@ use syn::{DeriveInput, Error, Ident, LitStr, Result, Token, bracketed};
 use crate::fields::doc;
 
 #[derive(Default)]
-struct Stated {
+struct PartAttributes {
     name: Option<LitStr>,
     notation: Option<Ident>,
     summary: Option<LitStr>,
@@ -19,8 +19,9 @@ struct Stated {
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let stated = stated(input)?;
-    let name = stated.name.ok_or_else(|| Error::new_spanned(input, "#[part(name = \"...\")]"))?;
-    let source = stated.source.ok_or_else(|| Error::new_spanned(input, "#[part(source = \"...\")]"))?;
+    let name = stated.name.ok_or_else(|| Error::new_spanned(input, "expected #[part(name = \"...\")]"))?;
+    let source =
+        stated.source.ok_or_else(|| Error::new_spanned(input, "expected #[part(source = \"...\")]"))?;
     let summary = stated.summary.map_or_else(|| doc(&input.attrs), |summary| summary.value());
     let (requires, provides) = (&stated.requires, &stated.provides);
     let notation = stated
@@ -47,8 +48,8 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-fn stated(input: &DeriveInput) -> Result<Stated> {
-    let mut stated = Stated::default();
+fn stated(input: &DeriveInput) -> Result<PartAttributes> {
+    let mut stated = PartAttributes::default();
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("part")) {
         attribute.parse_nested_meta(|meta| {
             let list = |meta: &syn::meta::ParseNestedMeta<'_>| -> Result<Vec<Ident>> {
@@ -64,7 +65,7 @@ fn stated(input: &DeriveInput) -> Result<Stated> {
                 "source" => stated.source = Some(meta.value()?.parse()?),
                 "requires" => stated.requires = list(&meta)?,
                 "provides" => stated.provides = list(&meta)?,
-                _ => return Err(meta.error("name, notation, summary, source, requires or provides")),
+                _ => return Err(meta.error("expected name, notation, summary, source, requires or provides")),
             }
             Ok(())
         })?;

@@ -1,4 +1,4 @@
-//! `#[derive(Keys)]` of an enum: a word says which variant, whose keys stand beside it.
+//! Implements `#[derive(Keys)]` for a tagged enum: a word selects the variant, whose keys are in the same table.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Var
 use crate::fields::doc;
 use crate::words::word;
 
-/// What the enum states: `#[keys(tag = "expiry", default = "switch", example = "...")]`.
+/// The tag attribute of the enum: `#[keys(tag = "expiry", default = "switch", example = "...")]`.
 struct Tag {
     name: String,
     default: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     Ok(quote! {
         #[automatically_derived]
         impl #name {
-            /// The word of files.
+            /// Returns the word for this variant in files.
             pub const fn word(&self) -> &'static str {
                 match self { #(#arms),* }
             }
@@ -53,7 +53,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     })
 }
 
-/// A variant.
+/// A variant of the enum.
 struct Kind<'a> {
     ident: &'a Ident,
     word: String,
@@ -72,7 +72,8 @@ fn read(input: &DeriveInput, tag: &Tag, kinds: &[Kind<'_>]) -> Result<TokenStrea
     let absent = match &tag.default {
         Some(default) => {
             let place = words.iter().position(|word| *word == default);
-            let place = place.ok_or_else(|| Error::new_spanned(input, "the default is one of the words"))?;
+            let place =
+                place.ok_or_else(|| Error::new_spanned(input, "the default must be one of the words"))?;
             quote!(#place)
         }
         None => {
@@ -138,13 +139,13 @@ fn describe(input: &DeriveInput, tag: &Tag, kinds: &[Kind<'_>]) -> TokenStream {
     }
 }
 
-/// The struct of keys in a variant; `None` for one without keys.
+/// Returns the struct of keys in a variant; `None` for a unit variant.
 fn content(variant: &Variant) -> Result<Option<Type>> {
     match &variant.fields {
         Fields::Unit => Ok(None),
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(Some(fields.unnamed[0].ty.clone())),
         Fields::Unnamed(_) | Fields::Named(_) => {
-            Err(Error::new_spanned(variant, "a variant has one struct of keys, or none"))
+            Err(Error::new_spanned(variant, "a variant must have one struct of keys or none"))
         }
     }
 }
@@ -163,11 +164,11 @@ fn tag(input: &DeriveInput) -> Result<Tag> {
             } else if meta.path.is_ident("source") {
                 source = text(&meta)?;
             } else {
-                return Err(meta.error("tag, default or source"));
+                return Err(meta.error("expected tag, default or source"));
             }
             Ok(())
         })?;
     }
-    let name = name.ok_or_else(|| Error::new_spanned(&input.ident, "#[keys(tag = \"...\")]"))?;
+    let name = name.ok_or_else(|| Error::new_spanned(&input.ident, "expected #[keys(tag = \"...\")]"))?;
     Ok(Tag { name, default, source })
 }

@@ -1,4 +1,4 @@
-//! `#[derive(Words)]`.
+//! Implements `#[derive(Words)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,7 +8,7 @@ use crate::fields::doc;
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
-        return Err(Error::new_spanned(input, "an enum of words"));
+        return Err(Error::new_spanned(input, "expected an enum of words"));
     };
     let name = &input.ident;
     let rows = data.variants.iter().map(row).collect::<Result<Vec<_>>>()?;
@@ -25,10 +25,10 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         #[automatically_derived]
         impl #name {
-            /// The words of files, each with what it stands for.
+            /// The words in files and the variant that each selects.
             pub const WORDS: &'static [(&'static str, Self)] = &[#(#rows),*];
 
-            /// The word of files.
+            /// Returns the word for this variant in files.
             pub const fn word(self) -> &'static str {
                 match self { #(#arms),* }
             }
@@ -65,13 +65,13 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
 
 fn row(variant: &Variant) -> Result<TokenStream> {
     if !matches!(variant.fields, Fields::Unit) {
-        return Err(Error::new_spanned(variant, "a word has no data"));
+        return Err(Error::new_spanned(variant, "a word cannot have data"));
     }
     let ident = &variant.ident;
     word(variant).map(|word| quote!((#word, Self::#ident)))
 }
 
-/// The word of a variant: what `#[word("...")]` says, or its name in snake case.
+/// Returns the word of a variant: the argument of `#[word("...")]`, or else the variant's name in snake case.
 pub(crate) fn word(variant: &Variant) -> Result<String> {
     match variant.attrs.iter().find(|attribute| attribute.path().is_ident("word")) {
         Some(attribute) => Ok(attribute.parse_args::<LitStr>()?.value()),

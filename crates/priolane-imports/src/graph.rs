@@ -1,31 +1,31 @@
-//! Circles and layers of a graph of imports.
+//! Finds cycles and upward imports in an import graph.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The first import of one file by another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrow {
-    /// The file that imports, by its place in [`Graph::files`].
+    /// Index of the importing file in [`Graph::files`].
     pub from: usize,
-    /// The file that defines what is imported.
+    /// Index of the file that defines the imported item.
     pub to: usize,
-    /// The line of the import, from 1.
+    /// Line of the import, from 1.
     pub line: usize,
-    /// The path as it is written.
+    /// The path as written in the source.
     pub name: String,
 }
 
-/// Files and who imports whom.
+/// The import graph of all files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
     /// Files, relative to the folder of crates.
     pub files: Vec<String>,
-    /// One for each pair of files.
+    /// The edges, at most one for each ordered pair of files.
     pub arrows: Vec<Arrow>,
 }
 
 impl Graph {
-    /// The sets of files in which each imports each other one, perhaps by way of others: two or more, in the order of names.
+    /// Returns the strongly connected components of two or more files, in order of names.
     pub fn components(&self) -> Vec<BTreeSet<&str>> {
         let of = self.by_file();
         let reach: Vec<Vec<bool>> = (0..self.files.len()).map(|file| reached(&of, file)).collect();
@@ -43,14 +43,14 @@ impl Graph {
         found
     }
 
-    /// The arrows from each file.
+    /// Groups the edges by importing file.
     fn by_file(&self) -> Vec<Vec<&Arrow>> {
         let mut of = vec![Vec::new(); self.files.len()];
         self.arrows.iter().for_each(|arrow| of[arrow.from].push(arrow));
         of
     }
 
-    /// A shortest circle through one of `files`, one line for each import.
+    /// Formats a shortest cycle through one of `files`, one line per import.
     pub fn circle(&self, files: &BTreeSet<&str>) -> String {
         let starts = (0..self.files.len()).filter(|&file| files.contains(self.files[file].as_str()));
         let of = self.by_file();
@@ -58,17 +58,19 @@ impl Graph {
         shortest.unwrap_or_default().into_iter().map(|arrow| self.show(arrow)).collect::<Vec<_>>().join("\n")
     }
 
-    /// `FILE:LINE imports PATH of FILE`.
+    /// Formats an edge as `FILE:LINE imports PATH of FILE`.
     pub fn show(&self, arrow: &Arrow) -> String {
         let Arrow { from, to, line, name } = arrow;
         format!("{}:{line} imports {name} of {}", self.files[*from], self.files[*to])
     }
 
-    /// Imports that point up: `layers` are from low to high, each the prefixes of its files, of which the longest that fits
-    /// counts. Files of one layer may import each other.
+    /// Returns the imports from a lower layer to a higher one.
+    ///
+    /// `layers` is ordered from low to high; each layer is a list of path prefixes, and the longest matching prefix
+    /// determines the layer of a file. Files of one layer may import each other.
     ///
     /// # Errors
-    /// With the files that are in no layer.
+    /// Returns the files that match no layer.
     pub fn upward(&self, layers: &[&[&str]]) -> Result<Vec<&Arrow>, Vec<&str>> {
         let layer = |file: &str| {
             let fits = |prefix: &&&str| file.starts_with(**prefix);
@@ -87,7 +89,7 @@ impl Graph {
     }
 }
 
-/// Which files `start` imports, directly or not.
+/// Marks the files that `start` imports, directly or indirectly.
 fn reached(of: &[Vec<&Arrow>], start: usize) -> Vec<bool> {
     let mut reached = vec![false; of.len()];
     let mut open = vec![start];
@@ -101,7 +103,7 @@ fn reached(of: &[Vec<&Arrow>], start: usize) -> Vec<bool> {
     reached
 }
 
-/// A shortest circle through `start`.
+/// Finds a shortest cycle through `start`.
 fn circle_through<'g>(of: &[Vec<&'g Arrow>], start: usize) -> Option<Vec<&'g Arrow>> {
     let mut by: BTreeMap<usize, &Arrow> = BTreeMap::new();
     let mut open = VecDeque::from([start]);

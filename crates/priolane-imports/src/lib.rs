@@ -1,8 +1,8 @@
-//! Reads the imports of Rust crates file by file and finds circles between modules, and imports of a higher layer.
+//! Reads the imports of Rust crates per file, and finds import cycles and imports of a higher layer.
 //!
-//! An import is a `use` or a path such as `crate::plan::build(..)`, in code, in the arguments of a macro or in an
-//! attribute. It points at the file that defines the item: a `pub use` on the way is looked through, and neither it nor
-//! the import of a module is an import by itself. Code under `#[cfg(test)]` does not count.
+//! An import is a `use` declaration or a path such as `crate::plan::build(..)` in code, in macro arguments or in an
+//! attribute. Its target is the file that defines the item: re-exports (`pub use`) are followed, and neither a
+//! re-export nor the import of a module counts as an import. Code under `#[cfg(test)]` is ignored.
 
 mod graph;
 mod paths;
@@ -16,10 +16,10 @@ pub use graph::{Arrow, Graph};
 use resolve::Resolver;
 use tree::Tree;
 
-/// The imports of the crates in `folder`, one sub-folder with a `src` for each. Files are named relative to `folder`.
+/// Reads the imports of all crates in `folder`, each a sub-folder with a `src`. File names are relative to `folder`.
 ///
 /// # Errors
-/// If a source cannot be read or is not Rust.
+/// Returns a message if a source cannot be read or is not valid Rust.
 pub fn read(folder: &Path) -> Result<Graph, String> {
     let tree = Tree::read(folder)?;
     let resolver = Resolver::new(&tree);

@@ -1,15 +1,15 @@
-//! The paths that a module names.
+//! Collects the paths that a module mentions.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItemFn, Item, ItemMod, ItemUse, Macro, Meta, UseTree, Visibility};
 
-/// A path as it is written.
+/// A path as written in the source.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
-    /// Its words, without types in angle brackets.
+    /// The segments, without generic arguments.
     pub(crate) segments: Vec<String>,
-    /// The line, from 1.
+    /// Line in the source, from 1.
     pub(crate) line: usize,
 }
 
@@ -18,20 +18,20 @@ pub(crate) struct Named {
 pub(crate) struct Use {
     /// The name; `*` for all names of `path`.
     pub(crate) name: String,
-    /// What it stands for.
+    /// The path that the name refers to.
     pub(crate) path: Vec<String>,
 }
 
-/// What is in a module, its own modules left out.
+/// The paths and names in a module, without those of its child modules.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Paths, and what private `use`s import.
+    /// Paths in code, and the paths that private `use`s import.
     pub(crate) paths: Vec<Named>,
-    /// Names that `use`s bring into scope, those in functions included.
+    /// Names that `use`s bring into scope, including those inside functions.
     pub(crate) uses: Vec<Use>,
 }
 
-/// The paths of `items`.
+/// Collects the paths of `items`.
 pub(crate) fn of(items: &[Item]) -> Found {
     let mut found = Found::default();
     items.iter().for_each(|item| found.visit_item(item));
@@ -54,7 +54,7 @@ impl Found {
         self.paths.push(Named { segments, line: span.start().line });
     }
 
-    /// Paths in the arguments of a macro or of an attribute: words joined by `::`.
+    /// Collects paths in the tokens of a macro call or attribute: identifiers joined by `::`.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut words: Vec<String> = Vec::new();
         let (mut colons, mut span) = (0, Span::call_site());
@@ -74,7 +74,7 @@ impl Found {
                     colons = 0;
                     match other {
                         TokenTree::Group(group) => self.tokens(group.stream()),
-                        // `#[serde(with = "crate::quantity::as_text")]`
+                        // Paths in strings, such as `#[serde(with = "crate::quantity::as_text")]`.
                         TokenTree::Literal(literal) => {
                             let text = literal.to_string();
                             let text = text.trim_matches('"');
@@ -90,7 +90,7 @@ impl Found {
         self.path(words, span);
     }
 
-    /// The names of a `use` below `prefix`, whose visibility is `by`; of a private one they are paths too.
+    /// Records the names of a `use` tree below `prefix`. If the visibility `by` is private, they also count as paths.
     fn names(&mut self, tree: &UseTree, prefix: &[String], by: &Visibility) {
         let with = |word: &Ident| match word == "self" && !prefix.is_empty() {
             true => prefix.to_vec(),
@@ -142,7 +142,7 @@ impl<'a> Visit<'a> for Found {
         }
     }
 
-    /// Modules in the module are modules of their own.
+    /// Child modules are visited as modules of their own.
     fn visit_item_mod(&mut self, _module: &'a ItemMod) {}
 
     fn visit_item_use(&mut self, item: &'a ItemUse) {
@@ -159,7 +159,7 @@ impl<'a> Visit<'a> for Found {
 
     fn visit_macro(&mut self, call: &'a Macro) {
         self.visit_path(&call.path);
-        // What a macro crate quotes is code of those who call it.
+        // Tokens that a procedural macro quotes are code of the calling crate.
         let quotes = |segment: &syn::PathSegment| segment.ident.to_string().contains("quote");
         if !call.path.segments.last().is_some_and(quotes) {
             self.tokens(call.tokens.clone());

@@ -1,4 +1,4 @@
-//! From a path to the file that defines what it names.
+//! Resolves a path to the file that defines the named item.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -6,19 +6,19 @@ use std::collections::HashSet;
 use crate::paths::Named;
 use crate::tree::Tree;
 
-/// What a path stands for.
+/// What a path resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Module(usize),
-    /// An item, by the file that defines it.
+    /// An item, as the index of the file that defines it.
     Item(usize),
 }
 
-/// Looks paths up in a tree.
+/// Resolves paths in a module tree.
 #[derive(Debug)]
 pub(crate) struct Resolver<'t> {
     tree: &'t Tree,
-    /// Names that are being looked up: those that stand for themselves are nothing.
+    /// Lookups in progress; a name that depends on itself resolves to nothing.
     open: RefCell<HashSet<(usize, String)>>,
 }
 
@@ -27,7 +27,8 @@ impl<'t> Resolver<'t> {
         Self { tree, open: RefCell::default() }
     }
 
-    /// The file of the item that `named`, a path in `module`, names; `None` if it names a module, or nothing of ours.
+    /// Returns the file that defines the item at path `named` in `module`; `None` if it is a module or belongs to no
+    /// crate here.
     pub(crate) fn file_of(&self, module: usize, named: &Named) -> Option<usize> {
         match self.path(module, &named.segments)? {
             Target::Item(file) => Some(file),
@@ -58,14 +59,14 @@ impl<'t> Resolver<'t> {
             at = match word.as_str() {
                 "super" => Target::Module(modules[module].parent?),
                 "*" => Target::Item(modules[module].file),
-                // What a macro of the module defines is not seen.
+                // Items that a macro generates are not visible here; they are attributed to the module's file.
                 name => self.name(module, name).unwrap_or(Target::Item(modules[module].file)),
             };
         }
         Some(at)
     }
 
-    /// What `name` is in `module`.
+    /// Resolves `name` in `module`.
     fn name(&self, module: usize, name: &str) -> Option<Target> {
         let of = &self.tree.modules[module];
         if let Some(&child) = of.children.get(name) {

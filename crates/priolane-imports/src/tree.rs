@@ -1,4 +1,4 @@
-//! The modules of all crates: what each defines, what it brings into scope, which paths it names.
+//! The module tree of all crates: items defined, names in scope and paths mentioned per module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,19 +11,19 @@ use crate::paths::{self, Named, Use, only_in_tests};
 /// A module, or the root of a crate.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// The file, by its place in [`Tree::files`].
+    /// Index of its file in [`Tree::files`].
     pub(crate) file: usize,
-    /// The module that declares it; `None` for a root.
+    /// Parent module; `None` for a root.
     pub(crate) parent: Option<usize>,
-    /// The root of its crate.
+    /// Root module of its crate.
     pub(crate) root: usize,
-    /// Modules that it declares.
+    /// Child modules by name.
     pub(crate) children: BTreeMap<String, usize>,
-    /// Items that it defines.
+    /// Names of the items it defines.
     pub(crate) items: BTreeSet<String>,
-    /// Names that it brings into scope.
+    /// Names that its `use`s bring into scope.
     pub(crate) uses: Vec<Use>,
-    /// Paths in it.
+    /// Paths that it mentions.
     pub(crate) paths: Vec<Named>,
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct Module {
 pub(crate) struct Tree {
     /// Files, relative to the folder of crates.
     pub(crate) files: Vec<String>,
-    /// Modules.
+    /// Modules; indices elsewhere refer to this list.
     pub(crate) modules: Vec<Module>,
-    /// Roots of libraries by the name that code has for them.
+    /// Root modules of libraries, by crate name as written in code.
     pub(crate) crates: BTreeMap<String, usize>,
 }
 
 impl Tree {
-    /// Reads the library and the programs of each crate in `folder`.
+    /// Reads the library and the binaries of each crate in `folder`.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let mut tree = Self::default();
         for package in sorted(folder)? {
@@ -63,7 +63,7 @@ impl Tree {
         self.file(folder, path, &directory, None)
     }
 
-    /// Reads the module in the file `path`, whose own modules are in `directory`.
+    /// Reads the module in the file `path`; the files of its child modules are in `directory`.
     fn file(
         &mut self,
         folder: &Path,
@@ -128,7 +128,7 @@ impl Tree {
     }
 }
 
-/// What a folder holds, by name.
+/// Returns the entries of a folder, sorted by path.
 fn sorted(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -136,7 +136,7 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// The name that an item defines.
+/// Returns the name that an item defines.
 fn name_of(item: &Item) -> Option<String> {
     Some(match item {
         Item::Const(item) => item.ident.to_string(),

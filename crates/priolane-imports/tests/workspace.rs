@@ -29,6 +29,7 @@ const LAYERS: &[&[&str]] = &[
         "priolane-core/src/scheme",
         "priolane-core/src/wire/",
     ],
+    &["priolane-net/src/"],
     &["priolane-source/src/"],
     &["priolane-sim/src/model"],
     &["priolane-sim/src/observe"],

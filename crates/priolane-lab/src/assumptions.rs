@@ -1,4 +1,4 @@
-//! `assumptions = ["min-rto", ...]`: what an experiment or a scheme takes where its paper is silent, by the anchors
+//! `assumptions = ["min-rto", ...]`: the assumptions of an experiment or a scheme where its paper is silent, as anchors
 //! of docs/assumptions.md, which is compiled in.
 
 use std::sync::OnceLock;
@@ -12,19 +12,19 @@ use priolane_source::{Field, InputError, nearest};
 pub struct Assumption {
     /// Its anchor.
     pub anchor: &'static str,
-    /// What it says, in plain text.
+    /// Its text, without markup.
     pub text: String,
 }
 
 const DOCUMENT: &str = include_str!("../data/assumptions.md");
 
-/// All entries that have an anchor, in the order of the document.
+/// Returns all entries with an anchor, in the order of the document.
 pub fn all() -> &'static [Assumption] {
     static ALL: OnceLock<Vec<Assumption>> = OnceLock::new();
     ALL.get_or_init(|| DOCUMENT.split("\n- ").skip(1).filter_map(entry).collect())
 }
 
-/// The entry that `item` begins with; what follows after an empty line is not its own.
+/// Parses the entry at the start of `item`; text after an empty line does not belong to it.
 fn entry(item: &'static str) -> Option<Assumption> {
     let (anchor, rest) = item.strip_prefix("<a id=\"")?.split_once("\"></a>")?;
     let own = rest.split("\n\n").next().unwrap_or_default();
@@ -32,7 +32,7 @@ fn entry(item: &'static str) -> Option<Assumption> {
     Some(Assumption { anchor, text: words.join(" ").replace(['*', '`'], "") })
 }
 
-/// Reads the anchors that `field` lists, each once.
+/// Reads the anchors listed in `field`, without duplicates.
 pub(crate) fn read(field: &Field<'_>) -> Result<Vec<&'static str>, InputError> {
     let known: Vec<&'static str> = all().iter().map(|entry| entry.anchor).collect();
     let mut anchors = Vec::new();
@@ -46,14 +46,16 @@ pub(crate) fn read(field: &Field<'_>) -> Result<Vec<&'static str>, InputError> {
             return Err(error);
         };
         if anchors.contains(&anchor) {
-            return Err(item.error(format!("{anchor:?} is listed twice"), "each assumption once"));
+            return Err(
+                item.error(format!("the assumption {anchor:?} is listed twice"), "each assumption once")
+            );
         }
         anchors.push(anchor);
     }
     Ok(anchors)
 }
 
-/// The entries of these anchors, each once, in the order of the document.
+/// Returns the entries of these anchors, without duplicates, in the order of the document.
 pub(crate) fn named(anchors: &[&'static str]) -> Vec<Assumption> {
     all().iter().filter(|entry| anchors.contains(&entry.anchor)).cloned().collect()
 }

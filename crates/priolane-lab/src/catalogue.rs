@@ -1,4 +1,4 @@
-//! What experiment and scheme files can name.
+//! Lists the names that experiment and scheme files can use.
 
 use priolane_core::assign::Solver;
 use priolane_core::part::{Entry, Row};
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::scheme::SHIPPED;
 
-/// Everything that has a name, by kind.
+/// All names, by kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Catalogue {
     /// Shipped schemes.
@@ -23,11 +23,11 @@ pub struct Catalogue {
     pub ports: Vec<Choice>,
     /// Host schedulers.
     pub host: Vec<Choice>,
-    /// What stands between a host's transport and its line.
+    /// NICs: the stage between a host's transport and its link.
     pub nic: Vec<Choice>,
-    /// Assignment policies.
+    /// Rules that assign classes.
     pub assign: Vec<Choice>,
-    /// Solvers of thresholds.
+    /// Threshold solvers.
     pub solvers: Vec<SolverEntry>,
     /// Admission policies.
     pub admit: Vec<Choice>,
@@ -44,65 +44,65 @@ pub struct Catalogue {
 /// A shipped scheme.
 #[derive(Clone, Debug, Serialize)]
 pub struct SchemeEntry {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// The paper it stands for.
+    /// The paper that it implements.
     pub paper: String,
-    /// The transport it uses.
+    /// Its transport.
     pub transport: String,
-    /// The port it needs.
+    /// Its port discipline.
     pub port: String,
 }
 
 /// A part that files can choose.
 #[derive(Clone, Debug, Serialize)]
 pub struct Choice {
-    /// Its name in files.
+    /// Name in files.
     pub name: &'static str,
-    /// What it does.
+    /// One-line description.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Source: the paper or RFC.
     pub source: &'static str,
-    /// Its parameters, with units and defaults.
+    /// Parameters, with units and defaults.
     pub parameters: Vec<String>,
 }
 
-/// Something with a name and a meaning.
+/// A name and its meaning.
 #[derive(Clone, Debug, Serialize)]
 pub struct Named {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it is.
+    /// Meaning.
     pub summary: &'static str,
 }
 
-/// A solver of thresholds.
+/// A threshold solver.
 #[derive(Clone, Debug, Serialize)]
 pub struct SolverEntry {
-    /// Its name in a scheme file.
+    /// Name in a scheme file.
     pub name: &'static str,
-    /// The number of levels it is for; `None` for any.
+    /// Number of levels that it supports; `None` for any.
     pub levels: Option<u8>,
-    /// What it minimises, or where its thresholds stand.
+    /// What it minimizes, or the source of its thresholds.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Source: the paper.
     pub source: &'static str,
 }
 
 /// A shipped size table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Workload {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Mean size, evenly between rows, in bytes.
+    /// Mean size, interpolated linearly between rows, in bytes.
     pub mean_bytes: f64,
-    /// Share of flows below 100 kB.
+    /// Fraction of flows below 100 kB.
     pub below_100kb: f64,
-    /// Share of flows above 10 MB.
+    /// Fraction of flows above 10 MB.
     pub above_10mb: f64,
 }
 
-/// All names.
+/// Returns all names.
 pub fn catalogue() -> Catalogue {
     Catalogue {
         schemes: SHIPPED.iter().map(|&(name, text)| scheme(name, text)).collect(),

@@ -1,4 +1,4 @@
-//! One run of a plan: simulated, checked, and put into the results directory whole or not at all.
+//! Executes one run of a plan: simulates it, checks it, and stores it in the results directory atomically.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -27,14 +27,14 @@ use priolane_results::store::{Draft, Published, RunId, Store, StoreError};
 use priolane_results::summary::EffectiveRecord;
 use priolane_results::tokens::{ReceivedRecord, TokenRecord};
 
-/// How runs are carried out. Nothing here changes results.
+/// How runs are executed. Does not affect results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The engine, where only one is asked for.
+    /// The engine, unless both are requested.
     pub engine: Engine,
     /// Whether to run on both engines and compare every row.
     pub verify: bool,
-    /// Threads of one run.
+    /// Threads per run.
     pub threads: Threads,
 }
 
@@ -42,43 +42,43 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Done {
     /// It was simulated just now.
-    Ran(RunRecord),
-    /// It was there already, whole.
+    Simulated(RunRecord),
+    /// It was already stored, complete.
     AlreadyThere(RunRecord),
 }
 
 impl Done {
-    /// The run's record.
+    /// Returns the run's record.
     pub fn record(&self) -> &RunRecord {
         match self {
-            Self::Ran(record) | Self::AlreadyThere(record) => record,
+            Self::Simulated(record) | Self::AlreadyThere(record) => record,
         }
     }
 }
 
-/// Why a run is not in the results directory (or cannot be trusted if it is).
+/// Why a run is not in the results directory, or cannot be trusted if it is.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The experiment is wrong.
+    /// The experiment is invalid.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// An invariant does not hold: a defect of priolane or of a transport. Nothing was written.
+    /// An invariant is violated: a bug of priolane or of a transport. Nothing was written.
     #[error("{what}, at {when:?}, {place}")]
     Violation {
-        /// What is wrong.
+        /// The violation.
         what: String,
         /// When, in simulated time.
         when: Time,
         /// Where: a flow, a port or a class.
         place: String,
     },
-    /// The two engines do not agree (`a` is the window engine, `b` the wheel).
+    /// The two engines disagree (`a` is the window engine, `b` the wheel).
     #[error("the engines disagree: {0}")]
     Engines(Difference),
-    /// A stored record is not the one that the same run gives now.
+    /// A stored record differs from that of the same run now.
     #[error("run {run}: the stored `{key}` is {stored}, but the run now gives {now}")]
     Changed {
-        /// The run.
+        /// Run id.
         run: String,
         /// The first member of the record that differs, as a dotted name.
         key: String,
@@ -87,19 +87,19 @@ pub enum Failure {
         /// Its value now.
         now: Value,
     },
-    /// The caller asked to stop. Nothing was written.
-    #[error("stopped by request")]
+    /// The caller requested a stop. Nothing was written.
+    #[error("the run was stopped by request")]
     Interrupted,
     /// A file could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What was brought is the answer to another unit.
-    #[error("the answer is of {0}")]
+    /// The answer belongs to another unit.
+    #[error("the answer belongs to {0}")]
     Other(String),
-    /// An answer could not be made.
-    #[error("the answer cannot be made: {0}")]
+    /// An answer could not be encoded.
+    #[error("the answer cannot be encoded: {0}")]
     Answer(std::io::Error),
-    /// The run's id does not have the form of one.
+    /// The run id is malformed.
     #[error("`{0}` is not a run id: 16 lower-case hexadecimal digits")]
     RunId(String),
 }
@@ -113,17 +113,17 @@ impl From<RunError> for Failure {
     }
 }
 
-/// What a caller is told now and then, and asked whether to go on.
+/// Callback that receives progress from time to time, and returns whether to continue.
 pub type OnProgress<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
-/// Anything that can run a scenario: `priolane_sim::run`.
+/// A function that simulates a scenario: `priolane_sim::run`.
 pub(crate) type Simulate<'a> =
     dyn FnMut(&Scenario, Engine, &mut OnProgress) -> Result<Outcome, RunError> + 'a;
 
-/// Carries out `run` and puts it into `dir`, unless it is there already.
+/// Executes `run` and stores it in `dir`, unless it is already there.
 ///
-/// With `settings.verify` it runs on both engines; a run that is there already is run again on both,
-/// once, and its whole record compared.
+/// With `settings.verify`, it runs on both engines. A stored run is then run again on both, once, and its whole record
+/// compared.
 pub fn execute(
     run: &Run,
     dir: &Path,
@@ -133,7 +133,7 @@ pub fn execute(
     execute_in(run, &Store::open(dir)?, settings, progress)
 }
 
-/// [`execute`] for one of many runs of a directory, which is opened once for all of them.
+/// As [`execute`], for many runs of a directory, which is opened only once.
 pub fn execute_in(
     run: &Run,
     store: &Store,
@@ -155,10 +155,11 @@ pub fn execute_in(
     job.perform(settings, stored, &mut simulate, progress)
 }
 
-/// Takes `run` over from the first of `others` that has it whole, words of its own aside; whether it was.
+/// Copies `run` from the first of `others` that has it complete, with its own descriptive keys; returns whether one had
+/// it.
 ///
 /// # Errors
-/// A file could not be written.
+/// Returns an error if a file could not be written.
 pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     if others.is_empty() || store.accept(&id).is_some() {
@@ -186,7 +187,7 @@ pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Fa
     Ok(false)
 }
 
-/// Carries out `run` and keeps what makes its directory in memory.
+/// Executes `run` and returns the contents of its directory in memory.
 pub(crate) fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) -> Result<Answer, Failure> {
     let built = plan::build(run)?;
     let simulation = Simulation { run, built: &built };
@@ -199,8 +200,8 @@ pub(crate) fn answer(run: &Run, settings: &Settings, progress: &mut OnProgress) 
     Ok(Answer { verified: settings.verify, ..answer })
 }
 
-/// Puts `answer` into the store, unless `run` is there already. The words are those of `run`: another figure may have asked
-/// for the same run.
+/// Stores `answer`, unless `run` is already stored. The descriptive keys are those of `run`, since another figure may
+/// have requested the same run.
 pub(crate) fn store_answer(
     run: &Run,
     (store, id): (&Store, &RunId),
@@ -217,7 +218,7 @@ pub(crate) fn store_answer(
         merged: run.merged.as_ref().clone(),
         ..record
     };
-    let done = settle((store, id), store.accept(id), record, |draft| {
+    let done = publish_or_compare((store, id), store.accept(id), record, |draft| {
         files.iter().zip(&tables).try_for_each(|(file, content)| draft.put(file, content))
     })?;
     if verified {
@@ -226,21 +227,21 @@ pub(crate) fn store_answer(
     Ok(done)
 }
 
-/// A run with all it needs.
+/// A run with everything needed to execute it.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// What to run.
+    /// The run.
     pub run: &'a Run,
-    /// The same, resolved.
+    /// Its scenario.
     pub built: &'a ResolvedRun,
-    /// Where it goes.
+    /// The store for its results.
     pub store: &'a Store,
     /// Its id.
     pub id: &'a RunId,
 }
 
 impl Job<'_> {
-    /// Simulates, checks and stores; `stored` is the record of the run if it is in the store already.
+    /// Simulates, checks and stores; `stored` is the record of the run if it is already in the store.
     pub fn perform(
         &self,
         settings: &Settings,
@@ -252,7 +253,7 @@ impl Job<'_> {
         let ran = simulation.ran(settings, simulate, progress)?;
         let rows = rows(&ran);
         let record = simulation.record(&rows, &ran);
-        let done = settle((self.store, self.id), stored, record, |draft| {
+        let done = publish_or_compare((self.store, self.id), stored, record, |draft| {
             rows.tables().into_iter().try_for_each(|table| draft.write(table, &rows))
         })?;
         if settings.verify {
@@ -262,8 +263,8 @@ impl Job<'_> {
     }
 }
 
-/// Compares `record` with what is `stored` of its run, or publishes it with the tables that `write` writes.
-fn settle(
+/// Compares `record` with the `stored` one, or publishes it with the tables written by `write`.
+fn publish_or_compare(
     (store, id): (&Store, &RunId),
     stored: Option<RunRecord>,
     mut record: RunRecord,
@@ -278,12 +279,12 @@ fn settle(
     let mut draft = store.begin(id)?;
     write(&mut draft)?;
     Ok(match draft.publish(&mut record)? {
-        Published::New => Done::Ran(record),
+        Published::New => Done::Simulated(record),
         Published::AlreadyThere => Done::AlreadyThere(store.accept(id).unwrap_or(record)),
     })
 }
 
-/// A run and the same, resolved: what is simulated, wherever its results go.
+/// A run with its scenario, independent of where its results go.
 #[derive(Clone, Copy)]
 struct Simulation<'a> {
     run: &'a Run,
@@ -291,13 +292,13 @@ struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// The outcome on the engines that are asked for.
+    /// Returns the outcome on the requested engines.
     fn ran(
         &self,
         settings: &Settings,
         simulate: &mut Simulate,
         progress: &mut OnProgress,
-    ) -> Result<Ran<'a>, Failure> {
+    ) -> Result<SimulatedRun<'a>, Failure> {
         if settings.verify {
             self.agreed(simulate, progress)
         } else {
@@ -305,23 +306,27 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The outcome on one engine, checked, its records in canonical order.
+    /// Returns the checked outcome of one engine, with its records in canonical order.
     fn simulated(
         &self,
         engine: Engine,
         simulate: &mut Simulate,
         progress: &mut OnProgress,
-    ) -> Result<Ran<'a>, Failure> {
+    ) -> Result<SimulatedRun<'a>, Failure> {
         let mut outcome = simulate(&self.built.scenario, engine, progress)?;
         canonical(&mut outcome);
-        let realized = self.built.realized(&mut outcome);
-        check(&source(&realized), &outcome)?;
+        let with_actual_starts = self.built.with_actual_starts(&mut outcome);
+        check(&source(&with_actual_starts), &outcome)?;
         check_zero_loss(self.built, &outcome)?;
-        Ok(Ran { realized, outcome })
+        Ok(SimulatedRun { with_actual_starts, outcome })
     }
 
-    /// The outcome on which both engines agree.
-    fn agreed(&self, simulate: &mut Simulate, progress: &mut OnProgress) -> Result<Ran<'a>, Failure> {
+    /// Returns the outcome if both engines agree.
+    fn agreed(
+        &self,
+        simulate: &mut Simulate,
+        progress: &mut OnProgress,
+    ) -> Result<SimulatedRun<'a>, Failure> {
         let window = self.simulated(Engine::Window, simulate, progress)?;
         let wheel = self.simulated(Engine::Wheel, simulate, progress)?;
         let rows = [&window, &wheel].map(rows);
@@ -337,12 +342,12 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn record(&self, rows: &Rows, Ran { realized, outcome }: &Ran) -> RunRecord {
+    fn record(&self, rows: &Rows, SimulatedRun { with_actual_starts, outcome }: &SimulatedRun) -> RunRecord {
         let Run { id, scheme, point, seed, experiment, merged, .. } = self.run;
         let classes = &experiment.metrics.classes;
-        let (built, scenario) = (realized.built, realized.scenario.as_ref());
+        let (built, scenario) = (with_actual_starts.built, with_actual_starts.scenario.as_ref());
         let optimum = scenario.rates_every.and_then(|_| optimum::of(scenario).ok());
-        let ran = (&source(realized), outcome);
+        let ran = (&source(with_actual_starts), outcome);
         let rtt = plan::round_trip(&scenario.topology, &scenario.frame);
         let admission = AdmissionRecord::of(ran.0, outcome, rtt);
         let said = optimum.iter().filter_map(optimum::Optimum::warning);
@@ -362,14 +367,14 @@ impl<'a> Simulation<'a> {
             digest: digest::of_rows(rows),
             stopped_at_ps: outcome.stopped_at.0,
             counters: Counters::of(scenario, outcome),
-            load: load(&realized.load),
+            load: load(&with_actual_starts.load),
             warnings,
             admission,
             priorities: record::priorities(outcome),
             ledger: record::ledger(&outcome.ledger),
             summary: metrics::summarize(ran.0, outcome, classes),
             coflows: metrics::coflows::summarize(rows.coflows(), classes),
-            order: metrics::order::order(scenario, outcome, built.judged, window),
+            order: metrics::order::order(scenario, outcome, built.observed_port, window),
             ports: metrics::ports::summarize(scenario, built.zero_loss.as_deref(), outcome),
             received: ReceivedRecord::of(scenario, outcome),
             tokens: TokenRecord::of(outcome),
@@ -389,7 +394,7 @@ fn load(load: &plan::Load) -> LoadRecord {
     }
 }
 
-/// What timely flows bring through the bottleneck that the experiment declares.
+/// Computes the effective throughput of the experiment's declared bottleneck.
 fn effective(
     run: &Run,
     (source, outcome): (&Source, &Outcome),
@@ -405,7 +410,7 @@ fn effective(
     Some(metrics::effective::effective((source, outcome), &bottleneck, classes, (window, rtt)))
 }
 
-/// Says which pauses wait for each other for ever, if any do.
+/// Describes the cycle of a PFC deadlock, if there is one.
 fn deadlock(built: &ResolvedRun, outcome: &Outcome) -> Option<String> {
     let topology = &built.scenario.topology;
     let name = |&(link, class): &(LinkId, Class)| {
@@ -415,27 +420,28 @@ fn deadlock(built: &ResolvedRun, outcome: &Outcome) -> Option<String> {
     };
     let cycle: Vec<String> = outcome.deadlock.iter().map(name).collect();
     (!cycle.is_empty()).then(|| {
-        format!("deadlock: these links are paused and wait for each other for ever: {}", cycle.join(", "))
+        format!("deadlock: these links are paused and wait for each other forever: {}", cycle.join(", "))
     })
 }
 
-/// A run that was simulated, as it came about.
-struct Ran<'a> {
-    realized: ActualRun<'a>,
+/// A completed run.
+struct SimulatedRun<'a> {
+    with_actual_starts: ActualRun<'a>,
     outcome: Outcome,
 }
 
-fn rows<'a>(ran: &'a Ran<'_>) -> Rows<'a> {
-    Rows::new(source(&ran.realized), &ran.outcome).with_bills(ran.realized.built.pricing.as_ref())
+fn rows<'a>(ran: &'a SimulatedRun<'_>) -> Rows<'a> {
+    Rows::new(source(&ran.with_actual_starts), &ran.outcome)
+        .with_bills(ran.with_actual_starts.built.pricing.as_ref())
 }
 
-/// What the rows of a run are made of.
-pub(crate) fn source<'a>(realized: &'a ActualRun<'_>) -> Source<'a> {
-    let ActualRun { built, scenario, measured, bare_fct, with_handshake, .. } = realized;
+/// Returns the inputs of a run's rows.
+pub(crate) fn source<'a>(with_actual_starts: &'a ActualRun<'_>) -> Source<'a> {
+    let ActualRun { built, scenario, measured, bare_fct, with_handshake, .. } = with_actual_starts;
     Source { scenario, groups: &built.groups, measured, bare_fct, with_handshake: with_handshake.as_deref() }
 }
 
-/// Totals that must not depend on the engine and are in no table.
+/// Compares totals that must not depend on the engine and are in no table.
 fn differing_totals(window: &Outcome, wheel: &Outcome) -> Option<Difference> {
     let total = |column: &str, a: String, b: String| {
         (a != b).then(|| Difference { table: "totals", row: 0, column: column.to_owned(), a, b })
@@ -460,7 +466,7 @@ fn differing_totals(window: &Outcome, wheel: &Outcome) -> Option<Difference> {
         })
 }
 
-/// Fails where a switch port dropped data although its buffer is as large as is derived for no loss.
+/// Returns an error if a switch port dropped data although its buffer is dimensioned for zero loss.
 fn check_zero_loss(built: &ResolvedRun, outcome: &Outcome) -> Result<(), Failure> {
     let ScenarioSpec { topology, outages, .. } = &*built.scenario;
     let Some(bounds) = built.zero_loss.as_ref().filter(|_| outages.is_empty()) else { return Ok(()) };
@@ -469,13 +475,12 @@ fn check_zero_loss(built: &ResolvedRun, outcome: &Outcome) -> Result<(), Failure
     let link = &topology.links[port.link.index()];
     let [from, to] = [link.from, link.to].map(|node| &topology.names[node.index()]);
     let (lost, room) = (port.dropped, bounds[port.link.index()]);
-    let what = format!(
-        "{lost} packets of data were dropped in a buffer of {room} B, derived as one that loses none"
-    );
+    let what =
+        format!("{lost} data packets were dropped in a buffer of {room} B, which was computed for zero loss");
     Err(Failure::Violation { what, when: outcome.stopped_at, place: format!("{from}->{to}") })
 }
 
-/// The invariants of every run.
+/// Checks the invariants of every run.
 pub(crate) fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
     let end = outcome.stopped_at;
     let violation = |what: String, when: Time, place: String| Err(Failure::Violation { what, when, place });
@@ -496,16 +501,16 @@ pub(crate) fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
     if let Some(tokens) = TokenRecord::of(outcome).filter(|tokens| !tokens.conserved()) {
         return violation(format!("tokens are not conserved: {tokens:?}"), end, "the run".to_owned());
     }
-    // A way around a failure may be another than those that the bare time is of.
+    // Paths around a failure may differ from those of the idle-network time.
     if !source.scenario.outages.is_empty() {
         return Ok(());
     }
     for ((spec, record), bare) in source.scenario.flows.iter().zip(&outcome.flows).zip(source.bare_fct) {
-        // A flow that gave up payload has not carried it.
+        // A flow that gave up payload did not transfer all of it.
         let Some(fct) = record.fct.filter(|_| record.missing == 0) else { continue };
         if spec.size.is_some() && fct < *bare {
             let place = format!("flow {} from host {} to host {}", spec.id.0, spec.src.0, spec.dst.0);
-            let what = format!("completed in {fct:?}, faster than alone in the network ({bare:?})");
+            let what = format!("the flow completed in {fct:?}, faster than alone in the network ({bare:?})");
             return violation(what, spec.start + fct, place);
         }
     }

@@ -1,7 +1,7 @@
-//! Experiments as files state them, typed: every unit exact, every name known, every default filled in.
+//! Typed experiments, as read from files: all units are exact, names resolved and defaults filled in.
 //!
-//! Serialized, an [`Experiment`] is an experiment file again (in JSON): that is what `priolane check` prints
-//! and what run ids are made of.
+//! An [`Experiment`] serializes to an experiment file in JSON, which `priolane check` prints and run ids are computed
+//! from.
 
 mod claims;
 mod coverage;
@@ -62,41 +62,41 @@ pub use timing::{ControlTarget, Timing};
 use crate::panels::Panel;
 use crate::scheme::{self, Scheme};
 
-/// An experiment at one point of its sweep.
+/// An experiment at one sweep point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
-    /// What it is called.
+    /// Title.
     pub title: String,
-    /// The paper it reproduces.
+    /// The paper that it reproduces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper: Option<String>,
-    /// The figure or table it reproduces.
+    /// The figure or table that it reproduces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
-    /// What the paper says of it, a short quotation.
+    /// A short quotation from the paper about the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// Anchors of docs/assumptions.md that it rests on, besides those of its schemes.
+    /// Anchors of docs/assumptions.md on which it relies, besides those of its schemes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<&'static str>,
     /// Names of the compared schemes, in order.
     pub schemes: Vec<String>,
     /// The seeds of each point and scheme.
     pub seeds: Seeds,
-    /// What is warmed up, measured and drained.
+    /// Warm-up, measurement and drain.
     pub time: Timing,
     /// Packet sizes.
     #[serde(serialize_with = "network::frame_text")]
     pub frame: Frame,
     /// The network.
     pub topology: Network,
-    /// Time between a packet's arrival at a host and its transport seeing it.
+    /// Delay between a packet's arrival at a host and its delivery to the transport.
     #[serde(serialize_with = "as_text::span")]
     pub host_delay: Span,
-    /// What hosts add by mistake to the delays that they measure.
+    /// Measurement error that hosts add to delays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_noise: Option<Noise>,
-    /// How far the clock of a host may be off, to both sides.
+    /// Maximum offset of a host's clock in either direction.
     #[serde(serialize_with = "as_text::span", skip_serializing_if = "is_zero")]
     pub clock_error: Span,
     /// The groups of hosts.
@@ -105,52 +105,52 @@ pub struct Experiment {
     /// Control messages, in order of time.
     #[serde(rename = "control", skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<ControlText>,
-    /// What changes or fails, in order of time.
+    /// Traffic changes and failures, in order of time.
     #[serde(rename = "event", skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// How often queues are read; `None` for never.
+    /// Sampling interval of queues; `None` for no samples.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub sample_every: Option<Span>,
-    /// How often senders report what of their flows is acknowledged; `None` for never.
+    /// Interval at which senders report the acknowledged bytes of their flows; `None` for no reports.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub rates_every: Option<Span>,
-    /// How often probabilities of admission are kept; `None` for never.
+    /// Sampling interval of admission probabilities; `None` for no samples.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub admission_every: Option<Span>,
-    /// What machines and flows pay; `None` where nothing is billed.
+    /// Prices of virtual machines and flows; `None` without pricing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Permutes the order of simultaneous events.
+    /// Seed that permutes the order of simultaneous events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tie_shuffle: Option<u64>,
     /// The schemes by name.
     pub scheme: BTreeMap<String, Scheme>,
-    /// Size classes and baseline.
+    /// Size classes, baseline and other settings of metrics.
     pub metrics: Metrics,
-    /// What is swept: dotted keys and their values, in order; empty at one point.
+    /// Swept dotted keys and their values, in order; empty at one point.
     #[serde(serialize_with = "axes", skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<(String, Vec<Json>)>,
-    /// Figures.
+    /// Panels of figures.
     #[serde(rename = "panel", skip_serializing_if = "Vec::is_empty")]
     pub panels: Vec<Panel>,
     /// Claims.
     #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
-    /// The files it names.
+    /// The files that it reads.
     #[serde(skip)]
     pub sources: Sources,
 }
 
-/// An experiment and the trees of its schemes, for messages.
+/// An experiment with the trees of its schemes, which messages refer to.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The experiment.
     pub experiment: Experiment,
-    /// Its schemes with the trees they were read from.
+    /// Its schemes with the trees from which they were read.
     pub schemes: Vec<Named>,
 }
 
-/// The tables of an experiment file that a struct of keys reads: the header of each, and its keys.
+/// Returns the tables of an experiment file that a struct of keys reads: header and keys of each.
 pub(crate) fn tables() -> Vec<(&'static str, Vec<KeyInfo>)> {
     fn keys<K: Keys>() -> Vec<KeyInfo> {
         let mut keys = Vec::new();
@@ -166,7 +166,7 @@ pub(crate) fn tables() -> Vec<(&'static str, Vec<KeyInfo>)> {
     ]
 }
 
-/// What is an alternative of what in an experiment file.
+/// Alternative keys of an experiment file.
 pub(crate) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[
@@ -185,18 +185,18 @@ fn is_zero(span: &Span) -> bool {
 }
 
 impl Experiment {
-    /// This experiment as JSON: an experiment file again.
+    /// Returns the experiment file as JSON.
     pub fn to_json(&self) -> Json {
         serde_json::to_value(self).expect("invariant: every field has a JSON form")
     }
 
-    /// What determines the runs of `scheme`, as JSON: without other schemes, seeds, panels, claims
-    /// and assumptions, which are words.
+    /// Returns, as JSON, what determines the runs of `scheme`: without other schemes, seeds, panels, claims and
+    /// assumptions.
     pub fn merged(&self, scheme: &str) -> Json {
         self.without_schemes().with(self, scheme)
     }
 
-    /// The same of each scheme in order; what they have in common is made once.
+    /// Returns [`Self::merged`] for each scheme in order; the common part is computed once.
     pub(crate) fn all_merged(&self) -> Vec<Arc<Json>> {
         let common = self.without_schemes();
         self.schemes.iter().map(|scheme| Arc::new(common.with(self, scheme))).collect()
@@ -234,12 +234,12 @@ impl Experiment {
         }
     }
 
-    /// The group of this name.
+    /// Returns the group of this name.
     pub fn group(&self, name: &str) -> Option<&Group> {
         self.groups.iter().find(|group| group.name == name)
     }
 
-    /// The largest class that a flow asks for, at its start or by a control message.
+    /// Returns the highest class number that a flow requests, at its start or by a control message.
     pub(crate) fn top_class(&self) -> u8 {
         let of_group = |group: &Group| match group.app.part().listed() {
             Some(list) => list.top_class,
@@ -253,7 +253,7 @@ impl Experiment {
     }
 }
 
-/// A merged experiment without schemes.
+/// A merged experiment without its schemes.
 struct Common(Map<String, Json>);
 
 impl Common {

@@ -1,29 +1,29 @@
-//! Whether to go on with what takes long: asked at bounded intervals, answered by the caller.
+//! Lets the caller interrupt long work, which polls at bounded intervals.
 
 use std::fmt;
 use std::sync::Arc;
 
 use priolane_source::InputError;
 
-/// Asks the caller whether to stop; by default never.
+/// Asks the caller whether to stop; never stops by default.
 #[derive(Clone, Default)]
 pub struct Interrupt(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Interrupt {
-    /// Stops once `stop` returns true. It is called from whatever thread does the work, at most some hundred
-    /// milliseconds apart.
+    /// Stops once `stop` returns true. It is called from the working thread, at intervals of at most a few hundred
+    /// milliseconds.
     pub fn new(stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(stop)))
     }
 
-    /// Goes on with what is done for `file`.
+    /// Checks whether to continue the work on `file`.
     ///
     /// # Errors
-    /// If the caller wants to stop.
+    /// Returns an error if the caller wants to stop.
     pub fn check(&self, file: &str) -> Result<(), InputError> {
         match &self.0 {
             Some(stop) if stop() => {
-                Err(InputError::new(file, None, "", "planning was stopped", "start it again"))
+                Err(InputError::new(file, None, "", "planning was stopped", "Start it again"))
             }
             _ => Ok(()),
         }
@@ -36,7 +36,7 @@ impl fmt::Debug for Interrupt {
     }
 }
 
-/// Who may stop the work is no part of what is asked for.
+/// All interrupts are equal: they are not part of a request's identity.
 impl PartialEq for Interrupt {
     fn eq(&self, _other: &Self) -> bool {
         true

@@ -15,7 +15,7 @@ pub mod trace;
 pub mod unit;
 pub mod verdict;
 
-/// The code of docs/adding-a-scheme.md is compiled and run as a documentation test.
+/// The code of docs/adding-a-scheme.md is compiled and run as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../data/adding-a-scheme.md")]
 mod adding_a_scheme {}

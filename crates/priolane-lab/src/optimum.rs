@@ -1,13 +1,13 @@
-//! What rates the flows without end of a run should have: PACCP's optimum on the network as it is routed.
+//! Computes the optimal rates of a run's long-lived flows: PACCP's optimum on the network as routed.
 //!
 //! ```text
-//! flows       those without end, all at once; of a machine (VBP) each with its even share of the machine's pair
-//! links       of each flow's path, as the run routes it
-//! capacity    of a link in payload: rate times full payload over its bytes on the wire; ACKs are not taken off
-//! promised    weighted max-min with minima (PACCP §IV-C)       best   max sum of w_i U(x_i) (PACCP §II)
+//! flows       all long-lived flows, active at once; those of a virtual machine (VBP) have even shares of its pair
+//! links       the links of each flow's path, as routed in the run
+//! capacity    link rate times payload of a full packet over its bytes on the wire; ACKs are not subtracted
+//! promised    weighted max-min fair with minima (PACCP §IV-C)       best   max sum of w_i U(x_i) (PACCP §II)
 //! ```
 //!
-//! Both stand on [`priolane_core::price`]. docs/assumptions.md#optimum-capacity, #overbooked.
+//! Both are computed by [`priolane_core::price`]. See docs/assumptions.md#optimum-capacity, #overbooked.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -22,51 +22,52 @@ use priolane_sim::topology::Topology;
 
 use priolane_results::ports::port_names;
 
-/// Most flows for which an optimum is found.
+/// Maximum number of flows for which an optimum is computed.
 const MAX_FLOWS: usize = 20_000;
 
-/// The optimum of the flows without end of a run.
+/// The optimum of a run's long-lived flows.
 #[derive(Clone, Debug)]
 pub struct Optimum {
-    /// The flows, as places in the flow list; all else here is in this order.
+    /// The flows, as indices in the flow list; all other fields are in this order.
     pub flows: Vec<usize>,
-    /// The pair that each has while all are active.
+    /// The pair of each flow while all are active.
     pub pairs: Vec<Weights>,
     /// Their demands and the links they share, in bits per second of payload.
     pub shares: Shares,
-    /// Round-trip time of the empty path and payload of a full packet, which make a flow's utility.
+    /// Round-trip time of the idle path and payload of a full packet, which determine a flow's utility.
     pub paths: Vec<Path>,
-    /// Weighted max-min rates with minima, in bits per second of payload: what is promised.
+    /// Promised rates: weighted max-min fair with minima, in bits per second of payload.
     pub max_min: Vec<f64>,
-    /// The rates of the largest sum of weighted utilities.
+    /// The rates that maximize the sum of weighted utilities.
     pub best: num::Optimum,
-    /// Max-min rates of the same flows if none paid: with equal weights and no minima, in bits per second of payload.
+    /// Max-min fair rates of the same flows without payments, with equal weights and no minima, in bits per second of
+    /// payload.
     pub equal: Vec<f64>,
-    /// Names of the ports whose flows' minimum rates are more than they carry.
+    /// Names of the ports whose flows' minimum rates exceed their capacity.
     pub overbooked: Vec<String>,
 }
 
 /// Why there is no optimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOptimum {
-    /// Nothing lasts.
-    #[error("no flow is without end")]
+    /// There is no long-lived flow.
+    #[error("no flow is endless")]
     NoFlow,
     /// Packets of a flow take several paths.
-    #[error("sprayed flows have no one path")]
+    #[error("sprayed flows have no single path")]
     Sprayed,
-    /// More flows than the solver is let loose on.
-    #[error("there are more than {MAX_FLOWS} flows without end")]
+    /// There are too many flows for the solver.
+    #[error("there are more than {MAX_FLOWS} endless flows")]
     TooMany,
-    /// A link that carries nothing, or a flow that goes nowhere.
-    #[error("a flow has no path, or a link no capacity")]
+    /// A link has no capacity, or a flow has no path.
+    #[error("a flow has no path, or a link has no capacity")]
     Network,
 }
 
-/// The optimum of the flows without end of `scenario`.
+/// Computes the optimum of the long-lived flows of `scenario`.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns why there is none.
 pub fn of(scenario: &ScenarioSpec) -> Result<Optimum, NoOptimum> {
     let endless = |(place, flow): (usize, FlowSpec)| flow.size.is_none().then_some(place);
     let flows: Vec<usize> = scenario.flows.iter().enumerate().filter_map(endless).collect();
@@ -89,7 +90,7 @@ pub fn of(scenario: &ScenarioSpec) -> Result<Optimum, NoOptimum> {
 }
 
 impl Optimum {
-    /// The warning that minimum rates do not fit, if they do not.
+    /// Returns a warning if the minimum rates exceed the capacity.
     pub fn warning(&self) -> Option<String> {
         let (first, more) = self.overbooked.split_first()?;
         let others = match more.len() {
@@ -97,23 +98,23 @@ impl Optimum {
             n => format!(" and {n} more"),
         };
         Some(format!(
-            "minimum rates do not fit {first}{others}: promised rates are scaled in proportion, and PACCP keeps its \
-             soft guarantee as far as it can"
+            "minimum rates exceed the capacity of {first}{others}: promised rates are scaled in proportion, \
+             and PACCP keeps its soft guarantee as far as possible"
         ))
     }
 
-    /// The sum of weighted utilities of `rates`, in bits per second of payload, relative to the largest.
+    /// Returns the sum of weighted utilities of `rates`, in bits per second of payload, relative to the maximum.
     pub fn relative(&self, rates: &[f64]) -> f64 {
         num::value(&self.shares, &self.paths, rates) / self.best.value
     }
 }
 
-/// How far from equal rates those of the optimum must be, together and as a part of their sum, for a gap to be closed:
-/// well above the solvers' rounding.
+/// Minimum total difference between equal and optimal rates, relative to the sum of optimal rates; well above rounding
+/// errors of the solvers.
 const LEAST_GAP: f64 = 1e-3;
 
-/// The part of the way from equal rates to those of the optimum that flows have gone:
-/// 1 - sum |measured - optimum| / sum |equal - optimum|. `None` where the optimum shares equally too.
+/// Returns the position of the flows between equal (0) and optimal (1) rates: 1 - sum |measured - optimum| / sum |equal
+/// - optimum|. `None` if the optimum shares equally too.
 pub(crate) fn gap_closed(flows: impl Iterator<Item = Distance>) -> Option<f64> {
     let (mut left, mut whole, mut sum) = (0.0, 0.0, 0.0);
     for Distance { measured, best, equal } in flows {
@@ -124,7 +125,7 @@ pub(crate) fn gap_closed(flows: impl Iterator<Item = Distance>) -> Option<f64> {
     (whole > LEAST_GAP * sum).then(|| 1.0 - left / whole)
 }
 
-/// What a flow got, and what it would get in the optimum and with equal sharing, in bits per second.
+/// The measured, optimal and equal-share rate of a flow, in bits per second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distance {
     pub measured: f64,
@@ -132,18 +133,18 @@ pub(crate) struct Distance {
     pub equal: f64,
 }
 
-/// The same flows on the same links if none paid.
+/// Returns the same flows on the same links without payments.
 fn unpaid(shares: &Shares) -> Shares {
     let best_effort = |demand: &Demand| Demand { links: demand.links.clone(), theta: 0.0, w: 1.0 };
     Shares { capacity: shares.capacity.clone(), demands: shares.demands.iter().map(best_effort).collect() }
 }
 
-/// The payload that a link of `rate` carries in full packets, in bits per second.
+/// Returns the payload rate of a link of `rate` with full packets, in bits per second.
 pub(crate) fn payload_capacity(rate: Rate, frame: &Frame) -> f64 {
     rate.bps() as f64 * f64::from(frame.mss()) / f64::from(frame.data_wire(frame.mss()))
 }
 
-/// What each flow has while all are active.
+/// Returns the pair of each flow while all are active.
 fn pairs(scenario: &ScenarioSpec, flows: &[usize]) -> Vec<Weights> {
     let mut of_machine: BTreeMap<(u16, u16), u32> = BTreeMap::new();
     let key = |place: usize| {
@@ -167,7 +168,7 @@ fn pairs(scenario: &ScenarioSpec, flows: &[usize]) -> Vec<Weights> {
     flows.iter().map(pair).collect()
 }
 
-/// Demands over the links that are used, and which links of the topology these are.
+/// Returns the demands on the links that are used, and the indices of these links in the topology.
 fn shares(scenario: &ScenarioSpec, specs: &[FlowSpec], pairs: &[Weights]) -> (Shares, Vec<usize>) {
     let topology = &scenario.topology;
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
@@ -193,7 +194,7 @@ fn utility_path(scenario: &ScenarioSpec, flow: &FlowSpec) -> Path {
     Path { rtt, packet: u32::from(scenario.frame.mss()) }
 }
 
-/// The round-trip time of a full packet and its ACK on the empty path.
+/// Returns the round-trip time of a full packet and its ACK on the idle path.
 fn empty_rtt(topology: &Topology, frame: &Frame, flow: &FlowSpec) -> Span {
     let one_way = |path: Vec<priolane_core::ids::LinkId>, wire: u64| {
         let time = |link: &priolane_core::ids::LinkId| {

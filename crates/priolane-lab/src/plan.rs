@@ -1,5 +1,6 @@
-//! From an experiment file to its runs: overlays, `--set`, the sweep's points, seeds, schemes, ids.
+//! Plans the runs of an experiment file: overlays, `--set`, sweep points, seeds, schemes and ids.
 
+mod actual_run;
 mod adaptation;
 mod admission;
 mod build;
@@ -11,15 +12,14 @@ mod failures;
 mod fit;
 mod global;
 mod identity;
-mod judged;
 mod merged;
+mod observed_port;
 mod options;
 mod overrides;
 mod paths;
 mod pay;
 mod points;
 mod ports;
-mod realize;
 mod requirement;
 mod resolve;
 mod run;
@@ -30,51 +30,52 @@ use std::path::Path;
 
 use priolane_source::{InputError, SIZE_LIMIT, read_text};
 
+pub use actual_run::ActualRun;
 pub(crate) use admission::round_trip;
 pub use build::{Load, Measured, ResolvedRun, build, build_at, transport};
 pub use merged::from_merged;
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
-pub use realize::ActualRun;
 pub use requirement::Requirement;
 pub use run::{Plan, Run};
 
-/// The runs of the experiment file at `path`.
+/// Plans the runs of the experiment file at `path`.
 ///
 /// # Errors
-/// An [`InputError`] with all mistakes of the file, or the first one of a file it names; also if `options` interrupts.
+/// Returns an [`InputError`] with all mistakes of the file, or the first one of a file it names; also if `options`
+/// interrupts.
 pub fn plan(path: &Path, options: &Options) -> Result<Plan, InputError> {
     points(path, options)?.plan(&options.interrupt)
 }
 
-/// The points of the experiment file at `path`.
+/// Returns the sweep points of the experiment file at `path`.
 ///
 /// # Errors
-/// As [`plan`].
+/// As for [`plan`].
 pub fn points(path: &Path, options: &Options) -> Result<Points, InputError> {
     let name = path.display().to_string();
     if path.to_str().is_none() {
-        return Err(InputError::new(name, None, "", "the path is not UTF-8", "rename the file or directory"));
+        return Err(InputError::new(name, None, "", "the path is not UTF-8", "Rename the file or directory"));
     }
     let text = read_text(path, &name, SIZE_LIMIT)?;
     let base = path.parent().unwrap_or(Path::new("."));
     points_of(&name, &text, base, options).map(|points| Points { source: path.to_owned(), ..points })
 }
 
-/// What the flows of `run` require; `None` where no deadline hangs on it.
+/// Returns the requirement (R_base) of the flows of `run`; `None` if no deadline depends on it.
 ///
 /// # Errors
-/// As [`build`].
+/// As for [`build`].
 pub fn required(run: &Run) -> Result<Option<Requirement>, InputError> {
     let built = build(run)?;
     let scenario = &built.scenario;
     Ok(drawn_deadlines::r_base(&run.experiment, &scenario.topology, (&scenario.flows, run.seed)))
 }
 
-/// The runs of the experiment `text`, called `name` in messages, whose files are relative to `base`.
+/// Plans the runs of the experiment `text`, called `name` in messages, whose files are relative to `base`.
 ///
 /// # Errors
-/// As [`plan`].
+/// As for [`plan`].
 pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Result<Plan, InputError> {
     points_of(name, text, base, options)?.plan(&options.interrupt)
 }

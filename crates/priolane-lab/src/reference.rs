@@ -1,4 +1,4 @@
-//! What parts declare of their keys, as a page for people and as a JSON Schema for editors.
+//! Generates the reference page, and a JSON Schema for editors, from the keys that parts declare.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,16 +13,18 @@ use serde_json::{Map, Value, json};
 use crate::scheme::Pay;
 use crate::{assumptions, experiment};
 
-/// Keys of one group that so many parts of a row share have a table of their own.
+/// A group of keys that at least this many parts of a row share has a table of its own.
 const SHARED_BY: usize = 3;
 
-/// The page: every part of a scheme, every topology and every app with its keys, as Markdown.
+/// Returns the page: all parts of schemes, topologies and apps with their keys, in Markdown.
 pub fn page() -> String {
     let mut page = String::from(
         "# Parts\n\nEach row of a scheme file is one of these parts with its keys; so are `[topology]` of an experiment and the `app` of a\n\
          group. The last tables are of experiments; [experiments.md](experiments.md) has their other keys.\n\
-         This page follows from what the code declares: `PRIOLANE_REFERENCE=write cargo test -p priolane-lab --test runs reference`\n\
-         writes it. [scheme.schema.json](scheme.schema.json) is the same of schemes as a JSON Schema, for editors.\n",
+         This page is generated from the declarations in the code: `PRIOLANE_REFERENCE=write cargo test -p \
+         priolane-lab --test runs reference`\n\
+         writes it. [scheme.schema.json](scheme.schema.json) is the same for schemes as a JSON Schema, for \
+         editors.\n",
     );
     let of_experiments = TopologySpec::entries().into_iter().chain(App::entries());
     let entries: Vec<Entry> = ENTRIES.iter().cloned().chain(of_experiments).collect();
@@ -45,7 +47,7 @@ pub fn page() -> String {
     page
 }
 
-/// The groups of keys that many parts share, with the keys as the first of them declares them.
+/// Returns the groups of keys that many parts share, with the keys as declared by the first of them.
 fn shared_groups<'e>(parts: &[&'e Entry]) -> BTreeMap<&'static str, Vec<&'e KeyInfo>> {
     let mut groups: BTreeMap<&'static str, Vec<Vec<&KeyInfo>>> = BTreeMap::new();
     for part in parts {
@@ -75,7 +77,7 @@ fn section(part: &Entry, shared: &BTreeMap<&'static str, Vec<&KeyInfo>>, page: &
         let gives: Vec<String> = part.provides.iter().map(clause).collect();
         let _ = writeln!(page, "Provides {}.", gives.join(" and "));
     }
-    // A key that differs from what the others of its group have stays with its part.
+    // A key that differs from that of the other parts stays with its part.
     let is_shared = |key: &KeyInfo| shared.get(key.group).is_some_and(|keys| keys.contains(&key));
     let mut groups: Vec<&str> =
         part.parameters.iter().filter(|key| is_shared(key)).map(|key| key.group).collect();
@@ -86,7 +88,7 @@ fn section(part: &Entry, shared: &BTreeMap<&'static str, Vec<&KeyInfo>>, page: &
         table(own.into_iter(), page);
     }
     for group in groups {
-        let _ = write!(page, "\nIt has the [keys of `{group}`](#keys-of-{group}) too.\n");
+        let _ = write!(page, "\nIt also has the [keys of `{group}`](#keys-of-{group}).\n");
     }
 }
 
@@ -95,11 +97,11 @@ fn table<'k>(keys: impl Iterator<Item = &'k KeyInfo>, page: &mut String) {
     keys.for_each(|key| lines(key, "", page));
 }
 
-/// The line of a key, and those of the keys of its table.
+/// Writes the line of a key, and those of the keys of its table.
 fn lines(key: &KeyInfo, above: &str, page: &mut String) {
     let name = format!("{above}{}", key.name);
     let default = match (key.required, key.default.as_str()) {
-        (true, _) => "must be stated".to_owned(),
+        (true, _) => "required".to_owned(),
         (false, "") => "–".to_owned(),
         (false, default) => format!("`{}`", cell(default)),
     };
@@ -129,7 +131,7 @@ fn lines(key: &KeyInfo, above: &str, page: &mut String) {
     }
 }
 
-/// What a key's value is, in words.
+/// Describes the value of a key.
 fn value_of(key: &KeyInfo) -> String {
     let range = if key.bounds.text.is_empty() { String::new() } else { format!(" in {}", key.bounds.text) };
     let unit = if key.unit.is_empty() { String::new() } else { format!(", in {}", key.unit) };
@@ -152,7 +154,9 @@ fn kind_of(schema: &Schema) -> String {
         Schema::OneOrMore(item) => format!("{0}, or a list: {0}", kind_of(item)),
         Schema::List(item) => format!("a list: {}", kind_of(item)),
         Schema::Table(_) => "a table".to_owned(),
-        Schema::Map(example, value) => format!("a table by `\"{example}\"`: {}", kind_of(value)),
+        Schema::Map(example, value) => {
+            format!("a table with keys such as `\"{example}\"`: {}", kind_of(value))
+        }
         Schema::OneOf([], _) => "a table".to_owned(),
         Schema::OneOf(of, _) => format!("{}, or a table", words(of)),
     }
@@ -162,17 +166,20 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// The JSON Schema of scheme files.
+/// Returns the JSON Schema of scheme files.
 pub fn schema() -> Value {
     let assumptions: Vec<&str> = assumptions::all().iter().map(|assumption| assumption.anchor).collect();
     let mut properties = Map::new();
-    properties.insert("paper".into(), json!({ "type": "string", "description": "The paper it stands for." }));
+    properties.insert(
+        "paper".into(),
+        json!({ "type": "string", "description": "The paper that the scheme implements." }),
+    );
     properties.insert(
         "assumptions".into(),
         json!({
             "type": "array",
             "items": { "enum": assumptions },
-            "description": "Where its paper is silent: anchors of docs/assumptions.md."
+            "description": "Assumptions where the paper is silent: anchors of docs/assumptions.md."
         }),
     );
     for row in Row::OF_SCHEME {
@@ -187,14 +194,15 @@ pub fn schema() -> Value {
             "properties": { "class": { "oneOf": [{ "const": "queue" }, queues] } },
             "required": ["class"],
             "additionalProperties": false,
-            "description": "Which queue of a port a class goes to."
+            "description": "The queue of a port for each class."
         }),
     );
     properties.insert(
         "pay".into(),
         json!({
             "enum": Pay::WORDS.map(|(word, _)| word),
-            "description": "Whether it goes by what flows pay for; \"honoured\" unless stated."
+            "description": "Whether the scheme uses the weights and minimum rates that flows pay for; \
+                            \"honoured\" by default."
         }),
     );
     json!({
@@ -207,7 +215,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// What a part is written as.
+/// Returns the schema of a part.
 fn part(entry: &Entry) -> Value {
     if entry.notation == Notation::Name {
         return json!({ "const": entry.name, "description": entry.summary });
@@ -222,14 +230,14 @@ fn part(entry: &Entry) -> Value {
     object
 }
 
-/// A table of keys. Which of them must be stated may depend on others: `priolane check` says it.
+/// Returns the schema of a table of keys. Required keys may depend on others, so `priolane check` reports them instead.
 fn object(keys: &[KeyInfo]) -> Value {
     let properties: Map<String, Value> =
         keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// A key.
+/// Returns the schema of a key.
 fn property(key: &KeyInfo) -> Value {
     let mut forms = vec![value(&key.schema, &key.bounds)];
     if let Some(NoValue { word, literal }) = &key.none {
@@ -274,7 +282,7 @@ fn value(schema: &Schema, bounds: &Bounds) -> Value {
     }
 }
 
-/// A number within bounds.
+/// Adds bounds to the schema of a number.
 fn within(mut number: Value, bounds: &Bounds) -> Value {
     let mut end = |(inside, outside), bound| match bound {
         Bound::None => {}

@@ -1,4 +1,4 @@
-//! A scheme: one choice in each row, with its parameters, as a scheme file states it.
+//! A scheme: one choice per row, with its parameters, as given in a scheme file.
 
 mod admit;
 mod assign;
@@ -28,47 +28,47 @@ pub use read::read;
 pub(crate) use shipped::{RENAMED, shipped_tree};
 pub use shipped::{SHIPPED, shipped};
 
-/// A whole scheme; serialized, it is a scheme file again.
+/// A complete scheme; it serializes to a scheme file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scheme {
-    /// The paper it stands for, if any.
+    /// The paper that it implements, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper: Option<String>,
-    /// Anchors of docs/assumptions.md that it rests on.
+    /// Anchors of docs/assumptions.md on which it relies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<&'static str>,
-    /// How fast a flow may send.
+    /// Transport, with its congestion control.
     pub transport: Spec,
-    /// Who deserves which priority.
+    /// Assignment of classes to flows.
     pub assign: Assign,
-    /// In what order a host sends.
+    /// Host scheduler: the order in which a host sends.
     pub host: Order,
-    /// Who is admitted at which priority.
+    /// Admission policy.
     pub admit: Policy,
-    /// What stands between transport and line.
+    /// NIC between transport and link.
     pub nic: Nic,
-    /// What a switch port does.
+    /// Port discipline, buffer and marking of switches.
     pub port: PortKeys,
-    /// Which queue of a port a class goes to.
+    /// Map from classes to queues of a port.
     pub map: ClassMap,
-    /// Whether it goes by what flows pay for.
+    /// Whether the scheme uses what flows pay for.
     #[serde(skip_serializing_if = "Pay::is_honoured")]
     pub pay: Pay,
 }
 
-/// Whether a scheme goes by what flows pay for.
+/// Whether a scheme uses what flows pay for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pay {
-    /// Its transport or its `assign` row must.
+    /// Its transport or its `assign` row must use it.
     #[default]
     Honoured,
-    /// Neither does: all flows are best effort to it. They are billed all the same.
+    /// Not used: all flows are treated as best effort, but billed as usual.
     Ignored,
 }
 
 impl Pay {
-    /// The words of files.
+    /// The words in files.
     pub(crate) const WORDS: [(&str, Self); 2] = [("honoured", Self::Honoured), ("ignored", Self::Ignored)];
 
     fn is_honoured(&self) -> bool {
@@ -77,13 +77,13 @@ impl Pay {
 }
 
 impl Scheme {
-    /// The number of classes packets of a flow can carry that is given class 0, at least 1.
+    /// Returns the number of classes that packets of a flow with assigned class 0 can carry, at least 1.
     pub fn levels(&self) -> u8 {
         self.assign.demotion().map_or(1, |demotion| demotion.levels)
     }
 
-    /// How many classes its packets carry, where flows ask for classes up to `top`: those that flows are given, those that
-    /// they are demoted to, or the transport's own.
+    /// Returns the number of classes of packets if flows request classes up to `top`: assigned classes, classes by
+    /// demotion, or those of the transport.
     pub(crate) fn classes_carried(&self, top: u8) -> u32 {
         let given = match &self.assign {
             Assign::ByFlow(rule) => rule.part().levels(),

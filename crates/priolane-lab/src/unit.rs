@@ -1,4 +1,4 @@
-//! Units of work: a run complete in itself, to be carried out by a process that shares no files with the one that planned it.
+//! Units of work: self-contained runs, for execution by a process that shares no files with the planning process.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use serde_json::Value as Json;
 use crate::execute::{Done, Failure, OnProgress, Settings, answer, store_answer};
 use crate::plan::{Run, from_merged};
 
-/// A run with all that determines it. The files that it names are apart, as many runs share them.
+/// A run with everything that determines it. Its files are separate, since many runs share them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
-    /// The run's id.
+    /// Run id.
     pub run: String,
-    /// The experiment file, for messages.
+    /// Name of the experiment file, for messages.
     pub file: String,
-    /// The seed, at least 1.
+    /// Seed, at least 1.
     pub seed: u64,
     /// The merged experiment.
     pub merged: Json,
-    /// SHA-256 of each file that the run reads, as 64 hexadecimal digits, by its path.
+    /// SHA-256 of each file that the run reads, as 64 hexadecimal digits, by path.
     pub files: BTreeMap<String, String>,
 }
 
 impl Unit {
-    /// `run`, complete in itself.
+    /// Returns the unit of `run`.
     pub fn of(run: &Run) -> Self {
         let sources = &run.experiment.sources;
         Self {
@@ -42,26 +42,34 @@ impl Unit {
         }
     }
 
-    /// The run, planned again from `texts`, texts of files by their SHA-256.
+    /// Plans the run again from `texts`, the texts of files by SHA-256.
     ///
     /// # Errors
-    /// A file is missing, or what is planned here is another run: the planning process is of another version.
+    /// Returns an error if a file is missing, or the planned run differs: the planning process has another version.
     pub fn plan(&self, texts: &BTreeMap<String, Arc<str>>) -> Result<Run, InputError> {
         let text = |digest: &String| texts.get(digest).cloned();
         let given = self.files.iter().filter_map(|(path, digest)| Some((path.clone(), text(digest)?)));
         let run = from_merged(Sources::given(&self.file, given), &self.merged, self.seed)?;
         if run.id != self.run {
-            let what =
-                format!("run {} is {} here: priolane differs, or a file that it names", self.run, run.id);
-            return Err(InputError::new(&self.file, None, "", what, "the same priolane on both sides"));
+            let what = format!(
+                "run {} has the id {} here, because priolane or a file that the experiment names differs",
+                self.run, run.id
+            );
+            return Err(InputError::new(
+                &self.file,
+                None,
+                "",
+                what,
+                "the same version of priolane on both sides",
+            ));
         }
         Ok(run)
     }
 
-    /// Carries the unit out and answers with what makes a run's directory.
+    /// Executes the unit and returns the contents of the run's directory.
     ///
     /// # Errors
-    /// As [`Self::plan`], and what ends a run.
+    /// As for [`Self::plan`], and the failures of a run.
     pub fn answer(
         &self,
         texts: &BTreeMap<String, Arc<str>>,
@@ -72,16 +80,17 @@ impl Unit {
     }
 }
 
-/// Paths, SHA-256 as hexadecimal digits and texts of the files that a run reads. A scheme file is in the merged experiment.
+/// Returns path, SHA-256 in hexadecimal and text of each file that a run reads. Scheme files are part of the merged
+/// experiment.
 pub fn files(run: &Run) -> impl Iterator<Item = (&str, String, &Arc<str>)> {
     let files = run.experiment.sources.files(run.seed);
     files.filter(|(path, ..)| !path.ends_with(".toml")).map(|(path, digest, text)| (path, hex(digest), text))
 }
 
-/// Puts the answer to the unit of `run` into `store`, unless the run is there already.
+/// Stores the answer to the unit of `run`, unless the run is already stored.
 ///
 /// # Errors
-/// The answer is of another run, or differs from the run that is stored, or cannot be written.
+/// Returns an error if the answer belongs to another run, differs from the stored run, or cannot be written.
 pub fn accept(run: &Run, store: &Store, answer: Answer) -> Result<Done, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     store_answer(run, (store, &id), answer)

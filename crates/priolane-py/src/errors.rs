@@ -1,4 +1,4 @@
-//! The exceptions that Python sees.
+//! Exceptions raised in Python.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ create_exception!(
     priolane,
     InputError,
     PyValueError,
-    "An input of the user's is wrong: file, line, key, what, fix."
+    "An input is wrong: file, line, key, what is wrong, what to use."
 );
 create_exception!(
     priolane,
@@ -28,7 +28,7 @@ create_exception!(
 );
 create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
 
-/// The exception for `what`, which failed.
+/// Converts the failure of `what` to an exception.
 pub(crate) fn failed(failure: Failure, what: &str) -> PyErr {
     match failure {
         Failure::Interrupted => Stopped::new_err(format!("{what} was stopped")),
@@ -37,13 +37,19 @@ pub(crate) fn failed(failure: Failure, what: &str) -> PyErr {
     }
 }
 
-/// `path`, if it has a name in UTF-8, as all that is written about it is.
+/// Returns `path` if it is valid UTF-8, as required of every path in messages and files.
 pub(crate) fn utf8(path: PathBuf) -> PyResult<PathBuf> {
     if path.to_str().is_some() {
         return Ok(path);
     }
     let shown = path.display().to_string();
-    Err(input_error(LabInputError::new(shown, None, "", "the path is not UTF-8", "use another one")))
+    Err(input_error(LabInputError::new(
+        shown,
+        None,
+        "",
+        "the path is not UTF-8",
+        "Rename the file or directory",
+    )))
 }
 
 pub(crate) fn input_error(error: LabInputError) -> PyErr {

@@ -1,4 +1,4 @@
-//! An experiment's runs: planned once, and carried out in a directory that is opened once.
+//! Plans an experiment's runs and executes them with one open results directory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::progress::Reporter;
 use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json, request, response};
 use crate::signals::Signals;
 
-/// The runs of an experiment file.
+/// The planned runs of an experiment file.
 #[pyclass(frozen)]
 pub(crate) struct Plan(Arc<lab::Plan>);
 
@@ -32,12 +32,12 @@ impl Plan {
         Ok(Self(Arc::new(plan.map_err(|error| signals.or(error, input_error))?)))
     }
 
-    /// Ids, schemes, points and seeds of the runs, with warnings.
+    /// Returns ids, schemes, sweep points and seeds of the runs, and warnings.
     fn to_json(&self) -> PyResult<String> {
         response(&plan_to_json(&self.0))
     }
 
-    /// What the runs are predicted to cost relative to each other, in the order of the plan.
+    /// Returns the predicted cost of each run relative to the others, in plan order.
     fn costs(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
         let signals = Signals::default();
         let interrupt = signals.interrupt();
@@ -45,7 +45,7 @@ impl Plan {
             .map_err(|error| signals.or(error, input_error))
     }
 
-    /// Texts of the files that the runs read, by SHA-256.
+    /// Returns the texts of the files that the runs read, by SHA-256.
     fn texts(&self) -> BTreeMap<String, String> {
         let files = self.0.runs.iter().flat_map(unit::files);
         let mut texts = BTreeMap::new();
@@ -55,7 +55,7 @@ impl Plan {
         texts
     }
 
-    /// The runs with the directory `out_dir` for their results, which is made if it is missing.
+    /// Opens the results directory `out_dir`, which is created if missing.
     fn open(&self, out_dir: PathBuf, settings: &str) -> PyResult<Grid> {
         let (settings, others) = request::<SettingsRequest>(settings)?.into_settings();
         let out_dir = utf8(out_dir)?;
@@ -65,11 +65,11 @@ impl Plan {
     }
 }
 
-/// The runs of a plan and the directory that they go to.
+/// The runs of a plan and the directory of their results.
 #[pyclass(frozen)]
 pub(crate) struct Grid {
     plan: Arc<lab::Plan>,
-    /// Places in the plan by id.
+    /// Index in the plan by run id.
     place: HashMap<String, usize>,
     store: Store,
     settings: Settings,
@@ -78,9 +78,9 @@ pub(crate) struct Grid {
 
 #[pymethods]
 impl Grid {
-    /// Carries out one run; a run that is already there is only read.
+    /// Executes one run; a run that already has results is only read.
     ///
-    /// `progress(now_s, completed, total)` is called a few times a second and stops the run by returning `False`.
+    /// `progress(now_s, completed, total)` is called at most 10 times a second and stops the run by returning `False`.
     #[pyo3(signature = (run_id, progress=None))]
     fn run(&self, py: Python<'_>, run_id: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
         let run = self.planned(run_id)?;
@@ -97,8 +97,8 @@ impl Grid {
         }
     }
 
-    /// Whether nothing of a run is left to do: it is there, or was taken over from another directory, and verified if that is
-    /// asked for.
+    /// Whether the run needs no work: its results exist or were reused from another directory, and are verified if that
+    /// is requested.
     fn ready(&self, py: Python<'_>, run_id: &str) -> PyResult<bool> {
         let run = self.planned(run_id)?;
         py.detach(|| {
@@ -110,13 +110,13 @@ impl Grid {
         .map_err(|failure| failed(failure, &format!("run {run_id}")))
     }
 
-    /// A run as a unit of work, JSON, for `run_unit` of any process.
+    /// Returns a run as a unit of work, in JSON, which `run_unit` executes in any process.
     fn unit(&self, run_id: &str) -> PyResult<String> {
         response(&Unit::of(self.planned(run_id)?))
     }
 
-    /// Puts the answer to the unit of a run into the directory; as `run`, it says whether it was new. `Damaged` if it is
-    /// not what the worker sent.
+    /// Stores the answer to the unit of a run; like `run`, reports whether it was new. Raises `Damaged` if the answer
+    /// was corrupted in transit.
     fn accept(&self, py: Python<'_>, run_id: &str, answer: &[u8]) -> PyResult<String> {
         let run = self.planned(run_id)?;
         let what = format!("run {run_id}");

@@ -1,9 +1,9 @@
-//! The module `priolane._core`: what Python asks of the lab, as JSON strings both ways.
+//! The Python module `priolane._core`: an interface to the lab with JSON strings in both directions.
 //!
-//! Nothing is decided here. Every function reads its JSON, calls the lab with Python's lock released, and
-//! writes JSON; the types that Python shows its users are built in `python/priolane`.
+//! Every function parses its JSON, calls the lab with the GIL released, and returns JSON. The types of the Python API
+//! are built in `python/priolane`.
 //!
-//! A crate with transports of its own builds the same module with them: [`init_own`].
+//! A crate with its own transports builds the same module with them: see [`init_own`].
 
 mod errors;
 mod grid;
@@ -30,7 +30,7 @@ use progress::Reporter;
 use request::{OptionsRequest, request, response};
 use signals::Signals;
 
-/// Claims, panels, checks and warnings of the runs below `out_dir`.
+/// Evaluates claims, panels, checks and warnings of the runs below `out_dir`.
 #[pyfunction]
 fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
     let signals = Signals::default();
@@ -47,7 +47,7 @@ fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> P
     response(&report)
 }
 
-/// The merged experiment, its grid and what it is predicted to cost, without running it.
+/// Returns the merged experiment, its grid and its predicted cost, without running it.
 #[pyfunction]
 fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     let signals = Signals::default();
@@ -56,7 +56,7 @@ fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     response(&check.map_err(|error| signals.or(error, input_error))?)
 }
 
-/// What flows without end are promised, point by point, without running anything; refuses files that price nothing.
+/// Returns the promised rates of long-lived flows at each sweep point, without running; rejects files without pricing.
 #[pyfunction]
 fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     let signals = Signals::default();
@@ -65,10 +65,10 @@ fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     response(&promised.map_err(|error| signals.or(error, input_error))?)
 }
 
-/// Runs the one run that `request` (a flow, and what tells its run from others) means, and writes the flow's life
-/// below `out_dir`.
+/// Executes the one run that `request` (a flow, and the keys that select its run) denotes, and writes the life of the
+/// flow below `out_dir`.
 ///
-/// `progress` as for `Grid.run`.
+/// `progress` is as in `Grid.run`.
 #[pyfunction]
 #[pyo3(signature = (path, options, request, out_dir, progress=None))]
 fn trace(
@@ -96,13 +96,13 @@ fn trace(
     }
 }
 
-/// What can be named in experiment and scheme files: schemes, transports, ports, workloads and the rest.
+/// Returns all names that experiment and scheme files may use: schemes, transports, ports, workloads and others.
 #[pyfunction]
 fn catalogue() -> PyResult<String> {
     response(&priolane_lab::catalogue::catalogue())
 }
 
-/// Thresholds of the solvers that are asked for, with what they cost.
+/// Returns the thresholds of the requested solvers, with their predicted cost.
 #[pyfunction]
 fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
@@ -110,9 +110,10 @@ fn thresholds(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&answer)
 }
 
-/// Closed forms of Firapam for the model file that `request` names, beside what schemes make of its experiment.
+/// Evaluates Firapam's closed forms for the model file in `request`, and compares them with the schemes of its
+/// experiment.
 ///
-/// `progress` as for `Grid.run`.
+/// `progress` is as in `Grid.run`.
 #[pyfunction]
 #[pyo3(signature = (request, progress=None))]
 fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
@@ -130,7 +131,7 @@ fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResu
     }
 }
 
-/// Channels of PrioPlus for a number of priorities, and the lossless queues that a buffer has room for.
+/// Returns PrioPlus's channels for a number of priorities, and the number of lossless queues that fit in a buffer.
 #[pyfunction]
 fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
@@ -138,7 +139,7 @@ fn channels(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&answer)
 }
 
-/// What it takes to have TOP's ports on a switch.
+/// Returns the switch resources needed to deploy TOP's ports.
 #[pyfunction]
 fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
@@ -146,7 +147,7 @@ fn plan_top(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&answer)
 }
 
-/// R_base of an experiment's flows, by point and seed.
+/// Returns R_base of an experiment's flows, by sweep point and seed.
 #[pyfunction]
 fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
     let signals = Signals::default();
@@ -156,7 +157,7 @@ fn plan_requirement(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&answer.map_err(|error| signals.or(error, input_error))?)
 }
 
-/// Speed of the engines on the stated scenarios, against what this machine allows.
+/// Measures the speed of the engines on the given scenarios, relative to the limits of this machine.
 #[pyfunction]
 fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
@@ -164,7 +165,7 @@ fn bench(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
-/// One run on several threads beside the same on one.
+/// Compares one run on several threads with the same run on one thread.
 #[pyfunction]
 fn bench_threads(py: Python<'_>, request: &str) -> PyResult<String> {
     let request = self::request(request)?;
@@ -172,7 +173,7 @@ fn bench_threads(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
-/// Imports a flow list of another tool and writes it, its hosts and a report; the report is also returned.
+/// Imports the flow list of another tool; writes flows, hosts and a report, and returns the report.
 #[pyfunction]
 fn import_flows(py: Python<'_>, request: &str) -> PyResult<String> {
     let request: Request = self::request(request)?;
@@ -183,27 +184,27 @@ fn import_flows(py: Python<'_>, request: &str) -> PyResult<String> {
     response(&report)
 }
 
-/// The first `flows` flows of the list that `bench_side` runs, as peers read it.
+/// Returns the first `flows` flows of `bench_side`'s scenario, in the format that other simulators read.
 #[pyfunction]
 fn bench_flow_list(flows: u32) -> String {
     priolane_tools::bench::peer::flow_list(flows)
 }
 
-/// One timed run of the first `flows` flows of the scenario that peers run too.
+/// Times one run of the first `flows` flows of the scenario that other simulators run too.
 #[pyfunction]
 fn bench_side(py: Python<'_>, flows: u32) -> PyResult<String> {
     let result = py.detach(|| priolane_tools::bench::peer::side(flows));
     response(&result.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }
 
-/// Names of the scenarios that `bench` measures without being asked for.
+/// Returns the names of the scenarios that `bench` measures by default.
 #[pyfunction]
 fn bench_scenarios() -> Vec<&'static str> {
     priolane_tools::bench::usual()
 }
 
-/// The metrics, as JSON: name, unit, both ends of their range (null where there is none), and whether `plan thresholds` can
-/// make them least.
+/// Returns the metrics as JSON: name, unit, both ends of the range (null where unbounded), and whether
+/// `plan thresholds` can minimize the metric.
 #[pyfunction]
 fn metrics() -> PyResult<String> {
     #[derive(Serialize)]
@@ -223,8 +224,14 @@ fn metrics() -> PyResult<String> {
     response(&Metric::all().map(entry).collect::<Vec<_>>())
 }
 
-/// The value of a metric that `plan thresholds` can make least in the summary, JSON, of a class in `run.json`; `None` if no
-/// flow gives one.
+/// Returns the default size classes as JSON, in the form of `[metrics] classes`.
+#[pyfunction]
+fn usual_classes() -> PyResult<String> {
+    response(&priolane_lab::metrics::usual_classes())
+}
+
+/// Returns the value of a metric that `plan thresholds` can minimize, from the JSON summary of a class in `run.json`;
+/// `None` if no flow contributes to it.
 #[pyfunction]
 fn summary_value(metric: &str, summary: &str) -> PyResult<Option<f64>> {
     let tuned = Metric::named(metric).and_then(|metric| metric.tuned);
@@ -232,13 +239,13 @@ fn summary_value(metric: &str, summary: &str) -> PyResult<Option<f64>> {
     Ok(value(&request::<Summary>(summary)?))
 }
 
-/// The t test of differences that belong together: mean, both ends of its 95 % interval, and the p value.
+/// Paired t test: returns mean, lower and upper end of the 95 % confidence interval, and p value.
 #[pyfunction]
 fn paired(differences: Vec<f64>) -> PyResult<(f64, f64, f64, f64)> {
     difference(student::paired(&differences))
 }
 
-/// The t test of `second` less `first`, whose variances may differ, likewise.
+/// Welch's t test of mean(`second`) - mean(`first`), with unequal variances; returns the same as `paired`.
 #[pyfunction]
 fn welch(first: Vec<f64>, second: Vec<f64>) -> PyResult<(f64, f64, f64, f64)> {
     difference(student::welch(&first, &second))
@@ -250,31 +257,31 @@ fn difference(found: Option<Difference>) -> PyResult<(f64, f64, f64, f64)> {
     Ok((mean, low, high, p))
 }
 
-/// p values corrected for their number by Holm's method, in the order given.
+/// Returns p values adjusted by Holm's method, in input order.
 #[pyfunction]
 fn holm(values: Vec<f64>) -> Vec<f64> {
     student::holm(&values)
 }
 
-/// The probability that intervals cover.
+/// Returns the confidence level of intervals.
 #[pyfunction]
 fn level() -> f64 {
     student::LEVEL
 }
 
-/// The members of `run.json` that are no results of the run.
+/// Returns the members of `run.json` that are not results of the run.
 #[pyfunction]
 fn not_results() -> Vec<&'static str> {
     priolane_results::compare::NOT_RESULTS.to_vec()
 }
 
-/// The version that records state: the crate's, and that of results.
+/// Returns the version stored in records: that of the crate and that of results.
 #[pyfunction]
 fn version() -> &'static str {
     priolane_results::VERSION
 }
 
-/// The text of a JSON file of priolane's, if its checksum is that of its content.
+/// Returns the text of one of priolane's JSON files after verifying its checksum.
 #[pyfunction]
 fn read_checked(path: PathBuf) -> PyResult<String> {
     let text = std::fs::read(&path).map_err(|error| {
@@ -285,13 +292,13 @@ fn read_checked(path: PathBuf) -> PyResult<String> {
     String::from_utf8(text).map_err(|error| damaged(error.to_string()))
 }
 
-/// A JSON object with the checksum of the file that it is written to.
+/// Adds the checksum member to the text of a JSON object.
 #[pyfunction]
 fn with_checksum(text: &str) -> PyResult<String> {
     checksum::with_checksum(text).ok_or_else(|| PyValueError::new_err("a JSON object is wanted"))
 }
 
-/// Adds what `priolane._core` has to `module`.
+/// Adds the classes, functions and exceptions of `priolane._core` to `module`.
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Damaged", py.get_type::<Damaged>())?;
@@ -324,6 +331,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(usual_classes, module)?)?;
     module.add_function(wrap_pyfunction!(verdicts, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(welch, module)?)?;
@@ -331,7 +339,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// `priolane._core`.
+/// The module `priolane._core`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     init(module)

@@ -1,16 +1,18 @@
-//! The module with transports of another crate.
+//! Builds the module with transports of another crate.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
-/// The module that the package `priolane` asks instead of its own, where the environment names one.
+/// Environment variable that names the module which the package `priolane` loads instead of its own core.
 const VARIABLE: &str = "PRIOLANE_CORE";
 
-/// Makes `module`, of a crate that has registered its transports, the core of the package `priolane`: in this process, and by the
-/// environment variable `PRIOLANE_CORE` in those that it starts. Its function `main` is the command `priolane`.
+/// Makes `module`, of a crate that has registered its transports, the core of the package `priolane`.
+///
+/// This holds in this process and, through the environment variable `PRIOLANE_CORE`, in its child processes. The
+/// function `main` of the module is the command `priolane`.
 ///
 /// # Errors
-/// `ImportError` if the package `priolane` has loaded its own core before.
+/// Returns `ImportError` if the package `priolane` has already loaded its own core.
 pub fn init_own(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let name = module.name()?;
@@ -25,7 +27,7 @@ pub fn init_own(module: &Bound<'_, PyModule>) -> PyResult<()> {
     py.import("os")?.getattr("environ")?.set_item(VARIABLE, name)
 }
 
-/// The command `priolane` with the arguments of this process; its exit code.
+/// Runs the command `priolane` with this process's arguments; returns its exit code.
 #[pyfunction]
 fn main(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     py.import("priolane.command")?.call_method0("main")

@@ -1,4 +1,4 @@
-//! Progress out of a run, and stop requests into it.
+//! Reports progress from a run to Python, and passes stop requests back.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use priolane_sim::outcome::Progress;
 use pyo3::prelude::*;
 
-/// Python is asked this often at most: often enough for Ctrl-C within a second, rare enough to cost nothing.
+/// Minimum interval between calls into Python: Ctrl-C takes effect within a second, at negligible cost.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Hands progress to a Python callable, and its wish to stop back to the engine.
+/// Passes progress to a Python callable, and its stop request to the engine.
 pub(crate) struct Reporter {
     callback: Option<Py<PyAny>>,
     asked: Option<Instant>,
@@ -17,12 +17,13 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// A reporter that calls `callback(now_s, completed, total)`; without one it only looks for signals.
+    /// Returns a reporter that calls `callback(now_s, completed, total)`; without a callback it only checks for
+    /// signals.
     pub(crate) fn new(callback: Option<Py<PyAny>>) -> Self {
         Self { callback, asked: None, error: None }
     }
 
-    /// Tells Python how far the run is. Breaks on a pending signal, an exception or a returned `False`.
+    /// Reports the run's progress. Breaks on a pending signal, an exception, or a return value of `False`.
     pub(crate) fn report(&mut self, progress: Progress) -> ControlFlow<()> {
         if !self.due() {
             return ControlFlow::Continue(());
@@ -36,7 +37,7 @@ impl Reporter {
         }
     }
 
-    /// The exception that stopped the run, if one did.
+    /// Takes the exception that stopped the run, if any.
     pub(crate) fn take_error(&mut self) -> Option<PyErr> {
         self.error.take()
     }

@@ -1,4 +1,4 @@
-//! The JSON that Python sends, and the JSON of plans and finished runs.
+//! JSON of requests from Python, and of plans and finished runs.
 
 use std::num::{NonZeroU8, NonZeroU32};
 use std::path::PathBuf;
@@ -16,31 +16,31 @@ use serde_json::{Map, Value, json};
 
 use crate::signals::Signals;
 
-/// What Python sent.
+/// Parses a JSON request from Python.
 pub(crate) fn request<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What Python gets.
+/// Serializes a JSON response to Python.
 pub(crate) fn response<T: Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// What the user asked to change about an experiment file.
+/// The user's changes to an experiment file.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct OptionsRequest {
-    /// Dotted key and TOML text of its value.
+    /// Dotted key and the TOML text of its value.
     sets: Vec<(String, String)>,
-    /// Number of seeds, or the seeds, in place of the file's.
+    /// Number of seeds, or a list of seeds; replaces the file's.
     seeds: Option<SeedsRequest>,
-    /// Schemes in place of the file's.
+    /// Schemes; replace the file's.
     schemes: Option<Vec<String>>,
-    /// The reading of the paper.
+    /// Name of the reading (interpretation) of the paper.
     reading: Option<String>,
-    /// Which overlay of the file applies.
+    /// Overlay of the file to apply.
     size: SizeRequest,
-    /// How many looks at the claims are planned; 1 by default.
+    /// Number of planned looks at the claims; default 1.
     looks: Option<NonZeroU32>,
 }
 
@@ -70,12 +70,12 @@ enum SizeRequest {
 }
 
 impl OptionsRequest {
-    /// How many looks at the claims are planned.
+    /// Returns the number of planned looks at the claims.
     pub(crate) fn looks(&self) -> u32 {
         self.looks.map_or(1, NonZeroU32::get)
     }
 
-    /// The options; `signals` stop the planning.
+    /// Converts to options; `signals` can interrupt planning.
     pub(crate) fn into_options(self, signals: &Signals) -> Options {
         let size = match self.size {
             SizeRequest::Quick => Size::Quick,
@@ -94,15 +94,15 @@ impl OptionsRequest {
     }
 }
 
-/// How a run is carried out; none of it reaches results.
+/// How a run is executed; does not affect results.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SettingsRequest {
     engine: EngineRequest,
     verify: bool,
-    /// Threads of one run; 1 by default.
+    /// Threads per run; default 1.
     threads: Option<NonZeroU8>,
-    /// Directories of runs from which one that is there is taken over.
+    /// Directories whose existing results are reused.
     others: Vec<PathBuf>,
 }
 
@@ -116,7 +116,7 @@ enum EngineRequest {
 }
 
 impl SettingsRequest {
-    /// The settings, and the directories from which a run that is there is taken over.
+    /// Returns the settings, and the stores whose existing results are reused.
     pub(crate) fn into_settings(self) -> (Settings, Vec<Store>) {
         let engine = match self.engine {
             EngineRequest::Auto => Engine::Auto,
@@ -129,7 +129,7 @@ impl SettingsRequest {
     }
 }
 
-/// The plan as Python sees it: ids, sweep points, seeds and warnings.
+/// Converts a plan to JSON for Python: ids, sweep points, seeds and warnings.
 pub(crate) fn plan_to_json(plan: &Plan) -> Value {
     let runs: Vec<Value> = plan
         .runs
@@ -140,7 +140,7 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
         })
         .collect();
     let title = plan.runs.first().and_then(|run| run.merged.get("title")).cloned();
-    // Paths that are no text were refused when the file was read.
+    // Lossless: planning rejects paths that are not UTF-8.
     json!({
         "source": plan.source.to_string_lossy(),
         "title": title,
@@ -150,10 +150,10 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
     })
 }
 
-/// A finished run: whether it was simulated now, and its summary.
+/// Converts a finished run to JSON: whether it was simulated just now, and its summary.
 pub(crate) fn done_to_json(done: &Done) -> Value {
     let (ran, summary) = match done {
-        Done::Ran(summary) => (true, summary),
+        Done::Simulated(summary) => (true, summary),
         Done::AlreadyThere(summary) => (false, summary),
     };
     json!({ "ran": ran, "run": summary })

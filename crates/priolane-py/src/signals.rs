@@ -1,4 +1,4 @@
-//! Signals while the lab plans: Ctrl-C and SIGTERM get through to Python's handlers, although it is not running.
+//! Delivers signals (Ctrl-C, SIGTERM) to Python's handlers while the lab plans and no Python code runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use priolane_lab::interrupt::Interrupt;
 use pyo3::prelude::*;
 
-/// Python is asked this often at most: often enough for Ctrl-C within a second, rare enough to cost nothing.
+/// Minimum interval between calls into Python: Ctrl-C takes effect within a second, at negligible cost.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Stops the lab when a handler of a signal raises an exception, which it keeps.
+/// Interrupts the lab when a signal handler raises an exception, and keeps the exception.
 #[derive(Clone, Default)]
 pub(crate) struct Signals(Arc<Mutex<State>>);
 
@@ -20,13 +20,13 @@ struct State {
 }
 
 impl Signals {
-    /// What the lab asks whether to stop.
+    /// Returns the interrupt that the lab polls.
     pub(crate) fn interrupt(&self) -> Interrupt {
         let signals = self.clone();
         Interrupt::new(move || signals.stop())
     }
 
-    /// The exception that a handler raised, or else what `error` makes of the lab's.
+    /// Returns the exception that a handler raised, or else `error` converted by `into`.
     pub(crate) fn or<E>(&self, error: E, into: impl FnOnce(E) -> PyErr) -> PyErr {
         let raised = self.0.lock().unwrap_or_else(PoisonError::into_inner).raised.take();
         raised.unwrap_or_else(|| into(error))

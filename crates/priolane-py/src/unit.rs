@@ -1,4 +1,4 @@
-//! Units of work: JSON in, bytes out, on whatever machine.
+//! Executes units of work in any process on any machine: JSON in, bytes out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,9 +11,10 @@ use crate::errors::{RunFailed, failed};
 use crate::progress::Reporter;
 use crate::request::{SettingsRequest, request};
 
-/// Carries out the unit that `Grid.unit` made, with the `texts` of its files by SHA-256; the answer is for `Grid.accept`.
+/// Executes the unit made by `Grid.unit`, given the `texts` of its files by SHA-256; returns the answer for
+/// `Grid.accept`.
 ///
-/// `progress` as for `Grid.run`.
+/// `progress` is as in `Grid.run`.
 #[pyfunction]
 #[pyo3(signature = (unit, settings, texts, progress=None))]
 pub(crate) fn run_unit<'py>(

@@ -1,5 +1,5 @@
-//! What admission did, for `run.json`: who was moved where, how deadlines fared, what probabilities came to, and which
-//! term of the utility ruled.
+//! Results of admission control for `run.json`: transitions between classes, deadlines, final probabilities, and the
+//! dominant terms of the utility.
 
 use std::collections::BTreeMap;
 
@@ -12,33 +12,33 @@ use serde::{Deserialize, Serialize};
 use crate::flows::met;
 use crate::source::Source;
 
-/// A probability has settled where it stays this near to where it ends.
+/// Maximum distance from the final value at which a probability counts as settled.
 const SETTLED_WITHIN: f64 = 0.2;
 
-/// Updates without which nothing is said of settling.
+/// Minimum number of updates for the settling statistics.
 const LEAST_TO_SETTLE: u64 = 10;
 
-/// Updates without which a probability says little.
+/// Minimum number of updates for a meaningful probability.
 pub const ENOUGH: u64 = 200;
 
-/// What admission did in a run.
+/// Results of admission control in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AdmissionRecord {
-    /// Measured finite flows by class asked for and class given: the transition matrix.
+    /// Measured finite flows by requested and assigned class: the transition matrix.
     pub transitions: Vec<Transition>,
-    /// Changes of class of flows under way, all flows of the run.
+    /// Class changes of running flows, over all flows of the run.
     pub moves: u64,
-    /// The probabilities.
+    /// Statistics of the probabilities.
     pub keys: Keys,
-    /// How quickly they settled; null where none had ten updates.
+    /// How quickly they settled; null if none had ten updates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settling: Option<Settling>,
-    /// The probabilities over time; null where they were not kept (`admission_every`).
+    /// The probabilities over time; null if they were not recorded (`admission_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
-    /// Completions and monitor intervals that taught nothing.
+    /// Completions and monitor intervals without an update.
     pub skipped: u64,
-    /// What applications were told, by group in order; those of groups that were told nothing are left out.
+    /// Notifications of applications, by group in order; groups without notifications are omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<GroupNotices>,
     /// Terms of the utility, in Gbit, seconds and Gbit/s.
@@ -46,103 +46,103 @@ pub struct AdmissionRecord {
     pub terms: Vec<Term>,
 }
 
-/// Flows that asked for one class and were given one.
+/// Flows with one requested and one assigned class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transition {
-    /// The class asked for.
+    /// The requested class.
     pub asked: Class,
-    /// The class given at the start.
+    /// The class assigned at the start.
     pub given: Class,
-    /// Flows.
+    /// Number of flows.
     pub flows: u64,
-    /// Those that met their deadline.
+    /// Flows that met their deadline.
     pub deadlines_met: u64,
-    /// Those that missed it.
+    /// Flows that missed their deadline.
     pub deadlines_missed: u64,
-    /// Of both, those that could not have met it alone in the network.
+    /// Flows of both kinds that could not have met it alone in the network.
     pub deadlines_infeasible: u64,
 }
 
-/// What the applications of a group were told of the classes of their flows, all flows of the run.
+/// Notifications to the applications of a group about the classes of their flows, over all flows of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupNotices {
     /// The group.
     pub group: String,
-    /// Notices of a lower class than asked for.
+    /// Notifications of a lower class than requested.
     pub downgraded: u64,
-    /// Notices of a higher class.
+    /// Notifications of a higher class than requested.
     pub upgraded: u64,
-    /// How often a flow was held back.
+    /// Number of deferrals of flows.
     pub deferrals: u64,
-    /// How long flows were held back, altogether, in seconds.
+    /// Total time of deferrals, in seconds.
     pub held_s: f64,
-    /// Flows that asked for a lower class than they would have, after a notice.
+    /// Flows that requested a lower class than planned, after a notification.
     pub reclassified: u64,
 }
 
-/// Probabilities: one for each source, destination and class that was updated.
+/// Statistics of the probabilities, one for each updated source, destination and class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Keys {
-    /// How many.
+    /// Number of probabilities.
     pub count: u64,
-    /// How many had 200 updates or more.
+    /// Number of probabilities with 200 updates or more.
     pub with_200_updates: u64,
-    /// The fewest updates of one.
+    /// Fewest updates of a probability.
     pub fewest_updates: u64,
-    /// The median of updates.
+    /// Median number of updates.
     pub median_updates: u64,
-    /// The smallest probability in the end.
+    /// Smallest final probability.
     pub p_min: f64,
-    /// The median of probabilities.
+    /// Median final probability.
     pub p_median: f64,
-    /// The largest.
+    /// Largest final probability.
     pub p_max: f64,
-    /// The largest difference between a probability in the end and about half of its updates before.
+    /// Largest difference between a final probability and its value after about half of its updates.
     pub largest_drift: f64,
 }
 
-/// How quickly the probabilities with at least ten updates came to stay near where they ended.
+/// How quickly the probabilities with at least ten updates settled near their final values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
-    /// How near that is.
+    /// Maximum distance from the final value.
     pub band: f64,
     /// The round trip of a packet of one byte between the first and the last host of the empty network, in seconds.
     pub rtt_s: f64,
     /// Probabilities with at least ten updates.
     pub keys: u64,
-    /// Those that were inside the band in the whole last tenth of their updates; the others count below too.
+    /// Probabilities inside the band during the whole last tenth of their updates; the others count below too.
     pub settled: u64,
-    /// Updates until the last that left one outside the band: the median of the probabilities.
+    /// Updates until the last one outside the band: median over the probabilities.
     pub p50_updates: u64,
-    /// The same of nine in ten.
+    /// The same: 90th percentile.
     pub p90_updates: u64,
-    /// Time from the first update to that one, in round trips: the median.
+    /// Time from the first update to that one, in round trips: median.
     pub p50_rtts: f64,
-    /// The same of nine in ten.
+    /// The same: 90th percentile.
     pub p90_rtts: f64,
 }
 
 /// Probabilities over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OverTime {
-    /// Length of a bin, in seconds; the first begins with the run.
+    /// Length of a bin, in seconds; the first bin starts with the run.
     pub every_s: f64,
-    /// By class asked for, in order.
+    /// By requested class, in order.
     pub classes: Vec<ClassProbability>,
 }
 
-/// The probabilities of a class that flows ask for.
+/// The probabilities of a requested class.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassProbability {
     /// The class.
     pub class: Class,
-    /// Probabilities that were updated at least once.
+    /// Number of probabilities with at least one update.
     pub keys: u64,
-    /// Their mean at the end of each bin; before its first update a probability is 1.
+    /// Their mean at the end of each bin; 1 before the first update of a probability.
     pub mean_p: Vec<f64>,
 }
 
-/// The magnitude of a term, to a quarter of its power of two.
+/// The magnitude of a term, to a quarter of a power of two.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Term {
     /// Its name.
@@ -156,8 +156,8 @@ pub struct Term {
 }
 
 impl AdmissionRecord {
-    /// What admission did in `outcome`; `None` without an admission policy. `rtt` is the round trip of a packet of one byte
-    /// in the empty network.
+    /// Returns the results of admission control in `outcome`; `None` without an admission policy. `rtt` is the round
+    /// trip of a packet of one byte in the empty network.
     pub fn of(source: &Source, outcome: &Outcome, rtt: Span) -> Option<Self> {
         source.scenario.admission.part().levels()?;
         let accounts = || outcome.admission.iter().map(|(_, account)| account);

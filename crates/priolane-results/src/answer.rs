@@ -1,11 +1,11 @@
-//! What comes back from a unit of work: a run's record and tables in one piece of bytes.
+//! Result of a run executed elsewhere: its record and tables as one byte string.
 //!
 //! ```text
 //! "priolane answer\n"                16 bytes
 //! version of this format             1 byte
 //! 1 if both engines agreed, else 0   1 byte
 //! run.json, then each table that it lists, in its order: length (8 bytes, little endian), content
-//! SHA-256 of all before              32 bytes
+//! SHA-256 of everything before       32 bytes
 //! ```
 
 use std::io;
@@ -22,33 +22,33 @@ const MAGIC: &[u8; 16] = b"priolane answer\n";
 const FORMAT: u8 = 1;
 const HASH: usize = 32;
 
-/// A run that was carried out elsewhere.
+/// A run that was executed elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Its record, the list of files included.
+    /// Its record, including the list of files.
     pub record: RunRecord,
-    /// Content of its files, in the order of the record.
+    /// Contents of its files, in the order of the record.
     pub tables: Vec<Vec<u8>>,
     /// Whether both engines agreed on it.
     pub verified: bool,
 }
 
-/// Why bytes are not an answer.
+/// Why bytes are not a valid answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
-    /// They do not begin as one.
-    #[error("the answer is not one of priolane's: {0} bytes that begin otherwise")]
+    /// They do not start with the magic bytes.
+    #[error("the answer is not from priolane: its {0} bytes have no valid header")]
     Foreign(usize),
     /// Another version wrote it.
-    #[error("the answer has format {0}, this priolane reads format {FORMAT}: install the same version")]
+    #[error("the answer has format {0}, but this priolane reads format {FORMAT}: install the same version")]
     Format(u8),
-    /// The bytes have changed, or some are missing.
+    /// The bytes were modified or truncated.
     #[error("the answer is damaged: {0}")]
     Damaged(String),
 }
 
 impl Answer {
-    /// The record and tables of a run on one engine.
+    /// Creates the answer of a run on one engine.
     ///
     /// # Errors
     /// A table cannot be written as Parquet.
@@ -63,10 +63,10 @@ impl Answer {
         Ok(Self { record, tables, verified: false })
     }
 
-    /// The answer as bytes.
+    /// Encodes the answer as bytes.
     ///
     /// # Errors
-    /// A value of the record has no form in JSON.
+    /// A value of the record cannot be represented in JSON.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
         let text = self.record.to_text()?;
         let mut out = MAGIC.to_vec();
@@ -80,10 +80,10 @@ impl Answer {
         Ok(out)
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// Decodes the output of [`Self::encode`].
     ///
     /// # Errors
-    /// The bytes are something else, of another version, or not as they were written.
+    /// The bytes are something else, of another version, or modified.
     pub fn decode(bytes: &[u8]) -> Result<Self, AnswerError> {
         let damaged = |what: &str| AnswerError::Damaged(what.to_owned());
         let rest = bytes.strip_prefix(MAGIC).ok_or(AnswerError::Foreign(bytes.len()))?;
@@ -106,18 +106,18 @@ impl Answer {
         for file in &record.files {
             let content = part(&mut parts).filter(|content| is_whole(content, file));
             let content =
-                content.ok_or_else(|| AnswerError::Damaged(format!("{} is not whole", file.name)))?;
+                content.ok_or_else(|| AnswerError::Damaged(format!("{} is incomplete", file.name)))?;
             tables.push(content.to_vec());
         }
         let listed = |table: &Table| record.files.iter().any(|file| file.name == table.file());
         if !parts.is_empty() || !Table::ALL.iter().all(listed) {
-            return Err(damaged("its tables are not those of a run"));
+            return Err(damaged("it does not have the tables of a run"));
         }
         Ok(Self { record, tables, verified: verified != 0 })
     }
 }
 
-/// The next part, which is taken off `rest`.
+/// Removes and returns the next part of `rest`.
 fn part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, after) = rest.split_first_chunk::<8>()?;
     let (found, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;

@@ -1,11 +1,11 @@
-//! The bills of a run: what each machine, and each flow that pays for itself, used, owes and got.
+//! The bills of a run: usage, cost and goodput of each machine, and of each flow that pays for itself.
 //!
 //! ```text
-//! machine       a host in a group that pays (or that sends flows of the group): there for the whole run
-//! vbp           the machine owes for its pair; its flows owe nothing
-//! fbp           the machine owes P0; a flow owes for as long as it is more than best effort
-//! bytes         of a flow that completed its size, else what its sender last reported acknowledged; with a pair
-//!               that changed, as of the last report before the change
+//! machine       a host in a group that pays (or that sends flows of the group), for the whole run
+//! vbp           the machine pays for its pair; its flows pay nothing
+//! fbp           the machine pays P0; a flow pays while it is above best effort
+//! bytes         of a completed flow its size, else the bytes that its sender last reported acknowledged; if the pair
+//!               changed, those of the last report before the change
 //! ```
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use priolane_sim::scenario::ScenarioSpec;
 use crate::row;
 use crate::source::Source;
 
-/// Who pays in a run, and how much for what: by group.
+/// Payers and prices of a run, by group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pricing {
     /// The groups, by number.
@@ -31,42 +31,44 @@ pub struct Pricing {
 /// A group of machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PayingGroup {
-    /// Who pays for its flows, and which prices.
+    /// The price plan of its flows.
     pub plan: PricePlan,
-    /// What its machines pay for where they do.
+    /// The pair that its machines pay for, if they do.
     pub pair: Weights,
     /// Its hosts.
     pub hosts: Vec<u16>,
 }
 
 row! {
-    /// A row of `bills.parquet`: what a machine, or a flow that pays for itself, used and owes.
+    /// A row of `bills.parquet`: usage and cost of a machine, or of a flow that pays for itself.
     pub struct BillRow<'a> {
-        group: &'a str, "", "the experiment's group";
-        host: u32, "1", "the host that the machine is";
-        flow: Option<u32>, "1", "the flow that pays for itself; null for a machine";
+        group: &'a str, "", "group of the experiment";
+        host: u32, "1", "host of the machine";
+        flow: Option<u32>, "1", "flow that is billed separately; null for a machine";
         plan: &'a str, "",
-            "who pays for the group's flows: vbp, their machine; fbp, they themselves";
-        cos: &'a str, "", "class of service that the pair below buys: BE, DS or MRG";
+            "what is billed for the group's flows: vbp, their machine; fbp, each flow";
+        cos: &'a str, "", "class of service of the minimum rate and weight below: BE, DS or MRG";
         theta_bps: u64, "bit/s",
-            "minimum rate paid for, of a flow that at its start; 0 for none";
-        w: f64, "1", "weight paid for, of a flow that at its start";
+            "paid minimum rate, for a flow at its start; 0 for none";
+        w: f64, "1", "paid weight, for a flow at its start";
         seconds: f64, "s",
-            "time charged: the run, or of a flow the time in which it was more than BE";
-        weight_seconds: f64, "s", "integral of w - 1, where above 0, over that time";
-        reserved_bits: f64, "bit", "integral of the minimum rate over that time";
-        sent_bits: f64, "bit", "payload sent with a minimum rate";
-        base: f64, "currency", "P0's part of what is owed (of a flow P0s')";
-        weight: f64, "currency", "P1's part";
-        rate: f64, "currency", "P2's part";
-        total: f64, "currency", "all that is owed";
+            "charged time: the run; for a flow, the time in which its class was above BE";
+        weight_seconds: f64, "s", "integral of w - 1, where above 0, over the charged time";
+        reserved_bits: f64, "bit", "integral of the minimum rate over the charged time";
+        sent_bits: f64, "bit", "payload bytes sent with a minimum rate";
+        base: f64, "currency", "amount due by P0 (for a flow, by P0s)";
+        weight: f64, "currency", "amount due by P1";
+        rate: f64, "currency", "amount due by P2";
+        total: f64, "currency", "total amount due";
         delivered_bytes: u64, "B",
-            "payload delivered, of a machine that of all its flows, paid apart or not";
-        rate_bps: Option<f64>, "bit/s", "delivered_bytes over the run; null for a run of no length";
+            "delivered payload bytes; for a machine, those of all its flows, including flows billed \
+             separately";
+        rate_bps: Option<f64>, "bit/s", "delivered_bytes divided by the length of the run; null for a run \
+                                         of zero length";
     }
 }
 
-/// The bills of a run: by group machines by host, then flows by id.
+/// Computes the bills of a run: by group, machines by host, then flows by id.
 pub fn bills<'a>(pricing: &Pricing, source: &Source<'a>, outcome: &Outcome) -> Vec<BillRow<'a>> {
     let reported = Reported::of(outcome);
     let mut rows = Vec::new();
@@ -123,7 +125,8 @@ impl<'a> Group<'a, '_> {
         owed.into_iter().map(row).collect()
     }
 
-    /// The row of `owed` by a host, or a flow of it, for a pair, with bytes delivered in a run of a length.
+    /// Returns the row of the bill `owed` of a host, or of a flow of it, for a pair, with the delivered bytes and the
+    /// length of the run.
     fn row(
         &self,
         (host, pair): (u16, Weights),
@@ -158,13 +161,13 @@ fn started(spec: &FlowSpec, record: &FlowRecord, stop: Time) -> bool {
     !matches!(record.began, StartTime::Never | StartTime::NotIssued) && spec.start < stop
 }
 
-/// When a flow stopped paying: at its last acknowledgement, or with the run.
+/// Returns when a flow stopped paying: at its last acknowledgement, or at the end of the run.
 fn end(spec: &FlowSpec, record: &FlowRecord, stop: Time) -> Time {
     let took: Option<Span> = record.fct_acked.or(record.fct);
     took.map_or(stop, |took| (spec.start + took).min(stop))
 }
 
-/// Changes of pairs in mid-life, by flow and in order of time.
+/// Returns the changes of pairs of running flows, by flow and in order of time.
 fn changes(scenario: &ScenarioSpec) -> BTreeMap<FlowId, Vec<(Time, Weights)>> {
     let mut changes: BTreeMap<FlowId, Vec<(Time, Weights)>> = BTreeMap::new();
     for control in &scenario.controls {
@@ -180,7 +183,7 @@ fn pairs(spec: &FlowSpec, changes: Option<&Vec<(Time, Weights)>>, end: Time) -> 
     std::iter::once((spec.start, spec.weights)).chain(later.copied()).collect()
 }
 
-/// What senders reported, by flow.
+/// Reports of senders, by flow.
 struct Reported(BTreeMap<FlowId, Vec<(Time, u64)>>);
 
 impl Reported {
@@ -192,7 +195,7 @@ impl Reported {
         Self(reports)
     }
 
-    /// Bytes sent with each of `pairs`.
+    /// Returns the bytes sent with each of `pairs`.
     fn between(&self, (spec, record): (&FlowSpec, &FlowRecord), pairs: &[(Time, Weights)]) -> Vec<u64> {
         let reports = self.0.get(&spec.id).map_or(&[][..], Vec::as_slice);
         let until = |at: Time| {

@@ -1,4 +1,4 @@
-//! Single values of a table of any columns, for the digest and the comparison of two runs.
+//! Single values of a table with any columns, for the digest and the comparison of two runs.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use arrow_schema::DataType;
 /// One value of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// Unknown, or does not apply.
+    /// Unknown or not applicable.
     Null,
-    /// Yes or no.
+    /// A Boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(u64),
     /// A real number.
     Real(f64),
@@ -34,16 +34,16 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-/// One column of a batch, its type known.
+/// A column of a batch with its type.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'a> {
-    /// Yes or no.
+    /// Booleans.
     Bool(&'a BooleanArray),
-    /// Small whole numbers.
+    /// Integers of 8 bits.
     U8(&'a UInt8Array),
-    /// Whole numbers.
+    /// Integers of 32 bits.
     U32(&'a UInt32Array),
-    /// Large whole numbers.
+    /// Integers of 64 bits.
     U64(&'a UInt64Array),
     /// Real numbers.
     F64(&'a Float64Array),
@@ -52,7 +52,7 @@ pub enum View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The typed view of an array; `None` for a type that no table of priolane has.
+    /// Returns the typed view of an array; `None` for a type that no table of priolane has.
     pub fn of(array: &'a dyn Array) -> Option<Self> {
         let any = array.as_any();
         match array.data_type() {
@@ -66,12 +66,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Views of all columns of a batch; `None` if one has a type that no table of priolane has.
+    /// Returns views of all columns of a batch; `None` if one has a type that no table of priolane has.
     pub fn all(batch: &'a RecordBatch) -> Option<Vec<Self>> {
         batch.columns().iter().map(|c| Self::of(c.as_ref())).collect()
     }
 
-    /// The value in `row`.
+    /// Returns the value in `row`.
     pub fn cell(&self, row: usize) -> Cell<'a> {
         match *self {
             Self::Bool(a) if a.is_valid(row) => Cell::Bool(a.value(row)),

@@ -1,32 +1,33 @@
-//! JSON files that carry a checksum of themselves: `run.json`, and `grid.json` and `report.json` of Python.
+//! JSON files with a checksum of their content: `run.json`, and `grid.json` and `report.json` of Python.
 //!
 //! The last member of the object is `"file_sha256"`: the SHA-256 of the whole file, as 64 lower-case hexadecimal
-//! digits, computed with these 64 digits replaced by zeros. A change of any byte is therefore noticed. The checksum
-//! protects against damage and careless edits, not against somebody who recomputes it.
+//! digits, computed with these 64 digits replaced by zeros. It detects any changed byte. The checksum protects against
+//! damage and careless edits, not against deliberate forgery.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::digest::hex;
 
-/// The member that holds the checksum.
+/// The member that contains the checksum.
 pub const KEY: &str = "file_sha256";
 
 const DIGITS: usize = 64;
 
-/// Why a text is not what was written.
+/// Why a text is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChecksumError {
-    /// There is no checksum: another program or another version wrote the file, or its end is missing.
-    #[error("it has no checksum: it is cut off, or another version of priolane wrote it")]
+    /// There is no checksum: another program or version wrote the file, or it is truncated.
+    #[error("it has no checksum: it is truncated, or another version of priolane wrote it")]
     Missing,
-    /// The checksum is not that of the content.
+    /// The checksum does not match the content.
     #[error("its checksum does not match its content: it has changed since it was written")]
     Mismatch,
 }
 
-/// The JSON object `text` with its checksum as the last member, on a line of its own if the object has lines.
+/// Returns the JSON object `text` with its checksum as the last member, on a separate line if the object has several
+/// lines.
 ///
-/// Returns `None` if `text` is not an object with at least one member, by its braces.
+/// Returns `None` if `text` is not an object with at least one member, judging by its braces.
 pub fn with_checksum(text: &str) -> Option<String> {
     let members = text.trim().strip_suffix('}')?.trim_end();
     if !members.starts_with('{') || members.len() == 1 {
@@ -49,10 +50,10 @@ fn space(indent: &str) -> &'static str {
     if indent.is_empty() { "" } else { " " }
 }
 
-/// Whether the checksum at the end of `text` is that of `text`.
+/// Verifies the checksum at the end of `text`.
 ///
 /// # Errors
-/// There is no checksum, or it is another.
+/// There is no checksum, or it does not match.
 pub fn verify(text: &[u8]) -> Result<(), ChecksumError> {
     let at = digits_at(text).ok_or(ChecksumError::Missing)?;
     let mut hash = Sha256::new();
@@ -63,7 +64,7 @@ pub fn verify(text: &[u8]) -> Result<(), ChecksumError> {
     if matches { Ok(()) } else { Err(ChecksumError::Mismatch) }
 }
 
-/// Where the digits of the checksum begin: they end the text, up to the closing quote, brace and white space.
+/// Returns the offset of the checksum's digits: they end the text, up to the closing quote, brace and white space.
 fn digits_at(text: &[u8]) -> Option<usize> {
     let object = text.trim_ascii_end().strip_suffix(b"}")?;
     let value = object.trim_ascii_end().strip_suffix(b"\"")?;

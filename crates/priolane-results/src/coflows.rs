@@ -1,11 +1,11 @@
 //! `coflows.parquet`: one row per coflow.
 //!
 //! ```text
-//! CCT      last finish of a flow of the coflow - first start of one
+//! CCT      last completion of a flow of the coflow - first start of one
 //! size     payload bytes of all its flows
 //! ```
 //!
-//! A coflow is unfinished while a flow of it is. It is measured if its first flow is.
+//! A coflow is unfinished while one of its flows is. It is measured if its first flow is.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ use crate::source::Source;
 row! {
     /// A row of `coflows.parquet`: a coflow.
     pub struct CoflowRow<'a> {
-        group: &'a str, "", "the experiment's group";
-        coflow: u32, "1", "the coflow's number in its group";
-        flows: u32, "1", "its flows";
-        bytes: Option<u64>, "B", "payload bytes of all its flows; null if one is without end";
-        class_asked: u8, "1", "class that its first flow asked for";
-        class_given: u8, "1", "class that this flow was given at the start";
-        start_ps: u64, "ps", "when its first flow started, since the start of the run";
+        group: &'a str, "", "group of the experiment";
+        coflow: u32, "1", "number of the coflow in its group";
+        flows: u32, "1", "number of flows";
+        bytes: Option<u64>, "B", "payload bytes of all its flows; null if one is endless";
+        class_asked: u8, "1", "requested class of its first flow";
+        class_given: u8, "1", "assigned class of its first flow at the start";
+        start_ps: u64, "ps", "start of its first flow, since the start of the run";
         cct_ps: Option<u64>, "ps",
             "from start_ps to the arrival of the last payload byte of its last flow; null if unfinished";
         cos: &'a str, "", "class of service of its first flow: BE, DS or MRG";
@@ -35,7 +35,7 @@ row! {
     }
 }
 
-/// The coflows of a run by group and number; none where no flow belongs to one.
+/// Returns the coflows of a run by group and number; empty if no flow belongs to one.
 pub fn coflows<'a>(source: &Source<'a>, outcome: &Outcome) -> Vec<CoflowRow<'a>> {
     let mut all: BTreeMap<(u16, CoflowId), (CoflowRow<'a>, Time)> = BTreeMap::new();
     let specs = source.scenario.flows.iter().zip(source.measured).zip(&outcome.flows);
@@ -61,7 +61,7 @@ pub fn coflows<'a>(source: &Source<'a>, outcome: &Outcome) -> Vec<CoflowRow<'a>>
     all.into_values().map(|(row, _)| row).collect()
 }
 
-/// The row of a coflow of one flow.
+/// Returns the row of a coflow with one flow.
 fn of_one<'a>(source: &Source<'a>, spec: &FlowSpec, record: &FlowRecord) -> CoflowRow<'a> {
     CoflowRow {
         group: source.group(spec.group).unwrap_or_default(),

@@ -1,6 +1,6 @@
-//! Columns of tables and rows typed by them.
+//! Columns of tables, and typed rows.
 //!
-//! [`row!`] declares the columns of a table once: name, type, unit and meaning. It makes the row's struct, the Arrow
+//! [`row!`] declares the columns of a table once: name, type, unit and meaning. It defines the row's struct, the Arrow
 //! schema, the writer and the reader, which finds columns by name. `docs/results.md` describes the tables in prose.
 
 use std::collections::BTreeMap;
@@ -22,23 +22,23 @@ pub struct Column {
     pub kind: DataType,
     /// Its unit: `ps`, `B`, `1` for plain numbers, empty for names.
     pub unit: &'static str,
-    /// What it means, and when it is null.
+    /// Its meaning, and when it is null.
     pub meaning: &'static str,
-    /// Whether a value can be unknown.
+    /// Whether values can be null.
     pub nulls: Nulls,
 }
 
-/// Whether a column has values that are unknown or do not apply.
+/// Whether values of a column can be unknown or not applicable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nulls {
     /// Every row has a value.
     Never,
-    /// A row may lack one.
+    /// A row may have no value.
     Possible,
 }
 
 impl Column {
-    /// The Arrow field, with `unit` and `meaning` in its metadata.
+    /// Returns the Arrow field, with `unit` and `meaning` in its metadata.
     pub fn field(&self) -> Field {
         let metadata = Metadata::from([("unit", self.unit), ("meaning", self.meaning)]);
         Field::new(self.name, self.kind.clone(), self.nulls == Nulls::Possible).with_metadata(metadata)
@@ -50,17 +50,17 @@ pub trait Row<'a>: Sized {
     /// The columns, in order.
     const COLUMNS: &'static [Column];
 
-    /// The columns of `rows`, in order.
+    /// Returns the columns of `rows`, in order.
     fn arrays(rows: &[Self]) -> Vec<ArrayRef>;
 
-    /// The rows of a stored batch. Columns are found by name; others are ignored.
+    /// Reads the rows of a stored batch. Columns are found by name; others are ignored.
     ///
     /// # Errors
-    /// `InvalidData` if a column is missing, has another type, or lacks a value that every row has.
+    /// `InvalidData` if a column is missing, has another type, or lacks a required value.
     fn read(batch: &'a RecordBatch) -> io::Result<Vec<Self>>;
 }
 
-/// The batch of `rows`, with `metadata` about their table.
+/// Returns the batch of `rows`, with `metadata` about their table.
 pub fn batch<'a, R: Row<'a>>(rows: &[R], metadata: BTreeMap<String, String>) -> RecordBatch {
     let fields: Vec<Field> = R::COLUMNS.iter().map(Column::field).collect();
     let schema = Schema::new_with_metadata(fields, metadata);
@@ -68,7 +68,7 @@ pub fn batch<'a, R: Row<'a>>(rows: &[R], metadata: BTreeMap<String, String>) -> 
         .expect("invariant: `row!` declares schema and arrays")
 }
 
-/// A type that a column can have: a plain one, or an `Option` of one where values can be null.
+/// A type of column values: a plain type, or an `Option` of one if values can be null.
 pub trait Value<'a>: Sized {
     /// The column's Arrow type.
     const KIND: DataType;
@@ -77,10 +77,10 @@ pub trait Value<'a>: Sized {
     /// The Arrow array of the column.
     type Array: Array + 'static;
 
-    /// The array of `values`.
+    /// Returns the array of `values`.
     fn array(values: impl Iterator<Item = Self>) -> ArrayRef;
 
-    /// The value in `row`; `None` if it is null and must not be.
+    /// Returns the value in `row`; `None` if it is null but must not be.
     fn get(array: &'a Self::Array, row: usize) -> Option<Self>;
 }
 
@@ -125,7 +125,7 @@ values! {
     Utf8 StringArray &'a str;
 }
 
-/// The array of the column called `name`.
+/// Returns the array of the column `name`.
 ///
 /// # Errors
 /// `InvalidData` if it is missing or has another type.
@@ -134,13 +134,13 @@ pub fn array<'a, V: Value<'a>>(batch: &'a RecordBatch, name: &str) -> io::Result
     column.ok_or_else(|| invalid(name))
 }
 
-/// A stored table whose column `name` is not as it was written.
+/// Returns the error that the column `name` of a stored table is invalid.
 pub fn invalid(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("column `{name}` is missing or has another type"))
 }
 
-/// Declares a table's row: for each column its name, type, unit and meaning. The struct's fields are documented by the
-/// meanings.
+/// Declares a table's row: for each column its name, type, unit and meaning. The meanings are the documentation of the
+/// struct's fields.
 #[macro_export]
 macro_rules! row {
     (

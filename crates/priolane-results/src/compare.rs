@@ -1,4 +1,4 @@
-//! Where two runs differ: two engines row by row, two directories run by run.
+//! Differences between two runs: two engines row by row, two directories run by run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,14 +14,14 @@ use crate::rows::{Rows, Table};
 use crate::store::{Store, StoreError};
 use crate::tables;
 
-/// The first cell in which two runs' tables differ.
+/// The first cell in which the tables of two runs differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The table's name.
     pub table: &'static str,
-    /// The row, from 0.
+    /// The index of the row, from 0.
     pub row: usize,
-    /// The column's name; `rows` where one table ends at `row` and the other goes on.
+    /// The column's name; `rows` if one table ends at `row` and the other continues.
     pub column: String,
     /// The value on one side.
     pub a: String,
@@ -35,7 +35,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The first cell in which the tables of two runs in memory differ, in the order of the digest.
+/// Returns the first cell in which the tables of two runs in memory differ, in the order of the digest.
 pub fn first_difference(a: &Rows, b: &Rows) -> Option<Difference> {
     a.tables().find_map(|table| {
         let pairs = a.batches(table).zip(b.batches(table));
@@ -55,7 +55,7 @@ fn differing_length(table: Table, a: usize, b: usize) -> Option<Difference> {
     (a != b).then(|| Difference { table: table.name(), row, column: "rows".into(), a: a_rows, b: b_rows })
 }
 
-/// The first differing cell of two batches that begin at row `from` of `table`.
+/// Returns the first differing cell of two batches that start at row `from` of `table`.
 fn differing_cell((table, from): (Table, usize), a: &RecordBatch, b: &RecordBatch) -> Option<Difference> {
     if a == b {
         return None;
@@ -75,7 +75,7 @@ fn differing_cell((table, from): (Table, usize), a: &RecordBatch, b: &RecordBatc
     })
 }
 
-/// Two directories of runs, side by side.
+/// Comparison of two directories of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Runs in both: the same experiment, scheme, sweep point and seed.
@@ -86,7 +86,7 @@ pub struct Comparison {
     pub only_b: Vec<RunName>,
 }
 
-/// What makes two runs of different directories the same run, whatever version made them.
+/// Identifies a run across directories, independent of the version that produced it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct RunName {
     /// Title of the experiment.
@@ -106,41 +106,41 @@ impl RunName {
     }
 }
 
-/// A run that both directories have.
+/// A run that is in both directories.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommonRun {
-    /// Which run.
+    /// The run.
     pub name: RunName,
     /// Its id in the first directory.
     pub run_a: String,
     /// Its id in the second directory.
     pub run_b: String,
-    /// How the two compare.
-    pub outcome: Sameness,
+    /// The result of the comparison.
+    pub outcome: RunComparison,
 }
 
-/// How two runs compare.
+/// The result of comparing two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sameness {
-    /// Equal digests, and equal records in all that is not the run's name.
+pub enum RunComparison {
+    /// Equal digests, and equal records except for the run's name.
     Equal,
-    /// The first value of the records that differs: its dotted name and both values.
+    /// The first differing value of the records: its dotted name and both values.
     Metric {
         /// For example `summary.all.mean_fct_s`.
         name: String,
-        /// In the first directory.
+        /// Value in the first directory.
         a: Value,
-        /// In the second directory.
+        /// Value in the second directory.
         b: Value,
     },
-    /// Equal records but for the digest: the first row that differs.
+    /// Equal records except for the digest: the first differing row.
     Row(Difference),
-    /// Digests differ, but nothing in the tables does: the two were written by different table formats.
+    /// Digests differ, but the tables are equal: they were written in different table formats.
     Format,
 }
 
-/// Compares the whole runs of two directories.
+/// Compares the complete runs of two directories.
 pub fn compare(a: &Path, b: &Path) -> Result<Comparison, StoreError> {
     let (left, right) = (whole_runs(a)?, whole_runs(b)?);
     let only =
@@ -163,25 +163,25 @@ fn whole_runs(directory: &Path) -> Result<Runs, StoreError> {
     Ok(records.map(|record| (RunName::of(&record), record)).collect())
 }
 
-fn sameness((a, x): (&Path, &RunRecord), (b, y): (&Path, &RunRecord)) -> Result<Sameness, StoreError> {
+fn sameness((a, x): (&Path, &RunRecord), (b, y): (&Path, &RunRecord)) -> Result<RunComparison, StoreError> {
     if let Some((name, a, b)) = differing_result(x, y) {
-        return Ok(Sameness::Metric { name, a, b });
+        return Ok(RunComparison::Metric { name, a, b });
     }
     if x.digest == y.digest {
-        return Ok(Sameness::Equal);
+        return Ok(RunComparison::Equal);
     }
     for table in Table::ALL {
         if let Some(row) = stored_difference(table, &a.join(&x.run), &b.join(&y.run))? {
-            return Ok(Sameness::Row(row));
+            return Ok(RunComparison::Row(row));
         }
     }
-    Ok(Sameness::Format)
+    Ok(RunComparison::Format)
 }
 
-/// Members of `run.json` that say which run it is, by which version, and how its tables are stored.
+/// Members of `run.json` that identify the run, its version and the storage of its tables.
 pub const NOT_RESULTS: [&str; 8] = ["run", "version", "title", "scheme", "point", "seed", "merged", "files"];
 
-/// The dotted name and both values of the first result, the digest aside, that differs between two records.
+/// Returns the dotted name and both values of the first differing result of two records, without the digest.
 fn differing_result(a: &RunRecord, b: &RunRecord) -> Option<(String, Value, Value)> {
     let results = |record: &RunRecord| {
         let mut value = serde_json::to_value(record).unwrap_or(Value::Null);
@@ -193,8 +193,8 @@ fn differing_result(a: &RunRecord, b: &RunRecord) -> Option<(String, Value, Valu
     first_differing_value(&results(a), &results(b))
 }
 
-/// The dotted name and both values of the first member in which two records of the same run differ, the digest
-/// first. How tables are stored (`files`) is left out.
+/// Returns the dotted name and both values of the first differing member of two records of the same run, the digest
+/// first. Ignores the storage of tables (`files`).
 pub fn differing_member(a: &RunRecord, b: &RunRecord) -> Option<(String, Value, Value)> {
     if a.digest != b.digest {
         return Some(("digest".to_owned(), Value::from(a.digest.as_str()), Value::from(b.digest.as_str())));
@@ -206,8 +206,8 @@ pub fn differing_member(a: &RunRecord, b: &RunRecord) -> Option<(String, Value, 
     first_differing_value(&a, &b)
 }
 
-/// The dotted name and both values of the first leaf in which two JSON trees differ, keys in order; `summary`
-/// comes first.
+/// Returns the dotted name and both values of the first differing leaf of two JSON trees, in order of keys with
+/// `summary` first.
 fn first_differing_value(a: &Value, b: &Value) -> Option<(String, Value, Value)> {
     let (Some(x), Some(y)) = (a.as_object(), b.as_object()) else {
         return (a != b).then(|| (String::new(), a.clone(), b.clone()));
@@ -223,7 +223,7 @@ fn first_differing_value(a: &Value, b: &Value) -> Option<(String, Value, Value)>
     })
 }
 
-/// The first differing cell of a table in two run directories.
+/// Returns the first differing cell of a table in two run directories.
 fn stored_difference(table: Table, a: &Path, b: &Path) -> Result<Option<Difference>, StoreError> {
     let failed =
         |directory: &Path, source| StoreError { doing: "read", path: directory.join(table.file()), source };

@@ -1,8 +1,8 @@
 //! The digest of a run: BLAKE3 over the rows of its tables in canonical order.
 //!
-//! Each table enters as its name and its columns' names, then row by row: a tag and the value of each
-//! cell, numbers as eight little-endian bytes, names with their length. File bytes, compression and
-//! whatever depends on the engine stay out.
+//! Each table contributes its name and its columns' names, then row by row a tag and the value of each cell: numbers
+//! as eight little-endian bytes, names with their length. File bytes, compression and everything that depends on the
+//! engine are excluded.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use crate::cell::{Cell, View};
 use crate::rows::{Rows, Table};
 
-/// The digest of a run's tables, as 64 hexadecimal digits.
+/// Returns the digest of a run's tables, as 64 hexadecimal digits.
 pub fn of_rows(rows: &Rows) -> String {
     let mut digest = Digest::default();
     for table in rows.tables() {
@@ -23,19 +23,19 @@ pub fn of_rows(rows: &Rows) -> String {
     digest.finish()
 }
 
-/// A digest in the making. Tables enter in the order of `Table::ALL`.
+/// A digest under construction. Tables are added in the order of `Table::ALL`.
 #[derive(Debug, Default)]
 pub struct Digest {
     hash: blake3::Hasher,
-    /// What is not hashed yet: hashing cell by cell would cost more than the hash.
+    /// Bytes not hashed yet: hashing each cell separately would cost more than the hash itself.
     pending: Vec<u8>,
 }
 
-/// Bytes hashed at once.
+/// Number of bytes hashed at once.
 const CHUNK: usize = 1 << 16;
 
 impl Digest {
-    /// Begins a table.
+    /// Starts a table.
     pub fn begin(&mut self, table: Table) {
         self.text(table.name());
         for column in table.columns() {
@@ -43,8 +43,8 @@ impl Digest {
         }
     }
 
-    /// Adds the rows of a batch of the table begun last. A batch with a column type that no table of
-    /// priolane has changes the digest by that fact alone.
+    /// Adds the rows of a batch of the current table. A batch with an unsupported column type only adds a marker for
+    /// that fact.
     pub fn add(&mut self, batch: &RecordBatch) {
         let Some(columns) = View::all(batch) else {
             self.pending.push(u8::MAX);
@@ -61,7 +61,7 @@ impl Digest {
         }
     }
 
-    /// The digest as 64 hexadecimal digits.
+    /// Returns the digest as 64 hexadecimal digits.
     pub fn finish(mut self) -> String {
         self.hash.update(&self.pending);
         self.hash.finalize().to_hex().to_string()
@@ -88,7 +88,7 @@ impl Digest {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Returns bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {

@@ -14,52 +14,54 @@ use crate::source::Source;
 row! {
     /// A row of `flows.parquet`: a flow.
     pub struct FlowRow<'a> {
-        flow: u32, "1", "the flow's id: its line in the run's flow list, from 0";
+        flow: u32, "1", "id of the flow: its row in the flow list of the run, from 0";
         group: Option<&'a str>, "",
-            "the experiment's group that the flow belongs to; null if it has none";
-        src: u32, "1", "the sending host";
-        dst: u32, "1", "the receiving host";
-        bytes: Option<u64>, "B", "payload bytes; null for a flow without end";
+            "group of the experiment that the flow belongs to; null if it has none";
+        src: u32, "1", "sending host";
+        dst: u32, "1", "receiving host";
+        bytes: Option<u64>, "B", "payload bytes; null for an endless flow";
         start_ps: Option<u64>, "ps",
-            "when the application started the flow, since the start of the run; null if it waited for others to \
-             the end";
+            "start of the flow by the application, since the start of the run; null if it never started \
+             because it depends on unfinished flows";
         fct_ps: Option<u64>, "ps",
             "from start_ps to the arrival of the last payload byte at the receiver; null if unfinished";
         fct_acked_ps: Option<u64>, "ps",
-            "from start_ps to the last acknowledgement at the sender; null if it did not arrive or there is none";
+            "from start_ps to the last acknowledgement at the sender; null if it did not arrive or is never \
+             sent";
         bare_fct_ps: Option<u64>, "ps",
-            "fct_ps of the same flow alone in the network at line rate without handshake; null for a flow without \
-             end";
+            "fct_ps of the same flow alone in the network at line rate without handshake; null for an \
+             endless flow";
         slowdown: Option<f64>, "1",
-            "fct_ps / bare_fct_ps, or over the time with a handshake where the experiment says so; never clamped; \
-             null if unfinished";
-        class_asked: u8, "1", "class asked for at the start, 0 is served first";
+            "fct_ps / bare_fct_ps, with a handshake in bare_fct_ps if the experiment sets so; never \
+             clamped; null if unfinished";
+        class_asked: u8, "1", "requested class at the start; 0 is served first";
         class_given: u8, "1",
-            "class given for it at the start: class_asked without an admission policy";
-        moves: u32, "1", "changes of the given class while the flow was under way";
+            "assigned class at the start: class_asked without an admission policy";
+        moves: u32, "1", "number of changes of the assigned class while the flow was active";
         class_first: u8, "1", "class of the first payload packet";
-        class_last: u8, "1", "class of the payload packet sent last";
+        class_last: u8, "1", "class of the last payload packet sent";
         deadline_ps: Option<u64>, "ps",
-            "deadline, since the start of the run; null without deadline";
+            "deadline, since the start of the run; null without a deadline";
         met: Option<bool>, "",
-            "whether the last byte arrived by deadline_ps; null without deadline, or unfinished with a deadline \
-             after the end of the run";
-        retransmits: u32, "1", "packets sent again";
+            "whether the last byte arrived by deadline_ps; null without a deadline, or if unfinished with a \
+             deadline after the end of the run";
+        retransmits: u32, "1", "retransmitted packets";
         timeouts: u32, "1", "retransmission timeouts";
-        cos: &'a str, "", "class of service that the pair below buys: BE, DS or MRG";
+        cos: &'a str, "", "class of service of the minimum rate and weight below: BE, DS or MRG";
         theta_bps: u64, "bit/s",
-            "minimum rate paid for by the flow, or by its machine; 0 for none";
+            "minimum rate paid by the flow or by its machine; 0 for none";
         w: f64, "1",
-            "weight paid for by the flow, or by its machine; 1 is best effort's";
+            "weight paid by the flow or by its machine; 1 for best effort";
         missing_bytes: u64, "B",
-            "payload that an unreliable transport gave up and that did not arrive; fct_ps is of the rest";
+            "payload bytes that an unreliable transport abandoned and that did not arrive; fct_ps is of the \
+             rest";
         measured: bool, "", "whether the flow started inside the measured window";
         coflow: Option<u32>, "1",
-            "the coflow of its group that it belongs to; null if to none";
+            "coflow of its group that it belongs to; null if none";
     }
 }
 
-/// The rows of the flows `range`.
+/// Returns the rows of the flows in `range`.
 pub(crate) fn rows<'a>(source: &Source<'a>, outcome: &Outcome, range: Range<usize>) -> Vec<FlowRow<'a>> {
     let specs = source.scenario.flows.range(range.clone()).zip(outcome.flows.range(range.clone()));
     let alone = source.bare_fct[range.clone()].iter().zip(&source.denominators()[range.clone()]);
@@ -74,7 +76,7 @@ pub(crate) fn rows<'a>(source: &Source<'a>, outcome: &Outcome, range: Range<usiz
     .collect()
 }
 
-/// The row of a flow, less what depends on the rest of the run.
+/// Returns the row of a flow, without values that depend on the rest of the run.
 fn row_of<'a>(source: &Source<'a>, spec: &FlowSpec, record: &FlowRecord) -> FlowRow<'a> {
     FlowRow {
         flow: spec.id.0,
@@ -105,14 +107,14 @@ fn row_of<'a>(source: &Source<'a>, spec: &FlowSpec, record: &FlowRecord) -> Flow
     }
 }
 
-/// A flow's completion time over its completion time alone, not clamped; `None` if either is unknown.
+/// Returns a flow's completion time over its ideal completion time, not clamped; `None` if either is unknown.
 pub fn slowdown(fct: Option<Span>, bare: Option<Span>) -> Option<f64> {
     let (fct, bare) = (fct?, bare.filter(|bare| bare.0 > 0)?);
     Some(fct.0 as f64 / bare.0 as f64)
 }
 
-/// Whether a flow met its deadline. `None` without deadline, without end, or unfinished at `stopped_at`
-/// with the deadline still to come (censored).
+/// Returns whether a flow met its deadline. `None` without a deadline, for an endless flow, or if it is unfinished at
+/// `stopped_at` with its deadline in the future (censored).
 pub fn met(spec: &FlowSpec, record: &FlowRecord, stopped_at: Time) -> Option<bool> {
     let deadline = spec.deadline?;
     spec.size?;

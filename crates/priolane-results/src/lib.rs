@@ -1,4 +1,4 @@
-//! What a run leaves on disk: tables, `run.json`, and the directory that holds them.
+//! The results of a run on disk: tables, `run.json`, and their directory.
 
 pub mod admission;
 pub mod answer;
@@ -20,7 +20,7 @@ pub mod summary;
 pub mod tables;
 pub mod tokens;
 
-// What the expansion of `row!` names.
+// Used by the expansion of `row!`.
 #[doc(hidden)]
 pub use arrow_array;
 pub use arrow_array::RecordBatch;
@@ -32,9 +32,9 @@ macro_rules! results {
     };
 }
 
-/// The version of results: raised by every change after which the same experiment gives other rows, held by the kept
-/// fingerprints of priolane-lab's `tests/runs/fingerprints.rs`. Runs of another version are not taken for those of this one.
+/// The version of results, raised by every change after which the same experiment yields other rows. The fingerprints
+/// in priolane-lab's `tests/runs/fingerprints.rs` check it. Runs of another version are not reused.
 pub const RESULTS: u32 = results!();
 
-/// The version that records state: the crate's, and that of results.
+/// The version in records: the crate's version and that of results.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+results.", results!());

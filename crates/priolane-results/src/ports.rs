@@ -1,4 +1,4 @@
-//! `ports.parquet`: one row per egress port, class and queue that saw a packet.
+//! `ports.parquet`: one row per egress port, class and queue with packets.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,31 @@ use priolane_sim::topology::Topology;
 use crate::row;
 
 row! {
-    /// A row of `ports.parquet`: an egress port, class and queue that saw a packet.
+    /// A row of `ports.parquet`: an egress port, class and queue with packets.
     pub struct PortRow<'a> {
         port: &'a str, "",
-            "the egress port, named by the nodes its link joins: leaf0->spine1";
-        link: u32, "1", "the link's number in the topology";
-        class: u8, "1", "class on the wire, 0 is served first";
+            "egress port, named by the two nodes of its link: leaf0->spine1";
+        link: u32, "1", "number of the link in the topology";
+        class: u8, "1", "class on the wire; 0 is served first";
         queue: u8, "1", "queue of the port that served the class";
         packets: u64, "1", "packets served";
-        bytes: u64, "B", "bytes served, on the wire";
-        dropped: u64, "1", "packets dropped for want of room";
+        bytes: u64, "B", "bytes served, as on the wire";
+        dropped: u64, "1", "packets dropped because the buffer was full";
         marked: u64, "1", "packets marked with congestion experienced";
-        lost: u64, "1", "packets lost on the link after they were served";
+        lost: u64, "1", "packets lost on the link after service";
         inversions: u64, "1",
-            "packets served while a packet of a better (smaller) class waited in the same port";
+            "packets served while a packet of a higher-priority (smaller) class was queued in the same port";
         waited_mean_ps: Option<f64>, "ps",
             "mean time from arrival at the port to start of service; null if no packet was served";
         trimmed: u64, "1",
-            "packets whose payload was cut off here; they go on as headers";
+            "packets whose payload was trimmed here; they continue as headers";
         expired: u64, "1",
-            "packets (tokens) discarded here as they had waited too long";
-        paused_ps: u64, "ps", "how long the next switch held the class back here (PFC)";
+            "packets (tokens) discarded here because they expired";
+        paused_ps: u64, "ps", "time for which the next switch paused the class here (PFC)";
     }
 }
 
-/// The row of `record`; `ports` are names by link.
+/// Returns the row of `record`; `ports` are names by link.
 pub(crate) fn row_of<'a>(record: &PortClassRecord, ports: &'a [String]) -> PortRow<'a> {
     let served = record.packets;
     PortRow {
@@ -53,7 +53,7 @@ pub(crate) fn row_of<'a>(record: &PortClassRecord, ports: &'a [String]) -> PortR
     }
 }
 
-/// The name of every egress port, by link: `leaf0->spine1`; a second link between the same nodes is
+/// Returns the names of all egress ports, by link: `leaf0->spine1`; a second link between the same nodes is
 /// `leaf0->spine1#2`.
 pub fn port_names(topology: &Topology) -> Vec<String> {
     let mut seen: BTreeMap<_, u32> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! `run.json`: what a run was, what it counted, and what its flows add up to.
+//! `run.json`: the identity of a run, its counters, and the summary of its flows.
 //!
-//! No clock time and no engine is in it: the same run gives the same bytes anywhere. Its last member is a checksum of
-//! the file (`checksum`).
+//! It contains no clock time and no engine: the same run yields the same bytes anywhere. Its last member is a checksum
+//! of the file (`checksum`).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,10 +20,10 @@ use crate::summary::{
 };
 use crate::tokens::{ReceivedRecord, TokenRecord};
 
-/// The name of the file that makes a run whole: it is written last.
+/// The name of the file that marks a run as complete: it is written last.
 pub const FILE: &str = "run.json";
 
-/// A run as `run.json` tells it.
+/// The record of a run in `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// The run's id, which is also its directory's name.
@@ -32,9 +32,9 @@ pub struct RunRecord {
     pub version: String,
     /// Title of the experiment.
     pub title: String,
-    /// The scheme that was run.
+    /// The scheme of the run.
     pub scheme: String,
-    /// The sweep point: value by dotted key.
+    /// The sweep point: values by dotted key.
     pub point: BTreeMap<String, Value>,
     /// The seed of its random streams.
     pub seed: u64,
@@ -46,38 +46,38 @@ pub struct RunRecord {
     pub stopped_at_ps: u64,
     /// Totals over the run.
     pub counters: Counters,
-    /// Load asked for and offered.
+    /// Requested and offered load.
     pub load: LoadRecord,
-    /// What to check before trusting the run.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// "Are my priorities honoured?": over all ports, by class and serving queue.
+    /// Service of priorities over all ports, by class and queue.
     pub priorities: Vec<PriorityRow>,
-    /// What admission did; null without an admission policy.
+    /// Results of admission control; null without an admission policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<AdmissionRecord>,
-    /// Packets and bytes by class, from making to end; classes that saw no packet are left out.
+    /// Conservation of packets and bytes by class; classes without packets are omitted.
     pub ledger: Vec<LedgerRow>,
-    /// What the measured flows add up to, by size class; `all` always exists.
+    /// Summary of the measured flows, by size class; `all` always exists.
     pub summary: BTreeMap<String, Summary>,
-    /// What the measured coflows add up to, by class; left out where no flow belongs to one.
+    /// Summary of the measured coflows, by class; omitted if no flow belongs to one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub coflows: BTreeMap<String, CoflowSummary>,
-    /// Rates of flows without end, where senders report them (`rates_every`).
+    /// Rates of endless flows, if senders report them (`rates_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateRecord>,
-    /// What timely flows bring through the declared bottleneck (`metrics.effective`).
+    /// Throughput of flows that meet their deadlines at the declared bottleneck (`metrics.effective`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective: Option<EffectiveRecord>,
-    /// What priorities cost at a port, where ports are read (`sample_every`).
+    /// Cost of priorities at a port, if ports are sampled (`sample_every`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderRecord>,
-    /// What sets of ports add up to.
+    /// Summaries of sets of ports.
     #[serde(default)]
     pub ports: BTreeMap<PortSet, PortSummary>,
     /// Payload that reached hosts.
     #[serde(default)]
     pub received: ReceivedRecord,
-    /// What became of tokens; null where the transport has none that ports limit.
+    /// Outcomes of tokens; null if the transport has no tokens that ports limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenRecord>,
     /// The other files of the run's directory.
@@ -85,13 +85,13 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The text of `run.json`, its checksum included.
+    /// Returns the text of `run.json`, including its checksum.
     ///
     /// # Errors
-    /// A value has no form in JSON.
+    /// A value cannot be represented in JSON.
     pub fn to_text(&self) -> io::Result<String> {
         let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
-        with_checksum(&text).ok_or_else(|| io::Error::other("a run's record is a JSON object"))
+        with_checksum(&text).ok_or_else(|| io::Error::other("the record of a run must be a JSON object"))
     }
 }
 
@@ -100,40 +100,40 @@ impl RunRecord {
 pub struct FileRecord {
     /// Its name.
     pub name: String,
-    /// Its length.
+    /// Its length, in bytes.
     pub bytes: u64,
     /// SHA-256 of its content, as 64 hexadecimal digits.
     pub sha256: String,
 }
 
-/// Totals over a run. None depends on the engine.
+/// Totals over a run, independent of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Packets put on a link.
+    /// Packets transmitted, counted once per link.
     pub packet_hops: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped for lack of room.
     pub drops: u64,
-    /// Packets marked with congestion experienced, once per marking port.
+    /// Packets marked CE, counted once per marking port.
     pub marks: u64,
     /// Packets lost on links.
     pub lost: u64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmits: u64,
-    /// Packets that a switch had no way for, as links had failed.
+    /// Packets without a route at a switch, because links had failed.
     #[serde(default)]
     pub unrouted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Flows of the run.
+    /// Number of flows of the run.
     pub flows: u64,
-    /// Flows that were delivered whole.
+    /// Number of flows that were fully delivered.
     pub completed: u64,
-    /// Flows without end.
+    /// Number of endless flows.
     pub endless: u64,
 }
 
 impl Counters {
-    /// The totals of `outcome`.
+    /// Returns the totals of `outcome`.
     pub fn of(scenario: &ScenarioSpec, outcome: &Outcome) -> Self {
         let ports = |value: fn(&PortClassRecord) -> u64| outcome.ports.iter().map(value).sum();
         let flows = &outcome.flows;
@@ -152,42 +152,42 @@ impl Counters {
     }
 }
 
-/// Load as a fraction of capacity: asked for by the experiment and offered by the flow list.
+/// Load as a fraction of capacity: requested by the experiment and offered by the flow list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
-    /// Asked for; null unless exactly one group asks for a load.
+    /// Requested load; null unless exactly one group requests a load.
     pub asked: Option<f64>,
-    /// Payload offered to the hosts' links.
+    /// Load offered to the hosts' links.
     pub offered_host: Option<f64>,
-    /// Payload offered to the core.
+    /// Load offered to the core.
     pub offered_core: Option<f64>,
-    /// Asked and offered load of the groups that ask for one, measured as they ask for it: one entry for each way of
-    /// measuring. Groups whose load changes are left out.
+    /// Requested and offered load of the groups that request one, by definition of load. Groups with varying load are
+    /// omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub demands: Vec<Demand>,
 }
 
-/// A load that groups ask for together, and what their flows offer in the measured window.
+/// A load that groups request together, and the load that their flows offer in the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Demand {
-    /// What it is a share of: the links of the groups' hosts, or the core.
+    /// The capacity that it relates to: the links of the groups' hosts, or the core.
     pub of: LoadOf,
-    /// Which bytes count.
+    /// The bytes that count.
     pub counts: Counts,
-    /// The load asked for, mean over the window.
+    /// The requested load, averaged over the window.
     pub asked: f64,
     /// The load offered.
     pub offered: f64,
 }
 
-/// How one queue served one class, over all ports.
+/// Service of one class by one queue, over all ports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PriorityRow {
     /// The class on the wire, 0 is served first.
     pub asked: Class,
-    /// The queue that served it.
+    /// The queue of the class.
     pub served: u8,
-    /// Flows that asked for this class (the same in every row of the class).
+    /// Flows that requested this class (the same in every row of the class).
     pub flows: u64,
     /// Packets served.
     pub packets: u64,
@@ -195,11 +195,11 @@ pub struct PriorityRow {
     pub bytes: u64,
     /// Packets served while a packet of a better class waited in the same port.
     pub inversions: u64,
-    /// `inversions / packets`; 0 where no packet was served.
+    /// `inversions / packets`; 0 without packets.
     pub share: f64,
 }
 
-/// The "are my priorities honoured?" table, by class, then queue.
+/// Returns the service of priorities, by class, then queue.
 pub fn priorities(outcome: &Outcome) -> Vec<PriorityRow> {
     let mut flows = [0_u64; CLASSES];
     for flow in &outcome.flows {
@@ -222,28 +222,28 @@ pub fn priorities(outcome: &Outcome) -> Vec<PriorityRow> {
     rows
 }
 
-/// Packets and bytes of one class. `made` is the sum of the others, or the run would have failed.
+/// Conservation of the packets and bytes of one class. `made` is the sum of the others, otherwise the run fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRow {
     /// The class on the wire.
     pub class: Class,
-    /// Given to the network by transports.
+    /// Sent by transports.
     pub made: Count,
-    /// Taken by transports.
+    /// Received by transports.
     pub delivered: Count,
     /// Dropped at ports.
     pub dropped: Count,
-    /// Dropped at switches that had no way to their destination, as links had failed.
+    /// Dropped at switches without a route to the destination, because links had failed.
     #[serde(default)]
     pub unrouted: Count,
     /// Lost on links.
     pub lost: Count,
     /// In queues or on links at the end.
     pub resident: Count,
-    /// Trimmed at ports: packets, which count in one of the other ways besides, and the bytes cut off them.
+    /// Trimmed at ports: packets, which also count in one of the other members, and the trimmed bytes.
     #[serde(default, skip_serializing_if = "Count::is_zero")]
     pub trimmed: Count,
-    /// Discarded at ports as they had waited too long.
+    /// Expired at ports.
     #[serde(default, skip_serializing_if = "Count::is_zero")]
     pub expired: Count,
 }
@@ -270,7 +270,8 @@ impl From<PacketCount> for Count {
 }
 
 impl LedgerRow {
-    /// Whether what was made is what was delivered, dropped, lost, left and, of bytes, cut off.
+    /// Returns whether packets and bytes are conserved: the sent ones equal those delivered, dropped, unrouted, lost,
+    /// expired and resident, and for bytes also trimmed.
     pub fn conserved(&self) -> bool {
         let cut = Count { packets: 0, ..self.trimmed };
         let ends = [self.delivered, self.dropped, self.unrouted, self.lost, self.expired, self.resident, cut];
@@ -279,7 +280,7 @@ impl LedgerRow {
     }
 }
 
-/// The ledger by class, classes that saw no packet left out.
+/// Returns the ledger by class, without classes that have no packets.
 pub fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
     let row = |class: usize| LedgerRow {
         class: class as Class,

@@ -1,8 +1,7 @@
-//! The rows of a run's tables, cut into Arrow batches of any size.
+//! The rows of a run's tables, in Arrow batches of any size.
 //!
-//! One definition serves the files, the digest and the comparison of two engines, so that they cannot
-//! disagree about what a row is. Rows come in canonical order: flows by id, ports by link, class and
-//! queue, samples by instant, link and metric.
+//! The files, the digest and the comparison of two engines share one definition, so that they agree about rows. Rows
+//! are in canonical order: flows by id, ports by link, class and queue, samples by instant, link and metric.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use crate::ports::{self, PortRow, port_names};
 use crate::series::{Readings, SeriesRow};
 use crate::source::Source;
 
-/// Rows per Arrow batch where a whole table is read or written.
+/// Rows per Arrow batch when a whole table is read or written.
 pub(crate) const BATCH: usize = 1 << 16;
 
 /// One of a run's tables.
@@ -27,13 +26,13 @@ pub(crate) const BATCH: usize = 1 << 16;
 pub enum Table {
     /// One row per flow.
     Flows,
-    /// One row per egress port, class and queue that saw a packet.
+    /// One row per egress port, class and queue with packets.
     Ports,
     /// One row per instant, entity and metric.
     Series,
-    /// One row per coflow, where flows belong to some.
+    /// One row per coflow, if there are coflows.
     Coflows,
-    /// One row per machine, and per flow that pays for itself, where the experiment has prices.
+    /// One row per machine, and per flow that pays for itself, if the experiment has prices.
     Bills,
 }
 
@@ -41,13 +40,13 @@ impl Table {
     /// The tables that every run has, in the order of the digest.
     pub const ALL: [Self; 3] = [Self::Flows, Self::Ports, Self::Series];
 
-    /// The table that a file of this name holds.
+    /// Returns the table of the file with this name.
     pub fn of_file(name: &str) -> Option<Self> {
         let [flows, ports, series] = Self::ALL;
         [flows, ports, series, Self::Coflows, Self::Bills].into_iter().find(|table| table.file() == name)
     }
 
-    /// The table's name, without ending.
+    /// Returns the table's name, without file extension.
     pub fn name(self) -> &'static str {
         match self {
             Self::Flows => "flows",
@@ -58,12 +57,12 @@ impl Table {
         }
     }
 
-    /// The name of the table's file in a run's directory.
+    /// Returns the name of the table's file in a run's directory.
     pub fn file(self) -> String {
         format!("{}.parquet", self.name())
     }
 
-    /// Names, types, units and meanings of its columns, in order.
+    /// Returns names, types, units and meanings of its columns, in order.
     pub fn columns(self) -> &'static [Column] {
         match self {
             Self::Flows => FlowRow::COLUMNS,
@@ -74,7 +73,7 @@ impl Table {
         }
     }
 
-    /// The Arrow schema of its columns.
+    /// Returns the Arrow schema of its columns.
     pub fn schema(self) -> SchemaRef {
         let fields: Vec<Field> = self.columns().iter().map(Column::field).collect();
         Arc::new(Schema::new(fields))
@@ -90,12 +89,12 @@ pub struct Rows<'a> {
     ports: Vec<String>,
     readings: Readings<'a>,
     coflows: Vec<CoflowRow<'a>>,
-    /// Bills; `None` where nothing is priced.
+    /// Bills; `None` without prices.
     bills: Option<Vec<BillRow<'a>>>,
 }
 
 impl<'a> Rows<'a> {
-    /// The rows of `outcome`, whose records must be in canonical order (see `canonical`).
+    /// Creates the rows of `outcome`, whose records must be in canonical order (see `canonical`).
     pub fn new(source: Source<'a>, outcome: &'a Outcome) -> Self {
         let topology = &source.scenario.topology;
         Self {
@@ -108,20 +107,20 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// These rows with those of bills.
+    /// Adds bills, if `pricing` is given.
     pub fn with_bills(self, pricing: Option<&Pricing>) -> Self {
         let bills = pricing.map(|pricing| bills::bills(pricing, &self.source, self.outcome));
         Self { bills, ..self }
     }
 
-    /// The tables that the run has, in the order of the digest.
+    /// Iterates over the tables of the run, in the order of the digest.
     pub fn tables(&self) -> impl Iterator<Item = Table> + use<> {
         let coflows = (!self.coflows.is_empty()).then_some(Table::Coflows);
         let bills = self.bills.is_some().then_some(Table::Bills);
         Table::ALL.into_iter().chain(coflows).chain(bills)
     }
 
-    /// Number of rows of a table.
+    /// Returns the number of rows of a table.
     pub fn len(&self, table: Table) -> usize {
         match table {
             Table::Flows => self.source.scenario.flows.len(),
@@ -132,12 +131,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether a table has no row.
+    /// Returns whether a table has no rows.
     pub fn is_empty(&self, table: Table) -> bool {
         self.len(table) == 0
     }
 
-    /// The rows `range` of a table.
+    /// Returns the rows `range` of a table.
     pub fn batch(&self, table: Table, range: Range<usize>) -> RecordBatch {
         let arrays = match table {
             Table::Flows => Row::arrays(&flows::rows(&self.source, self.outcome, range)),
@@ -152,19 +151,19 @@ impl<'a> Rows<'a> {
         RecordBatch::try_new(table.schema(), arrays).expect("invariant: `row!` declares schema and arrays")
     }
 
-    /// All rows of a table, in batches of at most `BATCH` rows.
+    /// Iterates over all rows of a table, in batches of at most `BATCH` rows.
     pub fn batches(&self, table: Table) -> impl Iterator<Item = RecordBatch> + '_ {
         let rows = self.len(table);
         (0..rows).step_by(BATCH).map(move |from| self.batch(table, from..rows.min(from + BATCH)))
     }
 
-    /// The coflows of the run.
+    /// Returns the coflows of the run.
     pub fn coflows(&self) -> &[CoflowRow<'a>] {
         &self.coflows
     }
 }
 
-/// Puts an outcome's records in the canonical order of rows.
+/// Sorts an outcome's records into the canonical order of rows.
 pub fn canonical(outcome: &mut Outcome) {
     outcome.ports.sort_by_key(|p| (p.link, p.class, p.queue));
     outcome.samples.ports.sort_by_key(|s| (s.at, s.link));

@@ -15,31 +15,31 @@ use crate::row;
 row! {
     /// A row of `series.parquet`: a reading.
     pub struct SeriesRow<'a> {
-        t_ps: u64, "ps", "instant of the reading, since the start of the run";
+        t_ps: u64, "ps", "time of the reading, since the start of the run";
         entity: &'a str, "",
-            "what was read: a port, named as in ports.parquet; a flow, as flow12; or controller";
+            "source of the reading: a port, named as in ports.parquet; a flow, as flow12; or controller";
         metric: &'a str, "",
-            "queued_bytes (B), queued_packets (1): waiting in the port, the packet on the line not counted; \
-             sent_bytes (B): of packets put on the line since the instant before; acked_bytes (B): payload of a \
-             flow acknowledged since its start, by SACK blocks too";
-        value: f64, "see metric", "the reading";
+            "queued_bytes (B), queued_packets (1): queued in the port, without the packet in transmission; \
+             sent_bytes (B): of packets sent since the previous reading; acked_bytes (B): payload of a flow \
+             acknowledged since its start, including SACK blocks";
+        value: f64, "see metric", "value of the reading";
     }
 }
 
-/// The rows of a run's readings: samples of ports, then thresholds of the controller, then reports of flows, then
-/// probabilities of admission.
+/// Rows of a run's readings: samples of ports, then thresholds of the controller, then reports of flows, then admit
+/// probabilities.
 #[derive(Debug)]
 pub(crate) struct Readings<'a> {
     outcome: &'a Outcome,
-    /// A row for each threshold that the controller sent.
+    /// A row for each threshold that the controller set.
     thresholds: Vec<Threshold>,
-    /// Names of the flows that were reported.
+    /// Names of the flows with reports.
     flows: BTreeMap<FlowId, String>,
-    /// Probabilities of admission over time: entity, instant, value.
+    /// Admit probabilities over time: entity, instant, value.
     probabilities: Vec<(Arc<str>, Time, f64)>,
 }
 
-/// One threshold that the controller sent to the hosts.
+/// A threshold that the controller sent to the hosts.
 #[derive(Debug)]
 struct Threshold {
     at: Time,
@@ -65,7 +65,7 @@ impl<'a> Readings<'a> {
             + self.probabilities.len()
     }
 
-    /// The rows `range`; `ports` are names by link.
+    /// Returns the rows in `range`; `ports` are names by link.
     pub(crate) fn rows<'r>(&'r self, ports: &'r [String], range: Range<usize>) -> Vec<SeriesRow<'r>> {
         range.map(|row| self.row(ports, row)).collect()
     }
@@ -95,8 +95,8 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// A row for each interval in which a probability was updated: those of `h0->h3/1` are of flows of host 0 to host 3 that
-/// ask for class 1.
+/// Returns a row for each interval in which a probability was updated: `h0->h3/1` is that of flows from host 0 to host
+/// 3 that request class 1.
 fn probabilities(topology: &Topology, outcome: &Outcome) -> Vec<(Arc<str>, Time, f64)> {
     let name = |host: HostId| {
         let node = topology.node_of(host);
@@ -111,7 +111,7 @@ fn probabilities(topology: &Topology, outcome: &Outcome) -> Vec<(Arc<str>, Time,
     rows.collect()
 }
 
-/// A row for each threshold that the controller sent: `class_threshold_1` is the first of the class ladder.
+/// Returns a row for each threshold that the controller set: `class_threshold_1` is the first threshold of classes.
 fn thresholds(outcome: &Outcome) -> Vec<Threshold> {
     let rows = outcome.thresholds.iter().flat_map(|change| {
         let ladder = match change.of {
@@ -128,7 +128,7 @@ fn thresholds(outcome: &Outcome) -> Vec<Threshold> {
     rows.collect()
 }
 
-/// A metric of a sample: its name, and its value.
+/// A metric of a sample: its name and value.
 type Sampled = (&'static str, fn(&Sample) -> f64);
 
 /// The metrics of a sample, in the order of their rows.

@@ -1,17 +1,17 @@
-//! The directory that holds runs: each appears whole or not at all.
+//! The directory of runs: a run appears either complete or not at all.
 //!
 //! ```text
-//! DIR/.lock                          held while names change hands, never while a run is written
+//! DIR/.lock                          held while names change, never while a run is written
 //! DIR/.tmp-<run>-<pid>-<n>/          a run being written; `owner` inside is locked by its writer
-//! DIR/<run>/                         a whole run: tables, then run.json, brought to the disk, then renamed here
+//! DIR/<run>/                         a complete run: tables, then run.json, synced to disk, then renamed to this name
 //! DIR/<run>.verified                 SHA-256 of the run.json on which both engines agreed
 //! DIR/.mark-<run>-<pid>-<n>          such a note being written, under the lock
-//! DIR/.aside-<run>-<pid>-<n>/        something else that stood at DIR/<run>: kept, never deleted
+//! DIR/.aside-<run>-<pid>-<n>/        something else that was at DIR/<run>: kept, never deleted
 //! ```
 //!
-//! A run is *whole* if its directory has the run's name and its `run.json` has the checksum of its content
-//! (`checksum`), names the run and lists exactly the other files there with their lengths and hashes. Nothing else
-//! is accepted. A temporary whose `owner` nobody locks belongs to a dead writer and is removed.
+//! A run is *whole* if its directory has the run's name and its `run.json` has a valid checksum (`checksum`), names
+//! the run, and lists exactly the other files there with their lengths and hashes. Nothing else is accepted. A
+//! temporary directory whose `owner` is not locked belongs to a dead writer and is removed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -35,45 +35,45 @@ const ASIDE: &str = ".aside-";
 
 /// A file or directory that could not be written or read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} {}: {source}; completed runs are kept: mend that and run again", path.display())]
+#[error("cannot {doing} {}: {source}; completed runs are kept: fix this and run again", path.display())]
 pub struct StoreError {
-    /// What was tried: `write`, `create`, ...
+    /// The operation: `write`, `create`, ...
     pub doing: &'static str,
-    /// On which file or directory.
+    /// The file or directory.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
-/// Attaches what was tried, and on what, to an I/O error.
+/// Attaches operation and path to an I/O error.
 pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
     move |source| StoreError { doing, path, source }
 }
 
-/// A run's id: 16 lower-case hexadecimal digits. Only directories of exactly this form are priolane's.
+/// A run's id: 16 lower-case hexadecimal digits. Only directories with such names belong to priolane.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId(String);
 
 impl RunId {
-    /// `text` as a run's id; `None` if it does not have the form of one.
+    /// Parses `text` as a run's id; `None` if it has another form.
     pub fn new(text: &str) -> Option<Self> {
         let hexadecimal = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
         (text.len() == 16 && text.bytes().all(hexadecimal)).then(|| Self(text.to_owned()))
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// How publishing a run ended.
+/// The result of publishing a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
     /// The run is now in the directory.
     New,
-    /// Another process put the same run there in the meantime; ours was dropped.
+    /// Another process published the same run in the meantime; this one was discarded.
     AlreadyThere,
 }
 
@@ -84,7 +84,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// The directory `root`, made if it is missing, dead writers' temporaries removed.
+    /// Opens the directory `root`, creates it if it is missing, and removes temporary directories of dead writers.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(root).map_err(failed("create", root))?;
         let store = Self { root: root.to_owned() };
@@ -93,17 +93,17 @@ impl Store {
         Ok(store)
     }
 
-    /// A directory of runs for reading only; it need not exist.
+    /// Returns a directory of runs for reading only; it need not exist.
     pub fn at(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 
-    /// The directory of a run, whether it is there or not.
+    /// Returns the path of a run, whether it exists or not.
     pub fn path(&self, id: &RunId) -> PathBuf {
         self.root.join(id.as_str())
     }
 
-    /// The record of a run if it is whole.
+    /// Returns the record of a run if it is whole.
     pub fn accept(&self, id: &RunId) -> Option<RunRecord> {
         let directory = self.path(id);
         if !fs::symlink_metadata(&directory).is_ok_and(|m| m.is_dir()) {
@@ -115,7 +115,7 @@ impl Store {
         (record.run == id.as_str() && is_whole(&directory, &record.files)).then_some(record)
     }
 
-    /// The ids of directories that have a run's name, whole or not, sorted.
+    /// Returns the ids of directories that have a run's name, whole or not, sorted.
     pub fn names(&self) -> Result<Vec<RunId>, StoreError> {
         let mut ids = Vec::new();
         for entry in fs::read_dir(&self.root).map_err(failed("read", &self.root))? {
@@ -126,7 +126,7 @@ impl Store {
         Ok(ids)
     }
 
-    /// Begins to write a run, out of sight.
+    /// Starts writing a run in a temporary directory.
     pub fn begin(&self, id: &RunId) -> Result<Draft, StoreError> {
         let _lock = self.lock()?;
         let path = self.root.join(fresh_name(TEMPORARY, id));
@@ -138,7 +138,7 @@ impl Store {
         Ok(draft)
     }
 
-    /// Notes that both engines agreed on a run as it is stored now.
+    /// Records that both engines agreed on a run as it is stored now.
     pub fn mark_verified(&self, id: &RunId) -> Result<(), StoreError> {
         let record = self.path(id).join(record::FILE);
         let hash = hash_file(&record).map_err(failed("read", &record))?;
@@ -152,7 +152,7 @@ impl Store {
         })
     }
 
-    /// Whether both engines agreed on a run as it is stored now.
+    /// Returns whether both engines agreed on a run as it is stored now.
     pub fn is_verified(&self, id: &RunId) -> bool {
         let hash = hash_file(&self.path(id).join(record::FILE));
         hash.is_ok_and(|hash| fs::read(self.mark(id)).is_ok_and(|mark| mark == hash.as_bytes()))
@@ -162,12 +162,12 @@ impl Store {
         self.root.join(format!("{}.verified", id.as_str()))
     }
 
-    /// Holds the directory's lock until the file is dropped; a dead process holds none.
+    /// Acquires the directory's lock, held until the file is dropped; dead processes hold no lock.
     fn lock(&self) -> Result<File, StoreError> {
         let path = self.root.join(LOCK);
         let mut options = File::options();
         options.create(true).append(true);
-        // A link in the lock's place could lead to somebody else's file.
+        // A symbolic link in place of the lock could lead to another user's file.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
         let file = options.open(&path).map_err(failed("open", &path))?;
@@ -175,7 +175,7 @@ impl Store {
         Ok(file)
     }
 
-    /// Removes temporaries of dead writers. The lock must be held.
+    /// Removes temporary directories of dead writers. The lock must be held.
     fn sweep(&self) -> Result<(), StoreError> {
         for entry in fs::read_dir(&self.root).map_err(failed("read", &self.root))? {
             let entry = entry.map_err(failed("read", &self.root))?;
@@ -191,7 +191,7 @@ impl Store {
         Ok(())
     }
 
-    /// Moves away whatever stands in a run's place. The lock must be held, and it must not be a whole run.
+    /// Moves away whatever is at a run's path. The lock must be held, and it must not be a whole run.
     fn move_aside(&self, id: &RunId) -> Result<(), StoreError> {
         let there = self.path(id);
         match fs::symlink_metadata(&there) {
@@ -206,7 +206,7 @@ impl Store {
     }
 }
 
-/// A run being written. Dropped unpublished, it leaves nothing.
+/// A run being written. If dropped unpublished, it is removed.
 #[derive(Debug)]
 pub struct Draft {
     store: Store,
@@ -225,7 +225,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Writes a table that was made elsewhere; `file` is what its content was checked against.
+    /// Writes a table that was produced elsewhere; `file` describes its content, which was verified.
     pub fn put(&mut self, file: &FileRecord, content: &[u8]) -> Result<(), StoreError> {
         let path = self.path.join(&file.name);
         write_file(&path, content).map_err(failed("write", &path))?;
@@ -233,7 +233,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Takes a table over as it is in the directory `from` of the same run, without another copy where it may be shared.
+    /// Reuses a table of the same run from the directory `from`, as a hard link if possible, else as a copy.
     pub fn link_file(&mut self, from: &Path, file: &FileRecord) -> Result<(), StoreError> {
         let (there, here) = (from.join(&file.name), self.path.join(&file.name));
         fs::hard_link(&there, &here)
@@ -271,12 +271,13 @@ impl Drop for Draft {
     }
 }
 
-/// A removal that is also done if another did it: a writer that finds its run there removes its own temporary unlocked.
+/// Treats a removal as successful if another process did it: a writer that finds its run published removes its own
+/// temporary directory without the lock.
 fn gone(removed: io::Result<()>) -> io::Result<()> {
     removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-/// Whether a directory holds exactly `run.json` and the files listed, as listed.
+/// Returns whether a directory has exactly `run.json` and the listed files, as listed.
 fn is_whole(directory: &Path, files: &[FileRecord]) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
     let expected = |name: &OsStr| name == record::FILE || files.iter().any(|f| name == f.name.as_str());
@@ -310,18 +311,18 @@ fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Brings a directory's names to the disk.
+/// Syncs a directory's entries to disk.
 fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-/// A name that no other writer uses: `<prefix><run>-<pid>-<n>`.
+/// Returns a name that no other writer uses: `<prefix><run>-<pid>-<n>`.
 fn fresh_name(prefix: &str, id: &RunId) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{prefix}{}-{}-{}", id.as_str(), std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Whether a name has exactly the form that `fresh_name` gives.
+/// Returns whether a name has exactly the form of `fresh_name`.
 fn is_fresh_name(prefix: &str, name: &str) -> bool {
     let Some(rest) = name.strip_prefix(prefix) else { return false };
     let parts: Vec<&str> = rest.split('-').collect();
@@ -329,7 +330,8 @@ fn is_fresh_name(prefix: &str, name: &str) -> bool {
     matches!(parts[..], [run, pid, n] if RunId::new(run).is_some() && number(pid) && number(n))
 }
 
-/// Whether nobody locks a temporary's `owner`. Writers make and lock it under the directory's lock.
+/// Returns whether the `owner` of a temporary directory is unlocked. Writers create and lock it under the directory's
+/// lock.
 fn is_abandoned(temporary: &Path) -> bool {
     match File::options().append(true).open(temporary.join(OWNER)) {
         Ok(owner) => !matches!(owner.try_lock(), Err(TryLockError::WouldBlock)),

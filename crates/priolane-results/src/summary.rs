@@ -1,16 +1,16 @@
-//! What `run.json` says of a run in numbers: by size class of flows and coflows, by set of ports, over time.
-//! `metrics` computes them.
+//! Numerical results in `run.json`: by size class of flows and coflows, by set of ports, over time. `metrics` computes
+//! them.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What the measured flows of one size class add up to. Values are null where no flow has one.
+/// Summary of the measured flows of one size class. Values are null if no flow has one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Measured finite flows of the class, finished or not.
     pub flows: u64,
-    /// Those that did not finish: they are in none of the values below but the deadline counts.
+    /// Flows that did not finish: they count in the deadline counts below, but in no other value.
     pub unfinished: u64,
     /// Mean completion time, in seconds.
     pub mean_fct_s: Option<f64>,
@@ -29,7 +29,8 @@ pub struct Summary {
     /// Mean time from a flow's start to the last acknowledgement at its sender, in seconds.
     #[serde(default)]
     pub mean_fct_acked_s: Option<f64>,
-    /// No scheme can give the flows that finished a mean completion time below this (see `metrics::bound`), in seconds.
+    /// Lower bound, for any scheme, of the mean completion time of the finished flows (see `metrics::bound`), in
+    /// seconds.
     #[serde(default)]
     pub mean_fct_bound_s: Option<f64>,
     /// Mean slowdown.
@@ -44,64 +45,77 @@ pub struct Summary {
     pub p999_slowdown: Option<f64>,
     /// Flows that met their deadline.
     pub deadlines_met: u64,
-    /// Flows that missed their deadline, unfinished ones whose deadline has passed included.
+    /// Flows that missed their deadline, including unfinished ones whose deadline has passed.
     pub deadlines_missed: u64,
-    /// Unfinished flows whose deadline lies after the end of the run: neither met nor missed.
+    /// Unfinished flows whose deadline is after the end of the run: neither met nor missed.
     pub deadlines_censored: u64,
-    /// Missed over met and missed.
+    /// Missed over the sum of met and missed.
     pub deadline_miss_rate: Option<f64>,
-    /// Met over met and missed.
+    /// Met over the sum of met and missed.
     pub deadline_meet_ratio: Option<f64>,
-    /// Of the flows met or missed, the part that could not have met its deadline alone in the network.
+    /// Fraction of the flows met or missed that could not have met their deadline alone in the network.
     #[serde(default)]
     pub deadline_infeasible_rate: Option<f64>,
-    /// Jain's index, over the hosts that sent flows met or missed, of the part that each met; null where none met any.
+    /// Jain's index, over the hosts that sent flows met or missed, of the fraction that each met; null if none met
+    /// any.
     #[serde(default)]
     pub deadline_jain: Option<f64>,
-    /// The part of the flows that was given a lower class than it asked for.
+    /// Fraction of the flows with a lower class than requested.
     #[serde(default)]
     pub downgraded: Option<f64>,
-    /// The part of the flows that was given a higher class than it asked for.
+    /// Fraction of the flows with a higher class than requested.
     #[serde(default)]
     pub upgraded: Option<f64>,
+    /// Payload of the flows that finished over the sum of their completion times, in bits per second; null without one.
+    #[serde(default)]
+    pub goodput_bps: Option<f64>,
+    /// Retransmission timeouts of all flows of the class; null in records of versions that did not count them.
+    #[serde(default)]
+    pub timeouts: Option<u64>,
+    /// The part of the flows that had a timeout; null without flows.
+    #[serde(default)]
+    pub timed_out: Option<f64>,
+    /// Of the flows whose completion time is at least `p99_fct_s`, the part that had a timeout; null if none finished.
+    #[serde(default)]
+    pub tail_timed_out: Option<f64>,
 }
 
-/// What the measured coflows of a class add up to. Values are null where no coflow has one.
+/// Summary of the measured coflows of a class. Values are null if no coflow has one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoflowSummary {
     /// Measured coflows of the class, finished or not.
     pub coflows: u64,
-    /// Those that did not finish: they are in none of the values below.
+    /// Coflows that did not finish: they count in none of the values below.
     pub unfinished: u64,
     /// Mean coflow completion time, in seconds.
     pub mean_cct_s: Option<f64>,
-    /// Its median, in seconds.
+    /// Median, in seconds.
     pub p50_cct_s: Option<f64>,
-    /// Its 95th percentile, in seconds.
+    /// 95th percentile, in seconds.
     pub p95_cct_s: Option<f64>,
-    /// Its 99th percentile, in seconds.
+    /// 99th percentile, in seconds.
     pub p99_cct_s: Option<f64>,
 }
 
-/// A set of ports by where their lines begin and end.
+/// A set of ports, by the ends of their links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PortSet {
-    /// Hosts' own, where they send.
+    /// Ports of hosts.
     Hosts,
-    /// Of switches towards hosts.
+    /// Ports of switches towards hosts.
     Edge,
-    /// Between switches.
+    /// Ports between switches.
     Core,
-    /// All of switches.
+    /// All ports of switches.
     Switches,
 }
 
 impl PortSet {
-    /// All of them.
+    /// All sets.
     pub const ALL: [Self; 4] = [Self::Hosts, Self::Edge, Self::Core, Self::Switches];
 
-    /// The name in metrics and `run.json`.
+    /// Returns the name in metrics and `run.json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hosts => "hosts",
@@ -111,37 +125,37 @@ impl PortSet {
         }
     }
 
-    /// The set of that name.
+    /// Returns the set with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.name() == name)
     }
 }
 
-/// A set of ports over a whole run, its warm-up and end included.
+/// Summary of a set of ports over a whole run, including warm-up and end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortSummary {
-    /// Ports of the set, whether a packet came or not.
+    /// Number of ports of the set, with or without packets.
     pub ports: u64,
     /// Packets served.
     pub packets: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped for lack of room.
     pub dropped: u64,
     /// Mean time of a packet from its arrival at a port to the start of its service, in seconds; null without packets.
     pub wait_s: Option<f64>,
-    /// Dropped over served and dropped; null without packets.
+    /// Dropped over the sum of served and dropped; null without packets.
     pub drop_rate: Option<f64>,
-    /// Bytes served over what the lines could have carried, mean over ports; null where there is no port.
+    /// Bytes served over the capacity of the links, mean over ports; null without ports.
     pub utilization: Option<f64>,
-    /// The same of the port with most.
+    /// The same for the port with the maximum.
     pub busiest: Option<f64>,
-    /// The most bytes that waited at once in the queues of payload of one port; null at hosts, where it is not asked.
+    /// Peak bytes in the payload queues of one port; null at hosts, where it is not measured.
     #[serde(default)]
     pub max_queue_bytes: Option<u64>,
-    /// What waits at most at one port where tokens call for data, signals aside (docs/assumptions.md#token-buffer); null
-    /// without such ports.
+    /// Upper bound of the queue at one port for data triggered by tokens, without signals
+    /// (docs/assumptions.md#token-buffer); null without such ports.
     #[serde(default)]
     pub queue_bound_bytes: Option<u64>,
-    /// The largest part of its own bound that waited at once at a port.
+    /// Largest peak queue of a port as a fraction of its bound.
     #[serde(default)]
     pub queue_of_bound: Option<f64>,
 }
@@ -149,35 +163,35 @@ pub struct PortSummary {
 /// Rates of a run. Rates are payload in bits per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateRecord {
-    /// Length of a bin, in seconds; the first begins with the run.
+    /// Length of a bin, in seconds; the first bin starts with the run.
     pub every_s: f64,
     /// The first bin inside the measured window.
     pub first: usize,
-    /// The bin after the last inside it.
+    /// One past the last bin inside the measured window.
     pub end: usize,
     /// By class: `all` and the classes of `[metrics]`.
     pub classes: BTreeMap<String, ClassRates>,
-    /// By bin: the sum of utilities relative to the optimum; null where a flow has no rate.
+    /// By bin: the sum of utilities relative to the optimum; null if a flow has no rate.
     pub utility: Vec<Option<f64>>,
-    /// What the optimum is, where there is one.
+    /// The optimum, if there is one.
     pub optimum: Option<OptimumRecord>,
 }
 
-/// The optimum's own numbers.
+/// Values of the optimum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OptimumRecord {
     /// V, the largest sum of weighted utilities, of rates in packets per second.
     pub value: f64,
-    /// How far below the best V may be, by weak duality.
+    /// Upper bound of the distance of V from the optimum, by weak duality.
     pub gap: f64,
-    /// Ports whose minimum rates do not fit.
+    /// Number of ports whose minimum rates do not fit.
     pub overbooked: usize,
 }
 
 /// Rates of a class of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassRates {
-    /// Flows without end of the class.
+    /// Endless flows of the class.
     pub flows: u64,
     /// Hosts that send them.
     pub hosts: u64,
@@ -189,16 +203,16 @@ pub struct ClassRates {
     pub host_mean: Option<f64>,
     /// Jain's index of the flows' mean rates: (sum x)^2 / (n sum x^2).
     pub jain: Option<f64>,
-    /// Fraction of (flow, bin) whose rate is below the flow's minimum rate; null where no flow has one.
+    /// Fraction of (flow, bin) with a rate below the flow's minimum rate; null if no flow has one.
     pub below_theta: Option<f64>,
-    /// Mean of what the optimum promises (weighted max-min with minima).
+    /// Mean of the guaranteed rates (weighted max-min with minima).
     pub promised: Option<f64>,
     /// Mean of the rates that maximize the sum of utilities.
     pub best: Option<f64>,
     /// Mean of the rates with equal weights and no minima.
     #[serde(default)]
     pub equal: Option<f64>,
-    /// 1 - sum |mean - best| / sum |equal - best| over the flows of the class; null where best and equal are the same.
+    /// 1 - sum |mean - best| / sum |equal - best| over the flows of the class; null if best and equal are the same.
     #[serde(default)]
     pub gap_closed: Option<f64>,
 }
@@ -208,7 +222,7 @@ pub struct ClassRates {
 pub struct EffectiveRecord {
     /// Length of a bin, in seconds.
     pub every_s: f64,
-    /// What the bottleneck carries, in bits per second.
+    /// Capacity of the bottleneck, in bits per second.
     pub capacity_bps: f64,
     /// The round trip of a packet of one byte between the first and the last host of the empty network, in seconds.
     pub rtt_s: f64,
@@ -219,31 +233,31 @@ pub struct EffectiveRecord {
 /// Effective throughput of a class of flows, in bits per second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassThroughput {
-    /// By bin.
+    /// Effective throughput by bin.
     pub bins: Vec<f64>,
     /// The mean of the second half of the bins.
     pub end: Option<f64>,
-    /// The bin from which on it is settled; null if it is not by the end, or nothing met a deadline.
+    /// The bin from which it is settled; null if it is not by the end, or no flow met a deadline.
     pub settled: Option<usize>,
 }
 
-/// What priorities cost at a port.
+/// Cost of priorities at a port.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OrderRecord {
     /// The port.
     pub port: String,
-    /// Bins in which two classes were backlogged.
+    /// Bins in which at least two classes were backlogged.
     pub contended: u64,
-    /// Part of the line that classes below the best backlogged one took in these; null without such a bin.
+    /// Fraction of the link used by classes below the best backlogged one in these bins; null without such a bin.
     pub o1: Option<f64>,
-    /// Bins in which a class was backlogged.
+    /// Bins in which at least one class was backlogged.
     pub wanted: u64,
-    /// Part of the line that was idle in these; null without such a bin.
+    /// Fraction of the link that was idle in these bins; null without such a bin.
     pub o2: Option<f64>,
-    /// What 99 % of the readings of the window did not exceed, in bytes queued; null without a reading.
+    /// 99th percentile of the queued bytes in the samples of the window; null without samples.
     #[serde(default)]
     pub queue_p99_bytes: Option<u64>,
-    /// The most of these.
+    /// Maximum of the queued bytes.
     #[serde(default)]
     pub queue_max_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Tables as Parquet files: written in batches while their hash is taken, read back by column.
+//! Tables as Parquet files: written in batches and hashed on the fly, read back by column.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::digest::hex;
 use crate::record::FileRecord;
 use crate::rows::{BATCH, Rows, Table};
 
-/// A writer that hashes and counts what passes through it.
+/// A writer that hashes and counts the bytes written.
 #[derive(Debug)]
 struct Hashed<W> {
     inner: W,
@@ -50,7 +50,7 @@ impl<W: Write> Write for Hashed<W> {
     }
 }
 
-/// Writes a table to `file` and brings it to the disk.
+/// Writes a table to `file` and syncs it to disk.
 pub(crate) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRecord> {
     let written = write_batches(table.schema(), rows.batches(table), Hashed::new(file))?;
     let (file, record) = written.finish(&table.file());
@@ -58,7 +58,7 @@ pub(crate) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRec
     Ok(record)
 }
 
-/// A table as the content of its file.
+/// Returns a table as the content of its file.
 pub(crate) fn to_bytes(table: Table, rows: &Rows) -> io::Result<(Vec<u8>, FileRecord)> {
     let written = write_batches(table.schema(), rows.batches(table), Hashed::new(Vec::new()))?;
     Ok(written.finish(&table.file()))
@@ -67,7 +67,7 @@ pub(crate) fn to_bytes(table: Table, rows: &Rows) -> io::Result<(Vec<u8>, FileRe
 /// Writes a batch, a whole table, to `out`, which it returns.
 ///
 /// # Errors
-/// What `out` says.
+/// An error of `out`.
 pub fn write_batch<W: Write + Send>(batch: &RecordBatch, out: W) -> io::Result<W> {
     write_batches(batch.schema(), std::iter::once(batch.clone()), out)
 }
@@ -90,7 +90,7 @@ fn write_batches<W: Write + Send>(
     writer.into_inner().map_err(plain)
 }
 
-/// The batches of a table's file in a run's directory.
+/// Iterates over the batches of a table's file in a run's directory.
 pub fn read(
     directory: &Path,
     table: Table,
@@ -98,10 +98,10 @@ pub fn read(
     read_file(&directory.join(table.file()))
 }
 
-/// The batches of the table in a file.
+/// Iterates over the batches of the table in a file.
 ///
 /// # Errors
-/// A file that cannot be read, or is no table.
+/// A file that cannot be read, or is not a table.
 pub fn read_file(path: &Path) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
     let file = File::open(path)?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(plain)?;
@@ -109,17 +109,17 @@ pub fn read_file(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Reco
     Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
 }
 
-/// What the table in a file says of itself.
+/// Returns the metadata of the table in a file.
 ///
 /// # Errors
-/// A file that cannot be read, or is no table.
+/// A file that cannot be read, or is not a table.
 pub fn metadata(path: &Path) -> io::Result<BTreeMap<String, String>> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(plain)?;
     let stated = builder.schema().metadata();
     Ok(stated.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect())
 }
 
-/// The I/O error inside a Parquet error, so that a full disk is told as such.
+/// Extracts the I/O error from a Parquet error, so that errors such as a full disk are reported as such.
 fn plain(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

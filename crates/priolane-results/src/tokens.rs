@@ -1,8 +1,8 @@
-//! What became of a run's tokens, and what payload that reached hosts adds up to.
+//! Outcomes of a run's tokens, and statistics of the payload that reached hosts.
 //!
 //! ```text
-//! sent = used + wasted + expired at hosts                      those that reached a sender
-//!      + dropped + expired at ports + lost + resident          those that did not
+//! sent = used + wasted + expired at hosts                      tokens that reached a sender
+//!      + dropped + expired at ports + lost + resident          tokens that did not
 //! ```
 
 use priolane_core::ids::CLASSES;
@@ -12,31 +12,31 @@ use priolane_sim::outcome::{Ledger, Outcome, PacketCount};
 use priolane_sim::scenario::ScenarioSpec;
 use serde::{Deserialize, Serialize};
 
-/// Tokens of a run, of a transport with tokens that ports limit.
+/// Tokens of a run whose transport has tokens that ports limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TokenRecord {
-    /// Given to the network by receivers.
+    /// Sent by receivers.
     pub sent: u64,
-    /// Those for which a sender sent a packet.
+    /// Tokens for which a sender sent a packet.
     pub used: u64,
-    /// Those for which a sender had nothing to send.
+    /// Tokens for which a sender had nothing to send.
     pub wasted: u64,
-    /// Those too old for the sender that they reached.
+    /// Tokens that had expired when they reached a sender.
     pub expired_at_hosts: u64,
-    /// Those that found the queue of their class full, at switches and at the receivers' own ports.
+    /// Tokens that found the queue of their class full, at switches and at the receivers' own ports.
     pub dropped: u64,
-    /// Those that waited too long at a port.
+    /// Tokens that expired at a port.
     pub expired_at_ports: u64,
-    /// Those lost on links or for want of a way, as links had failed.
+    /// Tokens lost on links, or without a route because links had failed.
     pub lost: u64,
-    /// Those in queues or on links at the end.
+    /// Tokens in queues or on links at the end.
     pub resident: u64,
     /// Bytes of tokens over all bytes that switches sent; null if they sent none.
     pub wire_share: Option<f64>,
 }
 
 impl TokenRecord {
-    /// Those of a run; `None` if its transport has no such tokens.
+    /// Returns the tokens of a run; `None` if its transport has no such tokens.
     pub fn of(outcome: &Outcome) -> Option<Self> {
         let account = outcome.tokens?;
         let ledger = &outcome.ledger;
@@ -61,13 +61,13 @@ impl TokenRecord {
         })
     }
 
-    /// Whether every token that was sent came to one of the ends.
+    /// Returns whether every sent token has one of these outcomes.
     pub fn conserved(&self) -> bool {
         let ends = [self.used, self.wasted, self.expired_at_hosts, self.dropped, self.expired_at_ports];
         ends.iter().sum::<u64>() + self.lost + self.resident == self.sent
     }
 
-    /// A number of tokens over those sent; `None` if none were.
+    /// Returns a number of tokens over those sent; `None` if none were sent.
     pub fn share(&self, tokens: u64) -> Option<f64> {
         (self.sent > 0).then(|| tokens as f64 / self.sent as f64)
     }
@@ -76,21 +76,20 @@ impl TokenRecord {
 /// Payload that reached hosts, duplicates included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReceivedRecord {
-    /// Packets of payload, trimmed ones too.
+    /// Payload packets, including trimmed ones.
     pub packets: u64,
-    /// Time that such a packet waited at switches on its way, mean over `packets`, in seconds; null without packets. The
-    /// waits of packets that were dropped are in it.
+    /// Total waiting time of such a packet at switches on its path, mean over `packets`, in seconds; null without
+    /// packets. It includes the waits of dropped packets.
     pub wait_s: Option<f64>,
-    /// Payload that arrived at all hosts together up to the planned start of the last flow, in bits per second; null if all
-    /// start at once.
+    /// Payload that arrived at all hosts together up to the planned start of the last flow, in bits per second; null
+    /// if all flows start at once.
     pub throughput_bps: Option<f64>,
-    /// Bytes dropped for want of room at ports, or cut off there, over bytes given to the network, tokens aside; null
-    /// without any.
+    /// Bytes dropped for lack of room or trimmed at ports, over bytes sent, without tokens; null without any.
     pub loss: Option<f64>,
-    /// Packets that brought new payload to their receiver.
+    /// Packets with new payload for their receiver.
     #[serde(default)]
     pub new_packets: u64,
-    /// Those of them that arrived reordered (RFC 4737 §3.3; docs/assumptions.md#reordering).
+    /// Packets with new payload that arrived reordered (RFC 4737 §3.3; docs/assumptions.md#reordering).
     #[serde(default)]
     pub reordered: u64,
 }

@@ -1,15 +1,15 @@
-//! How often loops over random input run.
+//! Sets the number of iterations of loops over random input.
 
 use std::num::NonZeroU64;
 
-/// The variable that `make soak` sets: a factor on the rounds of every loop.
+/// Environment variable set by `make soak`: a factor on the iterations of every loop.
 const SOAK: &str = "PRIOLANE_SOAK";
 
-/// How often a test repeats its loop: `in_test` times in `make test`, `in_soak` times in `make soak`, and n times as often
-/// in `make soak SOAK=n`.
+/// Returns the number of iterations of a test's loop: `in_test` in `make test`, `in_soak` in `make soak`, and n times
+/// `in_soak` in `make soak SOAK=n`.
 ///
 /// # Panics
-/// `PRIOLANE_SOAK` is set and is no whole number from 1.
+/// Panics if `PRIOLANE_SOAK` is set but is not a positive integer.
 pub fn rounds(in_test: u64, in_soak: u64) -> u64 {
     match std::env::var(SOAK) {
         Ok(text) => in_soak * factor(&text),

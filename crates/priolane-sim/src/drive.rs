@@ -1,4 +1,4 @@
-//! A scenario becomes an outcome: the engine is chosen, nodes are made, and the run is driven.
+//! Runs a scenario: chooses the engine, creates the nodes, and drives the run to its outcome.
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::ids::FlowId;
@@ -14,10 +14,10 @@ use crate::model::scenario::{Engine, Scenario};
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::{Trace, Tracer};
 
-/// Below this lookahead the windows hold too little work each, and `Engine::Auto` takes the wheel.
+/// Below this lookahead a window contains too little work, and `Engine::Auto` uses the wheel engine.
 const TINY_LOOKAHEAD: Span = Span::from_ns(40);
 
-/// A shorter window is no window.
+/// The shortest lookahead that allows a window.
 const SHORTEST_WINDOW: Span = Span(2);
 
 /// How a run is driven; its outcome does not depend on it.
@@ -25,20 +25,20 @@ const SHORTEST_WINDOW: Span = Span(2);
 pub struct Drive {
     /// The engine.
     pub engine: Engine,
-    /// The order in which the window engine takes nodes.
+    /// The order in which the window engine runs nodes.
     pub order: NodeOrder,
-    /// The threads of the window engine; the wheel engine has one.
+    /// The number of threads of the window engine; the wheel engine has one.
     pub threads: Threads,
 }
 
 impl Drive {
-    /// On this engine, nodes in their natural order.
+    /// Drives a run on this engine, with nodes in their natural order.
     pub fn on(engine: Engine) -> Self {
         Self { engine, ..Self::default() }
     }
 }
 
-/// What is simulated, and how.
+/// A scenario and how to simulate it.
 pub(crate) struct Simulation<'a, 'p> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) mode: Mode,
@@ -48,18 +48,18 @@ pub(crate) struct Simulation<'a, 'p> {
 /// Whether a flow is traced.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mode {
-    /// None is, whichever engine runs.
+    /// No flow, on either engine.
     Untraced(Drive),
-    /// This one is, on the wheel engine; if the scenario does not have it, its trace is empty.
+    /// This flow, on the wheel engine; the trace is empty if the scenario does not have it.
     Traced(FlowId),
 }
 
-/// Runs `scenario` with the transport that `make` makes at each host, whatever `scenario.transport` says.
+/// Runs `scenario` with the transport that `make` creates at each host, ignoring `scenario.transport`.
 ///
-/// `progress` receives the state of the run from time to time and may end it.
+/// `progress` receives the state of the run from time to time and may stop it.
 ///
 /// # Errors
-/// A violated invariant of the run, or `progress` asked to stop.
+/// A violated invariant of the run, or `progress` requested a stop.
 pub fn run_with<E: Endpoint + 'static>(
     scenario: &Scenario,
     drive: Drive,
@@ -71,7 +71,8 @@ pub fn run_with<E: Endpoint + 'static>(
 }
 
 impl Simulation<'_, '_> {
-    /// The outcome with the transport that `make` makes at each host, and the trace; it is empty if no flow is traced.
+    /// Returns the outcome with the transport that `make` creates at each host, and the trace, which is empty if no
+    /// flow is traced.
     pub(crate) fn run_with<E: Endpoint + 'static>(
         self,
         make: &dyn Fn(LocalHost) -> E,

@@ -1,4 +1,4 @@
-//! Congestion controllers of other crates: what runs one, compiled where it is registered.
+//! Congestion controllers of other crates: their endpoints are compiled where they are registered.
 
 use std::any::Any;
 use std::fmt;
@@ -6,49 +6,50 @@ use std::sync::Arc;
 
 use priolane_core::endpoint::LocalHost;
 use priolane_core::host::SchedulerKind;
-use priolane_core::keys::{Keys, Opaque, Pairs};
+use priolane_core::keys::{DynTable, Keys, Pairs};
 use priolane_core::part::{Entry, Part, Row};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
-use priolane_core::transport::{self, OnWindow, RegisterError, Registered, Registration};
+use priolane_core::transport::{self, ControllerParams, RegisterError, Registered, Registration};
 
 use crate::drive::Simulation;
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::Trace;
 
-/// The reliability machine that a controller steers, and which flow of a host goes next.
+/// Configuration of a window transport, and the scheduler of a host's flows.
 #[derive(Debug)]
 pub(crate) struct Window {
     pub(crate) window: Arc<window::Config>,
     pub(crate) scheduler: SchedulerKind,
 }
 
-/// Runs endpoints of one type.
+/// Runs simulations with one type of endpoint.
 pub(crate) trait RunWindow: Send + Sync {
-    /// The outcome, and the trace if a flow is traced.
+    /// Returns the outcome, and the trace if a flow is traced.
     fn run(&self, window: &Window, simulation: Simulation) -> Result<(Outcome, Trace), RunError>;
 }
 
-/// What runs `controller`.
+/// Returns the runner of `controller`.
 pub(crate) fn engine_of(controller: &dyn Registered) -> &dyn RunWindow {
     let engine = controller.engine().downcast_ref::<Box<dyn RunWindow>>();
     &**engine.expect("invariant: controllers of other crates are registered here")
 }
 
-/// Adds the congestion controller `C` to the transports that experiments can name, under the name of its configuration.
+/// Adds the congestion controller `C` to the transports that experiments can name, under the name of its
+/// configuration.
 ///
-/// `code` stands for the code that computes its results, and is part of the ids of its runs: `priolane_core::code_id!()` of the
-/// crate that has it. Endpoints of `C` are compiled with both engines here.
+/// `code` identifies the code that computes its results, and is part of the ids of its runs:
+/// `priolane_core::code_id!()` of the crate that defines it. Endpoints of `C` are compiled with both engines here.
 ///
 /// # Errors
-/// If a scheme has been read already, or if there is a transport of this name.
+/// If a scheme has been read already, or if a transport of this name exists.
 pub fn register<C>(code: u64) -> Result<(), RegisterError>
 where
     C: CongestionControl + 'static,
-    C::Config: Part + OnWindow + PartialEq + Sync + 'static,
+    C::Config: Part + ControllerParams + PartialEq + Sync + 'static,
 {
     transport::register(Registration {
         entry: Entry::of::<C::Config>(Row::Transport),
-        read: |table| Ok(Box::new(Own::<C>::new(C::Config::read(&mut Opaque(table))?))),
+        read: |table| Ok(Box::new(Own::<C>::new(C::Config::read(&mut DynTable(table))?))),
         code,
     })
 }
@@ -56,11 +57,11 @@ where
 /// A controller of another crate with its parameters.
 struct Own<C: CongestionControl> {
     config: C::Config,
-    /// In a box of its own: it can be asked for without naming `C`.
+    /// Boxed separately, so that callers can get it without naming `C`.
     engine: Box<dyn RunWindow>,
 }
 
-/// Runs the window machine under `C`.
+/// Runs window transports with the controller `C`.
 struct Engine<C: CongestionControl>(C::Config);
 
 impl<C> Own<C>
@@ -79,10 +80,10 @@ impl<C: CongestionControl> fmt::Debug for Own<C> {
     }
 }
 
-impl<C> OnWindow for Own<C>
+impl<C> ControllerParams for Own<C>
 where
     C: CongestionControl + 'static,
-    C::Config: OnWindow + Sync + 'static,
+    C::Config: ControllerParams + Sync + 'static,
 {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         let mut config = self.config.clone();
@@ -90,7 +91,7 @@ where
         *self = Self::new(config);
     }
 
-    fn fits(&self, window: &window::Config) -> Result<(), priolane_core::keys::Misfit> {
+    fn fits(&self, window: &window::Config) -> Result<(), priolane_core::keys::KeyConflict> {
         self.config.fits(window)
     }
 
@@ -106,7 +107,7 @@ where
 impl<C> Registered for Own<C>
 where
     C: CongestionControl + 'static,
-    C::Config: Part + OnWindow + PartialEq + Sync + 'static,
+    C::Config: Part + ControllerParams + PartialEq + Sync + 'static,
 {
     fn name(&self) -> &'static str {
         C::Config::NAME

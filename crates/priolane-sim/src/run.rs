@@ -1,4 +1,4 @@
-//! A scenario is run with its transport, whichever it is.
+//! Runs a scenario with its transport, for any transport.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ pub fn run(scenario: &Scenario, drive: Drive, progress: OnProgress) -> Result<Ou
     scenario.transport.with_endpoints(simulation).map(|(outcome, _)| outcome)
 }
 
-/// Runs `scenario` on the wheel engine with its transport and keeps what happens to `flow`; of a flow that the
-/// scenario does not have, nothing is seen.
+/// Runs `scenario` on the wheel engine with its transport and traces `flow`. The trace is empty if the scenario does
+/// not have this flow.
 ///
 /// # Errors
 /// As [`crate::run_with`].

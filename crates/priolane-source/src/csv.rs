@@ -1,19 +1,19 @@
-//! Comma-separated tables from outside: lines of bounded length, a header, columns by name.
+//! Comma-separated tables of users: lines of bounded length, a header, columns by name.
 //!
-//! Blank lines and lines that start with `#` are skipped, a byte order mark, `\r\n` and quotes around a cell
-//! are tolerated. Cells hold no commas. Lines are numbered as the file has them.
+//! Blank lines and lines that start with `#` are skipped. A byte order mark, `\r\n` and quotes around a cell are
+//! accepted. Cells contain no commas. Lines are numbered as in the file.
 
 use std::io::{BufRead, Read};
 
 use crate::InputError;
 
-/// The longest legal line, in bytes.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: usize = 64 * 1024;
 
-/// The most columns a table of ours has.
+/// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 10;
 
-/// The lines of a table, one at a time.
+/// The lines of a table, read one at a time.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: R,
@@ -23,35 +23,35 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines of `reader`; `file` is its name in messages.
+    /// Creates the lines of `reader`; `file` is its name in messages.
     pub fn new(reader: R, file: &str) -> Self {
         Self { reader, file: file.to_owned(), number: 0, buffer: Vec::new() }
     }
 
-    /// The number of the line read last, from 1.
+    /// Returns the number of the last line read, from 1.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The file's name in messages.
+    /// Returns the file's name in messages.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// An error in the line read last.
+    /// Creates an error in the last line read.
     pub fn error(&self, key: &str, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         InputError::new(&self.file, Some(self.number), key, what, fix)
     }
 
-    /// An error of the file as a whole.
+    /// Creates an error of the file as a whole.
     pub fn whole(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         InputError::new(&self.file, None, "", what, fix)
     }
 
-    /// Puts the next line with content in `line`; false at the end.
+    /// Reads the next line with content into `line`; returns false at the end.
     ///
     /// # Errors
-    /// If reading fails, or the line is too long or no text.
+    /// If reading fails, or the line is too long or not text.
     pub fn next(&mut self, line: &mut String) -> Result<bool, InputError> {
         while self.next_raw(line)? {
             let text = line.trim_start();
@@ -64,7 +64,7 @@ impl<R: BufRead> Lines<R> {
         Ok(false)
     }
 
-    /// Puts the next line in `line`, whatever is in it, but for its end; false at the end of the text.
+    /// Reads the next line into `line`, without its line break; returns false at the end of the text.
     ///
     /// # Errors
     /// As [`Self::next`].
@@ -72,7 +72,7 @@ impl<R: BufRead> Lines<R> {
         self.buffer.clear();
         let limit = MAX_LINE as u64 + 2;
         let read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.buffer);
-        let read = read.map_err(|e| self.whole(format!("reading failed: {e}"), "check the file"))?;
+        let read = read.map_err(|e| self.whole(format!("reading failed: {e}"), "Check the file"))?;
         if read == 0 {
             return Ok(false);
         }
@@ -83,64 +83,64 @@ impl<R: BufRead> Lines<R> {
         Ok(true)
     }
 
-    /// The buffered line as text without its end.
+    /// Returns the buffered line as text without its line break.
     fn text(&self) -> Result<&str, InputError> {
         let bytes = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         if bytes.len() > MAX_LINE {
-            return Err(self.error("", "the line is longer than 64 KiB", "is this a text table?"));
+            return Err(self.error("", "the line is longer than 64 KiB", "a text table in CSV format"));
         }
         if bytes.contains(&0) {
-            return Err(self.error("", "the line holds a NUL byte", "give a text table"));
+            return Err(self.error("", "the line contains a NUL byte", "a text table in CSV format"));
         }
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| self.error("", "the line is not UTF-8 text", "save the table as UTF-8"))?;
+            .map_err(|_| self.error("", "the line is not UTF-8 text", "Save the table as UTF-8"))?;
         let text = if self.number == 1 { text.trim_start_matches('\u{feff}') } else { text };
         Ok(text.strip_suffix('\r').unwrap_or(text))
     }
 }
 
-/// Where the columns of a table are.
+/// The indices of the columns of a table.
 #[derive(Debug)]
 pub struct Header {
     places: [Option<usize>; MAX_COLUMNS],
     width: usize,
 }
 
-/// The columns a table may have: the first `required` of them it must.
+/// The columns that a table may have, of which the first `required` are required.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
-    /// All names.
+    /// Names of all columns.
     pub names: &'static [&'static str],
-    /// How many of them, from the first, a table must have.
+    /// Number of required columns, from the first.
     pub required: usize,
 }
 
 impl Header {
-    /// Reads the header line. `refused` explains names that are known but not legal.
+    /// Reads the header line. `refused` explains names that are known but not valid.
     ///
     /// # Errors
-    /// If a name is unknown, refused or there twice, or a required column is missing.
+    /// If a name is unknown, refused or repeated, or a required column is missing.
     pub fn read<R: BufRead>(
         lines: &mut Lines<R>,
         columns: Columns,
         refused: &dyn Fn(&str) -> Option<&'static str>,
     ) -> Result<Self, InputError> {
         let mut line = String::new();
-        let want = || format!("begin with the header {}", columns.names[..columns.required].join(","));
+        let want = || format!("Begin with the header {}", columns.names[..columns.required].join(","));
         if !lines.next(&mut line)? {
             return Err(lines.whole("the table is empty", want()));
         }
         let mut header = Self { places: [None; MAX_COLUMNS], width: 0 };
         for name in cells(&line) {
             if let Some(why) = refused(name) {
-                return Err(lines.error(name, why, "leave the column out"));
+                return Err(lines.error(name, why, "Remove the column"));
             }
             let Some(column) = columns.names.iter().position(|&known| known == name) else {
-                let legal = format!("columns are {}", columns.names.join(", "));
-                return Err(lines.error("", format!("no column is called {}", shown(name)), legal));
+                let legal = format!("one of {}", columns.names.join(", "));
+                return Err(lines.error("", format!("unknown column {}", shown(name)), legal));
             };
             if header.places[column].replace(header.width).is_some() {
-                return Err(lines.error(name, "the column is there twice", "leave one out"));
+                return Err(lines.error(name, "the column appears twice", "Remove one of the two"));
             }
             header.width += 1;
         }
@@ -151,12 +151,12 @@ impl Header {
         }
     }
 
-    /// Whether the table has this column of `Columns::names`.
+    /// Returns whether the table has this column of `Columns::names`.
     pub fn has(&self, column: usize) -> bool {
         self.places[column].is_some()
     }
 
-    /// The cells of a row, in the order of `Columns::names`; empty where the table has no such column.
+    /// Returns the cells of a row, in the order of `Columns::names`; empty for missing columns.
     ///
     /// # Errors
     /// If the row has more or fewer cells than the header.
@@ -174,14 +174,14 @@ impl Header {
             width += 1;
         }
         if width != self.width {
-            let what = format!("the row has {width} of {} columns", self.width);
-            return Err(lines.error("", what, "give a cell for each column of the header"));
+            let what = format!("the row has {width} cells, but the header has {}", self.width);
+            return Err(lines.error("", what, "one cell for each column of the header"));
         }
         Ok(self.places.map(|place| place.map_or("", |place| given[place])))
     }
 }
 
-/// The cells of a line, without space and quotes around them.
+/// Iterates over the cells of a line, without space and quotes around them.
 fn cells(line: &str) -> impl Iterator<Item = &str> {
     line.split(',').map(|cell| {
         let cell = cell.trim();
@@ -189,7 +189,7 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A cell as messages show it: escaped, and cut where it is long.
+/// Formats a cell for messages: escaped, and truncated if it is long.
 pub fn shown(cell: &str) -> String {
     const LONGEST: usize = 40;
     match cell.char_indices().nth(LONGEST) {

@@ -6,38 +6,38 @@ use std::path::Path;
 
 use super::{InputError, Origin};
 
-/// Largest experiment, scheme, size or topology file: 1 MiB.
+/// Maximum size of an experiment, scheme, size or topology file: 1 MiB.
 pub const SIZE_LIMIT: u64 = 1 << 20;
 
-/// Largest flow list: 256 MiB.
+/// Maximum size of a flow list: 256 MiB.
 pub const FLOW_LIST_LIMIT: u64 = 256 << 20;
 
 /// Opens the regular file at `path` for reading; `shown` is its name in messages.
 ///
 /// # Errors
-/// If it cannot be opened, or is a directory, a FIFO, a device or a socket. None of these is opened, since that may
-/// block until another process opens the other end.
+/// If it cannot be opened, or is a directory, a FIFO, a device or a socket. These are rejected before opening, since
+/// opening may block until another process opens the other end.
 pub fn open(path: &Path, shown: &str) -> Result<File, InputError> {
     let origin = Origin { file: shown.into(), line: None };
     let unreadable = |error: std::io::Error| {
-        origin.error("", format!("cannot be read: {error}"), "the path of a readable text file")
+        origin.error("", format!("the file cannot be read: {error}"), "the path of a readable text file")
     };
     let kind = std::fs::metadata(path).map_err(unreadable)?.file_type();
     if !kind.is_file() {
-        return Err(origin.error("", format!("this is {}, no regular file", name(kind)), FIX));
+        return Err(origin.error("", format!("the path names {}, not a regular file", name(kind)), FIX));
     }
     let file = File::open(path).map_err(unreadable)?;
-    // What stands there may have changed in between.
+    // The file may have been replaced in between.
     let kind = file.metadata().map_err(unreadable)?.file_type();
     if kind.is_file() {
         return Ok(file);
     }
-    Err(origin.error("", format!("this is {}, no regular file", name(kind)), FIX))
+    Err(origin.error("", format!("the path names {}, not a regular file", name(kind)), FIX))
 }
 
 const FIX: &str = "the path of a text file";
 
-/// What kind of file this is, for messages.
+/// Returns the kind of a file, for messages.
 fn name(kind: FileType) -> &'static str {
     if kind.is_dir() {
         return "a directory";
@@ -63,7 +63,7 @@ pub fn read_text(path: &Path, shown: &str, limit: u64) -> Result<String, InputEr
     let origin = Origin { file: shown.into(), line: None };
     let mut bytes = Vec::new();
     open(path, shown)?.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
-        origin.error("", format!("cannot be read: {error}"), "the path of a readable text file")
+        origin.error("", format!("the file cannot be read: {error}"), "the path of a readable text file")
     })?;
     if bytes.len() as u64 > limit {
         let what = format!("the file is larger than {limit} bytes");

@@ -1,29 +1,29 @@
-//! The one error that all readers of input give: one mistake, or several of the same input.
+//! The error type of all readers of input: one mistake, or several of the same input.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Most mistakes that an error spells out; others are counted.
+/// Maximum number of mistakes that an error lists; further ones are only counted.
 pub(crate) const MOST_SHOWN: usize = 20;
 
-/// Bytes of a line of a message, at most.
+/// Maximum length of a line of a message, in bytes.
 const LONGEST_LINE: usize = 990;
 
-/// What is wrong with an input and what would be right. Displayed, each mistake has a line of its own of fewer than
-/// 1,000 bytes, with what a user wrote cut to fit.
+/// A mistake in an input, with what to write instead. When displayed, each mistake is one line of fewer than 1,000
+/// bytes, with user text truncated to fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize)]
 pub struct InputError {
     /// The file, as the user named it, or `--set`.
     pub file: String,
-    /// The line, from 1, where there is one.
+    /// The line, from 1, if there is one.
     pub line: Option<usize>,
     /// The key in dotted form; empty if the file as a whole is wrong.
     pub key: String,
-    /// What is wrong.
+    /// What is wrong, as a clause without a final period.
     pub what: String,
-    /// What would be right.
+    /// What to write instead: the object of "Use", or sentences of their own that begin with a capital letter.
     pub fix: String,
-    /// What else is wrong.
+    /// Further mistakes.
     pub others: Others,
 }
 
@@ -33,23 +33,23 @@ pub struct Others(Option<Box<Rest>>);
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 struct Rest {
-    /// In the order of the file; none of them has others.
+    /// Listed mistakes in the order of the file; none of them has others.
     spelled: Vec<InputError>,
-    /// How many more there are.
+    /// Number of mistakes that are not listed.
     more: usize,
     /// Whether parts of the input were left unread.
     unread: bool,
 }
 
 impl Others {
-    /// Those that are spelled out, in the order of the file.
+    /// Returns the listed mistakes, in the order of the file.
     pub fn spelled(&self) -> &[InputError] {
         self.0.as_ref().map_or(&[], |rest| &rest.spelled)
     }
 }
 
 impl InputError {
-    /// The error with these five parts.
+    /// Creates the error with these five parts.
     pub fn new(
         file: impl Into<String>,
         line: Option<usize>,
@@ -61,27 +61,37 @@ impl InputError {
         Self { file, line, key, what, fix, others: Others::default() }
     }
 
-    /// The first mistake in one line: `FILE:LINE: key ...: what; fix`.
+    /// Formats the first mistake as one line: `FILE:LINE: KEY: what. Use fix.`
     fn one_line(&self) -> String {
         let mut line = shorten(&self.file, 200);
         if let Some(number) = self.line {
             line.push_str(&format!(":{number}"));
         }
         if !self.key.is_empty() {
-            line.push_str(&format!(": key `{}`", shorten(&self.key, 200)));
+            line.push_str(&format!(": {}", shorten(&self.key, 200)));
         }
         line.push_str(": ");
-        let fix = shorten(&self.fix, 250);
-        let room = LONGEST_LINE - line.len() - "; ".len() - fix.len();
+        let advice = self.advice();
+        let room = LONGEST_LINE - line.len() - ". ".len() - shorten(&advice, 250).len();
         line.push_str(&shorten(&self.what, room));
-        line.push_str("; ");
+        line.push_str(if line.ends_with(['.', '?']) { " " } else { ". " });
         let room = LONGEST_LINE - line.len();
-        line.push_str(&shorten(&self.fix, room));
+        line.push_str(&shorten(&advice, room));
         line
+    }
+
+    /// Returns the fix as sentences. A fix that does not begin with a capitalized word follows "Use".
+    fn advice(&self) -> String {
+        let mut letters = self.fix.chars();
+        let is_sentence =
+            letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+        let verb = if is_sentence { "" } else { "Use " };
+        let end = if self.fix.ends_with(['.', '?']) { "" } else { "." };
+        format!("{verb}{}{end}", self.fix)
     }
 }
 
-/// `text` in at most `most` bytes, without control characters.
+/// Truncates `text` to `most` bytes and replaces control characters.
 fn shorten(text: &str, most: usize) -> String {
     let plain = |c: char| if c.is_control() { '?' } else { c };
     if text.len() <= most {
@@ -109,10 +119,10 @@ impl fmt::Display for InputError {
     }
 }
 
-/// Mistakes of one input, gathered while reading goes on.
+/// Mistakes of one input, collected while reading continues.
 #[derive(Debug)]
 pub struct Mistakes {
-    /// The file whose lines come first.
+    /// The main file, whose mistakes come first.
     file: String,
     found: Vec<InputError>,
     more: usize,
@@ -120,17 +130,17 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    /// None yet, of an input whose main file is `file`.
+    /// Creates an empty collection for an input with the main file `file`.
     pub fn new(file: &str) -> Self {
         Self { file: file.to_owned(), found: Vec::new(), more: 0, unread: false }
     }
 
-    /// What was read; nothing if there was a mistake, which is kept.
+    /// Returns the value that was read; `None` after a mistake, which is collected.
     pub fn keep<T>(&mut self, read: Result<T, InputError>) -> Option<T> {
         read.map_err(|error| self.add(error)).ok()
     }
 
-    /// Keeps all mistakes of `error`.
+    /// Adds all mistakes of `error`.
     pub fn add(&mut self, mut error: InputError) {
         let others = std::mem::take(&mut error.others);
         self.found.push(error);
@@ -141,8 +151,8 @@ impl Mistakes {
         }
     }
 
-    /// What is read of each item, in order, without those that have mistakes. Once there are [`MOST_SHOWN`] mistakes,
-    /// no further item is read.
+    /// Reads each item, in order, and returns the values without mistakes. Stops reading once there are [`MOST_SHOWN`]
+    /// mistakes.
     pub fn each<I, T>(
         &mut self,
         items: impl IntoIterator<Item = I>,
@@ -159,20 +169,20 @@ impl Mistakes {
         all
     }
 
-    /// Counts mistakes that are not spelled out.
+    /// Counts mistakes that are not listed.
     pub fn count(&mut self, more: usize) {
         self.more += more;
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// All of them as one error: those of the main file first, in the order of lines, each key of a line once.
+    /// Returns all mistakes as one error: those of the main file first, in order of lines, each key of a line once.
     ///
     /// # Errors
-    /// If there is any.
+    /// If there is any mistake.
     pub fn finish(mut self) -> Result<(), InputError> {
         let main = std::mem::take(&mut self.file);
         // A stable sort: mistakes of other files stay in the order in which they were found.
@@ -193,13 +203,7 @@ impl Mistakes {
         Err(InputError { others: Others(Some(Box::new(Rest { spelled, more, unread }))), ..first })
     }
 
-    /// `read`, if nothing was wrong.
-    ///
-    /// # Errors
-    /// As [`Self::finish`].
-    ///
-    /// # Panics
-    /// If there is neither a mistake nor a value.
+    /// Returns `read` if there are no mistakes.
     pub fn done<T>(self, read: Option<T>) -> Result<T, InputError> {
         self.finish()?;
         Ok(read.expect("invariant: what was not read has left its mistake"))
@@ -211,7 +215,7 @@ mod tests {
     use super::*;
 
     fn mistake(file: &str, line: usize, key: &str) -> InputError {
-        InputError::new(file, Some(line), key, "it is wrong", "right")
+        InputError::new(file, Some(line), key, "the value is wrong", "a right one")
     }
 
     #[test]
@@ -242,6 +246,15 @@ mod tests {
     }
 
     #[test]
+    fn a_fix_follows_use_unless_it_is_a_sentence() {
+        let advice = |fix| InputError::new("f", None, "k", "unknown key", fix).to_string();
+        assert_eq!(advice("`a` or `b`"), "f: k: unknown key. Use `a` or `b`.");
+        assert_eq!(advice("TOML text"), "f: k: unknown key. Use TOML text.");
+        assert_eq!(advice("Remove the key"), "f: k: unknown key. Remove the key.");
+        assert_eq!(advice("Did you mean `a`?"), "f: k: unknown key. Did you mean `a`?");
+    }
+
+    #[test]
     fn a_line_is_short_whatever_a_user_wrote() {
         let long = "\u{1f980}\n".repeat(3_000);
         for error in [
@@ -250,9 +263,9 @@ mod tests {
             InputError::new("f", None, "", "what", &long),
         ] {
             let shown = error.to_string();
-            assert!(shown.len() < 1_000 && !shown.contains('\n') && shown.contains("; "), "{shown}");
+            assert!(shown.len() < 1_000 && !shown.contains('\n') && shown.contains(". Use "), "{shown}");
         }
-        // What fits is not cut.
+        // Text that fits is not truncated.
         let what = "x".repeat(700);
         assert!(InputError::new("f", None, "k", &what, "fix").to_string().contains(&what));
     }

@@ -1,6 +1,6 @@
-//! Tables of files as tables of keys: what `priolane_core::keys` reads from.
+//! Tables of files as the tables from which `priolane_core::keys` reads.
 
-use priolane_core::keys::{self, Form, KeyError, Keys, Misfit};
+use priolane_core::keys::{self, Form, KeyConflict, KeyError, Keys};
 
 use super::reader::{Field, Reader};
 use super::{InputError, Mistakes, Value};
@@ -25,7 +25,7 @@ impl keys::Table for Reader<'_> {
         self.lacks(key, example)
     }
 
-    fn refuse(&self, misfit: Misfit) -> InputError {
+    fn refuse(&self, misfit: KeyConflict) -> InputError {
         let inside = |key: &str| {
             let mut path = key.split('.');
             let first = path.next().and_then(|key| self.field(key))?;
@@ -39,28 +39,28 @@ impl keys::Table for Reader<'_> {
 }
 
 impl Field<'_> {
-    /// The value, in the form `F`.
+    /// Reads the value in the form `F`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the value.
     pub fn read<T, F: Form<T>>(&self) -> Result<T, InputError> {
         F::read(&as_key_value(self.value()), &keys::Bounds::ANY).map_err(|error| refused(self, error))
     }
 
-    /// A table of the keys `K`.
+    /// Reads a table of the keys `K`.
     ///
     /// # Errors
-    /// All its mistakes but those that may follow from others. Reading ends at a key that must be stated and is wrong.
+    /// All mistakes, except those that may follow from others. Reading stops at a required key that is invalid.
     pub fn keys<K: Keys>(&self) -> Result<K, InputError> {
-        let mut table = Gathering { table: self.table()?, found: Mistakes::new(&self.origin().file) };
+        let mut table = CollectingTable { table: self.table()?, found: Mistakes::new(&self.origin().file) };
         let read = match K::read(&mut table) {
             Ok(keys) => Some(keys),
             Err(None) => None,
             Err(Some(error)) => table.found.keep(Err(error)),
         };
-        let Gathering { mut table, mut found } = table;
+        let CollectingTable { mut table, mut found } = table;
         if !found.is_empty() {
-            // The keys after a mistake may not have been asked for.
+            // Keys after a mistake may not have been read.
             let mut known = Vec::new();
             K::describe(&mut known);
             known.iter().for_each(|key| drop(table.take(key.name)));
@@ -69,7 +69,7 @@ impl Field<'_> {
         found.done(read)
     }
 
-    /// A table of which these keys have been read.
+    /// Returns the table with these keys marked as read.
     fn table_of(&self, read: &[&'static str]) -> Result<Reader<'_>, InputError> {
         let mut table = self.table()?;
         for key in read {
@@ -79,14 +79,14 @@ impl Field<'_> {
     }
 }
 
-/// A table that keeps mistakes of values and goes on as if their keys were not there. An error is `None` where it may follow
-/// from a mistake that is kept.
-struct Gathering<'a> {
+/// A table that collects mistakes in values and continues as if their keys were missing. An error is `None` if it may
+/// follow from a collected mistake.
+struct CollectingTable<'a> {
     table: Reader<'a>,
     found: Mistakes,
 }
 
-impl keys::Table for Gathering<'_> {
+impl keys::Table for CollectingTable<'_> {
     type Error = Option<InputError>;
 
     fn take<R>(
@@ -105,7 +105,7 @@ impl keys::Table for Gathering<'_> {
         (!self.table.has(key)).then(|| self.table.lacks(key, example))
     }
 
-    fn refuse(&self, misfit: Misfit) -> Self::Error {
+    fn refuse(&self, misfit: KeyConflict) -> Self::Error {
         self.found.is_empty().then(|| keys::Table::refuse(&self.table, misfit))
     }
 }
@@ -143,7 +143,7 @@ fn refused(field: &Field<'_>, error: KeyError) -> InputError {
         },
         KeyError::Unknown(known) => match field.table_of(&known).and_then(Reader::finish) {
             Err(error) => error,
-            Ok(()) => field.error("this table has keys that nobody reads", "fewer keys"),
+            Ok(()) => field.error("the table has unknown keys", "Remove the unknown keys"),
         },
     }
 }

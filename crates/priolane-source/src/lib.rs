@@ -1,5 +1,5 @@
-//! Files as people write them: TOML to a tree that remembers where every value stands, and the one error
-//! all readers of input give.
+//! Files as people write them: TOML to a tree that records the location of every value, and the error type of all
+//! readers of input.
 
 pub mod csv;
 mod disk;

@@ -1,38 +1,38 @@
-//! What laying one table over another must know: which keys are alternatives, of which the new one replaces the old.
+//! Rules for merging tables: which keys are alternatives, so that a new key replaces old ones.
 //!
-//! Each part of a file declares its own [`Merge`] beside its reader. Without a rule, keys of both tables are kept.
+//! Each part of a file declares its own [`Merge`] next to its reader. Without a rule, keys of both tables are kept.
 
 use std::collections::BTreeSet;
 
 use super::tree::{Node, Table, Value};
 
-/// Which keys of a table are alternatives, and the same of the tables in it.
+/// Rules for merging a table and the tables in it.
 #[derive(Debug)]
 pub struct Merge {
-    /// Rules about its own keys.
+    /// Rules for its own keys.
     pub rules: &'static [Replace],
     /// How tables, or the items of lists, under these keys are merged.
     pub inner: &'static [(&'static str, &'static Merge)],
-    /// How those under any other key are merged.
+    /// How tables under any other key are merged.
     pub each: Option<&'static Merge>,
 }
 
-/// Which keys of the base go when a key is stated over it. What is stated itself always stays.
+/// Which keys of the base are removed when a key is stated over it. Keys stated in the new table are never removed.
 #[derive(Debug)]
 pub enum Replace {
-    /// One of several forms: stating a key of one removes the keys of the others.
+    /// Alternative forms: stating a key of one form removes the keys of the others.
     OneOf(&'static [Form]),
-    /// A word that decides which keys there are. Where it changes, its own keys go, but for those `shared` by a set of
-    /// words that has both the old one and the new one.
+    /// A word that determines the valid keys. When it changes, its own keys are removed, except those `shared` by the
+    /// old and the new word.
     Kind {
         /// The key of the word.
         tag: &'static str,
-        /// The word that is meant where a base that has a `kind` or an `app` states none; a base without is part of a
-        /// table, and its word is not known.
+        /// The word of a base that states none but has a `kind` or an `app`. A base without these is a part of a
+        /// table, whose word is unknown.
         default: Option<&'static str>,
-        /// Which keys are its own.
+        /// The keys that belong to the word.
         own: Own,
-        /// Which of them mean the same with another word.
+        /// Keys with the same meaning under several words.
         shared: Shared,
     },
     /// Stating any of the first keys removes the second ones, which were derived from the old values.
@@ -41,12 +41,12 @@ pub enum Replace {
     Replaces(&'static str),
 }
 
-/// Which keys mean the same with two words.
+/// Keys that have the same meaning under two words.
 #[derive(Debug)]
 pub enum Shared {
-    /// Sets of words, and keys that mean the same with all of them.
+    /// Sets of words, with keys that have the same meaning under all of them.
     Listed(&'static [(&'static [&'static str], &'static [&'static str])]),
-    /// Whether the old word and the new one have this key in common.
+    /// A function that returns whether the old and the new word share this key.
     By(fn(&str, &str, &str) -> bool),
 }
 
@@ -61,40 +61,40 @@ impl Shared {
     }
 }
 
-/// The keys that a word decides about.
+/// The keys that belong to a word.
 #[derive(Debug)]
 pub enum Own {
-    /// All of the table but these and its own.
+    /// All keys of the table except these and the word's key.
     AllBut(&'static [&'static str]),
-    /// These.
+    /// These keys.
     Only(&'static [&'static str]),
 }
 
 /// One form of a table.
 #[derive(Debug)]
 pub struct Form {
-    /// Keys that only this form has: stating one chooses it.
+    /// Keys that only this form has: stating one selects it.
     pub by: &'static [&'static str],
-    /// Keys that belong to it and perhaps to others.
+    /// Keys that belong to this form and possibly to others.
     pub with: &'static [&'static str],
 }
 
 impl Merge {
-    /// A table of which nothing need be known.
+    /// A table without rules.
     pub const PLAIN: Self = Self { rules: &[], inner: &[], each: None };
 
-    /// A table with rules for its own keys only.
+    /// Creates a table with rules for its own keys only.
     pub const fn of(rules: &'static [Replace]) -> Self {
         Self { rules, inner: &[], each: None }
     }
 
-    /// How the table under `key` is merged.
+    /// Returns how the table under `key` is merged.
     pub fn under(&self, key: &str) -> &'static Self {
         let named = self.inner.iter().find(|(name, _)| *name == key).map(|&(_, merge)| merge);
         named.or(self.each).unwrap_or(&Self::PLAIN)
     }
 
-    /// Whether stating `key` may remove others.
+    /// Returns whether stating `key` may remove others.
     pub fn decides(&self, key: &str) -> bool {
         self.rules.iter().any(|rule| match rule {
             Replace::OneOf(forms) => forms.iter().any(|form| form.by.contains(&key)),
@@ -103,7 +103,7 @@ impl Merge {
         })
     }
 
-    /// The keys of `base` that go when `new` is laid over it.
+    /// Returns the keys of `base` that are removed when `new` is merged over it.
     pub fn replaced(&self, base: &Table, new: &Table) -> Vec<String> {
         let mut gone: BTreeSet<&str> = BTreeSet::new();
         for rule in self.rules {
@@ -151,7 +151,7 @@ impl Replace {
     }
 }
 
-/// The old and the new word of `tag`, if `new` states another one than `base` has.
+/// Returns the old and the new word of `tag`, if `new` states another one than `base` has.
 fn changed<'t>(
     tag: &str,
     default: Option<&'t str>,
@@ -168,8 +168,7 @@ fn changed<'t>(
 }
 
 impl Table {
-    /// Lays `other` over this table, of which `how` says what replaces what: tables merge key by key, anything else
-    /// replaces.
+    /// Merges `other` over this table by the rules `how`: tables merge key by key, anything else is replaced.
     pub fn merge(&mut self, other: &Self, how: &Merge) {
         if !how.rules.is_empty() {
             self.remove_all(&how.replaced(self, other));
@@ -184,13 +183,12 @@ impl Table {
 }
 
 impl Node {
-    /// Lays `other` over this value, of which `how` says what replaces what: tables merge key by key, anything else
-    /// replaces.
+    /// Merges `other` over this value by the rules `how`: tables merge key by key, anything else is replaced.
     pub fn merge(&mut self, other: &Self, how: &Merge) {
         match (&mut self.value, &other.value) {
             (Value::Table(old), Value::Table(new)) => {
                 old.merge(new, how);
-                // Whoever changed it last is asked about it.
+                // Errors refer to the last place that changed it.
                 self.origin = other.origin.clone();
             }
             _ => *self = other.clone(),

@@ -1,4 +1,4 @@
-//! TOML and JSON to a tree.
+//! Parses TOML and JSON into a tree.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use toml::de::{DeTable, DeValue};
 use super::error::InputError;
 use super::tree::{Node, Origin, Table, Value};
 
-/// Reads the TOML `text` of `file` into a tree.
+/// Parses the TOML `text` of `file` into a tree.
 pub fn parse(file: &str, text: &str) -> Result<Table, InputError> {
     let places = Places::new(file, text);
     if let Some(at) = text.find('\0') {
-        return Err(places.at(at).error("", "there is a NUL byte", "a text file in TOML"));
+        return Err(places.at(at).error("", "the file contains a NUL byte", "a text file in TOML"));
     }
     let root = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(text.len(), |span| span.start);
-        let what = format!("this is not TOML: {}", error.message().replace('\n', " "));
-        places.at(at).error("", what, "see https://toml.io for the format")
+        let what = format!("the file is not valid TOML: {}", error.message().replace('\n', " "));
+        places.at(at).error("", what, "See https://toml.io for the format")
     })?;
     places.table(root.get_ref(), "")
 }
 
-/// The tree of the TOML value `text`, as `--set key=text` gives it; a text that is no TOML value is a string.
+/// Parses the TOML value `text`, as in `--set key=text`; a text that is not a TOML value is a string.
 pub fn parse_value(file: &str, text: &str) -> Node {
     let origin = Origin { file: file.into(), line: None };
     let line = format!("value = {text}");
@@ -35,13 +35,15 @@ pub fn parse_value(file: &str, text: &str) -> Node {
     node
 }
 
-/// The tree of a JSON object, such as the merged experiment of a run.
+/// Converts a JSON object, such as the merged experiment of a run, into a tree.
 pub fn from_json(file: &str, json: &Json) -> Result<Table, InputError> {
     let origin = Origin { file: file.into(), line: None };
-    let bad = |what: &str| origin.error("", what, "an object as `priolane check` prints it");
-    match json_value(json, &origin).ok_or_else(|| bad("there is a null or a number out of range"))? {
+    let bad = |what: &str| origin.error("", what, "a JSON object as `priolane check` prints it");
+    match json_value(json, &origin)
+        .ok_or_else(|| bad("the object contains a null or a number out of range"))?
+    {
         Value::Table(table) => Ok(table),
-        _ => Err(bad("this is not a JSON object")),
+        _ => Err(bad("the value is not a JSON object")),
     }
 }
 
@@ -63,7 +65,7 @@ fn json_value(json: &Json, origin: &Origin) -> Option<Value> {
     })
 }
 
-/// Turns byte offsets of a text into lines.
+/// Converts byte offsets of a text into lines.
 struct Places {
     file: Arc<str>,
     line_starts: Vec<usize>,
@@ -105,10 +107,14 @@ impl Places {
             }
             DeValue::Float(x) => match x.as_str().parse::<f64>() {
                 Ok(parsed) if parsed.is_finite() => Value::Float(parsed),
-                _ => return Err(origin().error(path, "this number is not finite", "a finite number")),
+                _ => return Err(origin().error(path, "the number is not finite", "a finite number")),
             },
             DeValue::Datetime(_) => {
-                return Err(origin().error(path, "this is a date", "a string, a number, a list or a table"));
+                return Err(origin().error(
+                    path,
+                    "the value is a date",
+                    "a string, a number, a list or a table",
+                ));
             }
             DeValue::Array(items) => {
                 let node = |item: &Spanned<DeValue<'_>>| {
@@ -136,8 +142,12 @@ mod tests {
 
     #[test]
     fn an_error_is_one_line_with_file_line_key_what_and_fix() {
-        let error = Origin { file: "f.toml".into(), line: Some(4) }.error("a.b", "it is zero", "above zero");
-        assert_eq!(error.to_string(), "f.toml:4: key `a.b`: it is zero; above zero");
+        let error = Origin { file: "f.toml".into(), line: Some(4) }.error(
+            "a.b",
+            "the value is zero",
+            "a time above zero",
+        );
+        assert_eq!(error.to_string(), "f.toml:4: a.b: the value is zero. Use a time above zero.");
         let broken = parse("f.toml", "a = 1\nb = [1,\n").unwrap_err();
         assert!(broken.line.is_some() && !broken.to_string().contains('\n'), "{broken}");
         assert_eq!(parse("f", "x = 1\n\0").unwrap_err().line, Some(2));

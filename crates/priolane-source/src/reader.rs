@@ -1,17 +1,17 @@
-//! Typed, strict reading of a table: every key is consumed by name, and what is left over is refused.
+//! Typed, strict reading of a table: every key is consumed by name, and remaining keys are rejected.
 
 use priolane_core::units::{Limit, Rate, Span};
 
 use super::{InputError, MOST_SHOWN, Mistakes, Node, Origin, Table, Value};
 use crate::quantity::{self, QuantityError};
 
-/// Names that a message lists; more would hide what it says.
+/// Maximum number of names that a message lists.
 const MOST_LISTED: usize = 30;
 
-/// Names among which a misspelt one is looked for.
+/// Maximum number of names compared with a misspelt one.
 const MOST_COMPARED: usize = 1_000;
 
-/// How the keys of one of several kinds are read: what its word stands for.
+/// A function that reads the keys of the variant that a word selects.
 pub type ReadKeys<T> = fn(&mut Reader<'_>) -> Result<T, InputError>;
 
 /// Reads one table key by key.
@@ -24,12 +24,12 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `table`, which stands at `origin` under the dotted key `path` (empty for the root).
+    /// Creates a reader of `table`, which is at `origin` under the dotted key `path` (empty for the root).
     pub fn new(table: &'a Table, path: &str, origin: &Origin) -> Self {
         Self { path: path.to_owned(), origin: origin.clone(), table, known: Vec::new() }
     }
 
-    /// The value of `key`, if it is there.
+    /// Consumes `key` and returns its value, if there is one.
     pub fn take(&mut self, key: &'static str) -> Option<Field<'a>> {
         if !self.known.contains(&key) {
             self.known.push(key);
@@ -37,12 +37,12 @@ impl<'a> Reader<'a> {
         self.table.get(key).map(|node| Field { key: self.full(key), node })
     }
 
-    /// The time under `key`, or `default` where the key is not there.
+    /// Reads the time under `key`, or returns `default` if the key is missing.
     pub fn span_or(&mut self, key: &'static str, default: Span) -> Result<Span, InputError> {
         self.take(key).map_or(Ok(default), |field| field.span())
     }
 
-    /// What the word under `key` stands for, or `default` where the key is not there.
+    /// Reads the word under `key` and returns its meaning, or `default` if the key is missing.
     pub fn word_or<T: Copy>(
         &mut self,
         key: &'static str,
@@ -52,24 +52,23 @@ impl<'a> Reader<'a> {
         self.take(key).map_or(Ok(default), |field| field.word(words))
     }
 
-    /// The value of `key`, which must be there; `fix` shows how it would be written.
+    /// Consumes the required `key` and returns its value; `fix` shows how to write it.
     pub fn need(&mut self, key: &'static str, fix: &str) -> Result<Field<'a>, InputError> {
         self.take(key).ok_or_else(|| self.lacks(key, fix))
     }
 
-    /// The error that `key`, which is not there, must be; `fix` shows how it would be written.
+    /// Returns the error that the required `key` is missing; `fix` shows how to write it.
     pub(super) fn lacks(&self, key: &str, fix: &str) -> InputError {
-        self.misspelt(key).unwrap_or_else(|| {
-            self.origin.error(&self.full(key), "this key is missing", format!("write {fix}"))
-        })
+        self.misspelt(key)
+            .unwrap_or_else(|| self.origin.error(&self.full(key), "the key is missing", format!("Add {fix}")))
     }
 
-    /// The value of `key`, if it is there; this does not consume it.
+    /// Returns the value of `key`, if there is one, without consuming it.
     pub(super) fn field(&self, key: &str) -> Option<Field<'a>> {
         self.table.get(key).map(|node| Field { key: self.full(key), node })
     }
 
-    /// Refuses the keys that nobody took, all of them at once.
+    /// Rejects all keys that were not consumed, in one error.
     pub fn finish(self) -> Result<(), InputError> {
         let mut mistakes = Mistakes::new(&self.origin.file);
         let mut unknown = self.left_over();
@@ -80,17 +79,17 @@ impl<'a> Reader<'a> {
         mistakes.finish()
     }
 
-    /// An error about the table itself.
+    /// Creates an error about the table itself.
     pub fn error(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         self.origin.error(&self.path, what, fix)
     }
 
-    /// Where the table stands.
+    /// Returns the location of the table.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Whether the table has `key`; this does not consume it.
+    /// Returns whether the table has `key`, without consuming it.
     pub fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
@@ -105,18 +104,18 @@ impl<'a> Reader<'a> {
 
     fn unknown(&self, key: &str, node: &Node) -> InputError {
         let fix = match nearest(key, self.known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => format!("Did you mean `{near}`?"),
             None => format!("one of {}", quoted(&self.known)),
         };
-        node.origin.error(&self.full(&shown(key)), "there is no such key here", fix)
+        node.origin.error(&self.full(&shown(key)), "unknown key", fix)
     }
 
-    /// If the missing `key` seems to stand there misspelt: the error that says so.
+    /// Returns an error with a suggestion if the missing `key` seems to be misspelt.
     fn misspelt(&self, key: &str) -> Option<InputError> {
         let mut some = self.left_over().take(MOST_COMPARED);
         let (typed, node) = some.find(|(typed, _)| nearest(typed, [key].into_iter()).is_some())?;
-        let fix = format!("did you mean `{key}`?");
-        Some(node.origin.error(&self.full(&shown(typed)), "there is no such key here", fix))
+        let fix = format!("Did you mean `{key}`?");
+        Some(node.origin.error(&self.full(&shown(typed)), "unknown key", fix))
     }
 }
 
@@ -128,53 +127,53 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// A value that stands under the dotted `key`.
+    /// Creates the field of a value under the dotted `key`.
     pub fn new(key: String, node: &'a Node) -> Self {
         Self { key, node }
     }
 
-    /// The value itself.
+    /// Returns the value.
     pub fn value(&self) -> &'a Value {
         &self.node.value
     }
 
-    /// The node itself.
+    /// Returns the node.
     pub fn node(&self) -> &'a Node {
         self.node
     }
 
-    /// The dotted key.
+    /// Returns the dotted key.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Where it stands.
+    /// Returns the location.
     pub fn origin(&self) -> &'a Origin {
         &self.node.origin
     }
 
-    /// An error about this value.
+    /// Creates an error about this value.
     pub fn error(&self, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         self.node.origin.error(&self.key, what, fix)
     }
 
-    /// A string.
+    /// Reads a string.
     pub fn text(&self) -> Result<&'a str, InputError> {
         match &self.node.value {
             Value::Text(text) => Ok(text),
-            other => Err(self.error(format!("this is {}", other.kind()), "a string in quotes")),
+            other => Err(self.error(format!("the value is {}", other.kind()), "a string in quotes")),
         }
     }
 
-    /// True or false.
+    /// Reads true or false.
     pub fn truth(&self) -> Result<bool, InputError> {
         match &self.node.value {
             Value::Bool(b) => Ok(*b),
-            other => Err(self.error(format!("this is {}", other.kind()), "true or false")),
+            other => Err(self.error(format!("the value is {}", other.kind()), "true or false")),
         }
     }
 
-    /// A whole number from `low` to `high`.
+    /// Reads an integer from `low` to `high`.
     pub fn integer(&self, low: u64, high: u64) -> Result<u64, InputError> {
         let fix = || {
             if high >= i64::MAX as u64 {
@@ -188,17 +187,17 @@ impl<'a> Field<'a> {
                 Ok(n) if (low..=high).contains(&n) => Ok(n),
                 _ => Err(self.error(format!("{n} is out of range"), fix())),
             },
-            other => Err(self.error(format!("this is {}", other.kind()), fix())),
+            other => Err(self.error(format!("the value is {}", other.kind()), fix())),
         }
     }
 
-    /// A number, or a fraction in a string (`"1/16"`), from `low` to `high`.
+    /// Reads a number, or a fraction in a string (`"1/16"`), from `low` to `high`.
     pub fn number(&self, low: f64, high: f64) -> Result<f64, InputError> {
         let value = match &self.node.value {
             Value::Integer(n) => *n as f64,
             Value::Float(x) => *x,
             Value::Text(text) => self.quantity(quantity::fraction(text))?,
-            other => return Err(self.error(format!("this is {}", other.kind()), "a number")),
+            other => return Err(self.error(format!("the value is {}", other.kind()), "a number")),
         };
         if (low..=high).contains(&value) {
             return Ok(value);
@@ -211,123 +210,126 @@ impl<'a> Field<'a> {
         Err(self.error(format!("{value} is out of range"), fix))
     }
 
-    /// Any finite number.
+    /// Reads any finite number.
     pub fn any_number(&self) -> Result<f64, InputError> {
         self.number(f64::MIN, f64::MAX)
     }
 
-    /// A time with its unit, zero allowed.
+    /// Reads a time with its unit, zero allowed.
     pub fn span(&self) -> Result<Span, InputError> {
         let text = self.with_unit("5us")?;
         self.quantity(quantity::span(text))
     }
 
-    /// A time with its unit, above zero.
+    /// Reads a time with its unit, above zero.
     pub fn positive_span(&self) -> Result<Span, InputError> {
         let span = self.span()?;
         if span == Span::ZERO {
-            Err(self.error("this is zero", "a time above zero, such as \"5us\""))
+            Err(self.error("the value is zero", "a time above zero, such as \"5us\""))
         } else {
             Ok(span)
         }
     }
 
-    /// A rate with its unit.
+    /// Reads a rate with its unit.
     pub fn rate(&self) -> Result<Rate, InputError> {
         let text = self.with_unit("10Gbps")?;
         self.quantity(quantity::rate(text))
     }
 
-    /// A number of bytes with its unit.
+    /// Reads a number of bytes with its unit.
     pub fn bytes(&self) -> Result<u64, InputError> {
         let text = self.with_unit("1.5MB")?;
         self.quantity(quantity::bytes(text))
     }
 
-    /// A queue limit with its unit.
+    /// Reads a queue limit with its unit.
     pub fn limit(&self) -> Result<Limit, InputError> {
         let text = self.with_unit("20pkt")?;
         self.quantity(quantity::limit(text))
     }
 
-    /// What this, one of `words`, stands for.
+    /// Reads one of `words` and returns its meaning.
     pub fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Result<T, InputError> {
         let names = || words.iter().map(|&(name, _)| name).collect::<Vec<_>>();
         let Value::Text(text) = &self.node.value else {
-            let what = format!("this is {}", self.node.value.kind());
+            let what = format!("the value is {}", self.node.value.kind());
             return Err(self.error(what, format!("a string, one of {}", quoted(&names()))));
         };
         let found = words.iter().find(|(name, _)| name == text);
         found.map(|&(_, meant)| meant).ok_or_else(|| self.no_such(text, &names()))
     }
 
-    /// This word, which is one of `names`.
+    /// Reads a word, one of `names`.
     pub fn one_of(&self, names: &[&'static str]) -> Result<&'static str, InputError> {
         let words: Vec<_> = names.iter().map(|&name| (name, name)).collect();
         self.word(&words)
     }
 
-    /// The items of a list, each with its index in its key.
+    /// Returns the items of a list, each with its index in its key.
     pub fn list(&self) -> Result<Vec<Field<'a>>, InputError> {
         match &self.node.value {
             Value::List(items) => {
                 let field = |(i, node)| Field { key: format!("{}[{i}]", self.key), node };
                 Ok(items.iter().enumerate().map(field).collect())
             }
-            other => Err(self.error(format!("this is {}", other.kind()), "a list in brackets")),
+            other => Err(self.error(format!("the value is {}", other.kind()), "a list in brackets")),
         }
     }
 
-    /// The items of a list that must have at least one.
+    /// Returns the items of a list that must have at least one.
     pub fn filled_list(&self) -> Result<Vec<Field<'a>>, InputError> {
         let items = self.list()?;
         if items.is_empty() { Err(self.error("the list is empty", "at least one item")) } else { Ok(items) }
     }
 
-    /// A table.
+    /// Reads a table.
     pub fn table(&self) -> Result<Reader<'a>, InputError> {
         match &self.node.value {
             Value::Table(table) => Ok(Reader::new(table, &self.key, &self.node.origin)),
-            other => Err(self.error(format!("this is {}", other.kind()), "a table such as { key = value }")),
+            other => {
+                Err(self.error(format!("the value is {}", other.kind()), "a table such as { key = value }"))
+            }
         }
     }
 
-    /// The value of `key` of a table whose keys are the user's own.
+    /// Returns the value of `key` in a table with user-defined keys.
     pub fn inner(&self, key: &str) -> Option<Field<'a>> {
         let Value::Table(table) = &self.node.value else { return None };
         let node = table.get(key)?;
         Some(Field { key: format!("{}.{}", self.key, shown(key)), node })
     }
 
-    /// The keys and values of a table whose keys are the user's own.
+    /// Returns the keys and values of a table with user-defined keys.
     pub fn entries(&self) -> Result<Vec<(&'a str, Field<'a>)>, InputError> {
         let entries = self.table()?.table.entries();
         let field = |(key, node)| (key, Field { key: format!("{}.{}", self.key, shown(key)), node });
         Ok(entries.map(field).collect())
     }
 
-    /// The error that `text` is not among `choices`.
+    /// Returns the error that `text` is not among `choices`.
     pub fn no_such(&self, text: &str, choices: &[&str]) -> InputError {
         let fix = match nearest(text, choices.iter().copied()) {
-            Some(near) => format!("did you mean {near:?}?"),
+            Some(near) => format!("Did you mean {near:?}?"),
             None if choices.len() > MOST_LISTED => {
                 let others = choices.len() - MOST_LISTED;
                 format!("one of {} and {others} others", quoted(&choices[..MOST_LISTED]))
             }
             None => format!("one of {}", quoted(choices)),
         };
-        self.error(format!("there is no {:?} here", shown(text)), fix)
+        self.error(format!("unknown value {:?}", shown(text)), fix)
     }
 
     fn with_unit(&self, example: &str) -> Result<&'a str, InputError> {
         match &self.node.value {
             Value::Text(text) => Ok(text),
             Value::Integer(_) | Value::Float(_) => {
-                let what = "this bare number has no unit";
+                let what = "the number has no unit";
                 Err(self.error(what, format!("a string with its unit, such as {example:?}")))
             }
             other => {
-                Err(self.error(format!("this is {}", other.kind()), format!("a string such as {example:?}")))
+                Err(self
+                    .error(format!("the value is {}", other.kind()), format!("a string such as {example:?}")))
             }
         }
     }
@@ -337,7 +339,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// At most 60 characters of what a user wrote, for a message.
+/// Truncates user text to 60 characters, for a message.
 fn shown(text: &str) -> String {
     text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -346,7 +348,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The name closest to `typed`, if it is at most two edits (one, if both are short) away.
+/// Returns the name closest to `typed`, if it is at most two edits away (one if both are short).
 pub fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let allowed = |name: &str| if typed.chars().count().max(name.len()) <= 4 { 1 } else { 2 };
     let close = names
@@ -356,7 +358,8 @@ pub fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<
     close.min_by_key(|(d, _)| *d).map(|(_, name)| name)
 }
 
-/// Edit distance of the two names (insertion, deletion, substitution, exchange of neighbours); large for long texts.
+/// Returns the edit distance of the two names (insertion, deletion, substitution, transposition); large for long
+/// texts.
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(41).collect(), b.chars().collect());
     if a.len() > 40 || a.len().abs_diff(b.len()) > 2 {
@@ -391,8 +394,8 @@ mod tests {
         assert_eq!(reader.need("rate", "").unwrap().rate().unwrap(), Rate::from_gbps(1));
         let error = reader.need("delay", "").unwrap_err();
         assert_eq!((error.line, error.key.as_str()), (Some(2), "link.deley"));
-        assert_eq!(error.fix, "did you mean `delay`?");
-        assert_eq!(reader.finish().unwrap_err().fix, "did you mean `delay`?");
+        assert_eq!(error.fix, "Did you mean `delay`?");
+        assert_eq!(reader.finish().unwrap_err().fix, "Did you mean `delay`?");
     }
 
     #[test]
@@ -411,7 +414,7 @@ mod tests {
         let table = parse("f", "delay = 5").unwrap();
         let origin = Origin { file: "f".into(), line: Some(1) };
         let error = Reader::new(&table, "", &origin).take("delay").unwrap().span().unwrap_err();
-        assert_eq!(error.what, "this bare number has no unit");
+        assert_eq!(error.what, "the number has no unit");
         assert!(error.fix.contains("5us"));
     }
 }

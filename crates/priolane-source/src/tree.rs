@@ -1,4 +1,4 @@
-//! What a file says as a tree of values that know where they stand.
+//! The content of a file as a tree of values with their locations.
 
 use std::sync::Arc;
 
@@ -7,26 +7,26 @@ use serde_json::Value as Json;
 
 use super::error::InputError;
 
-/// Where a value stands.
+/// The location of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file, as the user named it.
     pub file: Arc<str>,
-    /// The line, from 1; `None` for a command line's or a resolved value.
+    /// The line, from 1; `None` for a value from the command line or a resolved value.
     pub line: Option<usize>,
 }
 
 impl Origin {
-    /// An error about `key` at this place.
+    /// Creates an error about `key` at this location.
     pub fn error(&self, key: &str, what: impl Into<String>, fix: impl Into<String>) -> InputError {
         InputError::new(&*self.file, self.line, key, what, fix)
     }
 }
 
-/// A value and where it stands.
+/// A value with its location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where its key stands; of an item of a list: where the item stands.
+    /// Location of its key; for an item of a list, of the item.
     pub origin: Origin,
     /// The value.
     pub value: Value,
@@ -37,7 +37,7 @@ pub struct Node {
 pub enum Value {
     /// A string.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// Any other number.
     Float(f64),
@@ -50,7 +50,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What kind of value this is, for messages.
+    /// Returns the kind of value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// This value as JSON.
+    /// Returns this value as JSON.
     pub fn to_json(&self) -> Json {
         match self {
             Self::Text(text) => Json::from(text.as_str()),
@@ -88,52 +88,52 @@ impl FromIterator<(String, Node)> for Table {
 }
 
 impl Table {
-    /// The keys and values, in the order of the file.
+    /// Iterates over keys and values, in the order of the file.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &Node)> {
         self.0.iter().map(|(key, node)| (key.as_str(), node))
     }
 
-    /// The values, to change.
+    /// Iterates over the values for modification.
     pub(crate) fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Node> {
         self.0.values_mut()
     }
 
-    /// Whether there is no key.
+    /// Returns whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many values there are in it and in all tables and lists within.
+    /// Returns the number of values in this table and in all nested tables and lists.
     pub fn values(&self) -> u64 {
         self.0.values().map(Node::values).sum()
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.0.get(key)
     }
 
-    /// `key` itself, as the table holds it.
+    /// Returns `key` as stored in the table.
     pub(super) fn key(&self, key: &str) -> Option<&str> {
         self.0.get_key_value(key).map(|(key, _)| key.as_str())
     }
 
-    /// The value of `key`, to change.
+    /// Returns the value of `key` for modification.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.0.get_mut(key)
     }
 
-    /// Sets `key`, in place if it is there.
+    /// Sets `key`, in place if it exists.
     pub fn set(&mut self, key: &str, node: Node) {
         self.0.insert(key.to_owned(), node);
     }
 
-    /// Takes `key` out; in time proportional to the number of keys.
+    /// Removes `key`; takes time proportional to the number of keys.
     pub fn remove(&mut self, key: &str) -> Option<Node> {
         self.0.shift_remove(key)
     }
 
-    /// Takes out `keys`, which are sorted.
+    /// Removes `keys`, which are sorted.
     pub(super) fn remove_all(&mut self, keys: &[String]) {
         if !keys.is_empty() {
             self.0.retain(|key, _| keys.binary_search(key).is_err());
@@ -142,7 +142,7 @@ impl Table {
 }
 
 impl Node {
-    /// Says that this value and all within it stand at `origin`.
+    /// Sets the location of this value and all nested values to `origin`.
     pub(super) fn place_all(&mut self, origin: &Origin) {
         self.origin = origin.clone();
         match &mut self.value {
@@ -152,7 +152,7 @@ impl Node {
         }
     }
 
-    /// How many values this is, itself included.
+    /// Returns the number of values, including this one.
     pub fn values(&self) -> u64 {
         1 + match &self.value {
             Value::Table(table) => table.values(),

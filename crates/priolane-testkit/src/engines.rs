@@ -1,4 +1,4 @@
-//! Outcomes on which the engines agree.
+//! Compares the outcomes of both engines.
 
 use std::ops::ControlFlow;
 
@@ -6,10 +6,10 @@ use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Scenario};
 use priolane_sim::{Drive, run};
 
-/// The outcome of `scenario` on which both engines agree, without what may depend on the engine.
+/// Runs `scenario` on both engines and returns their common outcome, with the engine-dependent event count set to 0.
 ///
 /// # Panics
-/// If they do not agree, or the run fails.
+/// Panics if the outcomes differ or a run fails.
 pub fn agreed(scenario: &Scenario) -> Outcome {
     let [window, wheel] = [Engine::Window, Engine::Wheel].map(|engine| {
         let run = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(()));

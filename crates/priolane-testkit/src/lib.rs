@@ -1,4 +1,4 @@
-//! What tests of several crates share.
+//! Fixtures that the tests of several crates share.
 
 #[cfg(feature = "runs")]
 pub mod engines;

@@ -1,5 +1,5 @@
-//! `priolane analyze`: Firapam's closed forms (`priolane_core::analyze`) for a traffic that a file states, or for that of
-//! an experiment, then beside what its schemes make of it.
+//! Implements `priolane analyze`: evaluates Firapam's closed forms (`priolane_core::analyze`) for the traffic of a
+//! model file or of an experiment, and compares them with simulated schemes of that experiment.
 
 mod figures;
 mod model_file;
@@ -20,30 +20,30 @@ use priolane_lab::execute::{Failure, OnProgress};
 use priolane_lab::interrupt::Interrupt;
 use priolane_lab::plan::{Options, Size};
 
-/// What is asked, one JSON object.
+/// The request, one JSON object.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The path of the model file.
+    /// Path of the model file.
     pub model: PathBuf,
-    /// Whether the experiment that it names runs at its quick size.
+    /// Size at which the experiment in the model file runs.
     #[serde(default)]
     pub size: Extent,
-    /// Who may stop the planning.
+    /// Interrupts planning.
     #[serde(skip)]
     pub interrupt: Interrupt,
 }
 
-/// The size at which an experiment is run.
+/// The size at which an experiment runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
-    /// With `[quick]`.
+    /// With the overlay `[quick]`.
     Quick,
-    /// As it stands.
+    /// Without an overlay.
     #[default]
     Default,
-    /// With `[full]`.
+    /// With the overlay `[full]`.
     Full,
 }
 
@@ -57,14 +57,15 @@ impl From<Extent> for Size {
     }
 }
 
-/// The answer; rows are size classes, columns latency requirements.
+/// The answer; rows are size classes, columns are latency requirements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
-    /// Where the traffic is from: the model file, or the experiment.
+    /// Source of the traffic: the path of the model file or of the experiment.
     pub source: String,
-    /// f_t.
+    /// f_t, the number of flows.
     pub flows: f64,
-    /// Flows of the experiment that the model leaves out: without end or deadline, or outside the measured window.
+    /// Flows of the experiment that the model excludes: those without a size or deadline, or outside the measured
+    /// window.
     pub left_out: usize,
     /// S (Eq. 1), in bytes.
     pub sizes: Vec<f64>,
@@ -86,30 +87,30 @@ pub struct Answer {
     pub latency: Option<LawAnswer>,
 }
 
-/// What a law gives, and a scheme.
+/// Results of one priority law: closed form and simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LawAnswer {
     /// mu: the rate of a flow of priority 1, in bits per second.
     pub mu_bps: f64,
-    /// Whether mu was chosen so that flows take as long on average as simulated.
+    /// Whether mu was fitted so that the predicted mean completion time equals the simulated one.
     pub fitted: bool,
     /// gamma.
     pub gamma: f64,
     /// Eq. 9 or 12 as printed, in seconds.
     pub printed_s: f64,
-    /// a_1 of Eq. 10, where Eq. 9 is a line.
+    /// a_1 of Eq. 10, where Eq. 9 is linear.
     pub slope: Option<f64>,
-    /// The closed form.
+    /// Values predicted by the closed form.
     pub predicted: Figures,
-    /// What the scheme made of it.
+    /// Values simulated with the scheme.
     pub simulated: Option<Simulated>,
 }
 
-/// Answers `request`; `progress` is told of simulations and may end them.
+/// Answers `request`; `progress` receives the progress of simulations and may stop them.
 ///
 /// # Errors
-/// An input error with the first thing that is wrong with the model file or the experiment it names; what a run can fail
-/// with.
+/// Returns an input error with the first mistake in the model file or in the experiment it names, or the failure of a
+/// run.
 pub fn answer(request: &Request, progress: &mut OnProgress) -> Result<Answer, Failure> {
     let path = &request.model;
     let shown = path.display().to_string();
@@ -201,7 +202,7 @@ fn of_latency(
     })
 }
 
-/// The law with its gamma, for x of at least `least`.
+/// Returns the law with its gamma, for x of at least `least`.
 fn law(model: &Model, asked: &LawOf, least: f64) -> Result<Law, Failure> {
     let sigma = model.deviation();
     let gamma = match asked.gamma {
@@ -209,12 +210,12 @@ fn law(model: &Model, asked: &LawOf, least: f64) -> Result<Law, Failure> {
         Gamma::OfDeviation(k) => k * sigma,
     };
     if asked.offset >= least {
-        let what = "the offset is not below the smallest class, whose priority would have no bound";
+        let what = "the offset is not below the smallest class, so its priority would have no bound";
         return Err(asked.origin.error(&asked.key, what, "a smaller offset, such as 0").into());
     }
     if !(gamma > 0.0 && gamma.is_finite()) {
-        let what = "gamma = k sigma is 0: all classes have as many bytes";
-        return Err(asked.origin.error(&asked.key, what, "a scale in place of k").into());
+        let what = "gamma = k sigma is 0, because all classes have the same number of bytes";
+        return Err(asked.origin.error(&asked.key, what, "scale instead of k").into());
     }
     Ok(Law { gamma, alpha: asked.offset, exponent: asked.exponent, base: asked.base })
 }
@@ -230,8 +231,8 @@ fn run(
     }
 }
 
-/// mu in bytes per second, and whether it was chosen: flows that take `mean` seconds at 1 B/s then take as long as
-/// simulated.
+/// Returns mu in bytes per second, and whether it was fitted. The fit scales `mean`, the predicted mean completion time
+/// in seconds at 1 B/s, to the simulated mean.
 fn mu(asked: &LawOf, mean: f64, simulated: Option<&Simulated>) -> (f64, bool) {
     let seen = simulated.and_then(|simulated| simulated.figures.mean_s);
     match (asked.mu, seen) {

@@ -1,7 +1,7 @@
-//! How fast the engines are on this machine, beside a yardstick that is measured on it too.
+//! Measures the speed of the engines on this machine, relative to a yardstick measured on the same machine.
 //!
-//! [`bench`] answers a [`Request`] with a [`Bench`], which is what `priolane bench --json` prints. Clocks are read
-//! here and nowhere near results; docs/bench.md says how to read the numbers.
+//! [`bench`] answers a [`Request`] with a [`Bench`], which `priolane bench --json` prints. Clocks are read here and
+//! never affect results of runs; docs/bench.md explains the numbers.
 
 mod case;
 mod cell;
@@ -22,7 +22,7 @@ use priolane_sim::scenario;
 use serde::Deserialize;
 
 pub use compare::{Bench, Measured, compare};
-pub use dctcp::Broken;
+pub use dctcp::ScenarioBuildError;
 pub(crate) use error::BenchError;
 pub use limit::Limit;
 use measure::build;
@@ -36,17 +36,17 @@ pub use scenarios::{ALL, FINISHED, MEMORY, TABLE};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
-    /// Scenarios by name; empty for the usual ones.
+    /// Scenarios by name; empty for the default ones.
     pub scenarios: Vec<String>,
-    /// Runs of each, of which the median counts, at least 1. Default 3.
+    /// Number of runs of each scenario, whose median is reported; at least 1, default 3.
     pub repeat: u32,
-    /// The engine. Default `window`.
+    /// Engine to measure; default `window`.
     pub engine: Engine,
-    /// Only the first so many flows of each scenario, at least 1; `None`, the default, for all.
+    /// Number of flows of each scenario to run, at least 1; `None`, the default, for all.
     pub flows: Option<u32>,
 }
 
-/// The engine that is measured.
+/// The engine to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
@@ -73,10 +73,10 @@ impl Default for Request {
 }
 
 impl Request {
-    /// The scenarios it asks for, in its order.
+    /// Returns the requested scenarios, in the order of the request.
     ///
     /// # Errors
-    /// [`BenchError::Unknown`].
+    /// Returns [`BenchError::Unknown`] if a name is unknown.
     pub fn wanted(&self) -> Result<Vec<&'static Named>, BenchError> {
         if self.scenarios.is_empty() {
             return Ok(ALL.iter().filter(|named| named.usual == Usual::Yes).collect());
@@ -86,10 +86,10 @@ impl Request {
     }
 }
 
-/// Measures what `request` asks for, in this process and thread.
+/// Runs the requested measurements in this process and thread.
 ///
 /// # Errors
-/// An unknown name, or a scenario that does not run to its end, always with the same work.
+/// Returns an error if a name is unknown, a scenario fails or does not complete, or two of its runs do different work.
 pub fn bench(request: &Request) -> Result<Bench, BenchError> {
     let wanted = request.wanted()?;
     let raws =
@@ -97,11 +97,10 @@ pub fn bench(request: &Request) -> Result<Bench, BenchError> {
     Ok(compare(&raws))
 }
 
-/// Measures one scenario in this process and thread, without the yardstick: for profilers, and for processes of
-/// their own.
+/// Measures one scenario in this process and thread, without the yardstick; for profilers and for subprocesses.
 ///
 /// # Errors
-/// If it does not run to its end, always with the same work.
+/// Returns an error if a run fails or does not complete, or if two runs do different work.
 pub fn raw(named: &'static Named, request: &Request) -> Result<Raw, BenchError> {
     let memory = measure::Memory::start();
     let scenario = build(named, request.flows)?;
@@ -109,19 +108,19 @@ pub fn raw(named: &'static Named, request: &Request) -> Result<Raw, BenchError> 
     Ok(Raw { peak_bytes: memory.peak(), ..raw })
 }
 
-/// A short run, and what it took.
+/// A short calibration run and its cost.
 #[derive(Debug)]
 pub(crate) struct Calibration {
-    /// What was run.
+    /// The scenario that was run.
     pub scenario: scenario::Scenario,
-    /// CPU time in seconds: the median of three.
+    /// CPU time in seconds: the median of three runs.
     pub cpu_s: f64,
 }
 
-/// Measures this machine as it is now by [`calibration`].
+/// Measures the current speed of this machine with the scenario of [`calibration`].
 ///
 /// # Errors
-/// A run that does not end.
+/// Returns an error if a run fails or does not complete.
 pub(crate) fn calibrate() -> Result<Calibration, BenchError> {
     let Request { repeat, engine, .. } = Request::default();
     let scenario = calibration()?;
@@ -129,15 +128,15 @@ pub(crate) fn calibrate() -> Result<Calibration, BenchError> {
     Ok(Calibration { scenario, cpu_s: raw.cpu_s })
 }
 
-/// The first 40 flows of the leaf-spine, half a million packet-hops.
+/// Builds the first 40 flows of the leaf-spine scenario: half a million packet-hops.
 ///
 /// # Errors
-/// If it cannot be built.
+/// Returns an error if the scenario cannot be built.
 pub(crate) fn calibration() -> Result<scenario::Scenario, BenchError> {
     build(peer::scenario()?, Some(40))
 }
 
-/// Names of the scenarios that are measured without being asked for.
+/// Returns the names of the scenarios that are measured by default.
 pub fn usual() -> Vec<&'static str> {
     ALL.iter().filter(|named| named.usual == Usual::Yes).map(|named| named.name).collect()
 }

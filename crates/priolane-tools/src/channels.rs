@@ -1,16 +1,16 @@
-//! `priolane channels`: how wide PrioPlus's channels must be, where they lie, and how many lossless queues a buffer has
-//! room for instead.
+//! Implements `priolane channels`: computes the width and position of PrioPlus's channels, and the number of lossless
+//! queues that fit in the same buffer.
 //!
 //! ```text
-//! o = n W_AI / R                      what n flows overshoot the target by in a round trip        (PrioPlus App. D)
-//! A = o + min(beta o / D, max_mdf) D  and what their decrease then takes; D the target of the best class
-//! B = the error that a part of the measured delays does not exceed                                 (PrioPlus §4.3.2)
-//!     or as much as leaves the line used: [`Room`]
+//! o = n W_AI / R                      overshoot of the target by n flows in a round trip            (PrioPlus App. D)
+//! A = o + min(beta o / D, max_mdf) D  plus the effect of their decrease; D is the target of the best class
+//! B = a quantile of the error of the measured delays                                                (PrioPlus §4.3.2)
+//!     given, or as needed for a link utilization: [`Room`]
 //! D_target(i) = base + i (A + B),  D_limit(i) = D_target(i) + A / 2 + B,  i = 1 .. N
 //! queues = floor(buffer / (ports 1.5 R 2 d))      headroom of a lossless queue over links of delay d
 //! ```
 //!
-//! Appendix D prints the larger of beta o / D and max_mdf where the controller takes the smaller: the smaller it is
+//! Appendix D prints max(beta o / D, max_mdf); the controller takes the minimum, and so does this module
 //! (docs/assumptions.md#channel-width).
 
 mod room;
@@ -26,30 +26,30 @@ use serde::{Deserialize, Serialize};
 
 use priolane_lab::experiment::noise;
 
-/// The longest fluctuation, and the longest noise.
+/// Maximum fluctuation, and maximum noise.
 const LONGEST: Span = Span(PS_PER_S);
 
-/// What is asked, one JSON object; quantities as in experiment files.
+/// The request, one JSON object; quantities are written as in experiment files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Number of priorities, 1 to 16.
     pub priorities: u8,
-    /// The rate of the links.
+    /// Rate of the links.
     pub rate: String,
-    /// The round-trip time of an empty path.
+    /// Round-trip time of an idle path.
     pub base_rtt: String,
-    /// Flows of one priority that send at once.
+    /// Number of flows of one priority that send at once.
     pub flows: u32,
-    /// What a flow adds per round trip, W_AI, in bytes.
+    /// Additive increase of a flow per round trip, W_AI, in bytes.
     pub step: String,
-    /// The shipped trace of noise, or the path of one.
+    /// Name of a shipped noise trace, or the path of one.
     pub noise: String,
-    /// What its delays are multiplied by.
+    /// Factor on the delays of the trace.
     pub scale: f64,
-    /// What part of it channels have room for.
+    /// Part of the noise that channels accommodate.
     pub room: Room,
-    /// What a packet takes of the line; how many samples a flow has hangs on it.
+    /// Size of a packet on the wire; determines the number of delay samples per flow and round trip.
     pub packet: String,
     /// Swift's beta.
     pub beta: f64,
@@ -60,15 +60,15 @@ pub struct Request {
     pub switch: Option<Switch>,
 }
 
-/// A switch.
+/// A switch with PFC.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Switch {
-    /// Its buffer.
+    /// Buffer size.
     pub buffer: String,
-    /// Its ports.
+    /// Number of ports.
     pub ports: u32,
-    /// The delay of its links.
+    /// Propagation delay of its links.
     pub delay: String,
 }
 
@@ -81,22 +81,22 @@ pub struct Answer {
     pub noise_ps: u64,
     /// A + B.
     pub width_ps: u64,
-    /// The part of measured delays that B has room for.
+    /// Fraction of the measured delays that B covers.
     pub part: f64,
-    /// The channels, class 0, the best, first.
+    /// The channels, from class 0, the best.
     pub channels: Vec<Channel>,
-    /// Lossless queues; `None` where no switch was asked for.
+    /// Lossless queues; `None` if no switch was given.
     pub queues: Option<Queues>,
-    /// What a scheme file states.
+    /// The lines for a scheme file.
     pub scheme: String,
 }
 
-/// The channel of a class, above the delay of the empty path.
+/// The channel of a class, relative to the delay of the idle path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Channel {
     /// The class.
     pub class: u8,
-    /// The code point that it would have on the wire: class selectors, then those between them.
+    /// Its DSCP: class selectors first, then the code points between them.
     pub dscp: u8,
     /// D_target.
     pub target_ps: u64,
@@ -104,34 +104,38 @@ pub struct Channel {
     pub limit_ps: u64,
 }
 
-/// Lossless queues that a buffer has room for.
+/// Lossless queues that fit in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Queues {
-    /// Headroom of a queue of a port, in bytes.
+    /// Headroom of one queue of a port, in bytes.
     pub headroom_bytes: u64,
-    /// How many fit, at most 8: PFC has no more.
+    /// Number of queues that fit, at most 8, the limit of PFC.
     pub lossless: u64,
-    /// Buffer over the rate of all ports, in megabytes per Tbps.
+    /// Buffer divided by the rate of all ports, in megabytes per Tbps.
     pub mb_per_tbps: f64,
 }
 
 /// Answers `request`.
 ///
 /// # Errors
-/// An [`InputError`] where a value is none or out of its range, or the trace cannot be read.
+/// Returns an [`InputError`] if a value is invalid or out of range, or the trace cannot be read.
 pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let wrong = |key: &str, what: String, fix: &str| InputError::new("channels", None, key, what, fix);
     let read =
         |key: &'static str| move |e: priolane_source::quantity::QuantityError| wrong(key, e.what, &e.fix);
     if !(1..=CLASSES as u8).contains(&request.priorities) {
-        return Err(wrong("priorities", format!("{} priorities", request.priorities), "1 to 16"));
+        return Err(wrong(
+            "priorities",
+            format!("{} is out of range", request.priorities),
+            "1 to 16 priorities",
+        ));
     }
     if request.flows == 0 {
-        return Err(wrong("flows", "no flows".into(), "at least 1, such as 150"));
+        return Err(wrong("flows", "the number of flows is zero".into(), "at least 1, such as 150"));
     }
     for (key, number) in [request.room.stated(), ("beta", request.beta), ("max_mdf", request.max_mdf)] {
         if !(number > 0.0 && number <= 1.0) {
-            return Err(wrong(key, format!("{number} is out of range"), "above 0 and at most 1"));
+            return Err(wrong(key, format!("{number} is out of range"), "a number above 0 and at most 1"));
         }
     }
     let line = rate(&request.rate).map_err(read("rate"))?;
@@ -139,17 +143,21 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let step = bytes(&request.step).map_err(read("step"))?;
     let packet = bytes(&request.packet).map_err(read("packet"))?;
     if packet == 0 {
-        return Err(wrong("packet", "packets without bytes".into(), "such as \"1086B\""));
+        return Err(wrong(
+            "packet",
+            "the packet size is zero".into(),
+            "a size above zero, such as \"1086B\"",
+        ));
     }
     let trace = noise::load(&request.noise, request.scale)?;
     let Width { fluctuation, noise, part } = width(request, &trace, (line, base), [step, packet]);
     if fluctuation == Span::ZERO {
-        return Err(wrong("step", "the delay never varies".into(), "a step above zero, such as \"180B\""));
+        return Err(wrong("step", "the delay does not vary".into(), "a step above zero, such as \"180B\""));
     }
     if fluctuation > LONGEST || noise > LONGEST {
         return Err(wrong(
             "step",
-            "a channel wider than a second".into(),
+            "a channel would be wider than a second".into(),
             "fewer flows, a smaller step or scale",
         ));
     }
@@ -176,14 +184,14 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     })
 }
 
-/// A, B, and the part of the noise that B has room for.
+/// A, B, and the fraction of the noise that B covers.
 struct Width {
     fluctuation: Span,
     noise: Span,
     part: f64,
 }
 
-/// What B is hangs on the delay of the best class, and so on itself: a few rounds settle that.
+/// Computes A and B. B depends on the delay of the best class and thus on itself, so it is iterated to a fixed point.
 fn width(
     request: &Request,
     trace: &DelayNoise,
@@ -204,7 +212,7 @@ fn width(
     width
 }
 
-/// A. The target of the best class depends on it, by the width: a few rounds settle that.
+/// Computes A. The target of the best class depends on A through the channel width, so it is iterated to a fixed point.
 fn fluctuation(request: &Request, (line, base, noise): (Rate, Span, Span), step: u64) -> Span {
     let over = line.serialize(step.saturating_mul(u64::from(request.flows))).0 as f64;
     let mut wide = over;
@@ -212,11 +220,11 @@ fn fluctuation(request: &Request, (line, base, noise): (Rate, Span, Span), step:
         let target = base.0 as f64 + f64::from(request.priorities) * (wide + noise.0 as f64);
         wide = over + (request.beta * over).min(request.max_mdf * target);
     }
-    // To the nanosecond, upwards: files state it.
+    // Rounded up to a nanosecond, the resolution of files.
     Span((wide as u64).div_ceil(1_000).saturating_mul(1_000))
 }
 
-/// Class selectors from CS7 down, then the points halfway between them.
+/// Returns class selectors from CS7 down, then the code points halfway between them.
 fn dscp(class: u8) -> u8 {
     if class < 8 { 8 * (7 - class) } else { 8 * (15 - class) + 4 }
 }
@@ -227,7 +235,7 @@ fn queues(switch: &Switch, line: Rate) -> Result<Queues, InputError> {
     let delay = span(&switch.delay).map_err(|e| wrong("switch.delay", e.what, &e.fix))?;
     let headroom_bytes = line.bytes_in(delay.times(3)).max(1);
     if switch.ports == 0 {
-        return Err(wrong("switch.ports", "a switch without ports".into(), "at least 1"));
+        return Err(wrong("switch.ports", "the switch has no ports".into(), "at least 1 port"));
     }
     let lossless = buffer / headroom_bytes.saturating_mul(u64::from(switch.ports));
     let tbps = line.bps() as f64 * f64::from(switch.ports) / 1e12;
@@ -269,13 +277,14 @@ mod tests {
     #[test]
     fn the_paper_s_width_follows_from_its_150_flows_and_noise() {
         let answer = answer(&request()).unwrap();
-        // 150 x 150 B at 100 Gbps: 1.8 us, and 0.8 of that: 3.24 us, for which the paper has 3.2; noise 0.8 us.
+        // 150 x 150 B at 100 Gbps: 1.8 us, plus 0.8 of that: 3.24 us, which the paper gives as 3.2; noise 0.8 us.
         assert_eq!((answer.fluctuation_ps, answer.noise_ps), (3_240_000, 800_000));
         assert_eq!(answer.channels[7].target_ps, 4_040_000);
         assert_eq!(answer.channels[7].limit_ps, 4_040_000 + 1_620_000 + 800_000);
         assert_eq!((answer.channels[0].target_ps, answer.channels[0].dscp), (8 * 4_040_000, 56));
         assert!(answer.channels.windows(2).all(|two| two[1].limit_ps < two[0].target_ps));
-        // 1.5 x 100 Gbps x 2 us = 37.5 kB: 2.64 MB over six ports has room for 11, PFC for 8; 4.4 MB per Tbps.
+        // 1.5 x 100 Gbps x 2 us = 37.5 kB: 2.64 MB over six ports hold 11 queues, of which PFC allows 8; 4.4 MB per
+        // Tbps.
         let queues = answer.queues.unwrap();
         assert_eq!((queues.headroom_bytes, queues.lossless), (37_500, 8));
         assert!((queues.mb_per_tbps - 4.4).abs() < 1e-9);
@@ -293,11 +302,11 @@ mod tests {
             let room = Room::Utilization(used);
             answer(&Request { flows, room, ..request() }).unwrap()
         };
-        // Five flows at a target of 7 us above 12: 240 kB, 44 samples each; 1 in 1,000 may be wrong by more.
+        // Five flows at a target of 7 us above 12 us: 240 kB, 44 samples each; 1 in 1,000 may have a larger error.
         let five = wide(5, 0.98);
         assert!((0.9985..0.9993).contains(&five.part), "{}", five.part);
         assert!((800_000..876_001).contains(&five.noise_ps), "{}", five.noise_ps);
-        // Of 150 flows each has three samples a round trip.
+        // With 150 flows, each has three samples per round trip.
         let many = wide(150, 0.98);
         assert!((0.95..0.98).contains(&many.part), "{}", many.part);
         assert!(many.noise_ps < five.noise_ps);
@@ -315,7 +324,7 @@ mod tests {
         assert_eq!(key(&Request { room: Room::Utilization(1.01), ..request() }), "utilization");
         assert_eq!(key(&Request { packet: "0B".into(), ..request() }), "packet");
         assert_eq!(key(&Request { beta: f64::NAN, ..request() }), "beta");
-        // 2^32 flows of a gigabyte are years at 100 Gbps.
+        // 2^32 flows of a gigabyte take years at 100 Gbps.
         assert_eq!(key(&Request { flows: u32::MAX, step: "1GB".into(), ..request() }), "step");
         assert!(answer(&Request { noise: "no/such.csv".into(), ..request() }).is_err());
     }

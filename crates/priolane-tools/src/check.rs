@@ -1,5 +1,6 @@
-//! Whether an experiment is right, and what it would run and cost, without running it.
+//! Checks an experiment and predicts its runs and their cost, without running it.
 
+mod loads;
 mod predict;
 
 use std::collections::HashMap;
@@ -15,70 +16,75 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::bench::{self, BenchError, Calibration};
+pub use loads::{PointLoads, TierLoad};
 use predict::Forecast;
 
-/// Instructions per second where they could not be measured: a round figure for one core.
+/// Assumed instructions per second if they cannot be measured: a round figure for one core.
 const PACE: f64 = 5e9;
 
-/// About how many flows of a run are made to predict it; of a longer run, its first part.
+/// Approximate number of flows generated to predict a run; for a longer run, its first part.
 const SAMPLE: u64 = 300_000;
 
-/// The same where only the order of runs by cost is wanted.
+/// The same if only the relative cost of runs is needed.
 const GLANCE: u64 = 2_000;
 
-/// What `priolane check` prints.
+/// The output of `priolane check`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
-    /// The merged experiment, its sweep included.
+    /// The merged experiment, including its sweep.
     pub merged: Json,
-    /// Points of the sweep.
+    /// Number of sweep points.
     pub points: usize,
-    /// Schemes compared.
+    /// Number of schemes.
     pub schemes: usize,
-    /// Seeds of each point.
+    /// Number of seeds per point.
     pub seeds: usize,
-    /// Runs altogether.
+    /// Total number of runs.
     pub runs: u64,
-    /// Flows of all runs, from the flow lists of the first seed.
+    /// Flows of all runs, extrapolated from the flow lists of the first seed.
     pub flows: u64,
-    /// Packets put on links by all runs, ACKs included, retransmissions not.
+    /// Packets transmitted on links in all runs, including ACKs, excluding retransmissions.
     pub packet_hops: u64,
-    /// Nanoseconds of a packet-hop of these runs on this machine now: a mean.
+    /// Predicted mean time per packet-hop on this machine at present, in nanoseconds.
     pub ns_per_hop: f64,
-    /// Seconds on one core: the product of the two, from a short run of another experiment and what these runs do more
-    /// or less of than that one.
+    /// Predicted seconds on one core: the product of the two above. Based on a short calibration run of another
+    /// experiment and on the predicted instructions of both.
     pub seconds: f64,
-    /// Bytes of memory of the largest run.
+    /// Predicted memory of the largest run, in bytes.
     pub bytes: u64,
-    /// What to check before trusting it.
+    /// Offered load of the first seed's flows on each tier, by sweep point.
+    pub loads: Vec<PointLoads>,
+    /// Warnings.
     pub warnings: Vec<String>,
 }
 
 /// Checks the experiment file at `path`.
 ///
 /// # Errors
-/// An [`InputError`] with what is wrong; also if `options` interrupts.
+/// Returns an [`InputError`] if the file is invalid or `options` interrupts.
 pub fn check(path: &Path, options: &Options) -> Result<Check, InputError> {
     let (pace, untimed) = match pace() {
         Ok(pace) => (pace, None),
-        Err(error) => (PACE, Some(format!("seconds are for {PACE:.0e} instructions per second: {error}"))),
+        Err(error) => {
+            (PACE, Some(format!("seconds are estimated at {PACE:.0e} instructions per second: {error}")))
+        }
     };
     let mut check = of_points(&plan::points(path, options)?, (pace, SAMPLE), &options.interrupt)?;
     check.warnings.extend(untimed);
     Ok(check)
 }
 
-/// Instructions that each run of `plan` is predicted to take, in the order of the plan: what runs cost relative to each other.
-/// A sample of each point's flows is made.
+/// Returns the predicted instructions of each run of `plan`, in plan order, for comparing the cost of runs. Generates a
+/// sample of the flows of each point.
 ///
 /// # Errors
-/// As [`check`].
+/// As for [`check`].
 pub fn costs(plan: &Plan, interrupt: &Interrupt) -> Result<Vec<f64>, InputError> {
     let mut costs = Vec::with_capacity(plan.runs.len());
     for runs in plan.runs.chunk_by(|a, b| Arc::ptr_eq(&a.experiment, &b.experiment)) {
         let (first, experiment) = (&runs[0], &runs[0].experiment);
         interrupt.check(experiment.sources.experiment())?;
-        let part = First::of(experiment, first.flows, GLANCE);
+        let part = RunPrefix::of(experiment, first.flows, GLANCE);
         let built = plan::build_at(&part.experiment, &first.scheme, first.seed)?;
         let forecast = Forecast::of(&built.scenario, part.times);
         let mut by_scheme: HashMap<&str, f64> = HashMap::new();
@@ -92,7 +98,8 @@ pub fn costs(plan: &Plan, interrupt: &Interrupt) -> Result<Vec<f64>, InputError>
     Ok(costs)
 }
 
-/// Predicted instructions per second on this machine now. Measured once, as it takes no less time than many a check.
+/// Returns the predicted instructions per second on this machine. Measured once per process, since it can take longer
+/// than a check.
 fn pace() -> Result<f64, BenchError> {
     static MEASURED: OnceLock<f64> = OnceLock::new();
     if let Some(&pace) = MEASURED.get() {
@@ -103,11 +110,11 @@ fn pace() -> Result<f64, BenchError> {
     Ok(*MEASURED.get_or_init(|| instructions / cpu_s))
 }
 
-/// What the runs of `points` would cost at so many instructions per second: flow lists are made for the first seed and
-/// scheme of each point, and of long runs only of their first part, of about `sample` flows. No clock is read.
+/// Predicts the cost of the runs of `points` at `pace` instructions per second. Generates flows for the first seed and
+/// scheme of each point; for long runs, only about `sample` flows of the first part. Reads no clock.
 ///
 /// # Errors
-/// An [`InputError`] where traffic does not fit the network, or if `interrupt` stops it.
+/// Returns an [`InputError`] if traffic does not fit the network, or if `interrupt` stops it.
 fn of_points(
     points: &Points,
     (pace, sample): (f64, u64),
@@ -126,6 +133,7 @@ fn of_points(
         ns_per_hop: 0.0,
         seconds: 0.0,
         bytes: 0,
+        loads: Vec::new(),
         warnings: Vec::new(),
     };
     let mut warnings = Warnings::default();
@@ -133,7 +141,7 @@ fn of_points(
     for point in &points.points {
         let schemes = &point.experiment.schemes;
         interrupt.check(point.experiment.sources.experiment())?;
-        let part = First::of(&point.experiment, point.flows, sample);
+        let part = RunPrefix::of(&point.experiment, point.flows, sample);
         let built = plan::build_at(&part.experiment, &schemes[0], 1)?;
         let flows = (built.scenario.flows.len() as f64 * part.times) as u64;
         check.flows += flows * schemes.len() as u64 * seeds;
@@ -144,6 +152,7 @@ fn of_points(
             check.seconds += predicted.instructions * seeds as f64 / pace;
             check.bytes = check.bytes.max(predicted.bytes);
         }
+        check.loads.extend(loads::offered(&part.experiment, &point.values, &built));
         warnings.extend(built.warnings);
     }
     check.ns_per_hop = check.seconds * 1e9 / check.packet_hops.max(1) as f64;
@@ -152,13 +161,13 @@ fn of_points(
 }
 
 /// The first part of a long run, or all of a short one.
-struct First {
+struct RunPrefix {
     experiment: Arc<Experiment>,
-    /// How many times as long the whole is.
+    /// Duration of the whole run divided by that of this part.
     times: f64,
 }
 
-impl First {
+impl RunPrefix {
     fn of(whole: &Arc<Experiment>, flows: u64, sample: u64) -> Self {
         let times = flows as f64 / sample as f64;
         if times <= 1.0 {
@@ -229,7 +238,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
             let text = SMALL.replace("warmup = \"1ms\", measure = \"20ms\"", time);
             let points = points_of(&text);
             let point = &points.points[0];
-            let part = First::of(&point.experiment, point.flows, 10_000);
+            let part = RunPrefix::of(&point.experiment, point.flows, 10_000);
             let made = plan::build_at(&part.experiment, "newreno", 1).unwrap().scenario.flows.len();
             assert!((7_000..13_000).contains(&made), "{made}");
             assert!(part.times > 1_000.0, "{}", part.times);
@@ -277,7 +286,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
         Forecast::of(scenario, 1.0).under(&scenario.transport)
     }
 
-    /// Predicted packet-hops of the first run of an experiment, over those it has.
+    /// Returns the predicted packet-hops of the first run of an experiment divided by the simulated ones.
     fn predicted_over_real(file: &str, sets: &[(&str, &str)]) -> f64 {
         let scenario = plan::build(&plan_of(file, sets).runs[0]).unwrap().scenario;
         let real =
@@ -310,7 +319,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
         let short = predicted(&plan::build(&plan.runs[0]).unwrap().scenario);
         let long = predicted(&bench::calibration().unwrap());
         let [short, long] = [short, long].map(|p| p.instructions / p.packet_hops as f64);
-        // Counted under callgrind: 1,121 over 16 ms, of which much is the end, and 653.
+        // Counted under callgrind: 1,121 per hop over 16 ms, much of it at the end, and 653.
         assert!((1.2..2.2).contains(&(short / long)), "{short} {long}");
     }
 
@@ -323,7 +332,7 @@ load = { of = "host", counts = "payload", value = 0.5 }
             let run = plan.runs.iter().find(|run| run.scheme == scheme).unwrap();
             forecast.under(&plan::transport(&run.experiment, &run.scheme).unwrap())
         };
-        // An ACK and a pull for each packet, where there is a token; and tokens cost ports more than ACKs do.
+        // An ACK and a pull per packet, against one token; but tokens cost ports more than ACKs do.
         let [token, pulled] = [of("top"), of("ndp")];
         let hops = pulled.packet_hops as f64 / token.packet_hops as f64;
         assert!((1.4..1.6).contains(&hops), "{hops}");

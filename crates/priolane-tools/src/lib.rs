@@ -1,5 +1,5 @@
-//! What a user may ask beside runs: what an experiment costs, what thresholds, channels and deployments would be, what
-//! theory says, how fast this machine is.
+//! Commands besides runs: predicted cost of an experiment, thresholds, channels, deployment, closed-form analysis and
+//! benchmarks.
 
 pub mod analyze;
 pub mod bench;

@@ -1,4 +1,4 @@
-//! What an experiment's plan promises before anything runs: the rates of its flows without end, point by point.
+//! Computes the rates that a plan promises to long-lived flows at each sweep point, without running it.
 
 use std::path::Path;
 
@@ -10,48 +10,48 @@ use serde_json::{Map, Value};
 use priolane_lab::optimum;
 use priolane_lab::plan::{self, Options, Run};
 
-/// The promises at one point of a sweep, of the first seed: under any scheme, which do not change the traffic.
+/// The promised rates at one sweep point, for the first seed; they do not depend on the scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Promised {
     /// The sweep point.
     pub point: Map<String, Value>,
-    /// The flows without end; none where there is no optimum.
+    /// The long-lived flows; empty if there is no optimum.
     pub flows: Vec<PromisedFlow>,
-    /// Ports whose flows' minimum rates are more than they carry: promised rates are scaled there.
+    /// Ports whose flows' minimum rates exceed their capacity; promised rates are scaled down there.
     pub overbooked: Vec<String>,
-    /// Why there is no optimum, where there is none.
+    /// Why there is no optimum, if so.
     pub reason: Option<String>,
 }
 
-/// What a flow is promised.
+/// The promised rate of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PromisedFlow {
-    /// The flow.
+    /// Flow id.
     pub flow: u32,
-    /// Its group.
+    /// Group of the flow.
     pub group: String,
-    /// The host that sends it.
+    /// Sending host.
     pub host: u16,
-    /// The class of service that its pair buys.
+    /// Class of service that its pair buys.
     pub cos: &'static str,
-    /// Its minimum rate, in bits per second; of a machine's pair its share.
+    /// Minimum rate, in bits per second; for a virtual machine's pair, its share.
     pub theta_bps: u64,
-    /// Its weight.
+    /// Weight.
     pub w: f64,
-    /// Its weighted max-min rate with minima, in bits per second of payload.
+    /// Weighted max-min fair rate with minima, in bits per second of payload.
     pub promised_bps: f64,
-    /// Its rate where the sum of weighted utilities is largest.
+    /// Rate that maximizes the sum of weighted utilities, in bits per second of payload.
     pub best_bps: f64,
 }
 
-/// The promises of the experiment at `path`.
+/// Computes the promised rates of the experiment at `path`.
 ///
 /// # Errors
-/// An [`InputError`] with the first thing that is wrong, or where nothing is priced.
+/// Returns an [`InputError`] with the first mistake, or if the file has no pricing.
 pub fn promised(path: &Path, options: &Options) -> Result<Vec<Promised>, InputError> {
     let plan = plan::plan(path, options)?;
     if plan.experiment.price.is_none() {
-        let what = "nothing is priced: the file has no [price]";
+        let what = "the file has no [price]";
         let fix = "price = { p0 = 1.0 }, and groups that pay (cos, theta, w, plan)";
         return Err(InputError::new(path.display().to_string(), None, "price", what, fix));
     }

@@ -1,4 +1,5 @@
-//! `priolane plan requirement`: R_base of an experiment's flows, by point and seed (Firapam §V-D).
+//! Implements `priolane plan requirement`: computes R_base of an experiment's flows, by sweep point and seed (Firapam
+//! §V-D).
 
 use std::path::PathBuf;
 
@@ -10,36 +11,36 @@ use serde_json::Value;
 
 use crate::analyze::Extent;
 
-/// What is asked, one JSON object.
+/// The request, one JSON object.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The path of the experiment file.
+    /// Path of the experiment file.
     pub experiment: PathBuf,
-    /// At which size.
+    /// Size at which the experiment is planned.
     #[serde(default)]
     pub size: Extent,
-    /// Who may stop the planning.
+    /// Interrupts planning.
     #[serde(skip)]
     pub interrupt: Interrupt,
 }
 
-/// R_base of the flows of a point and seed, the same for all schemes.
+/// R_base of the flows of a sweep point and seed, the same for all schemes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The sweep point: dotted keys and values.
     pub point: Vec<(String, Value)>,
     /// The seed.
     pub seed: u64,
-    /// What its flows require.
+    /// The requirement of its flows.
     #[serde(flatten)]
     pub requirement: Requirement,
 }
 
-/// R_base at each point and seed of the experiment that `request` names.
+/// Computes R_base at each sweep point and seed of the experiment in `request`.
 ///
 /// # Errors
-/// An input error with the first thing that is wrong with the file, also where no deadline hangs on R_base.
+/// Returns an input error with the first mistake in the file, or if no deadline depends on R_base.
 pub fn answer(request: &Request) -> Result<Vec<Row>, InputError> {
     let interrupt = request.interrupt.clone();
     let options = Options { size: request.size.into(), interrupt, ..Options::default() };
@@ -52,7 +53,7 @@ pub fn answer(request: &Request) -> Result<Vec<Row>, InputError> {
         request.interrupt.check(&request.experiment.display().to_string())?;
         let Some(requirement) = plan::required(run)? else {
             let file = request.experiment.display().to_string();
-            let what = "no deadline is a multiple of R_base";
+            let what = "no group has deadlines in multiples of R_base";
             let fix = "deadline = [{ share = 0.5, r_base = 1 }, { share = 0.5, r_base = 2 }] in a group";
             return Err(InputError::new(&file, None, "group", what, fix));
         };

@@ -1,4 +1,4 @@
-//! `priolane thresholds`: what solvers find for sizes and a load, and what that costs.
+//! Implements `priolane thresholds`: solves for thresholds, given sizes and a load, and predicts their cost.
 
 mod answer;
 mod request;

@@ -1,4 +1,4 @@
-//! The apps, each once: the list makes the enum, its reader and its writer.
+//! The list of apps. The list generates the enum, its reader and its writer.
 
 use priolane_core::flows::FlowList;
 use priolane_core::part::parts;
@@ -10,25 +10,25 @@ use super::error::AppError;
 use super::traffic::Traffic;
 
 parts! {
-    /// What starts flows.
+    /// The application that starts flows.
     pub enum App: dyn Application in App by "app" {
         /// The group sends nothing.
         Nothing(super::nothing::Nothing);
-        /// Each host starts flows at random instants to random hosts (open loop).
+        /// Each host starts flows at random times to random hosts (open loop).
         Poisson(super::poisson::Poisson);
-        /// Each host, or each pair of hosts, starts flows in bursts with idle times between them (open loop).
+        /// Each host, or each pair of hosts, starts flows in bursts separated by idle times (open loop).
         OnOff(super::on_off::OnOff);
-        /// Many hosts send to one at once, over and over.
+        /// Many hosts send to one at the same time, repeatedly.
         Incast(super::incast::Incast);
-        /// Each host sends one flow to another, each receives one.
+        /// Each host sends one flow to another host and receives one.
         Permutation(super::permutation::Permutation);
-        /// Flows between stated pairs, usually without end.
+        /// Flows between given pairs of hosts, usually without end.
         LongLived(super::long_lived::LongLived);
         /// Requests and their answers (closed loop).
         Query(super::query::Query);
-        /// Ring all-reduce, over and over (closed loop).
+        /// Ring all-reduce, repeatedly (closed loop).
         Ring(super::ring::Ring);
-        /// Flows of which the last one counts, from some hosts to some others (open loop).
+        /// Groups of flows that complete with their last flow, from some hosts to some others (open loop).
         Coflow(super::coflow::Coflow);
         /// The coflows of a recorded trace.
         CoflowTrace(super::coflow_trace::CoflowTrace);
@@ -41,7 +41,7 @@ impl App {
     /// Reads `app`, the keys of that app and the files that they name.
     ///
     /// # Errors
-    /// The first mistake.
+    /// Returns the first mistake.
     pub fn open(keys: &mut Reader<'_>, files: &mut Sources) -> Result<Self, InputError> {
         let name = keys.need("app", "app = \"poisson\"")?.one_of(Self::NAMES)?;
         let mut app = Self::read(name, keys)?.expect("invariant: the app is on the list");
@@ -50,18 +50,18 @@ impl App {
     }
 }
 
-/// The flows of an app, sorted by start, then source, then the order in which the source starts them. Their ids are
-/// places in this list: [`super::merge`] gives them those of the run.
+/// Generates the flows of an app, sorted by start, then source, then the order in which the source starts them. The
+/// ids are indices in this list: [`super::merge`] replaces them with those of the run.
 ///
 /// # Errors
-/// An [`AppError`] where app and site do not fit, or the list would be too long.
+/// Returns an [`AppError`] if app and context do not fit, or the list would be too long.
 pub fn generate(app: &App, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
     let Traffic { mut flows, .. } = traffic(app, site)?;
     flows.number();
     Ok(flows)
 }
 
-/// As [`generate`], with what waits for what; flows have ids among those of their group, which
+/// Generates flows as [`generate`], together with their dependencies. The ids are those within the group, which
 /// [`super::merge_traffic`] replaces.
 ///
 /// # Errors

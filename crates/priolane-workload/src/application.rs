@@ -1,4 +1,4 @@
-//! What an app is: keys of a file that make flows.
+//! The interface of an app: keys of a file that generate flows.
 
 use priolane_core::ids::Class;
 use priolane_source::{InputError, Reader, Sources};
@@ -10,77 +10,78 @@ use super::load::Load;
 use super::open_loop::OpenLoop;
 use super::traffic::Traffic;
 
-/// What starts flows.
+/// An application that starts flows.
 pub trait Application {
     /// Reads the files that its keys name; `keys` is the table of the group.
     ///
     /// # Errors
-    /// What is wrong with a file, or that there is none.
+    /// Returns what is wrong with a file, or that it does not exist.
     fn open(&mut self, _keys: &mut Reader<'_>, _files: &mut Sources) -> Result<(), InputError> {
         Ok(())
     }
 
-    /// Its flows at `site` in the order in which they are made, with ids by their places.
+    /// Generates its flows in the context `site`, in order of generation, with indices as ids.
     ///
     /// # Errors
-    /// Where app and site do not fit, or the list would be too long.
+    /// Fails if app and context do not fit, or if the list would be too long.
     fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError>;
 
-    /// The load that it offers on the long run and whom a host sends to, if it states a load.
+    /// Returns its long-run offered load and the destinations of a host, if it states a load.
     fn load(&self) -> Option<(Load, DestinationScope)> {
         self.open_loop().map(|open_loop| (open_loop.load, open_loop.reach))
     }
 
-    /// Sizes of single flows and load, if it states both.
+    /// Returns its flow sizes and load, if it states both.
     fn open_loop(&self) -> Option<&OpenLoop> {
         None
     }
 
-    /// Whether it starts flows for as long as it may.
-    fn goes_on(&self) -> bool {
+    /// Returns true if it starts flows until the end of the run.
+    fn runs_until_end(&self) -> bool {
         false
     }
 
-    /// Whether it sends at all.
+    /// Returns true if it sends at all.
     fn sends(&self) -> bool {
         true
     }
 
-    /// Whether its flows start when others have ended, at instants that are not known before the run.
+    /// Returns true if its flows start when others have ended, so that start times are not known before the run.
     fn is_closed_loop(&self) -> bool {
         false
     }
 
-    /// Whether its flows are recorded or listed ones.
+    /// Returns true if its flows are recorded or listed.
     fn is_replay(&self) -> bool {
         false
     }
 
-    /// What its flows state of themselves, if they are those of a list.
+    /// Returns the optional columns of its flows, if they are those of a list.
     fn listed(&self) -> Option<Listing> {
         None
     }
 
-    /// Whether it states paths of flows.
+    /// Returns true if it states paths of flows.
     fn states_paths(&self) -> bool {
         false
     }
 
-    /// The key that states the path of [`super::StatedPath::place`] in a run of `seed`, and where there.
+    /// Returns the key that states the path of [`super::StatedPath::place`] in a run of `seed`, and the location
+    /// within it.
     fn path_place(&self, _place: usize, _seed: u64) -> (&'static str, String) {
         ("", String::new())
     }
 
-    /// What its flows are not of what its keys and files say, in a group of so many hosts: for warnings.
+    /// Returns warnings about how its flows differ from its keys and files in a group of `_hosts` hosts.
     ///
     /// # Errors
-    /// Those of its files.
+    /// Returns the errors of its files.
     fn notes(&self, _hosts: u32) -> Result<Vec<String>, InputError> {
         Ok(Vec::new())
     }
 }
 
-/// What the flows of a list state of themselves.
+/// The optional columns of a flow list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// The largest class.
@@ -94,13 +95,13 @@ pub struct Listing {
 /// Whether flows of a list may have deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deadlines {
-    /// They have none.
+    /// No flow has a deadline.
     None,
-    /// They may.
+    /// Flows may have deadlines.
     Some,
 }
 
-/// How many lists an app reads.
+/// The number of lists that an app reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
     /// The same list for all seeds.

@@ -1,22 +1,24 @@
-//! Coflows: at random instants flows start from some hosts to some others, and the last of them counts.
+//! Coflows: at random times flows start from some hosts to some others; the coflow completes with its last flow.
 //!
 //! ```text
 //! arrivals     coflows/s of the group = load * (hosts of the group) * (host rate) / E[bits of a coflow]
-//! a coflow     size S, m mappers, r reducers, each from its law, all three drawn anew until there are hosts for m and r
-//!              and S / (m r) is within flow_bytes
+//! a coflow     size S, m mappers, r reducers, each from its distribution; all three are redrawn until there are enough
+//!              hosts for m and r, and S / (m r) is within flow_bytes
 //! its hosts    m of the group's, then r of those it sends to, all different
-//! its flows    one from each mapper to each reducer, at once
-//!                even    S / (m r), bytes that are left over going one each to the first of them
-//!                drawn   S' / (m r), S' drawn anew for each flow
+//! its flows    one from each mapper to each reducer, at the same time
+//!                even    S / (m r); remaining bytes are added one each to the first flows
+//!                drawn   S' / (m r), S' drawn independently for each flow
 //! E[bytes]     even: E[S | accepted];  drawn: E[S]
 //! ```
 //!
-//! `drawn` is what the released generator of PrioPlus does (docs/assumptions.md#coflow-generator).
+//! `drawn` is the rule of the released generator of PrioPlus (docs/assumptions.md#coflow-generator).
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{CoflowId, HostId};
-use priolane_core::keys::{Bounds, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written};
+use priolane_core::keys::{
+    Bounds, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, Written,
+};
 use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{MAX_BYTES, SizeDistribution};
@@ -35,36 +37,36 @@ use super::size_csv;
 use super::sizes::{NamedSizes, Sizes, one};
 use super::traffic::Traffic;
 
-/// The most hosts on one side of a coflow.
+/// Maximum number of hosts on one side of a coflow.
 const MAX_COUNT: u64 = 65_535;
 
-/// Of all coflows drawn at least this part must be accepted.
+/// Minimum fraction of drawn coflows that must be accepted.
 const LEAST_ACCEPTED: f64 = 1e-3;
 
-/// How a coflow's bytes go to its flows.
+/// How the bytes of a coflow are divided among its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Parts {
     /// Evenly, to the byte.
     #[default]
     Even,
-    /// Each flow has its part of a size of its own.
+    /// Each flow gets its share of an independently drawn size.
     Drawn,
 }
 
-/// A law of whole numbers from 1 to 65,535: one number, or a table.
+/// A distribution of integers from 1 to 65,535: one number, or a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Count {
     /// The table's shipped name or path; `None` for one number.
     csv: Option<String>,
-    /// The law itself: that of 1 until [`Self::open`] has read the table.
+    /// The distribution; that of 1 until [`Self::open`] has read the table.
     law: SizeDistribution,
 }
 
 impl Count {
-    const FIX: &'static str =
-        "a number from 1 on, or a table with the header count,cdf: a shipped one by name, yours by path";
+    const FIX: &'static str = "a number of at least 1, or a table with the header count,cdf: the name of a \
+                               shipped table or the path of a file";
 
-    /// That of a law.
+    /// Creates a count with a given distribution.
     pub fn of(law: SizeDistribution) -> Self {
         Self { csv: None, law }
     }
@@ -84,7 +86,7 @@ impl Count {
         };
         let whole = |value: f64| value.fract() == 0.0 && (1.0..=MAX_COUNT as f64).contains(&value);
         match self.law.points().iter().find(|point| !whole(point.bytes)) {
-            Some(point) => Err(field.error(format!("{} is no number of hosts", point.bytes), Self::FIX)),
+            Some(point) => Err(field.error(format!("{} is not a number of hosts", point.bytes), Self::FIX)),
             None => Ok(()),
         }
     }
@@ -116,53 +118,53 @@ impl KeyValue for Count {
     }
 }
 
-/// What the mean flow of a coflow must have, both ends included.
+/// Bounds on the mean flow size of a coflow, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "flow_bytes", check = Self::check)]
 pub struct FlowBytes {
-    /// At least.
+    /// Minimum mean flow size.
     #[key(default = 1, form = Payload)]
     pub from: u64,
-    /// At most.
+    /// Maximum mean flow size.
     #[key(default = MAX_BYTES as u64, form = Payload)]
     pub to: u64,
 }
 
 impl FlowBytes {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.from > self.to {
             let fix = "flow_bytes = { from = \"1kB\", to = \"100MB\" }";
-            return Err(Misfit::new("from is above to", fix));
+            return Err(KeyConflict::new("from is above to", fix));
         }
         Ok(())
     }
 }
 
-/// Coflows at random instants.
+/// Coflows at random times.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
 #[keys(group = "coflow", check = Self::check)]
 #[part(
     name = "coflow",
-    summary = "flows of which the last one counts, from some hosts to some others",
+    summary = "coflows: flows from some hosts to some others, of which the last to finish counts",
     source = "docs/assumptions.md#coflow-generator"
 )]
 pub struct Coflow {
-    /// The law of the bytes of a coflow.
+    /// Distribution of the size of a coflow in bytes.
     #[key(required = "sizes = \"coflows.csv\": bytes of whole coflows", form = NamedSizes)]
     pub sizes: Sizes,
-    /// The law of the number of hosts that send.
+    /// Distribution of the number of senders.
     #[key(required = "mappers = 20, or \"coflow_mappers\"")]
     pub mappers: Count,
-    /// The law of the number of hosts that receive.
+    /// Distribution of the number of receivers.
     #[key(required = "reducers = 1, or \"coflow_reducers\"")]
     pub reducers: Count,
-    /// What the mean flow of a coflow must have.
+    /// Bounds on the mean flow size of a coflow.
     #[key(default = FlowBytes::default(), form = InTable)]
     pub flow_bytes: FlowBytes,
-    /// How its bytes go to its flows.
+    /// How the bytes of a coflow are divided among its flows.
     #[key(default = Parts::Even)]
     pub flow_sizes: Parts,
-    /// Payload offered as a part of the links of the group's hosts.
+    /// Offered payload as a fraction of the link rates of the group's hosts.
     #[key(required = "load = { of = \"host\", counts = \"payload\", value = 0.4 }", form = LoadTable)]
     pub load: Load,
 }
@@ -188,20 +190,21 @@ impl Application for Coflow {
         Some((self.load, DestinationScope::AnyHost))
     }
 
-    fn goes_on(&self) -> bool {
+    fn runs_until_end(&self) -> bool {
         true
     }
 
     fn notes(&self, _: u32) -> Result<Vec<String>, InputError> {
         let Sizes { csv, factor, .. } = &self.sizes;
         let is_scaled = (factor - 1.0).abs() > 1e-9;
-        let scaled =
-            || format!("coflows have {factor:.6} times the bytes of {csv}, and come as the load says");
+        let scaled = || {
+            format!("coflows have {factor:.6} times the bytes of {csv}, and arrive at the rate of the load")
+        };
         Ok(is_scaled.then(scaled).into_iter().collect())
     }
 }
 
-/// Size and shape of one coflow.
+/// Size and shape of a coflow.
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     bytes: u64,
@@ -209,18 +212,18 @@ struct Draw {
     reducers: usize,
 }
 
-/// What part of the coflows drawn is accepted, and their mean bytes.
+/// The fraction of drawn coflows that is accepted, and their mean size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Accepted {
     pub(crate) part: f64,
     pub(crate) mean: f64,
 }
 
-/// The hosts of a group and those it sends to, each once.
+/// The hosts of a group and those it sends to, without duplicates.
 struct Ends {
     from: Vec<HostId>,
     to: Vec<HostId>,
-    /// How many hosts are both.
+    /// Number of hosts that are both.
     both: usize,
 }
 
@@ -231,12 +234,12 @@ impl Ends {
         Self { from, to, both }
     }
 
-    /// Whether there are hosts for so many mappers and reducers, whichever mappers are drawn.
+    /// Returns true if there are enough hosts for the mappers and reducers, whichever mappers are drawn.
     fn fit(&self, mappers: usize, reducers: usize) -> bool {
         mappers <= self.from.len() && reducers + mappers.min(self.both) <= self.to.len()
     }
 
-    /// `mappers` of the first, and then `reducers` others of the second.
+    /// Draws `mappers` hosts of `from`, and then other hosts of `to` as reducers.
     fn draw(&self, shape: Draw, stream: &mut Stream) -> (Vec<HostId>, Vec<HostId>) {
         let mappers = some_of(self.from.clone(), shape.mappers, stream);
         let left = self.to.iter().filter(|host| !mappers.contains(host)).copied().collect();
@@ -246,15 +249,15 @@ impl Ends {
 }
 
 impl Coflow {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.load.of == LoadOf::Host && self.load.counts == Counts::Payload {
             return Ok(());
         }
-        let what = "a load of coflows is payload as a part of the hosts' links";
-        Err(Misfit::of("load", what, "of = \"host\", counts = \"payload\""))
+        let what = "the load of coflows must be payload as a fraction of the hosts' links";
+        Err(KeyConflict::of("load", what, "of = \"host\", counts = \"payload\""))
     }
 
-    /// Coflows that arrive before `until`, or as many whole ones as it takes for so many flows.
+    /// Generates the coflows that arrive before `until`, or as many whole ones as that number of flows requires.
     fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         self.load.check()?;
         let ends = Ends::of(site);
@@ -300,7 +303,7 @@ impl Coflow {
         }
     }
 
-    /// What part of the coflows drawn is accepted at a site, and the mean size of these.
+    /// Returns the fraction of drawn coflows that is accepted in a context, and their mean size.
     #[cfg(test)]
     pub(crate) fn accepted_at(&self, site: &WorkloadContext<'_>) -> Accepted {
         self.accepted(&Ends::of(site))
@@ -339,7 +342,7 @@ impl Coflow {
         }
     }
 
-    /// The flows of a coflow: from where to where, and how many bytes.
+    /// Returns the flows of a coflow: source, destination and bytes.
     fn members(
         &self,
         shape: Draw,
@@ -356,7 +359,7 @@ impl Coflow {
     }
 }
 
-/// The values of a law of whole numbers with what part each has.
+/// Returns the values of a distribution of integers and their probabilities.
 fn masses(law: &SizeDistribution) -> impl Iterator<Item = (usize, f64)> + '_ {
     let mut below = 0.0;
     law.points()
@@ -364,7 +367,7 @@ fn masses(law: &SizeDistribution) -> impl Iterator<Item = (usize, f64)> + '_ {
         .map(move |point| (point.bytes as usize, point.cdf - std::mem::replace(&mut below, point.cdf)))
 }
 
-/// The first `count` places of a partial shuffle.
+/// Returns the first `count` hosts of a partial shuffle.
 fn some_of(mut hosts: Vec<HostId>, count: usize, stream: &mut Stream) -> Vec<HostId> {
     for i in 0..count {
         let place = i + stream.below((hosts.len() - i) as u64) as usize;

@@ -1,11 +1,11 @@
-//! The coflows of a recorded trace of the coflow benchmark's form, on the hosts of a group.
+//! The coflows of a recorded trace in the format of the coflow benchmark, mapped to the hosts of a group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::HostId;
-use priolane_core::keys::{Bounds, Bytes, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Written};
+use priolane_core::keys::{Bytes, KeyConflict, Keys};
 use priolane_core::part::Part;
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::Time;
@@ -16,32 +16,8 @@ use super::context::{LATEST_START, WorkloadContext};
 use super::error::AppError;
 use super::import::{self, Imported};
 use super::listed::Listed;
+use super::rescaling::Factor;
 use super::traffic::Traffic;
-
-/// What bytes or times are multiplied by, above 0.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Factor;
-
-impl Form<f64> for Factor {
-    const UNIT: &'static str = "";
-
-    fn read(value: &Value<'_>, _: &Bounds) -> Result<f64, KeyError> {
-        let factor = f64::read(value, &Bounds::ANY)?;
-        if factor > 0.0 && factor <= 1e6 {
-            return Ok(factor);
-        }
-        let fix = "a number above 0 and at most a million, such as 0.001";
-        Err(KeyError::new(format!("a factor of {factor}"), fix))
-    }
-
-    fn write(value: &f64) -> Written {
-        value.write()
-    }
-
-    fn schema() -> Schema {
-        Schema::Number
-    }
-}
 
 /// A recorded trace.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
@@ -52,19 +28,19 @@ impl Form<f64> for Factor {
     source = "coflow-benchmark, FB2010"
 )]
 pub struct CoflowTrace {
-    /// The path of a file of the coflow benchmark's form.
+    /// The path of a file in the format of the coflow benchmark.
     #[key(required = "trace = \"FB2010-1Hr-150-0.txt\"")]
     pub trace: String,
-    /// Bytes of a megabyte.
+    /// Number of bytes per megabyte.
     #[key(default = 1 << 20, form = Bytes)]
     pub megabyte: u64,
-    /// Only this many coflows, from the first on; `None` for all.
+    /// Only the first coflows, up to this number; `None` for all.
     #[key(optional, range = "[1, 2147483648]")]
     pub coflows: Option<u32>,
-    /// What bytes of flows are multiplied by.
+    /// Factor for the bytes of flows.
     #[key(default = 1.0, form = Factor)]
     pub bytes_scale: f64,
-    /// What arrival times are multiplied by.
+    /// Factor for arrival times.
     #[key(default = 1.0, form = Factor)]
     pub time_scale: f64,
     /// The text of the file; empty until it is read.
@@ -77,7 +53,7 @@ impl Application for CoflowTrace {
         if let Some(field) = keys.take("trace") {
             self.text = files.read(&field, &self.trace, FLOW_LIST_LIMIT)?;
         }
-        // What is wrong with the trace shows here, with its line.
+        // Reports mistakes in the trace, with their lines.
         self.imported(None).map(drop)
     }
 
@@ -96,25 +72,25 @@ impl Application for CoflowTrace {
         });
         let imported = self.imported(Some(hosts))?;
         let fold = imported.fold.iter().map(|fold| {
-            format!("{} ports are folded onto {} hosts, {} on each", fold.from, fold.to, fold.factor)
+            format!("{} ports are folded onto {} hosts, {} ports on each", fold.from, fold.to, fold.factor)
         });
         let dropped = imported.dropped.iter().map(|dropped| {
-            format!("{} flows of {} bytes are left out: {}", dropped.count, dropped.bytes, dropped.reason)
+            format!("{} flows of {} bytes are dropped: {}", dropped.count, dropped.bytes, dropped.reason)
         });
         Ok(scaled.into_iter().chain(fold).chain(dropped).collect())
     }
 }
 
 impl CoflowTrace {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if (1..=1 << 30).contains(&self.megabyte) {
             return Ok(());
         }
-        let what = format!("a megabyte of {} bytes", self.megabyte);
-        Err(Misfit::of("megabyte", what, "megabyte = \"1MB\" or \"1MiB\""))
+        let what = format!("a megabyte of {} bytes is out of range", self.megabyte);
+        Err(KeyConflict::of("megabyte", what, "megabyte = \"1MB\" or \"1MiB\""))
     }
 
-    /// The trace, its ports folded onto so many hosts.
+    /// Imports the trace, with its ports folded onto `hosts` hosts.
     fn imported(&self, hosts: Option<u32>) -> Result<Imported, InputError> {
         let source =
             import::Source { file: &self.trace, format: Some(import::Format::Coflow), network: None };
@@ -123,7 +99,7 @@ impl CoflowTrace {
         import::read(self.text.as_bytes(), source, &options).map(|(imported, _)| imported)
     }
 
-    /// Its flows between the hosts of a group: port p is the group's host p modulo their number.
+    /// Returns its flows between the hosts of a group: port p is host p of the group, modulo their number.
     fn flows(&self, hosts: &[HostId]) -> Result<Vec<FlowSpec>, InputError> {
         let imported = self.imported(Some(hosts.len() as u32))?;
         let wrong = |what: &str, fix: &str| InputError::new(&self.trace, None, "", what, fix);
@@ -149,7 +125,7 @@ impl CoflowTrace {
             });
         }
         if flows.is_empty() {
-            return Err(wrong("no flow is left once its ports are folded", "more hosts"));
+            return Err(wrong("no flow remains after its ports are folded", "more hosts"));
         }
         Ok(flows)
     }

@@ -1,4 +1,4 @@
-//! Where an app runs.
+//! The context in which an app runs.
 
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
@@ -7,25 +7,25 @@ use priolane_core::units::{PS_PER_S, Rate, Span, Time};
 use super::error::AppError;
 use super::sizes::Sizes;
 
-/// The most flows of a list, from a file or from an app.
+/// Maximum number of flows of a list, from a file or from an app.
 pub const MAX_FLOWS: u32 = 50_000_000;
 
 /// The latest start or deadline of a flow: 26 days.
 pub const LATEST_START: Time = Time::LATEST;
 
-/// Until when an open-loop app starts flows.
+/// When an open-loop app stops starting flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// Flows start before this instant.
+    /// Flows start before this time.
     Time(Time),
-    /// The first so many flows of the group.
+    /// The group stops after this number of flows.
     Flows(u64),
 }
 
-/// Where an app runs: its hosts, and what of the network it needs to know.
+/// The context in which an app runs: its hosts, and the network properties it needs.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkloadContext<'a> {
-    /// The hosts of the group; order and repetition do not matter but to [`Rule::Shift`](crate::Rule::Shift).
+    /// The hosts of the group; order and duplicates matter only to [`Rule::Shift`](crate::Rule::Shift).
     pub hosts: &'a [HostId],
     /// The hosts it sends to.
     pub to: &'a [HostId],
@@ -33,7 +33,7 @@ pub struct WorkloadContext<'a> {
     pub rack: &'a [u32],
     /// The rate of a host's link.
     pub host_rate: Rate,
-    /// The rate of all links from racks up into the fabric, in bits per second; 0 if there are none.
+    /// The total rate of all links from racks up into the fabric, in bits per second; 0 if there are none.
     pub core_rate_bps: u64,
     /// Sizes of packets on the wire.
     pub frame: Frame,
@@ -41,43 +41,44 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// The group's number in the experiment.
     pub group: u16,
-    /// Until when.
+    /// When the app stops.
     pub until: Until,
-    /// What no flow is faster than: bounds the lists of apps whose flows wait for others.
+    /// Lower bound on the latency of flows; bounds the lists of apps with dependent flows.
     pub floor: MinimumLatency,
-    /// How sizes and load change, in order of time.
+    /// Changes of sizes and load, in order of time.
     pub changes: &'a [LoadChange],
-    /// The first instant that is measured, by the group's own clock: sizes by strata are drawn apart before and from it.
+    /// Start of the measurement by the group's own clock: stratified sizes are drawn separately before and after
+    /// it.
     pub measured_from: Time,
 }
 
-/// What no flow can be faster than.
+/// A lower bound on the latency of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimumLatency {
-    /// The least time of a packet from host to host.
+    /// The minimum time of a packet from host to host.
     pub trip: Span,
     /// The rate of the fastest host link.
     pub rate: Rate,
 }
 
 impl MinimumLatency {
-    /// The least time in which `bytes` bytes of payload get from host to host, rounded down.
+    /// Returns the minimum time to transfer `bytes` bytes of payload from host to host, rounded down.
     pub(crate) fn time(&self, bytes: u64) -> Span {
         let ps = u128::from(bytes) * 8 * u128::from(PS_PER_S) / u128::from(self.rate.bps().max(1) + 1);
         Span(u64::try_from(ps).unwrap_or(u64::MAX).saturating_add(self.trip.0))
     }
 }
 
-/// A change of what an open-loop app offers.
+/// A change of an open-loop app's load or sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadChange {
-    /// The instant, by the clock of the app.
+    /// When the change takes effect, by the clock of the app.
     pub at: Time,
-    /// What changes.
+    /// The new value.
     pub to: NewValue,
 }
 
-/// What can change while an app runs, and to what.
+/// The key that changes, and its new value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NewValue {
     /// `load.value`.
@@ -86,7 +87,7 @@ pub enum NewValue {
     Sizes(Box<Sizes>),
 }
 
-/// Refuses a site at which no app can run.
+/// Rejects a context in which no app can run.
 pub(crate) fn check(site: &WorkloadContext<'_>) -> Result<(), AppError> {
     if site.hosts.is_empty() {
         return Err(AppError::NoHosts);
@@ -106,7 +107,7 @@ pub(crate) fn known(site: &WorkloadContext<'_>, host: HostId) -> Result<HostId, 
     if host.index() < site.rack.len() { Ok(host) } else { Err(AppError::UnknownHost(host)) }
 }
 
-/// `hosts` sorted, each once.
+/// Returns `hosts` sorted and without duplicates.
 pub(crate) fn distinct(hosts: &[HostId]) -> Vec<HostId> {
     let mut hosts = hosts.to_vec();
     hosts.sort_unstable();

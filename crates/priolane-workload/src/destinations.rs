@@ -1,4 +1,4 @@
-//! Whom a host may send to: all hosts of a list but itself, or but those of its rack.
+//! The hosts that a host may send to: all hosts of a list except itself, or except those of its rack.
 
 use priolane_core::ids::HostId;
 use priolane_core::keys::Words;
@@ -7,29 +7,29 @@ use priolane_core::rng::Stream;
 use super::context::{WorkloadContext, distinct};
 use super::error::AppError;
 
-/// Whom a host sends to, of the hosts it may.
+/// The destinations of a host, among the hosts it may send to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum DestinationScope {
-    /// Any but itself.
+    /// Any host but itself.
     #[default]
     AnyHost,
-    /// Those of other racks.
+    /// Hosts of other racks.
     OtherRacks,
 }
 
-/// The hosts sent to, those of a rack side by side, so that any source's choice is the list but one run.
+/// The destination hosts, grouped by rack so that any source's choice is the list without one contiguous range.
 pub(crate) struct Destinations {
     hosts: Vec<HostId>,
 }
 
-/// What one source may choose from: all but `count` hosts from `first` on.
+/// The choice of one source: all hosts but `count` from `first` on.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     first: usize,
     count: usize,
-    /// How many of those it may choose are in other racks.
+    /// Number of chosen hosts in other racks.
     pub(crate) other_racks: usize,
-    /// How many it may choose from.
+    /// Number of chosen hosts.
     pub(crate) all: usize,
 }
 
@@ -40,7 +40,7 @@ impl Destinations {
         Self { hosts }
     }
 
-    /// What `source` may choose from.
+    /// Returns the choice of `source`.
     pub(crate) fn choice(
         &self,
         site: &WorkloadContext<'_>,
@@ -63,12 +63,12 @@ impl Destinations {
         Ok(Choice { first, count, other_racks, all })
     }
 
-    /// One of them, evenly.
+    /// Draws a host of the choice uniformly.
     pub(crate) fn draw(&self, choice: Choice, stream: &mut Stream) -> HostId {
         self.nth(choice, stream.below(choice.all as u64) as usize)
     }
 
-    /// All of them.
+    /// Returns all hosts of the choice.
     pub(crate) fn all(&self, choice: Choice) -> impl Iterator<Item = HostId> {
         (0..choice.all).map(move |n| self.nth(choice, n))
     }

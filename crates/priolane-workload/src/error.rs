@@ -1,81 +1,85 @@
-//! Why an app cannot run where it is to run.
+//! Reasons why an app cannot run in its context.
 
 use priolane_core::ids::HostId;
 use priolane_source::InputError;
 
-/// Why an app cannot run at its site.
+/// Why an app cannot run in its context.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AppError {
     /// The group has no host.
     #[error("the group has no host")]
     NoHosts,
-    /// A host that the network does not have.
-    #[error("there is no host {}", .0.0)]
+    /// A host that is not part of the network.
+    #[error("unknown host {}", .0.0)]
     UnknownHost(HostId),
-    /// A host of the group has nobody to send to.
-    #[error("host {} has nobody to send to", .0.0)]
+    /// A host of the group has no destination.
+    #[error("host {} has no destination", .0.0)]
     NoDestination(HostId),
     /// A flow would go from a host to itself.
     #[error("a flow would go from host {} to itself", .0.0)]
     ToItself(HostId),
-    /// Racks that do not have the same number of hosts of the group, or only one rack.
+    /// Racks with different numbers of hosts of the group, or only one rack.
     #[error("the group does not have the same number of hosts in each of several racks")]
     UnevenRacks,
     /// A load that is not above 0 and at most 20.
-    #[error("the load is {0}")]
+    #[error("the load {0} is out of range")]
     Load(f64),
-    /// A load within bursts that is below the mean load, or more than 100 times it.
-    #[error("the load within bursts is {asked}, and {load} on the mean")]
+    /// A load within bursts that is below the mean load, or more than 100 times the mean load.
+    #[error("the load within bursts is {asked}, but the mean load is {load}")]
     BurstLoad {
-        /// Load within bursts asked for.
+        /// The load within bursts.
         asked: f64,
         /// The mean load.
         load: f64,
     },
-    /// A burst of no flow, or of more than [`MAX_BURST`](crate::MAX_BURST).
-    #[error("a burst has {0} flows")]
+    /// A burst of no flows, or of more than [`MAX_BURST`](crate::MAX_BURST).
+    #[error("a burst cannot have {0} flows")]
     BurstFlows(u32),
-    /// More pairs of hosts than can have bursts of their own.
-    #[error("{0} pairs of hosts would have bursts of their own")]
+    /// More pairs of hosts than can have their own bursts.
+    #[error("{0} pairs of hosts would have their own bursts")]
     TooManyPairs(usize),
-    /// A load of the core where no flow crosses it.
-    #[error("the load is of the core, but no flow of the group crosses it")]
+    /// A load relative to the core, which no flow crosses.
+    #[error("the load is a share of the core, but no flow of the group crosses it")]
     NoCore,
     /// Frames without room for payload, or larger than a packet's length field.
     #[error("the frame sizes leave no room for payload")]
     Frame,
-    /// More senders than there are.
+    /// More senders than hosts.
     #[error("fan_in is {asked}, but {available} hosts can send to one receiver")]
     FanIn {
-        /// Senders asked for.
+        /// Number of senders requested.
         asked: u32,
-        /// Hosts of the group besides the receiver.
+        /// Hosts of the group other than the receiver.
         available: u32,
     },
-    /// More servers than there are.
-    #[error("fan_out is {asked}, but a client can ask {available} hosts")]
+    /// More servers than hosts.
+    #[error("fan_out is {asked}, but a client can query {available} hosts")]
     FanOut {
-        /// Servers asked for.
+        /// Number of servers requested.
         asked: u32,
-        /// Hosts that a client can ask.
+        /// Hosts that a client can query.
         available: u32,
     },
-    /// Hardly any coflow has hosts for its mappers and reducers and flows within bounds.
+    /// Hardly any drawn coflow has enough hosts and flow sizes within bounds.
     #[error(
-        "a part of {0} of the coflows drawn has hosts for its mappers and reducers and flows within flow_bytes"
+        "only a fraction {0} of the drawn coflows has enough hosts for the mappers and reducers \
+         and flows within flow_bytes"
     )]
     NoCoflow(f64),
-    /// A ring of fewer than two workers, or of one that is there twice.
-    #[error("a ring of {0} workers, or one of them twice")]
+    /// A ring of fewer than two workers, or with a duplicate worker.
+    #[error("the ring has {0} workers, or one of them twice")]
     Ring(usize),
-    /// A ring of more workers than bytes.
-    #[error("{0} workers, and fewer bytes to reduce")]
+    /// A ring with more workers than bytes.
+    #[error("the ring has {0} workers, but fewer bytes to reduce")]
     Parts(usize),
-    /// Epochs without time between them.
+    /// A load of a list whose flows all start at the same time.
+    #[error("all flows of the list start at once, and a load is over a span of time")]
+    NoSpan,
+    /// Zero time between epochs.
     #[error("the time between epochs is zero")]
     Period,
-    /// A flow of no bytes, or of more than 2^47.
-    #[error("a flow has {0} bytes")]
+    /// A flow of zero bytes, or of more than 2^47.
+    #[error("a flow cannot have {0} bytes")]
     Size(u64),
     /// A list without flows.
     #[error("there are no flows")]
@@ -86,13 +90,13 @@ pub enum AppError {
     /// A flow later than [`LATEST_START`](crate::LATEST_START).
     #[error("a flow would start after more than 26 days")]
     TooLate,
-    /// A file that the app names.
+    /// An error in a file that the app names.
     #[error(transparent)]
     File(#[from] Box<InputError>),
 }
 
 impl AppError {
-    /// The key of the group's table that is to blame; empty for the table itself.
+    /// Returns the key of the group's table at fault; empty for the table itself.
     pub fn key(&self) -> &'static str {
         match self {
             Self::NoHosts | Self::UnknownHost(_) | Self::Ring(_) => "hosts",
@@ -102,6 +106,7 @@ impl AppError {
             Self::BurstFlows(_) => "burst_flows",
             Self::TooManyPairs(_) => "per",
             Self::NoCore => "load.of",
+            Self::NoSpan => "load",
             Self::FanIn { .. } => "fan_in",
             Self::Parts(_) => "reduced",
             Self::NoCoflow(_) => "mappers",
@@ -115,36 +120,42 @@ impl AppError {
         }
     }
 
-    /// What would be right.
+    /// Returns what would be correct.
     pub fn fix(&self) -> &'static str {
         match self {
             Self::File(_) => "",
-            Self::NoHosts => "name at least one host of the topology",
-            Self::UnknownHost(_) => "name hosts of the topology, numbered from 0",
-            Self::NoDestination(_) => "send to at least one other host (in another rack, if only those)",
-            Self::ToItself(_) => "give two different hosts",
-            Self::UnevenRacks => "name as many hosts in each rack, in at least two racks",
-            Self::Load(_) => "give a share above 0 and at most 20, such as 0.8 for 80 %",
-            Self::BurstLoad { .. } => {
-                "give at least the mean load and at most 100 times that, such as 1.4 for 140 %"
+            Self::NoHosts => "at least one host of the topology",
+            Self::UnknownHost(_) => "hosts of the topology, numbered from 0",
+            Self::NoDestination(_) => {
+                "at least one other host as the destination (in another rack, if flows go only to other \
+                 racks)"
             }
-            Self::BurstFlows(_) => "give 1 to 10000 flows",
-            Self::TooManyPairs(_) => "let hosts have bursts, per = \"host\", or at most 262144 pairs",
-            Self::NoCore => "send between racks of a fabric, or state the load of hosts",
-            Self::Frame => "let mtu be above header, and mtu and link sizes below 65536 bytes together",
-            Self::FanIn { .. } | Self::FanOut { .. } => "ask for at least 1 and at most that many",
-            Self::NoCoflow(_) => "fewer mappers or reducers, more hosts, or wider flow_bytes: at least 0.001",
-            Self::Parts(_) => "at least a byte for each worker",
-            Self::Ring(_) => "name at least two hosts, each once",
-            Self::Period => "give a time above zero",
-            Self::Size(_) => "give 1 byte to 2^47 bytes",
-            Self::Empty => "give at least one flow",
-            Self::TooMany => "shorten the time or lower the load",
-            Self::TooLate => "shorten the time or raise the load",
+            Self::ToItself(_) => "two different hosts",
+            Self::UnevenRacks => "the same number of hosts in each of at least two racks",
+            Self::Load(_) => "a share above 0 and at most 20, such as 0.8 for 80 %",
+            Self::BurstLoad { .. } => {
+                "at least the mean load and at most 100 times the mean load, such as 1.4 for 140 %"
+            }
+            Self::BurstFlows(_) => "1 to 10000 flows",
+            Self::TooManyPairs(_) => "per = \"host\", or at most 262144 pairs",
+            Self::NoSpan => "a list with flows that start at two instants at least, or no load",
+            Self::NoCore => "a group that sends between racks of a fabric, or of = \"host\"",
+            Self::Frame => "an mtu above header, with mtu and link sizes below 65536 bytes in total",
+            Self::FanIn { .. } | Self::FanOut { .. } => "a number from 1 to that number of hosts",
+            Self::NoCoflow(_) => {
+                "fewer mappers or reducers, more hosts, or wider flow_bytes, so that a fraction of 0.001 fits"
+            }
+            Self::Parts(_) => "at least one byte for each worker",
+            Self::Ring(_) => "at least two hosts, each once",
+            Self::Period => "a time above zero",
+            Self::Size(_) => "1 byte to 2^47 bytes",
+            Self::Empty => "at least one flow",
+            Self::TooMany => "a shorter time or a lower load",
+            Self::TooLate => "a shorter time or a higher load",
         }
     }
 
-    /// This error as one of the table `group` of an experiment file.
+    /// Returns this error as one of the table `group` of an experiment file.
     pub fn in_file(&self, file: &str, group: &str) -> InputError {
         if let Self::File(error) = self {
             return (**error).clone();

@@ -1,4 +1,4 @@
-//! What makes the flows of a group: random streams, entropy and bounds that all apps share.
+//! Parts that all apps use to generate the flows of a group: random streams, entropy and limits.
 
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{FlowId, HostId};
@@ -9,7 +9,7 @@ use priolane_core::units::{Span, Time};
 use super::context::{LATEST_START, WorkloadContext};
 use super::error::AppError;
 
-/// Refuses a size of zero bytes, or of more than a flow can have.
+/// Rejects a size of zero bytes, or above the maximum flow size.
 pub(crate) fn size_ok(size: Option<u64>) -> Result<(), AppError> {
     match size {
         Some(bytes) if bytes == 0 || bytes > MAX_BYTES as u64 => Err(AppError::Size(bytes)),
@@ -17,23 +17,23 @@ pub(crate) fn size_ok(size: Option<u64>) -> Result<(), AppError> {
     }
 }
 
-/// The stream of a host of the group (docs/assumptions.md#streams-by-group).
+/// Returns the stream of a host of the group (docs/assumptions.md#streams-by-group).
 pub(crate) fn host_stream(site: &WorkloadContext<'_>, purpose: Purpose, host: HostId) -> Stream {
     Stream::new(site.seed, purpose, u64::from(site.group) << 32 | u64::from(host.0))
 }
 
-/// The stream of a pair of hosts, none of which is a host's or the group's.
+/// Returns the stream of a pair of hosts; its key differs from those of all hosts and groups.
 pub(crate) fn pair_stream(site: &WorkloadContext<'_>, purpose: Purpose, pair: Pair) -> Stream {
     let key = u64::from(pair.dst.0) << 48 | u64::from(site.group) << 32 | 1 << 30 | u64::from(pair.src.0);
     Stream::new(site.seed, purpose, key)
 }
 
-/// The stream of the group as a whole.
+/// Returns the stream of the whole group.
 pub(crate) fn group_stream(site: &WorkloadContext<'_>, purpose: Purpose) -> Stream {
     Stream::new(site.seed, purpose, u64::from(site.group) << 32 | 1 << 31)
 }
 
-/// `start` and up to `jitter` more, evenly.
+/// Returns `start` plus a uniform random time of at most `jitter`.
 pub(crate) fn jittered(start: Time, jitter: Span, stream: &mut Stream) -> Result<Time, AppError> {
     let late = if jitter == Span::ZERO { 0 } else { stream.below(jitter.0.saturating_add(1)) };
     not_too_late(start.0.saturating_add(late))
@@ -43,14 +43,15 @@ pub(crate) fn not_too_late(ps: u64) -> Result<Time, AppError> {
     if ps > LATEST_START.0 { Err(AppError::TooLate) } else { Ok(Time(ps)) }
 }
 
-/// One end and the other of a flow.
+/// Source and destination of a flow.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
     pub(crate) src: HostId,
     pub(crate) dst: HostId,
 }
 
-/// Makes the flows of a group: ids are places in their sequence, and entropy comes of places in the sequence of a source.
+/// Creates the flows of a group: ids are indices in their sequence; entropy depends on the index in the sequence of
+/// a source.
 pub(crate) struct FlowFactory<'a> {
     pub(crate) site: &'a WorkloadContext<'a>,
     made: u32,
@@ -92,7 +93,7 @@ impl<'a> FlowFactory<'a> {
     }
 }
 
-/// A bijection of 64 bits whose every output bit hangs on every input bit (the finalizer of SplitMix64).
+/// A bijection of 64 bits in which every output bit depends on every input bit (the finalizer of SplitMix64).
 fn mixed(x: u64) -> u64 {
     let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

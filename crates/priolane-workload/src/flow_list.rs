@@ -1,17 +1,17 @@
-//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns,path]`, one flow a row.
+//! Flow lists: `start_ns,src,dst,bytes[,class,deadline_ns,coflow,after,delay_ns,path]`, one flow per row.
 //!
-//! Columns may stand in any order. Times are nanoseconds with up to three decimals, so that picoseconds are
-//! exact; `deadline_ns` is an instant on the same clock as `start_ns`, not a span
+//! Columns may be in any order. Times are nanoseconds with up to three decimals, so that picoseconds are exact;
+//! `deadline_ns` is a time on the same clock as `start_ns`, not a duration
 //! (docs/assumptions.md#flow-list-deadline). Hosts are numbers from 0. `bytes` is payload; `endless` is a flow
-//! without end. An empty `class` is 0, an empty `deadline_ns` none. Rows need not be sorted.
+//! without end. An empty `class` is 0; an empty `deadline_ns` means no deadline. Rows need not be sorted.
 //!
-//! `coflow` is the number of the coflow that the flow belongs to. `after` names the flows that it waits
-//! for by their rows, from 0, such as `3` or `3+7`: it starts `delay_ns` after the last byte of the last of
-//! them has arrived, and not before `start_ns` (docs/assumptions.md#flow-list-after). News takes time, so a delay is
-//! above zero; where the cell is empty, the app's `after_delay` holds.
+//! `coflow` is the number of the flow's coflow. `after` names the flows that it depends on by their row numbers,
+//! from 0, such as `3` or `3+7`. The flow starts `delay_ns` after the last byte of the last of them has arrived,
+//! and not before `start_ns` (docs/assumptions.md#flow-list-after). A notification takes time, so a delay is above
+//! zero; an empty cell means the app's `after_delay`.
 //!
-//! `path` is the number, from 0, of the equal-cost path that the flow takes where paths are pinned
-//! ([`priolane_sim::topology::Topology::equal_paths`]); where the cell is empty, it is drawn.
+//! `path` is the number, from 0, of the equal-cost path of the flow if paths are pinned
+//! ([`priolane_sim::topology::Topology::equal_paths`]); an empty cell means a random path.
 
 mod after;
 mod row;
@@ -50,9 +50,9 @@ const COFLOW: usize = 6;
 const AFTER: usize = 7;
 const PATH: usize = 9;
 
-/// Reads a flow list row by row, in the order of the file, without holding it.
+/// Reads a flow list row by row, in the order of the file, without storing it.
 ///
-/// After the first error the list ends. Whether flows wait for flows that exist is seen by [`read_rows`] only.
+/// The iterator ends after the first error. Only [`read_rows`] checks that the flows of `after` exist.
 #[derive(Debug)]
 pub struct Rows<R> {
     lines: Lines<R>,
@@ -64,17 +64,17 @@ pub struct Rows<R> {
 }
 
 impl<R: BufRead> Rows<R> {
-    /// The rows of the list called `file` in messages, for a network of `hosts` hosts.
+    /// Creates a reader of the list called `file` in messages, for a network of `hosts` hosts.
     ///
     /// # Errors
-    /// If the header is missing or not one of a flow list.
+    /// Fails if the header is missing or not that of a flow list.
     pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
         let mut lines = Lines::new(reader, file);
         let header = Some(Header::read(&mut lines, COLUMNS, &|_| None)?);
         Ok(Self { lines, header, line: String::new(), hosts, rows: 0, limit: MAX_FLOWS })
     }
 
-    /// An error about the size of the flow read last.
+    /// Returns an error about the size of the last flow read.
     fn size_error(&self, what: &str, fix: &str) -> InputError {
         self.lines.error(COLUMNS.names[3], what, fix)
     }
@@ -83,13 +83,13 @@ impl<R: BufRead> Rows<R> {
         let Some(header) = &self.header else { return Ok(None) };
         if !self.lines.next(&mut self.line)? {
             return match self.rows {
-                0 => Err(self.lines.whole("the list has no flows", "give at least one row")),
+                0 => Err(self.lines.whole("the list has no flows", "at least one row")),
                 _ => Ok(None),
             };
         }
         if self.rows == self.limit {
             let what = format!("the list has more than {} flows", self.limit);
-            return Err(self.lines.error("", what, "split the list"));
+            return Err(self.lines.error("", what, "Split the list"));
         }
         let cells = header.row(&self.lines, &self.line)?;
         let cells = Cells { lines: &self.lines, hosts: self.hosts, cells: &cells };
@@ -111,33 +111,33 @@ impl<R: BufRead> Iterator for Rows<R> {
     }
 }
 
-/// Reads the flows of a list row by row, in the order of the file, without holding it.
+/// Reads the flows of a list row by row, in the order of the file, without storing it.
 ///
-/// Flows carry their row's number as `id`, and group and entropy 0, until an app places them in a run. After
-/// the first error the list ends. That a flow waits for others is left out.
+/// Flows have their row number as `id`, and group and entropy 0, until an app places them in a run. The iterator
+/// ends after the first error. Dependencies on other flows are ignored.
 #[derive(Debug)]
 pub struct Reader<R>(Rows<R>);
 
 impl<R: BufRead> Reader<R> {
-    /// A reader of the list called `file` in messages, for a network of `hosts` hosts.
+    /// Creates a reader of the list called `file` in messages, for a network of `hosts` hosts.
     ///
     /// # Errors
-    /// If the header is missing or not one of a flow list.
+    /// Fails if the header is missing or not that of a flow list.
     pub fn new(reader: R, file: &str, hosts: u32) -> Result<Self, InputError> {
         Rows::new(reader, file, hosts).map(Self)
     }
 
-    /// An error about the size of the flow read last.
+    /// Returns an error about the size of the last flow read.
     pub fn size_error(&self, what: &str, fix: &str) -> InputError {
         self.0.size_error(what, fix)
     }
 
-    /// Whether the list has the column `after`.
+    /// Returns true if the list has the column `after`.
     pub fn has_waits(&self) -> bool {
         self.0.header.as_ref().is_some_and(|header| header.has(AFTER))
     }
 
-    /// Whether the list has the column `path`.
+    /// Returns true if the list has the column `path`.
     pub fn has_paths(&self) -> bool {
         self.0.header.as_ref().is_some_and(|header| header.has(PATH))
     }
@@ -151,33 +151,35 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// The flows of a list, in the order of the file, as if none waited for another.
+/// Reads the flows of a list, in the order of the file, ignoring dependencies.
 ///
 /// # Errors
-/// One [`InputError`] for the first defect: no header, a missing, unknown or doubled column, a row cut short, a cell that is not its column's kind of value, a host that does not exist,
-/// `src` equal to `dst`, no bytes, a deadline before the start, no row at all, more than 50 million rows, a
-/// line above 64 KiB, bytes that are not text.
+/// Returns an [`InputError`] for the first defect: no header, a missing, unknown or duplicate column, an incomplete
+/// row, a cell of the wrong type, a host that does not exist, `src` equal to `dst`, no bytes, a deadline before the
+/// start, no rows, more than 50 million rows, a line above 64 KiB, bytes that are not text.
 pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec>, InputError> {
     Reader::new(reader, file, hosts)?.collect()
 }
 
-/// The rows of a list, in the order of the file, those of flows that wait for others included.
+/// Reads the rows of a list, in the order of the file, including dependent flows.
 ///
 /// # Errors
-/// Those of [`read`], and flows that wait for what is not in the list, has no end, or waits for them.
+/// Returns the errors of [`read`], and errors for flows that depend on flows that are not in the list, have no end,
+/// or depend on them in turn.
 pub fn read_rows(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<Row>, InputError> {
     let rows: Vec<Row> = Rows::new(reader, file, hosts)?.collect::<Result<_, _>>()?;
     after::check(&rows).map_err(|fault| {
         let what = format!("row {} {}", fault.row, fault.what);
-        InputError::new(file, None, "after", what, "name rows of the list, counted from 0 after the header")
+        InputError::new(file, None, "after", what, "rows of the list, counted from 0 after the header")
     })?;
     Ok(rows)
 }
 
-/// Writes a flow list that [`read`] gives back: all but `id`, `group` and `entropy`, which are the run's.
+/// Writes a flow list that [`read`] can read back: all fields except `id`, `group` and `entropy`, which belong to
+/// the run.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write(out: &mut impl Write, flows: &[FlowSpec]) -> std::io::Result<()> {
     writeln!(out, "{}", COLUMNS.names[..COFLOW].join(","))?;
     for flow in flows {
@@ -195,7 +197,7 @@ pub fn write(out: &mut impl Write, flows: &[FlowSpec]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A column of a written list beside the four that each has.
+/// An optional column of a written list, besides the four that are always written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
     /// `class`.
@@ -206,7 +208,7 @@ pub enum Extra {
     After,
 }
 
-/// Writes a flow list row by row that [`read_rows`] gives back, with the columns asked for.
+/// Writes a flow list row by row that [`read_rows`] can read back, with the columns requested.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -217,7 +219,7 @@ impl<W: Write> Writer<W> {
     /// Begins a list on `out`.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn new(mut out: W, extras: &[Extra]) -> std::io::Result<Self> {
         write!(out, "start_ns,src,dst,bytes")?;
         for extra in extras {
@@ -235,10 +237,10 @@ impl<W: Write> Writer<W> {
         Ok(Self { out, extras: extras.to_vec() })
     }
 
-    /// Adds a row; what its columns are missing for is left out.
+    /// Writes a row; values without a column are omitted.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn row(&mut self, row: &Row) -> std::io::Result<()> {
         let Row { flow, after, delay, .. } = row;
         let out = &mut self.out;
@@ -274,16 +276,20 @@ impl<R: BufRead> Cells<'_, R> {
     fn row(&self, id: FlowId) -> Result<Row, InputError> {
         let flow = self.flow(id)?;
         let after = after::rows(self.cells[7]).ok_or_else(|| {
-            let what = format!("{} names no rows", shown(self.cells[7]));
-            self.error(7, what, "write row numbers from 0, joined by +, such as 3+7")
+            let what = format!("{} does not name rows", shown(self.cells[7]));
+            self.error(7, what, "row numbers from 0, joined by +, such as 3+7")
         })?;
         let delay = if self.cells[8].is_empty() { None } else { Some(Span(self.time(8)?.0)) };
         if delay == Some(Span::ZERO) {
             let fix = "a delay above zero, or an empty cell for the app's after_delay";
-            return Err(self.error(8, "news of a flow takes time, and the delay is zero", fix));
+            return Err(self.error(8, "the delay is zero, but a notification takes time", fix));
         }
         if after.is_empty() && delay.is_some() {
-            return Err(self.error(8, "the flow waits for none", "name flows in `after`, or start it later"));
+            return Err(self.error(
+                8,
+                "the flow depends on no other flow",
+                "flows in `after`, or a later start",
+            ));
         }
         Ok(Row { flow, after, delay, path: self.path()? })
     }
@@ -294,7 +300,11 @@ impl<R: BufRead> Cells<'_, R> {
         }
         let number = self.whole(PATH)?;
         let path = u16::try_from(number).map_err(|_| {
-            self.error(PATH, format!("there is no path {number}"), "a number of a path from 0, at most 65535")
+            self.error(
+                PATH,
+                format!("the path number {number} is out of range"),
+                "a path number from 0 to 65535",
+            )
         })?;
         Ok(Some(path))
     }
@@ -306,18 +316,18 @@ impl<R: BufRead> Cells<'_, R> {
         let number = self.whole(COFLOW)?;
         let what = || format!("{number} is too large");
         let coflow = u32::try_from(number).ok().and_then(CoflowId::new);
-        coflow.map(Some).ok_or_else(|| self.error(COFLOW, what(), "number coflows below 2^32 - 1"))
+        coflow.map(Some).ok_or_else(|| self.error(COFLOW, what(), "coflow numbers below 2^32 - 1"))
     }
 
     fn flow(&self, id: FlowId) -> Result<FlowSpec, InputError> {
         let start = self.time(0)?;
         let (src, dst) = (self.host(1)?, self.host(2)?);
         if src == dst {
-            return Err(self.error(2, "the flow goes from a host to itself", "give two different hosts"));
+            return Err(self.error(2, "the flow goes from a host to itself", "two different hosts"));
         }
         let deadline = if self.cells[5].is_empty() { None } else { Some(self.time(5)?) };
         if deadline.is_some_and(|deadline| deadline <= start) {
-            let fix = "deadline_ns is an instant on the clock of start_ns, later than it";
+            let fix = "an instant on the clock of start_ns that is after it";
             return Err(self.error(5, "the deadline is not after the start", fix));
         }
         let (size, class, coflow) = (self.size()?, self.class()?, self.coflow()?);
@@ -341,10 +351,10 @@ impl<R: BufRead> Cells<'_, R> {
         let cell = self.cells[column];
         let time = picoseconds(cell).ok_or_else(|| {
             let what = format!("{} is not a time", shown(cell));
-            self.error(column, what, "write nanoseconds, at most three decimals, such as 1500 or 0.125")
+            self.error(column, what, "nanoseconds with at most three decimals, such as 1500 or 0.125")
         })?;
         if time > LATEST_START {
-            return Err(self.error(column, "the time is above 26 days", "give nanoseconds"));
+            return Err(self.error(column, "the time is above 26 days", "nanoseconds"));
         }
         Ok(time)
     }
@@ -353,8 +363,8 @@ impl<R: BufRead> Cells<'_, R> {
         let number = self.whole(column)?;
         let known = u16::try_from(number).ok().filter(|&host| u32::from(host) < self.hosts);
         known.map(HostId).ok_or_else(|| {
-            let fix = format!("the network has {} hosts, numbered from 0", self.hosts);
-            self.error(column, format!("there is no host {number}"), fix)
+            let fix = format!("a host from 0 to {}", self.hosts.saturating_sub(1));
+            self.error(column, format!("unknown host {number}"), fix)
         })
     }
 
@@ -363,9 +373,9 @@ impl<R: BufRead> Cells<'_, R> {
             return Ok(None);
         }
         match self.whole(3)? {
-            0 => Err(self.error(3, "the flow has no bytes", "give at least 1, or endless")),
+            0 => Err(self.error(3, "the flow has no bytes", "at least 1 byte, or endless")),
             bytes if bytes > MAX_BYTES as u64 => {
-                Err(self.error(3, "the flow is above 2^47 bytes", "give endless for a flow without end"))
+                Err(self.error(3, "the flow is larger than 2^47 bytes", "endless for a flow without end"))
             }
             bytes => Ok(Some(bytes)),
         }
@@ -377,7 +387,7 @@ impl<R: BufRead> Cells<'_, R> {
         }
         let number = self.whole(4)?;
         if number >= CLASSES as u64 {
-            return Err(self.error(4, format!("there is no class {number}"), "classes are 0 to 15, 0 first"));
+            return Err(self.error(4, format!("unknown class {number}"), "a class from 0 to 15, 0 first"));
         }
         Ok(number as Class)
     }
@@ -385,7 +395,7 @@ impl<R: BufRead> Cells<'_, R> {
     fn whole(&self, column: usize) -> Result<u64, InputError> {
         let cell = self.cells[column];
         digits(cell).ok_or_else(|| {
-            self.error(column, format!("{} is not a whole number", shown(cell)), "write digits only")
+            self.error(column, format!("{} is not a whole number", shown(cell)), "digits only")
         })
     }
 
@@ -394,7 +404,7 @@ impl<R: BufRead> Cells<'_, R> {
     }
 }
 
-/// Nanoseconds with at most three decimals, exactly.
+/// Parses nanoseconds with at most three decimals, exactly.
 fn picoseconds(text: &str) -> Option<Time> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     if part.len() > 3 {
@@ -405,7 +415,7 @@ fn picoseconds(text: &str) -> Option<Time> {
     Some(Time(digits(whole)?.checked_mul(1000)?.checked_add(part)?))
 }
 
-/// An instant as lists write it.
+/// A time in the format of flow lists.
 struct Nanoseconds(Time);
 
 impl std::fmt::Display for Nanoseconds {

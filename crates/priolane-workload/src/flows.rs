@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{Class, FlowId, HostId};
-use priolane_core::keys::{Bounds, Form, KeyError, KeyValue, Keys, Misfit, Schema, Tables, Value, Written};
+use priolane_core::keys::{
+    Bounds, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, Written,
+};
 use priolane_core::part::Part;
 use priolane_core::units::{Span, Time};
 use priolane_source::{FLOW_LIST_LIMIT, InputError, Reader, Sources, of_seed};
@@ -14,10 +16,12 @@ use super::context::WorkloadContext;
 use super::error::AppError;
 use super::flow_list::{self, Row};
 use super::listed::Listed;
+use super::load::{Load, LoadTable};
 use super::payload::PayloadOrEndless;
+use super::rescaling::{Factor, Rescaling, Scales};
 use super::traffic::Traffic;
 
-/// How long news takes between hosts where nothing says it (docs/assumptions.md#flow-list-after).
+/// Default delay of notifications between hosts (docs/assumptions.md#flow-list-after).
 const AFTER_DELAY: Span = Span::from_us(1);
 
 /// A flow that the experiment lists.
@@ -33,21 +37,21 @@ pub struct ListedFlow {
     /// Payload bytes; `None` for a flow without end.
     #[key(required = "size = \"1MB\" or size = \"endless\"", form = PayloadOrEndless)]
     pub size: Option<u64>,
-    /// When it starts.
+    /// Start time.
     #[key(default = Span::ZERO)]
     pub start: Span,
     /// Its class, 0 first.
     #[key(default = 0, range = "[0, 15]")]
     pub class: Class,
-    /// The number of the equal-cost path that it takes, where paths are pinned; `None` draws it.
+    /// Number of its equal-cost path if paths are pinned; `None` for a random path.
     #[key(optional, range = "[0, 65535]")]
     pub path: Option<u16>,
 }
 
 impl ListedFlow {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.src == self.dst {
-            return Err(Misfit::new("the flow goes from a host to itself", "two different hosts"));
+            return Err(KeyConflict::new("the flow goes from a host to itself", "two different hosts"));
         }
         Ok(())
     }
@@ -72,17 +76,17 @@ impl ListedFlow {
     }
 }
 
-/// Where a list is.
+/// The source of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum List {
-    /// In a file; with `{seed}` in its path there is one for each seed.
+    /// A file; with `{seed}` in its path there is one per seed.
     Path {
         /// The path.
         path: String,
-        /// The files with their texts, once they are read; none where the seeds are not known.
+        /// The files with their texts once they are read; empty if the seeds are not known.
         texts: Vec<(String, Arc<str>)>,
     },
-    /// In the experiment itself.
+    /// The experiment itself.
     Inline(Vec<ListedFlow>),
 }
 
@@ -110,15 +114,25 @@ impl KeyValue for List {
 
 /// A list of flows.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
-#[keys(group = "flows")]
+#[keys(group = "flows", check = Self::check)]
 #[part(name = "flows", summary = "the flows of a list", source = "docs/experiments.md")]
 pub struct Flows {
     /// The list.
     #[key(required = "list = \"flows.csv\"")]
     pub list: List,
-    /// How long news takes of which the list does not say it; `None` if no flow of it waits.
+    /// Default notification delay for flows without a delay of their own; `None` if no flow depends on others.
     #[key(optional, range = "(0, )")]
     pub after_delay: Option<Span>,
+    /// What starts are multiplied by; deadlines stay as long after them as they are.
+    #[key(default = 1.0, skip_default, form = Factor)]
+    pub time_scale: f64,
+    /// What bytes of flows are multiplied by.
+    #[key(default = 1.0, skip_default, form = Factor)]
+    pub bytes_scale: f64,
+    /// The load that the list offers over its own span, from its first start to its last, once its times are multiplied by
+    /// what that takes; in place of `time_scale`.
+    #[key(optional, shown = "as recorded", form = LoadTable)]
+    pub load: Option<Load>,
 }
 
 impl Application for Flows {
@@ -129,7 +143,7 @@ impl Application for Flows {
         }
         match (self.waits(), keys.take("after_delay")) {
             (false, Some(field)) => {
-                Err(field.error("no flow of the list waits for another", "leave the key out"))
+                Err(field.error("no flow of the list depends on another", "Remove the key"))
             }
             (true, None) => {
                 self.after_delay = Some(AFTER_DELAY);
@@ -140,7 +154,7 @@ impl Application for Flows {
     }
 
     fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
-        let rows = match &self.list {
+        let rows: Vec<Row> = match &self.list {
             List::Inline(flows) => flows.iter().map(ListedFlow::row).collect(),
             List::Path { path, texts } => {
                 let path = of_seed(path, site.seed);
@@ -148,11 +162,27 @@ impl Application for Flows {
                 flow_list::read_rows(text.as_bytes(), &path, site.rack.len() as u32).map_err(Box::new)?
             }
         };
+        let scales = Scales { time: self.time_scale, bytes: self.bytes_scale, load: self.load };
+        let rows = Rescaling::of(&scales, &rows, site)?.applied(rows)?;
         Listed::of(&rows, self.after_delay.unwrap_or(AFTER_DELAY)).traffic(site)
     }
 
     fn is_replay(&self) -> bool {
         true
+    }
+
+    fn notes(&self, _: u32) -> Result<Vec<String>, InputError> {
+        let Self { bytes_scale, time_scale, load, .. } = self;
+        let bytes =
+            (*bytes_scale != 1.0).then(|| format!("flows have {bytes_scale} times the bytes of the list"));
+        let times = (*time_scale != 1.0).then(|| format!("starts are {time_scale} times those of the list"));
+        let to_load = load.map(|load| {
+            format!(
+                "starts of the list are scaled so that it offers a load of {} over its own span",
+                load.value
+            )
+        });
+        Ok(bytes.into_iter().chain(times).chain(to_load).collect())
     }
 
     fn listed(&self) -> Option<Listing> {
@@ -193,18 +223,26 @@ impl Application for Flows {
 }
 
 impl Flows {
-    /// Whether flows may wait for others.
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        if self.load.is_some() && self.time_scale != 1.0 {
+            let what = "time_scale is stated too, and a load asks for one of its own";
+            return Err(KeyConflict::of("load", what, "load, or time_scale"));
+        }
+        Ok(())
+    }
+
+    /// Returns true if flows may depend on others.
     fn waits(&self) -> bool {
         let List::Path { texts, .. } = &self.list else { return false };
         let has_waits = |(path, text): &(String, Arc<str>)| {
             flow_list::Reader::new(text.as_bytes(), path, 1).is_ok_and(|list| list.has_waits())
         };
-        // Of no list it is not known, where the seeds are not.
+        // If the seeds are unknown, no list has been read, and there may be dependencies.
         texts.is_empty() || texts.iter().any(has_waits)
     }
 }
 
-/// The largest class in a flow list; what is wrong with the list is found where it is read for its flows.
+/// Returns the largest class in a flow list; errors in the list are reported when it is read for its flows.
 fn top_class(path: &str, text: &str) -> Class {
     const ANY_HOST: u32 = 1 << 16;
     let rows = flow_list::Reader::new(text.as_bytes(), path, ANY_HOST);

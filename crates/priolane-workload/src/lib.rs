@@ -1,10 +1,10 @@
-//! Workloads: who sends how much to whom, and when.
+//! Workloads: the flows of a run, with their sources, destinations, sizes and start times.
 //!
-//! An [`App`] and the [`WorkloadContext`] it runs at make a flow list. It is a function of the two alone: random choices
-//! come from streams keyed by (seed, purpose, group and host), so neither the scheme under test nor another
-//! host or group moves them. Arrival times are summed in whole picoseconds.
+//! An [`App`] and the [`WorkloadContext`] it runs in determine a flow list. Random choices come from streams keyed
+//! by (seed, purpose, group and host), so the flows do not depend on the scheme under test or on other hosts or
+//! groups. Arrival times are summed in whole picoseconds.
 //!
-//! Each app is a file: its keys, and an [`Application`] that makes flows of them. `app.rs` lists them.
+//! Each app is a file with its keys and an [`Application`] that generates its flows. `app.rs` lists the apps.
 
 mod app;
 mod application;
@@ -27,6 +27,7 @@ mod payload;
 mod permutation;
 mod poisson;
 mod query;
+mod rescaling;
 mod ring;
 mod strata;
 mod traffic;
@@ -52,7 +53,7 @@ pub use incast::{Epochs, Incast};
 pub use load::{Counts, Load, LoadOf, Share, mean_bytes};
 pub use long_lived::{LongLived, PairFlows, Pairs, Rule, Ruled, Shift, ToOne};
 pub use nothing::Nothing;
-pub use on_off::{Bursts, MAX_BURST, OnOff, Reading};
+pub use on_off::{BurstModel, Bursts, MAX_BURST, OnOff};
 pub use open_loop::OpenLoop;
 pub use payload::Starts;
 pub use permutation::Permutation;

@@ -1,4 +1,4 @@
-//! Flows that are stated one by one, at a site.
+//! Flows that are listed individually.
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
@@ -12,24 +12,24 @@ use super::flow_factory::{FlowFactory, not_too_late, size_ok};
 use super::flow_list::Row;
 use super::traffic::{StatedPath, Traffic};
 
-/// Listed flows: source, destination, size, start, class, deadline and stated paths are the list's; group and other
-/// entropy are the run's. Hosts need not be of the group; `until` of the site does not matter.
+/// Listed flows. Source, destination, size, start, class, deadline and stated paths come from the list; group and
+/// other entropy come from the run. Hosts need not be in the group, and `until` is ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Listed {
     list: FlowList,
-    /// Which of them wait for others, by their places in the list.
+    /// The dependencies of flows, by their indices in the list.
     waits: Vec<FlowDependency>,
-    /// The paths that the list states, by place in it; empty if it states none.
+    /// The paths that the list states, by index; empty if it states none.
     paths: Vec<Option<u16>>,
 }
 
 impl Listed {
-    /// Flows that wait for no other, on paths that are drawn.
+    /// Creates a list of independent flows on random paths.
     pub(crate) fn plain(list: FlowList) -> Self {
         Self { list, waits: Vec::new(), paths: Vec::new() }
     }
 
-    /// The flows of rows; `delay` is that of news of which a row does not say it.
+    /// Creates the flows of rows; `delay` is the default notification delay.
     pub(crate) fn of(rows: &[Row], delay: Span) -> Self {
         let waits = |row: &Row| {
             let after = row.after.clone();

@@ -1,11 +1,11 @@
-//! Offered load as a demand: what it is a share of, and which bytes count.
+//! Offered load: the links it is relative to, and which bytes count.
 //!
 //! ```text
 //! host:  flows/s of a source = value * host rate / E[bits of a flow]
 //! core:  flows/s of a source = value * core rate / (E[bits of a flow] * sum over sources of P(other rack))
 //! ```
 //!
-//! `E` is over sizes in whole bytes as flows have them. On the wire a flow's bytes are its payload packets with
+//! `E` is the mean over sizes rounded to whole bytes. The bytes of a flow on the wire are its data packets with
 //! headers, padding and gaps, without ACKs and retransmissions (docs/assumptions.md#load-counts).
 
 use priolane_core::keys::{Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Words, Written};
@@ -15,11 +15,11 @@ use serde::Deserialize;
 
 use super::error::AppError;
 
-/// What a load is a share of.
+/// The links that a load is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadOf {
-    /// Each sending host's link.
+    /// The link of each sending host.
     Host,
     /// All links from racks up into the fabric together; traffic within a rack does not count.
     Core,
@@ -29,9 +29,9 @@ pub enum LoadOf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Counts {
-    /// Payload.
+    /// Payload bytes only.
     Payload,
-    /// Payload packets as they are on the wire: headers, padding and gaps.
+    /// Data packets as they are on the wire: headers, padding and gaps.
     Wire,
 }
 
@@ -39,18 +39,18 @@ pub enum Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Keys)]
 #[keys(group = "load")]
 pub struct Load {
-    /// What it is a share of.
+    /// The links that the load is relative to.
     #[key(required = "of = \"host\"")]
     pub of: LoadOf,
     /// Which bytes it counts.
     #[key(required = "counts = \"payload\"")]
     pub counts: Counts,
-    /// The share, above 0; above 1 is overload; at most 20.
+    /// The load as a fraction, above 0 and at most 20; above 1 is overload.
     #[key(required = "value = 0.6", form = Share)]
     pub value: f64,
 }
 
-/// A load in a table of its own; a number, which does not say what it is a share of, is refused.
+/// A load in a table of its own; a plain number, which does not name the links, is rejected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadTable;
 
@@ -60,7 +60,7 @@ impl Form<Load> for LoadTable {
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Load, KeyError> {
         if let Ok(number) = f64::read(value, &Bounds::ANY) {
             let fix = format!("load = {{ of = \"host\", counts = \"payload\", value = {number} }}");
-            return Err(KeyError::new("a number does not say what it is a share of", fix));
+            return Err(KeyError::new("a number alone does not define what it is a share of", fix));
         }
         InTable::read(value, bounds)
     }
@@ -74,7 +74,7 @@ impl Form<Load> for LoadTable {
     }
 }
 
-/// A share that is offered, above 0 and at most 20.
+/// A load as a fraction, above 0 and at most 20.
 #[derive(Clone, Copy, Debug)]
 pub struct Share;
 
@@ -87,7 +87,7 @@ impl Form<f64> for Share {
             return Ok(share);
         }
         let fix = "a share above 0 and at most 20, such as 0.6 for 60 %";
-        Err(KeyError::new(format!("a load of {share} is out of range"), fix))
+        Err(KeyError::new(format!("the load {share} is out of range"), fix))
     }
 
     fn write(value: &f64) -> Written {
@@ -100,8 +100,7 @@ impl Form<f64> for Share {
 }
 
 impl Load {
-    /// The largest share: beyond it the author surely meant percent
-    /// (docs/assumptions.md#load-limit).
+    /// The largest fraction; larger values are probably meant as per cent (docs/assumptions.md#load-limit).
     const MAX: f64 = 20.0;
 
     pub(crate) fn check(&self) -> Result<(), AppError> {
@@ -109,17 +108,17 @@ impl Load {
     }
 }
 
-/// The mean of the bytes of a flow that count.
+/// Returns the mean of the bytes of a flow that count.
 pub fn mean_bytes(sizes: &SizeDistribution, counts: Counts, frame: &Frame) -> f64 {
     let tally = Tally::new(counts, frame);
     sizes.segments().map(|segment| segment.mass * tally.mean(segment)).sum()
 }
 
-/// Bytes of a flow of whole size, and their sum over sizes.
+/// Computes the bytes of a flow of integer size, and their sum over sizes.
 struct Tally {
     mss: u64,
     full: u64,
-    /// Bytes of a last packet of `i` payload bytes, and of all of at most `i`.
+    /// The bytes of a last packet with `i` payload bytes, and the sum over all of at most `i`.
     tails: Vec<(u64, u64)>,
 }
 
@@ -140,12 +139,12 @@ impl Tally {
         Self { mss: u64::from(mss), full, tails }
     }
 
-    /// Bytes of a flow of `size`.
+    /// Returns the bytes of a flow of `size`.
     fn bytes(&self, size: u64) -> f64 {
         (size / self.mss * self.full + self.tails[(size % self.mss) as usize].0) as f64
     }
 
-    /// Bytes of flows of 1, 2 .. `size` together.
+    /// Returns the total bytes of flows of sizes 1, 2 .. `size`.
     fn sum(&self, size: u64) -> u128 {
         let (whole, rest) = (u128::from(size / self.mss), size % self.mss);
         let packets =
@@ -154,7 +153,7 @@ impl Tally {
         packets * u128::from(self.full) + whole * u128::from(all) + u128::from(self.tails[rest as usize].1)
     }
 
-    /// The mean over a segment, whose sizes are rounded: size `k` has what lies in k - 1/2 .. k + 1/2.
+    /// Returns the mean over a segment with rounded sizes: size `k` has the probability mass in k - 1/2 .. k + 1/2.
     fn mean(&self, segment: Segment) -> f64 {
         let Segment { low, high, .. } = segment;
         let (first, last) = (low.round(), high.round());
@@ -181,7 +180,7 @@ mod tests {
             let sizes = SizeDistribution::new(points.clone(), interpolation).unwrap();
             let (mut payload, mut wire) = (0.0, 0.0);
             for k in 1..=9000u64 {
-                // Size k has what lies in k - 1/2 .. k + 1/2, and size 1 also what lies below.
+                // Size k has the mass in k - 1/2 .. k + 1/2, and size 1 also the mass below.
                 let below = if k == 1 { 0.0 } else { sizes.cdf(k as f64 - 0.5) };
                 let mass = sizes.cdf(k as f64 + 0.5) - below;
                 payload += mass * k as f64;

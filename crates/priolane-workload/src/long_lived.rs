@@ -1,4 +1,4 @@
-//! Long-lived traffic: flows between stated pairs of hosts, without end or of one size.
+//! Long-lived traffic: flows between given pairs of hosts, without end or of one size.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::keys::{
-    Bounds, Form, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Tables, Value, Written,
+    Bounds, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, Written,
 };
 use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
@@ -22,82 +22,82 @@ use super::traffic::{StatedPath, Traffic};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "pair", check = Self::check)]
 pub struct PairFlows {
-    /// The sending host, of the group or not.
+    /// The sending host, in the group or not.
     #[key(required = "src = 0")]
     pub src: HostId,
     /// The receiving host.
     #[key(required = "dst = 1")]
     pub dst: HostId,
-    /// How many flows.
+    /// Number of flows.
     #[key(default = 1, range = "[1, 1000000]")]
     pub count: u32,
-    /// Their entropy, where the topology pins paths by it; `None` draws it as for any flow.
+    /// Entropy of the flows if the topology pins paths by it; `None` draws it as for any flow.
     #[key(optional, range = "[0, 65535]")]
     pub path: Option<u16>,
 }
 
 impl PairFlows {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.src == self.dst {
-            return Err(Misfit::new("the flow goes from a host to itself", "two different hosts"));
+            return Err(KeyConflict::new("the flow goes from a host to itself", "two different hosts"));
         }
         Ok(())
     }
 }
 
-/// Which hosts of the group send to which.
+/// The rule that pairs the hosts of the group with destinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(tag = "rule")]
 pub enum Rule {
-    /// Each to each host it may send to but itself.
+    /// Each host to each host it may send to, except itself.
     AllPairs,
-    /// Each to each host it may send to in another rack.
+    /// Each host to each host it may send to in another rack.
     OtherRacks,
-    /// The i-th of the group in its rack to the i-th in the rack 1 + (i mod (racks - 1)) further on, around: each
-    /// rack of n hosts sends n / (racks - 1) flows to each other one, and each host receives one.
+    /// The i-th host of the group in its rack to the i-th host in the rack 1 + (i mod (racks - 1)) positions later,
+    /// cyclically: each rack of n hosts sends n / (racks - 1) flows to each other rack, and each host receives one.
     OneOtherRack,
-    /// The i-th of the group, as listed, to the (i + n)-th of the group, around.
+    /// The i-th host of the group, as listed, to the (i + n)-th host of the group, cyclically.
     Shift(Shift),
-    /// Each but the receiver itself to one host.
+    /// Each host but the receiver itself to one host.
     ToOne(ToOne),
 }
 
-/// How far the rule `shift` goes.
+/// The distance of the rule `shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "shift")]
 pub struct Shift {
-    /// By how many hosts.
+    /// Number of positions in the list of hosts.
     #[key(required = "by = 1", range = "[1, 65535]")]
     pub by: u32,
 }
 
-/// Whom the rule `to_one` sends to.
+/// The destination of the rule `to_one`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "to_one")]
 pub struct ToOne {
-    /// That host.
+    /// The destination host.
     #[key(required = "host = 0")]
     pub host: HostId,
 }
 
-/// Pairs by a rule.
+/// Pairs defined by a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "ruled")]
 pub struct Ruled {
     /// The rule.
     #[keys(flatten)]
     pub rule: Rule,
-    /// Flows for each pair.
+    /// Number of flows per pair.
     #[key(default = 1, range = "[1, 1000000]")]
     pub count: u32,
 }
 
-/// Who sends to whom.
+/// The pairs of hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pairs {
-    /// As listed.
+    /// Listed explicitly.
     Listed(Vec<PairFlows>),
-    /// By a rule.
+    /// Defined by a rule.
     ByRule(Ruled),
 }
 
@@ -123,16 +123,16 @@ impl KeyValue for Pairs {
     }
 }
 
-/// Flows between stated pairs. `until` of the site does not matter.
+/// Flows between given pairs; `until` is ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Keys, Part)]
 #[keys(group = "long_lived")]
 #[part(
     name = "long_lived",
-    summary = "flows between stated pairs of hosts, without end or of one size",
+    summary = "flows between given pairs of hosts, endless or of one size",
     source = "docs/experiments.md"
 )]
 pub struct LongLived {
-    /// Who sends to whom.
+    /// The pairs of hosts.
     #[key(required = "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")]
     pub pairs: Pairs,
     /// Payload bytes of each flow; `None` for flows without end.
@@ -162,7 +162,7 @@ impl Application for LongLived {
 }
 
 impl LongLived {
-    /// The pairs that are listed.
+    /// Returns the listed pairs.
     fn listed(&self) -> &[PairFlows] {
         match &self.pairs {
             Pairs::Listed(pairs) => pairs,

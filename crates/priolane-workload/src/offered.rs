@@ -1,4 +1,5 @@
-//! Offered load as measured from a flow list: what was asked of hosts and of the core, whatever came of it.
+//! Offered load measured from a flow list: the demand on hosts and on the core, regardless of how much was
+//! delivered.
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
@@ -8,56 +9,56 @@ use priolane_core::units::{PS_PER_S, Rate, Span, Time};
 
 use super::load::Counts;
 
-/// The network that a list is offered to.
+/// The network to which a list is offered.
 #[derive(Clone, Copy, Debug)]
 pub struct Fabric<'a> {
     /// The rack of each host.
     pub rack: &'a [u32],
     /// The rate of a host's link.
     pub host_rate: Rate,
-    /// The rate of all links from racks up into the fabric, in bits per second; 0 if there are none.
+    /// The total rate of all links from racks up into the fabric, in bits per second; 0 if there are none.
     pub core_rate_bps: u64,
     /// Sizes of packets on the wire.
     pub frame: Frame,
 }
 
-/// The part of a run whose flows count: those that start in `[from, until)`.
+/// The part of a run in which flows count: those that start in `[from, until)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its first instant.
+    /// The first time of the window.
     pub from: Time,
-    /// The first instant after it.
+    /// The first time after the window.
     pub until: Time,
 }
 
-/// Bytes of flows.
+/// The bytes of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Volume {
-    /// Payload.
+    /// Payload bytes.
     pub payload: u128,
-    /// Payload packets on the wire: headers, padding and gaps included, ACKs and retransmissions not.
+    /// Data packets on the wire: headers, padding and gaps included, ACKs and retransmissions not.
     pub wire: u128,
 }
 
-/// What a list offers in a window.
+/// The load that a list offers in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
-    /// What each host sends.
+    /// Bytes sent by each host.
     pub sent: Vec<Volume>,
-    /// What each host receives.
+    /// Bytes received by each host.
     pub received: Vec<Volume>,
-    /// What goes from one rack to another.
+    /// Bytes between different racks.
     pub core: Volume,
-    /// Flows that count.
+    /// Number of flows in the window.
     pub flows: u64,
-    /// Flows without end among those that start before the window's end; no byte of them is counted.
+    /// Number of flows without end that start before the window's end; their bytes are not counted.
     pub endless: u64,
     span: Span,
     host_rate: Rate,
     core_rate_bps: u64,
 }
 
-/// Measures what `flows` offer to `fabric` in `window`. Hosts that the fabric does not have are left out.
+/// Measures the load that `flows` offer to `fabric` in `window`. Hosts outside the fabric are ignored.
 pub fn offered(flows: &FlowList, fabric: &Fabric, window: Window) -> Offered {
     let hosts = fabric.rack.len();
     let mut offered = Offered {
@@ -83,14 +84,14 @@ pub fn offered(flows: &FlowList, fabric: &Fabric, window: Window) -> Offered {
 }
 
 impl Offered {
-    /// The mean load of the links of `hosts` by what they send; `None` without hosts or time.
+    /// Returns the mean load that `hosts` send on their links; `None` without hosts or time.
     pub fn host_load(&self, hosts: &[HostId], counts: Counts) -> Option<f64> {
         let sent: u128 =
             hosts.iter().filter_map(|host| self.sent.get(host.index())).map(|v| v.of(counts)).sum();
         self.share(sent, self.host_rate.bps() as f64 * hosts.len() as f64)
     }
 
-    /// The load of the links up into the fabric, all together; `None` without such links or time.
+    /// Returns the load of all links up into the fabric together; `None` without such links or time.
     pub fn core_load(&self, counts: Counts) -> Option<f64> {
         self.share(self.core.of(counts), self.core_rate_bps as f64)
     }
@@ -114,12 +115,12 @@ impl Offered {
 }
 
 impl Volume {
-    /// Those of a flow of so much payload.
+    /// Returns the bytes of a flow with this payload.
     pub fn of_flow(bytes: u64, frame: &Frame) -> Self {
         Self { payload: bytes.into(), wire: frame.stream_wire(bytes).into() }
     }
 
-    /// The bytes that `counts`.
+    /// Returns the bytes selected by `counts`.
     pub fn of(&self, counts: Counts) -> u128 {
         match counts {
             Counts::Payload => self.payload,

@@ -1,18 +1,18 @@
-//! Open loop in bursts: every source starts a number of flows at a higher rate, then none for as long as the
-//! long-run mean asks (the burst model of the Aequitas simulator, a fork of YAPS).
+//! Open loop in bursts: every source starts a number of flows at a higher rate, followed by an idle time that
+//! restores the long-run mean (the burst model of the Aequitas simulator, a fork of YAPS).
 //!
 //! ```text
 //! busy:  `burst_flows` flows after exponential gaps of mean (load / burst_load) / rate; together they take t_busy
 //! idle:  t_idle = t_busy * burst_load / load - t_busy
 //! ```
 //!
-//! `rate` is what the same load gives Poisson arrivals. With as much in bursts as on the whole nothing is idle and
-//! flows arrive as Poisson's. A source is a host that draws a destination for each flow, or a pair of hosts; each
-//! has random streams of its own and begins in the steady state: amid a burst with probability
-//! `load / burst_load`, else amid an idle time (docs/assumptions.md#bursts).
+//! `rate` is the rate of Poisson arrivals at the same load. If the load in bursts equals the mean load, there are
+//! no idle times and flows arrive as in the Poisson app. A source is a host that draws a destination for each flow,
+//! or a pair of hosts. Each source has its own random streams and begins in the steady state: within a burst with
+//! probability `load / burst_load`, else within an idle time (docs/assumptions.md#bursts).
 //!
-//! Read as the simulator counts ([`Reading::CompatYaps`]), a source has one burst, from the start on: its count of flows
-//! is never reset, so that every later gap is as long as the mean load asks, and flows arrive as Poisson's.
+//! With the simulator's interpretation ([`BurstModel::CompatYaps`]), a source has one burst at the start. Its count of
+//! flows is never reset, so every later gap has the mean of the mean load, and flows arrive as in the Poisson app.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,35 +35,35 @@ use super::open_loop::{OpenLoop, gap, wanted};
 use super::strata::SizeDraw;
 use super::traffic::Traffic;
 
-/// The most pairs of hosts with bursts of their own.
+/// Maximum number of pairs of hosts with bursts of their own.
 const MAX_PAIRS: usize = 1 << 18;
 
-/// The most flows of a burst.
+/// Maximum number of flows in a burst.
 pub const MAX_BURST: u32 = 10_000;
 
-/// Who has bursts of its own.
+/// The sources of bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Bursts {
-    /// Each pair of a host and one it may send to.
+    /// Each pair of a host and one of its destinations.
     #[default]
     #[word("pair")]
     PerPair,
-    /// Each host, to destinations drawn flow by flow.
+    /// Each host, with a destination drawn for each flow.
     #[word("host")]
     PerHost,
 }
 
 /// What follows a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
-pub enum Reading {
+pub enum BurstModel {
     /// An idle time, and another burst.
     #[default]
     Bursts,
-    /// Gaps that are longer by burst load over load, and no burst any more, as in the simulator of Aequitas.
+    /// Gaps longer by the ratio of burst load to load, and no more bursts, as in the simulator of Aequitas.
     CompatYaps,
 }
 
-/// Bursts of flows with idle times between them.
+/// Bursts of flows separated by idle times.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
 #[keys(group = "on_off")]
 #[part(
@@ -72,24 +72,24 @@ pub enum Reading {
     source = "Aequitas (SIGCOMM 2022), its simulator"
 )]
 pub struct OnOff {
-    /// Sizes, mean load, and whom a host sends to.
+    /// Sizes, mean load, and the destinations of a host.
     #[keys(flatten)]
     pub open_loop: OpenLoop,
     /// How sizes are drawn.
     #[key(default = SizeDraw::Independent, skip_default)]
     pub draw: SizeDraw,
-    /// The load within a burst, of what and counted as the mean load; at least that, at most 100 times that.
+    /// Load within a burst, in the units of the mean load; from 1 to 100 times the mean load.
     #[key(required = "burst_load = 1.4")]
     pub burst_load: f64,
-    /// Flows of a burst, 1 to [`MAX_BURST`].
+    /// Number of flows in a burst, 1 to [`MAX_BURST`].
     #[key(default = 4, range = "[1, 10000]")]
     pub burst_flows: u32,
-    /// Who has bursts of its own.
+    /// The sources of bursts.
     #[key(default = Bursts::PerPair)]
     pub per: Bursts,
     /// What follows a burst.
-    #[key(default = Reading::Bursts)]
-    pub reading: Reading,
+    #[key(default = BurstModel::Bursts)]
+    pub reading: BurstModel,
 }
 
 impl Application for OnOff {
@@ -105,20 +105,20 @@ impl Application for OnOff {
         Some(&self.open_loop)
     }
 
-    fn goes_on(&self) -> bool {
+    fn runs_until_end(&self) -> bool {
         true
     }
 }
 
-/// Where a source sends.
+/// How a source chooses destinations.
 enum DestinationRule {
-    /// To one of the choice, drawn flow by flow.
+    /// Draws one of the choice for each flow.
     Drawn(Choice, Box<Stream>),
-    /// To this host.
+    /// Always this host.
     Fixed(HostId),
 }
 
-/// A source: its bursts and its streams.
+/// A source with its bursts and streams.
 struct Source {
     host: HostId,
     to: DestinationRule,
@@ -126,35 +126,36 @@ struct Source {
     phase: Phase,
 }
 
-/// The law of a source's bursts.
+/// The parameters of a source's bursts.
 #[derive(Clone, Copy)]
 struct Law {
     /// Mean gap within a burst, in seconds.
     mean_gap: f64,
-    /// Idle time by busy time.
+    /// Ratio of idle time to busy time.
     idle_by_busy: f64,
     flows: u32,
-    reading: Reading,
+    reading: BurstModel,
 }
 
-/// Where in its bursts a source is.
+/// The position of a source within its bursts.
 struct Phase {
     law: Law,
     gaps: Stream,
-    /// Its next flow starts then, in picoseconds.
+    /// Start of its next flow, in picoseconds.
     next: u64,
-    /// How long the burst has taken up to `next`, in picoseconds.
+    /// Duration of the burst up to `next`, in picoseconds.
     busy: u64,
-    /// Flows of the burst after `next`.
+    /// Number of flows of the burst after `next`.
     left: u32,
 }
 
 impl Phase {
-    /// In the steady state at time 0, if there is one. A burst is met in proportion to its length, which makes it one gap longer than
-    /// others: the gap that is met is made of what has passed of it and what is left, exponential both.
+    /// Creates a phase in the steady state at time 0, if there is one. A random time falls into a burst with a
+    /// probability proportional to the burst's length, so this burst is longer than others by one gap. The gap at
+    /// time 0 consists of an elapsed and a remaining part, both exponential.
     fn new(law: Law, gaps: Stream) -> Self {
         let mut phase = Self { law, gaps, next: 0, busy: 0, left: law.flows };
-        if law.reading == Reading::CompatYaps {
+        if law.reading == BurstModel::CompatYaps {
             phase.start_next();
             return phase;
         }
@@ -171,12 +172,12 @@ impl Phase {
         phase
     }
 
-    /// The sum of as many gaps.
+    /// Returns the sum of `count` gaps.
     fn some_gaps(&mut self, count: u32) -> u64 {
         (0..count).fold(0, |sum: u64, _| sum.saturating_add(gap(&mut self.gaps, self.law.mean_gap).0))
     }
 
-    /// A share of the idle time after a burst that took `busy`.
+    /// Returns a fraction of the idle time after a burst of duration `busy`.
     fn idle(&self, busy: u64, share: f64) -> u64 {
         (share * self.law.idle_by_busy * busy as f64).round() as u64
     }
@@ -188,16 +189,16 @@ impl Phase {
         self.left -= 1;
     }
 
-    /// Goes on to the flow after `next`.
+    /// Advances to the flow after `next`.
     fn advance(&mut self) {
         match self.law.reading {
             _ if self.left > 0 => {}
-            Reading::Bursts => {
+            BurstModel::Bursts => {
                 self.next = self.next.saturating_add(self.idle(self.busy, 1.0));
                 self.busy = 0;
                 self.left = self.law.flows;
             }
-            Reading::CompatYaps => {
+            BurstModel::CompatYaps => {
                 self.law.mean_gap *= 1.0 + self.law.idle_by_busy;
                 self.law.idle_by_busy = 0.0;
                 self.left = u32::MAX;
@@ -291,7 +292,7 @@ impl OnOff {
         }
     }
 
-    /// The bursts of a source that starts `rate` flows per second on the long run.
+    /// Creates the phase of a source with a long-run rate of `rate` flows per second.
     fn phase(&self, rate: f64, gaps: Stream) -> Phase {
         let stretch = self.burst_load / self.open_loop.load.value;
         let (mean_gap, idle_by_busy) = (1.0 / (rate * stretch), stretch - 1.0);

@@ -1,4 +1,4 @@
-//! Open loop: sizes of one law, a load, and a clock by which load and sizes change.
+//! Open loop: a size distribution, a load, and a clock by which load and sizes change.
 
 use priolane_core::flows::FlowList;
 use priolane_core::keys::Keys;
@@ -7,24 +7,24 @@ use priolane_core::sizes::SizeDistribution;
 use priolane_core::units::{PS_PER_S, Span, Time};
 use priolane_source::{InputError, Reader, Sources};
 
-use super::clock::{Clock, Stretch};
+use super::clock::{Clock, Segment};
 use super::context::{LATEST_START, LoadChange, MAX_FLOWS, NewValue, Until, WorkloadContext};
 use super::destinations::{Choice, DestinationScope};
 use super::error::AppError;
 use super::load::{Load, LoadOf, LoadTable, mean_bytes};
 use super::sizes::{NamedSizes, Sizes};
 
-/// What an app says that starts flows whatever becomes of them.
+/// The keys of an app that starts flows independently of their completion.
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(group = "open_loop")]
 pub struct OpenLoop {
-    /// The law of flow sizes.
+    /// Distribution of flow sizes.
     #[key(required = "sizes = \"web_search\"", form = NamedSizes)]
     pub sizes: Sizes,
-    /// The offered load, on the long run.
+    /// The long-run offered load.
     #[key(required = "load = { of = \"host\", counts = \"payload\", value = 0.6 }", form = LoadTable)]
     pub load: Load,
-    /// Whom a host sends to.
+    /// The destinations of a host.
     #[key(default = DestinationScope::AnyHost)]
     pub reach: DestinationScope,
 }
@@ -35,7 +35,7 @@ impl OpenLoop {
         keys.take("sizes").map_or(Ok(()), |field| self.sizes.open(&field, files))
     }
 
-    /// Flows per second of each of the hosts that have these choices.
+    /// Returns the flows per second of each of the hosts with these choices.
     pub(crate) fn rate<'c>(
         &self,
         site: &WorkloadContext<'_>,
@@ -44,7 +44,7 @@ impl OpenLoop {
         rate(&self.sizes.law, self.load, site, choices)
     }
 
-    /// The clock by which hosts with these choices start flows.
+    /// Returns the clock by which hosts with these choices start flows.
     pub(crate) fn clock<'s>(
         &'s self,
         site: &WorkloadContext<'s>,
@@ -52,24 +52,24 @@ impl OpenLoop {
     ) -> Result<Clock<'s>, AppError> {
         let first = self.rate(site, choices.iter().copied())?;
         let (mut sizes, mut load) = (&self.sizes.law, self.load);
-        let mut stretches = vec![Stretch { drawn: 0, from: 0, slower: 1.0, sizes }];
+        let mut segments = vec![Segment { drawn: 0, from: 0, time_scale: 1.0, sizes }];
         for LoadChange { at, to } in site.changes {
             match to {
                 NewValue::Load(value) => load.value = *value,
                 NewValue::Sizes(new) => sizes = &new.law,
             }
             load.check()?;
-            let last = &stretches[stretches.len() - 1];
-            let drawn = ((at.0 - last.from) as f64 / last.slower).round() as u64;
+            let last = &segments[segments.len() - 1];
+            let drawn = ((at.0 - last.from) as f64 / last.time_scale).round() as u64;
             let drawn = last.drawn.saturating_add(drawn);
-            let slower = first / rate(sizes, load, site, choices.iter().copied())?;
-            stretches.push(Stretch { drawn, from: at.0, slower, sizes });
+            let time_scale = first / rate(sizes, load, site, choices.iter().copied())?;
+            segments.push(Segment { drawn, from: at.0, time_scale, sizes });
         }
-        Ok(Clock { stretches })
+        Ok(Clock { segments })
     }
 }
 
-/// Flows per second of each of the hosts that have these choices, of sizes of a law at a load.
+/// Returns the flows per second of each of the hosts with these choices, for a size distribution and a load.
 fn rate<'c>(
     sizes: &SizeDistribution,
     load: Load,
@@ -98,7 +98,7 @@ impl Until {
     }
 }
 
-/// `until`, if so many flows as are to be expected are not too many.
+/// Returns `until` if the expected number of flows is not too large.
 pub(crate) fn wanted(until: Until, flows_per_s: f64) -> Result<Until, AppError> {
     let expected = match until {
         Until::Time(end) => flows_per_s * end.as_secs_f64(),
@@ -107,7 +107,7 @@ pub(crate) fn wanted(until: Until, flows_per_s: f64) -> Result<Until, AppError> 
     if expected > f64::from(MAX_FLOWS) { Err(AppError::TooMany) } else { Ok(until) }
 }
 
-/// An exponential gap in whole picoseconds, short enough to be added to any legal start.
+/// Returns an exponential gap in whole picoseconds, bounded so that it can be added to any valid start.
 pub(crate) fn gap(stream: &mut Stream, mean_s: f64) -> Span {
     let ps = (stream.exponential(mean_s) * PS_PER_S as f64).round() as u64;
     Span(ps.min(LATEST_START.0 + 1))

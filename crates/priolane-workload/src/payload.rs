@@ -1,4 +1,4 @@
-//! Keys that several apps have: how many bytes a flow has, and when flows start.
+//! Keys shared by several apps: the size of a flow, and start times.
 
 use priolane_core::keys::{Bounds, Form, KeyError, Keys, Schema, Value, Written};
 use priolane_core::quantity::{self, show_bytes};
@@ -54,30 +54,30 @@ impl Form<Option<u64>> for PayloadOrEndless {
     }
 }
 
-/// When flows start.
+/// The start times of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "starts")]
 pub struct Starts {
     /// The earliest start.
     #[key(default = Span::ZERO)]
     pub start: Span,
-    /// How much later a flow starts at most, evenly.
+    /// Maximum additional delay of a flow's start, drawn uniformly.
     #[key(default = Span::ZERO)]
     pub jitter: Span,
 }
 
 impl Starts {
-    /// From the beginning on, up to so much later.
+    /// Returns starts from time 0 to `jitter`.
     pub const fn within(jitter: Span) -> Self {
         Self { start: Span::ZERO, jitter }
     }
 
-    /// The earliest start.
+    /// Returns the earliest start.
     pub(crate) fn first(&self) -> Time {
         Time(self.start.0)
     }
 
-    /// When one flow starts.
+    /// Draws the start of a flow.
     pub(crate) fn draw(&self, stream: &mut Stream) -> Result<Time, AppError> {
         jittered(self.first(), self.jitter, stream)
     }

@@ -1,4 +1,4 @@
-//! Permutation: every host of the group sends one flow to another host of the group, every one receives one.
+//! Permutation: every host of the group sends one flow to another host of the group and receives one.
 
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
@@ -13,19 +13,19 @@ use super::flow_factory::{FlowFactory, Pair, group_stream, host_stream, size_ok}
 use super::payload::{PayloadOrEndless, Starts};
 use super::traffic::Traffic;
 
-/// A derangement drawn from the seed, all equally likely. `to` and `until` of the site do not matter.
+/// A derangement drawn uniformly from the seed; `to` and `until` are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[keys(group = "permutation")]
 #[part(
     name = "permutation",
-    summary = "each host sends one flow to another, each receives one",
+    summary = "each host sends one flow to another host and receives one",
     source = "docs/experiments.md"
 )]
 pub struct Permutation {
     /// Payload bytes of each flow; `None` for flows without end.
     #[key(required = "size = \"1MB\" or size = \"endless\"", form = PayloadOrEndless, group = "size")]
     pub size: Option<u64>,
-    /// When flows start.
+    /// The start times of flows.
     #[keys(flatten)]
     pub starts: Starts,
 }
@@ -50,7 +50,7 @@ impl Permutation {
     }
 }
 
-/// Shuffles until no host is in its own place: once in e times, however many hosts there are.
+/// Shuffles until no host maps to itself: one of e shuffles on average, for any number of hosts.
 fn derangement(site: &WorkloadContext<'_>, hosts: &[HostId]) -> Result<Vec<HostId>, AppError> {
     if let &[host] = hosts {
         return Err(AppError::NoDestination(host));

@@ -1,8 +1,8 @@
-//! Open loop: every host starts flows after exponential gaps, of sizes of one law, to hosts at random.
+//! Open loop: every host starts flows to random hosts with exponential gaps and sizes from a distribution.
 //!
-//! Each host has streams of its own for gaps, sizes and destinations: its flows do not hang on which other
-//! hosts the group has, except that a load of the core is shared among them and destinations are drawn from
-//! those there are.
+//! Each host has its own streams for gaps, sizes and destinations. So its flows do not depend on the other hosts of
+//! the group, with two exceptions: a load of the core is divided among the hosts, and destinations are drawn from
+//! the existing hosts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,7 +34,7 @@ use super::traffic::Traffic;
 )]
 pub struct Poisson {
     #[keys(flatten)]
-    /// Sizes, load, and whom a host sends to.
+    /// Sizes, load, and the destinations of a host.
     pub open_loop: OpenLoop,
     /// How sizes are drawn.
     #[key(default = SizeDraw::Independent, skip_default)]
@@ -54,12 +54,12 @@ impl Application for Poisson {
         Some(&self.open_loop)
     }
 
-    fn goes_on(&self) -> bool {
+    fn runs_until_end(&self) -> bool {
         true
     }
 }
 
-/// A sending host: when its next flow starts, and its streams.
+/// A sending host: the start of its next flow, and its streams.
 struct Source {
     host: HostId,
     choice: Choice,

@@ -1,15 +1,15 @@
-//! Query and response: a client asks some servers, each answers, and when all answers are in the next query follows.
+//! Query and response: a client queries some servers, each replies, and after all replies the next query follows.
 //!
 //! ```text
-//! request r:  fan_out queries, client -> servers drawn anew
+//! request r:  fan_out queries, client -> randomly drawn servers
 //! answer:     server -> client, `think` after the query was delivered
 //! request r+1: `pause` after the last answer of r was delivered, if that is before the end
 //! ```
 //!
-//! A closed loop, as a list of flows that wait: all draws are by client, loop and request, so that runs are paired by
-//! request whatever the scheme. How many requests there will be is not known beforehand; the list has as many as there
-//! could be if nothing queued anywhere, and those that are never made are no part of the run
-//! (docs/assumptions.md#query-bound).
+//! A closed loop, represented as a list of dependent flows. All draws are keyed by client, loop and request, so
+//! that runs of different schemes are paired by request. The number of requests is not known beforehand. The list
+//! has the number that would be possible without any queueing, and the requests that are never made are not part of
+//! the run (docs/assumptions.md#query-bound).
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{FlowId, HostId};
@@ -28,12 +28,12 @@ use super::payload::Payload;
 use super::sizes::{NamedSizes, Sizes};
 use super::traffic::Traffic;
 
-/// How pauses between requests are drawn.
+/// The distribution of pauses between requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Pauses {
-    /// Exponentially, with the pause as mean.
+    /// Exponential, with the pause as the mean.
     Exponential,
-    /// Always the same.
+    /// Constant.
     Fixed,
 }
 
@@ -42,32 +42,32 @@ pub enum Pauses {
 #[keys(group = "query")]
 #[part(
     name = "query",
-    summary = "a client asks servers, and asks again when all have answered",
+    summary = "a client queries servers, and queries again when all have answered",
     source = "docs/assumptions.md#query-bound"
 )]
 pub struct Query {
     /// Payload bytes of a query to one server.
     #[key(required = "query = \"1kB\"", form = Payload)]
     pub query: u64,
-    /// Servers asked at once, at least 1.
+    /// Number of servers queried at the same time, at least 1.
     #[key(default = 1, range = "[1, 65535]")]
     pub fan_out: u32,
-    /// The law of the sizes of answers.
+    /// Distribution of answer sizes.
     #[key(required = "sizes = \"web_search\"", form = NamedSizes)]
     pub sizes: Sizes,
-    /// From the arrival of a query to the start of its answer.
+    /// Time from the arrival of a query to the start of its answer.
     #[key(default = Span::ZERO)]
     pub think: Span,
-    /// From the last answer to the next request.
+    /// Time from the last answer to the next request.
     #[key(required = "pause = \"1ms\"")]
     pub pause: Span,
-    /// How pauses are drawn.
+    /// The distribution of pauses.
     #[key(default = Pauses::Exponential)]
     pub pauses: Pauses,
-    /// Requests that a client has under way at once: loops, each with draws of its own.
+    /// Number of concurrent requests of a client: loops, each with independent draws.
     #[key(default = 1, range = "[1, 65535]")]
     pub concurrency: u32,
-    /// Requests of each loop; `None` for as many as there is time for.
+    /// Number of requests per loop; `None` for as many as fit in the run.
     #[key(optional, range = "[1, 50000000]")]
     pub requests: Option<u64>,
     /// When the first pause begins.
@@ -89,7 +89,7 @@ impl Application for Query {
     }
 }
 
-/// The draws of one loop of one client.
+/// The random streams of one loop of a client.
 struct Draws {
     pauses: Stream,
     servers: Stream,
@@ -108,7 +108,7 @@ impl Draws {
     }
 }
 
-/// The list in the making.
+/// The list under construction.
 struct List<'a> {
     maker: FlowFactory<'a>,
     traffic: Traffic,
@@ -131,7 +131,7 @@ impl Query {
         Ok(list.traffic)
     }
 
-    /// The requests of one loop.
+    /// Generates the requests of one loop.
     fn loop_of(
         &self,
         site: &WorkloadContext<'_>,
@@ -162,7 +162,8 @@ impl Query {
         Ok(())
     }
 
-    /// One request at `earliest` or when `wait` says; its answers, and when the last of them is there at the earliest.
+    /// Adds a request at `earliest` or when `wait` says; returns its answers, and the earliest arrival of the last
+    /// one.
     fn request(
         &self,
         (client, servers): (HostId, &[HostId]),
@@ -213,8 +214,8 @@ impl List<'_> {
     }
 }
 
-/// The first `count` places of a partial shuffle of all hosts but `client`. The order that earlier draws left does not
-/// matter to later ones: hosts are put in order first.
+/// Draws the first `count` hosts of a partial shuffle of all hosts but `client`. The hosts are sorted first, so
+/// that the result does not depend on earlier draws.
 fn draw<'a>(hosts: &'a mut [HostId], client: HostId, count: usize, stream: &mut Stream) -> &'a [HostId] {
     hosts.sort_unstable();
     let mut left = hosts.len();

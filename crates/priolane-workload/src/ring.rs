@@ -1,15 +1,15 @@
-//! Ring all-reduce over and over: the traffic of training one model.
+//! Repeated ring all-reduce: the traffic of training a model.
 //!
 //! ```text
-//! n workers in a ring, an iteration of G bytes: 2 (n - 1) steps, in each of which every worker sends a part of G / n
-//! bytes to the next one, bytes that are left over being one each in the first parts
-//! step 0      of the first iteration at `start`, later `compute` (and up to `jitter`) after the worker got its last part
-//! step s      when the worker got its part of step s - 1, from the one before it
+//! n workers in a ring, an iteration of G bytes: 2 (n - 1) steps; in each, every worker sends a part of G / n bytes
+//! to the next one; remaining bytes are added one each to the first parts
+//! step 0      the first iteration at `start`, later ones `compute` (plus up to `jitter`) after a worker's last part
+//! step s      when the worker got its part of step s - 1 from the previous worker
 //! ```
 //!
-//! Workers are the hosts of the group in their order. Each iteration is a coflow, whose completion time is what its
-//! communication takes. How many iterations there will be is not known beforehand; the list has as many as there could be
-//! if nothing queued, as that of queries (docs/assumptions.md#query-bound).
+//! Workers are the hosts of the group in their order. Each iteration is a coflow; its completion time is the
+//! communication time of the iteration. The number of iterations is not known beforehand. As for queries, the list
+//! has the number that would be possible without any queueing (docs/assumptions.md#query-bound).
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{CoflowId, FlowId};
@@ -29,18 +29,19 @@ use super::traffic::Traffic;
 /// Training of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[keys(group = "ring")]
-#[part(name = "ring", summary = "ring all-reduce, over and over", source = "docs/experiments.md")]
+#[part(name = "ring", summary = "ring all-reduce, repeated", source = "docs/experiments.md")]
 pub struct Ring {
-    /// Payload bytes that are reduced in an iteration: G.
+    /// G, the payload bytes reduced in an iteration.
     #[key(required = "reduced = \"100MB\": bytes of all parameters", form = Payload)]
     pub reduced: u64,
-    /// From a worker's last part to its next iteration.
+    /// Time from a worker's last part to its next iteration.
     #[key(required = "compute = \"2ms\"")]
     pub compute: Span,
-    /// Iterations; `None` for as many as there is time for.
+    /// Number of iterations; `None` for as many as fit in the run.
     #[key(optional, range = "[1, 2147483648]")]
     pub iterations: Option<u32>,
-    /// When the first begins, and how much longer computing takes at most, evenly drawn for each worker and iteration.
+    /// Start of the first iteration, and maximum additional computing time, drawn uniformly per worker and
+    /// iteration.
     #[keys(flatten)]
     pub starts: Starts,
 }
@@ -91,7 +92,8 @@ impl Ring {
                     let id = FlowId(traffic.flows.len() as u32);
                     let flow = maker.flow(pair, Some(bytes), earliest);
                     traffic.flows.push(FlowSpec { id, coflow: CoflowId::new(iteration), ..flow });
-                    // What came from the worker before: a step earlier, or in the last step of the iteration before.
+                    // The flow from the previous worker: a step earlier, or in the last step of the previous
+                    // iteration.
                     let Some(before) = (first + step * n + (worker + n - 1) % n).checked_sub(n) else {
                         continue;
                     };
@@ -112,7 +114,7 @@ impl Ring {
         Ok(traffic)
     }
 
-    /// The flows of an iteration of `n` workers.
+    /// Returns the number of flows in an iteration of `n` workers.
     fn flows(&self, n: usize) -> usize {
         2 * (n - 1) * n
     }

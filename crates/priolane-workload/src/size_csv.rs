@@ -1,7 +1,7 @@
-//! Size tables: `bytes,cdf` in rows of growing size, shipped ones by name, a user's own by path.
+//! Size tables: `bytes,cdf` in rows of ascending size; shipped tables by name, a user's own by path.
 //!
 //! ```text
-//! # source: where the numbers are from
+//! # source: the source of the numbers
 //! bytes,cdf
 //! 0,0
 //! 10000,0.15
@@ -15,10 +15,10 @@ use priolane_source::{InputError, open};
 
 use priolane_source::csv::{Columns, Header, Lines, shown};
 
-/// The largest table, in bytes.
+/// Maximum size of a table, in bytes.
 pub const MAX_TABLE: usize = 1024 * 1024;
 
-/// The shipped tables: name and text.
+/// The shipped size tables: name and text.
 const SHIPPED: [(&str, &str); 6] = [
     ("web_search", include_str!("../data/web_search.csv")),
     ("web_search_pkt1460", include_str!("../data/web_search_pkt1460.csv")),
@@ -37,54 +37,54 @@ const COUNTS: [(&str, &str); 2] = [
 const COLUMNS: Columns = Columns { names: &["bytes", "cdf"], required: 2 };
 const OF_COUNTS: Columns = Columns { names: &["count", "cdf"], required: 2 };
 
-/// The names of the shipped tables.
+/// Returns the names of the shipped size tables.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|&(name, _)| name)
 }
 
-/// The text of the shipped table `name`, if there is one.
+/// Returns the text of the shipped table `name`, if there is one.
 pub fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
 }
 
-/// The names of the shipped tables of counts.
+/// Returns the names of the shipped tables of counts.
 pub fn count_names() -> impl Iterator<Item = &'static str> {
     COUNTS.iter().map(|&(name, _)| name)
 }
 
-/// The text of the shipped table of counts `name`, if there is one.
+/// Returns the text of the shipped table of counts `name`, if there is one.
 pub fn shipped_counts(name: &str) -> Option<&'static str> {
     COUNTS.iter().find(|(known, _)| *known == name).map(|&(_, text)| text)
 }
 
-/// The law of a table of counts, `count,cdf`: only its rows occur.
+/// Parses the distribution of a table of counts, `count,cdf`: only the values of its rows occur.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// Returns the errors of [`parse`].
 pub fn parse_counts(file: &str, text: &[u8]) -> Result<SizeDistribution, InputError> {
     table(file, text, (OF_COUNTS, Interpolation::Step))
 }
 
-/// The law of the shipped table `name_or_path`, or of the file at that path.
+/// Reads the distribution of the shipped table `name_or_path`, or of the file at that path.
 ///
 /// # Errors
-/// If there is no such table, or it is none (see [`parse`]).
+/// Fails if the table does not exist, or is invalid (see [`parse`]).
 pub fn read(name_or_path: &str, interpolation: Interpolation) -> Result<SizeDistribution, InputError> {
     if let Some(text) = shipped(name_or_path) {
         return parse(name_or_path, text.as_bytes(), interpolation);
     }
     let text = load(name_or_path).map_err(|error| {
-        let fix = format!("give the path of a CSV file or one of {}", names().collect::<Vec<_>>().join(", "));
+        let fix = format!("the path of a CSV file or one of {}", names().collect::<Vec<_>>().join(", "));
         InputError { fix, ..error }
     })?;
     parse(name_or_path, &text, interpolation)
 }
 
-/// The law of a table in `text`; `file` is its name in messages.
+/// Parses the distribution of a table in `text`; `file` is its name in messages.
 ///
 /// # Errors
-/// If it is larger than [`MAX_TABLE`], not text, has no header, a row that is not two numbers, or rows that
-/// are no size distribution.
+/// Fails if the text is larger than [`MAX_TABLE`], is not text, has no header, has a row that is not two numbers,
+/// or if its rows are not a size distribution.
 pub fn parse(file: &str, text: &[u8], interpolation: Interpolation) -> Result<SizeDistribution, InputError> {
     table(file, text, (COLUMNS, interpolation))
 }
@@ -96,7 +96,7 @@ fn table(
 ) -> Result<SizeDistribution, InputError> {
     let mut lines = Lines::new(text, file);
     if text.len() > MAX_TABLE {
-        return Err(lines.whole("the table is larger than 1 MiB", "give fewer rows"));
+        return Err(lines.whole("the table is larger than 1 MiB", "fewer rows"));
     }
     let header = Header::read(&mut lines, columns, &|_| None)?;
     let (mut points, mut numbers, mut line) = (Vec::new(), Vec::new(), String::new());
@@ -105,7 +105,7 @@ fn table(
         let number = |column: usize| {
             row[column].parse::<f64>().map_err(|_| {
                 let what = format!("{} is not a number", shown(row[column]));
-                lines.error(columns.names[column], what, "write a plain number such as 10000 or 0.15")
+                lines.error(columns.names[column], what, "a plain number such as 10000 or 0.15")
             })
         };
         points.push(Point { bytes: number(0)?, cdf: number(1)? });
@@ -119,13 +119,13 @@ fn table(
     })
 }
 
-/// Reads a file, but no more than tells that it is too large.
+/// Reads a file up to just above the size limit.
 fn load(path: &str) -> Result<Vec<u8>, InputError> {
     let mut text = Vec::new();
     let file = open(path.as_ref(), path)?;
     file.take(MAX_TABLE as u64 + 1)
         .read_to_end(&mut text)
-        .map_err(|error| InputError::new(path, None, "", format!("cannot be read: {error}"), ""))?;
+        .map_err(|error| InputError::new(path, None, "", format!("the file cannot be read: {error}"), ""))?;
     Ok(text)
 }
 
@@ -135,10 +135,10 @@ struct Blame {
     fix: &'static str,
 }
 
-/// The defect without the count of rows, which the line number replaces.
+/// Describes the defect without the row number, which the line number replaces.
 fn what(error: SizeError) -> String {
     match error {
-        SizeError::NotFinite { .. } => "the row holds a value that is not a finite number".into(),
+        SizeError::NotFinite { .. } => "the row contains a value that is not a finite number".into(),
         SizeError::Negative { .. } => "the size is negative".into(),
         SizeError::TooLarge { .. } => "the size is above 2^47 bytes".into(),
         SizeError::DecreasingBytes { .. } => "the size is smaller than in the row before".into(),
@@ -151,19 +151,21 @@ fn what(error: SizeError) -> String {
 fn blame(error: SizeError) -> Blame {
     let blame = |row, key, fix| Blame { row, key, fix };
     match error {
-        SizeError::Empty => blame(None, "", "give at least one row, the last with cdf 1"),
-        SizeError::NotFinite { row } => blame(Some(row), "", "write finite numbers"),
-        SizeError::Negative { row } => blame(Some(row), "bytes", "sizes start at 0"),
-        SizeError::TooLarge { row } => blame(Some(row), "bytes", "give sizes in bytes, at most 140 TB"),
-        SizeError::DecreasingBytes { row } => blame(Some(row), "bytes", "sort the rows by size"),
+        SizeError::Empty => blame(None, "", "at least one row, the last with cdf 1"),
+        SizeError::NotFinite { row } => blame(Some(row), "", "finite numbers"),
+        SizeError::Negative { row } => blame(Some(row), "bytes", "sizes of at least 0"),
+        SizeError::TooLarge { row } => blame(Some(row), "bytes", "sizes in bytes of at most 140 TB"),
+        SizeError::DecreasingBytes { row } => blame(Some(row), "bytes", "rows sorted by size"),
         SizeError::DecreasingCdf { row } => {
-            blame(Some(row), "cdf", "give cumulative probabilities, not those of single rows")
+            blame(Some(row), "cdf", "cumulative probabilities, not those of single rows")
         }
-        SizeError::CdfOutside { row } => blame(Some(row), "cdf", "write 0.8 for 80 %"),
-        SizeError::NotEndingAtOne { .. } => blame(None, "cdf", "end the table with cdf 1"),
-        SizeError::NoBytes => blame(None, "bytes", "give sizes in bytes"),
+        SizeError::CdfOutside { row } => {
+            blame(Some(row), "cdf", "a number from 0 to 1, such as 0.8 for 80 %")
+        }
+        SizeError::NotEndingAtOne { .. } => blame(None, "cdf", "cdf 1 in the last row"),
+        SizeError::NoBytes => blame(None, "bytes", "sizes in bytes"),
         SizeError::Factor { .. } | SizeError::Cap { .. } | SizeError::Mean { .. } => {
-            blame(None, "", "give a positive size")
+            blame(None, "", "a positive size")
         }
     }
 }

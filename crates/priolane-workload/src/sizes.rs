@@ -1,4 +1,4 @@
-//! `sizes`: a shipped size table by name, or a table of the user's, perhaps scaled and capped.
+//! `sizes`: a shipped size table by name, or a user's table, optionally scaled and capped.
 
 use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, Keys, Schema, Value, Written};
 use priolane_core::sizes::{Interpolation, SizeDistribution, SizeError};
@@ -6,31 +6,31 @@ use priolane_source::{Field, InputError, SIZE_LIMIT, Sources};
 
 use super::size_csv;
 
-/// A law of flow sizes.
+/// A distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(group = "sizes")]
 pub struct Sizes {
     /// A shipped table's name, or the path of a table.
     #[key(required = "csv = \"sizes.csv\", or the name of a shipped table")]
     pub csv: String,
-    /// How mass between rows is spread.
+    /// How probability mass between rows is distributed.
     #[key(required = "interpolation = \"linear\"")]
     pub interpolation: Interpolation,
-    /// The mean it is scaled to.
+    /// Mean size that the table is scaled to.
     #[key(optional, form = Bytes)]
     pub scale_to_mean: Option<u64>,
-    /// The cap.
+    /// Maximum size.
     #[key(optional, form = Bytes)]
     pub max: Option<u64>,
-    /// What the table's bytes are multiplied by, but for the cap.
+    /// Factor applied to the table's sizes, except the maximum.
     #[keys(skip = 1.0)]
     pub factor: f64,
-    /// The law itself: that of a byte until [`Self::open`] has read the table.
+    /// The distribution; that of one byte until [`Self::open`] has read the table.
     #[keys(skip = one(1.0))]
     pub law: SizeDistribution,
 }
 
-/// The law of one size.
+/// Returns the distribution of one size.
 pub(crate) fn one(value: f64) -> SizeDistribution {
     SizeDistribution::fixed(value).expect("invariant: sizes of keys are from 1 to 2^47")
 }
@@ -59,7 +59,7 @@ impl Form<Sizes> for NamedSizes {
 }
 
 impl Sizes {
-    /// Those of the table `name`, as it is.
+    /// Returns the sizes of the table `name`, unchanged.
     fn named(name: &str) -> Self {
         Self {
             csv: name.to_owned(),
@@ -71,28 +71,28 @@ impl Sizes {
         }
     }
 
-    /// Those of a law, of which `name` is what messages call it.
+    /// Returns sizes with a given distribution, called `name` in messages.
     pub fn of(name: &str, law: SizeDistribution) -> Self {
         Self { law, ..Self::named(name) }
     }
 
-    /// The shipped table this is, unscaled and uncapped; `None` for anything else.
+    /// Returns the name of the shipped table, if it is neither scaled nor capped; `None` otherwise.
     pub fn published(&self) -> Option<&str> {
         let plain =
             self.interpolation == Interpolation::Linear && self.scale_to_mean.is_none() && self.max.is_none();
         if plain && size_csv::shipped(&self.csv).is_some() { Some(&self.csv) } else { None }
     }
 
-    /// Reads the table; `field` is where the sizes stand.
+    /// Reads the table; `field` is the location of the sizes.
     ///
     /// # Errors
-    /// What is wrong with the table, or that it cannot be scaled so.
+    /// Returns what is wrong with the table, or that it cannot be scaled as requested.
     pub fn open(&mut self, field: &Field<'_>, files: &mut Sources) -> Result<(), InputError> {
         let csv = field.inner("csv").unwrap_or_else(|| field.clone());
         let stated = table(&csv, &self.csv, self.interpolation, files)?;
         let scale = field.inner("scale_to_mean");
         let bad = |error: SizeError| {
-            let fix = "a mean above zero that is reachable below max, sizes from 1 B to 140 TB";
+            let fix = "a mean above zero that is possible below max, with sizes from 1 B to 140 TB";
             scale.as_ref().unwrap_or(field).error(error.to_string(), fix)
         };
         let max = self.max.map(|max| max as f64);
@@ -109,14 +109,14 @@ impl Sizes {
 /// Reads sizes with their table.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Returns what is wrong with them.
 pub fn read(field: &Field<'_>, files: &mut Sources) -> Result<Sizes, InputError> {
     let mut sizes = field.read::<Sizes, NamedSizes>()?;
     sizes.open(field, files)?;
     Ok(sizes)
 }
 
-/// What the smallest size above nothing was multiplied by: a cap leaves it.
+/// Returns the factor that scaled the smallest size above zero, which the cap does not change.
 fn factor(stated: &SizeDistribution, scaled: &SizeDistribution) -> f64 {
     let pairs = stated.points().iter().zip(scaled.points());
     pairs

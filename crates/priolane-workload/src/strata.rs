@@ -1,11 +1,11 @@
-//! Sizes drawn by strata: each flow's size has the law of the group, and together they have its mean.
+//! Stratified sizes: each flow's size has the distribution of the group, and all sizes together have its mean.
 //!
 //! ```text
 //! size of flow i of N = quantile((order(i) + u_i) / N),  order a random permutation of 0 .. N - 1,  u_i uniform in (0, 1]
 //! ```
 //!
-//! `order(i) + u_i` is uniform in (0, N], so that the size of a flow has exactly the law of sizes. As each of the N
-//! equally likely parts of the law gives one size, few large flows make no run much heavier or lighter than another
+//! `order(i) + u_i` is uniform in (0, N], so the size of each flow has exactly the given distribution. Each of the
+//! N equally likely strata yields one size, so a few large flows do not make one run much more loaded than another
 //! (docs/assumptions.md#size-strata).
 
 use priolane_core::flows::FlowList;
@@ -21,15 +21,15 @@ use super::flow_factory::group_stream;
 /// How the sizes of a group are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum SizeDraw {
-    /// Each by itself.
+    /// Independently.
     #[default]
     Independent,
-    /// One from each of as many equally likely parts of the law as there are flows.
+    /// One from each of N equally likely strata of the distribution, where N is the number of flows.
     Strata,
 }
 
 impl SizeDraw {
-    /// The size of a flow; of strata, which need all flows, one that [`Self::set_sizes`] replaces.
+    /// Draws the size of a flow; for strata, which need all flows, a placeholder that [`Self::set_sizes`] replaces.
     pub(crate) fn size(self, law: &SizeDistribution, stream: &mut Stream) -> u64 {
         match self {
             Self::Independent => law.sample(stream),
@@ -37,7 +37,7 @@ impl SizeDraw {
         }
     }
 
-    /// Gives the flows their sizes, if these are drawn by strata.
+    /// Sets the sizes of the flows if they are stratified.
     pub(crate) fn set_sizes(self, flows: &mut FlowList, clock: &Clock<'_>, site: &WorkloadContext<'_>) {
         if self == Self::Strata {
             set_sizes(flows, clock, site);
@@ -45,11 +45,11 @@ impl SizeDraw {
     }
 }
 
-/// Gives the flows of a group their sizes. Flows that start before and during the measurement are drawn apart, as are
-/// those before and after a change of the law, so that each of these parts has its mean.
+/// Sets the sizes of the flows of a group. Flows before and during the measurement are stratified separately, as
+/// are flows before and after a change of the distribution, so that each of these parts has its mean.
 fn set_sizes(flows: &mut FlowList, clock: &Clock<'_>, site: &WorkloadContext<'_>) {
-    let part = |start: Time| 2 * clock.stretch_at(start) + usize::from(start >= site.measured_from);
-    let mut counts = vec![0_u32; 2 * clock.stretches()];
+    let part = |start: Time| 2 * clock.segment_at(start) + usize::from(start >= site.measured_from);
+    let mut counts = vec![0_u32; 2 * clock.segments()];
     for flow in &*flows {
         counts[part(flow.start)] += 1;
     }

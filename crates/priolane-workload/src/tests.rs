@@ -17,7 +17,7 @@ mod open_loop;
 mod rings;
 mod strata;
 
-/// Four racks of four hosts at 1 Gbps, 2 Gbps up from each rack.
+/// Four racks of four hosts at 1 Gbps, with 2 Gbps up from each rack.
 pub(super) struct Network {
     pub(super) hosts: Vec<HostId>,
     pub(super) rack: Vec<u32>,
@@ -53,18 +53,18 @@ impl Network {
     }
 }
 
-/// The flows of an app, none of which has an id yet.
+/// Returns the flows of an app, without ids.
 fn generate(app: &App, site: &WorkloadContext) -> Result<Vec<FlowSpec>, AppError> {
     let list = super::generate(app, site)?;
     Ok(list.iter().map(|flow| FlowSpec { id: FlowId(0), ..flow }).collect())
 }
 
-/// Sizes of a law.
+/// Returns sizes with a given distribution.
 pub(super) fn sizes_of(law: SizeDistribution) -> Sizes {
     Sizes::of("law", law)
 }
 
-/// A flow of a hand-made list.
+/// Returns a flow of a hand-made list.
 pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpec {
     let (src, dst, start) = (HostId(src), HostId(dst), Time(start));
     FlowSpec {

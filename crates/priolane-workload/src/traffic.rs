@@ -1,4 +1,4 @@
-//! Flows, which of them wait for others, and how those of several groups become one list.
+//! Flows with dependencies, and the merging of several groups into one list.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,23 @@ use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_sim::dependencies::FlowDependency;
 
-/// Flows, and which of them wait for others.
+/// Flows and their dependencies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traffic {
-    /// The flows; those that wait at the earliest instant at which they may start.
+    /// The flows; a dependent flow has the earliest time at which it may start.
     pub flows: FlowList,
-    /// Which of them wait, by the ids of `flows`.
+    /// The dependencies, by the ids of `flows`.
     pub waits: Vec<FlowDependency>,
     /// The paths that the app states for flows.
     pub paths: Vec<StatedPath>,
 }
 
-/// A path that an app states for flows.
+/// A path that an app states for a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatedPath {
-    /// Where the flow starts.
+    /// The source of the flow.
     pub src: HostId,
-    /// Where it ends.
+    /// The destination of the flow.
     pub dst: HostId,
     /// The number of the equal-cost path, from 0.
     pub path: u16,
@@ -32,24 +32,24 @@ pub struct StatedPath {
 }
 
 impl Traffic {
-    /// Flows that wait for no other, on paths that are drawn.
+    /// Creates independent flows on random paths.
     pub fn independent(flows: FlowList) -> Self {
         Self { flows, ..Self::default() }
     }
 }
 
-/// The flow list of a run from those of its groups, each as [`generate`](crate::generate) sorted it: in order of start, group,
-/// source and sequence, numbered from 0.
+/// Merges the flow lists of a run's groups, each sorted as by [`generate`](crate::generate), in order of start,
+/// group, source and sequence, numbered from 0.
 pub fn merge(groups: Vec<FlowList>) -> FlowList {
     merge_traffic(groups.into_iter().map(Traffic::independent).collect()).flows
 }
 
-/// As [`merge`], for groups of which some flows wait for others of their group; waits are in order of their flows.
+/// Merges as [`merge`], for groups with dependent flows; the dependencies are in order of their flows.
 pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
     let mut flows = FlowList::default();
     let mut waits = Vec::new();
     for Traffic { flows: mut own, waits: own_waits, .. } in groups {
-        // By ids that no flow of another group has, until the order of all is known.
+        // With temporary ids that no flow of another group has, until the final order is known.
         let first = flows.len() as u32;
         let shifted = |id: FlowId| FlowId(first + id.0);
         if own_waits.is_empty() {
@@ -73,12 +73,12 @@ pub fn merge_traffic(groups: Vec<Traffic>) -> Traffic {
     Traffic { flows, waits, paths: Vec::new() }
 }
 
-/// `wait` where flows have other ids.
+/// Returns `wait` with the ids of flows replaced.
 fn renamed(wait: FlowDependency, id: impl Fn(FlowId) -> FlowId) -> FlowDependency {
     FlowDependency { flow: id(wait.flow), after: wait.after.iter().map(|&flow| id(flow)).collect(), ..wait }
 }
 
-/// Those of `flows`, in order of their ids, that wait for no other.
+/// Returns the flows without dependencies, in order of their ids.
 pub fn independent<'a>(flows: &'a FlowList, waits: &[FlowDependency]) -> Cow<'a, FlowList> {
     if waits.is_empty() {
         return Cow::Borrowed(flows);

@@ -51,7 +51,11 @@ fn hpcc_flows_start_at_zero_or_where_they_did() {
     assert_eq!(flows(&imported), [(0, 2, 1, 200_000_000), (1_000_000, 1, 2, 1000)]);
     assert_eq!(
         dropped(&imported),
-        [("after the stated number of flows", 1, 7), ("from a host to itself", 1, 5000), ("no bytes", 1, 0)]
+        [
+            ("no bytes", 1, 0),
+            ("source and destination are the same host", 1, 5000),
+            ("the flow is beyond the number in the first line", 1, 7)
+        ]
     );
     // Rows 5 = 2 listed + 3 dropped; node 4 is the largest named.
     assert_eq!((imported.read, imported.hosts, imported.first_start_ps), (5, 5, 2_000_000_000_000));
@@ -74,7 +78,7 @@ fn hpcc_topologies_give_hosts_their_places() {
     assert_eq!(flows(&imported), [(0, 1, 0, 200_000_000), (1_000_000, 0, 1, 1000)]);
     // A switch sends no flow.
     let error = import::read("1\n0 1 3 100 5 2\n".as_bytes(), source, &Options::default()).unwrap_err();
-    assert_eq!(error.to_string(), "x:2: there is no host 0; name hosts of the network");
+    assert_eq!(error.to_string(), "x:2: unknown host 0. Use hosts of the network.");
 }
 
 #[test]
@@ -108,14 +112,14 @@ fn triggers_become_flows_that_wait() {
     assert_eq!(
         dropped(&imported),
         [
-            ("from a host to itself", 1, 30),
             ("its trigger fires before the last of several flows", 1, 50),
             ("its trigger never fires", 1, 20),
+            ("source and destination are the same host", 1, 30),
         ]
     );
     assert_eq!((imported.read, imported.hosts), (9, 16));
     assert!(imported.notes.iter().any(|note| note == "1 failures were not imported"));
-    // The list is one that runs: who waits for whom, and no delay stated but the app's.
+    // The list is one that runs: dependencies between flows, and no delay but the app's.
     let rows = flow_list::read_rows(written.as_bytes(), "f", 16).unwrap();
     let waits: Vec<(u32, usize)> =
         rows.iter().filter(|row| !row.after.is_empty()).map(|row| (row.flow.id.0, row.after.len())).collect();
@@ -132,13 +136,13 @@ fn flows_that_wait_for_what_never_starts_are_dropped() {
     assert_eq!(flows(&imported), [(0, 2, 3, 7)]);
     assert_eq!(
         dropped(&imported),
-        [("its trigger never fires", 1, 8), ("waits for a flow that never starts", 2, 11)]
+        [("its trigger never fires", 1, 8), ("the flow depends on one that never starts", 2, 11)]
     );
     // Its starter sends nothing, so nothing starts it.
     let empty = "Nodes 4\nConnections 3\nTriggers 1\n0->1 id 1 start 1 size 0 send_done_trigger 1\n\
                  1->2 id 2 trigger 1 size 6\n2->3 id 3 start 0 size 7\ntrigger id 1 oneshot\n";
     let (imported, _) = good(empty, &Options::default());
-    assert_eq!(dropped(&imported), [("no bytes", 1, 0), ("waits for a flow that never starts", 1, 6)]);
+    assert_eq!(dropped(&imported), [("no bytes", 1, 0), ("the flow depends on one that never starts", 1, 6)]);
 }
 
 #[test]
@@ -148,16 +152,19 @@ fn connection_matrices_are_held_to_their_counts_and_unit() {
     let refused = |from: &str, to: &str| {
         read(&sample!("htsim.cm").replacen(from, to, 1), &Options::default()).unwrap_err().to_string()
     };
-    assert!(refused("Connections 9", "Connections 8").contains("stated as 8, but there are 9"));
-    assert!(refused("Triggers 5\n", "").contains("Triggers is stated as 0, but there are 5"));
+    assert!(
+        refused("Connections 9", "Connections 8")
+            .contains("the file declares 8 Connections, but there are 9")
+    );
+    assert!(refused("Triggers 5\n", "").contains("the file declares 0 Triggers, but there are 5"));
     assert!(refused("Failures 1", "Failures 2").contains("Failures"));
-    assert!(refused("Nodes 16", "Nodes 13").starts_with("x:6: there is no host 13"));
+    assert!(refused("Nodes 16", "Nodes 13").starts_with("x:6: unknown host 13"));
     assert!(refused("Nodes 16", "Nodes 99999999999").starts_with("x:2: "));
-    assert!(refused("trigger 8 size", "trigger 80 size").starts_with("x:11: there is no trigger 80"));
-    assert!(refused("start 0", "trigger 5 start 0").contains("either start or trigger"));
-    assert!(refused("id 2 ", "id 1 ").contains("connection 1 is there twice"));
-    assert!(refused("id 2 ", "id 0 ").contains("0 is no id"));
-    assert!(refused("size 1000", "size").contains("cut short"));
+    assert!(refused("trigger 8 size", "trigger 80 size").starts_with("x:11: unknown trigger 80"));
+    assert!(refused("start 0", "trigger 5 start 0").contains("both start and trigger"));
+    assert!(refused("id 2 ", "id 1 ").contains("connection 1 appears twice"));
+    assert!(refused("id 2 ", "id 0 ").contains("0 is not an id"));
+    assert!(refused("size 1000", "size").contains("incomplete"));
     let source = Source { file: "x", format: Some(Format::Htsim), network: None };
     let error = import::read(sample!("htsim_us.cm").as_bytes(), source, &Options::default()).unwrap_err();
     assert!(error.fix.contains("htsim-us"), "{error}");
@@ -189,7 +196,7 @@ fn aequitas_priorities_are_classes_with_latency_first() {
     assert_eq!(format, Format::Aequitas);
     assert_eq!(flows(&imported), [(0, 7, 3, 100), (500_000, 2, 1, 5), (1_000_000, 3, 7, 32_768)]);
     assert_eq!(imported.rows.iter().map(|row| row.flow.class).collect::<Vec<_>>(), [2, 1, 0]);
-    assert_eq!((imported.read, dropped(&imported)), (4, vec![("priority other than 0, 1 and 2", 1, 999)]));
+    assert_eq!((imported.read, dropped(&imported)), (4, vec![("the priority is not 0, 1 or 2", 1, 999)]));
 }
 
 #[test]
@@ -214,7 +221,7 @@ fn coflows_are_split_evenly_to_the_byte() {
         imported.rows.iter().map(|row| row.flow.coflow.unwrap().number()).collect::<Vec<_>>(),
         [1, 1, 1, 1, 7, 7, 7]
     );
-    assert_eq!(dropped(&imported), [("from a host to itself", 1, 2 << 20)]);
+    assert_eq!(dropped(&imported), [("source and destination are the same host", 1, 2 << 20)]);
     let (decimal, _) =
         good(sample!("coflow.txt"), &Options { megabyte: Some(1_000_000), ..Options::default() });
     assert_eq!(decimal.rows[0].flow.size, Some(500_000));
@@ -228,7 +235,10 @@ fn ports_are_folded_by_remainder_and_the_factor_is_stated() {
     let local = u128::from(half + quarter + 3);
     assert_eq!(
         dropped(&imported),
-        [("both ends fold onto one host", 3, local), ("from a host to itself", 1, 2 << 20)]
+        [
+            ("source and destination are the same host", 1, 2 << 20),
+            ("source and destination fold onto one host", 3, local)
+        ]
     );
     let fold = imported.fold.unwrap();
     assert_eq!((fold.from, fold.to, fold.factor, imported.hosts), (4, 2, 2.0, 2));
@@ -251,9 +261,9 @@ fn records_of_one_flow_are_merged_and_lose_their_headers() {
         [
             ("an address is unreadable", 1, 0),
             ("no payload", 1, 0),
-            ("the row is cut short", 1, 0),
+            ("the destination is a multicast or broadcast address", 1, 0),
+            ("the row is incomplete", 1, 0),
             ("the time is unreadable", 1, 0),
-            ("to a multicast or broadcast address", 1, 0),
         ]
     );
     // Rows 9 = 3 listed + 1 merged + 5 dropped.
@@ -290,10 +300,10 @@ fn both_directions_of_a_connection_are_flows() {
     assert_eq!(
         dropped(&imported),
         [
-            ("from a host to itself", 2, 15),
-            ("no payload either way", 1, 0),
-            ("the row is cut short", 1, 0),
-            ("to a multicast or broadcast address", 1, 0),
+            ("no payload in either direction", 1, 0),
+            ("source and destination are the same host", 2, 15),
+            ("the destination is a multicast or broadcast address", 1, 0),
+            ("the row is incomplete", 1, 0),
         ]
     );
     assert_eq!((imported.read, imported.rounded), (6, 0));
@@ -320,10 +330,18 @@ fn what_cannot_be_guessed_says_what_it_may_be() {
     assert!(refused("{\"ts\":1}\n").contains("JSON"));
     assert!(refused("start_ns,src,dst,bytes\n0,0,1,5\n").contains("needs no import"));
     assert!(refused(TOPOLOGY).contains("--topology"));
-    assert!(refused("hello world\n").contains("no known format; state one of hpcc, htsim"));
-    assert!(refused("1\n0 0 3 100 5 1\n").contains("no flow of the file is left: 1 from a host to itself"));
+    assert!(refused("hello world\n").contains("no known format. Use one of hpcc, htsim"));
+    assert!(
+        refused("1\n0 0 3 100 5 1\n")
+            .contains("no flow of the file can be imported: source and destination are the same host (1)")
+    );
     let gap = Options { gap: Some(Span(1)), ..Options::default() };
-    assert!(read(sample!("yaps_nine.txt"), &gap).unwrap_err().what.contains("--gap has no meaning for yaps"));
+    assert!(
+        read(sample!("yaps_nine.txt"), &gap)
+            .unwrap_err()
+            .what
+            .contains("--gap has no meaning for the format yaps")
+    );
     let far = "0 1 0 0 1 0 0 0 1\n1 9999999 0 0 1 0 0 0 1\n";
     assert!(refused(far).contains("26 days"));
     assert!(refused("0 1 0 0 1 0 0 0 70000\n").contains("--hosts"));

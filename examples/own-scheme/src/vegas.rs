@@ -12,9 +12,9 @@
 //!
 //! `rtt` is the least of a round trip. Windows are in bytes, alpha, beta and gamma in packets.
 
-use priolane_core::keys::{Keys, Misfit};
+use priolane_core::keys::{KeyConflict, Keys};
 use priolane_core::part::Part;
-use priolane_core::transport::OnWindow;
+use priolane_core::transport::ControllerParams;
 use priolane_core::transport::window::{AckEvent, CongestionControl, LossEvent, Repeat};
 use priolane_core::units::Span;
 
@@ -23,7 +23,7 @@ use priolane_core::units::Span;
 #[keys(group = "vegas", check = Self::check)]
 #[part(
     name = "vegas",
-    summary = "TCP Vegas: as many packets in queues as stated",
+    summary = "TCP Vegas: keeps a given number of packets in queues",
     source = "Vegas (SIGCOMM 1994)",
     provides = [Ranks]
 )]
@@ -43,15 +43,15 @@ pub struct Config {
 }
 
 impl Config {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), KeyConflict> {
         if self.alpha <= self.beta {
             return Ok(());
         }
-        Err(Misfit::of("alpha", "the window would grow and shrink at once", "alpha at most beta"))
+        Err(KeyConflict::of("alpha", "the window would grow and shrink at once", "an alpha of at most beta"))
     }
 }
 
-impl OnWindow for Config {
+impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, _: u64) {
         self.first_window = Some(bytes);
     }

@@ -1,58 +1,60 @@
-//! What admission policies leave for reports: what became of each key, and how large the terms of a utility were.
+//! Final state of admission policies, for reports: the probability of each key, and the magnitudes of a utility's
+//! terms.
 
 use std::collections::BTreeMap;
 
 use crate::ids::{Class, HostId};
 use crate::units::{Span, Time};
 
-/// What a policy has come to.
+/// Final state of a policy, for the results tables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AdmissionState {
-    /// Every key that was ever updated, by destination and class.
+    /// All keys that were ever updated, by destination and class.
     pub keys: Vec<Key>,
-    /// Magnitudes of the terms of a utility, by name, in the order of its formula; empty for policies without one.
+    /// Magnitudes of the terms of a utility, by name, in the order of its formula; empty for policies without a
+    /// utility.
     pub terms: Vec<(&'static str, LogHistogram)>,
-    /// Completions and reports that taught nothing, as something the policy needs was not known of the flow.
+    /// Completions and reports without an update, because the flow lacked a value that the policy needs.
     pub skipped: u64,
 }
 
-/// One probability: that of flows to a destination that ask for, or run at, a class.
+/// The admit probability of flows to a destination that request, or run at, a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// The destination.
     pub dst: HostId,
     /// The class.
     pub class: Class,
-    /// The admit probability in the end.
+    /// The final admit probability.
     pub p: f64,
     /// The admit probability after half of the updates.
     pub p_half: f64,
-    /// How often it was updated.
+    /// Number of updates.
     pub updates: u64,
-    /// Where it was on the way.
+    /// Its course until the final value.
     pub trail: ConvergenceTrace,
-    /// Where it was at the end of each interval watched in which it was updated; empty if it was not watched.
+    /// Its value at the end of each sampling interval with an update; empty if it was not sampled.
     pub watched: Vec<(Time, f64)>,
 }
 
-/// Updates of one probability, and where it was half of them ago.
+/// Updates of one probability, and its value after half of them.
 #[derive(Clone, Debug)]
-pub(super) struct Drift {
+pub(super) struct ProbabilityHistory {
     updates: u64,
-    /// The probability after each power of two of updates.
+    /// The probability after 1, 2, 4, 8, .. updates.
     at: Vec<f64>,
     trail: ConvergenceTrace,
     every: Option<Span>,
     watched: Vec<(Time, f64)>,
 }
 
-impl Drift {
-    /// That of a probability that is watched this often, if at all.
+impl ProbabilityHistory {
+    /// Starts recording a probability, sampled at intervals of `every` if given.
     pub(super) fn new(every: Option<Span>) -> Self {
         Self { updates: 0, at: Vec::new(), trail: ConvergenceTrace::default(), every, watched: Vec::new() }
     }
 
-    /// An update at `now` left the probability at `p`.
+    /// Records an update at `now` to the probability `p`.
     pub(super) fn updated(&mut self, p: f64, now: Time) {
         if self.updates == 0 {
             self.trail.begin(now);
@@ -71,7 +73,7 @@ impl Drift {
         }
     }
 
-    /// The key's record; half of the updates is the largest power of two of them that is not above it.
+    /// Returns the key's record. Half of the updates is rounded down to a power of two.
     pub(super) fn key(&self, (dst, class): (HostId, Class), p: f64) -> Key {
         let half = (self.updates / 2).checked_ilog2().and_then(|i| self.at.get(i as usize));
         Key {
@@ -90,32 +92,32 @@ impl Drift {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     p: f64,
-    /// The number of the update, from 1; 0 is before the first.
+    /// The number of the update, from 1; 0 is the initial value.
     update: u64,
     at: Time,
 }
 
-/// How far a probability was from where it ended, and until when: of all steps only those that no later one passes.
+/// Distance of a probability from its final value over time. Keeps only steps that no later step exceeds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConvergenceTrace {
     first: Time,
-    /// From the highest on, each the last that is as high: falling.
+    /// From the highest step on, the last step of each height, falling.
     highs: Vec<Step>,
-    /// From the lowest on, each the last that is as low: rising.
+    /// From the lowest step on, the last step of each depth, rising.
     lows: Vec<Step>,
 }
 
-/// When a probability came to stay within a band of where it ended.
+/// When a probability settled within a band around its final value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlingTime {
-    /// The last update that left it outside; 0 if it never was.
+    /// Number of the last update that left it outside; 0 if it never was outside.
     pub updates: u64,
-    /// Of that update, the time since the first.
+    /// Time from the first update to that update.
     pub after: Span,
 }
 
 impl ConvergenceTrace {
-    /// Before the first update, at `now`, a probability is 1.
+    /// Records the initial probability of 1 before the first update, at `now`.
     fn begin(&mut self, now: Time) {
         self.first = now;
         self.add(Step { p: 1.0, update: 0, at: now });
@@ -128,7 +130,7 @@ impl ConvergenceTrace {
         self.lows.push(step);
     }
 
-    /// When it came to stay within `band`, at least 0, of where it ended; `None` without an update.
+    /// Returns when it settled within `band`, at least 0, around its final value; `None` without an update.
     pub fn settled(&self, band: f64) -> Option<SettlingTime> {
         let end = self.highs.last()?.p;
         let last = |steps: &[Step]| steps.iter().rfind(|step| (step.p - end).abs() > band).copied();
@@ -141,30 +143,30 @@ impl ConvergenceTrace {
     }
 }
 
-/// Magnitudes of numbers, to a quarter of a power of two: their quantiles without their list.
+/// A logarithmic histogram of magnitudes with four bins per power of two, for quantiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogHistogram {
     bins: BTreeMap<u64, u64>,
     count: u64,
 }
 
-/// Bits of a double's fraction that a bin does not tell apart.
+/// Bits of a double's fraction that a bin ignores.
 const COARSE: u32 = 50;
 
 impl LogHistogram {
-    /// One more number; its sign does not count.
+    /// Adds a number; its sign is ignored.
     pub fn add(&mut self, x: f64) {
         *self.bins.entry(x.abs().to_bits() >> COARSE).or_default() += 1;
         self.count += 1;
     }
 
-    /// How many there are.
+    /// Returns the count of numbers.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The magnitude, rounded down to a quarter of its power of two, that the fraction `q` of the numbers, 0 to 1, is
-    /// not above; `None` without any.
+    /// Returns the quantile `q`, 0 to 1, of the magnitudes, rounded down to a quarter of its power of two; `None`
+    /// without numbers.
     pub fn quantile(&self, q: f64) -> Option<f64> {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut passed = 0;
@@ -174,7 +176,7 @@ impl LogHistogram {
         })
     }
 
-    /// Adds what `other` has seen.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (&bin, &count) in &other.bins {
             *self.bins.entry(bin).or_default() += count;
@@ -213,7 +215,7 @@ mod tests {
     #[test]
     fn a_probability_settles_where_it_leaves_the_band_for_the_last_time() {
         let settled = |path: &[f64], band| {
-            let mut drift = Drift::new(None);
+            let mut drift = ProbabilityHistory::new(None);
             for (i, &p) in path.iter().enumerate() {
                 drift.updated(p, Time(1_000 + 10 * i as u64));
             }
@@ -229,7 +231,7 @@ mod tests {
         // Below and above: the later one counts.
         assert_eq!(settled(&[0.1, 1.9, 0.2, 1.0], 0.5), Some((3, 20)));
         assert_eq!(settled(&[1.0, 1.0], 0.0), Some((0, 0)));
-        // Against a list of all steps.
+        // Compared with a list of all steps.
         let mut draw = crate::rng::Stream::new(5, crate::rng::Purpose::Ties, 0);
         for _ in 0..200 {
             let path: Vec<f64> = (0..40).map(|_| draw.below(20) as f64 / 10.0).collect();
@@ -241,17 +243,17 @@ mod tests {
 
     #[test]
     fn drift_is_read_after_the_power_of_two_up_to_half_of_the_updates() {
-        let mut drift = Drift::new(None);
-        let read = |drift: &Drift| (drift.key((HostId(1), 0), 9.0).p_half, drift.updates);
+        let mut drift = ProbabilityHistory::new(None);
+        let read = |drift: &ProbabilityHistory| (drift.key((HostId(1), 0), 9.0).p_half, drift.updates);
         assert_eq!(read(&drift), (1.0, 0));
         (1..=11).for_each(|i| drift.updated(f64::from(i), Time::ZERO));
-        // 11 / 2 = 5, and 4 is the power of two up to it.
+        // 11 / 2 = 5; the largest power of two up to it is 4.
         assert_eq!(read(&drift), (4.0, 11));
     }
 
     #[test]
     fn a_watched_probability_is_kept_at_the_end_of_each_interval_that_updated_it() {
-        let mut drift = Drift::new(Some(Span(10)));
+        let mut drift = ProbabilityHistory::new(Some(Span(10)));
         for (at, p) in [(0, 0.9), (9, 0.8), (10, 0.7), (35, 0.6), (39, 0.5)] {
             drift.updated(p, Time(at));
         }

@@ -1,4 +1,4 @@
-//! The contract with an admission policy.
+//! The interface of admission policies.
 
 use std::fmt::Debug;
 
@@ -9,79 +9,79 @@ use crate::ids::{Class, FlowId};
 use crate::rng::Stream;
 use crate::units::{Rate, Span, Time};
 
-/// A policy as files state it.
+/// A policy as written in files.
 pub trait AdmissionPolicy: Debug {
-    /// The policy of `source`, which has not sent a flow yet; `None` if every flow gets the class it asks for.
+    /// Returns the policy of `source`, before its first flow; `None` if every flow gets its requested class.
     fn at_host(&self, source: &Source) -> Option<Box<dyn Admission>>;
 
-    /// The number of classes, 2 to 16, among which it moves flows; `None` if it moves none.
+    /// Returns the number of classes, 2 to 16, among which it moves flows; `None` if it moves none.
     fn levels(&self) -> Option<u8>;
 
-    /// Its monitor interval. Default: a whole flow.
+    /// Returns its monitor interval. Default: a whole flow.
     fn interval(&self) -> Interval {
         Interval::Rpc
     }
 
-    /// Why it has no effect if no flow has a deadline. Default: it does not depend on deadlines.
+    /// Returns why it has no effect if no flow has a deadline. Default: it does not depend on deadlines.
     fn without_deadlines(&self) -> Option<&'static str> {
         None
     }
 
-    /// A warning for experiments in which only some flows have deadlines. Default: none.
+    /// Returns a warning for experiments in which only some flows have deadlines. Default: none.
     fn with_some_deadlines(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// The host that a policy runs at.
+/// The host of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Payload bytes of an MTU, above 0.
+    /// Payload bytes per MTU, above 0.
     pub mtu: u32,
-    /// The rate of its line; in a simulation that of the first host, which stands for all.
+    /// The rate of its link; in a simulation, that of the first host for all hosts.
     pub line: Rate,
 }
 
-/// Decides, at one source host, which class a flow gets.
+/// An admission policy at one source host. It decides which class a flow gets.
 pub trait Admission: Send + Debug {
-    /// `flow` opens at `now` and asks for `flow.class`; the class it is given. Draws from `rng`, a stream of this
-    /// host's own, as often for one outcome as for another.
+    /// Opens `flow` at `now`, which requests `flow.class`, and returns its class. Draws the same number of values from
+    /// `rng`, a stream of this host, for every outcome.
     fn open(&mut self, flow: &FlowSpec, now: Time, rng: &mut Stream) -> Class;
 
-    /// A monitor interval of a flow ended at `now`; its class from now on, if it is to change. Reports of flows that
-    /// were not opened here, or have ended, are ignored. Default: nothing changes.
+    /// Processes the report of a monitor interval that ended at `now`, and returns the flow's new class if it changes.
+    /// Ignores reports of flows that were not opened here or have ended. Default: no change.
     fn report(&mut self, report: &FlowReport, now: Time) -> Option<Class> {
         let _ = (report, now);
         None
     }
 
-    /// The sender of a flow knows all of it delivered, at `now`.
+    /// Reports that the sender of a flow knows at `now` that it is fully delivered.
     fn completed(&mut self, report: &FlowReport, now: Time);
 
-    /// A flow was aborted: it never completes, and teaches nothing.
+    /// Reports that a flow was aborted: it never completes, and updates nothing.
     fn aborted(&mut self, flow: FlowId);
 
-    /// From now on, before the first flow, keeps what probabilities were at the end of each `every`, above zero, for
-    /// [`Key::watched`]. Default: there are none.
+    /// Samples the probabilities at the end of each `every`, above zero, for [`Key::watched`]. Called before the first
+    /// flow. Default: there are no probabilities.
     fn watch(&mut self, every: Span) {
         let _ = every;
     }
 
-    /// What it has come to.
+    /// Returns its final state.
     fn account(&self) -> AdmissionState;
 }
 
-/// The notice to an application whose flow got another class than it asked for.
+/// Notification to an application whose flow got another class than it requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// It got a lower one.
+    /// It got a lower class.
     Downgraded,
-    /// It got a higher one.
+    /// It got a higher class.
     Upgraded,
 }
 
 impl Notice {
-    /// The notice about `given` instead of `asked`; none if they are the same level.
+    /// Returns the notification for `given` instead of `asked`; `None` if they are equal.
     pub fn about(asked: Class, given: Class) -> Option<Self> {
         match given.cmp(&asked) {
             std::cmp::Ordering::Greater => Some(Self::Downgraded),
@@ -91,7 +91,7 @@ impl Notice {
     }
 }
 
-/// The lowest of `levels` classes.
+/// Returns the lowest of `levels` classes.
 pub(super) fn lowest(levels: u8) -> Class {
     levels.saturating_sub(1)
 }

@@ -1,7 +1,7 @@
-//! Aequitas (SIGCOMM 2022, Algorithm 1): a class is admitted with a probability that misses lower and windows without
-//! misses raise; who is not admitted runs at the lowest class.
+//! Aequitas (SIGCOMM 2022, Algorithm 1): a class is admitted with a probability that misses decrease and windows
+//! without misses increase. Flows that are not admitted run at the lowest class.
 //!
-//! Per source host, destination and class, but the lowest, which has no objective: `p = 1`, `t_last = 0`.
+//! State per source host, destination and class except the lowest, which has no objective: `p = 1`, `t_last = 0`.
 //!
 //! ```text
 //! issue at class i:     u = U[0, 1);  u <= p[i]: run at i;  else: run at the lowest class
@@ -11,19 +11,19 @@
 //! window[i] = target[i] * 100 / (100 - percentile[i])
 //! ```
 //!
-//! `size` is in MTUs. The update has three forms: [`Update::Prose`] is the above; in [`Update::Simulator`] a miss sets
-//! `t_last` too; in [`Update::Literal`] every completion that met sets it
+//! `size` is in MTUs. The update has three forms. [`Update::Prose`] is the one above. In [`Update::Simulator`] a miss
+//! also sets `t_last`. In [`Update::Literal`] every completion that meets its target sets it
 //! (docs/assumptions.md#aequitas-window).
 
 use rustc_hash::FxHashMap;
 
 use super::AdmissionState;
-use super::account::Drift;
+use super::account::ProbabilityHistory;
 use super::active_flow::ActiveFlow;
 use super::admission::{Admission, AdmissionPolicy, Source, lowest};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
-use crate::keys::{Keys, Misfit, Words};
+use crate::keys::{KeyConflict, Keys, Words};
 use crate::part::Part;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -33,51 +33,60 @@ use crate::units::{Span, Time};
 #[keys(group = "aequitas", check = Self::check)]
 #[part(
     name = "aequitas",
-    summary = "admitted with a probability that misses lower and windows without them raise; else at the lowest class",
+    summary = "admits with a probability that missed latency targets lower and windows without misses \
+               raise; else uses the lowest class",
     source = "Aequitas (SIGCOMM 2022) Algorithm 1"
 )]
 pub struct Config {
     /// Number of classes.
     #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
-    /// What a window without a miss adds.
+    /// Increase of the probability per window without a miss.
     #[key(default = 0.01, range = "(0, 1]", source = "Aequitas §6.1")]
     pub alpha: f64,
-    /// What a miss takes for each MTU.
+    /// Decrease of the probability per MTU of a flow that misses.
     #[key(default = 0.01, range = "[0, 1]", source = "Aequitas §6.1")]
     pub beta: f64,
-    /// The least probability. The paper prints none; the default is that of the authors' simulator.
+    /// Minimum probability. The paper states none; the default is that of the authors' simulator.
     #[key(default = 0.1, range = "(0, 1]", source = "docs/assumptions.md#aequitas-floor")]
     pub floor: f64,
-    /// The most that one miss takes, whatever the size of its flow.
+    /// Maximum decrease per miss, whatever the size of the flow.
     #[key(default = 1.0, range = "(0, 1]", source = "docs/assumptions.md#aequitas-large-flows")]
     pub most: f64,
-    /// The target of each class but the lowest, class 0 first.
+    /// Target of each class except the lowest, class 0 first.
     #[key(required = "targets = [\"15us\", \"25us\"]", range = "(0, )", source = "Aequitas §5.1")]
     pub targets: Vec<Span>,
-    /// What targets are of: each mtu of a flow, or an rpc.
+    /// Unit of targets: each mtu of a flow, or an rpc.
     #[key(default = Per::Mtu, source = "Aequitas §5.1")]
     pub per: Per,
-    /// Percentage of flows that are to keep the target: makes the window.
+    /// Percentage of flows that shall meet the target; determines the window.
     #[key(optional, shown = "99.9", unit = "%", range = "[0, 99.9]", source = "Aequitas §5.1")]
     pub percentile: Option<f64>,
-    /// Time between increases, in place of percentile.
+    /// Time between increases, instead of percentile.
     #[key(optional, range = "(0, )", source = "Aequitas §5.1")]
     pub window: Option<Span>,
-    /// What begins a window besides an increase.
+    /// Event that starts a window, besides an increase.
     #[key(default = Update::Prose, source = "docs/assumptions.md#aequitas-window")]
     pub update: Update,
 }
 
 impl Config {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.targets.len() + 1 != usize::from(self.levels) {
-            let what = format!("{} target(s) for {} classes", self.targets.len(), self.levels);
-            return Err(Misfit::of("targets", what, "one for each class but the lowest, class 0 first"));
+            let what = format!("there are {} targets for {} classes", self.targets.len(), self.levels);
+            return Err(KeyConflict::of(
+                "targets",
+                what,
+                "one target for each class except the lowest, class 0 first",
+            ));
         }
         match (self.percentile, self.window) {
             (Some(_), Some(_)) => {
-                return Err(Misfit::of("window", "percentile is stated too", "one of percentile and window"));
+                return Err(KeyConflict::of(
+                    "window",
+                    "both percentile and window are set",
+                    "either percentile or window",
+                ));
             }
             (None, None) => self.percentile = Some(99.9),
             _ => {}
@@ -85,7 +94,7 @@ impl Config {
         Ok(())
     }
 
-    /// The objective of each class but the lowest.
+    /// Returns the objective of each class except the lowest.
     fn objectives(&self) -> Vec<Objective> {
         let per_mille = (self.percentile.unwrap_or_default() * 10.0).round() as u32;
         let objective = |&target: &Span| match self.window {
@@ -106,28 +115,28 @@ impl AdmissionPolicy for Config {
     }
 }
 
-/// What a target is a time of.
+/// The unit that a target applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Per {
-    /// Of each MTU of a flow.
+    /// Each MTU of a flow.
     #[default]
     Mtu,
-    /// Of a flow, whatever its size.
+    /// A whole flow, whatever its size.
     Rpc,
 }
 
-/// What flows of a class are to keep.
+/// The service-level objective of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Objective {
-    /// The time, above zero.
+    /// The target latency, above zero.
     target: Span,
     /// The time between two increases.
     window: Span,
 }
 
 impl Objective {
-    /// The objective that `per_mille` thousandths of flows, below 1000, keep `target`: windows are long enough for one
-    /// miss in each (§5.1).
+    /// Returns the objective that `per_mille` thousandths of flows, below 1000, meet `target`: the window is long
+    /// enough for one miss in each (§5.1).
     fn at_percentile(target: Span, per_mille: u32) -> Self {
         let left = u128::from(1000u32.saturating_sub(per_mille).max(1));
         let window = u128::from(target.0) * 1000 / left;
@@ -135,7 +144,7 @@ impl Objective {
     }
 }
 
-/// What else than an increase begins a window.
+/// The event that starts a window, besides an increase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
 pub enum Update {
     /// Nothing (§5.1, in words).
@@ -143,7 +152,7 @@ pub enum Update {
     Prose,
     /// A miss (the authors' simulator).
     Simulator,
-    /// Every completion that met its target (Algorithm 1 as printed).
+    /// Every completion that meets its target (Algorithm 1 as printed).
     Literal,
 }
 
@@ -152,12 +161,12 @@ pub enum Update {
 struct Channel {
     p: f64,
     last_increase: Time,
-    drift: Drift,
+    drift: ProbabilityHistory,
 }
 
 impl Channel {
     fn new(watch: Option<Span>) -> Self {
-        Self { p: 1.0, last_increase: Time::ZERO, drift: Drift::new(watch) }
+        Self { p: 1.0, last_increase: Time::ZERO, drift: ProbabilityHistory::new(watch) }
     }
 }
 
@@ -165,9 +174,9 @@ impl Channel {
 #[derive(Debug)]
 pub struct Aequitas {
     config: Config,
-    /// Payload bytes of an MTU, at least 1.
+    /// Payload bytes per MTU, at least 1.
     mtu: u64,
-    /// By class: its objective; the lowest has none.
+    /// Objective by class; the lowest class has none.
     objectives: Vec<Objective>,
     channels: FxHashMap<(HostId, Class), Channel>,
     active: FxHashMap<FlowId, ActiveFlow>,
@@ -175,7 +184,7 @@ pub struct Aequitas {
 }
 
 impl Aequitas {
-    /// With every probability at 1; `mtu` is the payload bytes of an MTU.
+    /// Creates the policy with all probabilities at 1; `mtu` is the payload bytes per MTU.
     pub fn new(config: Config, mtu: u32) -> Self {
         Self {
             objectives: config.objectives(),
@@ -187,7 +196,7 @@ impl Aequitas {
         }
     }
 
-    /// The admit probability of flows to `dst` that ask for `class`.
+    /// Returns the admit probability of flows to `dst` that request `class`.
     pub(crate) fn admit_probability(&self, dst: HostId, class: Class) -> f64 {
         self.channels.get(&(dst, class)).map_or(1.0, |channel| channel.p)
     }
@@ -222,7 +231,7 @@ impl Aequitas {
     }
 }
 
-/// A completion.
+/// A completed flow.
 #[derive(Clone, Copy, Debug)]
 struct Done {
     now: Time,

@@ -1,14 +1,15 @@
-//! Firapam (Algorithm 1, Eqs. 15-19): probabilities above 1 upgrade, below 1 downgrade, each to the adjacent class, and
-//! follow the gradient of a utility that says how urgent the flows of a class turned out to be.
+//! Firapam (Algorithm 1, Eqs. 15-19): probabilities above 1 upgrade and below 1 downgrade flows to the adjacent class.
+//! They follow the gradient of a utility of the urgency of completed flows.
 //!
-//! Per source host, destination and class i: `p[i] = 1`, no last sample. Per class: the longest deadline of late.
+//! State per source host, destination and class i: `p[i] = 1`, no last sample. Per class: the longest deadline of
+//! recent flows.
 //!
 //! ```text
-//! issue, asked for i:   0 < p[i] <= 1:  r = U[0, 1);  r <= p[i]:      run at i;  else at the next lower  (i if lowest)
-//!                       1 < p[i] <  2:  r = U[0, 1);  r <= 2 - p[i]:  run at i;  else at the next higher (i if highest)
-//! completion at i:      g by the mode;  p[i] = max(min(p[i] + a g, b_up), b_low)
+//! issue, requests i:  0 < p[i] <= 1:  r = U[0, 1);  r <= p[i]:      run at i;  else at the next lower  (i if lowest)
+//!                     1 < p[i] <  2:  r = U[0, 1);  r <= 2 - p[i]:  run at i;  else at the next higher (i if highest)
+//! completion at i:    g by the mode;  p[i] = max(min(p[i] + a g, b_up), b_low)
 //!
-//! B size, d_o time from start to deadline, d time it took, l fraction of bytes sent again; Gbit, s, Gbit/s
+//! B size, d_o time from start to deadline, d completion time, l fraction of retransmitted bytes; Gbit, s, Gbit/s
 //! u = D^t - b D (d_o - d) - c D l                         D = B / d_o                            Eqs. 15, 16
 //! u = B^t - b B (B / d - B_max / d_max) - c B l           without deadline                       Eq. 19
 //! literal:   g = (u - u_last) / (x - x_last)              x = B / d                              Eq. 17, line 30
@@ -16,10 +17,10 @@
 //!            g = t B^(t-1) - b (B / d - B_max / d_max) - c l
 //! ```
 //!
-//! A monitor interval ends with the flow ([`Interval::Rpc`]); or also every so often, with the flow seen as what
-//! is left of it: B the bytes left, d_o the time left, d the time they take at the flow's rate. With [`Remap::PerInterval`]
-//! the flow then gets the class that its own draw at issue gives it under the probability of now; upgrades wait in the
-//! sender until nothing of the flow is on its way (docs/assumptions.md#firapam-remap).
+//! A monitor interval ends with the flow ([`Interval::Rpc`]). With a shorter interval, the rest of a running flow is
+//! one more sample: B is the bytes left, d_o the time left, d the time they take at the flow's rate. With
+//! [`Remap::PerInterval`] the flow then gets the class that its draw at issue yields under the current probability.
+//! Upgrades are delayed at the sender until the flow has no packet in flight (docs/assumptions.md#firapam-remap).
 //!
 //! The paper is silent or contradicts itself in fourteen places: docs/assumptions.md#firapam-demand to
 //! docs/assumptions.md#firapam-headline.
@@ -30,17 +31,17 @@ mod utility;
 use rustc_hash::FxHashMap;
 
 use utility::Observation;
-pub use utility::{Constants, Rival, Terms};
+pub use utility::{Constants, ReferenceFlow, Terms};
 
 use max_deadline::MaxDeadlineWindow;
 
-use super::account::{AdmissionState, Drift, LogHistogram};
+use super::account::{AdmissionState, LogHistogram, ProbabilityHistory};
 use super::active_flow::{ActiveFlow, loss};
 use super::admission::{Admission, AdmissionPolicy, Source, lowest};
 use super::monitor::{Interval, Monitoring, Remap};
 use crate::endpoint::{FlowReport, FlowSpec};
 use crate::ids::{Class, FlowId, HostId};
-use crate::keys::{Keys, Misfit, Words};
+use crate::keys::{KeyConflict, Keys, Words};
 use crate::part::Part;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -50,14 +51,15 @@ use crate::units::{Span, Time};
 #[keys(group = "firapam", check = Self::check)]
 #[part(
     name = "firapam",
-    summary = "probabilities follow the gradient of a utility of rate, slack and loss; up or down to the adjacent class",
+    summary = "admission probabilities follow the gradient of a utility of rate, slack and loss; flows move \
+               to an adjacent class",
     source = "Firapam Algorithm 1, Eqs. 15-19"
 )]
 pub struct Config {
     /// Number of classes.
     #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
-    /// How the gradient is found: literal (Algorithm 1) or analytic (derivative, bounded steps).
+    /// Method for the gradient: literal (Algorithm 1) or analytic (derivative, bounded steps).
     #[key(default = Mode::Analytic, source = "docs/assumptions.md#firapam-gradient")]
     pub mode: Mode,
     /// Constants of the utility.
@@ -66,31 +68,31 @@ pub struct Config {
     /// Step size: 0.05, literal 25.
     #[key(
         default = mode.step_size(),
-        shown = "by mode",
+        shown = "depends on mode",
         range = "[0, )",
         source = "Firapam §V; docs/assumptions.md#firapam-step"
     )]
     pub a: f64,
-    /// The most that an update moves a probability; analytic only.
+    /// Maximum change of a probability per update; analytic only.
     #[key(optional, shown = "0.1", range = "(0, 2]", source = "docs/assumptions.md#firapam-step")]
     pub step: Option<f64>,
-    /// The least probability.
+    /// Minimum probability.
     #[key(default = 0.1, range = "(0, 1]", source = "docs/assumptions.md#firapam-bounds")]
     pub b_low: f64,
-    /// The largest probability; at 2 no flow would keep its class.
+    /// Maximum probability; at 2 no flow would keep its class.
     #[key(default = 1.1, range = "[1, 2)", source = "docs/assumptions.md#firapam-bounds")]
     pub b_up: f64,
-    /// When probabilities are updated, and whether flows under way are mapped again.
+    /// When probabilities are updated, and whether running flows are remapped.
     #[keys(flatten)]
     pub monitoring: Monitoring,
 }
 
 impl Config {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         match (self.mode, self.step) {
             (Mode::Literal, Some(_)) => {
-                let what = "steps of the literal mode are not bounded";
-                return Err(Misfit::of("step", what, "mode = \"analytic\", or no step"));
+                let what = "the literal mode has no bound on steps";
+                return Err(KeyConflict::of("step", what, "mode = \"analytic\", or remove step"));
             }
             (Mode::Analytic, None) => self.step = Some(0.1),
             _ => {}
@@ -114,30 +116,30 @@ impl AdmissionPolicy for Config {
 
     fn without_deadlines(&self) -> Option<&'static str> {
         Some(
-            "no flow has a deadline: Eq. 19, which is for those without, compares them with the longest \
-             deadline of their class, so that nothing could be learnt",
+            "no flow has a deadline: Eq. 19 compares flows without a deadline with the longest deadline of \
+             their class, so the probabilities could not adapt",
         )
     }
 
     fn with_some_deadlines(&self) -> Option<&'static str> {
         Some(
-            "flows without a deadline are judged by Eq. 19, against the longest deadline of the last 1000 flows of their \
-             class; where those had none, they teach nothing",
+            "Eq. 19 compares flows without a deadline with the longest deadline of the last 1000 flows of \
+             their class; if none of these had a deadline, the probabilities do not change",
         )
     }
 }
 
-/// How the gradient is found.
+/// How the gradient is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Mode {
     /// The derivative of the utility at fixed slack, with bounded steps.
     Analytic,
-    /// The difference quotient of successive samples of a key, as Algorithm 1 has it.
+    /// The difference quotient of successive samples of a key, as in Algorithm 1.
     Literal,
 }
 
 impl Mode {
-    /// The default step size a. The two differ in scale.
+    /// Returns the default step size a. The modes differ in scale.
     fn step_size(self) -> f64 {
         match self {
             Self::Analytic => 0.05,
@@ -146,24 +148,25 @@ impl Mode {
     }
 }
 
-/// Two abscissas closer than this, relative to the larger, make no difference quotient.
+/// Relative difference of two abscissas below which there is no difference quotient.
 const SAME: f64 = 1e-6;
 
 /// The probability of one destination and class.
 #[derive(Clone, Debug)]
 struct Channel {
     p: f64,
-    /// Abscissa and utility of the sample before.
+    /// Abscissa and utility of the previous sample.
     last: Option<(f64, f64)>,
-    drift: Drift,
+    drift: ProbabilityHistory,
 }
 
 impl Channel {
     fn new(watch: Option<Span>) -> Self {
-        Self { p: 1.0, last: None, drift: Drift::new(watch) }
+        Self { p: 1.0, last: None, drift: ProbabilityHistory::new(watch) }
     }
 
-    /// The difference quotient with the sample before, which `(x, u)` becomes; `None` where there is none.
+    /// Returns the difference quotient with the previous sample and stores `(x, u)` as the previous one; `None` if
+    /// there is no quotient.
     fn quotient(&mut self, (x, u): (f64, f64)) -> Option<f64> {
         let (x_last, u_last) = self.last.replace((x, u))?;
         let apart = (x - x_last).abs() > SAME * x.abs().max(x_last.abs());
@@ -184,7 +187,7 @@ pub struct Firapam {
 }
 
 impl Firapam {
-    /// With every probability at 1.
+    /// Creates the policy with all probabilities at 1.
     pub fn new(config: Config) -> Self {
         Self {
             max_deadlines: vec![MaxDeadlineWindow::default(); usize::from(config.levels)],
@@ -197,24 +200,24 @@ impl Firapam {
         }
     }
 
-    /// The admit probability of flows to `dst` that ask for `class`.
+    /// Returns the admit probability of flows to `dst` that request `class`.
     pub(crate) fn admit_probability(&self, dst: HostId, class: Class) -> f64 {
         self.channels.get(&(dst, class)).map_or(1.0, |channel| channel.p)
     }
 
-    /// The class that a flow with this draw gets.
+    /// Returns the class of a flow with this draw.
     fn map(&self, active: &ActiveFlow) -> Class {
         let p = self.admit_probability(active.dst, active.asked);
         mapped(active.asked, lowest(self.config.levels), (p, active.draw))
     }
 
-    /// That of the class that a flow runs at.
+    /// Returns the channel of the class at which a flow runs.
     fn channel(&mut self, active: &ActiveFlow) -> &mut Channel {
         let watch = self.watch;
         self.channels.entry((active.dst, active.given)).or_insert_with(|| Channel::new(watch))
     }
 
-    /// What was seen of a flow, or of the rest of one, updates the probability of the class it runs at.
+    /// Updates the probability of the class at which a flow runs, from an observation of the flow or of its rest.
     fn learn(&mut self, active: &ActiveFlow, (seen, now): (Option<Observation>, Time)) {
         let signal = seen.and_then(|seen| self.signal(active, &seen));
         let Some((g, terms)) = signal else {
@@ -234,8 +237,8 @@ impl Firapam {
         channel.drift.updated(channel.p, now);
     }
 
-    /// The gradient, where there is one, and the terms that it, or the utility, is made of; `None` where the
-    /// observation makes no utility.
+    /// Returns the gradient, if there is one, and the terms of the gradient or the utility; `None` if the observation
+    /// has no utility.
     fn signal(&mut self, active: &ActiveFlow, seen: &Observation) -> Option<(Option<f64>, Terms)> {
         let rival = self.max_deadlines.get(usize::from(active.given)).and_then(MaxDeadlineWindow::get);
         let constants = self.config.utility;
@@ -252,7 +255,8 @@ impl Firapam {
     }
 }
 
-/// Algorithm 1, lines 9-24: the class of a flow that asks for `asked`, with admit probability `p` and draw `r`.
+/// Algorithm 1, lines 9-24: returns the class of a flow that requests `asked`, with admit probability `p` and draw
+/// `r`.
 fn mapped(asked: Class, lowest: Class, (p, r): (f64, f64)) -> Class {
     if p <= 1.0 {
         if r <= p { asked } else { (asked + 1).min(lowest) }
@@ -263,7 +267,7 @@ fn mapped(asked: Class, lowest: Class, (p, r): (f64, f64)) -> Class {
     }
 }
 
-/// What a sender reports of a whole flow.
+/// Returns the observation of a completed flow.
 fn whole(active: &ActiveFlow, report: &FlowReport) -> Option<Observation> {
     Observation::new(
         active.size?,
@@ -273,7 +277,7 @@ fn whole(active: &ActiveFlow, report: &FlowReport) -> Option<Observation> {
     )
 }
 
-/// What a sender reports of a flow under way, seen as what is left of it at `now`.
+/// Returns the observation of the rest of a running flow at `now`.
 fn rest(active: &ActiveFlow, report: &FlowReport, now: Time) -> Option<Observation> {
     active.size?;
     let left = active.deadline.map(|deadline| deadline.since(now)).filter(|&span| span > Span::ZERO);

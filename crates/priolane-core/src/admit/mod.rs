@@ -1,15 +1,14 @@
-//! Who is admitted at the class it asks for: policies of a source host, which see its flows as they open and what their
-//! senders report, and nothing else.
+//! Admission policies of a source host. Their only inputs are flow opens and the reports of senders.
 //!
 //! ```text
-//!              open(asked)                 report, completed
+//!              open(requested)             report, completed
 //!   flow ──────────────────▶ policy ◀────────────────────────── sender
-//!              given                          │
-//!   sender ◀───────────────── dice            └─▶ given anew (where flows under way are moved)
+//!              class                          │
+//!   sender ◀──────────────── random draw      └─▶ new class (if running flows are moved)
 //! ```
 //!
-//! Class 0 is the highest, `levels - 1` the lowest. A flow that asks for a class beyond the lowest counts as asking
-//! for the lowest. Probabilities are kept per source host (one policy each), destination and class.
+//! Class 0 is the highest, `levels - 1` the lowest. A flow that requests a class beyond the lowest is treated as
+//! requesting the lowest. Probabilities are kept per source host (one policy each), destination and class.
 
 mod account;
 mod active_flow;
@@ -37,7 +36,7 @@ parts! {
         Pase(pase::Config);
         /// Firapam.
         Firapam(firapam::Config);
-        /// Every flow gets the class it asks for.
+        /// No admission control: every flow gets its requested class.
         None(NoAdmission);
     }
 }

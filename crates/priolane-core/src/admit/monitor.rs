@@ -1,31 +1,31 @@
-//! Monitor intervals: how often a policy hears of a flow, and whether it then moves it.
+//! Monitor intervals: how often a policy gets reports of a flow, and whether it then moves it.
 
-use crate::keys::{Bounds, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written};
+use crate::keys::{Bounds, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, Written};
 use crate::units::Span;
 
-/// The monitor interval, and what its end does.
+/// The monitor interval and its effect on running flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "monitor", check = Self::check)]
 pub struct Monitoring {
     /// Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time.
     #[key(default = Interval::Rpc, source = "Firapam §V; docs/assumptions.md#firapam-interval")]
     pub mi: Interval,
-    /// at_issue: a flow keeps its class; per_mi: flows under way are mapped again.
+    /// at_issue: a flow keeps its class; per_mi: running flows are remapped.
     #[key(default = Remap::AtIssue, source = "docs/assumptions.md#firapam-remap")]
     pub remap: Remap,
 }
 
 impl Monitoring {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.mi == Interval::Rpc && self.remap == Remap::PerInterval {
-            let what = "a monitor interval of mi = \"rpc\" is over when its flow is";
-            return Err(Misfit::of("remap", what, "mi = \"rtt\" or a time"));
+            let what = "with mi = \"rpc\", a monitor interval ends with its flow";
+            return Err(KeyConflict::of("remap", what, "mi = \"rtt\" or a time"));
         }
         Ok(())
     }
 }
 
-/// What a monitor interval is. At its end a flow under way counts once more, as a whole.
+/// Length of a monitor interval. At its end a running flow yields one more sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interval {
     /// A whole flow, from start to last acknowledgement.
@@ -33,12 +33,12 @@ pub enum Interval {
     Rpc,
     /// The round trip of a small packet between the first and the last host.
     Rtt,
-    /// This time.
+    /// A fixed time.
     Every(Span),
 }
 
 impl Interval {
-    /// Its length, where it is shorter than flows; `round_trip` is that of a small packet.
+    /// Returns its length if it is shorter than flows; `round_trip` is that of a small packet.
     pub fn length(self, round_trip: Span) -> Option<Span> {
         match self {
             Self::Rpc => None,
@@ -78,10 +78,10 @@ impl KeyValue for Interval {
     }
 }
 
-/// Whether flows that have started change their class.
+/// Whether running flows change their class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Words)]
 pub enum Remap {
-    /// A flow keeps the class it was given when it opened.
+    /// A flow keeps the class it got when it opened.
     #[default]
     AtIssue,
     /// A flow may get another class at the end of each of its monitor intervals.

@@ -1,4 +1,4 @@
-//! No admission: every flow gets the class it asks for.
+//! No admission control: every flow gets its requested class.
 
 use super::admission::{Admission, AdmissionPolicy, Source};
 use crate::keys::Keys;
@@ -8,7 +8,7 @@ use crate::part::Part;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "none",
-    summary = "every flow is admitted at the class it asked for",
+    summary = "admits every flow at its requested class",
     source = "docs/assumptions.md#classes"
 )]
 pub struct NoAdmission;

@@ -1,15 +1,15 @@
-//! PASE's mapping (SIGCOMM 2014; Firapam Table I): a flow gets the highest class while those more urgent than it ask
-//! for no more than the line carries, else the lowest.
+//! PASE's mapping (SIGCOMM 2014; Firapam Table I): a flow gets the highest class while the demand of more urgent flows
+//! does not exceed the link's capacity, else the lowest.
 //!
 //! ```text
 //! demand of a flow = size / (deadline - start), at most C;  C without a deadline or an end
-//! ADH = demands of the flows under way at this host that are more urgent
+//! ADH = demands of the running flows at this host that are more urgent
 //! ADH <= C: p_admit = 2, class 0;   else: p_admit = 0, the lowest class
-//! more urgent: the class asked for, then the deadline (none last), then bytes left, then the flow's number
+//! more urgent: the requested class, then the deadline (none last), then bytes left, then the flow id
 //! ```
 //!
-//! The arbitrator is that of the source's own line: it needs no message. PASE's arbitrators of the links beyond, its
-//! queues between the two and its reference rates are not part of the mapping
+//! The arbitrator is that of the source's own link, so it needs no messages. PASE's arbitrators of other links, its
+//! queues between the highest and the lowest, and its reference rates are not part of the mapping
 //! (docs/assumptions.md#pase-mapping).
 
 use std::collections::BTreeMap;
@@ -29,14 +29,15 @@ use crate::units::{PS_PER_S, Rate, Time};
 #[keys(group = "pase")]
 #[part(
     name = "pase",
-    summary = "the highest class while more urgent flows of the host ask for no more than its line; else the lowest",
+    summary = "the highest class while more urgent flows of the host need no more than its link rate; else \
+               the lowest",
     source = "PASE (SIGCOMM 2014); Firapam Table I"
 )]
 pub struct Config {
     /// Number of classes.
     #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
-    /// Whether flows under way are mapped again, and when.
+    /// Whether and when running flows are remapped.
     #[keys(flatten)]
     pub monitoring: Monitoring,
 }
@@ -55,7 +56,7 @@ impl AdmissionPolicy for Config {
     }
 }
 
-/// A flow under way.
+/// A running flow.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     asked: Class,
@@ -69,18 +70,18 @@ struct Flow {
 #[derive(Debug)]
 pub struct Pase {
     config: Config,
-    /// C.
+    /// C: the rate of the link.
     capacity: Rate,
     active: BTreeMap<FlowId, Flow>,
 }
 
 impl Pase {
-    /// With no flow under way, on a line of rate `capacity`.
+    /// Creates the policy without flows, on a link of rate `capacity`.
     pub fn new(config: Config, capacity: Rate) -> Self {
         Self { config, capacity, active: BTreeMap::new() }
     }
 
-    /// ADH: what flows more urgent than `flow` ask for, in bits per second.
+    /// Returns ADH: the demand of flows more urgent than `flow`, in bits per second.
     fn demand_ahead(&self, id: FlowId, flow: &Flow) -> u64 {
         let urgency = |id: FlowId, f: &Flow| (f.asked, f.deadline, f.left, id);
         let own = urgency(id, flow);
@@ -93,7 +94,7 @@ impl Pase {
     }
 }
 
-/// What a flow needs to finish in time, at most `capacity`.
+/// Returns the rate that a flow needs to finish in time, at most `capacity`.
 fn demand_bps(flow: &FlowSpec, capacity: Rate) -> u64 {
     let (Some(size), Some(deadline)) = (flow.size, flow.deadline) else { return capacity.bps() };
     let allowed = deadline.since(flow.start).0;

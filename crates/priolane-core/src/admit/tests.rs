@@ -1,4 +1,4 @@
-//! What policies have in common; flows and reports for the tests of each.
+//! Tests common to all policies, and flows and reports for the tests of each.
 
 use super::*;
 use crate::endpoint::{FlowReport, FlowSpec};
@@ -17,7 +17,7 @@ pub(super) fn flow(id: u32, (dst, class): (u16, Class), bytes: u64, allowed: Opt
     }
 }
 
-/// The report of the end of a flow of `bytes` bytes that took `elapsed`; `again` bytes were sent again.
+/// The report at the end of a flow of `bytes` bytes that took `elapsed`; `again` bytes were retransmitted.
 pub(super) fn done(id: u32, bytes: u64, elapsed: Span, again: u64) -> FlowReport {
     FlowReport {
         flow: FlowId(id),
@@ -38,7 +38,7 @@ pub(super) fn rng(seed: u64) -> Stream {
     Stream::new(seed, Purpose::Admission, 0)
 }
 
-/// Opens a flow of class `class` to host `dst` and ends it; the class it was given.
+/// Opens a flow and ends it; returns its class.
 pub(super) fn live_once(
     policy: &mut dyn Admission,
     spec: &FlowSpec,
@@ -57,7 +57,7 @@ fn a_notice_is_given_iff_the_level_changed() {
     assert_eq!(Notice::about(1, 1), None);
 }
 
-/// A host with packets of 1000 B on a line of 10 Gbit/s.
+/// A host with packets of 1000 B on a link of 10 Gbit/s.
 const SOURCE: Source = Source { mtu: 1000, line: Rate::from_gbps(10) };
 
 #[test]

@@ -1,22 +1,22 @@
-//! The laws of priority and what follows from them: Eqs. 6 to 14.
+//! The priority functions and the resulting completion times and miss rates: Eqs. 6 to 14.
 
 use super::{Model, dot};
 
-/// A law f(x) = [gamma (x - alpha)]^e + beta (Eqs. 6 and 8): the larger, the higher the priority.
+/// A priority function f(x) = [gamma (x - alpha)]^e + beta (Eqs. 6 and 8); larger values are higher priorities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
-    /// gamma, above 0: 1 over the unit of x.
+    /// gamma, above 0: the inverse of the unit of x.
     pub gamma: f64,
-    /// alpha, in the unit of x: at or below it the priority has no bound.
+    /// alpha, in the unit of x: at or below it the priority is infinite.
     pub alpha: f64,
     /// e, below 0.
     pub exponent: f64,
-    /// beta, at least 0: the priority of what is without bound.
+    /// beta, at least 0: the limit of the priority for large x.
     pub base: f64,
 }
 
 impl Law {
-    /// The priority f(x): infinite at alpha and below.
+    /// Returns the priority f(x): infinite for x at or below alpha.
     pub fn priority(&self, x: f64) -> f64 {
         if x <= self.alpha {
             return f64::INFINITY;
@@ -25,26 +25,26 @@ impl Law {
     }
 }
 
-/// What follows where priority is a law of size alone (Eqs. 9 to 11).
+/// Results if priority is a function of size alone (Eqs. 9 to 11).
 #[derive(Clone, Debug, PartialEq)]
 pub struct BytesBased {
     /// The completion time FCT_n of a flow of each size class, in seconds.
     pub fct_s: Vec<f64>,
     /// Their sum over classes, Eq. 9 as printed, in seconds.
     pub printed_s: f64,
-    /// The slope a_1 of Eq. 10, Eq. 9 over gamma^-e; `None` where beta is above 0, and Eq. 9 no such line.
+    /// The slope a_1 of Eq. 10, Eq. 9 over gamma^-e; `None` if beta is above 0, since Eq. 9 is then not linear.
     pub slope: Option<f64>,
     /// The mean completion time of flows, in seconds.
     pub mean_s: f64,
-    /// By size class, the part of flows that miss their deadlines.
+    /// By size class, the fraction of flows that miss their deadlines.
     pub missed: Vec<f64>,
-    /// R_B, the part of all flows (Eq. 11).
+    /// R_B, the fraction of all flows that miss their deadlines (Eq. 11).
     pub miss_rate: f64,
 }
 
 impl BytesBased {
-    /// What follows for `model` under `law` of size in bytes, where a flow of priority 1 has the rate `mu` in bytes
-    /// per second, above 0.
+    /// Computes the results for `model` under `law`, a function of size in bytes. A flow of priority 1 has the rate
+    /// `mu` in bytes per second, above 0.
     pub fn new(model: &Model, law: &Law, mu: f64) -> Self {
         let fct_s: Vec<f64> = model.sizes.iter().map(|&size| size / (mu * law.priority(size))).collect();
         let missed: Vec<f64> = fct_s.iter().enumerate().map(|(n, &fct)| model.missed(n, fct)).collect();
@@ -56,27 +56,27 @@ impl BytesBased {
     }
 }
 
-/// What follows where priority is a law of the latency requirement alone (Eqs. 12 to 14).
+/// Results if priority is a function of the latency requirement alone (Eqs. 12 to 14).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyBased {
     /// By size class and requirement, the completion time FCT_nm of a flow, in seconds.
     pub fct_s: Vec<Vec<f64>>,
     /// Eq. 12 as printed: the sum over classes of G_n S_n over the mean rate of the class's flows, in seconds.
     pub printed_s: f64,
-    /// The mean completion time of flows, in seconds: at least what is printed, since the mean of quotients is at least
+    /// The mean completion time of flows, in seconds; at least `printed_s`, since the mean of quotients is at least
     /// the quotient by the mean.
     pub mean_s: f64,
     /// By size class, the mean completion time of its flows, in seconds.
     pub class_s: Vec<f64>,
-    /// By size class, the part of flows that miss their deadlines.
+    /// By size class, the fraction of flows that miss their deadlines.
     pub missed: Vec<f64>,
-    /// R_L, the part of all flows (Eq. 14).
+    /// R_L, the fraction of all flows that miss their deadlines (Eq. 14).
     pub miss_rate: f64,
 }
 
 impl LatencyBased {
-    /// What follows for `model` under `law` of requirements in seconds, where a flow of priority 1 has the rate `mu`
-    /// in bytes per second, above 0.
+    /// Computes the results for `model` under `law`, a function of requirements in seconds. A flow of priority 1 has
+    /// the rate `mu` in bytes per second, above 0.
     pub fn new(model: &Model, law: &Law, mu: f64) -> Self {
         let priorities: Vec<f64> = model.requirements.iter().map(|&allowed| law.priority(allowed)).collect();
         let fct_s: Vec<Vec<f64>> =
@@ -92,7 +92,8 @@ impl LatencyBased {
     }
 }
 
-/// The mean priority of a row of L; a requirement that nobody has counts nothing, even where its priority has no bound.
+/// Returns the mean priority of a row of L; a requirement without flows does not count, even if its priority is
+/// infinite.
 fn mean_priority(row: &[f64], priorities: &[f64]) -> f64 {
     row.iter().zip(priorities).filter(|&(&share, _)| share > 0.0).map(|(share, p)| share * p).sum()
 }

@@ -1,13 +1,13 @@
-//! Firapam's closed forms (§III-A, §III-B): how long flows of each class take, and which miss their deadlines, where a
-//! flow's rate is proportional to a priority that follows from its size alone or from its latency requirement alone.
+//! Firapam's closed forms (§III-A, §III-B): completion times and deadline misses of each class, if a flow's rate is
+//! proportional to a priority that depends on its size alone or on its latency requirement alone.
 //!
 //! ```text
 //! S = [S_1 .. S_N],  0 < S_1 < .. < S_N                      mean sizes of N classes                            (1)
 //! T = f_t G S,  G = diag(G_1 .. G_N), sum G_n = 1            bytes of each class                                (2)
 //! D = [L_1 .. L_M],  0 < L_1 < .. < L_M                      mean latency requirements of M classes             (3)
-//! L = [l_nm],  sum over m of l_nm = 1                        who of a size class requires what                  (4)
+//! L = [l_nm],  sum over m of l_nm = 1                        share of a size class with each requirement        (4)
 //! R = f_t G L D                                              required times of each class, summed               (5)
-//! f(x) = [gamma (x - alpha)]^e + beta,  e < 0                the laws of priority, of size or of requirement (6, 8)
+//! f(x) = [gamma (x - alpha)]^e + beta,  e < 0                priority of a size or of a requirement          (6, 8)
 //! gamma = k sigma                                            sigma: standard deviation of T                     (7)
 //! rate of a flow = mu p,  so FCT_n = S_n / (mu f_S(S_n)),  FCT_nm = S_n / (mu f_L(L_m))
 //! FCT_B = sum of S_n / (mu f_S(S_n))                         one flow of each class                             (9)
@@ -17,15 +17,15 @@
 //! R_L   = sum of G_n l_nm over L_m < FCT_nm                                                                    (14)
 //! ```
 //!
-//! Besides the sums as printed there is the mean over flows, which is what a simulation measures: the sum of
-//! G_n l_nm FCT. A flow that takes just as long as it may has met its deadline, in Eq. 11 as in Eq. 14
+//! Besides the sums as printed, there is the mean over flows, which a simulation measures: the sum of G_n l_nm FCT. A
+//! flow that takes exactly its allowed time meets its deadline, in Eq. 11 as in Eq. 14
 //! (docs/assumptions.md#firapam-closed-forms).
 
 mod laws;
 
 pub use laws::{BytesBased, LatencyBased, Law};
 
-/// How far shares may sum from 1.
+/// Tolerance of sums of shares around 1.
 const ROUNDING: f64 = 1e-6;
 
 /// The traffic and requirement model of a network (Eqs. 1 to 5).
@@ -38,14 +38,14 @@ pub struct Model {
     mix: Vec<Vec<f64>>,
 }
 
-/// What a model is made of.
+/// The inputs of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Parts {
+pub struct ModelInput {
     /// The number of flows, f_t, above 0.
     pub flows: f64,
     /// The mean sizes S_n in bytes, above 0, increasing.
     pub sizes: Vec<f64>,
-    /// The share G_n of each size class in the number of flows; they sum to 1.
+    /// The share G_n of each size class in the number of flows; the shares sum to 1.
     pub shares: Vec<f64>,
     /// The mean latency requirements L_m in seconds, above 0, increasing.
     pub requirements: Vec<f64>,
@@ -53,11 +53,11 @@ pub struct Parts {
     pub mix: Vec<Vec<f64>>,
 }
 
-/// Why parts make no model.
+/// Why inputs do not form a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// f_t is not a finite number above 0.
-    #[error("there must be more than 0 flows")]
+    #[error("the number of flows must be above 0")]
     Flows,
     /// S is empty, or not increasing above 0.
     #[error("sizes must be above 0 and increase from class to class")]
@@ -68,7 +68,7 @@ pub enum ModelError {
     /// D is empty, or not increasing above 0.
     #[error("latency requirements must be above 0 and increase from class to class")]
     Requirements,
-    /// L is no N x M matrix of shares with rows that sum to 1.
+    /// L is not an N x M matrix of shares whose rows sum to 1.
     #[error(
         "there must be one row for each size with one share for each latency requirement, none negative, \
          with a sum of 1"
@@ -77,12 +77,12 @@ pub enum ModelError {
 }
 
 impl Model {
-    /// The model of `parts`.
+    /// Creates the model of `parts`.
     ///
     /// # Errors
-    /// The first part that is out of its range.
-    pub fn new(parts: Parts) -> Result<Self, ModelError> {
-        let Parts { flows, sizes, shares, requirements, mix } = parts;
+    /// The first input that is out of range.
+    pub fn new(parts: ModelInput) -> Result<Self, ModelError> {
+        let ModelInput { flows, sizes, shares, requirements, mix } = parts;
         if !(flows > 0.0 && flows.is_finite()) {
             return Err(ModelError::Flows);
         }
@@ -102,43 +102,43 @@ impl Model {
         Ok(Self { flows, sizes, shares, requirements, mix })
     }
 
-    /// The mean sizes S in bytes (Eq. 1).
+    /// Returns the mean sizes S in bytes (Eq. 1).
     pub fn sizes(&self) -> &[f64] {
         &self.sizes
     }
 
-    /// The shares G_n of size classes in the number of flows.
+    /// Returns the shares G_n of size classes in the number of flows.
     pub fn shares(&self) -> &[f64] {
         &self.shares
     }
 
-    /// The latency requirements D in seconds (Eq. 3).
+    /// Returns the latency requirements D in seconds (Eq. 3).
     pub fn requirements(&self) -> &[f64] {
         &self.requirements
     }
 
-    /// The rows K_n of L (Eq. 4).
+    /// Returns the rows K_n of L (Eq. 4).
     pub fn mix(&self) -> &[Vec<f64>] {
         &self.mix
     }
 
-    /// The number of flows, f_t.
+    /// Returns the number of flows, f_t.
     pub fn flows(&self) -> f64 {
         self.flows
     }
 
-    /// The traffic model T in bytes (Eq. 2).
+    /// Returns the traffic model T in bytes (Eq. 2).
     pub fn traffic(&self) -> Vec<f64> {
         self.shares.iter().zip(&self.sizes).map(|(share, size)| self.flows * share * size).collect()
     }
 
-    /// The requirement model R in seconds (Eq. 5).
+    /// Returns the requirement model R in seconds (Eq. 5).
     pub fn requirement(&self) -> Vec<f64> {
         let rows = self.shares.iter().zip(&self.mix);
         rows.map(|(share, row)| self.flows * share * dot(row, &self.requirements)).collect()
     }
 
-    /// The standard deviation sigma of the elements of T (Eq. 7), in bytes, divided by N: they are all there are.
+    /// Returns the population standard deviation sigma of the elements of T (Eq. 7), in bytes.
     pub fn deviation(&self) -> f64 {
         let traffic = self.traffic();
         let n = traffic.len() as f64;
@@ -146,7 +146,7 @@ impl Model {
         (traffic.iter().map(|bytes| (bytes - mean) * (bytes - mean)).sum::<f64>() / n).sqrt()
     }
 
-    /// The part of the flows of size class `n` that may take less than `fct_s` seconds.
+    /// Returns the fraction of the flows of size class `n` that require less than `fct_s` seconds.
     fn missed(&self, n: usize, fct_s: f64) -> f64 {
         let of = self.requirements.iter().zip(&self.mix[n]);
         of.filter(|&(&allowed, _)| allowed < fct_s).fold(0.0, |sum, (_, share)| sum + share)
@@ -158,7 +158,7 @@ fn increasing(values: &[f64]) -> bool {
     positive && values.iter().all(|value| value.is_finite()) && values.windows(2).all(|w| w[0] < w[1])
 }
 
-/// Whether shares are not negative and sum to 1.
+/// Returns whether shares are non-negative and sum to 1.
 fn whole(shares: &[f64]) -> bool {
     shares.iter().all(|&share| share >= 0.0) && (shares.iter().sum::<f64>() - 1.0).abs() <= ROUNDING
 }

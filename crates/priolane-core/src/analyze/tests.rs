@@ -1,8 +1,8 @@
 use super::*;
 
-/// Eight flows: six of 100 B that may take 1 s, two of 400 B, one of which may take 1 s and one 2 s.
-fn parts() -> Parts {
-    Parts {
+/// Eight flows: six of 100 B that require 1 s, and two of 400 B, of which one requires 1 s and one 2 s.
+fn parts() -> ModelInput {
+    ModelInput {
         flows: 8.0,
         sizes: vec![100.0, 400.0],
         shares: vec![0.75, 0.25],
@@ -31,7 +31,8 @@ fn the_matrices_are_eqs_2_and_5() {
 
 #[test]
 fn priorities_by_size_are_eqs_9_to_11() {
-    // At 200 B/s for priority 1: 100 / 200 = 0.5 s and 400 / 100 = 4 s. Both large flows are late, no small one.
+    // At 200 B/s for priority 1: 100 / 200 = 0.5 s and 400 / 100 = 4 s. Both large flows are late, the small ones are
+    // not.
     let found = BytesBased::new(&model(), &OF_SIZE, 200.0);
     assert_eq!(found.fct_s, [0.5, 4.0]);
     assert_eq!((found.printed_s, found.mean_s), (4.5, 0.75 * 0.5 + 0.25 * 4.0));
@@ -51,14 +52,15 @@ fn a_flow_that_takes_as_long_as_it_may_has_met_its_deadline() {
 
 #[test]
 fn priorities_by_requirement_are_eqs_12_to_14() {
-    // At 200 B/s for priority 1: those in a hurry have 200 B/s, the other 100 B/s. 0.5 s; 2 s (late) and 4 s (late).
+    // At 200 B/s for priority 1: flows that require 1 s get 200 B/s, the other gets 100 B/s. 0.5 s; 2 s (late) and 4 s
+    // (late).
     let found = LatencyBased::new(&model(), &OF_TIME, 200.0);
     assert_eq!(found.fct_s, [[0.5, 1.0], [2.0, 4.0]]);
     // Printed: 0.75 x 100 / 200 + 0.25 x 400 / (200 x 0.75); by flow: 0.75 x 0.5 + 0.25 x (2 + 4) / 2.
     assert!((found.printed_s - (0.375 + 100.0 / 150.0)).abs() < 1e-12);
     assert_eq!((found.mean_s, found.class_s), (0.375 + 0.75, vec![0.5, 3.0]));
     assert_eq!((found.missed, found.miss_rate), (vec![0.0, 1.0], 0.25));
-    // At 400 B/s the large ones take 1 and 2 s: in time, to the instant.
+    // At 400 B/s the large flows take 1 and 2 s: exactly in time.
     assert_eq!(LatencyBased::new(&model(), &OF_TIME, 400.0).miss_rate, 0.0);
     assert_eq!(LatencyBased::new(&model(), &OF_TIME, 399.0).missed, [0.0, 1.0]);
 }
@@ -68,14 +70,14 @@ fn completion_times_by_size_grow_with_the_deviation_of_traffic() {
     // Eq. 7: gamma = k sigma. The same bytes in two classes, evenly and not: sigma 0 has no gamma, then 100 and 200.
     let at = |gamma: f64| BytesBased::new(&model(), &Law { gamma, ..OF_SIZE }, 200.0);
     let (one, two) = (at(0.01), at(0.02));
-    // e = -1/2: twice the deviation, sqrt(2) times as long.
+    // e = -1/2: twice the deviation takes sqrt(2) times as long.
     assert!((two.printed_s / one.printed_s - 2f64.sqrt()).abs() < 1e-12);
     assert!((two.slope.unwrap() - one.slope.unwrap()).abs() < 1e-9, "a_1 does not depend on gamma");
 }
 
 #[test]
 fn a_base_bounds_completion_times_and_has_no_slope() {
-    // beta = 1: priorities 2 and 1.5; 100 / 400 and 400 / 300 s. Without bound at and below alpha.
+    // beta = 1: priorities 2 and 1.5; 100 / 400 and 400 / 300 s. The priority is infinite at and below alpha.
     let law = Law { base: 1.0, ..OF_SIZE };
     let found = BytesBased::new(&model(), &law, 200.0);
     assert_eq!((found.fct_s[0], found.slope), (0.25, None));
@@ -87,7 +89,7 @@ fn a_base_bounds_completion_times_and_has_no_slope() {
 
 #[test]
 fn parts_that_are_no_model_are_refused() {
-    let refused = |change: &dyn Fn(&mut Parts)| {
+    let refused = |change: &dyn Fn(&mut ModelInput)| {
         let mut parts = parts();
         change(&mut parts);
         Model::new(parts).unwrap_err()

@@ -1,22 +1,21 @@
-//! Basin hopping on the masses of levels: how PIAS (ToN 2017) and its rebuilders search, on
+//! Basin hopping over the cumulative masses of levels, as PIAS (ToN 2017) and its reimplementations search, on
 //! [`PiasForm::Normalised`].
 //!
 //! ```text
-//! start    theta = .75, then half of what is left at each level, the last level the rest
+//! start    theta = 0.75, then half of the rest at each level, the last level gets the rest
 //! descent  for step = 1/8, 1/16 .. 2^-20: move each cut of the cumulative masses by +-step between its
 //!          neighbours while that lowers the cost
-//! hop      every cut moves by up to +-1/4 uniformly, the cuts are sorted; descent; the result is where the next
-//!          hop starts with probability min(1, exp((old - new) / (T old))), T = 0.05
-//! end      after 60 hops: the best ladder met
+//! hop      move every cut by up to +-1/4 uniformly, sort the cuts; descent; the next hop starts from the result
+//!          with probability min(1, exp((old - new) / (T old))), T = 0.05
+//! end      after 60 hops: the best thresholds found
 //! ```
 //!
-//! Thresholds are `F^-1` of the cuts in whole bytes. The descent is a pattern search of ours where SciPy's routine
-//! runs L-BFGS-B: the cost has kinks at every row of a table, where it has no gradient. Hops draw from a
-//! stream of fixed key, so that the same sizes, load and levels give the same thresholds. The search may end in
-//! a valley that is not the deepest.
+//! Thresholds are `F^-1` of the cuts in whole bytes. The descent is our own pattern search, while SciPy's routine uses
+//! L-BFGS-B: the cost has kinks at every row of a table, where it has no gradient. Hops use an RNG stream with a fixed
+//! key, so that the same sizes, load and levels yield the same thresholds. The search may end in a local minimum.
 
 use super::pias_cost::{PiasForm, pias_cost};
-use super::solver::{Question, Refusal, ThresholdSolver};
+use super::solver::{SolverError, SolverInput, ThresholdSolver};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::rng::{Purpose, Stream};
@@ -24,10 +23,10 @@ use crate::sizes::{SizeDistribution, whole_bytes};
 
 const HOPS: u32 = 60;
 
-/// How far a cut hops, at most.
+/// Maximum distance of a hop, per cut.
 const HOP: f64 = 0.25;
 
-/// Rise of the cost, relative, that a hop accepts with probability 1/e.
+/// Relative increase of the cost that a hop accepts with probability 1/e.
 const TEMPERATURE: f64 = 0.05;
 
 const FIRST_STEP: f64 = 0.125;
@@ -37,19 +36,19 @@ const LAST_STEP: f64 = 1.0 / (1u32 << 20) as f64;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
 #[part(
     name = "basin_hopping",
-    summary = "what a random search finds on PIAS's cost",
+    summary = "minimizes the cost of PIAS by basin hopping, a random search",
     source = "PIAS (ToN 2017); docs/assumptions.md#pias-cost"
 )]
 pub struct BasinHopping;
 
 impl ThresholdSolver for BasinHopping {
-    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+    fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError> {
         Ok(basin_hopping(question.sizes, question.load, question.levels))
     }
 }
 
-/// The `levels - 1` thresholds in bytes, non-decreasing, that the search finds; none for 0 or 1 level.
-/// `load` is in (0, 1).
+/// Returns the `levels - 1` thresholds that the search finds, in bytes, non-decreasing; empty for 0 or 1 level. `load`
+/// is in (0, 1).
 pub fn basin_hopping(sizes: &SizeDistribution, load: f64, levels: u8) -> Vec<u64> {
     if levels < 2 {
         return Vec::new();
@@ -74,7 +73,7 @@ pub fn basin_hopping(sizes: &SizeDistribution, load: f64, levels: u8) -> Vec<u64
     search.thresholds(&best.cuts)
 }
 
-/// Cumulative masses: 3/4, then half of the rest.
+/// Returns the initial cumulative masses: 3/4, then half of the rest.
 fn first_cuts(levels: u8) -> Vec<f64> {
     let mut rest = 0.25;
     let cut = |level| {
@@ -106,7 +105,7 @@ impl Search<'_> {
         pias_cost(self.sizes, &self.thresholds(cuts), self.load, PiasForm::Normalised)
     }
 
-    /// The bottom of the valley that `cuts` lie in.
+    /// Descends from `cuts` to a local minimum.
     fn descend(&self, mut cuts: Vec<f64>) -> Found {
         let mut least = self.cost(&cuts);
         let mut step = FIRST_STEP;

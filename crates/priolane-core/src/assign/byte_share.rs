@@ -1,8 +1,8 @@
-//! Mean completion time of a ladder as a row of queues, each loaded by its share of the bytes, and the
-//! two-level threshold that minimises it (OPT-2, the controller of NOS2 §IV-B).
+//! Mean completion time of demotion thresholds modelled as a series of queues, each loaded by its share of the bytes,
+//! and the two-level threshold that minimises it (OPT-2, the controller of NOS2 §IV-B).
 //!
-//! PIAS models level `l` as a stage that every flow longer than `w_{l-1}` passes, served by what the stages
-//! above leave of the link. With the exact share of bytes per stage, service rate 1 and load `rho`:
+//! PIAS models level `l` as a stage that every flow longer than `w_{l-1}` passes. It is served by the capacity that
+//! the stages above leave. With the exact share of bytes per stage, service rate 1 and load `rho`:
 //!
 //! ```text
 //! lambda_m = rho * Int_{w_{m-1}}^{w_m} (1 - F(x)) dx / E[X]        w_0 = 0, w_N = infinite
@@ -10,29 +10,29 @@
 //! cost     = sum_l (1 - F(w_{l-1})) T_l,   the first level's weight being 1
 //! ```
 //!
-//! The papers print other shares, none of which yields the published tables
-//! (docs/assumptions.md#opt2-byte-share). Every stage costs its visitors at least 1, so under
-//! this cost eight levels can be worse than two, and the published tables of eight do not minimise it.
+//! The papers print other shares, none of which yields the published tables (docs/assumptions.md#opt2-byte-share).
+//! Every stage costs its flows at least 1. Under this cost eight levels can therefore be worse than two, and the
+//! published tables of eight levels do not minimise it.
 
-use super::solver::{Question, Refusal, ThresholdSolver};
+use super::solver::{SolverError, SolverInput, ThresholdSolver};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::sizes::{Interpolation, SizeDistribution};
 
-/// The most parts into which a segment is cut before each is searched: the cost may have several minima in one.
+/// Maximum number of parts per segment that are searched separately: the cost may have several minima in a segment.
 const MOST_PARTS: usize = 64;
 
-/// Parts in all, about, so that a table of many rows, which is fine already, is not cut much finer.
+/// Approximate total number of parts, so that a table with many rows is not divided much further.
 const ALL_PARTS: usize = 4096;
 
-/// Steps of golden section search in a part; each leaves 0.618 of the interval, 64 leave 4e-14.
+/// Steps of golden-section search per part. Each leaves 0.618 of the interval; 64 leave 4e-14.
 const STEPS: u32 = 64;
 
 /// (sqrt(5) - 1) / 2.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// The mean completion time of flows under `thresholds` (bytes, non-decreasing), in units of the mean service
-/// time of a stage. `load` is in [0, 1); infinite where a stage has no capacity left.
+/// Returns the mean completion time of flows under `thresholds` (bytes, non-decreasing), in units of the mean service
+/// time of a stage. `load` is in [0, 1). Infinite if a stage has no capacity left.
 pub fn cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64) -> f64 {
     let mean = sizes.mean();
     let ends = thresholds.iter().map(|&w| w as f64).chain([f64::INFINITY]);
@@ -52,13 +52,13 @@ pub fn cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64) -> f64 {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
 #[part(
     name = "opt2",
-    summary = "the same with one threshold",
+    summary = "minimizes the mean completion time of two queues in a row, by their bytes",
     source = "NOS2 §IV-B; docs/assumptions.md#opt2-byte-share"
 )]
 pub struct Opt2;
 
 impl ThresholdSolver for Opt2 {
-    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+    fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError> {
         Ok(vec![opt2(question.sizes, question.load)])
     }
 
@@ -67,10 +67,10 @@ impl ThresholdSolver for Opt2 {
     }
 }
 
-/// The threshold in bytes, at least 1, that minimises [`cost`] for two levels: the smallest of equally good.
+/// Returns the threshold in bytes, at least 1, that minimises [`cost`] for two levels; the smallest of equal optima.
 ///
-/// All rows of the table are tried, and between rows, where the cost is smooth, golden section search; where
-/// all mass lies on rows, nothing between two of them is better than the lower. `load` is in (0, 1).
+/// Tries all rows of the table, and golden-section search between rows, where the cost is smooth. If all mass is on
+/// rows, no size between two rows is better than the lower one. `load` is in (0, 1).
 pub fn opt2(sizes: &SizeDistribution, load: f64) -> u64 {
     if sizes.interpolation() == Interpolation::Step {
         return opt2_of_rows(sizes, load);
@@ -95,7 +95,7 @@ pub fn opt2(sizes: &SizeDistribution, load: f64) -> u64 {
     best.threshold
 }
 
-/// [`opt2`] in one pass over the rows: a million recorded flows may have as many.
+/// Computes [`opt2`] in one pass over the rows, of which recorded flows may have a million.
 fn opt2_of_rows(sizes: &SizeDistribution, load: f64) -> u64 {
     let mut best = Best { threshold: 1, cost: cost(sizes, &[1], load) };
     let (per_mean, below) = (load / sizes.mean(), 1.0 / (1.0 - load));
@@ -116,7 +116,7 @@ struct Best {
 }
 
 impl Best {
-    /// Tries the whole bytes on both sides of `threshold`.
+    /// Tries the integers on both sides of `threshold`.
     fn try_around(&mut self, sizes: &SizeDistribution, load: f64, threshold: f64) {
         for threshold in [threshold.floor(), threshold.ceil()].map(|w| (w as u64).max(1)) {
             self.offer(threshold, cost(sizes, &[threshold], load));
@@ -130,7 +130,7 @@ impl Best {
     }
 }
 
-/// Where `f` is smallest in `[low, low + width]`, if it has one minimum there.
+/// Returns the minimum of `f` in `[low, low + width]`, assuming a single one.
 pub(super) fn golden_section(f: &dyn Fn(f64) -> f64, mut low: f64, mut width: f64) -> f64 {
     let (mut a, mut b) = (low + width * (1.0 - GOLDEN), low + width * GOLDEN);
     let (mut at_a, mut at_b) = (f(a), f(b));
@@ -223,7 +223,7 @@ pub(super) mod tests {
 
     #[test]
     fn costs_of_known_ladders() {
-        // Web search at load .8, summed segment by segment in an independent script.
+        // Web search at load 0.8, summed segment by segment in an independent script.
         let sizes = web_search();
         let at = |thresholds: &[u64]| (cost(&sizes, thresholds, 0.8) * 1e4).round() / 1e4;
         assert_eq!(at(&pias_published("web_search", 0.8).unwrap()), 3.8055);
@@ -232,7 +232,7 @@ pub(super) mod tests {
         assert_eq!(at(&[1333 * 1460]), 2.4234);
         // One level is an M/M/1 queue: 1 / (1 - rho).
         assert!((cost(&sizes, &[], 0.8) - 5.0).abs() < 1e-12);
-        // A threshold at the largest size leaves nobody for the second level.
+        // A threshold at the largest size leaves no flow for the second level.
         assert!((cost(&sizes, &[sizes.max() as u64], 0.8) - 5.0).abs() < 1e-12);
         assert_eq!(cost(&sizes, &[1000], 1.0), f64::INFINITY);
     }

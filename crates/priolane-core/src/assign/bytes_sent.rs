@@ -11,23 +11,23 @@ use crate::part::Part;
 #[keys(group = "bytes_sent")]
 #[part(
     name = "bytes_sent",
-    summary = "a flow is demoted level by level as it sends: needs no knowledge of sizes",
+    summary = "demotes a flow level by level as it sends; needs no flow sizes",
     source = "PIAS (NSDI 2015) §3, NOS2 (GLOBECOM 2019) §III-B"
 )]
 pub struct BytesSent {
-    /// The levels, and where one ends and the next begins.
+    /// The levels and the demotion thresholds between them.
     #[keys(flatten)]
     pub demotion: Demotion,
-    /// What bytes sent counts.
+    /// Definition of bytes sent.
     #[key(default = Count::StreamOffset, source = "PIAS-NS2; docs/assumptions.md#bytes-sent")]
     pub count: Count,
-    /// How these thresholds, and those inside hosts, follow the workload; without it they stay as they are.
+    /// How class and host-level thresholds adapt to the workload; without it they are fixed.
     #[key(optional, form = InTable, source = "NOS2 (GLOBECOM 2019) §IV; docs/assumptions.md#controller")]
     pub controller: Option<control::Config>,
 }
 
 impl BytesSent {
-    /// The classes of a flow by bytes sent.
+    /// Returns the demotion thresholds of classes.
     pub fn ladder(&self) -> DemotionThresholds {
         self.demotion.ladder(self.count)
     }

@@ -1,23 +1,23 @@
-//! Priority by bytes sent: a ladder of demotion thresholds (NOS2 §III-B, PIAS).
+//! Priority by bytes sent, with demotion thresholds (NOS2 §III-B, PIAS).
 //!
-//! A packet whose flow has already sent `b` bytes gets level `p` with `w_p <= b < w_{p+1}`, `w_0 = 0`,
-//! `w_N` infinite (half-open; docs/assumptions.md#thresholds-half-open). Per packet it is one compare
-//! with the cached end of the current level.
+//! A packet of a flow that has already sent `b` bytes gets level `p` with `w_p <= b < w_{p+1}`, `w_0 = 0`, `w_N`
+//! infinite (half-open; docs/assumptions.md#thresholds-half-open). Per packet this takes one comparison with the
+//! cached end of the current level.
 
 use crate::ids::CLASSES;
 use crate::keys::Words;
 
-/// What "bytes sent" counts.
+/// Definition of "bytes sent".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Count {
     /// The packet's own offset in the stream: a retransmission keeps its level (PIAS-NS2).
     #[default]
     StreamOffset,
-    /// Every payload byte the flow has sent, retransmissions included.
+    /// All payload bytes that the flow has sent, retransmissions included.
     BytesSent,
 }
 
-/// Demotion thresholds in payload bytes, non-decreasing; equal ones leave a level empty.
+/// Demotion thresholds in payload bytes, non-decreasing; equal thresholds leave a level empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DemotionThresholds {
     thresholds: [u64; CLASSES - 1],
@@ -26,13 +26,13 @@ pub struct DemotionThresholds {
 }
 
 impl DemotionThresholds {
-    /// One level: everybody is at level 0.
+    /// One level: all packets are at level 0.
     pub const FLAT: Self =
         Self { thresholds: [u64::MAX; CLASSES - 1], levels: 1, count: Count::StreamOffset };
 
-    /// The ladder with these thresholds in bytes: `thresholds.len() + 1` levels.
+    /// Creates `thresholds.len() + 1` levels with these thresholds in bytes.
     ///
-    /// `None` if there are more than 15 or they decrease.
+    /// `None` if there are more than 15 thresholds or they decrease.
     pub fn new(thresholds: &[u64], count: Count) -> Option<Self> {
         if thresholds.len() >= CLASSES || !thresholds.is_sorted() {
             return None;
@@ -42,34 +42,34 @@ impl DemotionThresholds {
         Some(Self { thresholds: all, levels: thresholds.len() as u8 + 1, count })
     }
 
-    /// A ladder with these thresholds in bytes that counts as this one does; this one if they are none for a ladder.
+    /// Replaces the thresholds, in bytes, keeping the definition of bytes sent. Returns `self` if they are invalid.
     #[must_use]
     pub(crate) fn with_thresholds(&self, thresholds: &[u64]) -> Self {
         Self::new(thresholds, self.count).unwrap_or(*self)
     }
 
-    /// The number of levels, at least 1.
+    /// Returns the number of levels, at least 1.
     pub fn levels(&self) -> u8 {
         self.levels
     }
 
-    /// What the byte counter counts.
+    /// Returns the definition of bytes sent.
     pub fn count(&self) -> Count {
         self.count
     }
 
-    /// The thresholds in bytes, one fewer than levels.
+    /// Returns the thresholds in bytes, one fewer than levels.
     pub fn thresholds(&self) -> &[u64] {
         &self.thresholds[..usize::from(self.levels) - 1]
     }
 
-    /// The level of a packet that `bytes` bytes went before.
+    /// Returns the level of a packet after `bytes` sent bytes.
     #[inline]
     pub fn level(&self, bytes: u64) -> u8 {
         self.thresholds().iter().filter(|&&w| w <= bytes).count() as u8
     }
 
-    /// The first byte count that is no longer at `level`; `u64::MAX` at the last.
+    /// Returns the first byte count beyond `level`; `u64::MAX` for the last level.
     #[inline]
     pub(crate) fn end_of(&self, level: u8) -> u64 {
         self.thresholds.get(usize::from(level)).copied().unwrap_or(u64::MAX)

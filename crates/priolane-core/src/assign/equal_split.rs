@@ -4,21 +4,25 @@
 //! w_i = F^-1(i / N),  i = 1 .. N-1
 //! ```
 //!
-//! Where a size is as common as several levels together (half of data mining's flows are one packet), the
-//! thresholds tie and the levels between them stay empty: that is legal, and what ES-N does there.
+//! If a size is as common as several levels together (half of data mining's flows are one packet), thresholds are
+//! equal and the levels between them are empty. This is valid, and is what ES-N does.
 
-use super::solver::{Question, Refusal, ThresholdSolver};
+use super::solver::{SolverError, SolverInput, ThresholdSolver};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::sizes::{SizeDistribution, whole_bytes};
 
 /// The solver `equal_split`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
-#[part(name = "equal_split", summary = "as many flows in each level", source = "ES-N, NOS2 §III-B")]
+#[part(
+    name = "equal_split",
+    summary = "the same number of flows in each level",
+    source = "ES-N, NOS2 §III-B"
+)]
 pub struct EqualSplit;
 
 impl ThresholdSolver for EqualSplit {
-    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+    fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError> {
         Ok(equal_split(question.sizes, question.levels))
     }
 
@@ -27,7 +31,8 @@ impl ThresholdSolver for EqualSplit {
     }
 }
 
-/// The `levels - 1` thresholds of ES-`levels` in whole bytes (nearest), non-decreasing; none for 0 or 1 level.
+/// Returns the `levels - 1` thresholds of ES-`levels` in whole bytes (nearest), non-decreasing; empty for 0 or 1
+/// level.
 pub fn equal_split(sizes: &SizeDistribution, levels: u8) -> Vec<u64> {
     let part = |i: u8| f64::from(i) / f64::from(levels);
     (1..levels).map(|i| whole_bytes(sizes.quantile(part(i)))).collect()
@@ -39,7 +44,7 @@ mod tests {
     use crate::assign::{Count, DemotionThresholds, byte_share};
     use crate::sizes::{Interpolation, Point};
 
-    /// Cumulative probabilities at the thresholds, before they become whole bytes.
+    /// Returns the cumulative probabilities at the thresholds, before rounding to whole bytes.
     fn ends(sizes: &SizeDistribution, levels: u8) -> Vec<f64> {
         (1..levels).map(|i| sizes.cdf(sizes.quantile(f64::from(i) / f64::from(levels)))).collect()
     }
@@ -53,7 +58,7 @@ mod tests {
             for (i, (end, w)) in (1..).zip(ends(&sizes, levels).iter().zip(equal_split(&sizes, levels))) {
                 let want = f64::from(i) / f64::from(levels);
                 assert!((end - want).abs() < 1e-9);
-                // Half a byte holds at most .15 / 10000 / 2 = 7.5e-6.
+                // Half a byte holds at most 0.15 / 10000 / 2 = 7.5e-6.
                 assert!((sizes.cdf(w as f64) - want).abs() < 7.6e-6, "{levels} {i}");
             }
         }
@@ -61,7 +66,7 @@ mod tests {
 
     #[test]
     fn an_atom_fills_the_levels_it_reaches_into() {
-        // 15 % of web search have exactly 6 packets.
+        // 15 % of the flows of web search have exactly 6 packets.
         let sizes = byte_share::tests::web_search();
         for levels in 2..=16u8 {
             for (i, end) in (1..).zip(ends(&sizes, levels)) {
@@ -72,7 +77,7 @@ mod tests {
 
     #[test]
     fn es8_of_the_published_tables() {
-        // Facts: web search 6, 16, 29.5, 48.4, 266.5, 1000, 2833 packets; data mining 1, 1, 1, 1, 2.3, 5, 202.
+        // Published: web search 6, 16, 29.5, 48.4, 266.5, 1000, 2833 packets; data mining 1, 1, 1, 1, 2.3, 5, 202.
         let packets = |sizes: SizeDistribution| -> Vec<f64> {
             equal_split(&sizes, 8).iter().map(|&w| (w as f64 / 146.0).round() / 10.0).collect()
         };

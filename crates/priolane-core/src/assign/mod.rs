@@ -1,4 +1,4 @@
-//! Who deserves which priority: policies that turn what is known of a flow into a class or level.
+//! Priority assignment: policies that map what is known of a flow to a class or level.
 
 mod basin_hopping;
 pub mod by_flow;
@@ -29,7 +29,7 @@ pub use pias_cost::{PiasForm, pias_cost};
 pub use pias_published::PiasPublished;
 pub use policy::Assign;
 pub use size_scope::SizeScope;
-pub use solver::{Question, Refusal, ThresholdSolver};
+pub use solver::{SolverError, SolverInput, ThresholdSolver};
 pub use solvers::Solver;
 pub use thresholds::{Demotion, Thresholds};
 pub use two_level_ps::ClosedForm;

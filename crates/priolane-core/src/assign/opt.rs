@@ -9,54 +9,54 @@
 //! best   = min over w of  D_{N-1}(w) + G(w) / (1 - rho)
 //! ```
 //!
-//! 1. Candidates: the rows of the table, and for linear tables logarithmic points between them.
-//! 2. Dynamic programming over the candidates (docs/assumptions.md#opt-levels). For a fixed `v`, `D_{l-1}(v) + G(v) x` is a line in `x = 1/R(w)`;
-//!    slopes fall and queries rise along the candidates, so the lower envelope takes one pass a level and gives
-//!    the optimum among all ladders of candidates: no start decides which valley is found.
+//! 1. Candidates: the rows of the table, and for linear tables logarithmically spaced points between them.
+//! 2. Dynamic programming over the candidates (docs/assumptions.md#opt-levels). For a fixed `v`, `D_{l-1}(v) + G(v) x`
+//!    is a line in `x = 1/R(w)`. Slopes fall and queries rise along the candidates, so the lower envelope takes one
+//!    pass per level and yields the global optimum among the candidates, independent of a starting point.
 //! 3. Coordinate descent, for linear tables: with its neighbours fixed, `w_l` minimises
-//!    `G(w_{l-1}) / R(w) + G(w) / R(w_{l+1})`; each valley of that on the candidates is searched by golden
-//!    section. Sweeps end when none improves.
+//!    `G(w_{l-1}) / R(w) + G(w) / R(w_{l+1})`. Each local minimum of this on the candidates is refined by
+//!    golden-section search. Sweeps end when none improves.
 //!
-//! Where all mass lies on rows (`Step`, recorded flows), `G` is constant and `1/R` rises between them, so step 2
-//! is exact and step 3 is left out. A level that pays costs its visitors at least 1; where none is left that
-//! pays, thresholds stand at the largest size and the levels above stay empty.
+//! If all mass is on rows (`Step`, recorded flows), `G` is constant and `1/R` rises between rows, so step 2 is exact
+//! and step 3 is skipped. A level costs its flows at least 1. If no further level improves the cost, thresholds are
+//! set to the largest size and the levels above stay empty.
 
 use super::byte_share::{cost, golden_section, opt2};
-use super::solver::{Question, Refusal, ThresholdSolver};
+use super::solver::{SolverError, SolverInput, ThresholdSolver};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::sizes::{Interpolation, SizeDistribution};
 
-/// Logarithmic points of a linear table: 0.5 % apart or less on tables from 1 B to 1 GB.
+/// Logarithmically spaced points of a linear table: at most 0.5 % apart on tables from 1 B to 1 GB.
 const LOGARITHMIC: usize = 4096;
 
-/// Valleys of a coordinate that are searched, the deepest first: tables of many rows have many.
+/// Maximum number of local minima refined per coordinate, the lowest first: tables with many rows have many.
 const VALLEYS: usize = 32;
 
-/// Sweeps of the descent, at most; ten are rarely needed.
+/// Maximum sweeps of the descent; rarely more than ten are needed.
 const SWEEPS: usize = 100;
 
 /// The solver `opt`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
 #[part(
     name = "opt",
-    summary = "least mean completion time of a row of queues by their bytes",
+    summary = "minimizes the mean completion time of any number of queues in a row, by their bytes",
     source = "docs/thresholds.md#opt"
 )]
 pub struct Opt;
 
 impl ThresholdSolver for Opt {
-    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
-        let Question { sizes, load, levels, .. } = *question;
-        // Of two levels the smallest of equally good thresholds.
+    fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError> {
+        let SolverInput { sizes, load, levels, .. } = *question;
+        // With two levels, the smallest of equal optima.
         Ok(if levels == 2 { vec![opt2(sizes, load)] } else { opt(sizes, load, levels) })
     }
 }
 
-/// The `levels - 1` thresholds in bytes, non-decreasing, of the least [`cost`] that the search above finds.
+/// Returns the `levels - 1` thresholds with the least [`cost`] that the search finds, in bytes, non-decreasing.
 ///
-/// `levels` is 1 to 16, `load` in (0, 1). None for 0 or 1 level. Thresholds at the largest size say that fewer
-/// levels are enough.
+/// `levels` is 1 to 16, `load` in (0, 1). Empty for 0 or 1 level. Thresholds at the largest size mean that fewer
+/// levels suffice.
 pub fn opt(sizes: &SizeDistribution, load: f64, levels: u8) -> Vec<u64> {
     let thresholds = usize::from(levels).saturating_sub(1);
     if thresholds == 0 {
@@ -70,11 +70,11 @@ pub fn opt(sizes: &SizeDistribution, load: f64, levels: u8) -> Vec<u64> {
     found
 }
 
-/// What the cost needs to know of a threshold.
+/// A candidate threshold with the terms that the cost needs.
 #[derive(Clone, Copy)]
 struct Candidate {
     threshold: u64,
-    /// `1 - F(w)`: who goes on.
+    /// `1 - F(w)`: the fraction of flows that continue.
     beyond: f64,
     /// `1 / R(w)`: the time in the stage that ends here.
     stage: f64,
@@ -108,12 +108,12 @@ impl<'a> Candidates<'a> {
         Self { sizes, load, all }
     }
 
-    /// The time in a last stage: nothing but the load decides it.
+    /// Returns the time in the last stage, which depends only on the load.
     fn last_stage(&self) -> f64 {
         1.0 / (1.0 - self.load)
     }
 
-    /// The best ladder of `thresholds` candidates (step 2).
+    /// Returns the best `thresholds` of the candidates (step 2).
     fn best_ladder(&self, thresholds: usize) -> Vec<u64> {
         let mut costs: Vec<f64> = self.all.iter().map(|c| c.stage).collect();
         let mut before = Vec::with_capacity(thresholds - 1);
@@ -131,8 +131,8 @@ impl<'a> Candidates<'a> {
         found
     }
 
-    /// Turns the costs of ladders that end at each candidate into those with one threshold more, and says
-    /// which candidate comes before the last.
+    /// Replaces the costs of sequences that end at each candidate by those with one more threshold. Returns the
+    /// predecessor of each candidate.
     fn one_more(&self, costs: &mut [f64]) -> Vec<u32> {
         let old = costs.to_vec();
         let mut hull = Hull::default();
@@ -146,7 +146,7 @@ impl<'a> Candidates<'a> {
         before
     }
 
-    /// Coordinate descent from `ladder` (step 3).
+    /// Runs coordinate descent from `ladder` (step 3).
     fn descend(&self, ladder: &mut [u64]) {
         let mut least = cost(self.sizes, ladder, self.load);
         for _ in 0..SWEEPS {
@@ -163,7 +163,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The best threshold of `level` between its neighbours.
+    /// Returns the best threshold of `level` between its neighbours.
     fn coordinate(&self, ladder: &[u64], level: usize) -> u64 {
         let at = |w: u64| candidate(self.sizes, self.load, w);
         let below = level.checked_sub(1).map(|l| at(ladder[l]));
@@ -203,12 +203,12 @@ fn candidate(sizes: &SizeDistribution, load: f64, threshold: u64) -> Candidate {
     Candidate { threshold, beyond, stage }
 }
 
-/// `G(w)` and `1 / R(w)`.
+/// Returns `G(w)` and `1 / R(w)`.
 fn law(sizes: &SizeDistribution, load: f64, w: f64) -> (f64, f64) {
     (1.0 - sizes.cdf(w), 1.0 / (1.0 - load * sizes.truncated_mean(w) / sizes.mean()))
 }
 
-/// Where `values` has local minima, the least first, at most [`VALLEYS`].
+/// Returns the local minima of `values`, the lowest first, at most [`VALLEYS`].
 fn valleys(values: &[f64]) -> Vec<usize> {
     let higher = |i: usize, than: f64| values.get(i).is_none_or(|&v| v >= than);
     let lowest = |&i: &usize| higher(i.wrapping_sub(1), values[i]) && higher(i + 1, values[i]);
@@ -218,7 +218,7 @@ fn valleys(values: &[f64]) -> Vec<usize> {
     found
 }
 
-/// `start + slope x`, the cost so far of a ladder that ends at candidate `of`, and of the stage after it.
+/// A line `start + slope x`: the cost of a sequence that ends at candidate `of` plus that of the next stage.
 #[derive(Clone, Copy)]
 struct Line {
     slope: f64,
@@ -232,7 +232,7 @@ impl Line {
     }
 }
 
-/// The lower envelope of lines that are added with falling slopes and asked for at rising places.
+/// The lower envelope of lines. Lines are added with falling slopes, queries have rising abscissas.
 #[derive(Default)]
 struct Hull {
     lines: Vec<Line>,

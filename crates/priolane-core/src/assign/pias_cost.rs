@@ -1,5 +1,5 @@
-//! Mean completion time of a ladder as PIAS and its followers write it: the same row of stages as
-//! [`byte_share`](super::byte_share), other loads on them.
+//! Mean completion time of demotion thresholds as PIAS and its successors state it: the same series of stages as
+//! [`byte_share`](super::byte_share), with other loads.
 //!
 //! With `G(w) = 1 - F(w)`, `theta_m = F(w_m) - F(w_{m-1})`, service rate 1, `w_0 = 0` and `w_N` the largest size:
 //!
@@ -10,26 +10,26 @@
 //! Normalised : T_l = 1 / (1 - rho sum_{m <= l} g_m / sum_m g_m),  g_m = G(w_{m-1}) (w_m - w_{m-1})
 //! ```
 //!
-//! `FlowShare` is smallest where every flow stays in the first queue, whose time its own load does not touch;
-//! `Printed` overloads the last queue of both published tables, so its cost there is infinite. `Normalised` is
-//! how the authors of Homa rebuilt the problem; it is finite below load 1 and the one that the search
-//! minimises (docs/assumptions.md#pias-cost).
+//! `FlowShare` is smallest if every flow stays in the first queue, whose time does not depend on its own load.
+//! `Printed` overloads the last queue of both published tables, so its cost is infinite there. `Normalised` is how the
+//! authors of Homa reconstructed the problem. It is finite below load 1, and the search minimises it
+//! (docs/assumptions.md#pias-cost).
 
 use crate::sizes::SizeDistribution;
 
-/// Which share of the load a stage carries (module doc).
+/// The share of the load in a stage (see the module documentation).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PiasForm {
-    /// By number of flows, and only what the stages above carry counts.
+    /// By number of flows; only the load of the stages above counts.
     FlowShare,
-    /// By the bytes of flows that end in the stage, bounded from above.
+    /// By an upper bound of the bytes of flows that end in the stage.
     Printed,
-    /// By the bytes of all flows that reach the stage, bounded from above and scaled to the load.
+    /// By an upper bound of the bytes of all flows that reach the stage, scaled to the load.
     Normalised,
 }
 
-/// The mean completion time under `thresholds` (bytes, non-decreasing), in units of the mean service time of
-/// a stage. `load` is in [0, 1); infinite where a stage has no capacity left.
+/// Returns the mean completion time under `thresholds` (bytes, non-decreasing), in units of the mean service time of a
+/// stage. `load` is in [0, 1). Infinite if a stage has no capacity left.
 pub fn pias_cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64, form: PiasForm) -> f64 {
     let largest = sizes.max();
     let stages = Stages { sizes, thresholds };
@@ -37,7 +37,7 @@ pub fn pias_cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64, form: 
     let scale = match form {
         PiasForm::FlowShare => load,
         PiasForm::Printed => load / sizes.mean(),
-        // The widths of all stages sum up to the largest size, and the first is visited by all.
+        // The widths of all stages sum to the largest size, and all flows visit the first stage.
         PiasForm::Normalised => load / stages.each(largest).map(bound).sum::<f64>(),
     };
     let (mut taken, mut total) = (0.0, 0.0);
@@ -60,10 +60,10 @@ pub fn pias_cost(sizes: &SizeDistribution, thresholds: &[u64], load: f64, form: 
     total
 }
 
-/// What a share is made of.
+/// Terms of a stage's share.
 #[derive(Clone, Copy)]
 struct Stage {
-    /// `G(w_{l-1})`; 1 for the first.
+    /// `G(w_{l-1})`; 1 for the first stage.
     visitors: f64,
     /// `theta_l`.
     ending: f64,
@@ -98,7 +98,7 @@ mod tests {
     use crate::assign::pias_published::pias_published;
     use crate::sizes::{Interpolation, Point};
 
-    /// Even on 0 to 100 bytes.
+    /// Uniform on 0 to 100 bytes.
     fn even() -> SizeDistribution {
         let rows = [(0.0, 0.0), (100.0, 1.0)].map(|(bytes, cdf)| Point { bytes, cdf });
         SizeDistribution::new(rows.to_vec(), Interpolation::Linear).unwrap()
@@ -110,12 +110,12 @@ mod tests {
 
     #[test]
     fn forms_by_hand() {
-        // w = 60: theta = .6, .4; G = 1, .4; widths 60, 40; E[X] = 50; load .5.
+        // w = 60: theta = 0.6, 0.4; G = 1, 0.4; widths 60, 40; E[X] = 50; load 0.5.
         let of = |form| pias_cost(&even(), &[60], 0.5, form);
         close(of(PiasForm::FlowShare), 1.0 + 0.4 / (1.0 - 0.5 * 0.6));
-        // .5 * .6 * 60 / 50 = .36, .5 * .4 * 40 / 50 = .16
+        // 0.5 * 0.6 * 60 / 50 = 0.36, 0.5 * 0.4 * 40 / 50 = 0.16
         close(of(PiasForm::Printed), 1.0 / 0.64 + 0.4 / 0.48);
-        // g = 60, 16: the first takes .5 * 60 / 76, both take .5.
+        // g = 60, 16: the first stage takes 0.5 * 60 / 76, both take 0.5.
         close(of(PiasForm::Normalised), 1.0 / (1.0 - 30.0 / 76.0) + 0.4 / 0.5);
     }
 
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn many_levels_bring_the_normalised_form_to_exact_byte_shares() {
-        // Bounds by rectangles: 1 / N of the error of one.
+        // The error of N rectangles is 1 / N of the error of one.
         let thresholds: Vec<u64> = (1..1000).map(|i| i * 1_000_000).collect();
         let sizes = even().scaled(1e7).unwrap();
         let exact = byte_share::cost(&sizes, &thresholds, 0.8);

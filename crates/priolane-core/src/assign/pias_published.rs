@@ -1,17 +1,17 @@
-//! The thresholds the PIAS authors published for 8 levels (PIAS-NS2 simulation scripts; used by NOS2 §V-A).
+//! The thresholds that the PIAS authors published for 8 levels (PIAS-NS2 simulation scripts; used by NOS2 §V-A).
 //!
-//! They were tuned at 10 Gbps by a search whose objective cannot be rebuilt from the papers
-//! (docs/assumptions.md#pias-thresholds), so they are a table: two workloads, loads .5 to .9. Load has no
-//! unit, and the tables are taken as they are at other rates.
+//! They were optimized at 10 Gbps by a search whose objective cannot be reconstructed from the papers
+//! (docs/assumptions.md#pias-thresholds), so they are a table: two workloads, loads 0.5 to 0.9. Load has no unit, and
+//! the tables are used unchanged at other rates.
 
-use super::solver::{Question, Refusal, ThresholdSolver};
+use super::solver::{SolverError, SolverInput, ThresholdSolver};
 use crate::keys::Keys;
 use crate::part::Part;
 
-/// Payload bytes of the packets that the tables count in.
+/// Payload bytes per packet of the tables.
 const PACKET: u64 = 1460;
 
-/// Web search, loads .5, .6, .7, .8, .9, in packets.
+/// Web search, loads 0.5, 0.6, 0.7, 0.8, 0.9, in packets.
 const WEB_SEARCH: [[u64; 7]; 5] = [
     [1059, 1412, 1643, 1869, 2008, 2115, 2184],
     [956, 1381, 1718, 2028, 2297, 2551, 2660],
@@ -20,8 +20,8 @@ const WEB_SEARCH: [[u64; 7]; 5] = [
     [759, 1132, 1456, 1737, 2010, 2199, 2325],
 ];
 
-/// Data mining, loads .5, .6, .7, .8, .9, in packets. Load .8 reads 14936; a comment elsewhere in the authors'
-/// code swaps two digits of it (14396).
+/// Data mining, loads 0.5, 0.6, 0.7, 0.8, 0.9, in packets. At load 0.8 the table has 14936; a comment elsewhere in the
+/// authors' code swaps two digits of it (14396).
 const DATA_MINING: [[u64; 7]; 5] = [
     [805, 1106, 1401, 10693, 11970, 21162, 22272],
     [840, 1232, 1617, 11950, 12238, 21494, 25720],
@@ -34,20 +34,20 @@ const DATA_MINING: [[u64; 7]; 5] = [
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
 #[part(
     name = "pias_published",
-    summary = "the tables of two workloads at five loads",
+    summary = "the published tables of two workloads at five loads",
     source = "PIAS-NS2; docs/assumptions.md#pias-thresholds"
 )]
 pub struct PiasPublished;
 
 impl ThresholdSolver for PiasPublished {
-    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
-        let Question { name, load, .. } = *question;
+    fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError> {
+        let SolverInput { name, load, .. } = *question;
         let table = question.published.and_then(|name| pias_published(name, load));
         table.map(|table| table.to_vec()).ok_or_else(|| {
-            Refusal::new(
-                format!("nothing is published for sizes {name:?} at load {load}"),
-                "thresholds = { solver = \"equal_split\" } in both assign and host of [scheme.NAME] in the experiment; published are \
-                 web_search and data_mining, linear, at loads 0.5, 0.6 .. 0.9",
+            SolverError::new(
+                format!("no thresholds are published for sizes {name:?} at load {load}"),
+                "thresholds = { solver = \"equal_split\" } in both assign and host of [scheme.NAME] in the \
+                 experiment. Published are web_search and data_mining, linear, at loads 0.5, 0.6 .. 0.9",
             )
         })
     }
@@ -65,8 +65,8 @@ impl ThresholdSolver for PiasPublished {
     }
 }
 
-/// The seven published thresholds in bytes, for `workload` `"web_search"` or `"data_mining"` (with or without
-/// `_pkt1460`) at a load of exactly .5, .6, .7, .8 or .9; `None` where nothing was published.
+/// Returns the seven published thresholds in bytes, for `workload` `"web_search"` or `"data_mining"` (with or without
+/// `_pkt1460`) at a load of exactly 0.5, 0.6, 0.7, 0.8 or 0.9; `None` if none were published.
 pub(crate) fn pias_published(workload: &str, load: f64) -> Option<[u64; 7]> {
     let table = match workload.strip_suffix("_pkt1460").unwrap_or(workload) {
         "web_search" => &WEB_SEARCH,
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(pias_published("web_search", 0.8).unwrap()[0], 909 * 1460);
         assert_eq!(pias_published("web_search_pkt1460", 0.5).unwrap()[6], 2184 * 1460);
         assert_eq!(pias_published("data_mining", 0.8).unwrap()[4], 14_936 * 1460);
-        // 0.1 + 0.6 is 0.7 but for the last bit.
+        // 0.1 + 0.6 differs from 0.7 in the last bit.
         assert_eq!(pias_published("data_mining", 0.1 + 0.6).unwrap()[0], 907 * 1460);
     }
 

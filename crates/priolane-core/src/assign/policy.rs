@@ -1,4 +1,4 @@
-//! The assign row: who deserves which priority.
+//! The row `assign` of a scheme: assignment of priorities.
 
 use super::by_flow::ByFlow;
 use super::bytes_sent::BytesSent;
@@ -6,22 +6,22 @@ use super::thresholds::Demotion;
 use crate::keys::{KeyInfo, Keys, Pairs, Table};
 use crate::part::{Entry, Part, Row, describe, take_name};
 
-/// Who deserves which priority, with its parameters.
+/// A priority assignment with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assign {
-    /// Packets keep the class their flow asked for.
+    /// Packets keep the class that their flow requested.
     None(NoAssignment),
     /// A flow is demoted as it sends.
     BytesSent(BytesSent),
-    /// A rule gives a flow its class when it starts.
+    /// A rule sets a flow's class when it starts.
     ByFlow(ByFlow),
 }
 
-/// The policy `none`; it has no parameters.
+/// Parameters of the policy `none`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "none",
-    summary = "packets keep the class their flow asked for",
+    summary = "packets keep the class that their flow requests",
     source = "docs/assumptions.md#classes"
 )]
 pub struct NoAssignment;
@@ -33,7 +33,7 @@ impl Default for Assign {
 }
 
 impl Assign {
-    /// The name in files.
+    /// Returns the name in files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::None(_) => NoAssignment::NAME,
@@ -42,14 +42,14 @@ impl Assign {
         }
     }
 
-    /// What the catalogue says of each.
+    /// Returns the declarations of all policies.
     pub fn entries() -> Vec<Entry> {
         let mut entries = ByFlow::entries();
         entries.extend([Entry::of::<NoAssignment>(Row::Assign), Entry::of::<BytesSent>(Row::Assign)]);
         entries
     }
 
-    /// Its levels by bytes sent; `None` if flows are not demoted.
+    /// Returns its levels by bytes sent; `None` if flows are not demoted.
     pub fn demotion(&self) -> Option<&Demotion> {
         match self {
             Self::BytesSent(bytes_sent) => Some(&bytes_sent.demotion),
@@ -57,7 +57,7 @@ impl Assign {
         }
     }
 
-    /// How thresholds follow the workload, if they do.
+    /// Returns how thresholds adapt to the workload, if they do.
     pub fn controller(&self) -> Option<&super::control::Config> {
         match self {
             Self::BytesSent(bytes_sent) => bytes_sent.controller.as_ref(),

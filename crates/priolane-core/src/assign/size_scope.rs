@@ -1,13 +1,13 @@
-//! Whose sizes and load thresholds are found from.
+//! The scope of the sizes and load that thresholds are computed from.
 
 use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
 
-/// Whose sizes and load thresholds are found from.
+/// The scope of the sizes and load that thresholds are computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeScope {
-    /// All groups together; they must agree.
+    /// All groups together; their results must agree.
     Global,
-    /// Each host's own estimate: with stationary sizes, that of the groups, which must agree.
+    /// Each host's own estimate. With stationary sizes, that of the groups, whose results must agree.
     Local,
     /// The group of this name.
     Group(String),

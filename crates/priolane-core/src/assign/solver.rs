@@ -1,59 +1,59 @@
-//! The contract with a solver of thresholds.
+//! The interface of threshold solvers.
 
 use std::fmt::Debug;
 
 use crate::sizes::SizeDistribution;
 
-/// What thresholds are asked for.
+/// The input of a solver.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// The law of flow sizes.
+pub struct SolverInput<'a> {
+    /// The distribution of flow sizes.
     pub sizes: &'a SizeDistribution,
-    /// What messages call it.
+    /// Its name in messages.
     pub name: &'a str,
-    /// The shipped table it is, unchanged and linear, if it is one.
+    /// The name of the shipped table, if the distribution is one, unchanged and with linear interpolation.
     pub published: Option<&'a str>,
-    /// The load, 1 for as many bytes as the link carries.
+    /// The load, relative to the link's capacity.
     pub load: f64,
     /// The number of levels, 1 to 16.
     pub levels: u8,
 }
 
-/// Why a solver has no thresholds for a question.
+/// Why a solver has no thresholds for an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// What stands in the way.
+pub struct SolverError {
+    /// What is wrong.
     pub what: String,
-    /// What would do.
+    /// What to use instead.
     pub fix: String,
 }
 
-impl Refusal {
+impl SolverError {
     pub(super) fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { what: what.into(), fix: fix.into() }
     }
 }
 
-/// A way to find thresholds from sizes and load, as files state it.
+/// A solver that computes thresholds from sizes and load, as written in files.
 pub trait ThresholdSolver: Debug {
-    /// The thresholds in bytes, one fewer than levels, non-decreasing. `question` has a number of levels and a load that
-    /// fit the solver.
+    /// Returns the thresholds in bytes, one fewer than levels, non-decreasing. `question` has a number of levels and a
+    /// load that the solver supports.
     ///
     /// # Errors
     /// There are none for these sizes or this load.
-    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal>;
+    fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError>;
 
-    /// The one number of levels that it is for. Default: any.
+    /// Returns the only number of levels that it supports. Default: any.
     fn levels(&self) -> Option<u8> {
         None
     }
 
-    /// Whether it needs a load above 0 and below 1. Default: it does.
+    /// Returns whether it needs a load above 0 and below 1. Default: yes.
     fn needs_load(&self) -> bool {
         true
     }
 
-    /// Whether other sizes lead to other thresholds, so that these can follow a workload. Default: they do.
+    /// Returns whether its thresholds depend on sizes, so that they can follow a workload. Default: yes.
     fn uses_sizes(&self) -> bool {
         true
     }

@@ -1,14 +1,14 @@
-//! The solvers of thresholds, each once.
+//! The list of threshold solvers.
 
-use super::solver::{Question, Refusal, ThresholdSolver};
+use super::solver::{SolverError, SolverInput, ThresholdSolver};
 use super::{BasinHopping, ClosedForm, EqualSplit, Opt, Opt2, PiasPublished};
 use crate::part::parts;
 
-/// Makes of the list of solvers the enum [`Solver`].
+/// Defines the enum [`Solver`] from the list of solvers.
 macro_rules! solvers {
     ($($(#[$doc:meta])* $kind:ident;)*) => {
         parts! {
-            /// How thresholds are found.
+            /// How thresholds are computed.
             #[derive(Copy, Eq, Hash)]
             pub enum Solver: dyn ThresholdSolver in Assign by "solver" {
                 $($(#[$doc])* $kind($kind);)*
@@ -16,7 +16,7 @@ macro_rules! solvers {
         }
 
         impl Solver {
-            /// All of them, with the defaults of their parameters.
+            /// Returns all solvers, with the defaults of their parameters.
             pub fn all() -> Vec<Self> {
                 vec![$(Self::$kind($kind::default())),*]
             }
@@ -25,46 +25,46 @@ macro_rules! solvers {
 }
 
 solvers! {
-    /// As many flows in each level (NOS2's ES-N).
+    /// Equal numbers of flows per level (NOS2's ES-N).
     EqualSplit;
-    /// Those that minimise the model of NOS2 §III with any number of levels.
+    /// The thresholds that minimise the model of NOS2 §III, for any number of levels.
     Opt;
-    /// The one threshold that minimises the same model with two levels.
+    /// The threshold that minimises the same model with two levels.
     Opt2;
-    /// Those that basin hopping finds on PIAS's model (ToN 2017).
+    /// The thresholds that basin hopping finds on PIAS's model (ToN 2017).
     BasinHopping;
-    /// The one threshold of two-level processor sharing in closed form (Avrachenkov, Brown, Osipova 2009).
+    /// The closed-form threshold of two-level processor sharing (Avrachenkov, Brown, Osipova 2009).
     ClosedForm;
-    /// The seven thresholds the PIAS authors published for two workloads at five loads.
+    /// The seven thresholds that the PIAS authors published for two workloads at five loads.
     PiasPublished;
 }
 
 impl Solver {
-    /// The thresholds in bytes, one fewer than levels, non-decreasing.
+    /// Returns the thresholds in bytes, one fewer than levels, non-decreasing.
     ///
     /// # Errors
-    /// The solver is for another number of levels, the load is not in (0, 1) and the solver needs it, or the
-    /// solver has no thresholds for these sizes and load.
-    pub fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+    /// The solver is for another number of levels, the load is not in (0, 1) and the solver needs it, or the solver
+    /// has no thresholds for these sizes and load.
+    pub fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError> {
         let (name, load, solver) = (self.name(), question.load, self.part());
         if let Some(wants) = self.other_levels(question.levels) {
             let what = format!("{name} gives thresholds for {wants} levels, not {}", question.levels);
-            return Err(Refusal::new(what, format!("{wants} levels, or {}", Self::of_any_levels())));
+            return Err(SolverError::new(what, format!("{wants} levels, or {}", Self::of_any_levels())));
         }
         if solver.needs_load() && !(load > 0.0 && load < 1.0) {
             let what =
                 format!("{name} has no optimum at load {load}: the lowest level would never be served");
-            return Err(Refusal::new(what, "a load above 0 and below 1, or thresholds in bytes"));
+            return Err(SolverError::new(what, "a load above 0 and below 1, or thresholds in bytes"));
         }
         solver.solve(question)
     }
 
-    /// The number of levels that it is for, if that is not `levels`.
+    /// Returns the number of levels that it supports, if that is not `levels`.
     pub(super) fn other_levels(&self, levels: u8) -> Option<u8> {
         self.part().levels().filter(|&wants| wants != levels)
     }
 
-    /// The names of those for any number of levels.
+    /// Returns the names of the solvers that support any number of levels.
     pub(super) fn of_any_levels() -> String {
         let any = Self::all().into_iter().filter(|solver| solver.part().levels().is_none());
         let names: Vec<String> = any.map(|solver| format!("{:?}", solver.name())).collect();

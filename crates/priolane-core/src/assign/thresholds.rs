@@ -1,10 +1,10 @@
-//! Demotion thresholds as files state them: in bytes, or left to a solver that knows sizes and load.
+//! Demotion thresholds as written in files: in bytes, or computed by a solver from sizes and load.
 
 use super::size_scope::SizeScope;
 use super::solvers::Solver;
 use super::{Count, DemotionThresholds};
 use crate::keys::{
-    Bounds, ByteList, Bytes, Form, InTable, KeyError, KeyValue, Keys, Misfit, Schema, Value, Written,
+    Bounds, ByteList, Bytes, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Written,
 };
 use crate::sizes::{SizeDistribution, SizeError};
 
@@ -15,7 +15,8 @@ pub struct Demotion {
     /// Number of levels.
     #[key(required = "levels = 8", range = "[1, 16]", group = "classes", source = "NOS2 §III-A")]
     pub levels: u8,
-    /// One byte count fewer than levels, or { solver = SOLVER, from = global | local | GROUP } (priolane list solvers).
+    /// Thresholds in bytes, one fewer than levels, or { solver = SOLVER, from = global | local | GROUP } (priolane
+    /// list solvers).
     #[key(
         required = "thresholds = { solver = \"equal_split\", from = \"global\" }, or a list such as [\"100kB\"]",
         source = "NOS2 §III-B, PIAS (NSDI 2015) §4"
@@ -24,7 +25,7 @@ pub struct Demotion {
 }
 
 impl Demotion {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         let (levels, wanted) = (self.levels, usize::from(self.levels) - 1);
         let solved = match &self.thresholds {
             Thresholds::Stated(bytes) => return number(bytes, wanted, "thresholds"),
@@ -32,13 +33,16 @@ impl Demotion {
         };
         if let Some(wants) = solved.solver.other_levels(levels) {
             let what = format!("{} gives thresholds for {wants} levels, not {levels}", solved.solver.name());
-            let fix = format!("levels = {wants}, or {}, for any number", Solver::of_any_levels());
-            return Err(Misfit::of("thresholds.solver", what, fix));
+            let fix = format!(
+                "levels = {wants}, or {}, which supports any number of levels",
+                Solver::of_any_levels()
+            );
+            return Err(KeyConflict::of("thresholds.solver", what, fix));
         }
         solved.bytes.as_ref().map_or(Ok(()), |bytes| number(bytes, wanted, "thresholds.bytes"))
     }
 
-    /// The ladder of these levels, which counts as `count` says; one level before thresholds are found.
+    /// Returns the demotion thresholds with this definition of bytes sent; one level before thresholds are computed.
     pub fn ladder(&self, count: Count) -> DemotionThresholds {
         let bytes = self.thresholds.bytes().unwrap_or_default();
         DemotionThresholds::new(bytes, count)
@@ -46,12 +50,12 @@ impl Demotion {
     }
 }
 
-fn number(bytes: &[u64], wanted: usize, key: &'static str) -> Result<(), Misfit> {
+fn number(bytes: &[u64], wanted: usize, key: &'static str) -> Result<(), KeyConflict> {
     if bytes.len() == wanted {
         return Ok(());
     }
-    let what = format!("{} thresholds for {} levels", bytes.len(), wanted + 1);
-    Err(Misfit::of(key, what, format!("{wanted} thresholds: one fewer than levels")))
+    let what = format!("there are {} thresholds for {} levels", bytes.len(), wanted + 1);
+    Err(KeyConflict::of(key, what, format!("{wanted} thresholds: one fewer than levels")))
 }
 
 /// The thresholds between levels.
@@ -59,12 +63,12 @@ fn number(bytes: &[u64], wanted: usize, key: &'static str) -> Result<(), Misfit>
 pub enum Thresholds {
     /// Stated in bytes.
     Stated(Vec<u64>),
-    /// To be found from sizes and load when the experiment is planned.
+    /// Computed from sizes and load when the experiment is planned.
     Solved(SolvedLadder),
 }
 
 impl Thresholds {
-    /// The thresholds in bytes; `None` if they are not found yet.
+    /// Returns the thresholds in bytes; `None` if they are not computed yet.
     pub fn bytes(&self) -> Option<&[u64]> {
         match self {
             Self::Stated(bytes) => Some(bytes),
@@ -72,7 +76,7 @@ impl Thresholds {
         }
     }
 
-    /// How they are found, if they are not stated.
+    /// Returns how they are computed; `None` if they are stated.
     pub fn solved(&self) -> Option<&SolvedLadder> {
         match self {
             Self::Stated(_) => None,
@@ -103,60 +107,64 @@ impl KeyValue for Thresholds {
     }
 }
 
-/// Thresholds that a solver finds.
+/// Thresholds that a solver computes.
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(check = Self::check)]
 pub struct SolvedLadder {
-    /// How.
+    /// The solver.
     #[keys(flatten)]
     pub solver: Solver,
-    /// From whose sizes and load: global, local or a group.
+    /// Scope of the sizes and load: global, local or a group.
     #[key(required = "from = \"global\"", source = "docs/thresholds.md")]
     pub from: SizeScope,
-    /// What the solver takes the tail of these sizes for, if not for what it is.
+    /// Tail that the solver assumes for these sizes, if it differs from the actual one.
     #[key(optional, source = "docs/thresholds.md")]
     pub tail: Option<Tail>,
-    /// What the solver found; left out in files.
+    /// Result of the solver; omitted in files.
     #[key(optional, form = NonDecreasing)]
     pub bytes: Option<Vec<u64>>,
 }
 
 impl SolvedLadder {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.tail.is_some() && !self.solver.part().uses_sizes() {
-            let fix = "solver = \"basin_hopping\" or \"opt\", or no tail";
-            return Err(Misfit::of("tail", "published thresholds are not found from sizes", fix));
+            let fix = "solver = \"basin_hopping\" or \"opt\", or remove tail";
+            return Err(KeyConflict::of(
+                "tail",
+                "published thresholds do not depend on sizes, so a tail has no effect",
+                fix,
+            ));
         }
         Ok(())
     }
 }
 
-/// A tail misjudged: sizes as a solver sees them, not as flows have them.
+/// A misestimated tail of the sizes that a solver sees.
 #[derive(Clone, Copy, Debug, PartialEq, Keys)]
 #[keys(one_of)]
 pub enum Tail {
-    /// Underestimated: no size above `max` was ever seen, larger ones count as `max`.
+    /// Underestimated: sizes above `max` are observed as `max`.
     Cut {
-        /// The largest size.
+        /// The largest observed size.
         #[key(required = "max = \"1MB\"", form = Bytes, range = "(0, )")]
         max: u64,
     },
-    /// Overestimated: what lies above a quantile is farther from it by a factor.
+    /// Overestimated: sizes above a quantile are stretched away from it by a factor.
     Stretched {
         /// The quantile.
         #[key(required = "from = 0.9", range = "[0, 0.999999]")]
         from: f64,
-        /// The factor; below 1 it is an underestimate.
+        /// The factor; below 1 the tail is underestimated.
         #[key(required = "times = 3", range = "[0.001, 1000]")]
         times: f64,
     },
 }
 
 impl Tail {
-    /// `sizes` with this tail.
+    /// Returns `sizes` with this tail.
     ///
     /// # Errors
-    /// It leaves no distribution.
+    /// The result is not a distribution.
     pub fn applied(self, sizes: &SizeDistribution) -> Result<SizeDistribution, SizeError> {
         match self {
             Self::Cut { max } => sizes.capped(max as f64),
@@ -165,7 +173,7 @@ impl Tail {
     }
 }
 
-/// Byte counts of which none is below the one before it.
+/// Non-decreasing byte counts.
 #[derive(Clone, Copy, Debug)]
 struct NonDecreasing;
 
@@ -176,7 +184,7 @@ impl Form<Vec<u64>> for NonDecreasing {
         let all = ByteList::read(value, bounds)?;
         match all.windows(2).position(|pair| pair[1] < pair[0]) {
             Some(before) => {
-                let wrong = KeyError::new("thresholds decrease", "thresholds in increasing order");
+                let wrong = KeyError::new("the thresholds decrease", "thresholds in increasing order");
                 Err(KeyError::Item(before + 1, Box::new(wrong)))
             }
             None => Ok(all),

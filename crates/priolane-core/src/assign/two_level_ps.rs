@@ -1,5 +1,6 @@
-//! Two-level processor sharing (TLPS): a flow shares the link with all flows until it has had `th` bytes, then
-//! gets what those leave. The threshold of least mean sojourn, in closed form and by number.
+//! Two-level processor sharing (TLPS): a flow shares the link with all flows until it has received `th` bytes, then
+//! gets the capacity that those leave. Computes the threshold of least mean sojourn time, in closed form and
+//! numerically.
 //!
 //! Sizes are a mix of two exponentials, `1 - F(x) = p1 exp(-mu1 x) + (1 - p1) exp(-mu2 x)`, `mu1 > mu2`. With
 //! capacity 1 and `lambda = rho / E[X]` (Avrachenkov, Brown, Osipova, Annals of Operations Research 2009):
@@ -13,43 +14,43 @@
 //! G(x) = 1 - F(th + x),  k = lambda / (1 - rho_th),  b = 2 lambda (W + th) / (1 - rho_th)
 //! ```
 //!
-//! The last equation is Kleinrock's for processor sharing with batch arrivals: a batch is what one busy period
-//! of the first level leaves. With `G(x) = sum_i c_i exp(-mu_i x)` its Laplace transform leaves two unknowns,
+//! The last equation is Kleinrock's for processor sharing with batch arrivals: a batch is what one busy period of the
+//! first level leaves. With `G(x) = sum_i c_i exp(-mu_i x)`, its Laplace transform has two unknowns,
 //! `A_i = Int a(x) exp(-mu_i x) dx`, and the integral in `T` is `c_1 A_1 + c_2 A_2`:
 //!
 //! ```text
 //! A_j - k sum_i c_i (A_i + A_j) / (mu_i + mu_j) = 1 / mu_j + b sum_i c_i / (mu_i + mu_j)      j = 1, 2
 //! ```
 
-use super::solver::{Question, Refusal, ThresholdSolver};
+use super::solver::{SolverError, SolverInput, ThresholdSolver};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::sizes::{Segment, SizeDistribution, whole_bytes};
 
-/// Places between two rows of a linear table at which a fit is compared with it.
+/// Sampling points between two rows of a linear table, for the distance of a fit.
 const PLACES: u32 = 16;
 
-/// A mix of two exponential laws of size.
+/// A mixture of two exponential size distributions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Hyperexponential {
-    /// Probability of the first law, in (0, 1).
+    /// Probability of the first component, in (0, 1).
     pub p1: f64,
-    /// Rate of the first law, per byte: one over its mean.
+    /// Rate of the first component, per byte: the inverse of its mean.
     pub mu1: f64,
-    /// Rate of the second, per byte, below `mu1`.
+    /// Rate of the second component, per byte, below `mu1`.
     pub mu2: f64,
 }
 
 impl Hyperexponential {
-    /// The mix with the mean and variance of `sizes` whose two laws carry equal bytes (balanced means): with
-    /// `c2` the squared coefficient of variation, `p1 = (1 + sqrt((c2 - 1) / (c2 + 1))) / 2`,
+    /// Fits the mixture with the mean and variance of `sizes` whose components carry equal bytes (balanced means).
+    /// With `c2` the squared coefficient of variation, `p1 = (1 + sqrt((c2 - 1) / (c2 + 1))) / 2` and
     /// `mu_i = 2 p_i / E[X]` (docs/assumptions.md#two-level-fit).
     ///
-    /// `None` where `c2 <= 1`: sizes that vary no more than one exponential law are no mix.
+    /// `None` if `c2 <= 1`: sizes that vary no more than an exponential distribution are no mixture.
     pub fn fit(sizes: &SizeDistribution) -> Option<Self> {
         let mean = sizes.mean();
         let c2 = sizes.second_moment() / (mean * mean) - 1.0;
-        // A rounding error above 1, and the two laws are one.
+        // Within rounding of 1, the two components coincide.
         if c2 <= 1.0 + 1e-9 {
             return None;
         }
@@ -57,19 +58,19 @@ impl Hyperexponential {
         Some(Self { p1, mu1: 2.0 * p1 / mean, mu2: 2.0 * (1.0 - p1) / mean })
     }
 
-    /// `E[X]`, in bytes.
+    /// Returns `E[X]`, in bytes.
     pub fn mean(&self) -> f64 {
         self.p1 / self.mu1 + (1.0 - self.p1) / self.mu2
     }
 
-    /// The probability of a size above `x` bytes.
+    /// Returns the probability of a size above `x` bytes.
     pub fn beyond(&self, x: f64) -> f64 {
         let [c1, c2] = self.tail(x);
         c1 + c2
     }
 
-    /// The largest difference of cumulative probability between this law and `sizes` (Kolmogorov's distance),
-    /// looked for at all rows, on both sides of atoms, and at 16 places between rows of linear tables.
+    /// Returns the largest difference of cumulative probability to `sizes` (Kolmogorov distance), evaluated at all
+    /// rows, on both sides of atoms, and at 16 points between rows of linear tables.
     pub fn distance(&self, sizes: &SizeDistribution) -> f64 {
         let mut cdf = 0.0;
         let mut largest = 0.0_f64;
@@ -85,15 +86,15 @@ impl Hyperexponential {
         largest
     }
 
-    /// What the two laws have beyond `x`: `c_1`, `c_2`.
+    /// Returns the tails `c_1`, `c_2` of the components beyond `x`.
     fn tail(&self, x: f64) -> [f64; 2] {
         [self.p1 * libm::exp(-self.mu1 * x), (1.0 - self.p1) * libm::exp(-self.mu2 * x)]
     }
 }
 
-/// The threshold in bytes of about the least mean sojourn, `th*` above, at a load in (0, 1).
+/// Returns the threshold in bytes of approximately the least mean sojourn time, `th*` above, at a load in (0, 1).
 ///
-/// `None` where the formula has no positive value: the mean of the first law is above the gap of arrivals.
+/// `None` if the formula has no positive value: the mean of the first component is above the mean inter-arrival time.
 pub(crate) fn tlps_h2_approx(law: &Hyperexponential, load: f64) -> Option<f64> {
     let lambda = load / law.mean();
     let threshold = libm::log((law.mu1 - lambda) / (law.mu2 * (1.0 - load))) / (law.mu1 - law.mu2);
@@ -104,20 +105,21 @@ pub(crate) fn tlps_h2_approx(law: &Hyperexponential, load: f64) -> Option<f64> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Keys, Part)]
 #[part(
     name = "closed_form",
-    summary = "about the least mean sojourn of two-level processor sharing",
+    summary = "approximately minimizes the mean sojourn time of two-level processor sharing",
     source = "Avrachenkov, Brown, Osipova 2009; docs/assumptions.md#two-level-fit"
 )]
 pub struct ClosedForm;
 
 impl ThresholdSolver for ClosedForm {
-    fn solve(&self, question: &Question<'_>) -> Result<Vec<u64>, Refusal> {
+    fn solve(&self, question: &SolverInput<'_>) -> Result<Vec<u64>, SolverError> {
         let found = closed_form(question.sizes, question.load);
         found.map(|threshold| vec![threshold]).ok_or_else(|| {
             let what = format!(
-                "no mix of two exponentials fits sizes {:?}: their deviation is not above their mean",
+                "no mix of two exponentials fits sizes {:?}: their standard deviation is not above their \
+                 mean",
                 question.name
             );
-            Refusal::new(what, "solver = \"opt2\"")
+            SolverError::new(what, "solver = \"opt2\"")
         })
     }
 
@@ -126,14 +128,14 @@ impl ThresholdSolver for ClosedForm {
     }
 }
 
-/// [`tlps_h2_approx`] in whole bytes, at least 1, for the fit of `sizes`; `None` where there is no fit, or no
+/// Returns [`tlps_h2_approx`] in whole bytes, at least 1, for the fit of `sizes`; `None` without a fit, or without a
 /// threshold for it.
 pub fn closed_form(sizes: &SizeDistribution, load: f64) -> Option<u64> {
     let threshold = tlps_h2_approx(&Hyperexponential::fit(sizes)?, load)?;
     Some(whole_bytes(threshold))
 }
 
-/// The mean sojourn `T` of a flow with `threshold` bytes, in bytes at capacity 1, at a load in (0, 1).
+/// Returns the mean sojourn time `T` of a flow with `threshold` bytes, in bytes at capacity 1, at a load in (0, 1).
 pub fn mean_sojourn(law: &Hyperexponential, load: f64, threshold: f64) -> f64 {
     let lambda = load / law.mean();
     let (mu, c) = ([law.mu1, law.mu2], law.tail(threshold));

@@ -1,53 +1,72 @@
-//! Changes in mid-life, from applications, admission policies and controllers.
+//! Changes to running flows and to settings, made by applications, admission policies and controllers.
 
-use crate::ids::{Class, FlowId};
+use crate::ids::{Class, FlowId, HostId};
 use crate::units::Rate;
 
-/// A change that takes effect at an endpoint.
+/// A change at an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// A change of one flow that this endpoint sends; unknown and finished flows are ignored.
+    /// Changes one flow that this endpoint sends; unknown and finished flows are ignored.
     Flow(FlowId, Control),
-    /// New demotion thresholds for all flows of the host, those under way included. Transports without a ladder of
-    /// thresholds ignore it.
+    /// Sets new demotion thresholds for all flows of the host, running flows included. Transports without thresholds
+    /// ignore it.
     Thresholds(&'a Thresholds),
+    /// Another machine has taken the place of this host, for example after a restart. The endpoint silently drops every flow
+    /// to and from the old one, its queued packets, its path estimates and its ended flows. No event reports it.
+    ForgetHost(HostId),
+    /// The endpoint silently drops a flow that is being received or was received here, as if none of its packets had
+    /// arrived. The next packet opens the flow again.
+    ForgetReceived {
+        /// Its sender.
+        src: HostId,
+        /// The flow, as its sender calls it.
+        flow: FlowId,
+    },
+    /// The sender of a flow has given it up: what is here of it is dropped without a word, and packets of it that come late open
+    /// no flow.
+    EndReceived {
+        /// Its sender.
+        src: HostId,
+        /// The flow, as its sender calls it.
+        flow: FlowId,
+    },
 }
 
-/// A change of a flow in mid-life, from an application, an admission policy or a controller.
+/// A change to a running flow, made by an application, an admission policy or a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Control {
-    /// The flow's class from now on, 0 first.
+    /// Sets the flow's class from now on, 0 first.
     Class(Class),
-    /// The flow's class from the moment on at which nothing of it is on its way, so that it overtakes none of its own
-    /// packets; until then it sends nothing new (PASE, SIGCOMM 2014). A later `Class` or `Promote` replaces it.
+    /// Sets the flow's class once it has no packet in flight, so that it overtakes none of its own packets; until then
+    /// it sends nothing new (PASE, SIGCOMM 2014). A later `Class` or `Promote` replaces it.
     Promote(Class),
-    /// The flow's minimum rate and weight from now on (PACCP).
+    /// Sets the flow's minimum rate and weight from now on (PACCP).
     Weights {
-        /// Minimum rate; `None` asks for none.
+        /// Minimum rate; `None` for no minimum.
         theta: Option<Rate>,
-        /// Share of what is left, relative to a best-effort flow's 1, in thousandths.
+        /// Share of the remaining capacity, relative to 1 for a best-effort flow, in thousandths.
         w_milli: u32,
     },
-    /// Stop the flow and forget it; it never completes.
+    /// Stops the flow and deletes its state; it never completes.
     Abort,
 }
 
-/// Which of a host's ladders of demotion thresholds.
+/// Selects one of a host's sets of demotion thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThresholdSet {
-    /// The ladder of classes, which ports sort by.
+    /// Thresholds of the classes, by which ports sort.
     Class,
-    /// The ladder of levels inside the host.
+    /// Thresholds of the priority levels inside the host.
     HostLevel,
 }
 
-/// New thresholds of a ladder.
+/// New demotion thresholds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// The ladder.
+    /// The set that they replace.
     pub of: ThresholdSet,
-    /// In bytes, non-decreasing.
+    /// Thresholds in bytes, non-decreasing.
     pub bytes: Vec<u64>,
 }

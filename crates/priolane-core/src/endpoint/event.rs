@@ -1,78 +1,79 @@
-//! What an endpoint tells the applications and controllers of its host.
+//! Events that an endpoint reports to the applications and controllers of its host.
 
 use crate::ids::{Class, FlowId, HostId};
 use crate::units::{Span, Time};
 
-/// What an endpoint tells the host's applications and controllers.
+/// An event that an endpoint reports to the host's applications and controllers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The last payload byte of a flow arrived at this, the receiving, endpoint, or it learned of the last that
-    /// will not.
+    /// The last payload byte of a flow arrived at this endpoint, its receiver, or the endpoint learned that the last
+    /// missing bytes will not arrive.
     Delivered {
-        /// Its sender.
+        /// The sender of the flow.
         src: HostId,
-        /// The flow, as its sender calls it.
+        /// The flow, by its sender's identifier.
         flow: FlowId,
         /// When the packet that completed it arrived (the rx stamp).
         at: Time,
-        /// Payload bytes that were given up before they arrived; 0 for reliable transports.
+        /// Payload bytes that the sender gave up; 0 for reliable transports.
         missing: u64,
     },
-    /// More bytes from the start of a flow are here, the receiving host: all before `bytes`, but for those that an
-    /// unreliable sender gave up. The last one comes before `Delivered`. Only on real hosts.
+    /// This receiving host has more contiguous bytes from the start of a flow: all before `bytes`, except those that
+    /// an unreliable sender gave up. The last such event precedes `Delivered`. Only on real hosts.
     Readable {
-        /// Its sender.
+        /// The sender of the flow.
         src: HostId,
-        /// The flow, as its sender calls it.
+        /// The flow, by its sender's identifier.
         flow: FlowId,
-        /// Payload bytes from its start, more than ever before.
+        /// Payload bytes from the start of the flow; strictly increasing.
         bytes: u64,
     },
-    /// State of a flow to this host was dropped for a new flow of the same sender: no packet of it came for
+    /// State of an incoming flow was dropped in favour of a new flow of the same sender: no packet of it arrived for
     /// [`RealHost::idle`](super::RealHost::idle). It will not be delivered. Only on real hosts.
     Forgotten {
-        /// Its sender.
+        /// The sender of the flow.
         src: HostId,
-        /// The flow, as its sender calls it.
+        /// The flow, by its sender's identifier.
         flow: FlowId,
     },
-    /// The receiver of a flow has more bytes from its start: its sender will not send those before `bytes` again. Only on
-    /// real hosts, and not of transports that acknowledge whole flows (pHost, Homa). At the end only `Completed` says it.
+    /// The receiver of a flow has more contiguous bytes from its start; the sender will not retransmit those before
+    /// `bytes`. Only on real hosts, and not for transports that acknowledge whole flows (pHost, Homa). The end of a
+    /// flow is reported only by `Completed`.
     Acked {
         /// The flow.
         flow: FlowId,
-        /// Payload bytes from its start, more than ever before.
+        /// Payload bytes from the start of the flow; strictly increasing.
         bytes: u64,
     },
-    /// The sender of a flow knows all of it delivered (or stopped an unreliable one).
+    /// The sender knows that a flow is fully delivered (or has stopped an unreliable flow).
     Completed(FlowReport),
     /// A monitor interval of a flow ended at its sender.
     Report(FlowReport),
-    /// The class a flow's new packets carry changed by admission.
+    /// Admission changed the class of a flow's new packets.
     ClassChanged {
         /// The flow.
         flow: FlowId,
-        /// The class from now on.
+        /// The new class.
         class: Class,
     },
 }
 
-/// What the *sender* of a flow can observe of it.
+/// What the *sender* of a flow can observe about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowReport {
     /// The flow.
     pub flow: FlowId,
-    /// Payload bytes acknowledged so far, by SACK blocks too where the transport uses them, so that the repair of a
-    /// loss does not make them jump; those that an unreliable transport gave up included.
+    /// Payload bytes acknowledged so far. Includes SACK blocks if the transport uses them, so that the repair of a
+    /// loss causes no jump, and bytes that an unreliable transport gave up.
     pub bytes: u64,
-    /// Payload bytes still to be acknowledged; 0 at completion, `u64::MAX` for a flow without end.
+    /// Payload bytes not yet acknowledged; 0 at completion, `u64::MAX` for an endless flow.
     pub remaining: u64,
     /// Mean goodput since the flow started, in bits per second.
     pub rate_bps: u64,
-    /// Payload bytes sent again.
+    /// Retransmitted payload bytes.
     pub retransmitted: u64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
@@ -86,61 +87,61 @@ pub struct FlowReport {
     pub class_last: Class,
 }
 
-/// What an endpoint has counted since it was made.
+/// Counters of an endpoint since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Credits of its flows; `None` for transports whose credits no port limits.
     pub credits: Option<CreditStats>,
-    /// Payload that arrived here.
+    /// Payload that arrived at this host.
     pub payload: PayloadStats,
 }
 
-/// Packets of payload by the order in which they arrive.
+/// Counts payload packets by order of arrival.
 ///
-/// A packet is *reordered* if it begins before the end of the highest payload of its flow that arrived before it
-/// (Type-P-Reordered, RFC 4737 §3.3, with the packet's first byte, or its number in the flow, as the sequence number). Only
-/// packets that bring new payload count: duplicates, trimmed packets, and packets that the receiver discards (out of order
-/// at a go-back-N receiver) are in neither number. A receiver cannot tell a late packet from one that was sent again, so
-/// a retransmission that fills a gap is reordered too.
+/// A packet is *reordered* if it begins before the end of the highest payload of its flow that arrived earlier
+/// (Type-P-Reordered, RFC 4737 §3.3, with the packet's first byte, or its number in the flow, as the sequence number).
+/// Only packets with new payload count: neither number includes duplicates, trimmed packets, or packets that the
+/// receiver discards (out of order at a go-back-N receiver). A receiver cannot tell a late packet from a
+/// retransmission, so a retransmission that fills a gap counts as reordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PayloadStats {
-    /// Packets that brought new payload.
+    /// Packets with new payload.
     pub packets: u64,
-    /// Those of them that arrived reordered.
+    /// Packets with new payload that arrived reordered.
     pub reordered: u64,
 }
 
 impl PayloadStats {
-    /// Counts a packet with new payload that begins at `start`, where the highest payload of its flow that arrived before
-    /// ends at `highest`: both in bytes, or both in packets.
+    /// Counts a packet with new payload that begins at `start`. `highest` is the end of the highest payload of its
+    /// flow that arrived earlier. Both are in bytes, or both in packets.
     #[inline]
     pub(crate) fn count(&mut self, start: u64, highest: u64) {
         self.packets += 1;
         self.reordered += u64::from(start < highest);
     }
 
-    /// Adds `other`.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.packets += other.packets;
         self.reordered += other.reordered;
     }
 }
 
-/// Credits (tokens) by what became of them: those issued by receivers here, the others at senders here.
+/// Counts credits (tokens) by outcome: `issued` at the receivers of this host, the others at its senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CreditStats {
-    /// Credits that receivers gave to the network.
+    /// Credits that receivers sent.
     pub issued: u64,
-    /// Credits on which a sender sent a packet.
+    /// Credits for which a sender sent a packet.
     pub used: u64,
-    /// Credits that found nothing to send.
+    /// Credits that arrived when there was nothing to send.
     pub wasted: u64,
-    /// Credits that arrived too old to be used.
+    /// Credits that expired before they arrived.
     pub expired: u64,
 }
 
 impl CreditStats {
-    /// Adds `other`.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.issued += other.issued;
         self.used += other.used;

@@ -1,34 +1,34 @@
-//! Flows: what an application says of one when it starts it, and what a planned run knows besides.
+//! Flows: as applications request them, and as a planned run specifies them.
 
 use crate::ids::{Class, CoflowId, FlowId, HostId};
 use crate::units::{Rate, Time};
 
-/// A flow as its application requests it from the host that sends it: what any host knows.
+/// A flow as its application requests it from the sending host, without knowledge of the run's plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowRequest {
-    /// The flow's name, which its sender chooses.
+    /// The flow's identifier, chosen by its sender.
     pub id: FlowId,
     /// The receiving host; never this one.
     pub dst: HostId,
-    /// Payload bytes, at least 1; `None` for a flow without end.
+    /// Payload bytes, at least 1; `None` for an endless flow.
     pub size: Option<u64>,
-    /// When the application asked for it: now, or earlier where it was held back.
+    /// When the application requested it: now, or earlier if it was held back.
     pub start: Time,
-    /// The class it asks for before any assignment by bytes, 0 first.
+    /// The requested class, before any assignment by bytes; 0 first.
     pub class: Class,
-    /// When its last byte should have arrived, if it has a deadline.
+    /// When its last byte should have arrived; `None` without a deadline.
     pub deadline: Option<Time>,
-    /// What its path is a function of, besides switch and destination; on a real host what its source port is chosen by.
+    /// Input of the path hash, besides switch and destination; on a real host it selects the source port.
     pub entropy: u16,
-    /// Its place among all flows by an order of the application's, the first 0: of its coflow by bytes, where the scheme has
+    /// Rank of the flow in an order of the application, 0 first: the rank of its coflow by bytes, if the scheme has
     /// applications tell hosts.
     pub coflow_place: u32,
-    /// Its minimum rate and weight at the start, for transports that honour them.
+    /// Initial minimum rate and weight, for transports that honour them.
     pub weights: Weights,
 }
 
 impl FlowRequest {
-    /// A flow of `size` bytes to `dst` that starts at `start`: best effort, of class 0.
+    /// Creates a best-effort flow of class 0 with `size` bytes to `dst` that starts at `start`.
     pub fn new(id: FlowId, dst: HostId, size: Option<u64>, start: Time) -> Self {
         Self {
             id,
@@ -44,44 +44,44 @@ impl FlowRequest {
     }
 }
 
-/// A flow of a planned run: what applications request, where, and what only the plan knows.
+/// A flow of a planned run: the application's request, its source, and what only the plan knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSpec {
-    /// The flow's name, unique in the run.
+    /// The flow's identifier, unique in the run.
     pub id: FlowId,
     /// The sending host.
     pub src: HostId,
     /// The receiving host; never `src`.
     pub dst: HostId,
-    /// Payload bytes, at least 1; `None` for a flow without end.
+    /// Payload bytes, at least 1; `None` for an endless flow.
     pub size: Option<u64>,
     /// When the application starts it.
     pub start: Time,
-    /// The class it asks for before any admission or assignment by bytes, 0 first.
+    /// The requested class, before any admission or assignment by bytes; 0 first.
     pub class: Class,
-    /// When its last byte should have arrived, if it has a deadline.
+    /// When its last byte should have arrived; `None` without a deadline.
     pub deadline: Option<Time>,
-    /// The group of the experiment it belongs to.
+    /// The experiment group that it belongs to.
     pub group: u16,
-    /// What its path is a function of, besides switch and destination.
+    /// Input of the path hash, besides switch and destination.
     pub entropy: u16,
     /// The coflow of its group that it belongs to, if any.
     pub coflow: Option<CoflowId>,
-    /// The place of its coflow among all by bytes, the smallest 0, where the scheme has applications tell hosts; else 0.
+    /// Rank of its coflow among all coflows by bytes, the smallest 0, if the scheme has applications tell hosts; else 0.
     pub coflow_place: u32,
-    /// Its minimum rate and weight at the start, for transports that honour them.
+    /// Initial minimum rate and weight, for transports that honour them.
     pub weights: Weights,
 }
 
 impl FlowSpec {
-    /// What its application requests at its source.
+    /// Returns the request of its application at its source.
     pub fn request(&self) -> FlowRequest {
         let Self { id, dst, size, start, class, deadline, entropy, coflow_place, weights, .. } = *self;
         FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights }
     }
 
-    /// A flow of `size` payload bytes from the first host to the second, at the start of the run: of class, group and path 0,
-    /// best effort, without deadline or coflow.
+    /// Creates a flow of `size` payload bytes from the first host to the second, at the start of the run: class, group
+    /// and entropy 0, best effort, without deadline or coflow.
     pub const fn new(id: FlowId, (src, dst): (HostId, HostId), size: Option<u64>) -> Self {
         Self {
             id,
@@ -103,9 +103,9 @@ impl FlowSpec {
 /// What a flow (or a virtual machine) pays for: a minimum rate theta and a weight w (PACCP §III).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
-    /// Minimum rate; `None` asks for none.
+    /// Minimum rate; `None` for no minimum.
     pub theta: Option<Rate>,
-    /// Share of what is left, relative to a best-effort flow's 1, in thousandths; at least 1.
+    /// Share of the remaining capacity, relative to 1 for a best-effort flow, in thousandths; at least 1.
     pub w_milli: u32,
 }
 
@@ -113,12 +113,12 @@ impl Weights {
     /// Best effort: (theta, w) = (0, 1).
     pub const BEST_EFFORT: Self = Self { theta: None, w_milli: 1_000 };
 
-    /// w as a number.
+    /// Returns w as a number.
     pub fn w(self) -> f64 {
         f64::from(self.w_milli) / 1e3
     }
 
-    /// theta in bits per second; 0 without one.
+    /// Returns theta in bits per second; 0 without a minimum rate.
     pub fn theta_bps(self) -> u64 {
         self.theta.map_or(0, Rate::bps)
     }

@@ -1,72 +1,72 @@
-//! What an endpoint is told of its host when it is made.
+//! Properties of its host that an endpoint receives at creation.
 
 use crate::ids::HostId;
 use crate::units::{Rate, Span};
 
-/// The host that an endpoint is made for.
+/// The host of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalHost {
-    /// Its name in packets.
+    /// Its identifier in packets.
     pub id: HostId,
-    /// The rate of its line, both ways; above zero.
+    /// The rate of its link, in both directions; above zero.
     pub line: Rate,
-    /// What holds on a real host; `None` in a simulator, where timers are exact, paths are known, all hosts have one time,
-    /// no flow id is used twice and memory need only last for a run.
+    /// Settings of a real host; `None` in a simulator. There timers are exact, paths are known, all hosts share one
+    /// clock, no flow id is reused, and memory need only last for a run.
     pub real: Option<RealHost>,
 }
 
 impl LocalHost {
-    /// A host of a simulator.
+    /// Creates a host of a simulator.
     pub const fn simulated(id: HostId, line: Rate) -> Self {
         Self { id, line, real: None }
     }
 
-    /// A real host, with the defaults of [`RealHost`] and its `secret`.
+    /// Creates a real host with the defaults of [`RealHost`] and this `secret`.
     pub const fn real(id: HostId, line: Rate, secret: u64) -> Self {
         Self { id, line, real: Some(RealHost::new(secret)) }
     }
 
-    /// How long flows that ended are remembered; `None` for as long as the endpoint lives.
+    /// Returns how long ended flows are remembered; `None` for the life of the endpoint.
     pub fn time_wait(&self) -> Option<Span> {
         self.real.map(|real| real.time_wait)
     }
 
-    /// How much lateness of timers is made up; none where they are exact.
+    /// Returns how much lateness of timers is compensated; zero if timers are exact.
     pub fn catch_up(&self) -> Span {
         self.real.map_or(Span::ZERO, |real| real.catch_up)
     }
 }
 
-/// What a real host needs of its endpoint. Only with it there are [`Event::Readable`](super::Event::Readable) and
-/// [`Event::Acked`](super::Event::Acked).
+/// Settings of an endpoint on a real host. Only with them does it report [`Event::Readable`](super::Event::Readable)
+/// and [`Event::Acked`](super::Event::Acked).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealHost {
-    /// How long flows that ended are remembered, so that packets that come late are answered and open no flow: twice the
-    /// longest life of a packet (RFC 9293 §3.4.2). A sender may use a flow's id again after that time. Default: 2 s.
+    /// How long ended flows are remembered, so that late packets are answered and do not open a flow: twice the
+    /// maximum lifetime of a packet (RFC 9293 §3.4.2). A sender may reuse a flow's id after that time. Default: 2 s.
     pub time_wait: Span,
-    /// How its clock relates to those of other hosts. Default: independent.
+    /// Relation of its clock to those of other hosts. Default: independent.
     pub clocks: Clocks,
-    /// Packets that may wait in the endpoint for `poll_transmit`: one that finds no room is dropped, as in a full transmit
-    /// queue, and repaired as any loss. Payload that waits for its flow's turn does not count. Default: 4096.
+    /// Capacity, in packets, of the endpoint's queue for `poll_transmit`. A packet that finds no room is dropped, as
+    /// in a full transmit queue, and repaired like any loss. Payload not yet scheduled does not count. Default: 4096.
     pub outbox: u32,
-    /// How late a timer or a call of `poll_transmit` may be without a loss of rate: up to so much of what was due is made
-    /// up at once. Default: 5 ms, above a scheduler's tick.
+    /// How late a timer or a call of `poll_transmit` may be without loss of rate: at most this much overdue work is
+    /// sent at once. Default: 5 ms, above a scheduler tick.
     pub catch_up: Span,
-    /// The round-trip time of paths to hosts of which nothing is known and from which nothing was heard. Default: 100 us.
+    /// Initial round-trip time of paths to hosts without any information or samples. Default: 100 us.
     pub first_rtt: Span,
-    /// Unfinished flows of one other host of which state is kept, at least 1. Packets of one more are dropped, unless another
-    /// is idle. Default: 4096.
+    /// Unfinished incoming flows with state per remote host, at least 1. Packets of further flows are dropped, unless
+    /// another flow is idle. Default: 4096.
     pub flows_per_peer: u32,
-    /// Time without a packet after which an unfinished flow is idle: where its sender has as many as it may, it is forgotten for
-    /// a new one ([`Event::Forgotten`](super::Event::Forgotten)). Default: 60 s.
+    /// Time without a packet after which an unfinished flow is idle. If its sender has reached its flow limit, an idle
+    /// flow is dropped in favour of a new one ([`Event::Forgotten`](super::Event::Forgotten)). Default: 60 s.
     pub idle: Span,
-    /// What the hash of the flows that other hosts name depends on: a number drawn evenly that no other host knows, so that
-    /// none can name flows that share a place in the table. No default.
+    /// Key of the hash of the flows that other hosts name: a uniform random number that no other host knows, so that
+    /// no host can create flows that collide in the table. No default.
     pub secret: u64,
 }
 
 impl RealHost {
-    /// The defaults, with the host's `secret`.
+    /// Returns the defaults with the host's `secret`.
     pub const fn new(secret: u64) -> Self {
         Self {
             time_wait: Span::from_ms(2_000),
@@ -81,12 +81,12 @@ impl RealHost {
     }
 }
 
-/// How the clocks of two hosts relate.
+/// Relation of the clocks of two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clocks {
-    /// They agree but for errors that transports bear: stamps of two hosts are compared as they are.
+    /// They agree up to errors that transports tolerate: timestamps of two hosts are compared directly.
     Synchronised,
-    /// They differ by any amount and drift by up to some hundred parts per million: what two stamps of different hosts
-    /// differ by is corrected by an estimate of the offset.
+    /// They have any offset and drift by up to some hundred parts per million: the difference of two timestamps of
+    /// different hosts is corrected by an estimate of the offset.
     Independent,
 }

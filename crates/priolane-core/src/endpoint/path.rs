@@ -1,36 +1,36 @@
-//! What a driver knows of the path between two hosts.
+//! What a driver knows about the path between two hosts.
 
 use crate::units::{Rate, Span};
 
-/// The way between the two ends of a flow, while nothing else is on it.
+/// The path between the two ends of a flow on an idle network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// Links from the source to the destination.
     pub hops: u32,
-    /// The rate of the slowest of them: how fast a flow alone can be.
+    /// The rate of the slowest link: the highest rate of a flow without competition.
     pub rate: Rate,
-    /// What a full data packet and its answer take.
+    /// Base delays of a full data packet.
     pub data: BaseDelay,
-    /// What a control packet, such as a probe, and its answer take.
+    /// Base delays of a control packet, such as a probe.
     pub control: BaseDelay,
 }
 
-/// What a driver knows of a path: all of it in a simulator. A part that it does not know is measured, as far as a transport
-/// needs it.
+/// What a driver knows about a path: everything in a simulator. Transports measure the unknown parts that they need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathInfo {
-    /// As [`Path::hops`]. Unknown: 2, a switch between two hosts.
+    /// As [`Path::hops`]. If unknown: 2, a switch between two hosts.
     pub hops: Option<u32>,
-    /// As [`Path::rate`]. Unknown: what the path delivers while packets queue on it, before that the host's line.
+    /// As [`Path::rate`]. If unknown: the delivery rate while packets queue on the path; before that, the rate of the
+    /// host's link.
     pub rate: Option<Rate>,
-    /// As [`Path::data`]. Unknown: the least round-trip time seen, before that [`super::RealHost::first_rtt`].
+    /// As [`Path::data`]. If unknown: the minimum round-trip time seen; before that, [`super::RealHost::first_rtt`].
     pub data: Option<BaseDelay>,
-    /// As [`Path::control`]. Unknown: as `data`.
+    /// As [`Path::control`]. If unknown: as `data`.
     pub control: Option<BaseDelay>,
 }
 
 impl PathInfo {
-    /// Nothing.
+    /// All parts unknown.
     pub const UNKNOWN: Self = Self { hops: None, rate: None, data: None, control: None };
 }
 
@@ -41,24 +41,24 @@ impl From<Path> for PathInfo {
     }
 }
 
-/// What a packet takes on an empty network.
+/// Delays of a packet on an idle network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseDelay {
     /// From the start of its transmission to the arrival of its last bit at the other end.
     pub one_way: Span,
-    /// From the start of its transmission until its sender has processed the answer, a control packet.
+    /// From the start of its transmission until its sender has processed the reply, a control packet.
     pub round_trip: Span,
 }
 
 impl Path {
-    /// Two links of 10 Gbps and 10 us there and back, whatever the packet: for tests, and what a controller has before
-    /// its flow opens.
+    /// Two links of 10 Gbps with a round-trip time of 10 us for any packet: for tests, and for controllers before
+    /// their flow opens.
     pub const NOMINAL: Self = {
         let delay = BaseDelay { one_way: Span::from_us(5), round_trip: Span::from_us(10) };
         Self { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay }
     };
 
-    /// Bytes that fill the path: its rate times its round-trip time, at least 1.
+    /// Returns the bandwidth-delay product: rate times round-trip time, in bytes, at least 1.
     pub fn bdp(&self) -> u64 {
         self.rate.bytes_in(self.data.round_trip).max(1)
     }

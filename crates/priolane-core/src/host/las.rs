@@ -1,4 +1,4 @@
-//! Least attained service: the flow that has sent the fewest bytes, then the smaller flow id.
+//! Least attained service: the flow that has sent the fewest bytes goes first; ties go to the smaller flow id.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,11 +9,11 @@ use crate::ids::FlowId;
 use crate::keys::Keys;
 use crate::part::Part;
 
-/// The order `las`; it has no parameters.
+/// Parameters of the order `las`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "las",
-    summary = "the flow with the fewest bytes sent goes first (least attained service)",
+    summary = "the flow with the fewest bytes sent sends first (least attained service)",
     source = "Kleinrock, Queueing Systems 2 (1976) §4.6",
     requires = [PacketPull]
 )]
@@ -21,7 +21,7 @@ pub struct Config;
 
 impl HostOrder for Config {}
 
-/// The flow with the fewest bytes sent.
+/// Serves the flow with the fewest bytes sent.
 #[derive(Debug, Default)]
 pub struct Las {
     waiting: BinaryHeap<Reverse<(u64, FlowId, u32)>>,

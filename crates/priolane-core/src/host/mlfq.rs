@@ -1,8 +1,8 @@
-//! A multi-level feedback queue: strict levels, turns within a level (NOS2 §IV-B).
+//! A multi-level feedback queue: strict priority between levels, round robin within a level (NOS2 §IV-B).
 //!
-//! The level is that of the flow's next packet, found by its ladder, so a flow sinks as it sends. A flow
-//! that waits in a level and gets a retransmission of a better one is promoted: it then waits in the better
-//! level, and its old place is passed over.
+//! The level of a flow is that of its next packet, by its demotion thresholds, so a flow sinks as it sends. A flow
+//! that waits in a level and gets a retransmission of a better level is promoted: it then waits in the better level,
+//! and its old entry is skipped.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ use crate::part::Part;
     requires = [HostOrder]
 )]
 pub struct Config {
-    /// The levels, and where one ends and the next begins.
+    /// The levels and the demotion thresholds between them.
     #[keys(flatten)]
     pub demotion: Demotion,
 }
@@ -38,16 +38,16 @@ impl HostOrder for Config {
     }
 }
 
-/// A place in a level: the flow's slot, and the ticket it must still hold when its turn comes.
+/// An entry in a level: the flow's slot and its ticket. The entry is valid while the slot still has this ticket.
 type Place = (u32, u32);
 
-/// Strict levels with turns within.
+/// Strict priority between levels, round robin within a level.
 #[derive(Debug, Default)]
 pub struct Mlfq {
     levels: [VecDeque<Place>; CLASSES],
-    /// Bit `l` is set while level `l` has places.
+    /// Bit `l` is set while level `l` has entries.
     occupied: u16,
-    /// The ticket of each slot's valid place.
+    /// The ticket of each slot's valid entry.
     tickets: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! In what order a host sends: which of the flows that may send is next.
+//! Host schedulers: which of the eligible flows of a host sends next.
 
 mod fifo;
 mod las;
@@ -20,8 +20,8 @@ pub use srpt::Srpt;
 
 use crate::part::parts;
 
-/// Makes of the list of orders the enum of their parameters ([`Order`]), their kinds ([`SchedulerKind`]), and the
-/// enum of their schedulers ([`AnyScheduler`]).
+/// Defines, from the list of orders, the enum of their parameters ([`Order`]), of their kinds ([`SchedulerKind`]), and
+/// of their schedulers ([`AnyScheduler`]).
 macro_rules! orders {
     ($($(#[$doc:meta])* $kind:ident($config:ty): $scheduler:ty;)*) => {
         parts! {
@@ -32,7 +32,7 @@ macro_rules! orders {
         }
 
         impl Order {
-            /// The kind of scheduler that keeps it.
+            /// Returns the kind of scheduler that implements it.
             pub fn scheduler(&self) -> SchedulerKind {
                 match self { $(Self::$kind(_) => SchedulerKind::$kind),* }
             }
@@ -76,24 +76,24 @@ macro_rules! orders {
 }
 
 orders! {
-    /// Flows take turns, a packet each.
+    /// Round robin, one packet per flow.
     RoundRobin(round_robin::Config): RoundRobin;
-    /// Strict levels (`Candidate::level`), turns within a level (NOS2 §IV-B).
+    /// Strict priority between levels (`Candidate::level`), round robin within a level (NOS2 §IV-B).
     Mlfq(mlfq::Config): Box<Mlfq>;
-    /// The flow with the fewest bytes left.
+    /// The flow with the fewest bytes left goes first.
     Srpt(srpt::Config): Srpt;
-    /// The flow with the fewest bytes sent.
+    /// The flow with the fewest bytes sent goes first.
     Las(las::Config): Las;
-    /// The order of the transmit queue, which is filled in turns.
+    /// FIFO order of the transmit queue, which is filled round robin.
     Fifo(fifo::Config): RoundRobin;
-    /// The transport's own order, which asks no scheduler.
+    /// The transport's own order, without a scheduler.
     Own(own::Config): RoundRobin;
 }
 
 impl Order {
-    /// Flows take turns: the order of schemes that state none.
+    /// Round robin: the order of schemes that do not state one.
     pub const TURNS: Self = Self::RoundRobin(round_robin::Config);
 
-    /// The transport's own.
+    /// The transport's own order.
     pub const OWN: Self = Self::Own(own::Config);
 }

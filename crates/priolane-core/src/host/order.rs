@@ -1,22 +1,22 @@
-//! What the host row of a scheme says besides the kind of its scheduler.
+//! The interface of a host order to a scheme, besides the kind of its scheduler.
 
 use std::fmt::Debug;
 
 use crate::assign::Demotion;
 
-/// The order in which a host sends, as files state it.
+/// The order in which a host sends, as written in files.
 pub trait HostOrder: Debug {
-    /// Its levels by bytes sent. Default: it has none.
+    /// Returns its levels by bytes sent. Default: none.
     fn demotion(&self) -> Option<&Demotion> {
         None
     }
 
-    /// Its levels, to set their thresholds. Default: it has none.
+    /// Returns its levels, to set their thresholds. Default: none.
     fn demotion_mut(&mut self) -> Option<&mut Demotion> {
         None
     }
 
-    /// A warning for everyone who uses it. Default: none.
+    /// Returns a warning for all users of this order. Default: none.
     fn warning(&self) -> Option<&'static str> {
         None
     }

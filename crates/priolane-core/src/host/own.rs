@@ -1,14 +1,14 @@
-//! The order of a transport that decides itself which flow of a host goes next.
+//! The order of a transport that itself selects the next flow of a host.
 
 use super::order::HostOrder;
 use crate::keys::Keys;
 use crate::part::Part;
 
-/// The order `own`; it has no parameters.
+/// Parameters of the order `own`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "own",
-    summary = "the transport decides which flow goes next: pHost, NDP, Homa",
+    summary = "the transport decides which flow sends next: pHost, NDP, Homa",
     source = "docs/assumptions.md#receiver-driven",
     requires = [PacketPull]
 )]

@@ -1,4 +1,4 @@
-//! Flows take turns, one packet each, in the order in which they became able to send.
+//! Round robin, one packet per flow, in the order in which flows became eligible.
 
 use std::collections::VecDeque;
 
@@ -7,11 +7,11 @@ use super::scheduler::{Candidate, HostScheduler};
 use crate::keys::Keys;
 use crate::part::Part;
 
-/// The order `round_robin`; it has no parameters.
+/// Parameters of the order `round_robin`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "round_robin",
-    summary = "the flows of a host take turns, a packet each (packet-wise processor sharing)",
+    summary = "the flows of a host send in turn, one packet each (packet-wise processor sharing)",
     source = "Nagle, RFC 970 §5",
     requires = [PacketPull]
 )]
@@ -19,7 +19,7 @@ pub struct Config;
 
 impl HostOrder for Config {}
 
-/// Turns among the flows that may send.
+/// Round robin among the eligible flows.
 #[derive(Debug, Default)]
 pub struct RoundRobin {
     turns: VecDeque<u32>,

@@ -1,37 +1,37 @@
-//! The contract with a host's scheduler.
+//! The interface of host schedulers.
 
 use crate::ids::FlowId;
 
-/// What a scheduler may know of a flow that could send a packet.
+/// What a scheduler knows about a flow with a packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The flow's place in its endpoint's table; what `next` returns.
+    /// The flow's slot in its endpoint's table; returned by `next`.
     pub slot: u32,
-    /// The flow: breaks ties, smaller first.
+    /// The flow; the smaller id wins ties.
     pub flow: FlowId,
-    /// Level of its next packet inside the host, 0 first.
+    /// Level of its next packet inside the host; 0 is best.
     pub level: u8,
-    /// Payload bytes it has sent for the first time.
+    /// Payload bytes sent so far, retransmissions excluded.
     pub sent: u64,
-    /// Payload bytes it still has to send for the first time; `u64::MAX` without end.
+    /// Payload bytes not yet sent, retransmissions excluded; `u64::MAX` for an endless flow.
     pub remaining: u64,
 }
 
-/// Picks, among the flows that may send, the one whose packet goes next.
+/// Selects the next flow to send a packet.
 ///
-/// A flow is offered once when it becomes able to send, and again after each packet while it still is.
-/// An offered flow is held until `next` returns it: the endpoint then sends one packet of it or, if it
-/// can no longer send, drops it and asks again.
+/// A flow is offered when it becomes eligible, and again after each packet while it still is. The scheduler holds an
+/// offered flow until `next` returns it. The endpoint then sends one packet of it or, if the flow can no longer send,
+/// drops it and calls `next` again.
 pub trait HostScheduler: Send + std::fmt::Debug {
-    /// A flow that is not held may send.
+    /// Adds an eligible flow that the scheduler does not hold.
     fn offer(&mut self, candidate: Candidate);
 
-    /// The next packet of a flow that is held is now of a better level than when it was offered (a
-    /// retransmission came due). Default: it waits where it is.
+    /// Reports that the next packet of a held flow now has a better level than when it was offered (a retransmission
+    /// is due). Default: keeps its position.
     fn promote(&mut self, candidate: Candidate) {
         let _ = candidate;
     }
 
-    /// Takes out the flow that goes next; its slot.
+    /// Removes the next flow and returns its slot.
     fn next(&mut self) -> Option<u32>;
 }

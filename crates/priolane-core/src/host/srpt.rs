@@ -13,7 +13,7 @@ use crate::part::Part;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "srpt",
-    summary = "the flow with the fewest bytes left goes first",
+    summary = "the flow with the fewest remaining bytes sends first",
     source = "Schrage, Operations Research 16 (1968)",
     requires = [PacketPull]
 )]
@@ -21,7 +21,7 @@ pub struct Config;
 
 impl HostOrder for Config {
     fn warning(&self) -> Option<&'static str> {
-        Some("host srpt knows the size of every flow, which real hosts rarely do")
+        Some("host srpt needs the size of every flow, which real hosts rarely know")
     }
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::ids::FlowId;
 
 fn candidate(slot: u32, level: u8, sent: u64, remaining: u64) -> Candidate {
-    // Slots and flow ids run against each other, so that a tie broken by slot shows.
+    // Slots and flow ids have opposite orders, so that a tie broken by slot is detected.
     Candidate { slot, flow: FlowId(100 - slot), level, sent, remaining }
 }
 
@@ -49,7 +49,7 @@ fn a_promoted_flow_has_one_place_only() {
     mlfq.offer(candidate(2, 2, 0, 0));
     mlfq.promote(candidate(1, 0, 0, 0));
     assert_eq!(mlfq.next(), Some(1));
-    // Offered again at its old level while the place it left is still queued there: behind slot 3.
+    // Offered again at its old level while its old entry is still queued there: behind slot 3.
     mlfq.offer(candidate(3, 3, 0, 0));
     mlfq.offer(candidate(1, 3, 0, 0));
     assert_eq!(drain(&mut mlfq), [2, 3, 1]);

@@ -1,15 +1,15 @@
-//! Tables of keys behind a pointer: what reads keys can be kept in a list whatever the type of the table.
+//! Object-safe tables of keys: readers of keys can be stored in a list, independent of the type of the table.
 
 use std::any::Any;
 
-use super::{KeyError, Misfit, Table, Value};
+use super::{KeyConflict, KeyError, Table, Value};
 
-/// A [`Table`] whose type is not known.
+/// A type-erased [`Table`].
 pub trait AnyTable {
-    /// As [`Table::take`]; whether the table has the key.
+    /// As [`Table::take`]; returns whether the table has the key.
     ///
     /// # Errors
-    /// What `read` finds wrong, with the place of the value.
+    /// The error of `read`, with the location of the value.
     fn take_any(
         &mut self,
         key: &'static str,
@@ -23,18 +23,18 @@ pub trait AnyTable {
     fn missing_any(&self, key: &'static str, example: &str) -> AnyError;
 
     /// As [`Table::refuse`].
-    fn refuse_any(&self, misfit: Misfit) -> AnyError;
+    fn refuse_any(&self, misfit: KeyConflict) -> AnyError;
 }
 
-/// An error of a table whose type is not known.
+/// A type-erased error of a table.
 #[derive(Debug)]
 pub struct AnyError(Box<dyn Any>);
 
 impl AnyError {
-    /// The error of the table that it came from.
+    /// Returns the error as that of the table it came from.
     ///
     /// # Panics
-    /// If the table has another type of error.
+    /// If the table has another error type.
     pub fn of<T: Table>(self) -> T::Error {
         *self.0.downcast().expect("invariant: the error of the table that was read")
     }
@@ -58,21 +58,21 @@ impl<T: Table> AnyTable for T {
         AnyError(Box::new(self.missing(key, example)))
     }
 
-    fn refuse_any(&self, misfit: Misfit) -> AnyError {
+    fn refuse_any(&self, misfit: KeyConflict) -> AnyError {
         AnyError(Box::new(self.refuse(misfit)))
     }
 }
 
-/// `dyn AnyTable` as a table that [`super::Keys::read`] can take.
-pub struct Opaque<'t>(pub &'t mut dyn AnyTable);
+/// Adapts `dyn AnyTable` to a table that [`super::Keys::read`] accepts.
+pub struct DynTable<'t>(pub &'t mut dyn AnyTable);
 
-impl std::fmt::Debug for Opaque<'_> {
+impl std::fmt::Debug for DynTable<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Opaque").finish_non_exhaustive()
     }
 }
 
-impl Table for Opaque<'_> {
+impl Table for DynTable<'_> {
     type Error = AnyError;
 
     fn take<R>(
@@ -97,7 +97,7 @@ impl Table for Opaque<'_> {
         self.0.missing_any(key, example)
     }
 
-    fn refuse(&self, misfit: Misfit) -> AnyError {
+    fn refuse(&self, misfit: KeyConflict) -> AnyError {
         self.0.refuse_any(misfit)
     }
 }

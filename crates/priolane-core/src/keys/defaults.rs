@@ -1,8 +1,8 @@
-//! Structs of keys some of whose defaults are others than they declare.
+//! Structs of keys with some defaults overridden.
 
-use super::{KeyError, KeyInfo, Keys, Misfit, Table, Value};
+use super::{KeyConflict, KeyError, KeyInfo, Keys, Table, Value};
 
-/// A table in which keys that it lacks have these values.
+/// A table in which missing keys have these values.
 #[derive(Debug)]
 pub struct WithDefaults<'a, T> {
     table: &'a mut T,
@@ -10,7 +10,7 @@ pub struct WithDefaults<'a, T> {
 }
 
 impl<'a, T: Table> WithDefaults<'a, T> {
-    /// `table`, where it lacks keys with these words or quantities.
+    /// Wraps `table`; missing keys have these words or quantities.
     pub fn new(table: &'a mut T, defaults: &'a [(&'static str, &'static str)]) -> Self {
         Self { table, defaults }
     }
@@ -31,7 +31,7 @@ impl<T: Table> Table for WithDefaults<'_, T> {
         let mut read = Some(read);
         let found = self.table.take(key, |value| match read.take() {
             Some(read) => read(value),
-            None => Err(KeyError::new("this was read before", "")),
+            None => Err(KeyError::new("the key was already read", "")),
         })?;
         let (None, Some(read), Some(default)) = (&found, read, default_of(key, self.defaults)) else {
             return Ok(found);
@@ -47,7 +47,7 @@ impl<T: Table> Table for WithDefaults<'_, T> {
         self.table.missing(key, example)
     }
 
-    fn refuse(&self, misfit: Misfit) -> Self::Error {
+    fn refuse(&self, misfit: KeyConflict) -> Self::Error {
         self.table.refuse(misfit)
     }
 }
@@ -57,13 +57,13 @@ impl<T: Table> Table for WithDefaults<'_, T> {
 pub(crate) struct Empty;
 
 impl Table for Empty {
-    type Error = Misfit;
+    type Error = KeyConflict;
 
     fn take<R>(
         &mut self,
         _: &'static str,
         _: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
-    ) -> Result<Option<R>, Misfit> {
+    ) -> Result<Option<R>, KeyConflict> {
         Ok(None)
     }
 
@@ -71,22 +71,22 @@ impl Table for Empty {
         false
     }
 
-    fn missing(&self, key: &'static str, example: &str) -> Misfit {
-        Misfit::of(key, "this key is missing", format!("write {example}"))
+    fn missing(&self, key: &'static str, example: &str) -> KeyConflict {
+        KeyConflict::of(key, "the key is missing", format!("Add {example}"))
     }
 
-    fn refuse(&self, misfit: Misfit) -> Misfit {
+    fn refuse(&self, misfit: KeyConflict) -> KeyConflict {
         misfit
     }
 }
 
-/// The keys `K` of a table that states none, with `defaults` in place of their own.
+/// Returns the keys `K` of an empty table, with `defaults` instead of the declared ones.
 pub fn with_defaults<K: Keys>(defaults: &[(&'static str, &'static str)]) -> K {
     let read = K::read(&mut WithDefaults::new(&mut Empty, defaults));
     read.expect("invariant: defaults are values of their keys and fit each other")
 }
 
-/// Describes `K` with `defaults` in place of its own.
+/// Describes `K` with `defaults` instead of the declared ones.
 pub fn describe_with<K: Keys>(out: &mut Vec<KeyInfo>, defaults: &[(&'static str, &'static str)]) {
     let first = out.len();
     K::describe(out);
@@ -97,14 +97,14 @@ pub fn describe_with<K: Keys>(out: &mut Vec<KeyInfo>, defaults: &[(&'static str,
     }
 }
 
-/// Describes those keys of `K` that `out` does not have: kinds of a part may share some.
+/// Describes the keys of `K` that are not in `out`, since kinds of a part may share keys.
 pub fn describe_new<K: Keys>(out: &mut Vec<KeyInfo>) {
     let mut keys = Vec::new();
     K::describe(&mut keys);
     append_new(keys, out);
 }
 
-/// Appends those of `keys` that `out` does not have.
+/// Appends the keys that are not in `out`.
 pub fn append_new(keys: Vec<KeyInfo>, out: &mut Vec<KeyInfo>) {
     for key in keys {
         if out.iter().all(|other| other.name != key.name) {

@@ -1,47 +1,47 @@
-//! How values of each type are read and written.
+//! Readers and writers for values of each type.
 
 use super::{Bounds, KeyError, Schema, Value, Written};
 use crate::ids::HostId;
 use crate::quantity::{self, show_bytes, show_limit, show_rate, show_span};
 use crate::units::{Limit, Rate, Span};
 
-/// A type whose values stand in files.
+/// A type of values in files.
 pub trait KeyValue: Sized {
     /// The unit, for the documentation; empty for a plain number or word.
     const UNIT: &'static str;
 
-    /// Reads a value, a number within `bounds`.
+    /// Reads a value; numbers must be within `bounds`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the value.
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError>;
 
-    /// The value as it is written.
+    /// Returns the value as it is written.
     fn write(&self) -> Written;
 
-    /// What its values are.
+    /// Returns the schema of its values.
     fn schema() -> Schema;
 }
 
-/// A way to read and write values of the type `T`.
+/// A format of values of the type `T` in files.
 pub trait Form<T> {
     /// The unit, for the documentation.
     const UNIT: &'static str;
 
-    /// Reads a value, a number within `bounds`.
+    /// Reads a value; numbers must be within `bounds`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the value.
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<T, KeyError>;
 
-    /// The value as it is written.
+    /// Returns the value as it is written.
     fn write(value: &T) -> Written;
 
-    /// What its values are.
+    /// Returns the schema of its values.
     fn schema() -> Schema;
 }
 
-/// The form that a type has by itself.
+/// The default form of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -61,7 +61,7 @@ impl<T: KeyValue> Form<T> for Plain {
     }
 }
 
-/// Whole numbers as numbers of bytes: `"1.5MB"`.
+/// Integers written as numbers of bytes: `"1.5MB"`.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes;
 
@@ -105,11 +105,11 @@ impl Form<Vec<u64>> for ByteList {
     }
 }
 
-/// Lists that have at least one item.
+/// Lists with at least one item.
 #[derive(Clone, Copy, Debug)]
-pub struct Filled;
+pub struct NonEmpty;
 
-impl<T: KeyValue> Form<Vec<T>> for Filled {
+impl<T: KeyValue> Form<Vec<T>> for NonEmpty {
     const UNIT: &'static str = T::UNIT;
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<T>, KeyError> {
@@ -130,17 +130,17 @@ impl<T: KeyValue> Form<Vec<T>> for Filled {
     }
 }
 
-/// Numbers that are kept as whole multiples of one part in `N`: 1.5 is 1,500 thousandths.
+/// Fixed-point numbers, stored as whole multiples of 1 / `N`: 1.5 is 1,500 thousandths.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts<const N: u32>;
+pub(crate) struct FixedPoint<const N: u32>;
 
-/// Numbers that are kept to thousandths.
-pub(crate) type Thousandths = Parts<1_000>;
+/// Numbers stored in thousandths.
+pub(crate) type Thousandths = FixedPoint<1_000>;
 
-/// Numbers that are kept to millionths.
-pub(crate) type Millionths = Parts<1_000_000>;
+/// Numbers stored in millionths.
+pub(crate) type Millionths = FixedPoint<1_000_000>;
 
-impl<const N: u32> Form<u32> for Parts<N> {
+impl<const N: u32> Form<u32> for FixedPoint<N> {
     const UNIT: &'static str = "";
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<u32, KeyError> {
@@ -163,10 +163,10 @@ impl<const N: u32> Form<u32> for Parts<N> {
     }
 }
 
-/// Reads an option: `word`, if there is one, or what `none` is written as, for nothing.
+/// Reads an optional value: the word `word`, if given, or the literal `none` stand for `None`.
 ///
 /// # Errors
-/// Those of the form.
+/// An error of the form.
 pub fn read_option<F: Form<T>, T>(
     value: &Value<'_>,
     word: Option<&str>,
@@ -176,7 +176,7 @@ pub fn read_option<F: Form<T>, T>(
     if matches!(value, Value::Text(text) if Some(*text) == word) || *value == none.as_value() {
         return Ok(None);
     }
-    // "0us" is "0ps".
+    // "0us" equals "0ps".
     if F::read(value, &Bounds::ANY).is_ok_and(|found| F::write(&found) == *none) {
         return Ok(None);
     }
@@ -295,7 +295,7 @@ impl KeyValue for Span {
         let span = quantity::span(value.quantity("5us")?)?;
         match bounds.has(span.0 as f64) {
             true => Ok(span),
-            false => Err(KeyError::new("this is zero", "a time above zero, such as \"5us\"")),
+            false => Err(KeyError::new("the value is zero", "a time above zero, such as \"5us\"")),
         }
     }
 
@@ -358,7 +358,7 @@ impl<T: KeyValue> KeyValue for Vec<T> {
     }
 }
 
-/// Makes an enum of two variants a value that files state as false or true.
+/// Implements `KeyValue` for an enum of two variants that files write as false or true.
 macro_rules! truth_value {
     ($type:ident: $no:ident, $yes:ident) => {
         impl $crate::keys::KeyValue for $type {

@@ -1,9 +1,9 @@
-//! The keys of a part in a file. Each key is declared once, beside the algorithm that uses it.
+//! The keys of a part in a file. Each key is declared once, next to the algorithm that uses it.
 //!
 //! ```text
 //! #[derive(Keys)]      a struct of keys              reader, writer, defaults, documentation
-//! #[derive(Words)]     an enum of words              the same of a value that is one of several words
-//! #[derive(Part)]      a struct of keys              its name, and what it needs of other parts
+//! #[derive(Words)]     an enum of words              the same for a value that is one of several words
+//! #[derive(Part)]      a struct of keys              its name, and what it requires of other parts
 //!
 //! #[keys(group = "dctcp", check = Self::check)]      of the struct: keys of one group keep their values where the kind
 //!                                                    of a part changes; `check` compares keys with each other
@@ -12,25 +12,25 @@
 //!
 //! | attribute of a key | meaning |
 //! |---|---|
-//! | `default = EXPR` | the value where the file states none; may use keys declared above it |
+//! | `default = EXPR` | the value if the file states none; may use keys declared above it |
 //! | `required = "g = 0.1"` | the file must state it; an example for the message |
-//! | `auto = LITERAL`, `off = LITERAL`, `none = LITERAL` | of an `Option`: `None` is written as the literal; `"auto"` or `"off"` is read for it too; it is the default unless another is stated |
-//! | `optional` | of an `Option`: `None` is not written |
-//! | `range = "(0, 1]"` | the interval of numbers; `"(0, )"` of a time means above zero |
-//! | `group = "classes"` | another group than that of the struct: kinds of that group have the same key; `""`: no other kind has it |
+//! | `auto = LITERAL`, `off = LITERAL`, `none = LITERAL` | for an `Option`: `None` is written as the literal; the word `"auto"` or `"off"` also means `None`; it is the default unless another is stated |
+//! | `optional` | for an `Option`: `None` is not written |
+//! | `range = "(0, 1]"` | the interval of valid numbers; `"(0, )"` for a time means above zero |
+//! | `group = "classes"` | another group than that of the struct: kinds of that group share the key; `""`: no other kind has it |
 //! | `unit`, `source` | for the documentation |
-//! | `shown = "by preset"` | the default in words, where it depends on other keys |
+//! | `shown = "depends on preset"` | the default in words, if it depends on other keys |
 //! | `form = Bytes` | another [`Form`] than that of the type |
-//! | `skip_default` | not written where it is the default |
+//! | `skip_default` | not written if it is the default |
 //!
-//! `#[keys(flatten)]` marks a struct whose keys stand in the same table, `#[keys(flatten, defaults(stop = "sender"))]` one
-//! of which some defaults are others, and `#[keys(skip)]` a field that is no key: it is set when a run is built.
-//! The doc comment of a field is the meaning of its key.
+//! `#[keys(flatten)]` marks a struct whose keys are in the same table; `#[keys(flatten, defaults(stop = "sender"))]`
+//! also overrides some of its defaults. `#[keys(skip)]` marks a field that is not a key: it is set when a run is
+//! built. The doc comment of a field is the meaning of its key.
 //!
-//! `#[derive(Keys)]` of an enum with `#[keys(tag = "expiry", default = "switch")]`: the word under the tag says which
-//! variant it is, whose struct of keys stands in the same table. With `#[keys(one_of)]` the variants' fields are keys: the
-//! table has the first key of exactly one variant, and that says which it is (`{ shared = "240pkt" }` or
-//! `{ per_queue = "64KiB" }`); a variant without fields is a word in place of the table.
+//! `#[derive(Keys)]` for an enum with `#[keys(tag = "expiry", default = "switch")]`: the word under the tag selects
+//! the variant, whose struct of keys is in the same table. With `#[keys(one_of)]`, the fields of the variants are
+//! keys. The table has the first key of exactly one variant, which selects the variant (`{ shared = "240pkt" }` or
+//! `{ per_queue = "64KiB" }`); a variant without fields is a word instead of the table.
 //!
 //! A struct of keys is the value of a key with `form = InTable`.
 
@@ -40,18 +40,18 @@ mod forms;
 mod nested;
 mod value;
 
-pub use any_table::Opaque;
+pub use any_table::DynTable;
 pub(crate) use any_table::{AnyError, AnyTable};
 pub(crate) use defaults::Empty;
 pub use defaults::{WithDefaults, append_new, describe_new, describe_with, with_defaults};
 pub(crate) use forms::truth_value;
 pub(crate) use forms::{ByteList, Millionths, Thousandths};
-pub use forms::{Bytes, Filled, Form, KeyValue, Plain, read_option};
+pub use forms::{Bytes, Form, KeyValue, NonEmpty, Plain, read_option};
 pub use nested::{InTable, Tables, only_one_of, read_one_of};
 pub use priolane_derive::{Keys, Words};
 pub use value::{Bound, Bounds, KeyError, Value, Written};
 
-/// Keys as they are written, in the order of their declaration.
+/// Keys with their values as written, in the order of their declaration.
 pub type Pairs = Vec<(&'static str, Written)>;
 
 /// A struct of keys.
@@ -59,13 +59,13 @@ pub trait Keys: Sized {
     /// Reads the keys from `table`.
     ///
     /// # Errors
-    /// What is wrong with a value, or with how values fit each other.
+    /// An invalid value, or values that conflict.
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error>;
 
     /// Appends the keys with their values to `out`.
     fn write(&self, out: &mut Pairs);
 
-    /// Appends what is to be known of each key to `out`.
+    /// Appends the description of each key to `out`.
     fn describe(out: &mut Vec<KeyInfo>);
 }
 
@@ -80,89 +80,89 @@ impl Keys for () {
     fn describe(_: &mut Vec<KeyInfo>) {}
 }
 
-/// A table that keys are read from: it knows the file and the line of each value.
+/// A table that keys are read from. It knows the file and the line of each value.
 pub trait Table {
-    /// A mistake with its place.
+    /// An error with its location.
     type Error: 'static;
 
-    /// Takes the value of `key` and reads it; `None` where the table has no such key.
+    /// Removes the value of `key` and reads it; `None` if the table has no such key.
     ///
     /// # Errors
-    /// What `read` finds wrong, with the place of the value.
+    /// The error of `read`, with the location of the value.
     fn take<R>(
         &mut self,
         key: &'static str,
         read: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
     ) -> Result<Option<R>, Self::Error>;
 
-    /// Whether the table has `key`; this does not take it.
+    /// Returns whether the table has `key`, without removing it.
     fn has(&self, key: &str) -> bool;
 
-    /// The error that `key`, which the table lacks, must be there; `example` shows how it would be written.
+    /// Returns the error that the required key `key` is missing; `example` shows how to write it.
     fn missing(&self, key: &'static str, example: &str) -> Self::Error;
 
-    /// The error that values of the table do not fit each other.
-    fn refuse(&self, misfit: Misfit) -> Self::Error;
+    /// Returns the error that values of the table conflict.
+    fn refuse(&self, misfit: KeyConflict) -> Self::Error;
 }
 
-/// Values that do not fit each other.
+/// Values that conflict.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit {
-    /// The key at fault, with points between it and those of the tables that it is in; `None` for the table as a whole.
+pub struct KeyConflict {
+    /// The path of the key at fault, with dots between tables; `None` for the table as a whole.
     pub key: Option<&'static str>,
     /// What is wrong.
     pub what: String,
-    /// What would be right.
+    /// What to write instead.
     pub fix: String,
 }
 
-impl Misfit {
-    /// Of the table as a whole.
+impl KeyConflict {
+    /// Creates an error of the table as a whole.
     pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { key: None, what: what.into(), fix: fix.into() }
     }
 
-    /// Of the value of `key`.
+    /// Creates an error of the value of `key`.
     pub fn of(key: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { key: Some(key), what: what.into(), fix: fix.into() }
     }
 }
 
-/// What is to be known of a key.
+/// The description of a key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeyInfo {
     /// Its name in files.
     pub name: &'static str,
-    /// The group of keys that it belongs to: kinds of a part with the same group share its keys.
+    /// The group of the key: kinds of a part with the same group share its keys.
     pub group: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
     /// Its unit; empty for a plain number or word.
     pub unit: &'static str,
-    /// The numbers that it may be.
+    /// The valid numbers.
     pub bounds: Bounds,
-    /// What holds if it is left out, as it would be written; empty if nothing does.
+    /// The value if the key is missing, as it would be written; empty if there is none.
     pub default: String,
-    /// Where meaning and default come from.
+    /// The source of meaning and default.
     pub source: &'static str,
-    /// Whether it must be stated.
+    /// Whether the key is required.
     pub required: bool,
-    /// How it is written that there is no value; `None` if there must be one, or if the key is then left out.
+    /// How files write that there is no value; `None` if a value is required, or if the key is then omitted.
     pub none: Option<NoValue>,
-    /// What its value is.
+    /// The schema of its value.
     pub schema: Schema,
 }
 
-/// How a file states that a key has no value.
+/// How files write that a key has no value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NoValue {
     /// A word: `auto` or `off`.
     pub word: Option<&'static str>,
-    /// What is written, and read as well as the word, such as `0` or `false`.
+    /// The literal that is written, and read like the word; such as `0` or `false`.
     pub literal: Written,
 }
 
-/// What a value is, as JSON Schema tells kinds of values apart.
+/// The type of a value, in terms of JSON Schema.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Schema {
     /// True or false.
@@ -171,7 +171,7 @@ pub enum Schema {
     Integer,
     /// A number, or a fraction in a string.
     Number,
-    /// A string with a quantity, such as this one.
+    /// A string with a quantity, such as this example.
     Quantity(&'static str),
     /// One of these words, each with its meaning.
     Words(&'static [(&'static str, &'static str)]),
@@ -179,22 +179,22 @@ pub enum Schema {
     Text,
     /// Any value.
     Any,
-    /// Such a value, or a list of such.
+    /// One such value, or a list of them.
     OneOrMore(Box<Schema>),
     /// A list of such values.
     List(Box<Schema>),
-    /// A table of these keys.
+    /// A table with these keys.
     Table(Vec<KeyInfo>),
-    /// A table of such values by keys of the user's own, of which this is an example.
+    /// A table of such values with user-defined keys, of which the first field is an example.
     Map(&'static str, Box<Schema>),
-    /// One of these words, each with its meaning, or a table in which one of some keys chooses the others.
+    /// One of these words, each with its meaning, or a table in which one key selects the others.
     OneOf(&'static [(&'static str, &'static str)], Vec<KeyInfo>),
 }
 
 /// Serializes keys as a map, in their order.
 ///
 /// # Errors
-/// Those of `s`.
+/// An error of `s`.
 pub fn serialize<K: Keys, S: serde::Serializer>(keys: &K, s: S) -> Result<S::Ok, S::Error> {
     let mut pairs = Pairs::new();
     keys.write(&mut pairs);

@@ -1,6 +1,6 @@
 //! Keys of a table that is itself the value of a key.
 
-use super::{Bounds, Form, KeyError, Keys, Misfit, Pairs, Schema, Table, Value, Written};
+use super::{Bounds, Form, KeyConflict, KeyError, Keys, Pairs, Schema, Table, Value, Written};
 
 /// A struct of keys as the value of one key: `ecn = { per = "port", at = { ... } }`.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ impl<K: Keys> Form<K> for InTable {
     }
 }
 
-/// Structs of keys in a list of tables, at least one.
+/// A list of tables, each with the keys of one struct; at least one.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables;
 
@@ -63,7 +63,7 @@ impl<K: Keys> Form<Vec<K>> for Tables {
 /// A table in memory.
 struct Nested<'v> {
     entries: &'v [(&'v str, Value<'v>)],
-    /// The keys that were asked for.
+    /// The keys that were read.
     read: Vec<&'static str>,
 }
 
@@ -89,7 +89,7 @@ impl Table for Nested<'_> {
         KeyError::Missing { key, example: example.to_owned(), read: self.read.clone() }
     }
 
-    fn refuse(&self, misfit: Misfit) -> KeyError {
+    fn refuse(&self, misfit: KeyConflict) -> KeyError {
         let wrong = KeyError::new(misfit.what, misfit.fix);
         let within = |inner, key: &str| KeyError::Key(key.to_owned(), Box::new(inner));
         match misfit.key.filter(|key| key.split('.').next().is_some_and(|first| self.has(first))) {
@@ -99,26 +99,26 @@ impl Table for Nested<'_> {
     }
 }
 
-/// Which of `keys`, of which a table must have exactly one, it has; `example` shows how the first would be written.
+/// Returns the index of the only one of `keys` that the table has; `example` shows how to write the first.
 ///
 /// # Errors
-/// There is none, or more than one.
+/// The table has none of `keys`, or more than one.
 pub fn only_one_of<T: Table>(table: &T, keys: &[&'static str], example: &str) -> Result<usize, T::Error> {
     let mut stated = keys.iter().enumerate().filter(|(_, key)| table.has(key));
     match (stated.next(), stated.next()) {
         (Some((place, _)), None) => Ok(place),
         (Some((_, first)), Some((_, second))) => {
-            let what = format!("both {first} and {second} are stated");
-            Err(table.refuse(Misfit::of(second, what, "one of them")))
+            let what = format!("both {first} and {second} are set");
+            Err(table.refuse(KeyConflict::of(second, what, "only one of them")))
         }
         (None, _) => Err(table.missing(keys[0], example)),
     }
 }
 
-/// Reads an enum of structs of keys told apart by a key, or one of `words`; `forms` shows all of them.
+/// Reads one of `words`, or an enum of structs of keys from a table; `forms` lists all notations.
 ///
 /// # Errors
-/// The value is neither, or those of the keys.
+/// The value is neither, or an error of the keys.
 pub fn read_one_of<K: Keys + Clone>(
     value: &Value<'_>,
     words: &[(&'static str, K)],
@@ -129,10 +129,7 @@ pub fn read_one_of<K: Keys + Clone>(
         Value::Text(text) => {
             let found = words.iter().find(|(word, _)| word == text);
             found.map(|(_, meant)| meant.clone()).ok_or_else(|| {
-                KeyError::new(
-                    format!("there is no {:?} here", text.chars().take(60).collect::<String>()),
-                    forms,
-                )
+                KeyError::new(format!("unknown value {:?}", text.chars().take(60).collect::<String>()), forms)
             })
         }
         other => Err(other.unfit(forms)),

@@ -13,7 +13,7 @@ enum Mode {
     LineRate,
 }
 
-/// Keys that stand in the same table.
+/// Keys in the same table.
 #[derive(Clone, PartialEq, Debug, Keys)]
 #[keys(group = "inner")]
 struct Inner {
@@ -54,8 +54,8 @@ struct Outer {
 }
 
 impl Outer {
-    fn check(&mut self) -> Result<(), Misfit> {
-        if self.count == 9 { Err(Misfit::of("count", "nine", "less")) } else { Ok(()) }
+    fn check(&mut self) -> Result<(), KeyConflict> {
+        if self.count == 9 { Err(KeyConflict::of("count", "nine", "less")) } else { Ok(()) }
     }
 }
 
@@ -65,7 +65,7 @@ struct Memory(Vec<(&'static str, Written)>);
 enum Error {
     Of(&'static str, KeyError),
     Missing(&'static str),
-    Misfit(Misfit),
+    KeyConflict(KeyConflict),
 }
 
 impl Table for Memory {
@@ -88,8 +88,8 @@ impl Table for Memory {
         Error::Missing(key)
     }
 
-    fn refuse(&self, misfit: Misfit) -> Error {
-        Error::Misfit(misfit)
+    fn refuse(&self, misfit: KeyConflict) -> Error {
+        Error::KeyConflict(misfit)
     }
 }
 
@@ -109,7 +109,7 @@ fn an_empty_table_has_the_defaults() {
         (read.g, read.other, read.packets, read.rtt, read.count, read.seven),
         (0.5, 0.5, None, None, 3, 7)
     );
-    // The inner default is the outer's.
+    // The default of the inner key is the one that the outer struct sets.
     assert_eq!(read.inner, Inner { mode: Mode::LineRate, time: Span::from_us(5) });
     assert_eq!(Inner::default().mode, Mode::Slow);
 }
@@ -158,15 +158,15 @@ fn each_mistake_says_what_would_be_right() {
     assert_eq!(fix("g", Written::Integer(0)).2, "a number above 0 and at most 1");
     assert_eq!(fix("g", Written::Float(f64::NAN)).1, "NaN is out of range");
     assert_eq!(fix("count", Written::Integer(300)).2, "a whole number from 1 to 9");
-    assert_eq!(fix("count", text("3")).1, "this is a string");
-    assert_eq!(fix("time", text("0us")).1, "this is zero");
-    assert_eq!(fix("time", Written::Integer(5)).1, "this bare number has no unit");
+    assert_eq!(fix("count", text("3")).1, "the value is a string");
+    assert_eq!(fix("time", text("0us")).1, "the value is zero");
+    assert_eq!(fix("time", Written::Integer(5)).1, "the number has no unit");
     assert_eq!(fix("packets", Written::Integer(70_000)).2, "a whole number from 0 to 65535");
     let word = read(&[("mode", text("slwo"))]);
     let known = vec!["slow", "line-rate"];
     assert_eq!(word, Err(Error::Of("mode", KeyError::Word { given: "slwo".into(), known })));
-    let nine = Misfit::of("count", "nine", "less");
-    assert_eq!(read(&[("count", Written::Integer(9))]), Err(Error::Misfit(nine)));
+    let nine = KeyConflict::of("count", "nine", "less");
+    assert_eq!(read(&[("count", Written::Integer(9))]), Err(Error::KeyConflict(nine)));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn keys_are_described_from_their_declaration() {
     assert_eq!(of("mode").schema, Schema::Words(words));
 }
 
-/// Told apart by keys.
+/// Variants selected by their keys.
 #[derive(Clone, PartialEq, Debug, Keys)]
 #[keys(one_of)]
 enum Room {
@@ -242,7 +242,7 @@ fn a_key_chooses_the_form_of_a_table_and_a_word_stands_for_one() {
     assert_eq!(room(shared.clone()), Ok(Room::Shared { bytes: 2_000, weight: None }));
     let dynamic = table(&[("dynamic", text("3kB")), ("alpha", Written::Float(0.5))]);
     assert_eq!(room(dynamic.clone()), Ok(Room::Dynamic { size: 3_000, alpha: 0.5 }));
-    // What is nothing by default is not written.
+    // Keys whose default is `None` are not written.
     for written in [text("unbounded"), shared, dynamic] {
         assert_eq!(KeyValue::write(&room(written.clone()).unwrap()), written);
     }
@@ -257,7 +257,7 @@ fn a_mistake_inside_a_table_is_told_with_its_key() {
         other => panic!("{other:?}"),
     };
     let both = room(&[("shared", text("1kB")), ("dynamic", text("1kB"))]);
-    let wrong = KeyError::new("both shared and dynamic are stated", "one of them");
+    let wrong = KeyError::new("both shared and dynamic are set", "only one of them");
     assert_eq!(both, KeyError::Key("dynamic".to_owned(), Box::new(wrong)));
     let example = "shared = \"1kB\"".to_owned();
     assert_eq!(room(&[]), KeyError::Missing { key: "shared", example, read: vec![] });
@@ -271,7 +271,7 @@ fn a_mistake_inside_a_table_is_told_with_its_key() {
     let forms = "{ shared = \"1kB\" } | { dynamic = \"1MB\", alpha = 1 }";
     let word = with_tables(&[("room", text("boundless"))]).unwrap_err();
     let fix = format!("\"unbounded\" | {forms}");
-    assert_eq!(word, Error::Of("room", KeyError::new("there is no \"boundless\" here", fix)));
+    assert_eq!(word, Error::Of("room", KeyError::new("unknown value \"boundless\"", fix)));
 }
 
 #[test]

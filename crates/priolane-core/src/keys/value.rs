@@ -1,4 +1,4 @@
-//! Values of a file, what may be wrong with one, and how one is written.
+//! Values of a file, their errors, and their written form.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::quantity::QuantityError;
 pub enum Value<'a> {
     /// True or false.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// Any other number.
     Float(f64),
@@ -23,44 +23,44 @@ pub enum Value<'a> {
     Table(Vec<(&'a str, Value<'a>)>),
 }
 
-/// What is wrong with a value.
+/// An error in a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum KeyError {
-    /// This.
+    /// An invalid value.
     Wrong {
         /// What is wrong.
         what: String,
-        /// What would be right.
+        /// What to write instead.
         fix: String,
     },
-    /// The word that is there is none of those that are known.
+    /// The word is not one of the known words.
     Word {
-        /// What is there.
+        /// The word in the file.
         given: String,
-        /// The words that are known.
+        /// The known words.
         known: Vec<&'static str>,
     },
-    /// This is wrong with an item of a list.
+    /// An error in an item of a list.
     Item(usize, Box<KeyError>),
-    /// This is wrong with the value of a key of a table.
+    /// An error in the value of a key of a table.
     Key(String, Box<KeyError>),
-    /// The table lacks a key.
+    /// A required key is missing.
     Missing {
         /// The key.
         key: &'static str,
-        /// How it would be written.
+        /// How to write it.
         example: String,
         /// The keys that were read before.
         read: Vec<&'static str>,
     },
-    /// The table has other keys than these.
+    /// The table has keys besides these.
     Unknown(Vec<&'static str>),
-    /// All of these.
+    /// All of these errors.
     Several(Vec<KeyError>),
 }
 
 impl KeyError {
-    /// What is wrong and what would be right.
+    /// Creates an error from what is wrong and what to write instead.
     pub fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self::Wrong { what: what.into(), fix: fix.into() }
     }
@@ -73,7 +73,7 @@ impl From<QuantityError> for KeyError {
 }
 
 impl<'a> Value<'a> {
-    /// The kind of value, with its article.
+    /// Returns the kind of value, with its article.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -85,12 +85,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The error that this is a value of another kind than `fix` says.
+    /// Returns the error that this value is of another kind than `fix` describes.
     pub fn unfit(&self, fix: impl Into<String>) -> KeyError {
-        KeyError::new(format!("this is {}", self.kind()), fix)
+        KeyError::new(format!("the value is {}", self.kind()), fix)
     }
 
-    /// The string that a quantity such as `example` is in.
+    /// Returns the text of a quantity such as `example`.
     ///
     /// # Errors
     /// For any other kind of value.
@@ -98,17 +98,17 @@ impl<'a> Value<'a> {
         match self {
             Self::Text(text) => Ok(text),
             Self::Integer(_) | Self::Float(_) => Err(KeyError::new(
-                "this bare number has no unit",
+                "the number has no unit",
                 format!("a string with its unit, such as {example:?}"),
             )),
             _ => Err(self.unfit(format!("a string such as {example:?}"))),
         }
     }
 
-    /// What the word stands for.
+    /// Returns the meaning of the word.
     ///
     /// # Errors
-    /// For any other kind of value, and for a word that is not among `words`.
+    /// For any other kind of value, and for a word that is not in `words`.
     pub fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Result<T, KeyError> {
         let names = || words.iter().map(|&(name, _)| name).collect::<Vec<_>>();
         let Self::Text(text) = self else {
@@ -122,25 +122,25 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The interval of numbers that a key may be.
+/// The interval of valid numbers of a key.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
     /// Its lower end.
     pub low: Bound,
     /// Its upper end.
     pub high: Bound,
-    /// It as it is written; empty for any number.
+    /// The interval as written; empty for any number.
     pub text: &'static str,
 }
 
 /// One end of an interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Bound {
-    /// There is none.
+    /// Unbounded.
     None,
-    /// This number, which is part of it.
+    /// This number, included.
     Included(f64),
-    /// This number, which is not part of it.
+    /// This number, excluded.
     Excluded(f64),
 }
 
@@ -148,17 +148,17 @@ impl Bounds {
     /// Any number.
     pub const ANY: Self = Self { low: Bound::None, high: Bound::None, text: "" };
 
-    /// Whole numbers from `low` to `high`, written as `text`.
+    /// Creates the bounds of integers from `low` to `high`, written as `text`.
     pub const fn whole(low: u64, high: u64, text: &'static str) -> Self {
         Self { low: Bound::Included(low as f64), high: Bound::Included(high as f64), text }
     }
 
-    /// Numbers above `low`, written as `text`.
+    /// Creates the bounds of numbers above `low`, written as `text`.
     pub const fn above(low: f64, text: &'static str) -> Self {
         Self { low: Bound::Excluded(low), high: Bound::None, text }
     }
 
-    /// Whether `x` lies within.
+    /// Returns whether `x` is within the interval.
     pub fn has(&self, x: f64) -> bool {
         let above = match self.low {
             Bound::None => true,
@@ -173,7 +173,7 @@ impl Bounds {
         above && below && !x.is_nan()
     }
 
-    /// The error that `shown` lies outside of what is allowed of `noun`, such as "a number".
+    /// Returns the error that `shown` is outside the bounds; `noun` is such as "a number".
     pub(super) fn outside(&self, shown: impl fmt::Display, noun: &str) -> KeyError {
         let fix = match (self.low, self.high) {
             (Bound::Included(low), Bound::None) => format!("{noun}, at least {low}"),
@@ -186,14 +186,14 @@ impl Bounds {
     }
 }
 
-/// A value as it is written.
+/// A value as it is written to a file.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Written {
     /// True or false.
     Bool(bool),
-    /// A whole number.
+    /// An integer of at least zero.
     Integer(u64),
-    /// A whole number below zero.
+    /// A negative integer.
     Negative(i64),
     /// Any other number.
     Float(f64),
@@ -219,7 +219,7 @@ impl Serialize for Written {
     }
 }
 
-/// As in a file, but strings without their quotes.
+/// Formats the value as in a file, but strings without quotes.
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -266,7 +266,7 @@ impl From<i32> for Written {
 }
 
 impl Written {
-    /// It as a value to read.
+    /// Returns it as a value to read.
     pub(crate) fn as_value(&self) -> Value<'_> {
         match self {
             Self::Bool(truth) => Value::Bool(*truth),

@@ -1,4 +1,4 @@
-//! A first-in first-out transmit queue.
+//! A FIFO transmit queue.
 
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
 use crate::keys::Keys;
@@ -6,7 +6,7 @@ use crate::part::Part;
 use crate::port::{FifoSpec, SortBy};
 use crate::units::Limit;
 
-/// The NIC `fifo`.
+/// Parameters of the NIC `fifo`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
 #[part(
     name = "fifo",
@@ -15,7 +15,7 @@ use crate::units::Limit;
     provides = [TransmitQueue]
 )]
 pub struct Config {
-    /// Its room and its marking.
+    /// Capacity and marking of the queue.
     #[keys(flatten)]
     pub queue: QueueKeys,
 }

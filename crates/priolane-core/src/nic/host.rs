@@ -1,4 +1,4 @@
-//! A transmit queue with the order of the host row.
+//! A transmit queue in the order of the host scheduler.
 
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
 use crate::host::Order;
@@ -7,16 +7,16 @@ use crate::part::Part;
 use crate::port::{CLASS_IS_QUEUE, DisciplineSpec, FifoSpec, RankedSpec, SortBy, StrictSpec};
 use crate::units::Limit;
 
-/// The NIC `host`.
+/// Parameters of the NIC `host`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
 #[part(
     name = "host",
-    summary = "a transmit queue with a strict queue for each level of the host row",
+    summary = "a transmit queue with one strict-priority queue for each level of the host row",
     source = "NOS2 (GLOBECOM 2019) §IV-B",
     provides = [TransmitQueue, HostOrder]
 )]
 pub struct Config {
-    /// Its room and its marking.
+    /// Capacity and marking of the queue.
     #[keys(flatten)]
     pub queue: QueueKeys,
 }

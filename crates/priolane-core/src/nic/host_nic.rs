@@ -1,4 +1,4 @@
-//! What a scheme asks its NIC.
+//! The interface of a NIC to a scheme.
 
 use std::fmt::Debug;
 
@@ -8,63 +8,64 @@ use crate::packet::Frame;
 use crate::port::{Buffer, BufferSpec, ClassMap, DisciplineSpec, PortKeys, SortBy};
 use crate::units::{Limit, Rate};
 
-/// A kind of NIC with its keys.
+/// A kind of NIC with its parameters.
 pub trait HostNic: Debug {
-    /// The transmit queue in a scheme of these rows. Default: there is none, and the line asks the host's scheduler.
+    /// Returns the transmit queue in a scheme with these rows. Default: none; the link then polls the host's
+    /// scheduler.
     fn transmit_queue(&self, _: &OtherRows<'_>) -> Option<TransmitQueue> {
         None
     }
 
-    /// Room and marking of the transmit queue, where these are keys of the row. Default: they are not.
+    /// Returns capacity and marking of the transmit queue, if they are keys of this NIC. Default: `None`.
     fn queue(&self) -> Option<&QueueKeys> {
         None
     }
 
-    /// The port that the row states. Default: it states none.
+    /// Returns the port that this NIC configures. Default: none.
     fn port(&self) -> Option<OwnPort<'_>> {
         None
     }
 
-    /// Most of one flow that waits in the transmit queue. Default: there is no limit.
+    /// Returns the limit of one flow's packets in the transmit queue. Default: no limit.
     fn per_flow_limit(&self) -> Limit {
         Limit::Unlimited
     }
 }
 
-/// A port that a NIC states.
+/// A port configured by a NIC.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnPort<'a> {
     /// Its keys.
     pub keys: &'a PortKeys,
-    /// The queue of each class; `None` for that at switch ports.
+    /// The map from classes to queues; `None` for the map of switch ports.
     pub map: Option<&'a ClassMap>,
 }
 
 /// A transmit queue of a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TransmitQueue {
-    /// What it serves next.
+    /// Its queueing discipline.
     pub discipline: DisciplineSpec,
-    /// Its room and its marking.
+    /// Its capacity and marking.
     pub buffer: Buffer,
-    /// By what packets are sorted into its queues.
+    /// The packet field that selects the queue.
     pub sort_by: SortBy,
 }
 
-/// What a transmit queue follows from besides its own keys.
+/// The settings that a transmit queue depends on, besides its own keys.
 #[derive(Clone, Copy)]
 pub struct OtherRows<'a> {
-    /// The order of the host.
+    /// The send order of the host.
     pub host: &'a Order,
-    /// What switch ports do with a buffer.
+    /// Returns the discipline of switch ports with a given buffer.
     pub ports: &'a dyn Fn(&BufferSpec) -> DisciplineSpec,
     /// The buffer of switch ports.
     pub buffer: &'a BufferSpec,
-    /// The queue of each class at switch ports.
+    /// The map from classes to queues at switch ports.
     pub map: &'a ClassMap,
     /// Packet sizes.
     pub frame: &'a Frame,
-    /// The rate of the host's line.
+    /// The rate of the host's link.
     pub rate: Rate,
 }
 

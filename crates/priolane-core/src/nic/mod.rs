@@ -1,4 +1,4 @@
-//! What stands between a host's transport and its line, as scheme files state it: `"pull"`, `{ queue = "fifo" }` or
+//! NICs: the queue between a host's transport and its link. Scheme files write `"pull"`, `{ queue = "fifo" }` or
 //! `{ port = { ... } }`.
 
 mod fifo;
@@ -23,34 +23,34 @@ use crate::keys::{Bounds, Empty, Form, InTable, KeyError, KeyValue, Keys, Schema
 use crate::part::{Notation, parts};
 
 parts! {
-    /// What stands between a host's transport and its line.
+    /// The queue between a host's transport and its link.
     pub enum Nic: dyn HostNic in Nic by "queue" {
-        /// Nothing: the line asks the host's scheduler.
+        /// No queue: the link polls the host's scheduler.
         Pull(pull::Config);
-        /// One first-in first-out transmit queue.
+        /// One FIFO transmit queue.
         Fifo(fifo::Config);
-        /// A transmit queue with the order of the host row.
+        /// A transmit queue in the order of the host scheduler.
         Host(host::Config);
         /// A transmit queue with the discipline of the switch ports, by class.
         Ports(ports::Config);
-        /// A transmit queue that is a port of its own, as a switch could have it.
+        /// A transmit queue with its own port discipline, as a switch port could have it.
         Port(port::Config);
         /// The token discipline of the switch ports.
         Tokens(tokens::Config);
     }
 }
 
-/// The NICs whose name stands in place of a table, each with its meaning.
+/// The NICs written as a word instead of a table, each with its meaning.
 static WORDS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     let entries = Nic::entries().into_iter().filter(|entry| entry.notation == Notation::Name);
     entries.map(|entry| (entry.name, entry.summary)).collect()
 });
 
 impl Nic {
-    /// No transmit queue: the NIC of schemes that state none.
+    /// No transmit queue: the NIC of schemes that do not state one.
     pub const PULL: Self = Self::Pull(pull::Config);
 
-    /// How NICs are written, for messages.
+    /// Returns the notations of all NICs, for messages.
     fn forms() -> String {
         let names = |notation| Self::PARTS.iter().filter(move |part| part.1 == notation).map(|part| part.0);
         let words = names(Notation::Name).map(|name| format!("{name:?}"));
@@ -71,7 +71,7 @@ impl KeyValue for Nic {
         };
         if !WORDS.iter().any(|(word, _)| *word == text) {
             let given: String = text.chars().take(60).collect();
-            return Err(KeyError::new(format!("there is no {given:?} here"), Self::forms()));
+            return Err(KeyError::new(format!("unknown value {given:?}"), Self::forms()));
         }
         let read = Self::read(text, &mut Empty).ok().flatten();
         Ok(read.expect("invariant: a part that is written as its name has no key that must be stated"))

@@ -1,34 +1,33 @@
-//! A transmit queue that is a port of its own.
+//! A transmit queue with its own port discipline.
 
 use super::{FlowRoom, HostNic, OtherRows, OwnPort, TransmitQueue};
-use crate::keys::{InTable, Keys, Misfit};
+use crate::keys::{InTable, KeyConflict, Keys};
 use crate::part::Part;
 use crate::port::{ClassMap, PortKeys, PortSetup, SortBy};
 use crate::units::Limit;
 
-/// The NIC `port`.
+/// Parameters of the NIC `port`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
 #[keys(group = "nic_port")]
 #[part(
     name = "port",
     notation = Key,
-    summary = "a transmit queue that is a port of its own: nic = { port = { kind, buffer, ecn, ... } }",
+    summary = "a transmit queue configured as its own port: nic = { port = { kind, buffer, ecn, ... } }",
     source = "docs/assumptions.md#nic-ports",
     provides = [TransmitQueue]
 )]
 pub struct Config {
-    /// A port of any kind but tokens, with its keys; buffer = { dynamic }, pfc and overflow = "return" are what only
-    /// switches have.
+    /// The port, of any kind except tokens. Only switches support buffer = { dynamic }, pfc and overflow = "return".
     #[key(
         required = "port = { kind = \"pfabric\", buffer = { shared = \"30pkt\" } }",
         form = InTable,
         source = "docs/assumptions.md#nic-ports"
     )]
     pub port: HostPort,
-    /// { class = [queue of class 0, ...] }: the queues of this port, where they are not those of switches.
+    /// Queues of this port, if they differ from those of switches: { class = [queue of class 0, ...] }.
     #[key(optional, form = InTable, shown = "the scheme's map", source = "docs/assumptions.md#nic-ports")]
     pub map: Option<ClassMap>,
-    /// Most of one flow that waits in it.
+    /// Limit of one flow in the queue.
     #[keys(flatten)]
     pub flow: FlowRoom,
 }
@@ -51,17 +50,17 @@ impl HostNic for Config {
     }
 }
 
-/// A port in front of a host's line: of any kind, without what only a switch has.
+/// A port in front of a host's link: of any kind, without features that only switches have.
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(group = "port", check = Self::check)]
 pub struct HostPort {
-    /// The port; it has no lossless classes, and its buffer is its own.
+    /// The port; it has no lossless classes and no shared buffer.
     #[keys(flatten)]
     pub keys: PortKeys,
 }
 
 impl HostPort {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         self.keys.check_at_host()
     }
 }

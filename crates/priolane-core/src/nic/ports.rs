@@ -6,23 +6,23 @@ use crate::part::Part;
 use crate::port::{BufferSpec, SortBy};
 use crate::units::Limit;
 
-/// The NIC `ports`.
+/// Parameters of the NIC `ports`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
 #[part(
     name = "ports",
-    summary = "a transmit queue of the same kind as the switch ports, with a limit of its own",
+    summary = "a transmit queue of the same kind as the switch ports, with its own limit",
     source = "docs/assumptions.md#nic-ports",
     provides = [TransmitQueue]
 )]
 pub struct Config {
-    /// Its room and its marking.
+    /// Capacity and marking of the queue.
     #[keys(flatten)]
     pub queue: QueueKeys,
 }
 
 impl HostNic for Config {
     fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
-        // What makes way for what in a switch's buffer does not hold in the host's.
+        // The eviction rules of a switch's buffer do not apply to the host's.
         let discipline = (rows.ports)(&BufferSpec::of(self.queue.limit));
         Some(TransmitQueue { discipline, buffer: self.queue.buffer(rows.rate), sort_by: SortBy::Class })
     }

@@ -4,12 +4,12 @@ use super::HostNic;
 use crate::keys::Keys;
 use crate::part::Part;
 
-/// The NIC `pull`; it has no parameters.
+/// Parameters of the NIC `pull`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "pull",
     notation = Name,
-    summary = "no transmit queue: the free line asks the host's scheduler who is next",
+    summary = "no transmit queue: when the link is free, the host's scheduler chooses the next packet",
     source = "docs/assumptions.md#nic-queue",
     provides = [PacketPull, HostOrder]
 )]

@@ -27,12 +27,12 @@ fn every_nic_is_read_from_what_it_is_written_as() {
 fn what_is_no_nic_is_refused_with_all_forms() {
     let forms = "\"pull\" | \"tokens\" | { queue = \"fifo\" } | { port = { ... } }";
     let wrong = |what: &str| KeyError::new(what, forms);
-    assert_eq!(read(&Value::Text("push")), Err(wrong("there is no \"push\" here")));
-    // A queue is the word of a table, not one in its place.
-    assert_eq!(read(&Value::Text("fifo")), Err(wrong("there is no \"fifo\" here")));
-    assert_eq!(read(&Value::Integer(1)), Err(wrong("this is a whole number")));
+    assert_eq!(read(&Value::Text("push")), Err(wrong("unknown value \"push\"")));
+    // A queue is named by a word in a table, not by a word instead of the table.
+    assert_eq!(read(&Value::Text("fifo")), Err(wrong("unknown value \"fifo\"")));
+    assert_eq!(read(&Value::Integer(1)), Err(wrong("the value is a whole number")));
     let both = Value::Table(vec![("queue", Value::Text("fifo")), ("port", Value::Table(vec![]))]);
-    let twice = KeyError::new("both queue and port are stated", "one of them");
+    let twice = KeyError::new("both queue and port are set", "only one of them");
     assert_eq!(read(&both), Err(KeyError::Key("port".to_owned(), Box::new(twice))));
     let word = Value::Table(vec![("queue", Value::Text("pull"))]);
     let known = KeyError::Word { given: "pull".to_owned(), known: vec!["fifo", "host", "ports"] };

@@ -5,7 +5,7 @@ use crate::keys::Keys;
 use crate::part::Part;
 use crate::port::{Buffer, DisciplineSpec, SortBy, TokenGroupSpec, Unscheduled};
 
-/// The NIC `tokens`; it has no parameters.
+/// Parameters of the NIC `tokens`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "tokens",
@@ -18,7 +18,7 @@ use crate::port::{Buffer, DisciplineSpec, SortBy, TokenGroupSpec, Unscheduled};
 pub struct Config;
 
 impl HostNic for Config {
-    /// Hosts rank tokens themselves, and lose nothing of their own before it is on the line.
+    /// Hosts rank tokens themselves, and do not drop their own packets before transmission.
     fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
         let discipline = match (rows.ports)(rows.buffer) {
             DisciplineSpec::Tokens(spec) => {

@@ -1,13 +1,14 @@
-//! AIFO: one first-in first-out queue that admits what a sorted queue would have kept (Yu et al., SIGCOMM 2021).
+//! AIFO: a single FIFO queue that admits the packets that a sorted queue would keep (Yu et al., SIGCOMM 2021).
 //!
 //! ```text
-//! C, c       room of the queue; what is in it
-//! W          ranks of the last packets that came, every so many of them, whether admitted or not
-//! quantile   part of W with a better rank than the packet's own
+//! C, c       capacity of the queue; its backlog
+//! W          ranks of recently arrived packets (one sample per `sample` packets), whether admitted or not
+//! quantile   fraction of W with a better rank than the packet
 //! admit      c <= k C,  or  quantile <= (C - c) / ((1 - k) C)                           (Algorithm 1)
 //! ```
 //!
-//! The rank is what the class maps to, 0 the best: virtual priority by the switch. What is admitted is never overtaken.
+//! The rank of a packet is the value that its class maps to, 0 the best: virtual priority within the switch.
+//! Admitted packets are never reordered.
 
 use super::class_map::CLASS_IS_QUEUE;
 use super::kind_rules::one_sorted_queue;
@@ -16,29 +17,30 @@ use super::{
     PortSink,
 };
 use crate::ids::CLASSES;
-use crate::keys::{Keys, Misfit, Thousandths};
+use crate::keys::{KeyConflict, Keys, Thousandths};
 use crate::packet::{Header, QueueItem};
 use crate::part::Part;
 use crate::units::{Limit, Time};
 
-/// Thousandths in a whole.
+/// One whole, in thousandths.
 const WHOLE: u128 = 1_000;
 
-/// The parameters of AIFO; its default is the paper's, with the class as the rank.
+/// The parameters of AIFO; the default is that of the paper, with the class as the rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Keys, Part)]
 #[part(
     name = "aifo",
-    summary = "one first-in first-out queue; what a sorted queue would not have kept is refused, by quantiles of recent ranks",
+    summary = "one first-in first-out queue that drops what a sorted queue would drop, by quantiles of \
+               recent ranks",
     source = "AIFO (SIGCOMM 2021) Algorithm 1; docs/assumptions.md#switch-side"
 )]
 pub struct AifoSpec {
-    /// Ranks that quantiles are taken of, the length of W.
+    /// Number of ranks in the window W, from which quantiles are computed.
     #[key(default = 20, range = "[1, 1000]", unit = "pkt", source = "AIFO §6")]
     pub window: u16,
-    /// Of so many packets one enters W.
+    /// Sampling interval: one of this many packets enters W.
     #[key(default = 1, range = "[1, 1000]", unit = "pkt", source = "docs/assumptions.md#switch-side")]
     pub sample: u16,
-    /// The part of the room in which everything is admitted, in thousandths.
+    /// Fraction of the buffer up to which every packet is admitted, in thousandths.
     #[key(name = "k", default = 100, form = Thousandths, range = "[0, 0.999]", source = "AIFO §6")]
     pub k_thousandths: u32,
     /// The rank of each class, below 16, 0 the best.
@@ -59,13 +61,13 @@ impl KindRules for AifoSpec {
         CLASSES as u8
     }
 
-    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
         one_sorted_queue(name, buffer)?;
         if !matches!(buffer, BufferSpec::Unbounded) {
             return Ok(());
         }
-        let what = "admission goes by how full the port is";
-        Err(Misfit::of("buffer", what, "buffer = { shared = \"240pkt\" }"))
+        let what = "admission depends on the occupancy of the buffer, which is unbounded";
+        Err(KeyConflict::of("buffer", what, "buffer = { shared = \"240pkt\" }"))
     }
 }
 
@@ -77,11 +79,11 @@ impl PortFactory for AifoSpec {
     }
 }
 
-/// The ranks that came last.
+/// The window W of recent ranks.
 #[derive(Debug)]
 struct Recent {
     ranks: Vec<u8>,
-    /// How many are of each rank.
+    /// Number of entries per rank.
     of: [u16; CLASSES],
     next: usize,
     length: usize,
@@ -104,26 +106,26 @@ impl Recent {
         self.of[usize::from(rank)] += 1;
     }
 
-    /// How many are better than `rank`, of how many.
+    /// Returns how many entries have a better rank than `rank`, and the number of entries.
     fn better(&self, rank: u8) -> (u128, u128) {
         let better: u32 = self.of[..usize::from(rank)].iter().map(|&n| u32::from(n)).sum();
         (u128::from(better), self.ranks.len() as u128)
     }
 }
 
-/// First in, first out, behind an admission by rank.
+/// A FIFO queue with admission by rank.
 #[derive(Debug)]
 pub struct Aifo<P> {
     queue: Fifo<P>,
     limit: Limit,
     spec: AifoSpec,
     recent: Recent,
-    /// Packets that come until one enters W.
+    /// Number of packets until the next sample.
     until_sample: u16,
 }
 
 impl<P: QueueItem> Aifo<P> {
-    /// An empty port. A buffer without limit admits everything.
+    /// Creates an empty port. An unlimited buffer admits everything.
     pub fn new(spec: AifoSpec, buffer: Buffer) -> Self {
         let map = spec.map.map(|rank| rank.min(CLASSES as u8 - 1));
         let spec = AifoSpec { map, ..spec };
@@ -131,7 +133,7 @@ impl<P: QueueItem> Aifo<P> {
         Self { queue: Fifo::new(buffer), limit: buffer.limit, spec, recent, until_sample: 0 }
     }
 
-    /// A packet came: its rank enters W, if it is its turn.
+    /// Adds the rank of an arriving packet to W if it is sampled.
     fn see(&mut self, rank: u8) {
         if self.until_sample == 0 {
             self.until_sample = self.spec.sample.max(1);
@@ -140,7 +142,7 @@ impl<P: QueueItem> Aifo<P> {
         self.until_sample -= 1;
     }
 
-    /// The rule, for what is queued before the packet.
+    /// Applies the admission rule to the backlog before the packet.
     fn admits(&self, rank: u8) -> bool {
         let (room, used) = match self.limit {
             Limit::Packets(room) => (u128::from(room), u128::from(self.queue.packets())),
@@ -215,13 +217,13 @@ mod tests {
     #[test]
     fn worse_ranks_are_refused_as_the_queue_fills() {
         let mut port = port(10, 4);
-        // Up to k C = 1 packet queued all is admitted. Rank 0 fills six places: nothing in W is better than it.
+        // Up to k C = 1 queued packet everything is admitted. Rank 0 fills six slots: nothing in W is better.
         assert_eq!(offer(&mut port, &[0, 0, 0, 0, 0, 0]), [true; 6]);
-        // W = 0 0 0 5: three quarters are better; free are 4 of 9 in 0.9 C.
+        // W = 0 0 0 5: three quarters are better; 4 of the 9 packets in 0.9 C are free.
         assert_eq!(offer(&mut port, &[5]), [false]);
         // W = 0 0 5 5: one half is better, above 4 / 9; then 0 5 5 5: a quarter.
         assert_eq!(offer(&mut port, &[5, 5]), [false, true]);
-        // The best is admitted up to the last place: 7 are in, 3 more go in.
+        // The best rank is admitted until the buffer is full: 7 are queued, 3 more are admitted.
         assert_eq!(offer(&mut port, &[0, 0, 0, 0]), [true, true, true, false]);
     }
 

@@ -1,10 +1,10 @@
-//! How much a queue holds, and what its limits say about one more packet.
+//! The backlog of a queue, and the decision of its limits on an arriving packet.
 
 use super::{Admission, Buffer, Scope};
 use crate::packet::{Header, Marks};
 use crate::units::Limit;
 
-/// Packets and bytes queued.
+/// The backlog in packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Backlog {
     pub(super) packets: u32,
@@ -24,20 +24,20 @@ impl Backlog {
         self.bytes -= u64::from(wire);
     }
 
-    /// What is left of this backlog without `part`.
+    /// Returns this backlog minus `part`.
     pub(super) fn without(self, part: Self) -> Self {
         Self { packets: self.packets - part.packets, bytes: self.bytes - part.bytes }
     }
 
-    /// Whether this backlog and a packet of `wire` bytes are above `bound`.
+    /// Returns true if this backlog plus a packet of `wire` bytes exceeds `bound`.
     #[inline]
     pub(super) fn exceeds_with(self, wire: u16, bound: Bound) -> bool {
         (self.packets >= bound.packets) | (self.bytes + u64::from(wire) > bound.bytes)
     }
 }
 
-/// A limit in packets and one in bytes, of which one never binds: asked without a branch on which it is. Packed, so that a
-/// port with one queue takes three cache lines and no fourth.
+/// A limit in packets and one in bytes, one of which never applies, so that the check needs no branch. Packed, so
+/// that a port with one queue fits in three cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
 pub(super) struct Bound {
@@ -56,7 +56,7 @@ impl From<Limit> for Bound {
     }
 }
 
-/// A [`Buffer`] as it is asked for each packet.
+/// A [`Buffer`] in the form checked for each packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) drop: Bound,
@@ -72,26 +72,26 @@ impl From<Buffer> for Bounds {
 }
 
 impl Bounds {
-    /// Decides over a packet that finds `queue` and `port` queued.
+    /// Decides on a packet that arrives at the backlogs `queue` and `port`.
     #[inline]
     pub(super) fn admit(&self, port: Backlog, queue: Backlog, header: &Header) -> Admission {
         let of = |scope| if scope == Scope::Port { port } else { queue };
         self.decide(of(self.drop_scope), of(self.mark_scope), header)
     }
 
-    /// Decides over a packet that finds nothing queued.
+    /// Decides on a packet that arrives at an empty port.
     #[inline]
     pub(super) fn admit_alone(&self, header: &Header) -> Admission {
         self.decide(Backlog::default(), Backlog::default(), header)
     }
 
-    /// Decides over a packet that finds `dropping` where room is limited, `marking` where marks are made.
+    /// Decides on a packet, with backlog `dropping` for the buffer limit and `marking` for the marking threshold.
     #[inline]
     pub(super) fn decide(&self, dropping: Backlog, marking: Backlog, header: &Header) -> Admission {
         if dropping.exceeds_with(header.wire, self.drop) {
             return Admission::Dropped;
         }
-        // Both asked: where only payload is capable, which of the two comes no processor can foresee.
+        // Evaluates both conditions: if only data is ECN-capable, a branch would be unpredictable.
         if header.marks.has(Marks::ECN_CAPABLE) & marking.exceeds_with(header.wire, self.mark) {
             return Admission::Marked;
         }

@@ -1,14 +1,15 @@
 //! A token bucket in exact integers: the generic cell rate algorithm.
 //!
-//! `tat`, the theoretical arrival time, is when the bucket would be full again. A service may start at
-//! `t >= tat - burst`; starting one of `n` bytes at `t` sets `tat = max(tat, t) + n / rate`. The division's remainder is
-//! carried along, so that no picosecond drifts over any number of packets.
+//! `tat`, the theoretical arrival time, is when the bucket would be full again. A transmission may start at `t >=
+//! tat - burst`; starting one of `n` bytes at `t` sets `tat = max(tat, t) + n / rate`. The remainder of the
+//! division is kept, so that no rounding error accumulates over any number of packets.
 //!
-//! So what starts in a closed window of length w has at most `rate x (w + burst)` bytes without its last packet.
+//! Therefore the transmissions that start in a closed window of length w have at most `rate x (w + burst)` bytes,
+//! not counting the last packet.
 
 use crate::units::{PS_PER_S, Rate, Span, Time};
 
-/// How long a byte takes: a fraction of picoseconds.
+/// The time per byte, as a fraction of picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PerByte {
     numerator: u128,
@@ -16,7 +17,7 @@ pub(super) struct PerByte {
 }
 
 impl PerByte {
-    /// At `part / whole` of `rate`; neither is zero.
+    /// Returns the time per byte at `part / whole` of `rate`; neither is zero.
     pub(super) fn at(rate: Rate, (part, whole): (u32, u32)) -> Self {
         Self {
             numerator: 8 * u128::from(PS_PER_S) * u128::from(whole),
@@ -31,13 +32,13 @@ impl PerByte {
         Step { bytes, whole, remainder }
     }
 
-    /// What `bytes` take, rounded down.
+    /// Returns the time for `bytes`, rounded down.
     pub(super) fn span(self, bytes: u64) -> Span {
         Span((u128::from(bytes) * self.numerator / self.denominator) as u64)
     }
 }
 
-/// What a size takes: whole picoseconds, and a remainder over the denominator.
+/// The time for a packet size: whole picoseconds, and a remainder over the denominator.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     bytes: u16,
@@ -52,7 +53,8 @@ pub(super) struct Bucket {
     tat: Time,
     /// Remainder of `tat` below a picosecond, in picoseconds over the denominator.
     remainder: u128,
-    /// Of the size that was charged last: most are like the one before, and a division takes longer than all else.
+    /// The step of the last size: most packets have the same size as the one before, and the division dominates the
+    /// cost.
     step: Step,
 }
 
@@ -61,23 +63,23 @@ impl Bucket {
         Self { per_byte, burst, tat: Time::ZERO, remainder: 0, step: per_byte.step(0) }
     }
 
-    /// The earliest instant at which a service may start.
+    /// Returns the earliest time at which a transmission may start.
     #[inline]
     pub(super) fn eligible(&self) -> Time {
         Time(self.full_at().0.saturating_sub(self.burst.0))
     }
 
-    /// The first whole picosecond at which the bucket is full.
+    /// Returns the first whole picosecond at which the bucket is full.
     #[inline]
     fn full_at(&self) -> Time {
         Time(self.tat.0 + u64::from(self.remainder > 0))
     }
 
-    /// A service of `bytes` starts at `t`.
+    /// Charges a transmission of `bytes` that starts at `t`.
     #[inline]
     pub(super) fn charge(&mut self, t: Time, bytes: u16) {
-        // A service at the first whole picosecond after an inexact `tat` is on time: nothing is forgiven, unless there
-        // is a burst, for which a backlog never waits until the bucket is full.
+        // A transmission at the first whole picosecond after a fractional `tat` is on time and keeps the remainder.
+        // With a burst it does not, because a backlog then never waits until the bucket is full.
         if t > self.full_at() || (t == self.full_at() && self.burst > Span::ZERO) {
             self.tat = t;
             self.remainder = 0;
@@ -86,7 +88,7 @@ impl Bucket {
             self.step = self.per_byte.step(bytes);
         }
         self.tat += self.step.whole;
-        // Both are below the denominator.
+        // Both are less than the denominator.
         self.remainder += self.step.remainder;
         if self.remainder >= self.per_byte.denominator {
             self.remainder -= self.per_byte.denominator;

@@ -1,63 +1,63 @@
-//! Room and marking of a port as scheme files state them.
+//! Buffer and marking thresholds of a port, as scheme files state them.
 
 use super::{Alpha, Buffer, Scope, SharedBuffer};
-use crate::keys::{Bounds, Bytes, KeyError, KeyValue, Keys, Misfit, Schema, Value, Written};
+use crate::keys::{Bounds, Bytes, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::quantity::{self, show_limit, show_rate};
 use crate::units::{Limit, Rate};
 
-/// The room of a port.
+/// The buffer of a port.
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]
 #[keys(one_of)]
 pub enum BufferSpec {
     /// No limit.
     #[word("unbounded")]
     Unbounded,
-    /// All queues together, with tail drop.
+    /// One limit for all queues together, with tail drop.
     Shared {
-        /// Room of all queues together, at rates that `at` does not name.
+        /// Capacity of all queues together, at link rates not listed in `at`.
         #[key(name = "shared", required = "shared = \"240pkt\"")]
         limit: Limit,
-        /// Room at links of some rates.
+        /// Capacity at specific link rates.
         #[key(default = ByRate::default(), skip_default)]
         at: ByRate,
     },
-    /// Each queue has as much of its own.
+    /// A separate limit of the same size for each queue.
     PerQueue {
-        /// Room of each queue, at rates that `at` does not name.
+        /// Capacity of each queue, at link rates not listed in `at`.
         #[key(name = "per_queue", required = "per_queue = \"64KiB\"")]
         limit: Limit,
-        /// Room at links of some rates.
+        /// Capacity at specific link rates.
         #[key(default = ByRate::default(), skip_default)]
         at: ByRate,
     },
-    /// All queues together; better queues push out packets of worse ones.
+    /// One limit for all queues together; packets of better queues push out packets of worse ones.
     PushOut {
-        /// Room of all queues together, at rates that `at` does not name.
+        /// Capacity of all queues together, at link rates not listed in `at`.
         #[key(name = "push_out", required = "push_out = \"240pkt\"")]
         limit: Limit,
-        /// Room at links of some rates.
+        /// Capacity at specific link rates.
         #[key(default = ByRate::default(), skip_default)]
         at: ByRate,
     },
-    /// With all queues of the switch, each up to a factor of what is free.
+    /// A buffer shared by all queues of the switch, each limited to a multiple of the free bytes.
     Dynamic {
-        /// Bytes of the switch.
+        /// Size of the switch's buffer in bytes.
         #[key(name = "dynamic", required = "dynamic = \"12MB\"", form = Bytes)]
         size: u64,
-        /// By which factor of what is free a queue is limited.
+        /// Alpha: the limit of a queue as a multiple of the free bytes.
         #[key(required = "alpha = 1")]
         alpha: Alpha,
     },
-    /// As much as data that tokens call for can take at each port.
+    /// As much as the data requested by tokens can occupy at each port.
     ZeroLoss {
-        /// Bytes that signals may take at once.
+        /// Additional bytes for signals.
         #[key(name = "zero_loss", required = "zero_loss = \"10kB\"", form = Bytes)]
         signals: u64,
     },
 }
 
 impl BufferSpec {
-    /// So much over all queues together.
+    /// Returns a buffer with `limit` for all queues together.
     pub fn of(limit: Limit) -> Self {
         match limit {
             Limit::Unlimited => Self::Unbounded,
@@ -65,7 +65,7 @@ impl BufferSpec {
         }
     }
 
-    /// A limit of nothing is no limit.
+    /// Replaces an unlimited limit by `Unbounded`.
     pub(super) fn normalize(&mut self) {
         if let Self::Shared { limit: Limit::Unlimited, at }
         | Self::PerQueue { limit: Limit::Unlimited, at }
@@ -76,7 +76,7 @@ impl BufferSpec {
         }
     }
 
-    /// How much at links of `rate`.
+    /// Returns the limit at links of `rate`.
     pub fn limit_at(&self, rate: Rate) -> Limit {
         match self {
             Self::Shared { at, .. } | Self::PerQueue { at, .. } | Self::PushOut { at, .. } => {
@@ -86,7 +86,7 @@ impl BufferSpec {
         }
     }
 
-    /// How much, at rates that the file does not name.
+    /// Returns the limit at link rates that the file does not list.
     pub fn limit(&self) -> Limit {
         match *self {
             Self::Unbounded => Limit::Unlimited,
@@ -95,7 +95,7 @@ impl BufferSpec {
         }
     }
 
-    /// How much at links of some rates; empty where it is the same at all.
+    /// Returns the limits at specific link rates; empty if it is the same at all.
     pub fn at(&self) -> &[(Rate, Limit)] {
         match self {
             Self::Shared { at, .. } | Self::PerQueue { at, .. } | Self::PushOut { at, .. } => &at.0,
@@ -103,7 +103,7 @@ impl BufferSpec {
         }
     }
 
-    /// The buffer that all ports of a switch share, if they do.
+    /// Returns the buffer that all ports of a switch share, if any.
     pub fn memory(&self) -> Option<SharedBuffer> {
         match *self {
             Self::Dynamic { size, alpha } => Some(SharedBuffer { size, alpha }),
@@ -111,7 +111,7 @@ impl BufferSpec {
         }
     }
 
-    /// The buffer of one port in front of a line of `rate`; what all ports of a switch share is not in it.
+    /// Returns the buffer of one port on a link of `rate`, without the shared buffer of the switch.
     pub fn buffer_at(&self, rate: Rate) -> Buffer {
         let limit = if self.memory().is_some() { Limit::Unlimited } else { self.limit_at(rate) };
         let limit_scope = if matches!(self, Self::PerQueue { .. }) { Scope::Queue } else { Scope::Port };
@@ -119,49 +119,49 @@ impl BufferSpec {
     }
 }
 
-/// Marking thresholds by link rate.
+/// ECN marking thresholds by link rate.
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "ecn", check = Self::check)]
 pub struct Ecn {
-    /// What the threshold counts.
+    /// Backlog that the threshold applies to.
     #[key(default = Scope::Port, source = "docs/assumptions.md#marking")]
     pub per: Scope,
-    /// The threshold of each link rate.
+    /// Marking threshold for each link rate.
     #[key(required = "at = { \"10Gbps\" = \"65pkt\" }", source = "RFC 8257 §3.1")]
     pub at: ByRate,
 }
 
 impl Ecn {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if !self.at.is_empty() {
             return Ok(());
         }
-        Err(Misfit::of("at", "no threshold is stated", "at = { \"10Gbps\" = \"65pkt\" }"))
+        Err(KeyConflict::of("at", "no threshold is set", "at = { \"10Gbps\" = \"65pkt\" }"))
     }
 
-    /// The threshold at links of `rate`.
+    /// Returns the threshold at links of `rate`.
     pub fn threshold(&self, rate: Rate) -> Option<Limit> {
         self.at.get(rate)
     }
 
-    /// `buffer` with the marks at a line of `rate`.
+    /// Returns `buffer` with the marking threshold at a link of `rate`.
     pub fn marking(&self, rate: Rate, buffer: Buffer) -> Buffer {
         let mark_above = self.threshold(rate).unwrap_or(Limit::Unlimited);
         Buffer { mark_above, mark_scope: self.per, ..buffer }
     }
 }
 
-/// Limits by link rate, in order of rates: `{ "10Gbps" = "65pkt" }`.
+/// Limits by link rate, in ascending order of rates: `{ "10Gbps" = "65pkt" }`.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ByRate(Vec<(Rate, Limit)>);
 
 impl ByRate {
-    /// The limit at links of `rate`, if it is stated.
+    /// Returns the limit at links of `rate`, if there is one.
     pub fn get(&self, rate: Rate) -> Option<Limit> {
         self.0.iter().find(|&&(stated, _)| stated == rate).map(|&(_, limit)| limit)
     }
 
-    /// Whether none is stated.
+    /// Returns true if there is no limit.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -179,7 +179,7 @@ impl KeyValue for ByRate {
             let mut read = || {
                 let rate = quantity::rate(key)?;
                 if at.iter().any(|&(stated, _)| stated == rate) {
-                    return Err(KeyError::new("this rate is stated twice", "one limit per rate"));
+                    return Err(KeyError::new("the rate appears twice", "one limit per rate"));
                 }
                 at.push((rate, Limit::read(value, bounds)?));
                 Ok(())

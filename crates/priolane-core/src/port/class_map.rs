@@ -1,9 +1,9 @@
-//! Which queue of a port a class goes to.
+//! The mapping from classes to queues of a port.
 
 use crate::ids::{CLASSES, Class};
-use crate::keys::{Bounds, Filled, Form, KeyError, KeyValue, Keys, Schema, Value, Written};
+use crate::keys::{Bounds, Form, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, Written};
 
-/// Class c goes to queue c.
+/// Maps class c to queue c.
 pub const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The key `map` of a scheme: `{ class = "queue" }` or `{ class = [0, 0, 1] }`.
@@ -18,17 +18,17 @@ pub struct ClassMap {
 /// The queue, or rank, of each class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueOf {
-    /// Class c to queue c.
+    /// Queue c for class c.
     Same,
-    /// Class c to the c-th queue of the list.
+    /// The c-th queue of the list for class c.
     List(Vec<u8>),
 }
 
 impl ClassMap {
-    /// Class c to queue c.
+    /// Maps class c to queue c.
     pub const IDENTITY: Self = Self { class: QueueOf::Same };
 
-    /// The queues of all classes; those that the map does not name go to the queue of their own number.
+    /// Returns the queues of all classes; classes that the map does not name use the queue with their own number.
     pub fn queues(&self) -> [u8; CLASSES] {
         let mut queues = CLASS_IS_QUEUE;
         if let QueueOf::List(list) = &self.class {
@@ -37,7 +37,7 @@ impl ClassMap {
         queues
     }
 
-    /// The queue of `class`; `None` if the map does not name it.
+    /// Returns the queue of `class`; `None` if the map does not name it.
     pub fn queue(&self, class: Class) -> Option<u8> {
         match &self.class {
             QueueOf::Same => Some(class),
@@ -53,9 +53,12 @@ impl KeyValue for QueueOf {
         if let Value::Text(_) = value {
             return value.word(&[("queue", ())]).map(|()| Self::Same);
         }
-        let queues: Vec<u8> = Filled::read(value, &Bounds::whole(0, CLASSES as u64 - 1, "[0, 15]"))?;
+        let queues: Vec<u8> = NonEmpty::read(value, &Bounds::whole(0, CLASSES as u64 - 1, "[0, 15]"))?;
         if queues.len() > CLASSES {
-            return Err(KeyError::new(format!("{} classes", queues.len()), format!("at most {CLASSES}")));
+            return Err(KeyError::new(
+                format!("the list has {} classes", queues.len()),
+                format!("at most {CLASSES} classes"),
+            ));
         }
         Ok(Self::List(queues))
     }

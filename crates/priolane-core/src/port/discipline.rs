@@ -1,31 +1,32 @@
-//! The contract with an egress queue, and what all of them go by: room, marking, and what becomes of a packet.
+//! The interface of an egress queueing discipline, and its common parts: buffer, marking, and the outcome for a
+//! packet.
 
 use crate::ids::ClassSet;
 use crate::keys::Words;
 use crate::packet::{Header, Marks, QueueItem};
 use crate::units::{Limit, Time};
 
-/// What became of a packet offered to a port.
+/// The outcome of offering a packet to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Admission {
-    /// Kept, unmarked by this port.
+    /// Queued, not marked by this port.
     Queued,
-    /// Kept, with the congestion mark set by this port.
+    /// Queued and ECN-marked by this port.
     Marked,
-    /// Not kept: no room.
+    /// Dropped because the buffer is full.
     Dropped,
-    /// Not kept, but its header is to be sent back: see [`PortSink::returned`].
+    /// Not queued; its header is to be sent back: see [`PortSink::returned`].
     Returned,
 }
 
 impl Admission {
-    /// Whether the packet was kept.
+    /// Returns true if the packet was queued.
     #[inline]
     pub fn is_kept(self) -> bool {
         matches!(self, Self::Queued | Self::Marked)
     }
 
-    /// Sets the congestion mark on what was kept, if this says so.
+    /// Sets the ECN mark on the queued packet if the outcome is `Marked`.
     #[inline]
     pub fn mark(self, kept: &mut impl QueueItem) {
         if self == Self::Marked {
@@ -35,32 +36,32 @@ impl Admission {
     }
 }
 
-/// Whether a limit counts one queue's backlog or the whole port's.
+/// Whether a limit applies to the backlog of one queue or of the whole port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
 pub enum Scope {
     /// All queues of the port together.
     Port,
-    /// Each queue by itself.
+    /// Each queue separately.
     Queue,
 }
 
-/// Buffer and ECN of a port.
+/// Buffer limit and ECN threshold of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Buffer {
-    /// Backlog above which an arriving packet is dropped, the packet itself counted, the packet on the
-    /// line not.
+    /// Backlog above which an arriving packet is dropped. It includes the arriving packet and excludes the packet
+    /// in transmission.
     pub limit: Limit,
-    /// What `limit` counts.
+    /// The backlog that `limit` applies to.
     pub limit_scope: Scope,
-    /// Backlog above which an arriving ECN-capable packet is marked, the packet itself counted, the
-    /// packet on the line not (PIAS-NS2 marks after enqueue).
+    /// Backlog above which an arriving ECN-capable packet is marked. It includes the arriving packet and excludes
+    /// the packet in transmission (PIAS-NS2 marks after enqueue).
     pub mark_above: Limit,
-    /// What `mark_above` counts.
+    /// The backlog that `mark_above` applies to.
     pub mark_scope: Scope,
 }
 
 impl Buffer {
-    /// No limit, no marks.
+    /// No limit and no marking.
     pub const UNLIMITED: Self = Self {
         limit: Limit::Unlimited,
         limit_scope: Scope::Port,
@@ -69,7 +70,7 @@ impl Buffer {
     };
 }
 
-/// Which header field a multi-queue discipline sorts by.
+/// The header field by which a multi-queue discipline selects the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SortBy {
     /// The class on the wire: switch ports.
@@ -78,100 +79,102 @@ pub enum SortBy {
     HostLevel,
 }
 
-/// Receives the packets that a discipline gives up or changes, besides the one whose [`Admission`] is the answer. The
-/// owner of a port counts them here. Default: ignored.
+/// Receives the packets that a discipline discards or changes, other than the packet whose [`Admission`] is
+/// returned. The owner of a port counts them here. Default: ignored.
 pub trait PortSink<P: QueueItem> {
-    /// A queued packet was dropped to make room; it is no longer counted as queued.
+    /// Called when a queued packet was dropped to make room; it is no longer counted as queued.
     #[inline]
     fn evicted(&mut self, packet: &P) {
         let _ = packet;
     }
 
-    /// The payload of a packet was cut off, of the arriving one or of a queued one: its header `before`, and `after`,
-    /// smaller on the wire, without payload, with [`Marks::TRIMMED`]. Comes after `returned` for a packet that goes back.
+    /// Called when the payload of an arriving or a queued packet was removed. `before` and `after` are its headers;
+    /// `after` is smaller on the wire, without payload, with [`Marks::TRIMMED`]. Called after `returned` for a
+    /// packet that is sent back.
     #[inline]
     fn trimmed(&mut self, before: &Header, after: &Header) {
         let _ = (before, after);
     }
 
-    /// The arriving packet is not kept ([`Admission::Returned`]), and its header goes back to its sender: `packet` is
-    /// addressed so and has [`Marks::RETURNED`].
+    /// Called when the header of an arriving packet is sent back to its sender ([`Admission::Returned`]). `packet`
+    /// is addressed to the sender and has [`Marks::RETURNED`].
     #[inline]
     fn returned(&mut self, packet: &P) {
         let _ = packet;
     }
 
-    /// A queued packet had waited too long and was discarded; it is no longer counted as queued.
+    /// Called when a queued packet has expired and was discarded; it is no longer counted as queued.
     #[inline]
     fn expired(&mut self, packet: &P) {
         let _ = packet;
     }
 }
 
-/// Ignores everything: for tests, and for disciplines that only drop arriving packets.
+/// Ignores all packets: for tests, and for disciplines that only drop arriving packets.
 impl<P: QueueItem> PortSink<P> for () {}
 
-/// A port's queueing discipline, over packets or what stands for them in a node.
+/// The queueing discipline of a port, over packets or the items that represent them in a node.
 pub trait Discipline<P: QueueItem>: Send {
-    /// A packet arrives at `now`. It is kept (and perhaps marked) or dropped. `out` receives the packets that make way
-    /// for it, or that had waited too long.
+    /// Handles the arrival of a packet at `now`: it is queued, possibly marked, or dropped. `out` receives the
+    /// packets that are evicted for it or that have expired.
     fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission;
 
-    /// A packet arrives at `now`, nothing is queued and the line is free: a discipline that would start it
-    /// at once may let it pass without storing it, and says what it would have done (the caller sets the
-    /// mark). `None` asks for `enqueue`.
+    /// Handles the arrival of a packet at `now` while nothing is queued and the link is free. A discipline that
+    /// would transmit it immediately may let it pass without queueing it, and returns the outcome (the caller sets
+    /// the mark). `None` means that the caller must use `enqueue`.
     #[inline]
     fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
         let _ = (now, header);
         None
     }
 
-    /// Discards the packets that have waited too long at `now`. `enqueue` and `dequeue` do so first: a caller needs this
-    /// only to see the backlog without them. Default: nothing expires.
+    /// Discards the packets that have expired by `now`. `enqueue` and `dequeue` do this first; a caller needs this
+    /// only to read the backlog without expired packets. Default: nothing expires.
     #[inline]
     fn expire(&mut self, now: Time, out: &mut dyn PortSink<P>) {
         let _ = (now, out);
     }
 
-    /// The earliest instant at which a queued packet may start service if the line is free; `None` if
-    /// nothing is queued. `Time::ZERO` means "at once".
+    /// Returns the earliest time at which a queued packet may start transmission on a free link; `None` if nothing
+    /// is queued. `Time::ZERO` means immediately.
     fn next_eligible_time(&self) -> Option<Time>;
 
-    /// The line starts a service at `t`: which packet? `None` if none may start at `t`: nothing is queued, `t` is
-    /// before `next_eligible_time()`, or what could have started had waited too long, which `out` receives; then
-    /// `next_eligible_time()` has changed. Packets with equal headers leave in the order in which they came: traces know
-    /// a packet in a queue by its header.
+    /// Dequeues the packet that starts transmission at `t`. Returns `None` if none may start: nothing is queued,
+    /// `t` is before `next_eligible_time()`, or the candidates have expired and `out` receives them, which changes
+    /// `next_eligible_time()`. Packets with equal headers leave in order of arrival, because traces identify a
+    /// queued packet by its header.
     fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P>;
 
-    /// Whether a packet could start while the classes in `paused` are paused (PFC), limiters aside. A queue waits where
-    /// its *first* packet is of a paused class, whatever is behind it. Default: only if no class is paused, for
-    /// disciplines that cannot hold back single classes ([`PortFactory::is_pausable`]).
+    /// Returns true if a packet could start while the classes in `paused` are paused (PFC), ignoring rate limiters.
+    /// A queue is blocked if its *first* packet is of a paused class, whatever is queued behind it. Default: true
+    /// only if no class is paused, for disciplines that cannot hold back single classes
+    /// ([`PortFactory::is_pausable`]).
     #[inline]
     fn is_ready(&self, paused: ClassSet) -> bool {
         paused == ClassSet::NONE && self.packets() > 0
     }
 
-    /// As [`Discipline::dequeue`], among the queues whose first packet is not of a class in `paused`. Default: nothing
-    /// starts while any class is paused.
+    /// Dequeues as [`Discipline::dequeue`], from the queues whose first packet is not of a class in `paused`.
+    /// Default: dequeues nothing while any class is paused.
     #[inline]
     fn dequeue_unpaused(&mut self, t: Time, paused: ClassSet, out: &mut dyn PortSink<P>) -> Option<&P> {
         if paused == ClassSet::NONE { self.dequeue(t, out) } else { None }
     }
 
-    /// Packets queued, the one on the line not counted.
+    /// Returns the number of queued packets, without the packet in transmission.
     fn packets(&self) -> u32;
 
-    /// Bytes queued, the packet on the line not counted.
+    /// Returns the queued bytes, without the packet in transmission.
     fn bytes(&self) -> u64;
 
-    /// Bytes in the queues in which payload waits. Default: those of the port.
+    /// Returns the bytes in the queues that hold data. Default: those of the port.
     #[inline]
     fn payload_bytes(&self) -> u64 {
         self.bytes()
     }
 
-    /// Bytes in the queue that a packet with this header would join. Default: those of the port, which has one
-    /// queue.
+    /// Returns the bytes in the queue that a packet with this header would join. Default: those of the port, which
+    /// has one queue.
     #[inline]
     fn bytes_before(&self, header: &Header) -> u64 {
         let _ = header;

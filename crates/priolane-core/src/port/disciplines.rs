@@ -1,4 +1,4 @@
-//! The one list of kinds of ports, and of the disciplines that they are.
+//! The list of port kinds and their disciplines.
 
 use super::{
     Admission, AifoSpec, Discipline, Either, FifoSpec, KindRules, LimitedSpec, OfKind, PFabricSpec, PifoSpec,
@@ -10,15 +10,15 @@ use crate::packet::{Header, QueueItem};
 use crate::part::parts;
 use crate::units::Time;
 
-/// A factory of the list, or [`DisciplineSpec`] itself.
+/// A factory in the list, or [`DisciplineSpec`] itself.
 pub trait DisciplineKind: PortFactory + 'static {
-    /// The parameters in `spec`, if it is of this kind.
+    /// Returns the parameters in `spec`, if it is of this kind.
     fn of(spec: &DisciplineSpec) -> Option<&Self>;
 }
 
-/// What is to be done for each kind of discipline: see [`DisciplineSpec::visit_kinds`].
+/// An operation on each kind of discipline: see [`DisciplineSpec::visit_kinds`].
 pub trait KindVisitor {
-    /// Does it for the kind `S`.
+    /// Visits the kind `S`.
     fn visit<S: DisciplineKind>(&mut self);
 }
 
@@ -31,8 +31,8 @@ impl<A: Into<DisciplineSpec>, B: Into<DisciplineSpec>> From<Either<A, B>> for Di
     }
 }
 
-/// Makes of the list of disciplines the enum of their parameters ([`DisciplineSpec`]), the enum of their ports
-/// ([`AnyDiscipline`]), and the conversions between them.
+/// Generates from the list of disciplines the enum of their parameters ([`DisciplineSpec`]), the enum of their
+/// ports ([`AnyDiscipline`]), and the conversions between them.
 macro_rules! disciplines {
     (
         in files { $($(#[$doc:meta])* $kind:ident($keys:ty) is [$($name:ident: $spec:ty),*];)+ }
@@ -47,7 +47,7 @@ macro_rules! disciplines {
         }
 
         impl PortKind {
-            /// The discipline of a port of this kind.
+            /// Returns the discipline of a port of this kind.
             pub fn discipline(&self, setup: &PortSetup<'_>) -> DisciplineSpec {
                 match self {
                     $(Self::$kind(keys) => keys.discipline(setup).into(),)+
@@ -67,7 +67,7 @@ macro_rules! disciplines {
             )+
         }
 
-        /// A port of a discipline of any kind; boxed, as they differ in size.
+        /// A port of any discipline; boxed, because the sizes differ.
         #[derive(Debug)]
         pub enum AnyDiscipline<P: QueueItem> {
             $(
@@ -217,29 +217,29 @@ macro_rules! disciplines {
     };
 }
 
-// The kinds of ports. A new one is a file with its keys, and a line here: the kind, its keys, and the disciplines that ports
-// of it are, whose parameters implement `PortFactory`.
+// The kinds of ports. To add one, create a file with its keys and add a line here: the kind, its keys, and the
+// disciplines of its ports, whose parameters implement `PortFactory`.
 disciplines! {
     in files {
-        /// One queue.
+        /// One FIFO queue.
         Fifo(FifoSpec) is [Fifo: FifoSpec];
         /// Strict priority.
         Strict(StrictSpec) is [Strict: StrictSpec, PushOut: PushOutSpec];
         /// Weighted fair queueing.
         Wfq(WfqKeys) is [Wfq: WfqSpec, RealTimeWfq: RealTimeWfqSpec];
-        /// Payload that overflows is trimmed to headers.
+        /// Data that does not fit is trimmed to headers.
         Trimming(TrimmingSpec) is [Trimming: TrimmingSpec];
-        /// Tokens behind one limiter, and data.
+        /// Token queues behind one rate limiter, and data.
         Tokens(TokenGroupSpec) is [Tokens: TokenGroupSpec];
-        /// Sorted by rank.
+        /// One queue sorted by rank.
         Ranked(RankedSpec) is [Ranked: RankedSpec];
-        /// One sorted queue; what a class maps to is its rank. Its ports are those of push-out.
+        /// One sorted queue; classes map to ranks. Its ports use push-out.
         Pifo(PifoSpec) is [];
-        /// One first-in first-out queue that admits by rank, what a class maps to.
+        /// One FIFO queue with admission by rank; classes map to ranks.
         Aifo(AifoSpec) is [Aifo: AifoSpec];
-        /// The flow with the best rank first, the worst rank dropped.
+        /// Serves the flow with the best rank and drops the packet with the worst.
         PFabric(PFabricSpec) is [PFabric: PFabricSpec];
-        /// About sorted by rank, by strict queues.
+        /// Approximately sorted by rank, with strict queues.
         SpPifo(super::sp_pifo::SpPifoSpec) is [SpPifo: super::sp_pifo::SpPifoSpec];
     }
     besides { Limited: LimitedSpec }

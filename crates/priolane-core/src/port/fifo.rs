@@ -1,4 +1,4 @@
-//! One queue, first in, first out.
+//! A FIFO queue.
 
 use super::backlog::{Backlog, Bounds};
 use super::{
@@ -11,7 +11,7 @@ use crate::packet::{Header, QueueItem};
 use crate::part::Part;
 use crate::units::Time;
 
-/// One first-in first-out queue; it has no parameters but the buffer.
+/// A FIFO queue; it has no parameters but the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "fifo",
@@ -43,7 +43,7 @@ impl PortFactory for FifoSpec {
     }
 }
 
-/// A first-in first-out queue with tail drop and threshold marking.
+/// A FIFO queue with tail drop and threshold marking.
 #[derive(Debug)]
 pub struct Fifo<P> {
     queue: ChunkedQueue<P>,
@@ -52,7 +52,7 @@ pub struct Fifo<P> {
 }
 
 impl<P: QueueItem> Fifo<P> {
-    /// An empty queue with this buffer; the scope of its limits makes no difference.
+    /// Creates an empty queue with this buffer; the scope of the limits has no effect.
     pub fn new(buffer: Buffer) -> Self {
         Self { queue: ChunkedQueue::default(), bytes: 0, bounds: buffer.into() }
     }

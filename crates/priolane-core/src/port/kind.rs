@@ -1,9 +1,9 @@
-//! Ports as scheme files state them: a kind with its keys, and what all ports have.
+//! Ports as scheme files state them: a kind with its keys, and the keys of all ports.
 
 use super::kind_rules::ORDINARY;
 use super::pfc::Pfc;
 use super::{Buffer, BufferSpec, Ecn, PortKind};
-use crate::keys::{InTable, Keys, Misfit};
+use crate::keys::{InTable, KeyConflict, Keys};
 use crate::part::{Capability, Entry, Provision};
 use crate::units::Rate;
 
@@ -14,17 +14,17 @@ pub struct PortKeys {
     /// Its queues.
     #[keys(flatten)]
     pub kind: PortKind,
-    /// Room: { shared = LIMIT } over all queues, { per_queue = LIMIT }, { push_out = LIMIT } over all queues of a strict
-    /// port, with worse packets making way for better ones, { dynamic = SIZE, alpha } shared by all ports of a switch,
-    /// { zero_loss = SIZE } for what data of tokens takes and so much for signals, or unbounded; at = { RATE = LIMIT } where
-    /// it depends on the link. The packet on the line is not counted.
+    /// Buffer: { shared = LIMIT } over all queues, { per_queue = LIMIT }, { push_out = LIMIT } over all queues of a
+    /// strict port, where better packets push out worse ones, { dynamic = SIZE, alpha } shared by all ports of a
+    /// switch, { zero_loss = SIZE } for the data requested by tokens plus SIZE for signals, or unbounded; at = {
+    /// RATE = LIMIT } if it depends on the link rate. The packet in transmission is not counted.
     #[key(
         required = "buffer = { shared = \"240pkt\" }",
         unit = "pkt or B",
         source = "docs/assumptions.md#buffers, docs/assumptions.md#push-out, docs/assumptions.md#dynamic-thresholds"
     )]
     pub buffer: BufferSpec,
-    /// An arrival that makes the backlog exceed the limit is marked.
+    /// ECN: an arriving packet that makes the backlog exceed the threshold is marked.
     #[key(
         optional,
         form = InTable,
@@ -33,7 +33,7 @@ pub struct PortKeys {
         source = "RFC 8257 §3.1; docs/assumptions.md#marking"
     )]
     pub ecn: Option<Ecn>,
-    /// Classes that are paused upstream (PFC) and never dropped; with buffer = { dynamic }.
+    /// Classes that are paused upstream (PFC) and never dropped; requires buffer = { dynamic }.
     #[key(
         optional,
         form = InTable,
@@ -44,12 +44,12 @@ pub struct PortKeys {
 }
 
 impl PortKeys {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         self.buffer.normalize();
         self.kind.part().check_buffer(self.kind.name(), &self.buffer)
     }
 
-    /// What the catalogue says of each kind.
+    /// Returns the catalogue entries of all kinds.
     pub fn entries() -> Vec<Entry> {
         let mut all = Vec::new();
         Self::describe(&mut all);
@@ -63,28 +63,28 @@ impl PortKeys {
         entries
     }
 
-    /// The buffer in front of a line of `rate`; what a switch shares among its ports is not in it.
+    /// Returns the buffer of a port on a link of `rate`, without the shared buffer of the switch.
     pub fn buffer_at(&self, rate: Rate) -> Buffer {
         let buffer = self.buffer.buffer_at(rate);
         self.ecn.as_ref().map_or(buffer, |ecn| ecn.marking(rate, buffer))
     }
 
-    /// Whether a host's transmit queue can be such a port.
+    /// Checks whether a host's transmit queue can be such a port.
     ///
     /// # Errors
-    /// It has what only a switch has.
-    pub fn check_at_host(&self) -> Result<(), Misfit> {
+    /// Fails if the port has a feature that only switches have.
+    pub fn check_at_host(&self) -> Result<(), KeyConflict> {
         self.kind.part().check_at_host()?;
         if matches!(self.buffer, BufferSpec::Dynamic { .. }) {
-            return Err(Misfit::of(
+            return Err(KeyConflict::of(
                 "buffer",
-                "a host has one port, and nothing to share its buffer with",
+                "a host has one port, so no other port can share its buffer",
                 ORDINARY,
             ));
         }
         if self.pfc.is_some() {
-            let what = "a host pauses nobody: what waits here is its own";
-            return Err(Misfit::of("pfc", what, "no pfc, or queue = \"ports\""));
+            let what = "a host sends no pause frames, because its queue holds only its own packets";
+            return Err(KeyConflict::of("pfc", what, "queue = \"ports\", or remove pfc"));
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
-//! What a kind of port says of itself.
+//! The properties and checks of a kind of port.
 
 use super::BufferSpec;
 use crate::ids::CLASSES;
-use crate::keys::Misfit;
+use crate::keys::KeyConflict;
 use crate::packet::Frame;
 
-/// What a discipline takes from the rest of a scheme.
+/// The parts of a scheme that a discipline depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct PortSetup<'a> {
     /// The port's buffer.
@@ -16,12 +16,12 @@ pub struct PortSetup<'a> {
     pub frame: &'a Frame,
 }
 
-/// What discipline a port of a kind has; its struct of keys implements it.
+/// Builds the discipline of a kind of port; implemented by its struct of keys.
 pub(crate) trait OfKind {
     /// The parameters of the discipline, or of one of two ([`Either`]).
     type Spec;
 
-    /// The discipline of a port of this kind.
+    /// Returns the discipline of a port of this kind.
     fn discipline(&self, setup: &PortSetup<'_>) -> Self::Spec;
 }
 
@@ -34,66 +34,68 @@ pub enum Either<A, B> {
     Second(B),
 }
 
-/// What a kind of port says of itself; a struct of keys implements it.
+/// The properties and checks of a kind of port; implemented by its struct of keys.
 pub trait KindRules {
-    /// How many queues, or ranks, classes can be told apart by. Default: 1.
+    /// Returns the number of queues, or ranks, between which classes are distinguished. Default: 1.
     fn queues(&self) -> u8 {
         1
     }
 
-    /// Whether classes choose the queue or the rank. Default: yes.
+    /// Returns true if classes select the queue or the rank. Default: true.
     fn is_by_class(&self) -> bool {
         true
     }
 
-    /// Whether a port of this kind, called `name`, can have this buffer. Default: push-out and zero loss are refused.
+    /// Checks whether a port of this kind, called `name`, supports this buffer. Default: push-out and zero loss are
+    /// rejected.
     ///
     /// # Errors
-    /// It cannot.
-    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+    /// Fails if it does not.
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
         ordinary(name, buffer)
     }
 
-    /// Whether its keys fit the packets. Default: yes.
+    /// Checks whether its keys fit the packet sizes. Default: they do.
     ///
     /// # Errors
-    /// They do not.
-    fn check_frame(&self, frame: &Frame) -> Result<(), Misfit> {
+    /// Fails if they do not.
+    fn check_frame(&self, frame: &Frame) -> Result<(), KeyConflict> {
         let _ = frame;
         Ok(())
     }
 
-    /// Whether a host's transmit queue can be of this kind. Default: yes.
+    /// Checks whether a host's transmit queue can be of this kind. Default: it can.
     ///
     /// # Errors
-    /// It cannot.
-    fn check_at_host(&self) -> Result<(), Misfit> {
+    /// Fails if it cannot.
+    fn check_at_host(&self) -> Result<(), KeyConflict> {
         Ok(())
     }
 }
 
 pub(super) const ORDINARY: &str = "buffer = { shared = \"240pkt\" }";
 
-/// Refuses buffers that only some kinds of port can have.
-pub(super) fn ordinary(name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+/// Rejects buffers that only some kinds of port support.
+pub(super) fn ordinary(name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
     let (what, kind) = match buffer {
         BufferSpec::PushOut { .. } => {
-            (format!("nothing is pushed out of a port of kind {name}: it has one queue"), "strict")
+            (format!("a port of kind {name} pushes no packets out: it has one queue"), "strict")
         }
-        BufferSpec::ZeroLoss { .. } => {
-            (format!("what data takes at most is derived for ports of tokens, not of kind {name}"), "tokens")
-        }
+        BufferSpec::ZeroLoss { .. } => (
+            format!("the maximum buffer of data is known only for ports of kind tokens, not {name}"),
+            "tokens",
+        ),
         _ => return Ok(()),
     };
-    Err(Misfit::of("buffer", what, format!("kind = {kind:?}, or {ORDINARY}")))
+    Err(KeyConflict::of("buffer", what, format!("kind = {kind:?}, or {ORDINARY}")))
 }
 
-/// Refuses buffers in which another rule than the port's own says what has room.
-pub(super) fn one_sorted_queue(name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+/// Rejects buffers whose own drop rule conflicts with that of the port.
+pub(super) fn one_sorted_queue(name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
     ordinary(name, buffer)?;
     if matches!(buffer, BufferSpec::Unbounded | BufferSpec::Shared { .. }) {
         return Ok(());
     }
-    let what = format!("a port of kind {name} decides itself what has room in its one queue");
-    Err(Misfit::of("buffer", what, ORDINARY))
+    let what = format!("a port of kind {name} has one queue with its own drop rule");
+    Err(KeyConflict::of("buffer", what, ORDINARY))
 }

@@ -1,16 +1,16 @@
-//! A rate limit in front of a discipline: no service starts before its token bucket lets it.
+//! A rate limiter in front of a discipline: a token bucket decides when a transmission may start.
 
 use super::bucket::{Bucket, PerByte};
 use super::{Admission, Discipline, Fifo, PortContext, PortFactory, PortSink};
 use crate::packet::{Header, QueueItem};
 use crate::units::{Rate, Time};
 
-/// One first-in first-out queue that serves no faster than a rate, whatever the line could do.
+/// A FIFO queue that serves at most at a given rate, even if the link is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitedSpec {
-    /// The rate, above which only the burst goes.
+    /// The rate limit.
     pub rate: Rate,
-    /// Bytes that may go ahead of the rate.
+    /// Burst size in bytes.
     pub burst: u64,
 }
 
@@ -26,7 +26,7 @@ impl PortFactory for LimitedSpec {
     }
 }
 
-/// A discipline whose services are limited to a rate, whatever the line could do.
+/// A discipline whose transmissions are limited to a rate, even if the link is faster.
 #[derive(Debug)]
 pub struct RateLimited<D> {
     inner: D,
@@ -34,7 +34,7 @@ pub struct RateLimited<D> {
 }
 
 impl<D> RateLimited<D> {
-    /// Limits `inner` to `rate`, letting a burst of `burst_bytes` go ahead of it.
+    /// Limits `inner` to `rate`, with a burst of `burst_bytes`.
     pub fn new(inner: D, rate: Rate, burst_bytes: u64) -> Self {
         let burst = rate.serialize(burst_bytes);
         Self { inner, bucket: Bucket::new(PerByte::at(rate, (1, 1)), burst) }

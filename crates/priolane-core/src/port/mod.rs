@@ -1,8 +1,8 @@
-//! What an egress queue does: which packet is kept, marked, and served next.
+//! Egress queueing disciplines: which packet is kept, marked, and served next.
 //!
-//! A discipline knows nothing of links or events. The node that owns it asks, when the line is free at
-//! `t`, whether a service may start (`next_eligible_time`) and then takes the packet (`dequeue`). The decision falls
-//! *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
+//! A discipline knows neither links nor events. When the link is free at `t`, the node that owns the port asks
+//! whether a transmission may start (`next_eligible_time`) and then dequeues the packet (`dequeue`). The packet is
+//! chosen *at* `t`, never at enqueue, so strict priority, token limits and expiry are exact.
 
 mod aifo;
 mod backlog;

@@ -1,8 +1,8 @@
-//! Several first-in first-out queues behind one line, and an order in which they are served.
+//! Several FIFO queues that share a link, and the order in which they are served.
 //!
-//! What is kept and marked is the same for all orders; which queue is served next is the order's own business
-//! ([`Order`]). The order is told when a packet comes to the head of a queue and when a queue is served, so it costs
-//! an arrival behind others nothing.
+//! Admission and marking are the same for all orders; [`Order`] picks the queue to serve next. The order is
+//! notified when a packet becomes the head of a queue and when a queue is served, so an arrival behind other
+//! packets costs nothing.
 
 use super::backlog::{Backlog, Bounds};
 use super::{Admission, Buffer, Discipline, PortSink, SortBy};
@@ -11,25 +11,26 @@ use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, QueueItem};
 use crate::units::Time;
 
-/// Which of several non-empty queues is served next.
+/// Picks which of several non-empty queues is served next.
 pub trait Order: std::fmt::Debug + Send {
-    /// A packet of `wire` bytes comes to queue `q`, which was empty.
+    /// Called when a packet of `wire` bytes arrives at queue `q`, which was empty.
     fn begin(&mut self, q: usize, wire: u16);
 
-    /// The queue that is served now, among those whose bit is set in `occupied`, which is not 0.
+    /// Returns the queue to serve now, among those whose bit is set in `occupied`, which is not 0.
     fn pick(&mut self, occupied: u32) -> usize;
 
-    /// The first packet of queue `q` was taken out: the bytes of the one behind it, `None` if there is none.
+    /// Called when the first packet of queue `q` was dequeued; `next` is the size of the one behind it, `None` if
+    /// there is none.
     fn served(&mut self, q: usize, next: Option<u16>);
 
-    /// Queue `q`, whose first packet has `wire` bytes, is paused and did not take part in the last `pick`. Default:
-    /// it is not heeded.
+    /// Called for queue `q`, whose first packet has `wire` bytes, if it is paused and took no part in the last
+    /// `pick`. Default: ignored.
     #[inline]
     fn passed_over(&mut self, q: usize, wire: u16) {
         let _ = (q, wire);
     }
 
-    /// Nothing is queued and the line is free. Default: it is not heeded.
+    /// Called when nothing is queued and the link is free. Default: ignored.
     #[inline]
     fn idle(&mut self) {}
 }
@@ -53,7 +54,7 @@ pub struct MultiQueue<P, O> {
     pub(super) order: O,
 }
 
-/// Which packets go to which of how many queues.
+/// The mapping of packets to queues, and the number of queues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sorting {
     pub(super) queues: u8,
@@ -61,7 +62,7 @@ pub(super) struct Sorting {
     pub(super) by: SortBy,
 }
 
-/// The queue of `class` among `queues` ones.
+/// Returns the queue of `class` among `queues` queues.
 pub(super) fn mapped(map: &[u8; CLASSES], queues: u8, class: Class) -> u8 {
     map[usize::from(class) % CLASSES].min(queues.saturating_sub(1))
 }
@@ -90,7 +91,7 @@ impl<P: QueueItem, O: Order> MultiQueue<P, O> {
         usize::from(self.map[usize::from(key) % CLASSES])
     }
 
-    /// Takes out the first packet of queue `q`.
+    /// Dequeues the first packet of queue `q`.
     #[inline]
     fn take(&mut self, q: usize) -> Option<&P> {
         let queue = self.queues.get_mut(q)?;
@@ -105,7 +106,7 @@ impl<P: QueueItem, O: Order> MultiQueue<P, O> {
         queue.items.pop()
     }
 
-    /// The queues whose first packet is of a class in `paused`.
+    /// Returns the queues whose first packet is of a class in `paused`.
     fn held(&self, paused: ClassSet) -> u32 {
         let is_held = |queue: &Queue<P>| queue.items.first().is_some_and(|p| paused.has(p.header().class));
         let bit = |(q, queue)| u32::from(is_held(queue)) << q;

@@ -1,12 +1,12 @@
-//! pFabric's port (SIGCOMM 2013 §4.2): a small buffer that keeps and serves what has the best rank.
+//! pFabric's port (SIGCOMM 2013 §4.2): a small buffer that keeps and serves the packets with the best rank.
 //!
 //! ```text
-//! full       what has the worst rank is dropped, of equals the latest: the arriving packet itself where nothing queued
-//!            is worse, or where all that is worse does not make room enough
-//! service    the flow of the packet with the best rank, of equals the earliest; of that flow the packet that came first
+//! full       drop the packet with the worst rank, the latest of equals: the arriving packet itself if no queued packet
+//!            is worse, or if evicting all worse packets does not make enough room
+//! service    of the flow of the packet with the best rank, the earliest of equals, the packet that arrived first
 //! ```
 //!
-//! The second half of the rule keeps the packets of a flow in order although later ones have better ranks.
+//! The second half of the service rule keeps the packets of a flow in order although later ones have better ranks.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,10 +22,10 @@ use crate::packet::{Header, QueueItem};
 use crate::part::Part;
 use crate::units::Time;
 
-/// Order of service: rank, then arrival.
+/// Order of service: rank, then order of arrival.
 type Key = (u64, u64);
 
-/// A queued packet, and which arrival it was.
+/// A queued packet and its arrival number.
 #[derive(Debug)]
 struct Waiting<P> {
     arrival: u64,
@@ -36,7 +36,8 @@ struct Waiting<P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "pfabric",
-    summary = "serves the flow with the smallest rank, its earliest packet first; drops the largest rank",
+    summary = "serves the flow with the smallest rank, its earliest packet first; drops the packet with the \
+               largest rank",
     source = "pFabric (SIGCOMM 2013) §4.2",
     requires = [Ranks]
 )]
@@ -64,15 +65,15 @@ impl PortFactory for PFabricSpec {
     }
 }
 
-/// Serves the flow with the best rank, drops the packet with the worst.
+/// Serves the flow with the best rank and drops the packet with the worst.
 #[derive(Debug)]
 pub struct PFabric<P> {
     order: BTreeMap<Key, FlowId>,
-    /// By flow, in order of arrival; flows without packets are not kept.
+    /// By flow, in order of arrival; flows without packets are removed.
     flows: FxHashMap<FlowId, VecDeque<Waiting<P>>>,
-    /// Emptied lists, to be used again.
+    /// Empty lists kept for reuse.
     spare: Vec<VecDeque<Waiting<P>>>,
-    /// What was taken out last.
+    /// The packet dequeued last.
     started: P,
     arrivals: u64,
     backlog: Backlog,
@@ -80,7 +81,7 @@ pub struct PFabric<P> {
 }
 
 impl<P: QueueItem> PFabric<P> {
-    /// An empty port; the limit of `buffer` counts the whole port.
+    /// Creates an empty port; the limit of `buffer` applies to the whole port.
     pub fn new(buffer: Buffer) -> Self {
         Self {
             order: BTreeMap::new(),
@@ -98,7 +99,7 @@ impl<P: QueueItem> PFabric<P> {
         queued.map_or(0, |waiting| waiting.item.header().wire)
     }
 
-    /// Evicts the worst packets, if those that are worse than `header` make room enough for it.
+    /// Evicts the worst packets if those worse than the packet of `header` make enough room for it.
     #[cold]
     fn make_room(&mut self, header: &Header, out: &mut dyn PortSink<P>) {
         let mut left = self.backlog;
@@ -122,7 +123,7 @@ impl<P: QueueItem> PFabric<P> {
         }
     }
 
-    /// Takes the packet that `pick` finds out of the list of `flow`.
+    /// Removes the packet that `pick` selects from the list of `flow`.
     fn take(&mut self, flow: FlowId, pick: impl FnOnce(&VecDeque<Waiting<P>>) -> Option<usize>) -> Option<P> {
         let list = self.flows.get_mut(&flow)?;
         let item = list.remove(pick(list)?)?.item;
@@ -134,7 +135,7 @@ impl<P: QueueItem> PFabric<P> {
     }
 }
 
-/// Where the packet of this arrival is in a list.
+/// Returns the index of the packet with this arrival number in a list.
 fn place<P>(list: &VecDeque<Waiting<P>>, arrival: u64) -> Option<usize> {
     list.binary_search_by_key(&arrival, |waiting| waiting.arrival).ok()
 }
@@ -203,7 +204,7 @@ mod tests {
         PFabric::new(Buffer { limit, ..Buffer::UNLIMITED })
     }
 
-    /// Offers a packet: what became of it, and the flows whose packets made way.
+    /// Offers a packet; returns the outcome and the flows whose packets were evicted.
     fn offer(port: &mut PFabric<Packet<()>>, packet: &Packet<()>) -> (Admission, Vec<FlowId>) {
         let mut log = Log::default();
         let admission = port.enqueue(Time::ZERO, packet, &mut log);
@@ -221,7 +222,8 @@ mod tests {
         for (flow, rank, offset) in [(1, 30, 0), (2, 20, 0), (1, 10, 1), (2, 20, 1), (3, 20, 0)] {
             assert_eq!(port.enqueue(Time::ZERO, &packet(flow, rank, offset), &mut ()), Admission::Queued);
         }
-        // Rank 10 is flow 1's: its packet of rank 30 goes first, then itself; of ranks 20 the earlier arrivals.
+        // Rank 10 is of flow 1: its packet of rank 30 is served first, then rank 10; of rank 20 the earlier
+        // arrivals first.
         assert_eq!(drain(&mut port), [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]);
         assert_eq!((port.packets(), port.bytes(), port.next_eligible_time()), (0, 0, None));
     }
@@ -233,7 +235,7 @@ mod tests {
             port.enqueue(Time::ZERO, &packet(flow, rank, 0), &mut ());
         }
         assert_eq!(offer(&mut port, &packet(4, 10, 0)), (Admission::Queued, vec![FlowId(3)]));
-        // Nothing queued is worse than 30: the arriving packet goes.
+        // No queued packet is worse than 30: the arriving packet is dropped.
         assert_eq!(offer(&mut port, &packet(5, 30, 0)), (Admission::Dropped, vec![]));
         assert_eq!(drain(&mut port), [(4, 0), (2, 0), (1, 0)]);
     }
@@ -247,7 +249,7 @@ mod tests {
         port.enqueue(Time::ZERO, &small, &mut ());
         // 1000 + 84 + 1000 > 2000; without the 84 it fits.
         assert_eq!(offer(&mut port, &packet(3, 20, 0)), (Admission::Queued, vec![FlowId(1)]));
-        // All of rank above 10 are 1000 B: room for 1000, not for 1500.
+        // All packets of rank above 10 have 1000 B: room for 1000, not for 1500.
         let mut large = packet(4, 10, 0);
         large.header.wire = 1_500;
         assert_eq!(offer(&mut port, &large), (Admission::Dropped, vec![]));

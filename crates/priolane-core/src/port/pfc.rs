@@ -1,57 +1,58 @@
 //! Priority flow control (IEEE 802.1Qbb): the buffer of a switch that drops no packet of its lossless classes.
 //!
-//! Each (ingress port, lossless class) has an account of the bytes that came in by it and are still queued.
+//! Each (ingress port, lossless class) has an account of the bytes that arrived there and are still queued.
 //!
 //! ```text
 //! open     a packet that fits (account + packet <= X, packet <= free) is charged to the shared buffer;
-//!          the first that does not makes the class paused at the port upstream (XOFF) and goes to the headroom
-//! paused   what still arrives is charged to the headroom of (port, class)
-//! resume   headroom empty, and the account at most X - `xon_below`, or nothing left of it (XON)
-//! X        so many bytes, or alpha times what is free of the shared buffer
+//!          the first that does not fit pauses the class at the upstream port (XOFF) and goes to the headroom
+//! paused   packets that still arrive are charged to the headroom of (port, class)
+//! resume   headroom empty, and the account at most X - `xon_below`, or empty (XON)
+//! X        a number of bytes, or alpha times the free bytes of the shared buffer
 //!
 //! headroom   C (M / C' + P / C' + 2 d + r) + 2 M
 //! ```
 //!
-//! From the packet that pauses on there arrive at most: that packet (M, the largest frame); what comes at the link's rate
-//! C while the pause frame waits for a frame on the way back (M / C'), is sent there (P / C'), travels (d) and takes
-//! effect (r, at hosts), and until what was sent before has travelled (d); and the frame that was begun last (M). That
-//! is the reckoning of IEEE 802.1Q Annex N ("buffer requirements for priority-based flow control") for a switch
-//! without pipeline delays, so no packet is ever refused (docs/assumptions.md#pfc).
+//! After the packet that triggers the pause, the following can still arrive: that packet itself (M, the largest
+//! frame), data at the link rate C until the pause takes effect, and the rest of the frame in transmission (M). The
+//! time until the pause takes effect is the sum of the wait for a frame on the reverse link (M / C'), the
+//! transmission of the pause frame (P / C'), the propagation in both directions (2 d), and the reaction (r, at
+//! hosts). This is the calculation of IEEE 802.1Q Annex N ("buffer requirements for priority-based flow control")
+//! for a switch without pipeline delays. So no packet is ever refused (docs/assumptions.md#pfc).
 //!
-//! Headroom is either taken out of the memory for good or, idealised, beside it. Lossy classes use the shared buffer too,
-//! with dynamic thresholds (see [`super::SharedBuffer`]).
+//! Headroom is either reserved permanently from the memory or, as an idealization, provided in addition to it.
+//! Lossy classes also use the shared buffer, with dynamic thresholds (see [`super::SharedBuffer`]).
 
 use super::{Alpha, FreeBytes, SharedBuffer};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::keys::{
-    Bounds, Bytes, Filled, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written,
+    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, Words, Written,
 };
 use crate::units::{Rate, Span};
 
-/// Classes that a pause frame can name, the smallest ones.
+/// Number of classes that a pause frame can name: those with the smallest numbers.
 pub const PAUSABLE_CLASSES: u8 = 8;
 
-/// The bytes from one port and class above which it is paused.
+/// The threshold in bytes per ingress port and class above which it is paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Xoff {
-    /// So many.
+    /// A number of bytes.
     Bytes(u64),
-    /// This part of what is free of the shared buffer.
+    /// A multiple of the free bytes of the shared buffer.
     OfFree(Alpha),
 }
 
 /// Where headroom is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum HeadroomFrom {
-    /// The memory, for good.
+    /// Reserved permanently from the memory.
     #[word("charged")]
     Memory,
-    /// Nowhere: there is as much besides.
+    /// Provided in addition to the memory.
     #[word("free")]
     Beside,
 }
 
-/// `"100kB"`, or a part of what is free: `"1/8"`.
+/// Written as `"100kB"`, or as a fraction of the free bytes: `"1/8"`.
 impl KeyValue for Xoff {
     const UNIT: &'static str = "B";
 
@@ -74,36 +75,36 @@ impl KeyValue for Xoff {
     }
 }
 
-/// The key `pfc` of a port: lossless classes, and when they are paused.
+/// The key `pfc` of a port: the lossless classes, and when they are paused.
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "pfc", check = Self::check)]
 pub struct Pfc {
-    /// The classes, below 8; any where headroom is free, which no switch can do.
-    #[key(required = "classes = [0]", form = Filled, range = "[0, 15]", source = "IEEE 802.1Q-2018 clause 36")]
+    /// The lossless classes, below 8; up to 15 with headroom = free, which no real switch supports.
+    #[key(required = "classes = [0]", form = NonEmpty, range = "[0, 15]", source = "IEEE 802.1Q-2018 clause 36")]
     pub classes: Vec<Class>,
-    /// Above what a class of an ingress port is paused.
+    /// Threshold above which a class of an ingress port is paused.
     #[key(required = "xoff = \"1/8\" of what is free, or \"100kB\"", source = "docs/assumptions.md#pfc")]
     pub xoff: Xoff,
-    /// How many bytes below that it is resumed.
+    /// Bytes below that threshold at which it is resumed.
     #[key(default = 3_000, form = Bytes, source = "docs/assumptions.md#pfc")]
     pub xon_below: u64,
     /// Where headroom is taken from.
     #[key(default = HeadroomFrom::Memory, source = "docs/assumptions.md#pfc")]
     pub headroom: HeadroomFrom,
-    /// The least headroom of a class at an ingress port, whatever the link asks for.
+    /// Minimum headroom of a class at an ingress port, even if the link needs less.
     #[key(default = 0, form = Bytes, source = "docs/assumptions.md#pfc")]
     pub headroom_least: u64,
 }
 
 impl Pfc {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         let beyond = self.classes.iter().find(|&&class| class >= PAUSABLE_CLASSES);
         let Some(class) = beyond.filter(|_| self.headroom == HeadroomFrom::Memory) else { return Ok(()) };
-        let what = format!("class {class} cannot be paused: a pause frame names {PAUSABLE_CLASSES} classes");
-        Err(Misfit::of("classes", what, "classes from 0 to 7, or headroom = \"free\""))
+        let what = format!("class {class} cannot be paused: a pause frame has {PAUSABLE_CLASSES} classes");
+        Err(KeyConflict::of("classes", what, "classes from 0 to 7, or headroom = \"free\""))
     }
 
-    /// What a switch with this memory does.
+    /// Returns the PFC parameters of a switch with this memory.
     pub fn spec(&self, memory: SharedBuffer) -> PfcSpec {
         PfcSpec {
             memory,
@@ -119,34 +120,35 @@ impl Pfc {
 /// The memory of a switch with lossless classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PfcSpec {
-    /// All memory, and the thresholds of lossy queues.
+    /// Total memory, and the dynamic thresholds of lossy queues.
     pub memory: SharedBuffer,
-    /// The lossless classes, below [`PAUSABLE_CLASSES`]; any where headroom is free, which no switch can do.
+    /// The lossless classes, below [`PAUSABLE_CLASSES`]; any class if headroom is free, which no real switch
+    /// supports.
     pub lossless: ClassSet,
-    /// Above what a class is paused.
+    /// Threshold above which a class is paused.
     pub xoff: Xoff,
-    /// How many bytes below that it is resumed.
+    /// Bytes below that threshold at which it is resumed.
     pub xon_below: u64,
     /// Where headroom is taken from.
     pub headroom: HeadroomFrom,
-    /// The least headroom of a lossless class at an ingress port, in bytes, whatever the link asks for.
+    /// Minimum headroom of a lossless class at an ingress port, in bytes, even if the link needs less.
     pub headroom_least: u64,
 }
 
-/// A link into a switch, and the way of its pause frames.
+/// An ingress link of a switch, and the reverse link of its pause frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseLink {
-    /// C, its rate.
+    /// C, the rate of the link.
     pub rate: Rate,
-    /// C', the rate of the link back.
+    /// C', the rate of the reverse link.
     pub back: Rate,
-    /// 2 d, propagation there and back.
+    /// 2 d, the propagation delay in both directions.
     pub round_trip: Span,
-    /// r, from the arrival of a pause to its effect.
+    /// r, the time from the arrival of a pause frame to its effect.
     pub reaction: Span,
 }
 
-/// Largest frame and pause frame.
+/// Sizes of the largest frame and the pause frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frames {
     /// M, bytes on the wire.
@@ -156,19 +158,20 @@ pub struct Frames {
 }
 
 impl PauseLink {
-    /// Bytes that can still arrive once a class is to be paused.
+    /// Returns the bytes that can still arrive after a class is to be paused.
     pub fn headroom(&self, Frames { largest, pause }: Frames) -> u64 {
         let until = self.back.serialize(u64::from(largest)) + self.back.serialize(u64::from(pause));
         self.rate.bytes_in(until + self.round_trip + self.reaction) + 1 + 2 * u64::from(largest)
     }
 }
 
-/// Bytes of headroom that one lossless class takes in a switch whose ingress links ask for `links`, at least `least` each.
+/// Returns the total headroom in bytes of one lossless class in a switch; each ingress link needs its entry of
+/// `links`, but at least `least`.
 pub fn class_headroom(links: impl IntoIterator<Item = u64>, least: u64) -> u64 {
     links.into_iter().fold(0, |sum: u64, bytes| sum.saturating_add(bytes.max(least)))
 }
 
-/// Bytes from one ingress port of one class.
+/// The bytes of one class from one ingress port.
 #[derive(Clone, Copy, Debug, Default)]
 struct IngressUsage {
     shared: u64,
@@ -176,30 +179,30 @@ struct IngressUsage {
     paused: bool,
 }
 
-/// Whether a packet was taken.
+/// Whether a packet was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// There was room.
     Kept,
-    /// There was none.
+    /// There was no room.
     Refused,
 }
 
-/// What the port upstream has to be told.
+/// What to tell the upstream port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tell {
-    /// Nothing new.
+pub enum PauseSignal {
+    /// No change.
     Nothing,
-    /// To pause the class.
+    /// Pause the class.
     Pause,
-    /// To resume it.
+    /// Resume the class.
     Resume,
 }
 
-/// A packet, as its buffer sees it.
+/// The properties of a packet that the buffer needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The ingress port it came by.
+    /// The ingress port at which it arrived.
     pub from: usize,
     /// Its class.
     pub class: Class,
@@ -207,7 +210,7 @@ pub struct Load {
     pub wire: u16,
 }
 
-/// The buffer of one switch.
+/// The PFC buffer of a switch.
 #[derive(Clone, Debug)]
 pub struct PfcBuffer {
     spec: PfcSpec,
@@ -220,7 +223,7 @@ pub struct PfcBuffer {
 }
 
 impl PfcBuffer {
-    /// An empty buffer; `headroom` is what the link of each ingress port asks for, for each class.
+    /// Creates an empty buffer; `headroom` is the need of the link of each ingress port, for each class.
     pub fn new(spec: PfcSpec, mut headroom: Vec<u64>) -> Self {
         let classes = spec.lossless.iter().count() as u64;
         let reserved = match spec.headroom {
@@ -243,7 +246,7 @@ impl PfcBuffer {
         self.shared_size.saturating_sub(self.shared_used)
     }
 
-    /// X, as of now.
+    /// Returns the current X.
     fn xoff(&self) -> u64 {
         match self.spec.xoff {
             Xoff::Bytes(bytes) => bytes,
@@ -259,9 +262,10 @@ impl PfcBuffer {
         }
     }
 
-    /// Whether a packet of a class that is not paused, which finds its queue empty and leaves at once, is taken with
-    /// nothing to tell and leaves everything as it was: then neither [`Self::arrive`] nor [`Self::leave`] need be called.
-    pub fn is_unmoved_by(&self, load: Load) -> bool {
+    /// Returns true if a packet of a class that is not paused, which arrives at an empty queue and leaves
+    /// immediately, is accepted without any change of state or signal. Then [`Self::arrive`] and [`Self::leave`]
+    /// need not be called.
+    pub fn leaves_state_unchanged(&self, load: Load) -> bool {
         let Load { from, class, wire } = load;
         let (free, wire) = (self.free(), u64::from(wire));
         if wire > free {
@@ -274,27 +278,27 @@ impl PfcBuffer {
         !account.paused && self.is_within_xoff(account.shared + wire)
     }
 
-    /// A packet arrives; the queue that it would join holds `queue` bytes.
-    pub fn arrive(&mut self, load: Load, queue: u64) -> (Taken, Tell) {
+    /// Handles the arrival of a packet; the queue that it would join holds `queue` bytes.
+    pub fn arrive(&mut self, load: Load, queue: u64) -> (Taken, PauseSignal) {
         let Load { from, class, wire } = load;
         let (free, wire) = (self.free(), u64::from(wire));
         if !self.spec.lossless.has(class) {
             let fits = wire <= free && self.spec.memory.alpha.is_below(queue, FreeBytes(free));
             self.shared_used += if fits { wire } else { 0 };
-            return (if fits { Taken::Kept } else { Taken::Refused }, Tell::Nothing);
+            return (if fits { Taken::Kept } else { Taken::Refused }, PauseSignal::Nothing);
         }
         let most = self.headroom[from];
         let fits = wire <= free && self.is_within_xoff(self.accounts[from][usize::from(class)].shared + wire);
         let account = &mut self.accounts[from][usize::from(class)];
-        let mut tell = Tell::Nothing;
+        let mut tell = PauseSignal::Nothing;
         if !account.paused {
             if fits {
                 account.shared += wire;
                 self.shared_used += wire;
-                return (Taken::Kept, Tell::Nothing);
+                return (Taken::Kept, PauseSignal::Nothing);
             }
             account.paused = true;
-            tell = Tell::Pause;
+            tell = PauseSignal::Pause;
         }
         if account.headroom + wire > most {
             return (Taken::Refused, tell);
@@ -303,13 +307,13 @@ impl PfcBuffer {
         (Taken::Kept, tell)
     }
 
-    /// A packet that was kept leaves its queue.
-    pub fn leave(&mut self, load: Load) -> Tell {
+    /// Handles the departure of an accepted packet from its queue.
+    pub fn leave(&mut self, load: Load) -> PauseSignal {
         let Load { from, class, wire } = load;
         let wire = u64::from(wire);
         if !self.spec.lossless.has(class) {
             self.shared_used -= wire;
-            return Tell::Nothing;
+            return PauseSignal::Nothing;
         }
         let account = &mut self.accounts[from][usize::from(class)];
         let of_headroom = wire.min(account.headroom);
@@ -318,16 +322,16 @@ impl PfcBuffer {
         self.shared_used -= wire - of_headroom;
         let IngressUsage { shared, headroom, paused } = *account;
         if !paused || headroom > 0 {
-            return Tell::Nothing;
+            return PauseSignal::Nothing;
         }
         if shared > 0 && shared > self.xoff().saturating_sub(self.spec.xon_below) {
-            return Tell::Nothing;
+            return PauseSignal::Nothing;
         }
         self.accounts[from][usize::from(class)].paused = false;
-        Tell::Resume
+        PauseSignal::Resume
     }
 
-    /// The classes that ingress port `from` has paused.
+    /// Returns the classes that are paused at ingress port `from`.
     pub fn paused(&self, from: usize) -> ClassSet {
         let add = |set: ClassSet, class: Class| {
             if self.accounts[from][usize::from(class)].paused { set.with(class) } else { set }

@@ -1,19 +1,20 @@
-//! PIFO: one queue sorted by rank, in which the worst packet makes way (Sivaraman et al., SIGCOMM 2016 §2).
+//! PIFO: one queue sorted by rank that evicts the worst packet when full (Sivaraman et al., SIGCOMM 2016 §2).
 //!
-//! The rank is what the class maps to, 0 the best, so the sorted queue is a strict queue for each rank that share a buffer
-//! by push-out.
+//! The rank of a packet is the value that its class maps to, 0 the best. So the sorted queue is equivalent to a
+//! strict queue per rank, with one shared buffer and push-out.
 
 use super::kind_rules::one_sorted_queue;
 use super::{BufferSpec, KindRules, OfKind, PortSetup, PushOutSpec};
 use crate::ids::CLASSES;
-use crate::keys::{Keys, Misfit};
+use crate::keys::{KeyConflict, Keys};
 use crate::part::Part;
 
-/// One queue sorted by what classes map to; it has no parameters but the buffer.
+/// One queue sorted by the ranks that classes map to; it has no parameters but the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "pifo",
-    summary = "one queue sorted by what classes map to, 0 first, equals in order of arrival; the worst makes way",
+    summary = "one queue sorted by the rank of each class, 0 first, ties in order of arrival; a full queue \
+               drops the worst packet",
     source = "PIFO (SIGCOMM 2016) §2; docs/assumptions.md#switch-side"
 )]
 pub struct PifoSpec;
@@ -31,7 +32,7 @@ impl KindRules for PifoSpec {
         CLASSES as u8
     }
 
-    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
         one_sorted_queue(name, buffer)
     }
 }

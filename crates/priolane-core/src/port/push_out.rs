@@ -1,9 +1,9 @@
-//! Strict priority over one buffer in which better packets push out worse ones.
+//! Strict priority with one shared buffer, in which better packets push out worse ones.
 //!
-//! A packet that does not fit evicts packets from the tail of the worst non-empty queue, as long as that queue is
-//! strictly worse than its own, until it fits; it is dropped itself, and evicts nothing, where that would not
-//! suffice. So no backlog of a worse queue ever costs a better one a packet, which a buffer with tail drop does
-//! not promise. Equals do not push out each other (docs/assumptions.md#push-out).
+//! A packet that does not fit evicts packets from the tail of the worst non-empty queue until it fits, as long as
+//! that queue is strictly worse than its own. If that would not suffice, the packet itself is dropped and nothing
+//! is evicted. So the backlog of a worse queue never causes a drop in a better one, which tail drop does not
+//! guarantee. Equal packets do not push out each other (docs/assumptions.md#push-out).
 
 use super::multi_queue::mapped;
 use super::{
@@ -14,17 +14,17 @@ use crate::ids::{CLASSES, Class};
 use crate::packet::{Header, QueueItem};
 use crate::units::Time;
 
-/// Strict priority over several queues, 0 first, that share a buffer by push-out. The limit of the buffer counts all
-/// queues together, whatever its scope says.
+/// Strict priority over several queues, 0 first, that share a buffer with push-out. The buffer limit applies to all
+/// queues together, regardless of its scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PushOutSpec {
     /// Number of queues, 1 to 16.
     pub queues: u8,
-    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    /// The queue of each class, or of each level at a host; larger values mean the last queue.
     pub map: [u8; CLASSES],
 }
 
-/// A strict port whose buffer says so is one with push-out.
+/// A strict port with a push-out buffer uses [`PushOut`].
 impl OfKind for StrictSpec {
     type Spec = Either<StrictSpec, PushOutSpec>;
 
@@ -49,15 +49,15 @@ impl PortFactory for PushOutSpec {
     }
 }
 
-/// N queues served in strict order, 0 first, that share a buffer by push-out.
+/// N queues served in strict order, 0 first, that share a buffer with push-out.
 #[derive(Debug)]
 pub struct PushOut<P> {
     queues: Strict<P>,
 }
 
 impl<P: QueueItem> PushOut<P> {
-    /// `queues` empty queues (1 to 16); `map` as that of [`Strict::new`]. The limit of `buffer` counts the whole
-    /// port, whatever its scope says.
+    /// Creates `queues` empty queues (1 to 16); `map` is as in [`Strict::new`]. The limit of `buffer` applies to
+    /// the whole port, regardless of its scope.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         let buffer = Buffer { limit_scope: Scope::Port, ..buffer };
         Self { queues: Strict::new(queues, map, sort_by, buffer) }

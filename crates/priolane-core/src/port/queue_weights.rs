@@ -1,9 +1,9 @@
-//! Weights of queues, in exact integers.
+//! Weights of queues, as exact integers.
 
 use crate::ids::CLASSES;
 use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
 
-/// The weights of a port's queues, whole numbers above zero.
+/// The weights of a port's queues, integers above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueWeights {
     pub(super) queues: u8,
@@ -11,11 +11,11 @@ pub struct QueueWeights {
 }
 
 impl QueueWeights {
-    /// The largest least common multiple of the weights of one port.
+    /// Upper bound of the least common multiple of the weights of a port.
     pub(crate) const MAX_MULTIPLE: u64 = 1 << 40;
 
-    /// One weight per queue, queue 0 first; `None` unless there are 1 to 16 of them, all above zero, with a least
-    /// common multiple of at most [`QueueWeights::MAX_MULTIPLE`].
+    /// Creates one weight per queue, queue 0 first. `None` unless there are 1 to 16 weights, all above zero, with a
+    /// least common multiple of at most [`QueueWeights::MAX_MULTIPLE`].
     pub fn new(weights: &[u32]) -> Option<Self> {
         let mut of = [1; CLASSES];
         of.get_mut(..weights.len())?.copy_from_slice(weights);
@@ -23,17 +23,17 @@ impl QueueWeights {
         (weights.queues > 0 && weights.multiple().is_some()).then_some(weights)
     }
 
-    /// How many queues there are.
+    /// Returns the number of queues.
     pub fn queues(&self) -> u8 {
         self.queues
     }
 
-    /// One weight per queue.
+    /// Returns one weight per queue.
     pub fn as_slice(&self) -> &[u32] {
         &self.of[..usize::from(self.queues)]
     }
 
-    /// The least common multiple, if it is within bounds.
+    /// Returns the least common multiple if it is at most [`QueueWeights::MAX_MULTIPLE`].
     pub(super) fn multiple(&self) -> Option<u64> {
         self.as_slice().iter().try_fold(1u64, |multiple, &weight| {
             let weight = u64::from(weight);
@@ -51,10 +51,11 @@ impl KeyValue for QueueWeights {
         let weights = Vec::<u32>::read(value, &Bounds::whole(1, u64::from(u32::MAX), "[1, 4294967295]"))?;
         if weights.is_empty() || weights.len() > CLASSES {
             let fix = format!("one weight per queue, 1 to {CLASSES}");
-            return Err(KeyError::new(format!("{} weights", weights.len()), fix));
+            return Err(KeyError::new(format!("the list has {} weights", weights.len()), fix));
         }
         Self::new(&weights).ok_or_else(|| {
-            let what = "the least common multiple of these weights is above 2^40: shares would not be exact";
+            let what =
+                "the least common multiple of these weights is above 2^40, so shares would not be exact";
             KeyError::new(what, "smaller weights, such as [8, 4, 1]")
         })
     }

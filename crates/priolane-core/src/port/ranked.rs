@@ -1,4 +1,4 @@
-//! One queue sorted by the header's rank: the ideal port that schemes are measured against.
+//! One queue sorted by the header's rank: the ideal port to compare schemes with.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -34,7 +34,7 @@ impl<P> PartialOrd for Entry<P> {
 }
 
 impl<P> Ord for Entry<P> {
-    /// Reversed: the heap's greatest entry is the smallest rank, the earliest of equals.
+    /// Reversed: the maximum of the heap is the smallest rank, the earliest of equals.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.rank, other.arrival).cmp(&(self.rank, self.arrival))
     }
@@ -44,7 +44,8 @@ impl<P> Ord for Entry<P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "ranked",
-    summary = "one queue sorted by the rank in the packet, smallest first; window transports write bytes left",
+    summary = "one queue sorted by the rank in the packet, smallest first; window transports use the \
+               remaining bytes as rank",
     source = "pFabric (SIGCOMM 2013) §4.1",
     requires = [Ranks]
 )]
@@ -76,7 +77,7 @@ impl PortFactory for RankedSpec {
 #[derive(Debug)]
 pub struct Ranked<P> {
     heap: BinaryHeap<Entry<P>>,
-    /// What was taken out last.
+    /// The packet dequeued last.
     started: P,
     arrivals: u64,
     backlog: Backlog,
@@ -84,7 +85,7 @@ pub struct Ranked<P> {
 }
 
 impl<P: QueueItem> Ranked<P> {
-    /// An empty queue with this buffer.
+    /// Creates an empty queue with this buffer.
     pub fn new(buffer: Buffer) -> Self {
         Self {
             heap: BinaryHeap::new(),

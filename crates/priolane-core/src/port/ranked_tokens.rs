@@ -1,40 +1,41 @@
-//! Tokens in the order of their ranks: the ideal that classes are measured against.
+//! Tokens sorted by rank: the ideal order to compare classes with.
 //!
-//! The smallest rank goes first, equal ranks in order of arrival. Where there is no room, the worst makes way: the largest
-//! rank, the last of equals, which may be the token that arrives. The oldest expires first.
+//! The smallest rank is served first, equal ranks in order of arrival. If the buffer is full, the worst token is
+//! dropped: the one with the largest rank, the last of equals, which may be the arriving token. Tokens expire in
+//! order of arrival.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::packet::QueueItem;
 use crate::units::Time;
 
-/// Rank and number of arrival.
-type Place = (u64, u64);
+/// Rank and arrival number.
+type OrderKey = (u64, u64);
 
-/// Waiting tokens, sorted.
+/// Queued tokens, sorted by rank.
 #[derive(Debug)]
 pub(super) struct RankedTokens<P> {
-    waiting: BTreeMap<Place, P>,
-    /// When each of them, and of those gone since, expires, in order of arrival.
-    ages: VecDeque<(Time, Place)>,
+    waiting: BTreeMap<OrderKey, P>,
+    /// Expiry times of the queued tokens, and of tokens that left meanwhile, in order of arrival.
+    ages: VecDeque<(Time, OrderKey)>,
     arrivals: u64,
     room: usize,
     started: P,
 }
 
-/// What became of a token offered.
+/// The outcome for an offered token.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Offer<P> {
-    /// It is kept.
+    /// The token is queued.
     Kept,
-    /// It is kept, and this one made way.
+    /// The token is queued, and this one is evicted.
     Evicted(P),
-    /// It is the worst.
+    /// The token is dropped as the worst.
     Refused,
 }
 
 impl<P: QueueItem> RankedTokens<P> {
-    /// No token, and room for so many.
+    /// Creates an empty queue with a capacity of `room` tokens.
     pub(super) fn new(room: usize) -> Self {
         Self {
             waiting: BTreeMap::new(),
@@ -53,7 +54,7 @@ impl<P: QueueItem> RankedTokens<P> {
         self.waiting.len() as u32
     }
 
-    /// A token that may start up to `last`.
+    /// Offers a token that may start no later than `last`.
     pub(super) fn offer(&mut self, item: &P, last: Time) -> Offer<P> {
         let place = (item.header().rank, self.arrivals);
         let mut evicted = None;
@@ -69,7 +70,7 @@ impl<P: QueueItem> RankedTokens<P> {
         evicted.map_or(Offer::Kept, Offer::Evicted)
     }
 
-    /// The next token that had to start before `now`.
+    /// Removes the next token that has expired by `now`.
     pub(super) fn pop_expired(&mut self, now: Time) -> Option<P> {
         while let Some(&(last, place)) = self.ages.front() {
             let waits = self.waiting.contains_key(&place);

@@ -1,15 +1,15 @@
-//! Weighted fair queueing with stamps in real time, as the simulator of Aequitas has it: kept to compare with, since it
-//! is not fair.
+//! Weighted fair queueing with finish stamps in real time, as in the simulator of Aequitas. It is not fair, and is
+//! provided for comparison.
 //!
 //! ```text
-//! start  = max(instant of arrival, finish of the queue's packet before)
-//! finish = start + time on the line * sum of weights / w     the queue whose first packet finishes first is served;
-//!                                                            ties: the smaller queue
+//! start  = max(arrival time, finish stamp of the previous packet of the queue)
+//! finish = start + transmission time * sum of weights / w   served: the queue with the smallest stamp at its head;
+//!                                                           ties: the smaller queue
 //! ```
 //!
-//! A queue that has the line alone is served sum / w times as fast as its stamps grow: they run ahead of real time, and
-//! when others come it waits until real time has caught up. [`Wfq`](super::Wfq) has a virtual clock instead
-//! (docs/assumptions.md#wfq-compat).
+//! A queue that has the link alone is served sum / w times as fast as its stamps grow. So its stamps run ahead of
+//! real time, and when other queues become active it is not served until real time has caught up.
+//! [`Wfq`](super::Wfq) uses a virtual clock instead (docs/assumptions.md#wfq-compat).
 
 use std::collections::VecDeque;
 
@@ -19,12 +19,12 @@ use crate::ids::{CLASSES, Class, ClassSet};
 use crate::packet::{Header, QueueItem};
 use crate::units::{Rate, Time};
 
-/// Weighted fair queueing with stamps in real time.
+/// Weighted fair queueing with finish stamps in real time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealTimeWfqSpec {
     /// The weight of each queue.
     pub weights: QueueWeights,
-    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    /// The queue of each class, or of each level at a host; larger values mean the last queue.
     pub map: [u8; CLASSES],
 }
 
@@ -44,21 +44,21 @@ impl PortFactory for RealTimeWfqSpec {
     }
 }
 
-/// N queues whose packets are stamped in real time.
+/// N queues whose packets get finish stamps in real time.
 #[derive(Debug)]
 pub struct RealTimeWfq<P> {
     queues: MultiQueue<P, Stamps>,
 }
 
-/// What a port stamps packets with.
+/// Computes the finish stamps of a port.
 #[derive(Debug)]
 struct Stamps {
     rate: Rate,
-    /// By queue: the sum of the weights and its own.
+    /// By queue: the sum of the weights and the queue's weight.
     share: [(u64, u64); CLASSES],
-    /// By queue: the finish of the packet that came last, in picoseconds.
+    /// By queue: the finish stamp of the last packet, in picoseconds.
     last: [u64; CLASSES],
-    /// By queue: the finish of each packet in it.
+    /// By queue: the finish stamp of each queued packet.
     finish: [VecDeque<u64>; CLASSES],
 }
 
@@ -72,7 +72,7 @@ impl Stamps {
         Self { rate, share, last: [0; CLASSES], finish: Default::default() }
     }
 
-    /// The finish of a packet of `wire` bytes that comes to queue `q` at `now`.
+    /// Returns the finish stamp of a packet of `wire` bytes that arrives at queue `q` at `now`.
     fn stamp(&mut self, q: usize, now: Time, wire: u16) -> u64 {
         let (sum, weight) = self.share[q];
         let line = u128::from(self.rate.serialize(u64::from(wire)).0);
@@ -83,7 +83,7 @@ impl Stamps {
 }
 
 impl Order for Stamps {
-    /// The stamp was made when the packet came.
+    /// Does nothing: the stamp was computed on arrival.
     fn begin(&mut self, _q: usize, _wire: u16) {}
 
     fn pick(&mut self, occupied: u32) -> usize {
@@ -98,8 +98,8 @@ impl Order for Stamps {
 }
 
 impl<P: QueueItem> RealTimeWfq<P> {
-    /// One empty queue per weight, in front of a line of `rate`. `map` gives the queue of each class; entries beyond
-    /// the last queue mean the last.
+    /// Creates one empty queue per weight for a link of `rate`. `map` gives the queue of each class; larger values
+    /// mean the last queue.
     pub fn new(
         weights: &QueueWeights,
         map: [u8; CLASSES],

@@ -1,17 +1,18 @@
-//! One buffer for all ports of a switch, with dynamic thresholds (Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998).
+//! A buffer shared by all ports of a switch, with dynamic thresholds (Choudhury and Hahne, IEEE/ACM ToN 6(2),
+//! 1998).
 //!
 //! ```text
-//! T = alpha (B - Q)        Q: bytes queued in the whole switch, as the packet arrives
+//! T = alpha (B - Q)        Q: bytes queued in the whole switch when the packet arrives
 //! admitted iff q < T       q: bytes in the queue that the packet joins
-//!          and Q + L <= B  L: the packet
+//!          and Q + L <= B  L: size of the packet
 //! ```
 //!
-//! A queue that grows makes the threshold of all queues smaller, so that busy ports leave room for others: n queues
-//! that want all they can get settle at alpha B / (1 + n alpha) each, and B / (1 + n alpha) stays free.
+//! A growing queue lowers the threshold of all queues, so that busy ports leave room for others. n queues with
+//! unlimited demand converge to alpha B / (1 + n alpha) each, and B / (1 + n alpha) stays free.
 
 use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
 
-/// How much of what is free a queue may hold, a fraction above zero.
+/// The limit of a queue as a multiple of the free bytes, a fraction above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alpha {
     numerator: u32,
@@ -19,36 +20,36 @@ pub struct Alpha {
 }
 
 impl Alpha {
-    /// `numerator / denominator`; `None` if either is zero.
+    /// Creates `numerator / denominator`; `None` if either is zero.
     pub fn new((numerator, denominator): (u32, u32)) -> Option<Self> {
         (numerator > 0 && denominator > 0).then_some(Self { numerator, denominator })
     }
 
-    /// Numerator and denominator, as they were given.
+    /// Returns numerator and denominator as passed to `new`.
     pub fn parts(self) -> (u32, u32) {
         (self.numerator, self.denominator)
     }
 
-    /// Alpha times `free` bytes, rounded down.
+    /// Returns alpha times `free` bytes, rounded down.
     pub fn of(self, FreeBytes(free): FreeBytes) -> u64 {
         let part = u128::from(free) * u128::from(self.numerator) / u128::from(self.denominator);
         part.min(u128::from(u64::MAX)) as u64
     }
 
-    /// Whether `bytes` are at most what [`Self::of`] gives, without its division.
+    /// Returns true if `bytes` is at most the result of [`Self::of`]; avoids the division.
     #[inline]
     pub fn covers(self, bytes: u64, FreeBytes(free): FreeBytes) -> bool {
         u128::from(bytes) * u128::from(self.denominator) <= u128::from(free) * u128::from(self.numerator)
     }
 
-    /// Whether a queue of `queued` bytes is below alpha times `free` bytes.
+    /// Returns true if a queue of `queued` bytes is below alpha times `free` bytes.
     #[inline]
     pub(crate) fn is_below(self, queued: u64, FreeBytes(free): FreeBytes) -> bool {
         u128::from(queued) * u128::from(self.denominator) < u128::from(free) * u128::from(self.numerator)
     }
 }
 
-/// A fraction to six decimals, so that thresholds are exact.
+/// A fraction with up to six decimals, so that thresholds are exact.
 impl KeyValue for Alpha {
     const UNIT: &'static str = "";
 
@@ -59,9 +60,10 @@ impl KeyValue for Alpha {
         let (numerator, common) = (whole as u32, common_divisor(whole as u32, PARTS));
         match Self::new((numerator / common, PARTS / common)) {
             Some(alpha) if (parts - whole).abs() < 1e-6 => Ok(alpha),
-            _ => {
-                Err(KeyError::new("this is no alpha", "above 0, with six decimals at most: 1, \"1/8\", 0.11"))
-            }
+            _ => Err(KeyError::new(
+                "the value is not a valid alpha",
+                "a number above 0 with at most six decimals, such as 1, \"1/8\" or 0.11",
+            )),
         }
     }
 
@@ -78,21 +80,21 @@ fn common_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
-/// Bytes of a buffer in which nothing is stored.
+/// Unused bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeBytes(pub u64);
 
 /// The buffer that the ports of a switch share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedBuffer {
-    /// B, in bytes; packets on lines are not counted.
+    /// B, in bytes; packets in transmission are not counted.
     pub size: u64,
-    /// By which factor of what is free a queue is limited.
+    /// The limit of a queue as a multiple of the free bytes.
     pub alpha: Alpha,
 }
 
 impl SharedBuffer {
-    /// Whether a packet of `wire` bytes is admitted to a queue that holds `queue` bytes of the `used` ones.
+    /// Returns true if a packet of `wire` bytes is admitted to a queue that holds `queue` of the `used` bytes.
     #[inline]
     pub fn admits(&self, Fill { used, queue }: Fill, wire: u16) -> bool {
         let free = self.size.saturating_sub(used);
@@ -100,7 +102,7 @@ impl SharedBuffer {
     }
 }
 
-/// What a packet finds in a switch.
+/// The fill level of a switch when a packet arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
     /// Q, the bytes queued in the whole switch.
@@ -119,11 +121,11 @@ mod tests {
 
     #[test]
     fn a_queue_is_admitted_below_alpha_times_what_is_free() {
-        // 12,000 free of 16,000, alpha 1/4: below 3000.
+        // 12,000 of 16,000 B are free, alpha 1/4: the limit is 3000.
         let quarter = buffer(16_000, (1, 4));
         let at = |queue| quarter.admits(Fill { used: 4_000, queue }, 1000);
         assert_eq!((at(2_999), at(3_000)), (true, false));
-        // alpha = 8 lets one queue take nearly all, but never more than there is.
+        // alpha = 8 lets one queue take nearly all bytes, but never more than there are.
         let eight = buffer(16_000, (8, 1));
         let full = |used| eight.admits(Fill { used, queue: 0 }, 1000);
         assert_eq!((full(15_000), full(15_001), full(16_000)), (true, false, false));
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn less_in_the_switch_never_refuses_what_more_admits() {
-        // So a switch may decide on what was queued a while ago: if that admits, what is left of it does.
+        // So a switch may decide with an outdated, larger backlog: if that admits a packet, the smaller one does.
         let shared = buffer(50_000, (3, 7));
         for used in (0..50_000).step_by(777) {
             for queue in (0..20_000).step_by(501) {

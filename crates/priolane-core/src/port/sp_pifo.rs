@@ -1,14 +1,14 @@
-//! SP-PIFO: strict queues whose bounds follow the ranks, in place of one sorted queue (Alcoz et al., NSDI 2020).
+//! SP-PIFO: strict queues with adaptive rank bounds that approximate a sorted queue (Alcoz et al., NSDI 2020).
 //!
 //! ```text
-//! q_1 ... q_n   bound of each queue, 0 at first; q_1 is that of the queue that is served first
-//! queue         the last i with q_i <= r; 1 where there is none                       (r: rank of the packet)
+//! q_1 ... q_n   bound of each queue, initially 0; queue 1 is served first
+//! queue         the last i with q_i <= r; queue 1 if there is none                     (r: rank of the packet)
 //! push-up       q_i = r
-//! push-down     where r < q_1, an inversion: all bounds are lowered by q_1 - r
+//! push-down     if r < q_1, an inversion: all bounds are lowered by q_1 - r
 //! ```
 //!
-//! Bounds stay in order, and none falls below 0: push-down takes q_1 - r off bounds of at least q_1. A packet that is dropped
-//! moves no bound, as in the authors' simulator.
+//! Bounds stay in order, and none falls below 0, because push-down subtracts q_1 - r from bounds of at least q_1. A
+//! dropped packet changes no bound, as in the authors' simulator.
 
 use super::backlog::{Backlog, Bounds};
 use super::{
@@ -25,7 +25,8 @@ use crate::units::Time;
 #[keys(group = "sp_pifo")]
 #[part(
     name = "sp_pifo",
-    summary = "strict queues whose bounds follow the ranks in packets: about one sorted queue",
+    summary = "strict-priority queues whose bounds follow the ranks of packets: approximates one sorted \
+               queue",
     source = "SP-PIFO (NSDI 2020)",
     requires = [Ranks]
 )]
@@ -57,7 +58,7 @@ impl PortFactory for SpPifoSpec {
     }
 }
 
-/// A queue and the least rank that it takes.
+/// A queue and the smallest rank that it accepts.
 #[derive(Debug)]
 struct Queue<P> {
     bound: u64,
@@ -65,7 +66,7 @@ struct Queue<P> {
     backlog: Backlog,
 }
 
-/// Strict queues with bounds that follow the ranks; tail drop.
+/// Strict queues with bounds that adapt to the ranks; tail drop.
 #[derive(Debug)]
 pub struct SpPifo<P> {
     /// In order of service.
@@ -75,7 +76,7 @@ pub struct SpPifo<P> {
 }
 
 impl<P: QueueItem> SpPifo<P> {
-    /// So many empty queues, at least one.
+    /// Creates `queues` empty queues, at least one.
     pub fn new(queues: u8, buffer: Buffer) -> Self {
         let empty = || Queue { bound: 0, items: ChunkedQueue::default(), backlog: Backlog::default() };
         Self {
@@ -85,13 +86,13 @@ impl<P: QueueItem> SpPifo<P> {
         }
     }
 
-    /// The queue that a packet of this rank joins.
+    /// Returns the queue that a packet of this rank joins.
     #[inline]
     fn queue_of(&self, rank: u64) -> usize {
         self.queues.iter().rposition(|queue| queue.bound <= rank).unwrap_or(0)
     }
 
-    /// Moves the bounds: a packet of this rank joined queue `q`.
+    /// Adapts the bounds after a packet of this rank joined queue `q`.
     #[inline]
     fn adapt(&mut self, q: usize, rank: u64) {
         let inversion = self.queues[q].bound.saturating_sub(rank);

@@ -1,11 +1,11 @@
-//! Strict priority: the first non-empty queue is served, at each packet boundary (NOS2 §III-A).
+//! Strict priority: serves the first non-empty queue at each packet boundary (NOS2 §III-A).
 
 use super::class_map::CLASS_IS_QUEUE;
 use super::kind_rules::ordinary;
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
 use super::{Buffer, BufferSpec, KindRules, PortContext, PortFactory, SortBy};
 use crate::ids::{CLASSES, Class};
-use crate::keys::{Keys, Misfit};
+use crate::keys::{KeyConflict, Keys};
 use crate::packet::{Header, QueueItem};
 use crate::part::Part;
 
@@ -22,7 +22,7 @@ pub struct StrictSpec {
     /// Number of queues, 1 to 16.
     #[key(required = "queues = 8", group = "queues", range = "[1, 16]", source = "NOS2 §III-A")]
     pub queues: u8,
-    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    /// The queue of each class, or of each level at a host; larger values mean the last queue.
     #[keys(skip = CLASS_IS_QUEUE)]
     pub map: [u8; CLASSES],
 }
@@ -32,7 +32,7 @@ impl KindRules for StrictSpec {
         self.queues
     }
 
-    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
         if matches!(buffer, BufferSpec::PushOut { .. }) { Ok(()) } else { ordinary(name, buffer) }
     }
 }
@@ -56,7 +56,7 @@ impl PortFactory for StrictSpec {
 /// N queues served in strict order, 0 first, without preemption.
 pub type Strict<P> = MultiQueue<P, StrictOrder>;
 
-/// The first non-empty queue is served.
+/// Serves the first non-empty queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrictOrder;
 
@@ -74,26 +74,27 @@ impl Order for StrictOrder {
 }
 
 impl<P: QueueItem> Strict<P> {
-    /// `queues` empty queues (1 to 16). `map` gives the queue of each class; entries beyond the last queue
-    /// mean the last.
+    /// Creates `queues` empty queues (1 to 16). `map` gives the queue of each class; larger values mean the last
+    /// queue.
     pub fn new(queues: u8, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         Self::in_order(Sorting { queues, map, by: sort_by }, buffer, StrictOrder)
     }
 
-    /// Whether the port has room for a packet.
+    /// Returns true if the port has room for a packet.
     #[inline]
     pub(super) fn fits(&self, header: &Header) -> bool {
         !self.total.exceeds_with(header.wire, self.bounds.drop)
     }
 
-    /// Whether the port would have room for a packet if all queues worse than the packet's were empty.
+    /// Returns true if the port would have room for a packet if all queues worse than the packet's were empty.
     pub(super) fn fits_without_worse(&self, header: &Header) -> bool {
         let worse = &self.queues[self.queue_of(header) + 1..];
         let rest = worse.iter().fold(self.total, |rest, queue| rest.without(queue.backlog));
         !rest.exceeds_with(header.wire, self.bounds.drop)
     }
 
-    /// Takes out the last packet of the worst non-empty queue, if that is worse than the packet's of `header`.
+    /// Evicts the last packet of the worst non-empty queue, if that queue is worse than that of the packet with
+    /// `header`.
     pub(super) fn evict_worse_than(&mut self, header: &Header) -> Option<&P> {
         let q = self.occupied.checked_ilog2()? as usize;
         if q <= self.queue_of(header) {

@@ -1,4 +1,4 @@
-//! Property 1 (strict priority, conservation), 4 (order within a queue) and the limits, by hand.
+//! Property 1 (strict priority, conservation), 4 (order within a queue) and the limits, on small examples.
 
 use super::limiter::RateLimited;
 use super::*;
@@ -18,7 +18,7 @@ fn drain(port: &mut impl Discipline<Packet<()>>) -> Vec<(u8, u64)> {
         .collect()
 }
 
-/// What a port reported to its sink, by header.
+/// The packets that a port reported to its sink, by header.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) evicted: Vec<Header>,
@@ -177,8 +177,8 @@ fn a_limiter_keeps_its_rate_to_the_picosecond_over_any_number_of_packets() {
 
 #[test]
 fn a_limiter_lets_its_burst_go_and_no_more() {
-    // Burst of 2000 B: three 1000 B packets may start at 0 (the bucket may go to exactly empty), then one
-    // each 8 us at 1 Gbps.
+    // Burst of 2000 B: three 1000 B packets may start at 0 (the bucket may become exactly empty), then one per 8 us
+    // at 1 Gbps.
     let mut port = RateLimited::new(Fifo::new(Buffer::UNLIMITED), Rate::from_gbps(1), 2000);
     for id in 0..5 {
         port.enqueue(Time::ZERO, &packet(0, id), &mut ());
@@ -236,6 +236,6 @@ fn ranked_marks_what_it_keeps() {
     let marked = std::iter::from_fn(|| {
         port.dequeue(Time::ZERO, &mut ()).map(|p| p.header.marks.has(Marks::CONGESTED))
     });
-    // The second to arrive finds one queued; it leaves first.
+    // The second arrival finds one queued packet; it leaves first.
     assert_eq!(marked.collect::<Vec<_>>(), [true, false]);
 }

@@ -1,29 +1,31 @@
-//! A port for tokens (credits) and the data they call for: one limiter for all token classes, and tokens expire (TOP).
+//! A port for tokens (credits) and the data that they request: one limiter for all token classes, and token expiry
+//! (TOP).
 //!
 //! ```text
-//! signals     all but payload and tokens ................................. served first
-//! tokens      K queues, strict among each other, room for `depth` each, one limiter for all of them
-//! data        one queue, the port's buffer and marks; or several, strict among each other by the packets' rank, which
+//! signals     all packets but data and tokens ............................. served first
+//! tokens      K queues in strict priority, room for `depth` each, one limiter for all of them
+//! data        one queue with the port's buffer and marks; or several in strict priority by the packets' rank, which
 //!             TOP rejects
-//! unscheduled payload that no token called for, where it has a class of its own: a switch has room for one packet,
+//! unscheduled data sent without a token, if it has a class of its own: a switch has room for one packet,
 //!             served last
 //!
-//! rate of tokens    C s / (s + F)    C: the line, s: mean token, F: the frame a token calls for, all on the wire
+//! rate of tokens    C s / (s + F)    C: link rate, s: mean token size, F: size of a data frame, both on the wire
 //! rate of data      C F / (s + F)
 //! slot              (s + F) / C
-//! expiry            a token that waited longer than so many slots is discarded, found at the next arrival or service
+//! expiry            a token queued for more than `expiry` slots is discarded at the next arrival or service
 //! ```
 //!
-//! In *any* closed window of length w the tokens that start have at most `rate x w + (burst - 1) s` bytes and a last
-//! token: what one token brings back fits in what its slot leaves. Everything is exact in whole numbers.
+//! In *any* closed window of length w the tokens that start have at most `rate x w + (burst - 1) s` bytes plus a
+//! last token. So the data that one token requests fits in the rest of its slot. All arithmetic is exact, in
+//! integers.
 //!
-//! TOP's Fig. 3 shows two orders, both with data limited to the rest, and rejects others: [`TokenMode`]
-//! (docs/assumptions.md#token-group).
+//! TOP's Fig. 3 shows two orders, both with data limited to the rest of the link rate, and rejects others:
+//! [`TokenMode`] (docs/assumptions.md#token-group).
 //!
-//! The remedy for switches without such limiters (§4.2) has tokens go through another switch between limiter and line:
-//! [`TokenGroupSpec::detour`].
+//! TOP's workaround for switches without such limiters (§4.2) sends tokens through another switch between limiter
+//! and link: [`TokenGroupSpec::detour`].
 //!
-//! With [`TokenOrder::Rank`] the tokens of all classes are sorted by their rank instead (docs/assumptions.md#ideal-tokens).
+//! With [`TokenOrder::Rank`] the tokens of all classes are sorted by their rank (docs/assumptions.md#ideal-tokens).
 
 use self::released_tokens::ReleasedTokens;
 use super::backlog::{Backlog, Bounds};
@@ -36,12 +38,12 @@ use super::{
 };
 use crate::chunked_queue::ChunkedQueue;
 use crate::ids::{CLASSES, Class, ClassSet};
-use crate::keys::{Bytes, Keys, Misfit, Words};
+use crate::keys::{Bytes, KeyConflict, Keys, Words};
 use crate::packet::{Header, Kind, QueueItem};
 use crate::part::Part;
 use crate::units::{Rate, Span, Time};
 
-/// Who goes first and what is limited: the modes of TOP's Fig. 3, and those that it rejects.
+/// Service order and rate limits: the modes of TOP's Fig. 3, and those that it rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum TokenMode {
     /// Data first, both limited (Fig. 3 a).
@@ -50,64 +52,67 @@ pub enum TokenMode {
     B,
     /// Data first and not limited: tokens starve.
     UnlimitedDataHigh,
-    /// Tokens first, data not limited: it takes what tokens leave, so that their own finds the line taken.
+    /// Tokens first, data not limited: data uses the rate that tokens leave, so the data requested by tokens finds
+    /// the link busy.
     UnlimitedDataLow,
-    /// As b, with a limiter for each class: a class's share is left unused while others wait.
+    /// As b, with a limiter for each class: the unused share of a class is lost while other classes have tokens
+    /// queued.
     PerClassSplit,
-    /// As b, limited where tokens arrive, without regard to their class.
+    /// As b, limited when tokens arrive, regardless of their class.
     IngressBlind,
 }
 
 impl TokenMode {
-    /// Whether tokens go before data.
+    /// Returns true if tokens are served before data.
     fn is_tokens_first(self) -> bool {
         !matches!(self, Self::A | Self::UnlimitedDataHigh)
     }
 
-    /// Whether data keeps to what the token rate leaves.
+    /// Returns true if data is limited to the rate that tokens leave.
     fn limits_data(self) -> bool {
         !matches!(self, Self::UnlimitedDataHigh | Self::UnlimitedDataLow)
     }
 }
 
-/// What orders tokens.
+/// The order in which tokens are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum TokenOrder {
-    /// Their classes, strictly; first come first served within a class.
+    /// By class, in strict priority; FIFO within a class.
     Class,
-    /// Their ranks, the smallest first, in room for all classes' tokens together; the worst makes way.
+    /// By rank, the smallest first, in one buffer for the tokens of all classes; the worst token is evicted.
     Rank,
 }
 
-/// Payload that no token called for.
+/// Data sent without tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unscheduled {
     /// The class that it carries.
     pub class: Class,
-    /// Packets of it that may wait, `None` for any number; a switch has room for one (TOP §4.4).
+    /// Maximum number of queued packets; `None` for no limit. A switch has room for one (TOP §4.4).
     pub room: Option<u32>,
 }
 
-/// What a port for tokens is made of; its default is TOP's port (§3.1).
+/// The parameters of a port for tokens; the default is TOP's port (§3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[keys(group = "tokens", check = Self::check)]
 #[part(
     name = "tokens",
-    summary = "tokens of several classes behind one limiter, that expire; data in a queue of its own; signals first",
+    summary = "tokens of several classes that expire, behind one rate limiter; data in a separate queue; \
+               signals first",
     source = "TOP §3.1; ExpressPass (SIGCOMM 2017) §3.1",
     provides = [TokenPorts]
 )]
 pub struct TokenGroupSpec {
-    /// K, token classes, strict among each other.
+    /// K, the number of token classes, served in strict priority.
     #[key(default = Self::TOP.classes, range = "[1, 16]", source = "TOP §3.1")]
     pub classes: u8,
-    /// Tokens that wait in a class, one that finds as many dropped.
+    /// Capacity per class in tokens; a token that finds the queue full is dropped.
     #[key(default = Self::TOP.depth, range = "[1, 1000000]", source = "TOP §3.1")]
     pub depth: u32,
-    /// Tokens that may go at once after a pause: with 1, a token that waited for a frame on the line is not made good.
+    /// Burst in tokens after a pause; with 1, the delay of a token behind a frame in transmission is not made up.
     #[key(default = Self::TOP.burst, range = "[1, 1000000]", source = "docs/assumptions.md#token-group")]
     pub burst: u32,
-    /// s, mean token on the wire: tokens get s / (s + F) of the line, F the largest packet.
+    /// s, the mean token size on the wire: tokens get s / (s + F) of the link rate, F the largest packet.
     #[key(
         name = "token",
         default = Self::TOP.token_wire,
@@ -116,33 +121,33 @@ pub struct TokenGroupSpec {
         source = "ExpressPass §3.1; docs/assumptions.md#token-group"
     )]
     pub token_wire: u16,
-    /// F, bytes on the wire of the frame that a token calls for, above 0.
+    /// F, the size on the wire of the frame that a token requests, above 0.
     #[keys(skip = Self::TOP.data_wire)]
     pub data_wire: u16,
-    /// Slots of s + F bytes after which a waiting token is discarded.
+    /// Slots of s + F bytes after which a queued token is discarded.
     #[key(off = 0, default = Self::TOP.expiry, range = "[1, 1000000]", source = "TOP §3.1")]
     pub expiry: Option<u32>,
-    /// Who goes first, and what is limited.
+    /// Service order and rate limits.
     #[key(default = Self::TOP.mode, source = "TOP Fig. 3")]
     pub mode: TokenMode,
-    /// What a token takes through an assistant switch, from the limiter to the line's one queue of tokens. With it, no token
-    /// expires here.
+    /// Delay of a token through an auxiliary switch, from the limiter to the single token queue of the link; tokens
+    /// then do not expire here.
     #[key(off = "0ps", skip_default, source = "TOP §4.2; docs/assumptions.md#top-detour")]
     pub detour: Option<Span>,
-    /// What orders tokens.
+    /// The order in which tokens are served.
     #[key(default = TokenOrder::Class, skip_default, source = "docs/assumptions.md#ideal-tokens")]
     pub order: TokenOrder,
-    /// Queues of data, strict by the rank that data carries: a packet of rank r waits in the r-th, those of larger ranks in
-    /// the last. TOP rejects several.
+    /// Number of data queues, in strict priority by rank: rank r uses the r-th queue, larger ranks the last. TOP
+    /// rejects more than one.
     #[key(default = 1, skip_default, range = "[1, 13]", source = "TOP §3.1")]
     pub data_queues: u8,
-    /// Payload that waits in a queue of its own and is served last.
+    /// Data with a queue of its own that is served last.
     #[keys(skip)]
     pub unscheduled: Option<Unscheduled>,
 }
 
 impl TokenGroupSpec {
-    /// TOP's port for ordinary frames: 6 classes of 8 tokens of 84 B, 8 slots, tokens first.
+    /// TOP's port for Ethernet frames: 6 classes of 8 tokens of 84 B, 8 slots, tokens first.
     pub const TOP: Self = Self {
         classes: 6,
         depth: 8,
@@ -157,15 +162,15 @@ impl TokenGroupSpec {
         unscheduled: None,
     };
 
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.detour.is_none() || self.expiry.is_none() {
             return Ok(());
         }
-        let what = "tokens do not expire at a switch that sends them through another";
-        Err(Misfit::of("detour", what, "expiry = 0, and transport.expiry = \"end_host\""))
+        let what = "tokens do not expire at a switch that detours them through an auxiliary switch";
+        Err(KeyConflict::of("detour", what, "expiry = 0, and transport.expiry = \"end_host\""))
     }
 
-    /// What the tokens of one limiter take of the line, as a fraction.
+    /// Returns the share of the link rate that the tokens of one limiter get, as a fraction.
     fn token_share(&self) -> (u32, u32) {
         let whole = u32::from(self.token_wire) + u32::from(self.data_wire);
         let limiters = match self.mode {
@@ -175,7 +180,7 @@ impl TokenGroupSpec {
         (u32::from(self.token_wire).max(1), whole.max(1) * limiters)
     }
 
-    /// How long a token may wait behind a line of `rate`.
+    /// Returns how long a token may be queued at a link of `rate`; `None` for no limit.
     pub fn longest_wait(&self, rate: Rate) -> Option<Span> {
         let slot = u64::from(self.token_wire) + u64::from(self.data_wire);
         self.expiry.filter(|_| self.detour.is_none()).map(|slots| rate.serialize(u64::from(slots) * slot))
@@ -195,13 +200,13 @@ impl KindRules for TokenGroupSpec {
         false
     }
 
-    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), Misfit> {
+    fn check_buffer(&self, name: &str, buffer: &BufferSpec) -> Result<(), KeyConflict> {
         if matches!(buffer, BufferSpec::ZeroLoss { .. }) { Ok(()) } else { ordinary(name, buffer) }
     }
 
-    fn check_at_host(&self) -> Result<(), Misfit> {
-        let what = "hosts limit tokens as their switch ports do";
-        Err(Misfit::of("kind", what, "nic = \"tokens\", or another kind"))
+    fn check_at_host(&self) -> Result<(), KeyConflict> {
+        let what = "the transmit queue of a host takes its token limits from the switch ports";
+        Err(KeyConflict::of("kind", what, "nic = \"tokens\", or another kind"))
     }
 }
 
@@ -221,10 +226,10 @@ impl PortFactory for TokenGroupSpec {
     }
 }
 
-/// A item that will have waited too long.
+/// A queued item and its expiry.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExpiringItem<P> {
-    /// The last instant at which it may start.
+    /// The last time at which it may start.
     last: Time,
     item: P,
 }
@@ -234,21 +239,21 @@ struct ExpiringItem<P> {
 pub struct TokenGroup<P> {
     signals: ChunkedQueue<P>,
     tokens: Vec<ChunkedQueue<ExpiringItem<P>>>,
-    /// The classes of which a token waits.
+    /// The classes with queued tokens.
     waiting: ClassSet,
-    /// None in `tokens` is late up to this instant.
+    /// No token in `tokens` expires before or at this time.
     none_late_until: Time,
-    /// In place of `tokens`, of which there is one that stays empty; then all are of class 0.
+    /// Used instead of `tokens`, which then has one empty queue; all tokens are of class 0.
     ranked: Option<Box<RankedTokens<P>>>,
     data: ChunkedQueue<P>,
-    /// The queues of data after the first.
+    /// The data queues after the first.
     low_priority_data: Vec<ChunkedQueue<P>>,
     unscheduled: ChunkedQueue<P>,
     unscheduled_spec: Option<Unscheduled>,
     unscheduled_backlog: Backlog,
     data_backlog: Backlog,
     total: Backlog,
-    /// One for all classes, or one for each.
+    /// One bucket for all classes, or one for each.
     token_buckets: Vec<Bucket>,
     data_bucket: Option<Bucket>,
     depth: u32,
@@ -258,19 +263,19 @@ pub struct TokenGroup<P> {
     bounds: Bounds,
 }
 
-/// Where a packet waits.
+/// The queue of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QueueKind {
     Signals,
     Tokens(usize),
-    /// Tokens that come back from a detour.
-    Back,
+    /// Tokens that return from a detour.
+    Released,
     Data,
     Unscheduled,
 }
 
 impl<P: QueueItem> TokenGroup<P> {
-    /// An empty port in front of a line of `rate`; `buffer` is that of data, classes beyond the last are the last.
+    /// Creates an empty port on a link of `rate`; `buffer` applies to data. Classes beyond the last use the last.
     pub fn new(spec: &TokenGroupSpec, rate: Rate, buffer: Buffer) -> Self {
         let classes = match spec.order {
             TokenOrder::Class => usize::from(spec.classes.clamp(1, CLASSES as u8)),
@@ -308,7 +313,7 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    fn lane(&self, header: &Header) -> QueueKind {
+    fn queue_kind(&self, header: &Header) -> QueueKind {
         match header.kind {
             Kind::Data if self.unscheduled_spec.is_some_and(|own| own.class == header.class) => {
                 QueueKind::Unscheduled
@@ -324,12 +329,12 @@ impl<P: QueueItem> TokenGroup<P> {
         class.min(self.token_buckets.len() - 1)
     }
 
-    /// When data may start, if there is any.
+    /// Returns when data may start, if any is queued.
     fn data_eligible(&self) -> Time {
         self.data_bucket.as_ref().map_or(Time::ZERO, Bucket::eligible)
     }
 
-    /// When a token of `class` that waits may start.
+    /// Returns when a queued token of `class` may start.
     #[inline]
     fn eligible(&self, class: usize) -> Time {
         match self.mode {
@@ -338,12 +343,12 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// The token class that may start at `t`.
+    /// Returns the token class that may start at `t`.
     fn token_ready(&self, t: Time) -> Option<usize> {
         self.waiting.iter().map(usize::from).find(|&class| self.eligible(class) <= t)
     }
 
-    /// When the first token may start, if one waits.
+    /// Returns when the first token may start, if any is queued.
     #[inline]
     fn tokens_eligible(&self) -> Option<Time> {
         match self.mode {
@@ -354,15 +359,15 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// Sends on its detour what the limiter lets go until `now`.
+    /// Sends the tokens that the limiter releases until `now` on the detour.
     #[inline]
-    fn let_go(&mut self, now: Time) {
+    fn release_due(&mut self, now: Time) {
         if self.detour.is_some() {
-            self.let_go_round(now);
+            self.release_all_due(now);
         }
     }
 
-    fn let_go_round(&mut self, now: Time) {
+    fn release_all_due(&mut self, now: Time) {
         while let Some(eligible) = self.tokens_eligible() {
             let released = self.detour.as_ref().map_or(eligible, |detour| detour.released(eligible));
             let Some(class) = self.token_ready(released).filter(|_| released <= now) else { break };
@@ -373,7 +378,7 @@ impl<P: QueueItem> TokenGroup<P> {
         self.detour.iter_mut().for_each(|detour| detour.see(now));
     }
 
-    /// Takes out the first token of a class.
+    /// Dequeues the first token of a class.
     fn take(&mut self, class: usize) -> Option<P> {
         self.take_out(class);
         match &mut self.ranked {
@@ -382,7 +387,7 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// How many tokens of a class wait.
+    /// Returns the number of queued tokens of a class.
     fn tokens_of(&self, class: usize) -> u32 {
         match &self.ranked {
             None => self.tokens[class].len(),
@@ -390,20 +395,20 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// A token of `class` will be taken out.
+    /// Updates `waiting` before a token of `class` is dequeued.
     fn take_out(&mut self, class: usize) {
         if self.tokens_of(class) == 1 {
             self.waiting = self.waiting.without(class as Class);
         }
     }
 
-    /// Takes out the tokens that should have started before `now`, class by class.
-    // Apart by measurement: nearly always there is none, and it is asked several times a packet.
+    /// Discards the tokens that should have started before `now`, class by class.
+    // Not inlined, by measurement: nearly always there are none, and this is called several times per packet.
     #[inline(never)]
     fn expire_late(&mut self, now: Time, out: &mut dyn PortSink<P>) {
         let mut next = Time::NEVER;
         for class in self.waiting.iter().map(usize::from) {
-            // Each class is in order of time.
+            // Each class is in order of expiry.
             while let Some(&ExpiringItem { last, item }) = self.tokens[class].first() {
                 if last >= now {
                     next = next.min(last);
@@ -430,7 +435,7 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// A token of `class` arrives.
+    /// Handles the arrival of a token of `class`.
     fn take_token(&mut self, class: usize, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
         let last = self.longest_wait.map_or(Time::NEVER, |wait| now + wait);
         if self.mode == TokenMode::IngressBlind {
@@ -460,13 +465,13 @@ impl<P: QueueItem> TokenGroup<P> {
         Admission::Queued
     }
 
-    /// Whether there is no room for another packet that no token called for.
+    /// Returns true if there is no room for another unscheduled packet.
     fn unscheduled_is_full(&self) -> bool {
         let room = self.unscheduled_spec.and_then(|own| own.room);
         room.is_some_and(|room| self.unscheduled.len() >= room)
     }
 
-    /// Where data of this rank waits.
+    /// Returns the queue for data of this rank.
     #[inline]
     fn data_queue(&mut self, rank: u64) -> &mut ChunkedQueue<P> {
         let last = self.low_priority_data.len() as u64;
@@ -476,7 +481,7 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// The best queue in which data waits, the last if none does.
+    /// Returns the best non-empty data queue, the last if all are empty.
     #[inline]
     fn first_data(&mut self) -> &mut ChunkedQueue<P> {
         match self.low_priority_data.iter().position(|queue| !queue.is_empty()) {
@@ -485,14 +490,14 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// What starts at `t`.
-    fn next_lane(&self, t: Time) -> Option<QueueKind> {
+    /// Returns the queue to serve at `t`.
+    fn next_queue(&self, t: Time) -> Option<QueueKind> {
         if !self.signals.is_empty() {
             return Some(QueueKind::Signals);
         }
         let tokens = match &self.detour {
             None => self.token_ready(t).map(QueueKind::Tokens),
-            Some(detour) => detour.first(t).map(|_| QueueKind::Back),
+            Some(detour) => detour.first(t).map(|_| QueueKind::Released),
         };
         let data = (self.data_backlog.packets > 0 && self.data_eligible() <= t).then_some(QueueKind::Data);
         let first = match self.mode.is_tokens_first() {
@@ -502,10 +507,10 @@ impl<P: QueueItem> TokenGroup<P> {
         first.or((!self.unscheduled.is_empty()).then_some(QueueKind::Unscheduled))
     }
 
-    /// The limiter of `lane` is charged for a service at `t`.
-    fn charge(&mut self, lane: QueueKind, t: Time, wire: u16) {
-        match lane {
-            QueueKind::Signals | QueueKind::Unscheduled | QueueKind::Back => {}
+    /// Charges the limiter of `queue_kind` for a transmission at `t`.
+    fn charge(&mut self, queue_kind: QueueKind, t: Time, wire: u16) {
+        match queue_kind {
+            QueueKind::Signals | QueueKind::Unscheduled | QueueKind::Released => {}
             QueueKind::Tokens(_) if self.mode == TokenMode::IngressBlind => {}
             QueueKind::Tokens(class) => {
                 let bucket = self.bucket_of(class);
@@ -515,18 +520,18 @@ impl<P: QueueItem> TokenGroup<P> {
         }
     }
 
-    /// Whether `lane` may start at `t`, limiters considered and nothing else.
-    fn may_start(&self, lane: QueueKind, t: Time) -> bool {
-        match lane {
+    /// Returns true if the limiters permit `queue_kind` to start at `t`.
+    fn may_start(&self, queue_kind: QueueKind, t: Time) -> bool {
+        match queue_kind {
             QueueKind::Signals | QueueKind::Unscheduled => true,
-            // What is to be charged as it comes, or goes a detour, does not pass.
-            QueueKind::Tokens(_) | QueueKind::Back
+            // Tokens that are charged on arrival or take a detour cannot bypass the queue.
+            QueueKind::Tokens(_) | QueueKind::Released
                 if self.detour.is_some() || self.mode == TokenMode::IngressBlind =>
             {
                 false
             }
             QueueKind::Tokens(class) => self.eligible(class) <= t,
-            QueueKind::Back => true,
+            QueueKind::Released => true,
             QueueKind::Data => self.data_eligible() <= t,
         }
     }
@@ -536,9 +541,9 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
     fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
         let header = item.header();
         self.expire(now, out);
-        self.let_go(now);
-        let admission = match self.lane(header) {
-            QueueKind::Signals | QueueKind::Back => {
+        self.release_due(now);
+        let admission = match self.queue_kind(header) {
+            QueueKind::Signals | QueueKind::Released => {
                 self.signals.push(item);
                 Admission::Queued
             }
@@ -561,22 +566,22 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
         if admission != Admission::Dropped {
             self.total.add(header.wire);
         }
-        // A token that finds the limiter ready goes at once.
-        self.let_go(now);
+        // A token that finds the limiter ready is released immediately.
+        self.release_due(now);
         admission
     }
 
     fn try_bypass(&mut self, now: Time, header: &Header) -> Option<Admission> {
-        let lane = self.lane(header);
-        let admission = match lane {
+        let queue_kind = self.queue_kind(header);
+        let admission = match queue_kind {
             QueueKind::Data => self.bounds.admit_alone(header),
             QueueKind::Tokens(_) if self.depth == 0 => Admission::Dropped,
             _ => Admission::Queued,
         };
-        if admission == Admission::Dropped || !self.may_start(lane, now) {
+        if admission == Admission::Dropped || !self.may_start(queue_kind, now) {
             return None;
         }
-        self.charge(lane, now, header.wire);
+        self.charge(queue_kind, now, header.wire);
         Some(admission)
     }
 
@@ -610,11 +615,11 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
 
     fn dequeue(&mut self, t: Time, out: &mut dyn PortSink<P>) -> Option<&P> {
         self.expire(t, out);
-        self.let_go(t);
-        let lane = self.next_lane(t)?;
-        let wire = match lane {
+        self.release_due(t);
+        let queue_kind = self.next_queue(t)?;
+        let wire = match queue_kind {
             QueueKind::Signals => self.signals.first().map(|p| p.header().wire),
-            QueueKind::Back => {
+            QueueKind::Released => {
                 self.detour.as_ref().and_then(|detour| detour.first(t)).map(|p| p.header().wire)
             }
             QueueKind::Tokens(class) => match &self.ranked {
@@ -624,14 +629,14 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
             QueueKind::Unscheduled => self.unscheduled.first().map(|p| p.header().wire),
             QueueKind::Data => self.first_data().first().map(|p| p.header().wire),
         }?;
-        self.charge(lane, t, wire);
+        self.charge(queue_kind, t, wire);
         self.total.remove(wire);
-        if let QueueKind::Tokens(class) = lane {
+        if let QueueKind::Tokens(class) = queue_kind {
             self.take_out(class);
         }
-        match lane {
+        match queue_kind {
             QueueKind::Signals => self.signals.pop(),
-            QueueKind::Back => self.detour.as_mut().and_then(|detour| detour.pop()),
+            QueueKind::Released => self.detour.as_mut().and_then(|detour| detour.pop()),
             QueueKind::Tokens(class) => match &mut self.ranked {
                 None => self.tokens[class].pop().map(|token| &token.item),
                 Some(ranked) => ranked.pop(),
@@ -660,10 +665,10 @@ impl<P: QueueItem> Discipline<P> for TokenGroup<P> {
     }
 
     fn bytes_before(&self, header: &Header) -> u64 {
-        match self.lane(header) {
+        match self.queue_kind(header) {
             QueueKind::Data => self.data_backlog.bytes,
-            // Signals and tokens have room of their own: a shared buffer refuses them only where it is full.
-            QueueKind::Signals | QueueKind::Tokens(_) | QueueKind::Back | QueueKind::Unscheduled => 0,
+            // Signals and tokens have buffers of their own: a shared buffer drops them only when it is full.
+            QueueKind::Signals | QueueKind::Tokens(_) | QueueKind::Released | QueueKind::Unscheduled => 0,
         }
     }
 }

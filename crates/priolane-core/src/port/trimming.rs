@@ -1,46 +1,47 @@
-//! Trimming (NDP, SIGCOMM 2017 §3.1): where payload finds no room, its header still goes on, ahead of payload.
+//! Trimming (NDP, SIGCOMM 2017 §3.1): if a data packet finds no room, its header is forwarded, ahead of data.
 //!
 //! ```text
-//! data queue      payload, up to the buffer's limit (8 packets in NDP)
+//! data queue      data packets, up to the buffer's limit (8 packets in NDP)
 //! header queue    everything else, and trimmed packets, up to a limit of its own
-//! overflow        a fair coin: the arriving packet is trimmed, or the last of the data queue, for which the arriving
-//!                 one is kept; the arriving one where the last would not make room enough
-//! service         10 headers to 1 payload packet while both queues hold something
+//! overflow        a fair coin: trim the arriving packet, or trim the last of the data queue and keep the arriving one;
+//!                 the arriving one if trimming the last would not make enough room
+//! service         10 headers to 1 data packet while both queues are backlogged
 //! ```
 //!
-//! The coin avoids that synchronised senders are trimmed always or never. A packet whose header finds no room either
-//! is dropped whole, or its header goes back to its sender, once (§3.2.4): then the arriving one, without a coin
-//! (docs/assumptions.md#trimming).
+//! With a coin, the packets of synchronized senders are neither always nor never trimmed. If the header of a
+//! packet finds no room either, the packet is dropped, or its header is returned to its sender, once (§3.2.4). In
+//! that case the arriving packet is returned, without a coin (docs/assumptions.md#trimming).
 
 use super::backlog::{Backlog, Bounds};
 use super::{
     Admission, Buffer, Discipline, KindRules, OfKind, PortContext, PortFactory, PortSetup, PortSink, Returns,
 };
 use crate::chunked_queue::ChunkedQueue;
-use crate::keys::{Keys, Misfit, Words};
+use crate::keys::{KeyConflict, Keys, Words};
 use crate::packet::{Frame, Header, Kind, Marks, QueueItem};
 use crate::part::Part;
 use crate::quantity::show_limit;
 use crate::rng::Stream;
 use crate::units::{Limit, Time};
 
-/// Headers served for each payload packet while both wait.
+/// Headers served per data packet while both queues are backlogged.
 const HEADERS_PER_DATA: u32 = 10;
 
-/// What a trimming port is made of.
+/// The parameters of a trimming port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
 #[part(
     name = "trimming",
-    summary = "payload that finds no room is cut off; headers and control packets go first, 10 to 1",
+    summary = "cuts off the payload of packets that do not fit; serves headers and control packets first, \
+               10 to 1",
     source = "NDP (SIGCOMM 2017) §3.1",
     provides = [Trimming]
 )]
 pub struct TrimmingSpec {
-    /// Room of the queue of headers and control packets.
+    /// Capacity of the queue of headers and control packets.
     #[key(default = Limit::Unlimited, source = "docs/assumptions.md#trimming")]
     pub headers: Limit,
-    /// What becomes of payload for whose header there is no room. A host's own queue drops it in any case: nobody is
-    /// before it to send it back to.
+    /// What happens to data whose header finds no room. A host's own queue always drops it: there is no earlier hop
+    /// to return it from.
     #[key(default = Overflow::Drop, source = "NDP (SIGCOMM 2017) §3.2.4; docs/assumptions.md#trimming")]
     pub overflow: Overflow,
 }
@@ -58,19 +59,23 @@ impl KindRules for TrimmingSpec {
         false
     }
 
-    fn check_frame(&self, frame: &Frame) -> Result<(), Misfit> {
+    fn check_frame(&self, frame: &Frame) -> Result<(), KeyConflict> {
         if !self.headers.exceeded(1, u64::from(frame.trimmed_wire().max(frame.ack_wire()))) {
             return Ok(());
         }
         let what = format!("a header queue of {} cannot hold one header", show_limit(self.headers));
-        Err(Misfit::of("headers", what, "at least \"1pkt\""))
+        Err(KeyConflict::of("headers", what, "at least \"1pkt\""))
     }
 
-    fn check_at_host(&self) -> Result<(), Misfit> {
+    fn check_at_host(&self) -> Result<(), KeyConflict> {
         if self.overflow == Overflow::Drop {
             return Ok(());
         }
-        Err(Misfit::of("overflow", "a host has nobody to send a header back to", "overflow = \"drop\""))
+        Err(KeyConflict::of(
+            "overflow",
+            "a host cannot return a header, because its packets have no other sender",
+            "overflow = \"drop\"",
+        ))
     }
 }
 
@@ -87,12 +92,12 @@ impl PortFactory for TrimmingSpec {
     }
 }
 
-/// What becomes of payload for whose header there is no room.
+/// What happens to data whose header finds no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Overflow {
-    /// It is dropped.
+    /// The packet is dropped.
     Drop,
-    /// Its header goes back to its sender; it is dropped on the way back.
+    /// Its header is returned to its sender; a returned header that finds no room is dropped.
     Return,
 }
 
@@ -107,13 +112,14 @@ pub struct Trimming<P> {
     spec: TrimmingSpec,
     trimmed_wire: u16,
     coin: Stream,
-    /// Headers served while both waited, since a payload packet last went before a waiting header.
+    /// Headers served while both queues were backlogged, since a data packet was last served before a queued
+    /// header.
     headers_in_turn: u32,
 }
 
 impl<P: QueueItem> Trimming<P> {
-    /// An empty port that trims packets to `trimmed_wire` bytes on the wire; `buffer` is that of the data queue, `coin` a
-    /// random stream of the port's own.
+    /// Creates an empty port that trims packets to `trimmed_wire` bytes on the wire. `buffer` applies to the data
+    /// queue; `coin` is a random stream of the port.
     pub fn new(spec: TrimmingSpec, trimmed_wire: u16, buffer: Buffer, coin: Stream) -> Self {
         Self {
             data: ChunkedQueue::default(),
@@ -152,7 +158,7 @@ impl<P: QueueItem> Trimming<P> {
         Admission::Queued
     }
 
-    /// A packet that is or was payload finds no room as a header.
+    /// Returns a data packet, trimmed before or not, whose header finds no room to its sender.
     #[cold]
     fn send_back(trimmed: &P, out: &mut dyn PortSink<P>) -> Admission {
         let mut back = *trimmed;
@@ -163,7 +169,7 @@ impl<P: QueueItem> Trimming<P> {
         Admission::Returned
     }
 
-    /// Whether a packet goes back if there is no room for its header, and there is none.
+    /// Returns true if the header of a packet finds no room and may be returned.
     fn goes_back(&self, header: &Header) -> bool {
         let wire = header.wire.min(self.trimmed_wire);
         let may = header.kind == Kind::Data && !header.marks.has(Marks::RETURNED);
@@ -171,7 +177,7 @@ impl<P: QueueItem> Trimming<P> {
             && self.header_backlog.exceeds_with(wire, self.spec.headers.into())
     }
 
-    /// Cuts the payload off and keeps the header, if there is room for it, or sends it back.
+    /// Trims the packet and queues its header if there is room; otherwise drops or returns it.
     fn trim(&mut self, item: &P, out: &mut dyn PortSink<P>) -> Admission {
         let mut trimmed = *item;
         let header = trimmed.header_mut();
@@ -186,7 +192,7 @@ impl<P: QueueItem> Trimming<P> {
         admission
     }
 
-    /// Whether the last of the data queue makes room enough for a packet.
+    /// Returns true if removing the last packet of the data queue makes enough room for a packet.
     fn last_makes_room(&self, header: &Header) -> bool {
         let last = self.data.last().map(|last| Backlog { packets: 1, bytes: u64::from(last.header().wire) });
         last.is_some_and(|last| !self.data_backlog.without(last).exceeds_with(header.wire, self.bounds.drop))

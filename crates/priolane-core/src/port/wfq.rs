@@ -1,18 +1,18 @@
-//! Weighted fair queueing by a self-clocked virtual time (SCFQ: Golestani, INFOCOM 1994), in exact integers.
+//! Weighted fair queueing with a self-clocked virtual time (SCFQ: Golestani, INFOCOM 1994), in exact integers.
 //!
 //! ```text
 //! V       finish tag of the packet in service
-//! F_k     = max(F_{k-1}, V at arrival) + L_k / w      the queue with the smallest head tag is served; ties: the
+//! F_k     = max(F_{k-1}, V at arrival) + L_k / w      serve the queue with the smallest head tag; ties: the
 //!                                                     smaller queue
 //! ```
 //!
-//! While a queue is backlogged F_{k-1} >= V, and once it is empty F_{k-1} <= V: so only the tag of each *first*
-//! packet is kept. It is V + L/w on arrival at an empty queue, and grows by L/w of the next packet at each service.
-//! V is the clock, never real time: a queue that had the line alone owes nothing afterwards, one that was idle has
-//! saved up nothing (docs/assumptions.md#wfq).
+//! While a queue is backlogged F_{k-1} >= V, and once it is empty F_{k-1} <= V, so only the tag of each *first*
+//! packet is stored. It is V + L/w on arrival at an empty queue, and grows by L/w of the next packet at each
+//! service. The clock is V, never real time: a queue that had the link alone has no debt afterwards, and one that
+//! was idle has no credit (docs/assumptions.md#wfq).
 //!
-//! Tags count bytes times M / w, where M is the least common multiple of the weights: whole numbers, so nothing is
-//! ever rounded. For queues i, j backlogged over any interval, |S_i/w_i - S_j/w_j| <= L_i/w_i + L_j/w_j, with S the
+//! Tags count bytes times M / w, where M is the least common multiple of the weights. They are integers, so nothing
+//! is rounded. For queues i, j backlogged over any interval, |S_i/w_i - S_j/w_j| <= L_i/w_i + L_j/w_j, with S the
 //! bytes served and L the largest packets.
 
 use super::multi_queue::{MultiQueue, Order, Sorting, mapped};
@@ -21,7 +21,7 @@ use super::{
     SortBy,
 };
 use crate::ids::{CLASSES, Class};
-use crate::keys::{Keys, Misfit, Words};
+use crate::keys::{KeyConflict, Keys, Words};
 use crate::packet::QueueItem;
 use crate::part::Part;
 
@@ -30,7 +30,8 @@ use crate::part::Part;
 #[keys(group = "wfq", check = Self::check)]
 #[part(
     name = "wfq",
-    summary = "weighted fair queueing: backlogged queues share the line by weight (self-clocked, in exact integers)",
+    summary = "weighted fair queueing: backlogged queues share the link by weight (self-clocked, in exact \
+               integers)",
     source = "Golestani, INFOCOM 1994; Aequitas (SIGCOMM 2022) §4.1",
     provides = [ClassPause]
 )]
@@ -38,30 +39,30 @@ pub struct WfqKeys {
     /// Number of queues, 1 to 16.
     #[key(required = "queues = 8", group = "queues", range = "[1, 16]", source = "docs/assumptions.md#wfq")]
     pub queues: u8,
-    /// Weight of each queue, queue 0 first: whole numbers above 0 with a least common multiple of at most 2^40.
+    /// Weight of each queue, queue 0 first: integers above 0 with a least common multiple of at most 2^40.
     #[key(required = "weights = [8, 4, 1]", source = "docs/assumptions.md#wfq")]
     pub weights: QueueWeights,
-    /// What packets are stamped by.
+    /// The clock for the finish tags of packets.
     #[key(default = WfqClock::Virtual, skip_default, source = "docs/assumptions.md#wfq-compat")]
     pub clock: WfqClock,
 }
 
-/// What the packets of weighted fair queues are stamped by.
+/// The clock for the finish tags of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum WfqClock {
-    /// A virtual time, that of the packet in service.
+    /// Virtual time: the tag of the packet in service.
     Virtual,
-    /// Real time, as in the simulator of Aequitas, which is not fair.
+    /// Real time, as in the simulator of Aequitas; not fair.
     AequitasCompat,
 }
 
 impl WfqKeys {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.weights.queues() == self.queues {
             return Ok(());
         }
-        let what = format!("{} weights for {} queue(s)", self.weights.queues(), self.queues);
-        Err(Misfit::of("weights", what, "one weight per queue, queue 0 first"))
+        let what = format!("there are {} weights for {} queues", self.weights.queues(), self.queues);
+        Err(KeyConflict::of("weights", what, "one weight per queue, queue 0 first"))
     }
 }
 
@@ -88,7 +89,7 @@ impl KindRules for WfqKeys {
 pub struct WfqSpec {
     /// The weight of each queue.
     pub weights: QueueWeights,
-    /// The queue of each class, or of each level at a host; those beyond the last queue mean the last.
+    /// The queue of each class, or of each level at a host; larger values mean the last queue.
     pub map: [u8; CLASSES],
 }
 
@@ -108,7 +109,7 @@ impl PortFactory for WfqSpec {
     }
 }
 
-/// N queues that share the line by weight, without preemption.
+/// N queues that share the link by weight, without preemption.
 pub type Wfq<P> = MultiQueue<P, VirtualClock>;
 
 /// The order of weighted fair queueing.
@@ -116,13 +117,13 @@ pub type Wfq<P> = MultiQueue<P, VirtualClock>;
 pub struct VirtualClock {
     /// V.
     now: u64,
-    /// By queue, what a byte adds to a tag: M / w, at most 2^40.
+    /// By queue, the increase of a tag per byte: M / w, at most 2^40.
     per_byte: [u64; CLASSES],
-    /// By queue, the finish tag of its first packet; of no meaning if it is empty.
+    /// By queue, the finish tag of its first packet; undefined if it is empty.
     first: [u64; CLASSES],
 }
 
-/// Tags are moved back before they come near the end of 64 bits: one packet adds less than 2^56.
+/// Tags are rebased before they approach 64 bits: one packet adds less than 2^56.
 const REBASE_AT: u64 = 1 << 62;
 
 impl VirtualClock {
@@ -137,7 +138,7 @@ impl VirtualClock {
         u64::from(wire) * self.per_byte[q]
     }
 
-    /// All that counts is how far tags are ahead of V.
+    /// Subtracts V from all tags: only their difference to V matters.
     #[cold]
     fn rebase(&mut self) {
         let now = std::mem::take(&mut self.now);
@@ -177,12 +178,12 @@ impl Order for VirtualClock {
         }
     }
 
-    /// A paused queue is not served and saves up nothing: it stands as if its first packet had just come.
+    /// A paused queue gets no credit: its first packet is treated as if it had just arrived.
     fn passed_over(&mut self, q: usize, wire: u16) {
         self.first[q] = self.first[q].max(self.now + self.cost(q, wire));
     }
 
-    /// Every tag is V or of no meaning: the clock starts anew.
+    /// No queue has a valid tag, so the clock restarts at 0.
     #[inline]
     fn idle(&mut self) {
         self.now = 0;
@@ -190,7 +191,7 @@ impl Order for VirtualClock {
 }
 
 impl<P: QueueItem> Wfq<P> {
-    /// One empty queue per weight. `map` gives the queue of each class; entries beyond the last queue mean the last.
+    /// Creates one empty queue per weight. `map` gives the queue of each class; larger values mean the last queue.
     pub fn new(weights: &QueueWeights, map: [u8; CLASSES], sort_by: SortBy, buffer: Buffer) -> Self {
         let sorting = Sorting { queues: weights.queues, map, by: sort_by };
         Self::in_order(sorting, buffer, VirtualClock::new(weights))

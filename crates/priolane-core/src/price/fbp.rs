@@ -1,8 +1,8 @@
 //! Flow-based pricing (PACCP §IV-B): a flow's own (theta, w), upgraded and downgraded while it runs.
 //!
 //! ```text
-//! open(pair)      the clock of the pair starts                       a machine pays P0 per second throughout
-//! change(pair)    what ran so far is metered, the new pair's clock starts
+//! open(pair)      metering starts with this pair                     a machine pays P0 per second throughout
+//! change(pair)    the usage so far is metered; metering continues with the new pair
 //! close(bytes)    the rest is metered
 //! ```
 //!
@@ -12,44 +12,44 @@ use super::tariff::{Bill, Tariff, Usage};
 use crate::endpoint::Weights;
 use crate::units::Time;
 
-/// The meter of one flow.
+/// The usage meter of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowMeter {
     pair: Weights,
     since: Time,
-    /// Of pairs that are more than best effort.
+    /// Usage with pairs above best effort.
     usage: Usage,
 }
 
 impl FlowMeter {
-    /// A flow starts at `now` with `pair`.
+    /// Starts metering a flow at `now` with `pair`.
     pub fn open(pair: Weights, now: Time) -> Self {
         Self { pair, since: now, usage: Usage::default() }
     }
 
-    /// The flow's pair is another from `now` on, not before the last change.
+    /// Changes the flow's pair at `now`, which is not before the last change.
     pub fn change(&mut self, pair: Weights, now: Time) {
         self.settle(now);
         self.pair = pair;
     }
 
-    /// So many bytes were sent with the pair that the flow has.
+    /// Counts `bytes` sent with the current pair.
     pub fn sent(&mut self, bytes: u64) {
         self.usage.send(self.pair, bytes);
     }
 
-    /// The pair that the flow has.
+    /// Returns the current pair.
     pub fn pair(&self) -> Weights {
         self.pair
     }
 
-    /// What the flow used beyond best effort until `now`, at which it ends.
+    /// Returns the flow's usage beyond best effort until it ends at `now`.
     pub fn close(mut self, now: Time) -> Usage {
         self.settle(now);
         self.usage
     }
 
-    /// A flow that is best effort pays nothing: its machine has paid upfront.
+    /// A best-effort flow pays nothing: its machine has paid upfront.
     fn settle(&mut self, now: Time) {
         if is_more(self.pair) {
             self.usage.add(self.pair, now.since(self.since));
@@ -58,23 +58,23 @@ impl FlowMeter {
     }
 }
 
-/// What a machine pays upfront, and its flows on demand.
+/// Prices of a machine, paid upfront, and of its flows, paid on demand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prices {
-    /// P0: the machine's, per second, for best effort.
+    /// P0 of the machine, per second, for best effort.
     pub upfront: f64,
-    /// P0s, P1s and P2s: a flow's.
+    /// P0s, P1s and P2s of a flow.
     pub flow: Tariff,
 }
 
 impl Prices {
-    /// The bill of a machine that was there for `seconds`, without its flows'.
+    /// Returns the bill of a machine that runs for `seconds`, without the bills of its flows.
     pub fn machine(&self, seconds: f64) -> Bill {
         Bill { base: self.upfront * seconds, ..Bill::default() }
     }
 }
 
-/// Whether `pair` is more than best effort, and so costs a flow something.
+/// Returns whether `pair` is above best effort, and so is charged to its flow.
 pub(crate) fn is_more(pair: Weights) -> bool {
     pair.theta.is_some() || pair.w_milli > Weights::BEST_EFFORT.w_milli
 }

@@ -1,8 +1,8 @@
-//! Bills of a run: what each machine and each flow used, metered over time, and what that costs (PACCP §IV).
+//! Bills of a run: the metered usage of each machine and flow, and its cost (PACCP §IV).
 //!
 //! ```text
-//! vbp   machine   P0 + P1 (w - 1) + P2 theta for as long as it is there; its flows cost nothing more
-//! fbp   machine   P0 upfront;  flow   P0s + P1s (w - 1) + P2s theta while it is more than best effort
+//! vbp   machine   P0 + P1 (w - 1) + P2 theta for as long as it runs; its flows cost nothing more
+//! fbp   machine   P0 upfront;  flow   P0s + P1s (w - 1) + P2s theta while it is above best effort
 //! ```
 
 use super::fbp::{FlowMeter, Prices};
@@ -11,18 +11,18 @@ use crate::endpoint::Weights;
 use crate::ids::FlowId;
 use crate::units::{Span, Time};
 
-/// A flow as its bill needs it.
+/// Usage of a flow, for its bill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UsageRecord {
     /// The flow.
     pub flow: FlowId,
-    /// The machine that it belongs to, as a place in the list of machines.
+    /// The machine of the flow, as an index in the list of machines.
     pub machine: usize,
-    /// Its pairs, each from an instant on, in order of time; the first from its start. Never empty.
+    /// Its pairs, each with the instant from which it holds, in order of time; the first from its start. Never empty.
     pub pairs: Vec<(Time, Weights)>,
-    /// When it ended, or the run did.
+    /// End of the flow or of the run.
     pub end: Time,
-    /// Payload bytes sent with each of the pairs.
+    /// Payload bytes sent with each pair.
     pub bytes: Vec<u64>,
 }
 
@@ -31,12 +31,12 @@ pub struct UsageRecord {
 pub enum PricePlan {
     /// Machines pay for their flows.
     Vbp(Tariff),
-    /// Machines pay upfront, flows for themselves.
+    /// Machines pay upfront, flows pay for themselves.
     Fbp(Prices),
 }
 
 impl PricePlan {
-    /// Its short name: vbp or fbp.
+    /// Returns its short name: vbp or fbp.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Vbp(_) => "vbp",
@@ -45,21 +45,21 @@ impl PricePlan {
     }
 }
 
-/// Who owes what.
+/// A bill with its payer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invoice {
     /// The machine.
     pub machine: usize,
-    /// The flow, if it is the flow's own bill.
+    /// The flow, if it is a flow's own bill.
     pub flow: Option<FlowId>,
-    /// What was used.
+    /// The usage.
     pub usage: Usage,
-    /// What it costs.
+    /// Its cost.
     pub bill: Bill,
 }
 
-/// The bills of a run of length `run`: `machines[m]` is what machine m pays for, under VBP. Machines come first, then
-/// flows that owe something, in the order given.
+/// Computes the bills of a run of length `run`. Under VBP, `machines[m]` is the pair that machine m pays for. Machines
+/// come first, then flows with a bill, in the given order.
 pub fn bills(plan: PricePlan, machines: &[Weights], flows: &[UsageRecord], run: Span) -> Vec<Invoice> {
     let machine = |(machine, &pair): (usize, &Weights)| match plan {
         PricePlan::Vbp(tariff) => {
@@ -148,7 +148,7 @@ mod tests {
     fn flows_pay_for_what_is_more_than_best_effort() {
         let flows = [
             flow(0, 0, &[(at(0), Weights::BEST_EFFORT)], at(9)),
-            // 2 s of w = 3, then 3 s of (1 Gbps, 2), a change after the end left out.
+            // 2 s of w = 3, then 3 s of (1 Gbps, 2); the change after the end is ignored.
             flow(1, 0, &[(at(1), pair(0, 3_000)), (at(3), pair(1, 2_000)), (at(8), pair(0, 9_000))], at(6)),
         ];
         let plan = PricePlan::Fbp(Prices { upfront: 0.1, flow: TARIFF });
@@ -161,7 +161,7 @@ mod tests {
         assert!((base - 5.0).abs() < 1e-9 && (weight - 4.2).abs() < 1e-9 && (rate - 3.0).abs() < 1e-9);
     }
 
-    /// Property 20: a price is linear, so what is split in parts, in time or in shares above one, costs as much.
+    /// Property 20: prices are linear, so splitting usage in time or by shares above one does not change the total.
     #[test]
     fn a_bill_does_not_hang_on_where_its_time_is_cut() {
         let whole = flow(0, 0, &[(at(0), pair(1, 2_000))], at(6));

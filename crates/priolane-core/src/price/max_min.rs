@@ -1,17 +1,17 @@
 //! Weighted max-min rates with minima (PACCP §IV-C), by progressive filling.
 //!
 //! ```text
-//! level nu rises from 0; a flow that is not stopped has x_i = max(theta_i, w_i nu)
-//! the links of least nu_l with  sum over flows of l of x_i = C_l  stop their flows; go on with the others
+//! level nu rises from 0; a flow that is not frozen has x_i = max(theta_i, w_i nu)
+//! the links of least nu_l with  sum over flows of l of x_i = C_l  freeze their flows; continue with the others
 //! ```
 //!
-//! Each nu_l is found exactly: between two of the levels theta_i / w_i at which a flow outgrows its minimum the sum
-//! is a straight line. Every worked example of PACCP §IV-C has this max, though its prose hands out the minima first
-//! and shares the rest among all: docs/assumptions.md#max-not-sum.
+//! Each nu_l is exact: between two of the levels theta_i / w_i, at which a flow exceeds its minimum, the sum is
+//! linear. Every worked example of PACCP §IV-C uses this max, although its prose first allocates the minima and shares
+//! the rest among all: docs/assumptions.md#max-not-sum.
 
 use super::{Shares, SharesError};
 
-/// The rates, by flow, in bits per second.
+/// Computes the rate of each flow, in bits per second.
 ///
 /// Minimum rates are those of [`Shares::promised`].
 ///
@@ -45,18 +45,18 @@ pub fn solve(shares: &Shares) -> Result<Vec<f64>, SharesError> {
     Ok(rate.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// A flow that is not stopped yet.
+/// A flow that is not frozen.
 #[derive(Clone, Copy, Debug)]
 struct UnfilledFlow {
     theta: f64,
     w: f64,
 }
 
-/// The level nu with `sum max(theta, w nu) = room`; 0 if the minima alone take it all.
+/// Returns the level nu with `sum max(theta, w nu) = room`; 0 if the minima exhaust the room.
 fn fill(room: f64, flows: &[UnfilledFlow]) -> f64 {
     let mut flows = flows.to_vec();
     flows.sort_by(|a, b| (a.theta / a.w).total_cmp(&(b.theta / b.w)));
-    // Below the first corner nobody has outgrown its minimum.
+    // Below the first level theta / w, no flow exceeds its minimum.
     let mut held: f64 = flows.iter().map(|flow| flow.theta).sum();
     let mut weight = 0.0;
     let mut level = 0.0;

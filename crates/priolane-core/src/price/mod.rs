@@ -1,11 +1,11 @@
-//! What network shares cost and what they should be: price plans (PACCP §IV) and optimal rates (PACCP §II).
+//! Pricing of network shares: price plans (PACCP §IV) and optimal rates (PACCP §II).
 //!
 //! ```text
-//! who pays for what   vbp   a virtual machine's (theta, w), split over its active flows       (§IV-A)
-//!                     fbp   a flow's own (theta, w), changed while it runs                    (§IV-B)
-//! how much            tariff    P0 + P1 (w - 1) + P2 theta per second, metered over time
-//! what it promises    max_min   x_i = max(theta_i, w_i nu) on each bottleneck                 (§IV-C)
-//!                     num       max sum of w_i U(x_i), U TCP's utility                        (§II, Eq. 4)
+//! payer       vbp       a virtual machine's (theta, w), split over its active flows       (§IV-A)
+//!             fbp       a flow's own (theta, w), changed while it runs                    (§IV-B)
+//! price       tariff    P0 + P1 (w - 1) + P2 theta per second, metered over time
+//! rates       max_min   x_i = max(theta_i, w_i nu) on each bottleneck                     (§IV-C)
+//!             num       max sum of w_i U(x_i), U TCP's utility                            (§II, Eq. 4)
 //! ```
 
 pub mod fbp;
@@ -34,7 +34,7 @@ pub enum Cos {
 }
 
 impl Cos {
-    /// The class that this pair buys.
+    /// Returns the class of this pair.
     pub fn of(pair: Weights) -> Self {
         match pair {
             Weights { theta: Some(_), .. } => Self::MinimumRate,
@@ -44,10 +44,10 @@ impl Cos {
     }
 }
 
-/// A flow that wants a share of the links on its way.
+/// A flow that demands a share of the links on its path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// Its links, as places in [`Shares::capacity`], each once; at least one.
+    /// Links of its path, as indices in [`Shares::capacity`], each once; at least one.
     pub links: Vec<usize>,
     /// Minimum rate in bits per second, 0 for none.
     pub theta: f64,
@@ -55,7 +55,7 @@ pub struct Demand {
     pub w: f64,
 }
 
-/// Flows that share links: any topology, any routing.
+/// Flows that share links, with any topology and routing.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Shares {
     /// Capacity of each link, in bits per second, above 0.
@@ -64,37 +64,37 @@ pub struct Shares {
     pub demands: Vec<Demand>,
 }
 
-/// Why shares cannot be found.
+/// Why rates cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SharesError {
     /// A capacity that is not a finite number above 0.
-    #[error("link {0} has no capacity above zero")]
+    #[error("the capacity of link {0} is not above zero")]
     Capacity(usize),
-    /// A flow without links, or with one that does not exist or comes twice.
-    #[error("the links of flow {0} are none, unknown or repeated")]
+    /// A flow without links, or with an unknown or repeated link.
+    #[error("flow {0} has no links, or unknown or repeated ones")]
     Links(usize),
     /// A weight that is not a finite number above 0.
     #[error("the weight of flow {0} is not above zero")]
     Weight(usize),
-    /// A minimum rate that is negative or no number.
-    #[error("the minimum rate of flow {0} is not zero or more")]
+    /// A minimum rate that is negative or not a number.
+    #[error("the minimum rate of flow {0} is negative or not finite")]
     Theta(usize),
 }
 
-/// Minimum rates that fit the links.
+/// Minimum rates that the links can carry.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Promised {
-    /// By flow, in bits per second; what was asked where all fit.
+pub struct GuaranteedRates {
+    /// By flow, in bits per second; the requested rates if all fit.
     pub theta: Vec<f64>,
-    /// Links whose flows ask for more than they carry.
+    /// Links whose flows request more than their capacity.
     pub overbooked: Vec<usize>,
 }
 
 impl Shares {
-    /// Whether each number makes sense.
+    /// Checks that all numbers are valid.
     ///
     /// # Errors
-    /// The first that does not.
+    /// The first invalid number.
     pub fn check(&self) -> Result<(), SharesError> {
         if let Some(link) = self.capacity.iter().position(|&c| !(c > 0.0 && c.is_finite())) {
             return Err(SharesError::Capacity(link));
@@ -115,7 +115,7 @@ impl Shares {
         Ok(())
     }
 
-    /// The flows of each link.
+    /// Returns the flows of each link.
     pub(crate) fn users(&self) -> Vec<Vec<usize>> {
         let mut users = vec![Vec::new(); self.capacity.len()];
         for (flow, demand) in self.demands.iter().enumerate() {
@@ -124,9 +124,9 @@ impl Shares {
         users
     }
 
-    /// What can be promised: on a link whose flows ask for more than it carries they get shares in proportion, and
-    /// a flow over several the smallest of these (docs/assumptions.md#overbooked).
-    pub fn promised(&self) -> Promised {
+    /// Returns the minimum rates that can be guaranteed. On an overbooked link, flows get shares in proportion to
+    /// their requests; a flow over several such links gets the smallest (docs/assumptions.md#overbooked).
+    pub fn promised(&self) -> GuaranteedRates {
         let mut factor = vec![1.0_f64; self.demands.len()];
         let mut overbooked = Vec::new();
         for (link, flows) in self.users().iter().enumerate() {
@@ -139,6 +139,6 @@ impl Shares {
             }
         }
         let theta = self.demands.iter().zip(&factor).map(|(demand, factor)| demand.theta * factor).collect();
-        Promised { theta, overbooked }
+        GuaranteedRates { theta, overbooked }
     }
 }

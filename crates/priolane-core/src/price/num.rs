@@ -3,36 +3,35 @@
 //! ```text
 //! given prices p_l >= 0 and q_i = sum of p_l over i's links:
 //!   x_i(q) = max(theta_i, U_i'^-1(q_i / w_i)) = max(theta_i, (mu / beta) / (e^(q_i / w_i) - 1))
-//! for each link in turn, until nothing moves: p_l = the price at which its flows take C_l, or 0 if they take less
+//! for each link in turn, until converged: p_l = the price at which its flows take C_l, or 0 if they take less
 //! ```
 //!
-//! The dual is convex and smooth, its only constraint p >= 0, so this coordinate descent ends at the optimum. What
-//! is left over is stated: [`Optimum::gap`] bounds how far the sum of utilities is from the best.
-//! On one bottleneck, windows large, the rates are those of `max_min`; over several they are not: a flow pays
-//! for each link it crosses.
+//! The dual is convex and smooth with the only constraint p >= 0, so this coordinate descent converges to the optimum.
+//! [`Optimum::gap`] bounds the distance of the sum of utilities from the optimum. On one bottleneck with large windows
+//! the rates are those of `max_min`. Over several bottlenecks they differ: a flow pays for each link it crosses.
 
 use super::utility::Path;
 use super::{Shares, SharesError};
 
-/// Rounds after which coordinate descent stops, converged or not.
+/// Maximum rounds of coordinate descent.
 const MAX_ROUNDS: u32 = 20_000;
-/// Relative movement of prices that counts as none.
+/// Relative change of prices below which the descent has converged.
 const STILL: f64 = 1e-13;
 
-/// The optimum.
+/// The optimal rates and prices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimum {
     /// By flow, in bits per second; no link carries more than its capacity.
     pub rate: Vec<f64>,
-    /// By link: what a bit per second more would add to the sum of utilities.
+    /// By link: the increase of the sum of utilities per additional bit per second.
     pub price: Vec<f64>,
-    /// The sum of weighted utilities, CAP's: V.
+    /// V: the sum of weighted utilities (CAP's).
     pub value: f64,
-    /// The best sum of utilities is at most this far above `value`, by weak duality.
+    /// Upper bound of the optimal sum of utilities minus `value`, by weak duality.
     pub gap: f64,
 }
 
-/// The optimum of `shares` where flow i has the utility of `paths[i]`.
+/// Computes the optimum of `shares`, where flow i has the utility of `paths[i]`.
 ///
 /// Minimum rates are those of [`Shares::promised`].
 ///
@@ -52,7 +51,7 @@ pub fn solve(shares: &Shares, paths: &[Path]) -> Result<Optimum, SharesError> {
     Ok(dual.optimum())
 }
 
-/// The sum of weighted utilities (CAP's) of `rates` in bits per second.
+/// Returns the sum of weighted utilities (CAP's) of `rates` in bits per second.
 pub fn value(shares: &Shares, paths: &[Path], rates: &[f64]) -> f64 {
     let each = shares.demands.iter().zip(paths).zip(rates);
     each.map(|((demand, path), &rate)| demand.w * path.avoidance(rate)).sum()
@@ -64,7 +63,7 @@ struct Dual<'a> {
     theta: Vec<f64>,
     users: Vec<Vec<usize>>,
     price: Vec<f64>,
-    /// By flow: the sum of the prices on its way.
+    /// By flow: the sum of the prices on its path.
     paid: Vec<f64>,
 }
 
@@ -87,7 +86,7 @@ impl<'a> Dual<'a> {
         self.theta[flow].max(if paid > 0.0 { wanted } else { f64::INFINITY })
     }
 
-    /// The largest Lagrangian at these prices, which no feasible sum of utilities exceeds.
+    /// Returns the largest Lagrangian at these prices, an upper bound of any feasible sum of utilities.
     fn bound(&self) -> f64 {
         let flows = self.shares.demands.iter().zip(self.paths).enumerate().map(|(flow, (demand, path))| {
             let paid: f64 = demand.links.iter().map(|&link| self.price[link]).sum();
@@ -98,7 +97,7 @@ impl<'a> Dual<'a> {
         flows.sum::<f64>() + links.sum::<f64>()
     }
 
-    /// Sets the price of each link in turn; the largest relative change.
+    /// Sets the price of each link in turn and returns the largest relative change.
     fn round(&mut self) -> f64 {
         let mut moved: f64 = 0.0;
         for link in 0..self.price.len() {
@@ -115,7 +114,7 @@ impl<'a> Dual<'a> {
         moved
     }
 
-    /// The price at which the flows of `link` take its capacity, others' prices as they are; by bisection.
+    /// Returns the price at which the flows of `link` take its capacity, with the other prices fixed; by bisection.
     fn clearing_price(&self, link: usize) -> f64 {
         let own = self.price[link];
         let others: Vec<f64> =
@@ -124,7 +123,7 @@ impl<'a> Dual<'a> {
             let each = self.users[link].iter().zip(&others);
             each.map(|(&flow, &other)| self.rate(flow, other + price)).sum()
         };
-        // Minima that fill the link exactly do so up to rounding.
+        // The slack allows minima that fill the link exactly, up to rounding.
         let capacity = self.shares.capacity[link] * (1.0 + 1e-12);
         if load(0.0) <= capacity {
             return 0.0;
@@ -152,7 +151,7 @@ impl<'a> Dual<'a> {
         Optimum { rate, price: self.price, value, gap }
     }
 
-    /// Takes back what is above capacity by rounding, in proportion to what flows have above their minima.
+    /// Removes rounding excess above capacity, in proportion to the rates above the minima.
     fn fit(&self, rate: &mut [f64]) {
         for (link, flows) in self.users.iter().enumerate() {
             let load: f64 = flows.iter().map(|&flow| rate[flow]).sum();

@@ -1,10 +1,10 @@
-//! What a pair (theta, w) costs (PACCP §IV-A, §IV-B).
+//! Price of a pair (theta, w) (PACCP §IV-A, §IV-B).
 //!
 //! ```text
 //! VBP   per VM and second      P = P0 + P1 (w - 1) + P2 theta
 //! FBP   per VM and second      P0 for best effort, upfront
-//!       per flow and second    P^s = P0s + P1s (w - 1) + P2s theta  while it is more than best effort, else 0
-//! P2, P2s   per bit            charge = reserved: of theta, sent or not; sent: of what a flow with a minimum sent
+//!       per flow and second    P^s = P0s + P1s (w - 1) + P2s theta  while it is above best effort, else 0
+//! P2, P2s   per bit            charge = reserved: theta, sent or not; sent: bits sent by a flow with a minimum rate
 //! ```
 //!
 //! The paper calls P2 a price per unit of data and multiplies it with a rate: docs/assumptions.md#p2-charge.
@@ -13,7 +13,7 @@ use super::Cos;
 use crate::endpoint::Weights;
 use crate::units::{PS_PER_S, Span};
 
-/// Prices in one currency: of a VM under VBP, or of a flow under FBP.
+/// Prices in one currency, of a VM under VBP or of a flow under FBP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tariff {
     /// P0: per second, 0 or more.
@@ -22,30 +22,30 @@ pub struct Tariff {
     pub p1: f64,
     /// P2: per bit, 0 or more.
     pub p2: f64,
-    /// Which bits P2 counts.
+    /// The bits that P2 counts.
     pub charge: Charge,
 }
 
-/// Which bits a price per unit of data counts.
+/// The bits that a price per unit of data counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Charge {
-    /// Those that the minimum rate stands for, sent or not.
+    /// The bits of the minimum rate, sent or not.
     #[default]
     Reserved,
-    /// Those that were sent with a minimum rate.
+    /// The bits sent with a minimum rate.
     Sent,
 }
 
-/// A tariff that would pay customers.
+/// A price that is negative or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the price {0} is not a number of zero or more")]
+#[error("the price {0} is negative or not finite")]
 pub struct NegativePrice(pub &'static str);
 
 impl Tariff {
-    /// Whether every price is a number of zero or more.
+    /// Checks that every price is a number of at least zero.
     ///
     /// # Errors
-    /// The first that is not.
+    /// The first price that is not.
     pub fn check(&self) -> Result<(), NegativePrice> {
         let prices = [("p0", self.p0), ("p1", self.p1), ("p2", self.p2)];
         match prices.iter().find(|(_, price)| !(*price >= 0.0 && price.is_finite())) {
@@ -54,12 +54,12 @@ impl Tariff {
         }
     }
 
-    /// What `pair` costs per second if all it reserves is charged. A weight below 1 costs no less than 1 does.
+    /// Returns the price of `pair` per second if all it reserves is charged. A weight below 1 is charged as 1.
     pub fn per_second(&self, pair: Weights) -> f64 {
         self.p0 + self.p1 * (pair.w() - 1.0).max(0.0) + self.p2 * pair.theta_bps() as f64
     }
 
-    /// The bill for `usage`.
+    /// Returns the bill for `usage`.
     pub fn bill(&self, usage: &Usage) -> Bill {
         let bits = match self.charge {
             Charge::Reserved => usage.reserved_bits(),
@@ -73,30 +73,30 @@ impl Tariff {
     }
 }
 
-/// What is owed, by what for.
+/// An amount due, by price component.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Bill {
-    /// P0's part.
+    /// The P0 component.
     pub base: f64,
-    /// P1's part.
+    /// The P1 component.
     pub weight: f64,
-    /// P2's part.
+    /// The P2 component.
     pub rate: f64,
 }
 
 impl Bill {
-    /// All of it.
+    /// Returns the total.
     pub fn total(&self) -> f64 {
         self.base + self.weight + self.rate
     }
 }
 
-/// What was used, metered over time in whole units: additive, whatever the order.
+/// Usage, metered over time in whole units: additive in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Time, in picoseconds.
     time_ps: u128,
-    /// Integral of w - 1 where above 0, in thousandths times picoseconds.
+    /// Integral of max(w - 1, 0), in thousandths times picoseconds.
     weight: u128,
     /// Integral of theta, in bits per second times picoseconds.
     theta: u128,
@@ -104,7 +104,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds `span` with `pair`.
+    /// Adds a `span` of time with `pair`.
     pub fn add(&mut self, pair: Weights, span: Span) {
         let span = u128::from(span.0);
         self.time_ps += span;
@@ -112,14 +112,14 @@ impl Usage {
         self.theta += u128::from(pair.theta_bps()) * span;
     }
 
-    /// Adds `bytes` sent with `pair`; only those with a minimum rate count.
+    /// Adds `bytes` sent with `pair`; counts only pairs with a minimum rate.
     pub fn send(&mut self, pair: Weights, bytes: u64) {
         if Cos::of(pair) == Cos::MinimumRate {
             self.sent_bits += 8 * u128::from(bytes);
         }
     }
 
-    /// Adds what another meter saw.
+    /// Adds the usage of another meter.
     pub fn merge(&mut self, other: &Self) {
         self.time_ps += other.time_ps;
         self.weight += other.weight;
@@ -127,22 +127,22 @@ impl Usage {
         self.sent_bits += other.sent_bits;
     }
 
-    /// Seconds.
+    /// Returns the time in seconds.
     pub fn seconds(&self) -> f64 {
         self.time_ps as f64 / PS_PER_S as f64
     }
 
-    /// Seconds times weight above 1.
+    /// Returns the integral of max(w - 1, 0), in seconds.
     pub fn weight_seconds(&self) -> f64 {
         self.weight as f64 / 1e3 / PS_PER_S as f64
     }
 
-    /// Bits sent with a minimum rate.
+    /// Returns the bits sent with a minimum rate.
     pub fn sent_bits(&self) -> f64 {
         self.sent_bits as f64
     }
 
-    /// Bits that minimum rates stood for.
+    /// Returns the bits reserved by minimum rates.
     pub fn reserved_bits(&self) -> f64 {
         self.theta as f64 / PS_PER_S as f64
     }
@@ -160,7 +160,7 @@ mod tests {
         Weights { theta: Rate::from_bps(gbps * 1_000_000_000), w_milli }
     }
 
-    /// Property 20's price: linear, and 1.6 for w = 2.
+    /// Property 20: prices are linear, and 1.6 for w = 2.
     #[test]
     fn prices_of_the_classes() {
         // P0; P0 + 0.6; P0 + 0.6 + 2 Gbps * 10^-9.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! arrival, departure   n active flows: (theta / n, w / n) each, at once
-//! with an interval     the arriving flow gets its share of now at once, the others theirs when the interval ends
+//! with an interval     the arriving flow gets its current share at once, the others get theirs when the interval ends
 //! ```
 //!
-//! Shares are whole bits per second and thousandths; what does not divide goes to the flows that are there longest,
-//! one unit each, so that sums are exact. A flow's weight is at least 0.001 (docs/assumptions.md#vbp-split).
+//! Shares are whole bits per second and thousandths. The remainder goes to the oldest flows, one unit each, so that
+//! sums are exact. A flow's weight is at least 0.001 (docs/assumptions.md#vbp-split).
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ use crate::endpoint::Weights;
 use crate::ids::FlowId;
 use crate::units::{Rate, Span, Time};
 
-/// Share number `place`, from 0, of `pair` split over `flows`.
+/// Returns share number `place`, from 0, of `pair` split over `flows`.
 pub fn share(pair: Weights, flows: NonZeroU32, place: u32) -> Weights {
     let n = u64::from(flows.get());
     let part = |whole: u64| whole / n + u64::from(u64::from(place) < whole % n);
@@ -24,31 +24,31 @@ pub fn share(pair: Weights, flows: NonZeroU32, place: u32) -> Weights {
     }
 }
 
-/// A split of one's own that takes more than the virtual machine paid for.
+/// A custom split that exceeds what the virtual machine paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Overdrawn {
-    /// The minimum rates.
-    #[error("the flows' minimum rates are {asked} bit/s together, but their machine paid for {paid}")]
+    /// The sum of minimum rates is too large.
+    #[error("the flows' minimum rates sum to {asked} bit/s, but their machine paid for {paid}")]
     Theta {
-        /// The sum.
+        /// The sum of the flows, in bits per second.
         asked: u128,
-        /// The machine's.
+        /// The machine's, in bits per second.
         paid: u64,
     },
-    /// The weights, in thousandths.
-    #[error("the flows' weights are {asked} thousandths together, but their machine paid for {paid}")]
+    /// The sum of weights is too large, in thousandths.
+    #[error("the flows' weights sum to {asked} thousandths, but their machine paid for {paid}")]
     Weight {
-        /// The sum.
+        /// The sum of the flows.
         asked: u64,
         /// The machine's.
         paid: u32,
     },
 }
 
-/// Whether flows may have these pairs of their own: sum theta_i <= theta and sum w_i <= w (PACCP §IV).
+/// Checks a custom split of `pair` over `flows`: sum theta_i <= theta and sum w_i <= w (PACCP §IV).
 ///
 /// # Errors
-/// What is overdrawn.
+/// What exceeds the machine's pair.
 pub fn custom(pair: Weights, flows: &[Weights]) -> Result<(), Overdrawn> {
     let theta: u128 = flows.iter().map(|flow| u128::from(flow.theta_bps())).sum();
     let weight: u64 = flows.iter().map(|flow| u64::from(flow.w_milli)).sum();
@@ -61,7 +61,7 @@ pub fn custom(pair: Weights, flows: &[Weights]) -> Result<(), Overdrawn> {
     Ok(())
 }
 
-/// What flows that share a pair get from now on.
+/// New pairs of flows that share a machine's pair.
 pub type Changes = Vec<(FlowId, Weights)>;
 
 /// A virtual machine and its active flows.
@@ -69,20 +69,20 @@ pub type Changes = Vec<(FlowId, Weights)>;
 pub struct VirtualMachine {
     pair: Weights,
     interval: Option<Span>,
-    /// In order of arrival, with what each has now.
+    /// In order of arrival, with the current pair of each.
     active: Vec<(FlowId, Weights)>,
-    /// When the shares are made anew.
+    /// When the shares are recomputed next.
     due: Time,
 }
 
 impl VirtualMachine {
-    /// A machine without flows that paid for `pair`; it makes shares anew at each arrival and departure or, with an
-    /// interval above zero, so long after the first that was not followed.
+    /// Creates a machine without flows that paid for `pair`. It recomputes shares at each arrival and departure. With
+    /// an interval above zero, it does so one interval after the first pending change.
     pub fn new(pair: Weights, interval: Option<Span>) -> Self {
         Self { pair, interval: interval.filter(|&i| i > Span::ZERO), active: Vec::new(), due: Time::NEVER }
     }
 
-    /// A flow starts: what it gets. Others follow by [`VirtualMachine::changes`].
+    /// Starts a flow and returns its pair. The pairs of other flows change by [`VirtualMachine::changes`].
     pub fn arrive(&mut self, flow: FlowId, now: Time) -> Weights {
         let place = self.active.len() as u32;
         let count = NonZeroU32::new(place.saturating_add(1)).unwrap_or(NonZeroU32::MAX);
@@ -92,7 +92,7 @@ impl VirtualMachine {
         weights
     }
 
-    /// A flow ended. Unknown ones are ignored.
+    /// Ends a flow. Unknown flows are ignored.
     pub fn depart(&mut self, flow: FlowId, now: Time) {
         if let Some(place) = self.active.iter().position(|&(f, _)| f == flow) {
             self.active.remove(place);
@@ -100,12 +100,12 @@ impl VirtualMachine {
         }
     }
 
-    /// When [`VirtualMachine::changes`] next has any; `Time::NEVER` while shares are as they should be.
+    /// Returns when [`VirtualMachine::changes`] next has changes; `Time::NEVER` if shares are up to date.
     pub fn due(&self) -> Time {
         self.due
     }
 
-    /// The shares that change now, if they are due.
+    /// Returns the shares that change now, if they are due.
     pub fn changes(&mut self, now: Time) -> Changes {
         if self.due > now {
             return Vec::new();
@@ -123,7 +123,7 @@ impl VirtualMachine {
         changes
     }
 
-    /// The active flows with what each has now, the longest there first.
+    /// Returns the active flows with their current pairs, oldest first.
     pub fn active(&self) -> &[(FlowId, Weights)] {
         &self.active
     }
@@ -180,7 +180,8 @@ mod tests {
         assert_eq!(vm.arrive(FlowId(1), Time(200)).w_milli, 1_000);
         assert_eq!((vm.changes(Time(299)).len(), sums(&vm).1), (0, 3_000));
         vm.arrive(FlowId(2), Time(250));
-        // The first two at 300, the end of the interval that the second began; the third came with its third.
+        // The first two flows at 300, the end of the interval that the second began; the third flow got its third on
+        // arrival.
         assert_eq!(vm.changes(Time(300)).len(), 2);
         assert_eq!((sums(&vm), vm.due()), ((5_000_000_000, 2_000), Time::NEVER));
     }

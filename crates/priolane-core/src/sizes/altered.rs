@@ -1,4 +1,4 @@
-//! Laws made of other laws: mixtures of several, and tails that are stretched.
+//! Transformed distributions: mixtures, and stretched tails.
 //!
 //! ```text
 //! mixture:    F(x) = sum_i w_i F_i(x) / sum_i w_i
@@ -8,12 +8,12 @@
 use super::{Interpolation, Point, SizeDistribution, SizeError};
 
 impl SizeDistribution {
-    /// The law of a size that is drawn of each of `parts` in proportion to its weight (flows per second, say).
+    /// Returns the mixture of `parts`, each with a weight proportional to its probability (such as flows per second).
     ///
-    /// The result is linear; mass on a single size stays there.
+    /// The result has linear interpolation; atoms stay atoms.
     ///
     /// # Errors
-    /// If a weight is not above zero, or there is no part.
+    /// If a weight is not above zero, or `parts` is empty.
     pub fn mixture(parts: &[(f64, &Self)]) -> Result<Self, SizeError> {
         if let Some(&(factor, _)) = parts.iter().find(|(weight, _)| !(*weight > 0.0 && weight.is_finite())) {
             return Err(SizeError::Factor { factor });
@@ -37,7 +37,7 @@ impl SizeDistribution {
         Self::new(points, Interpolation::Linear)
     }
 
-    /// This law with what lies above its quantile `from` stretched away from it by `factor`.
+    /// Stretches the part of the distribution above its quantile `from` by `factor`.
     ///
     /// # Errors
     /// If `from` is not in 0 to 1, `factor` is not above zero, or a size leaves 1 to [`super::MAX_BYTES`].
@@ -59,7 +59,7 @@ impl SizeDistribution {
         Self::new(points, self.interpolation)
     }
 
-    /// The mass that lies on exactly `bytes`.
+    /// Returns the mass at exactly `bytes`.
     fn atom(&self, bytes: f64) -> f64 {
         self.segments().filter(|s| s.low == bytes && s.high == bytes).map(|s| s.mass).sum()
     }
@@ -103,7 +103,7 @@ mod tests {
         let sizes = law(&[(0.0, 0.0), (100.0, 1.0)], Interpolation::Linear);
         let long = sizes.stretched(0.9, 3.0).unwrap();
         assert_eq!([0.5, 0.9, 1.0].map(|u| long.quantile(u).round()), [50.0, 90.0, 120.0]);
-        // The tail's mean excess, 5 of a tenth of all, is three times as long: 50 + 0.1 x 10.
+        // The mean excess of the tail, 5 bytes for a tenth of the flows, triples: 50 + 0.1 x 10.
         assert!((long.mean() - 51.0).abs() < 1e-9);
         let rows = law(&[(1.0, 0.5), (10.0, 0.9), (20.0, 1.0)], Interpolation::Step);
         let long = rows.stretched(0.9, 3.0).unwrap();

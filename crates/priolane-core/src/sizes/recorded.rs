@@ -1,11 +1,11 @@
-//! The law of flows that were recorded, and the rows of a law with what lies below them.
+//! The empirical distribution of recorded flows, and the rows of a distribution with their truncated means.
 //!
-//! The empirical law of n sizes puts 1/n on each: a `Step` table with one row per different size, nothing
-//! merged or thinned. A million flows make at most a million rows (24 MB), sorted once.
+//! The empirical distribution of n sizes puts 1/n on each: a `Step` table with one row per distinct size, without
+//! merging or thinning. A million flows make at most a million rows (24 MB), sorted once.
 
 use super::{Interpolation, Point, SizeDistribution, SizeError};
 
-/// A size at which a table has a row, and the law there.
+/// A row of a table, with the cumulative probability and the truncated mean at its size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Row {
     /// The size in bytes.
@@ -17,11 +17,10 @@ pub struct Row {
 }
 
 impl SizeDistribution {
-    /// The law of recorded flows: each of `sizes`, in bytes and any order, is equally likely
-    /// (docs/assumptions.md#recorded-flows).
+    /// Returns the empirical distribution of `sizes`, in bytes and any order (docs/assumptions.md#recorded-flows).
     ///
     /// # Errors
-    /// If there is none, one is above [`MAX_BYTES`](super::MAX_BYTES), or all are 0.
+    /// If `sizes` is empty, a size is above [`MAX_BYTES`](super::MAX_BYTES), or all are 0.
     pub fn recorded(mut sizes: Vec<u64>) -> Result<Self, SizeError> {
         sizes.sort_unstable();
         let flows = sizes.len() as f64;
@@ -34,7 +33,7 @@ impl SizeDistribution {
         Self::new(points, Interpolation::Step)
     }
 
-    /// The different sizes of the table in increasing order, with the law there: one pass, no search.
+    /// Iterates over the distinct sizes of the table in increasing order, in one pass without a search.
     pub fn rows(&self) -> impl Iterator<Item = Row> + '_ {
         let last = |row: &usize| {
             let next = self.points.get(row + 1);

@@ -9,7 +9,7 @@ fn points(rows: &[(f64, f64)]) -> Vec<Point> {
     rows.iter().map(|&(bytes, cdf)| Point { bytes, cdf }).collect()
 }
 
-/// Half an atom at 100 B, a quarter even over 100..300 B, a quarter even over 300..1100 B.
+/// Half of the mass is an atom at 100 B, a quarter is uniform over 100..300 B, a quarter uniform over 300..1100 B.
 const ROWS: [(f64, f64); 4] = [(100.0, 0.0), (100.0, 0.5), (300.0, 0.75), (1100.0, 1.0)];
 
 fn close(a: f64, b: f64) -> bool {
@@ -46,7 +46,7 @@ fn truncated_mean_is_the_integral_of_the_survival_function() {
         let mut integral = 0.0;
         for x in 0..1200 {
             assert!((sizes.truncated_mean(f64::from(x)) - integral).abs() < 1e-6, "{x}");
-            // Midpoints: exact, for F is linear or constant within each whole byte here.
+            // Midpoints are exact, because F is linear or constant within each whole byte here.
             integral += 1.0 - sizes.cdf(f64::from(x) + 0.5);
         }
     }
@@ -128,7 +128,7 @@ fn samples_follow_the_law_and_are_never_empty() {
     let n = 200_000;
     let draws: Vec<u64> = (0..n).map(|_| sizes.sample(&mut stream)).collect();
     assert!(draws.iter().all(|&bytes| (1..=9).contains(&bytes)));
-    // Whole bytes: all of [0, 1] and half a byte of [1, 9] become 1.
+    // Rounding: sizes in [0, 1] and in the lowest half byte of [1, 9] become 1.
     let ones = draws.iter().filter(|&&bytes| bytes == 1).count() as f64 / f64::from(n);
     assert!((ones - (0.5 + 0.5 * 0.5 / 8.0)).abs() < 0.005, "{ones}");
 }

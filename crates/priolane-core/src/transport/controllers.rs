@@ -1,10 +1,12 @@
-//! The congestion controllers, each once: the list makes the enum, its dispatch, the names and the catalogue.
+//! The list of congestion controllers. The list generates the enum, its dispatch, the names and the
+//! catalogue.
 
 use std::sync::Arc;
 
 use super::window::{self, CongestionControl, WindowEndpoint};
 use super::{
-    EndpointUser, OnWindow, Registered, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric, prioplus, swift,
+    ControllerParams, EndpointUser, Registered, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric,
+    prioplus, swift,
 };
 use crate::host::SchedulerKind;
 use crate::part::parts;
@@ -15,16 +17,16 @@ macro_rules! controllers {
     ($($(#[$doc:meta])* $name:ident: $controller:ty;)*) => {
         parts! {
             /// A congestion controller with its parameters.
-            pub enum Controller: dyn OnWindow in Transport {
+            pub enum Controller: dyn ControllerParams in Transport {
                 $($(#[$doc])* $name(ConfigOf<$controller>);)*
             } else {
-                /// One of another crate.
+                /// A controller of another crate.
                 Registered(Box<dyn Registered>);
             }
         }
 
         impl Controller {
-            /// Calls `user` with the endpoint type of the window machine under this controller.
+            /// Calls `user` with the endpoint type of the window transport for this controller.
             pub(super) fn with_endpoints<U: EndpointUser>(
                 &self,
                 user: U,
@@ -70,7 +72,7 @@ controllers! {
 }
 
 impl Controller {
-    /// It with the window of a new flow that `window` says.
+    /// Returns the controller with the initial window that `window` configures.
     #[must_use]
     pub(super) fn starting_with(mut self, window: &window::Config) -> Self {
         self.part_mut().start_with(window.first_window(), u64::from(window.frame.mss()));

@@ -1,15 +1,15 @@
-//! D2TCP: DCTCP that yields by its deadline (SIGCOMM 2012).
+//! D2TCP: DCTCP whose reductions depend on the deadline (SIGCOMM 2012).
 //!
 //! ```text
-//! Tc   = B RTT / (3/4 W)       the time that B bytes left take at the window of now
-//! d    = clamp(Tc / D, 1/2, 2) where D is left until the deadline; 1 without one
+//! Tc   = B RTT / (3/4 W)       time to send the B bytes left at the current window
+//! d    = clamp(Tc / D, 1/2, 2) D is the time left until the deadline; d = 1 without a deadline
 //! mark W = W (1 - alpha^d / 2), at most once per window
 //! ```
 //!
-//! Everything else is DCTCP, which this wraps: flows without deadlines leave its trace. What the implementations disagree
-//! about: docs/assumptions.md#d2tcp-late.
+//! D2TCP wraps DCTCP, which does everything else; flows without deadlines behave exactly as in DCTCP. Points
+//! on which the implementations disagree: docs/assumptions.md#d2tcp-late.
 
-use super::OnWindow;
+use super::ControllerParams;
 use super::dctcp::{self, Dctcp};
 use super::new_reno::NewReno;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Repeat};
@@ -22,13 +22,13 @@ use crate::units::Time;
 #[keys(group = "d2tcp")]
 #[part(
     name = "d2tcp",
-    summary = "DCTCP that yields by its deadline",
+    summary = "DCTCP with window reductions that depend on the deadline",
     source = "D2TCP (SIGCOMM 2012)",
     requires = [CongestionMarks],
     provides = [Ranks]
 )]
 pub struct Config {
-    /// DCTCP's parameters, which D2TCP keeps.
+    /// DCTCP's parameters, unchanged.
     #[keys(flatten)]
     pub dctcp: dctcp::Config,
     /// The urgency d of a flow whose deadline has passed.
@@ -36,7 +36,7 @@ pub struct Config {
     pub late: f64,
 }
 
-impl OnWindow for Config {
+impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         self.dctcp.start_with(bytes, mss);
     }
@@ -46,17 +46,17 @@ impl OnWindow for Config {
 const LEAST: f64 = 0.5;
 const MOST: f64 = 2.0;
 
-/// The window of one D2TCP flow.
+/// The window of a D2TCP flow.
 #[derive(Clone, Debug)]
 pub struct D2tcp {
     dctcp: Dctcp<NewReno>,
     late: f64,
-    /// Where it ends and when it should have; `None` for flows without deadline or end.
+    /// Sequence number of the flow's end, and its deadline; `None` for flows without a deadline or an end.
     due: Option<(u64, Time)>,
 }
 
 impl D2tcp {
-    /// How much the flow presses, d: below 1 it yields more than DCTCP would, above 1 less.
+    /// Returns the urgency d: below 1 the flow reduces more than DCTCP would, above 1 less.
     pub fn urgency(&self) -> f64 {
         self.dctcp.urgency()
     }

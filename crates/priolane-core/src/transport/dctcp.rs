@@ -7,9 +7,9 @@
 //! loss, RTO    as NewReno                                                               (§3.5)
 //! ```
 //!
-//! A reduction takes effect at once, as RFC 8257 has it, or in proportion to what is acknowledged, as where the
-//! kernel's CWR state spreads it over a round trip (RFC 6937 §3): then the window does not grow before all data
-//! sent before the reduction is acknowledged.
+//! A reduction takes effect at once, as in RFC 8257, or in proportion to the acknowledged bytes, as in the
+//! kernel's CWR state, which spreads it over a round trip (RFC 6937 §3). In the second case the window does
+//! not grow until all data sent before the reduction is acknowledged.
 //!
 //! ```text
 //! pipe > target   window = pipe + ceil(delivered target / flight) - sent                (RFC 6937 §3)
@@ -17,16 +17,16 @@
 //! una > end       window = target
 //! ```
 //!
-//! Everything else is the base's, NewReno's, which this wraps: without marks both leave the same trace. A marked ACK
-//! never grows the window (RFC 3168 §6.1.2), and a reduction, for marks or for loss, stands for everything
-//! sent before it; a loss cuts again (docs/assumptions.md#dctcp-loss-after-mark).
+//! The base controller, NewReno, does everything else; without marks, DCTCP and NewReno produce the same
+//! trace. A marked ACK never grows the window (RFC 3168 §6.1.2). A reduction, for marks or for loss, covers
+//! all data sent before it; a loss reduces again (docs/assumptions.md#dctcp-loss-after-mark).
 //!
-//! Over PACCP instead of NewReno the window grows by (theta, w), and a cut takes alpha times what PACCP gives up for a
-//! loss in place of alpha times half (docs/assumptions.md#paccp-dctcp).
+//! With PACCP as the base the window grows by (theta, w). A reduction then takes alpha times PACCP's
+//! reduction for a loss instead of alpha times half of the window (docs/assumptions.md#paccp-dctcp).
 
 use super::new_reno::{self, NewReno};
 use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
-use super::{OnWindow, paccp};
+use super::{ControllerParams, paccp};
 use crate::keys::{Keys, Words};
 use crate::part::{Capability, Part};
 use crate::units::Rate;
@@ -35,16 +35,16 @@ use crate::units::Rate;
 #[derive(Clone, Copy, PartialEq, Debug, Keys)]
 #[keys(group = "dctcp")]
 pub struct Config<B = new_reno::Config> {
-    /// The base's parameters, which hold where there are no marks.
+    /// The parameters of the base controller, which acts alone without marks.
     #[keys(flatten)]
     pub reno: B,
-    /// Weight of a new estimate of the marked fraction.
+    /// Weight of a new sample in the estimate of the marked fraction.
     #[key(default = 1.0 / 16.0, shown = "1/16", range = "(0, 1]", source = "RFC 8257 §4.2")]
     pub g: f64,
     /// The estimate of the marked fraction before the first window.
     #[key(default = 1.0, range = "[0, 1]", source = "RFC 8257 §3.3; paper presets state 0")]
     pub alpha_0: f64,
-    /// Floor of the window after a cut.
+    /// Floor of the window after a reduction.
     #[key(
         default = 2,
         range = "[1, 1000]",
@@ -52,7 +52,7 @@ pub struct Config<B = new_reno::Config> {
         source = "Linux; docs/assumptions.md#dctcp-floor"
     )]
     pub min_window: u32,
-    /// How a cut for marks takes effect.
+    /// How a reduction for marks takes effect.
     #[key(
         default = Reduction::AtOnce,
         source = "RFC 8257 §3.3, RFC 6937 §3; docs/assumptions.md#ns3-reduction"
@@ -71,14 +71,14 @@ impl Part for Config {
 impl Part for Config<paccp::Config> {
     const NAME: &'static str = "paccp_dctcp";
     const SUMMARY: &'static str =
-        "DCTCP over PACCP: minimum rates and weights, cut by the fraction of marked bytes";
+        "DCTCP with PACCP's minimum rates and weights; cuts the window by the fraction of marked bytes";
     const SOURCE: &'static str = "PACCP §III, RFC 8257; docs/assumptions.md#paccp-dctcp";
     const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
     const PROVIDES: &'static [Capability] =
         &[Capability::Ranks, Capability::Weights, Capability::MinimumRates];
 }
 
-impl<B: OnWindow> OnWindow for Config<B> {
+impl<B: ControllerParams> ControllerParams for Config<B> {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         self.reno.start_with(bytes, mss);
     }
@@ -87,52 +87,51 @@ impl<B: OnWindow> OnWindow for Config<B> {
 /// How a reduction of the window for marks takes effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Reduction {
-    /// The window is the new one at once, and grows from there (RFC 8257 §3.3).
+    /// The window takes its reduced value at once and grows from there (RFC 8257 §3.3).
     #[default]
     AtOnce,
-    /// The window shrinks as data is acknowledged and does not grow for a round trip (RFC 6937; Linux and
-    /// ns-3 in CWR).
+    /// The window shrinks as data is acknowledged and does not grow for a round trip (RFC 6937; the CWR state
+    /// of Linux and ns-3).
     Proportional,
-    /// As `Proportional`, but the ACK that begins it counts twice, as in ns-3.37
-    /// (docs/assumptions.md#ns3-reduction).
+    /// As `Proportional`, but the first ACK counts twice, as in ns-3.37 (docs/assumptions.md#ns3-reduction).
     Ns3,
 }
 
-/// A reduction under way.
+/// A proportional reduction in progress.
 #[derive(Clone, Copy, Debug)]
 struct Reducing {
-    /// Bytes in flight when it began.
+    /// Bytes in flight at the start.
     flight: u64,
-    /// It ends when more than this is acknowledged: what had been sent when it began.
+    /// First byte not yet sent at the start; the reduction ends when more than this is acknowledged.
     end: u64,
     delivered: u64,
-    /// The window meanwhile.
+    /// The current window in bytes.
     window: u64,
 }
 
-/// The window of one DCTCP flow.
+/// The window of a DCTCP flow.
 #[derive(Clone, Debug)]
 pub struct Dctcp<B = NewReno> {
     reno: B,
     g: f64,
     alpha: f64,
-    /// The exponent of alpha in a cut: D2TCP's d, 1 for DCTCP.
+    /// Exponent of alpha in a reduction: D2TCP's d, 1 for DCTCP.
     urgency: f64,
-    /// Floor of a cut, in segments.
+    /// Floor after a reduction, in segments.
     min_window: u32,
     acked_bytes: u64,
     marked_bytes: u64,
     /// End of the window of data over which marks are counted (`DCTCP.WindowEnd`).
     window_end: u64,
-    /// Everything before it was sent before the last reduction.
+    /// Bytes before this were sent before the last reduction.
     reduced_until: u64,
     reduction: Reduction,
-    /// Few flows reduce at once, so that all others have no room for it.
+    /// Boxed because few flows are in a reduction at the same time.
     reducing: Option<Box<Reducing>>,
 }
 
 impl<B: LossBased> Dctcp<B> {
-    /// The estimated fraction of marked bytes, in [0, 1].
+    /// Returns the estimated fraction of marked bytes, in [0, 1].
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
@@ -152,12 +151,12 @@ impl<B: LossBased> Dctcp<B> {
         self.marked_bytes = 0;
     }
 
-    /// The exponent of alpha in a cut.
+    /// Returns the exponent of alpha in a reduction.
     pub(super) fn urgency(&self) -> f64 {
         self.urgency
     }
 
-    /// Sets the exponent of alpha in a cut.
+    /// Sets the exponent of alpha in a reduction.
     pub(super) fn set_urgency(&mut self, urgency: f64) {
         self.urgency = urgency;
     }
@@ -179,7 +178,7 @@ impl<B: LossBased> Dctcp<B> {
         }
     }
 
-    /// Goes on with a reduction under way, or ends it.
+    /// Continues a reduction in progress, or ends it.
     fn reduce(&mut self, ack: &AckEvent) {
         let Some(reducing) = &mut self.reducing else { return };
         if ack.una > reducing.end {

@@ -1,22 +1,22 @@
-//! What controllers that go by delay have in common: the delay, sizes in packets or in paths.
+//! Types shared by delay-based controllers: the delay signal, window sizes in packets or path BDPs.
 
 use super::window::{AckEvent, ProbeReply};
 use crate::endpoint::{BaseDelay, Path};
 use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Words, Written};
 use crate::units::Span;
 
-/// Which delay a controller goes by.
+/// The delay that a controller uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Signal {
     /// From the transmission of a packet to the processing of its ACK.
     #[default]
     Rtt,
-    /// From the transmission of a packet to its arrival, by the clocks of its two ends.
+    /// From the transmission of a packet to its arrival, by the clocks of the two hosts.
     OneWay,
 }
 
 impl Signal {
-    /// The delay that `ack` reports, in picoseconds; below zero only where clocks differ.
+    /// Returns the delay that `ack` reports, in picoseconds; negative only if the clocks differ.
     #[inline]
     pub(super) fn of(self, ack: &AckEvent) -> Option<f64> {
         match self {
@@ -25,7 +25,7 @@ impl Signal {
         }
     }
 
-    /// The delay that a probe found.
+    /// Returns the delay measured by a probe, in picoseconds.
     pub(super) fn of_probe(self, answer: &ProbeReply) -> f64 {
         match self {
             Self::Rtt => answer.rtt.0 as f64,
@@ -33,7 +33,7 @@ impl Signal {
         }
     }
 
-    /// This delay on an empty path, in picoseconds.
+    /// Returns this delay on an empty path, in picoseconds.
     pub(super) fn base(self, delay: &BaseDelay) -> f64 {
         match self {
             Self::Rtt => delay.round_trip.0 as f64,
@@ -42,16 +42,16 @@ impl Signal {
     }
 }
 
-/// A number of bytes, by what it is a multiple of.
+/// A number of bytes in units of packets or of the path's bandwidth-delay product.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Size {
-    /// So many full packets.
+    /// A multiple of the maximum segment size.
     Packets(f64),
-    /// So many times what fills the flow's path, its rate times its round-trip time.
+    /// A multiple of the bandwidth-delay product of the flow's path: its rate times its round-trip time.
     Bdp(f64),
 }
 
-/// `"0.1pkt"`, `"1bdp"`.
+/// Written as `"0.1pkt"` or `"1bdp"`.
 impl KeyValue for Size {
     const UNIT: &'static str = "pkt or bdp";
 
@@ -62,12 +62,12 @@ impl KeyValue for Size {
         let number = found.and_then(|(digits, of)| Some((digits.parse::<f64>().ok()?, of)));
         match number {
             Some((n, _)) if n == 0.0 && !bounds.has(n) => {
-                Err(KeyError::new("this is zero", "such as \"0.001pkt\""))
+                Err(KeyError::new("the window is zero", "a window above zero, such as \"0.001pkt\""))
             }
             Some((n, of)) if n.is_finite() && n >= 0.0 => Ok(of(n)),
             _ => Err(KeyError::new(
-                "this is no window",
-                "packets such as \"0.1pkt\", or paths such as \"1bdp\"",
+                "the value is not a window",
+                "packets, such as \"0.1pkt\", or bandwidth-delay products, such as \"1bdp\"",
             )),
         }
     }
@@ -85,7 +85,7 @@ impl KeyValue for Size {
 }
 
 impl Size {
-    /// It in bytes, for packets of `mss` bytes on `path`.
+    /// Returns the size in bytes, for packets of `mss` bytes on `path`.
     pub(super) fn bytes(self, mss: u64, path: &Path) -> f64 {
         match self {
             Self::Packets(n) => n * mss as f64,
@@ -94,47 +94,47 @@ impl Size {
     }
 }
 
-/// The channels of delay that classes have (PrioPlus §4.3).
+/// The delay channels of the classes (PrioPlus §4.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Channels {
     /// Number of channels.
     pub priorities: u8,
-    /// The highest D_limit of a class that yields, above the delay of the empty path.
+    /// The highest D_limit of a class that yields, relative to the delay of the empty path.
     pub limit: Span,
-    /// A: what the controller makes the delay vary by.
+    /// A: the delay variation that the controller causes.
     pub fluctuation: Span,
-    /// B: what hosts may get wrong of the delay.
+    /// B: the error of delay measurements at hosts.
     pub noise: Span,
 }
 
-/// A controller that keeps the delay of its packets about a target: what PrioPlus is laid around.
+/// A controller that keeps the delay of its packets near a target; PrioPlus wraps one.
 pub trait DelayBased: super::window::CongestionControl {
-    /// Which delay it goes by.
+    /// Returns the delay signal that it uses.
     fn signal(config: &Self::Config) -> Signal;
 
-    /// The congestion window in bytes, perhaps less than a segment.
+    /// Returns the congestion window in bytes, which may be less than a segment.
     fn cwnd(&self) -> f64;
 
     /// Sets the congestion window, in bytes.
     fn set_cwnd(&mut self, bytes: f64);
 
-    /// Keeps the delay about `fixed_target` from now on, instead of a target of its own.
+    /// Replaces the controller's own target by `fixed_target` from now on.
     fn set_fixed_target(&mut self, fixed_target: FixedTarget);
 
-    /// Bytes that a round trip below the target adds to a window of a segment or more.
+    /// Returns the bytes that a round trip below the target adds to a window of at least one segment.
     fn step(&self) -> f64;
 
     /// Sets [`Self::step`].
     fn set_step(&mut self, bytes: f64);
 }
 
-/// A fixed target.
+/// A fixed delay target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FixedTarget {
     /// The target, in picoseconds.
     pub target: f64,
     /// The delay on an empty path, in picoseconds, below the target.
     pub base: f64,
-    /// The least time between two decreases; `None` for the round-trip time at the second.
+    /// The minimum time between two decreases; `None` for the round-trip time at the second.
     pub decrease_every: Option<Span>,
 }

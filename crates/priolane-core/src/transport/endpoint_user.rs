@@ -1,4 +1,4 @@
-//! What is done with an endpoint, whatever its type.
+//! Code that is generic over the endpoint type.
 
 use std::sync::Arc;
 
@@ -6,15 +6,16 @@ use super::{Registered, window};
 use crate::endpoint::{Endpoint, LocalHost};
 use crate::host::SchedulerKind;
 
-/// Something that is done with one endpoint type, whichever a [`super::Transport`] turns out to need: a run.
+/// A computation on an endpoint type that depends on the [`super::Transport`], such as a run.
 pub trait EndpointUser {
-    /// What it results in.
+    /// The result of the computation.
     type Out;
 
-    /// Does it; `make` builds the endpoint of a host.
+    /// Runs the computation; `make` builds the endpoint of a host.
     fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out;
 
-    /// Does it with the window machine under a controller of another crate, whose engine has the endpoint's type.
+    /// Runs the computation with the window transport under a controller of another crate, whose engine holds
+    /// the endpoint type.
     fn run_registered(
         self,
         controller: &dyn Registered,

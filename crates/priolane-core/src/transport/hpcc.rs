@@ -1,4 +1,5 @@
-//! HPCC: a window from what switches tell of their queues and lines (SIGCOMM 2019, Algorithm 1).
+//! HPCC: a window computed from the queue lengths and link loads that switches report (SIGCOMM 2019,
+//! Algorithm 1).
 //!
 //! ```text
 //! hop i     u_i = min(queue, queue before) / (B_i T) + (sent - sent before) / (t - t before) / B_i
@@ -6,16 +7,16 @@
 //!           U = (1 - tau / T) U + tau / T u
 //! window    U >= eta or incStage >= maxStage:  W = Wc / (U / eta) + W_AI
 //!           else                               W = Wc + W_AI
-//!           once per round trip, with the first ACK of what was sent after the last time:
-//!                Wc = W, and incStage = 0 after the first line, one more after the second
+//!           once per round trip, with the first ACK of data sent after the last update:
+//!                Wc = W, and incStage = 0 after the first line, incremented after the second
 //! pace      W / T
 //! ```
 //!
-//! T is the round-trip time of the empty path or what the experiment states, a flow starts at W = C T, and fields are
-//! those of [`crate::telemetry`], in whole numbers. What else there is to decide: docs/assumptions.md#hpcc-path,
-//! #hpcc-loss, #hpcc-start, #hpcc-bytes.
+//! T is the round-trip time of the empty path or the value of the experiment. A flow starts at W = C T. The
+//! fields are those of [`crate::telemetry`], in whole numbers. Other decisions:
+//! docs/assumptions.md#hpcc-path, #hpcc-loss, #hpcc-start, #hpcc-bytes.
 
-use super::OnWindow;
+use super::ControllerParams;
 use super::delay::Size;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
 use crate::endpoint::Path;
@@ -29,25 +30,25 @@ use crate::units::{PS_PER_S, Span, Time};
 #[keys(group = "hpcc")]
 #[part(
     name = "hpcc",
-    summary = "HPCC: windows from the queues and lines that switches tell of",
+    summary = "HPCC: windows from the queue lengths and link rates that switches report (INT)",
     source = "HPCC (SIGCOMM 2019) §3",
     provides = [Ranks]
 )]
 pub struct Config {
-    /// The utilization that it aims at.
+    /// Target utilization.
     #[key(default = 0.95, range = "(0, 1]", source = "HPCC (SIGCOMM 2019) §5.1")]
     pub eta: f64,
-    /// Additive steps in a row before a multiplicative one.
+    /// Additive increases in a row before a multiplicative adjustment.
     #[key(default = 5, range = "[0, 1000]", source = "HPCC (SIGCOMM 2019) §5.1")]
     pub max_stage: u32,
-    /// W_AI, what each additive step adds.
+    /// W_AI, the additive increase.
     #[key(
         default = Size::Bdp((1.0 - eta) / 100.0),
         shown = "(1 - eta) / 100 bdp",
         source = "HPCC (SIGCOMM 2019) §3.3, §5.1"
     )]
     pub step: Size,
-    /// T, a bit above the longest round trip of empty paths; without it that of the flow's own.
+    /// T, slightly above the longest RTT of empty paths; without it the RTT of the flow's own empty path.
     #[key(auto = "0ps", source = "HPCC (SIGCOMM 2019) §3.2, §5.1")]
     pub rtt: Option<Span>,
     /// Floor of the window.
@@ -55,13 +56,13 @@ pub struct Config {
     pub min_window: Size,
 }
 
-impl OnWindow for Config {
+impl ControllerParams for Config {
     fn cost(&self) -> f64 {
         1.67
     }
 }
 
-/// The window of one HPCC flow.
+/// The window of an HPCC flow.
 #[derive(Clone, Debug)]
 pub struct Hpcc {
     config: Config,
@@ -77,9 +78,9 @@ pub struct Hpcc {
     /// U, and incStage.
     utilization: f64,
     stage: u32,
-    /// An ACK beyond it changes Wc; `None` before the first.
+    /// An ACK beyond this sequence number updates Wc; `None` before the first.
     update_beyond: Option<u64>,
-    /// What the last ACK said, and the one before it.
+    /// The readings of the last ACK, and those of the one before.
     seen: Readings,
     before: Readings,
     pacer: Pacer,
@@ -107,12 +108,12 @@ impl Hpcc {
         }
     }
 
-    /// U, the smoothed utilization of the busiest hop.
+    /// Returns U, the smoothed utilization of the busiest hop.
     pub fn utilization(&self) -> f64 {
         self.utilization
     }
 
-    /// u and tau of the busiest hop; `None` where the readings are not of the same way, one after the other.
+    /// Returns u and tau of the busiest hop; `None` unless both readings are of the same path, in order.
     fn measure(&self) -> Option<(f64, f64)> {
         if self.seen.passed() != self.before.passed() {
             return None;
@@ -127,7 +128,7 @@ impl Hpcc {
         busiest
     }
 
-    /// u and tau of a hop; `None` where the readings are not of one port, one after the other.
+    /// Returns u and tau of a hop; `None` unless both readings are of the same port, in order.
     fn hop(&self, now: &HopReading, before: &HopReading) -> Option<(f64, f64)> {
         if now.at <= before.at || now.sent_bytes < before.sent_bytes || now.rate != before.rate {
             return None;
@@ -177,7 +178,7 @@ impl CongestionControl for Hpcc {
         self.reference = self.reference.clamp(self.least, self.most);
     }
 
-    /// At least a segment: smaller windows are kept by pacing.
+    /// Returns at least one segment: pacing enforces smaller windows.
     #[inline]
     fn window(&self) -> u64 {
         (self.window as u64).max(self.mss)

@@ -1,4 +1,4 @@
-//! LEDBAT: queueing delay about a target (RFC 6817).
+//! LEDBAT: keeps the queueing delay near a target (RFC 6817).
 //!
 //! ```text
 //! queueing  min(last samples) - min(base history)                                                  (§2.4.2, §3.4)
@@ -9,62 +9,71 @@
 //! timeout   cwnd = 1 MSS                                                                           (§2.4.2)
 //! ```
 //!
-//! The filter of samples holds the last few of at most a round trip (§3.4.2). The base history has a minimum for each
-//! interval (§3.4.1), or is the delay of the empty path, where a flow shall not take what others queue for its base.
-//! docs/assumptions.md#ledbat-scale.
+//! The filter holds the last few samples, none older than a round trip (§3.4.2). The base history has a
+//! minimum for each interval (§3.4.1). It can be replaced by the delay of the empty path, so that a flow does
+//! not take the queues of others for its base delay. `class_step` lowers TARGET for each class below the best,
+//! as in a baseline of PrioPlus (its Fig. 12). docs/assumptions.md#ledbat-scale.
 
-use super::OnWindow;
+use super::ControllerParams;
 use super::delay::{DelayBased, FixedTarget, Signal};
 use super::window::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, Repeat, SendPermission,
 };
 use crate::endpoint::Path;
+use crate::ids::Class;
 use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::part::Part;
 use crate::units::{Span, Time};
 
-/// Samples that the filter looks back at, at most (RFC 6817 §3.4.2 asks for at least 4 a round trip).
+/// Maximum number of samples in the filter (RFC 6817 §3.4.2 asks for at least 4 per round trip).
 const FILTER: usize = 4;
 
-/// Intervals of the base history (RFC 6817 §2.5: `BASE_HISTORY`).
+/// Number of intervals in the base history (RFC 6817 §2.5: `BASE_HISTORY`).
 const HISTORY: usize = 10;
+
+/// Minimum of the target after the decreases by class.
+const LEAST_TARGET: Span = Span::from_ns(1);
 
 /// Parameters of LEDBAT.
 #[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
 #[keys(group = "ledbat")]
 #[part(
     name = "ledbat",
-    summary = "LEDBAT: queueing delay about a target, less than best effort",
+    summary = "LEDBAT: keeps the queueing delay near a target, less than best effort",
     source = "RFC 6817",
     provides = [Ranks]
 )]
 pub struct Config {
-    /// The delay that the controller uses; one_way needs no synchronised clocks.
+    /// The delay that the controller uses; one_way needs no synchronized clocks.
     #[key(name = "delay", default = Signal::OneWay, source = "RFC 6817 §2.1")]
     pub signal: Signal,
-    /// The queueing delay that it aims at; the RFC allows 100 ms at most.
+    /// Target queueing delay; the RFC allows 100 ms at most.
     #[key(
         default = Span::from_us(25),
         range = "(0, )",
         source = "RFC 6817 §2.5; docs/assumptions.md#ledbat-scale"
     )]
     pub target: Span,
-    /// Segments that a round trip without queueing adds.
+    /// Decrease of the target per class below the best, to 1 ns at least; for controllers without channels.
+    #[key(default = Span::ZERO, skip_default, source = "PrioPlus (EuroSys 2025) Fig. 12, its baseline")]
+    pub class_step: Span,
+    /// Window increase in segments per round trip without queueing.
     #[key(default = 1.0, range = "(0, 1]", source = "RFC 6817 §2.5")]
     pub gain: f64,
-    /// Segments that a decrease takes where queueing is twice the target; may be larger than `gain`.
+    /// Window decrease in segments per round trip when queueing is twice the target; may exceed `gain`.
     #[key(default = gain, shown = "gain", range = "(0, 1000]", source = "RFC 6817 §2.4.2")]
     pub decrease_gain: f64,
-    /// Segments by which the window may exceed what is in flight.
+    /// Segments by which the window may exceed the data in flight.
     #[key(default = 1.0, range = "(0, 1000000000]", source = "RFC 6817 §2.5")]
     pub allowed_increase: f64,
-    /// Window of a new flow, in bytes; `None` means 2 segments (RFC 6817 §2.5).
+    /// Initial window in bytes; `None` means 2 segments (RFC 6817 §2.5).
     #[keys(skip)]
     pub init_window: Option<u64>,
     /// Floor of the window, in segments.
     #[key(default = 2.0, range = "(0, 1000]", source = "RFC 6817 §2.5")]
     pub min_window: f64,
-    /// Length of each of ten intervals of the base history; "path" for the delay of the empty path instead.
+    /// Length of each of the ten intervals of the base history; "path" uses the delay of the empty path
+    /// instead.
     #[key(
         name = "base_interval",
         default = Base::Measured(Span::from_ms(1)),
@@ -74,22 +83,22 @@ pub struct Config {
     pub base: Base,
 }
 
-impl OnWindow for Config {
+impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, _: u64) {
         self.init_window = Some(bytes);
     }
 }
 
-/// What queueing is measured against.
+/// The base delay that queueing is measured against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
     /// The delay of the empty path.
     Path,
-    /// The shortest seen in the current interval and the nine before; each of this length, above zero.
+    /// The minimum over the current interval and the nine before; each has this length, above zero.
     Measured(Span),
 }
 
-/// A time, or `"path"`, which is written as no time at all.
+/// A time, or `"path"`, which is written as a time of zero.
 impl KeyValue for Base {
     const UNIT: &'static str = Span::UNIT;
 
@@ -115,11 +124,11 @@ impl KeyValue for Base {
     }
 }
 
-/// The shortest delays of the last intervals.
+/// The minimum delays of the last intervals.
 #[derive(Clone, Copy, Debug)]
 struct History {
     minima: [f64; HISTORY],
-    /// The current interval's place, and when it ends.
+    /// Index of the current interval, and when it ends.
     at: usize,
     ends: Time,
 }
@@ -142,7 +151,7 @@ impl History {
     }
 }
 
-/// The last samples.
+/// The last samples, with their times.
 #[derive(Clone, Copy, Debug)]
 struct Filter {
     samples: [(Time, f64); FILTER],
@@ -152,7 +161,7 @@ struct Filter {
 impl Filter {
     const NEW: Self = Self { samples: [(Time::ZERO, f64::INFINITY); FILTER], at: 0 };
 
-    /// Takes a sample; the shortest of those not older than `rtt`.
+    /// Adds a sample and returns the minimum of the samples not older than `rtt`.
     fn take(&mut self, delay: f64, now: Time, rtt: Span) -> f64 {
         self.samples[self.at] = (now, delay);
         self.at = (self.at + 1) % FILTER;
@@ -161,27 +170,27 @@ impl Filter {
     }
 }
 
-/// The window of one LEDBAT flow.
+/// The window of a LEDBAT flow.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     config: Config,
     mss: f64,
     cwnd: f64,
-    /// Bytes that a round trip without queueing adds.
+    /// Bytes added per round trip without queueing.
     step: f64,
     target: f64,
-    /// The base delay where it is the path's, in picoseconds.
+    /// The base delay if it is the path's, in picoseconds.
     base: f64,
     history: History,
     filter: Filter,
-    /// When the window was last halved.
+    /// When the window was last halved; `None` before.
     halved: Option<Time>,
     rtt: Span,
     pacer: Pacer,
 }
 
 impl Ledbat {
-    /// The queueing delay that `ack` reports, in picoseconds.
+    /// Returns the queueing delay that `ack` reports, in picoseconds.
     fn queueing(&mut self, delay: f64, ack: &AckEvent) -> f64 {
         let current = self.filter.take(delay, ack.now, self.rtt);
         match self.config.base {
@@ -228,6 +237,11 @@ impl CongestionControl for Ledbat {
         self.base = self.config.signal.base(&path.data);
         self.rtt = path.data.round_trip;
         self.pacer = Pacer::with(opening.catch_up);
+    }
+
+    fn set_class(&mut self, class: Class) {
+        let off = f64::from(class) * self.config.class_step.0 as f64;
+        self.target = (self.config.target.0 as f64 - off).max(LEAST_TARGET.0 as f64);
     }
 
     fn on_path(&mut self, path: &Path) {
@@ -305,7 +319,7 @@ impl DelayBased for Ledbat {
         self.target = fixed_target.target - fixed_target.base;
         self.base = fixed_target.base;
         self.config.base = Base::Path;
-        // Whoever aims sets the window, too, in strides of its own.
+        // PrioPlus, which fixes the target, also sets the window, in larger steps.
         self.config.allowed_increase = f64::INFINITY;
     }
 

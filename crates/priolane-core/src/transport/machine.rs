@@ -1,4 +1,5 @@
-//! What a transport that is not on the window machine declares: its endpoint, and what its keys stand for in a run.
+//! The declarations of a transport that does not use the window transport: its endpoint, and its parameters
+//! in a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,100 +7,102 @@ use std::sync::Arc;
 use crate::assign::DemotionThresholds;
 use crate::endpoint::{Endpoint, LocalHost};
 use crate::host::SchedulerKind;
-use crate::keys::Misfit;
+use crate::keys::KeyConflict;
 use crate::packet::Frame;
 use crate::part::Part;
 use crate::units::Span;
 
-/// What a transport takes from the other parts of an experiment.
+/// The settings that a transport takes from other parts of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Packet sizes.
     pub frame: Frame,
-    /// Which flow of a host goes next.
+    /// The scheduler that picks the next flow of a host.
     pub scheduler: SchedulerKind,
-    /// Class on the wire by bytes sent.
+    /// Class on the wire as a function of bytes sent.
     pub class: DemotionThresholds,
-    /// Level inside the host by bytes sent.
+    /// Level inside the host as a function of bytes sent.
     pub host_level: DemotionThresholds,
-    /// Payload bytes of a flow that may wait in the host's transmit queue.
+    /// Payload bytes of a flow that may be queued in the host's transmit queue; `None` for no limit.
     pub queue_limit: Option<u64>,
-    /// Length of the monitor interval after which a sender reports.
+    /// Interval between the reports of a sender; `None` for no reports.
     pub monitor: Option<Span>,
 }
 
-/// Whether senders report what receivers have acknowledged.
+/// Whether senders report acknowledged bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reports {
-    /// The transport has no reports.
+    /// The transport does not support reports.
     Unsupported,
-    /// No reports in this run.
+    /// Reports are off in this run.
     Off,
-    /// A report of each flow after each interval of this length.
+    /// Each flow reports once per interval of this length.
     Every(Span),
 }
 
 impl Reports {
-    /// Reports after each `monitor`, if there is one.
+    /// Returns `Every` with the interval `monitor`, or `Off` without one.
     pub fn each(monitor: Option<Span>) -> Self {
         monitor.map_or(Self::Off, Self::Every)
     }
 }
 
-/// What a run costs; `check` predicts its length from this (docs/performance.md).
+/// The cost of a run, relative to DCTCP; `check` predicts the run time from it (docs/performance.md).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// Instructions of a packet-hop, divided by those with DCTCP for the same traffic.
+    /// Instructions per packet-hop, divided by those of DCTCP for the same traffic.
     pub instructions: f64,
-    /// Control packets (ACKs, tokens, grants, pulls) for each packet of payload.
+    /// Control packets (ACKs, tokens, grants, pulls) per data packet.
     pub control: f64,
-    /// Other packets of a flow: requests, handshake, end.
+    /// Other packets per flow: requests, handshake, end.
     pub per_flow: f64,
 }
 
-/// The endpoint of a transport of its own kind.
+/// The endpoint of a transport that does not use the window transport.
 pub trait Machine: Endpoint + Sized + 'static {
-    /// Its parameters in a run.
+    /// The parameters in a run.
     type Config: Clone + fmt::Debug;
 
-    /// The endpoint of `host`, without flows.
+    /// Creates the endpoint of `host`, without flows.
     fn new(host: LocalHost, config: Arc<Self::Config>) -> Self;
 
-    /// The packet sizes that `config` was made for.
+    /// Returns the packet sizes that `config` was made for.
     fn frame(config: &Self::Config) -> Frame;
 
-    /// What senders report. Default: nothing.
+    /// Returns what senders report. Default: reports are not supported.
     fn reports(config: &Self::Config) -> Reports {
         let _ = config;
         Reports::Unsupported
     }
 
-    /// What a run costs.
+    /// Returns the cost of a run.
     fn cost(config: &Self::Config) -> Cost;
 }
 
-/// The keys of a transport of its own kind: a `Part` with one impl of this trait and one entry in `machines!`.
+/// The keys of such a transport: a `Part` with one impl of this trait and one entry in `machines!`.
 pub trait TransportKeys: Part {
-    /// Its endpoint. Several transports may have one.
+    /// The endpoint. Several transports may share one.
     type Machine: Machine;
 
-    /// Whether the transport decides which flow of a host goes next, and in which class. Its host row is then `own`.
+    /// Whether the transport schedules the flows of a host and assigns their classes itself. If so, its host
+    /// row is `own`.
     /// Default: no.
     const SCHEDULES_ITSELF: bool = false;
 
-    /// The parameters in a run that is set up so.
+    /// Returns the parameters in a run with this `setup`.
     fn config(&self, setup: &Setup) -> <Self::Machine as Machine>::Config;
 
-    /// The number of classes that its packets carry whatever class their flow has. Default: 1.
+    /// Returns the number of classes that its packets carry independently of the class of their flow.
+    /// Default: 1.
     fn classes(&self) -> u8 {
         1
     }
 
-    /// Checks the keys against packet sizes. Default: all fit.
+    /// Checks the keys against the packet sizes. Default: all fit.
     ///
     /// # Errors
-    /// What does not fit.
-    fn fits(&self, frame: &Frame) -> Result<(), Misfit> {
+    /// Returns the first key that does not fit.
+    fn fits(&self, frame: &Frame) -> Result<(), KeyConflict> {
         let _ = frame;
         Ok(())
     }

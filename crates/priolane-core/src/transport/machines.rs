@@ -1,4 +1,5 @@
-//! The transports of their own kind, each once: the list makes [`Spec`], [`Transport`], their dispatch, the names and the catalogue.
+//! The list of transports that do not use the window transport. The list generates [`Spec`], [`Transport`],
+//! their dispatch, the names and the catalogue.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use super::registered::registered;
 use super::window::{self, Handshake};
 use super::{Controller, EndpointUser, homa, ndp, phost, tokens};
 use crate::host::SchedulerKind;
-use crate::keys::{Keys, Misfit, Pairs, Table};
+use crate::keys::{KeyConflict, Keys, Pairs, Table};
 use crate::packet::Frame;
 use crate::part::{Capability, Entry, Part, Row};
 
@@ -15,14 +16,14 @@ type ConfigOf<M> = <M as Machine>::Config;
 
 macro_rules! machines {
     ($($(#[$about:meta])* $machine:ident($endpoint:ty) { $($(#[$doc:meta])* $name:ident($keys:ty),)+ })*) => {
-        /// A transport as files state it.
+        /// A transport as read from a file.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Spec {
-            /// The window machine with a congestion controller.
+            /// The window transport with a congestion controller.
             Window {
                 /// The controller.
                 controller: Controller,
-                /// The reliability machine.
+                /// The parameters of reliable delivery.
                 window: Box<window::Config>,
             },
             $($($(#[$doc])* $name($keys),)+)*
@@ -32,23 +33,23 @@ macro_rules! machines {
         #[derive(Clone, Debug)]
         #[expect(clippy::large_enum_variant, reason = "a run has one")]
         pub enum Transport {
-            /// The window machine with a congestion controller and a host scheduler.
+            /// The window transport with a congestion controller and a host scheduler.
             Window {
-                /// Parameters of the reliability machine.
+                /// Parameters of reliable delivery.
                 window: window::Config,
                 /// The controller and its parameters.
                 controller: Controller,
-                /// Which flow of a host goes next.
+                /// The scheduler that picks the next flow of a host.
                 scheduler: SchedulerKind,
             },
             $($(#[$about])* $machine(ConfigOf<$endpoint>),)*
         }
 
         impl Spec {
-            /// The names of files of those that are not on the window machine.
+            /// The file names of the transports that do not use the window transport.
             pub(super) const OTHERS: &'static [&'static str] = &[$($(<$keys as Part>::NAME),+),*];
 
-            /// The name in files.
+            /// Returns the name used in files.
             pub fn name(&self) -> &'static str {
                 match self {
                     Self::Window { controller, .. } => controller.name(),
@@ -56,7 +57,7 @@ macro_rules! machines {
                 }
             }
 
-            /// What the catalogue says of each.
+            /// Returns the catalogue entries of all transports.
             pub fn entries() -> Vec<Entry> {
                 let others = registered().iter().map(|other| other.entry.clone());
                 let on_window = Controller::entries().into_iter().chain(others);
@@ -65,7 +66,7 @@ macro_rules! machines {
                 entries
             }
 
-            /// Reads the one of this name that is not on the window machine.
+            /// Reads the transport with this name if it does not use the window transport.
             pub(super) fn read_other<T: Table>(name: &str, table: &mut T) -> Result<Option<Self>, T::Error> {
                 $($(if name == <$keys as Part>::NAME {
                     return Keys::read(table).map(|keys| Some(Self::$name(keys)));
@@ -73,7 +74,7 @@ macro_rules! machines {
                 Ok(None)
             }
 
-            /// Appends its kind and its keys to `out`.
+            /// Appends the kind and the keys to `out`.
             pub(super) fn write_all(&self, out: &mut Pairs) {
                 match self {
                     Self::Window { controller, window } => {
@@ -87,7 +88,7 @@ macro_rules! machines {
                 }
             }
 
-            /// Whether receivers give senders tokens that ports limit.
+            /// Returns true if receivers send tokens that ports rate-limit.
             pub fn has_tokens(&self) -> bool {
                 match self {
                     Self::Window { .. } => false,
@@ -95,7 +96,7 @@ macro_rules! machines {
                 }
             }
 
-            /// Whether it decides which flow of a host goes next, and in which class.
+            /// Returns true if the transport schedules the flows of a host and assigns their classes itself.
             pub fn schedules_itself(&self) -> bool {
                 match self {
                     Self::Window { .. } => false,
@@ -103,7 +104,7 @@ macro_rules! machines {
                 }
             }
 
-            /// The number of classes that its packets carry whatever class their flow has.
+            /// Returns the number of classes that its packets carry independently of the class of their flow.
             pub fn classes(&self) -> u8 {
                 match self {
                     Self::Window { .. } => 1,
@@ -111,18 +112,18 @@ macro_rules! machines {
                 }
             }
 
-            /// Checks the keys against packet sizes.
+            /// Checks the keys against the packet sizes.
             ///
             /// # Errors
-            /// What does not fit.
-            pub fn fits(&self, frame: &Frame) -> Result<(), Misfit> {
+            /// Returns the first key that does not fit.
+            pub fn fits(&self, frame: &Frame) -> Result<(), KeyConflict> {
                 match self {
                     Self::Window { .. } => Ok(()),
                     $($(Self::$name(keys) => keys.fits(frame),)+)*
                 }
             }
 
-            /// The transport in a run that is set up so.
+            /// Returns the transport in a run with this `setup`.
             pub fn transport(&self, setup: &Setup) -> Transport {
                 match self {
                     Self::Window { controller, window } => on_window(controller, window, setup),
@@ -132,7 +133,8 @@ macro_rules! machines {
         }
 
         impl Transport {
-            /// Calls `user` with the endpoint type this transport stands for: the one place that names them all.
+            /// Calls `user` with the endpoint type of this transport. This is the only place that names all
+            /// endpoint types.
             pub fn with_endpoints<U: EndpointUser>(&self, user: U) -> U::Out {
                 match self {
                     Self::Window { window, controller, scheduler } => {
@@ -145,7 +147,7 @@ macro_rules! machines {
                 }
             }
 
-            /// The packet sizes that it was made for.
+            /// Returns the packet sizes that it was made for.
             pub fn frame(&self) -> Frame {
                 match self {
                     Self::Window { window, .. } => window.frame,
@@ -153,7 +155,7 @@ macro_rules! machines {
                 }
             }
 
-            /// What senders report.
+            /// Returns what senders report.
             pub fn reports(&self) -> Reports {
                 match self {
                     Self::Window { window, .. } => Reports::each(window.monitor),
@@ -161,7 +163,7 @@ macro_rules! machines {
                 }
             }
 
-            /// What a run costs.
+            /// Returns the cost of a run.
             pub fn cost(&self) -> Cost {
                 match self {
                     Self::Window { window, controller, .. } => Cost {
@@ -195,7 +197,7 @@ machines! {
         /// Homa.
         Homa(homa::Config),
     }
-    /// Receivers hand out tokens: ExpressPass, TOP.
+    /// Receivers send tokens: ExpressPass, TOP.
     Tokens(tokens::Tokens) {
         /// ExpressPass.
         ExpressPass(tokens::ExpressPass),

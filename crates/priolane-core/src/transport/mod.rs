@@ -1,7 +1,7 @@
-//! How fast a flow may send, and how its bytes get there.
+//! Transports: congestion control and reliable delivery.
 //!
-//! [`window`] is the one reliability machine for all window-based transports; the congestion controllers
-//! that steer it have a file each.
+//! [`window`] implements reliable delivery for all window-based transports; each congestion controller that
+//! sets its window has a file of its own.
 
 mod common;
 mod controllers;
@@ -34,6 +34,6 @@ pub use controllers::Controller;
 pub use endpoint_user::EndpointUser;
 pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};
 pub use machines::{Spec, Transport};
-pub use on_window::OnWindow;
+pub use on_window::ControllerParams;
 pub use registered::{ReadKeys, RegisterError, Registered, Registration, registered};
 pub use spec::register;

@@ -7,15 +7,16 @@
 //! timeout           ssthresh likewise, once per datum; cwnd = 1 MSS
 //! ```
 //!
-//! All in whole bytes. The window stands still in fast recovery and when it is not what holds the sender
-//! back (RFC 7661). What is ours: docs/assumptions.md#slow-start-abc, docs/assumptions.md#window-limited.
+//! All in whole bytes. The window does not grow in fast recovery, nor while it does not limit the sender (RFC
+//! 7661). Decisions of this implementation: docs/assumptions.md#slow-start-abc,
+//! docs/assumptions.md#window-limited.
 
-use super::OnWindow;
+use super::ControllerParams;
 use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
 use crate::keys::Keys;
 use crate::part::Part;
 
-/// Segments in the first window where nothing else is said (RFC 6928).
+/// Initial window in segments, if none is configured (RFC 6928).
 const INITIAL_SEGMENTS: u64 = 10;
 
 /// Parameters of NewReno.
@@ -28,20 +29,19 @@ const INITIAL_SEGMENTS: u64 = 10;
     provides = [Ranks]
 )]
 pub struct Config {
-    /// Window of a new flow, in bytes; `None` means 10 segments (RFC 6928). Less than a segment is taken
-    /// as one.
+    /// Initial window in bytes; `None` means 10 segments (RFC 6928). The window is at least one segment.
     #[keys(skip)]
     pub init_window: Option<u64>,
 }
 
-impl OnWindow for Config {
+impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, _: u64) {
         self.init_window = Some(bytes);
     }
 }
 
 impl Config {
-    /// The window of a new flow with segments of `mss` bytes, at least one segment.
+    /// Returns the initial window in bytes for segments of `mss` bytes, at least one segment.
     pub(super) fn first_window(&self, mss: u64) -> u64 {
         self.init_window.unwrap_or(INITIAL_SEGMENTS * mss).max(mss)
     }
@@ -53,12 +53,12 @@ pub struct NewReno {
     mss: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// Bytes acknowledged in congestion avoidance that have not yet bought a segment.
+    /// Bytes acknowledged in congestion avoidance and not yet converted into a segment of window.
     credit: u64,
 }
 
 impl NewReno {
-    /// The slow start threshold, in bytes; `u64::MAX` before the first reduction.
+    /// Returns the slow start threshold in bytes; `u64::MAX` before the first reduction.
     pub fn ssthresh(&self) -> u64 {
         self.ssthresh
     }
@@ -67,7 +67,7 @@ impl NewReno {
         (in_flight / 2).max(2 * self.mss)
     }
 
-    /// Slow start's share of `acked` bytes; what is left for congestion avoidance.
+    /// Applies slow start to `acked` bytes and returns the bytes left for congestion avoidance.
     fn slow_start(&mut self, acked: u64) -> u64 {
         if self.cwnd >= self.ssthresh {
             return acked;
@@ -125,7 +125,7 @@ impl CongestionControl for NewReno {
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
-        // Before the first reduction there is none.
+        // There is no threshold before the first reduction.
         if self.ssthresh != u64::MAX {
             see("ssthresh_bytes", self.ssthresh as f64);
         }

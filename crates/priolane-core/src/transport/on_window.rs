@@ -1,31 +1,33 @@
-//! What the parameters of a congestion controller have to do with those of the window machine.
+//! The interface between the parameters of a congestion controller and those of the window transport.
 
 use super::delay::Channels;
 use super::window;
-use crate::keys::Misfit;
+use crate::keys::KeyConflict;
 
-/// What the parameters of a controller have to do with those of the window machine.
-pub trait OnWindow {
-    /// Sets the window of a new flow, `bytes` in segments of `mss`. Default: the controller has one of its own.
+/// The parameters of a congestion controller, as the window transport needs them.
+pub trait ControllerParams {
+    /// Sets the initial window, `bytes` in segments of `mss`. Default: ignored; the controller has a rule of
+    /// its own.
     fn start_with(&mut self, bytes: u64, mss: u64) {
         let _ = (bytes, mss);
     }
 
-    /// Checks the parameters of the window machine. Default: all fit.
+    /// Checks that the parameters of the window transport suit this controller. Default: all do.
     ///
     /// # Errors
-    /// What does not fit.
-    fn fits(&self, window: &window::Config) -> Result<(), Misfit> {
+    /// Returns the first parameter that does not suit.
+    fn fits(&self, window: &window::Config) -> Result<(), KeyConflict> {
         let _ = window;
         Ok(())
     }
 
-    /// Instructions of a packet-hop over those with DCTCP, for the same traffic (docs/performance.md). Default: as many.
+    /// Returns the instructions per packet-hop relative to DCTCP, for the same traffic (docs/performance.md).
+    /// Default: 1.
     fn cost(&self) -> f64 {
         1.0
     }
 
-    /// The channels of delay that classes have. Default: none.
+    /// Returns the delay channels of the classes. Default: none.
     fn channels(&self) -> Option<Channels> {
         None
     }

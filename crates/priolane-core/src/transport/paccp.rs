@@ -10,14 +10,14 @@
 //!   exact_cap, y = 2 / W      W += (r - (1 + y)^-w) (1 + W / 2)      W -= (1 + W / 2)(1 + y)^-w (Eq. 11)
 //!
 //! per ACK of b bytes          the RTT's increase times b / W; r as of this ACK
-//! loss                        W = ssthresh = max(row above from FlightSize, but no more than that, 2 MSS)
+//! loss                        W = ssthresh = max(row above from FlightSize, at most FlightSize, 2 MSS)
 //! timeout                     ssthresh = max(FlightSize / 2, 2 MSS), once per datum; W = 1 MSS
 //! ```
 //!
-//! With (theta, w) = (0, 1) each row is NewReno's, in the same whole bytes. What the paper leaves open, and its
-//! slips: docs/assumptions.md#paccp-phases, #paccp-per-ack, #paccp-negative-cut, #paccp-wmin.
+//! With (theta, w) = (0, 1) each row equals NewReno's, in the same whole bytes. Decisions where the paper is
+//! silent or in error: docs/assumptions.md#paccp-phases, #paccp-per-ack, #paccp-negative-cut, #paccp-wmin.
 
-use super::OnWindow;
+use super::ControllerParams;
 use super::new_reno;
 use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
 use crate::keys::{Keys, Words, truth_value};
@@ -32,38 +32,38 @@ const BEST_EFFORT: u32 = 1_000;
 #[keys(group = "paccp")]
 #[part(
     name = "paccp",
-    summary = "PACCP: NewReno whose window keeps a minimum rate and grows and yields by a weight",
+    summary = "PACCP: NewReno with a minimum rate and a weight for the growth and reduction of the window",
     source = "PACCP §III, Eqs. 8-14",
     provides = [Ranks, Weights, MinimumRates]
 )]
 pub struct Config {
-    /// NewReno's parameters, which PACCP keeps.
+    /// NewReno's parameters, unchanged.
     #[keys(flatten)]
     pub reno: new_reno::Config,
-    /// How much faster a window grows while it is below that of its minimum rate.
+    /// Growth factor of a window below that of its minimum rate.
     #[key(default = 3.0, range = "(1, 100]", source = "PACCP §III, Eq. 8")]
     pub r_cos: f64,
-    /// Whether congestion avoidance follows Eq. 11 instead of Eq. 14, which takes windows for large.
+    /// Whether congestion avoidance uses Eq. 11 instead of Eq. 14, its approximation for large windows.
     #[key(name = "exact_cap", default = Avoidance::Approximate, source = "PACCP §III, Eq. 11")]
     pub avoidance: Avoidance,
-    /// The round-trip time that makes a window of a minimum rate.
+    /// The round-trip time used to convert a minimum rate into a window.
     #[key(default = RttOf::Smoothed, source = "PACCP §III, Eq. 12; docs/assumptions.md#paccp-wmin")]
     pub rtt: RttOf,
 }
 
-impl OnWindow for Config {
+impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         self.reno.start_with(bytes, mss);
     }
 }
 
-/// The law of congestion avoidance.
+/// The equation of congestion avoidance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Avoidance {
-    /// Eq. 14, which takes the window for large.
+    /// Eq. 14, the approximation for large windows.
     #[default]
     Approximate,
-    /// Eq. 11 as it stands.
+    /// Eq. 11, exact.
     Exact,
 }
 
@@ -72,20 +72,20 @@ truth_value!(Avoidance: Approximate, Exact);
 /// The round-trip time of Eq. 12.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum RttOf {
-    /// The smoothed one, queueing included: the window that keeps theta now.
+    /// The smoothed RTT, queueing included: the window achieves theta at the current delay.
     #[default]
     Smoothed,
-    /// The shortest seen: the window that keeps theta over an empty path.
+    /// The minimum RTT seen: the window achieves theta on an empty path.
     Base,
 }
 
-/// The window of one PACCP flow.
+/// The window of a PACCP flow.
 #[derive(Clone, Debug)]
 pub struct Paccp {
     mss: u64,
     cwnd: u64,
     ssthresh: u64,
-    /// Thousandths of bytes that congestion avoidance has earned and not yet made a segment of.
+    /// Thousandths of bytes earned in congestion avoidance and not yet converted into a segment of window.
     credit: u64,
     /// Bytes per picosecond; 0 without a minimum rate.
     theta: f64,
@@ -102,18 +102,18 @@ pub struct Paccp {
 }
 
 impl Paccp {
-    /// The slow start threshold, in bytes; `u64::MAX` before the first reduction.
+    /// Returns the slow start threshold in bytes; `u64::MAX` before the first reduction.
     pub fn ssthresh(&self) -> u64 {
         self.ssthresh
     }
 
-    /// r of Eq. 8.
+    /// Returns r of Eq. 8.
     #[inline]
     fn r(&self) -> f64 {
         if (self.cwnd as f64) < self.minimum { self.r_cos } else { 1.0 }
     }
 
-    /// Takes note of the round-trip time.
+    /// Records the round-trip time.
     #[inline]
     fn measure(&mut self, ack: &AckEvent) {
         self.rtt = match (self.rtt_of, ack.rtt) {
@@ -125,7 +125,7 @@ impl Paccp {
         self.minimum = self.theta * self.rtt.0 as f64;
     }
 
-    /// Slow start's share of `acked` bytes; what is left for congestion avoidance.
+    /// Applies slow start to `acked` bytes and returns the bytes left for congestion avoidance.
     #[inline]
     fn slow_start(&mut self, acked: u64) -> u64 {
         if self.cwnd >= self.ssthresh {
@@ -143,7 +143,7 @@ impl Paccp {
         counted.saturating_sub((room as f64 / gain) as u64)
     }
 
-    /// Congestion avoidance: a segment for each window's worth of credit.
+    /// Applies congestion avoidance: adds a segment for each window's worth of credit.
     #[inline]
     fn avoid(&mut self, acked: u64) {
         if acked > 0 {
@@ -155,8 +155,8 @@ impl Paccp {
         }
     }
 
-    /// What a round trip without loss adds to the window in whole segments, in thousandths; what it adds in
-    /// proportion to the window (Eq. 14, CND1) is added at once for `acked` bytes.
+    /// Returns what a round trip without loss adds to the window in whole segments, in thousandths. The part
+    /// proportional to the window (Eq. 14, CND1) is added immediately for `acked` bytes.
     #[inline]
     fn increase(&mut self, acked: u64) -> u64 {
         let r = self.r();
@@ -170,18 +170,18 @@ impl Paccp {
         }
     }
 
-    /// Eq. 11's increase over a round trip without loss, in thousandths of a segment.
+    /// Returns the increase by Eq. 11 over a round trip without loss, in thousandths of a segment.
     fn exact(&self, r: f64) -> u64 {
         let half = self.cwnd as f64 / self.mss as f64 / 2.0;
         ((r - self.kept_back(half)) * (1.0 + half) * 1e3) as u64
     }
 
-    /// (1 + 2 / W)^-w for a window of `2 half` segments.
+    /// Returns (1 + 2 / W)^-w for a window of `2 half` segments.
     fn kept_back(&self, half: f64) -> f64 {
         libm::pow(1.0 + 1.0 / half, -f64::from(self.w_milli) / 1e3)
     }
 
-    /// What a loss leaves of `flight` bytes, before floors.
+    /// Returns the bytes of `flight` left after a loss, before the floor.
     fn left_of(&self, flight: u64) -> f64 {
         let whole = flight as f64;
         if self.cwnd < self.ssthresh {
@@ -259,7 +259,7 @@ impl CongestionControl for Paccp {
         self.cwnd = self.ssthresh.min(in_flight.max(self.mss) + self.mss).max(self.mss);
     }
 
-    /// A weight of zero is taken for the least there is, 0.001.
+    /// A weight of zero is replaced by the smallest weight, 0.001.
     fn set_weights(&mut self, theta: Option<Rate>, w_milli: u32) {
         self.theta = theta.map_or(0.0, |rate| rate.bps() as f64 / 8.0 / PS_PER_S as f64);
         self.minimum = self.theta * self.rtt.0 as f64;
@@ -270,7 +270,7 @@ impl CongestionControl for Paccp {
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
-        // Before the first reduction there is none.
+        // There is no threshold before the first reduction.
         if self.ssthresh != u64::MAX {
             see("ssthresh_bytes", self.ssthresh as f64);
         }

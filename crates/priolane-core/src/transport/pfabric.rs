@@ -1,24 +1,25 @@
-//! pFabric's rate control: start at line rate, slow down only after losses that last (SIGCOMM 2013 §4.3).
+//! pFabric's rate control: start at line rate, slow down only after persistent losses (SIGCOMM 2013 §4.3).
 //!
 //! ```text
 //! start           cwnd = init_window
 //! ACK             cwnd < ssthresh: cwnd += MSS;  else cwnd += MSS per cwnd acknowledged;  at most max_cwnd
-//! timeout         ssthresh = max(cwnd / 2, 2 MSS),  cwnd = MSS;  everything not acknowledged again
+//! timeout         ssthresh = max(cwnd / 2, 2 MSS),  cwnd = MSS;  retransmit everything not acknowledged
 //! probe mode      after `probe_after` timeouts in a row: header-only probes, one per timeout
-//! any answer      ends probe mode and the count of timeouts
+//! any reply       ends probe mode and resets the count of timeouts
 //! ```
 //!
-//! Packets carry the bytes that are not yet acknowledged as their rank: ports drop and serve by it
-//! ([`crate::port::PFabric`]). The timeout is fixed: the reliability machine is given one floor, ceiling and first value
-//! for it, and no duplicates that mean loss. What is ours: docs/assumptions.md#pfabric-repair, #pfabric-probe.
+//! The rank of a packet is the number of bytes not yet acknowledged; ports drop and serve by rank
+//! ([`crate::port::PFabric`]). The timeout is fixed: floor, ceiling and initial value of the RTO are equal,
+//! and duplicate ACKs do not indicate loss. Decisions of this implementation:
+//! docs/assumptions.md#pfabric-repair, #pfabric-probe.
 
 use super::delay::Size;
 use super::window::{
     AckEvent, CongestionControl, FlowStart, LossEvent, ProbeReply, Rank, Repeat, SendPermission,
 };
-use super::{OnWindow, window};
+use super::{ControllerParams, window};
 use crate::endpoint::Path;
-use crate::keys::{Keys, Misfit};
+use crate::keys::{KeyConflict, Keys};
 use crate::part::Part;
 use crate::units::{Span, Time};
 
@@ -27,12 +28,13 @@ use crate::units::{Span, Time};
 #[keys(group = "pfabric")]
 #[part(
     name = "pfabric",
-    summary = "pFabric: line rate, a fixed timeout, and bytes left as the rank that ports drop and serve by",
+    summary = "pFabric: starts at line rate with a fixed timeout; ports serve and drop by the remaining \
+               bytes",
     source = "pFabric (SIGCOMM 2013) §4.3",
     provides = [Ranks]
 )]
 pub struct Config {
-    /// Window of a new flow; at least one packet is sent.
+    /// Initial window of a flow; at least one packet is sent.
     #[key(name = "first_window", default = Size::Bdp(1.0), range = "(0, )", source = "pHost (CoNEXT 2015) §4.1")]
     pub init_window: Size,
     /// Ceiling of the window, at least a packet.
@@ -43,24 +45,24 @@ pub struct Config {
         source = "docs/assumptions.md#pfabric-repair"
     )]
     pub max_window: Size,
-    /// Timeouts in a row after which it only probes.
+    /// Timeouts in a row after which the flow only probes.
     #[key(default = 5, range = "[1, 1000000000]", source = "docs/assumptions.md#pfabric-probe")]
     pub probe_after: u32,
 }
 
-impl OnWindow for Config {
-    fn fits(&self, window: &window::Config) -> Result<(), Misfit> {
+impl ControllerParams for Config {
+    fn fits(&self, window: &window::Config) -> Result<(), KeyConflict> {
         if window.min_rto == window.max_rto && window.min_rto == window.initial_rto {
             return Ok(());
         }
-        Err(Misfit::new(
-            "pFabric's timeout is fixed, and min_rto, initial_rto and max_rto differ",
-            "the same for all three, about three round trips: such as \"45us\"",
+        Err(KeyConflict::new(
+            "pFabric has a fixed timeout, but min_rto, initial_rto and max_rto differ",
+            "the same value for all three, about three round trips, such as \"45us\"",
         ))
     }
 }
 
-/// The window of one pFabric flow.
+/// The window of a pFabric flow.
 #[derive(Clone, Debug)]
 pub struct PFabric {
     config: Config,
@@ -68,9 +70,9 @@ pub struct PFabric {
     cwnd: u64,
     ceiling: u64,
     ssthresh: u64,
-    /// Bytes acknowledged above ssthresh that have not yet bought a segment.
+    /// Bytes acknowledged above ssthresh and not yet converted into a segment of window.
     credit: u64,
-    /// Timeouts since anything arrived.
+    /// Timeouts since the last arrival.
     timeouts: u32,
     /// In probe mode: when the next probe is due.
     probe_at: Option<Time>,
@@ -92,7 +94,7 @@ impl PFabric {
         }
     }
 
-    /// Something came back.
+    /// Ends probe mode after an arrival.
     fn hear(&mut self) {
         self.timeouts = 0;
         self.probe_at = None;
@@ -220,7 +222,7 @@ mod tests {
         let mut flow = flow();
         time_out(&mut flow, 45);
         assert_eq!((flow.window(), flow.ssthresh), (MSS, 6 * MSS));
-        // Five ACKs to six packets, then six for the seventh.
+        // Five ACKs to reach six packets, then six for the seventh.
         let windows: Vec<u64> = (0..12).map(|_| (flow.on_ack(&ack(MSS)), flow.window() / MSS).1).collect();
         assert_eq!(windows, [2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 7, 7]);
     }

@@ -1,7 +1,8 @@
-//! PrioPlus: many strict priorities inside one queue, around a delay-based controller (EuroSys 2025, Algorithm 1).
+//! PrioPlus: many strict priorities inside one queue, on top of a delay-based controller (EuroSys 2025,
+//! Algorithm 1).
 //!
-//! Each class has a *channel* of delay: its flows keep the delay about D_target and yield when it reaches D_limit, which
-//! only better classes, with channels above, can bring about.
+//! Each class has a *channel* of delay. Its flows keep the delay near D_target and yield when it reaches
+//! D_limit. Only better classes, whose channels are above, can cause that.
 //!
 //! ```text
 //!                  delay >= D_limit, twice
@@ -11,15 +12,17 @@
 //!           └────────────────────────────────────── delay < D_limit ──────┘
 //!
 //! yield      n = max(n, delay R / W), step = W_AI / n; a probe after (delay - D_target) + U(0, BaseRTT)
-//! resume     W = W_LS / n on an empty path, a packet at least; else one packet
-//! per RTT    empty path:        W += W_LS / n; n halves after BDP / W_LS quiet ones             (linear start)
-//!            below D_target:    every second time step += min(W / 2, (D_target - delay) / delay W)
+//! resume     W = W_LS / n on an empty path, at least a packet; else one packet
+//! per RTT    empty path:        W += W_LS / n; n halves after BDP / W_LS quiet RTTs         (linear start)
+//!            below D_target:    every second RTT step += min(W / 2, (D_target - delay) / delay W)
 //!                                                                                  (dual-RTT adaptive increase)
 //! per ACK    the controller, with D_target as its target
 //! ```
 //!
-//! The released code differs from the paper in a dozen ways: [`Variant`], docs/assumptions.md#prioplus-variants. What
-//! neither says: docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss, #prioplus-least.
+//! The released code differs from the paper in a dozen points: [`Variant`],
+//! docs/assumptions.md#prioplus-variants. Decisions where both are silent:
+//! docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss,
+//! #prioplus-least.
 
 mod cardinality;
 mod channel_table;
@@ -39,50 +42,50 @@ use super::delay::{Channels, DelayBased, FixedTarget, Signal};
 use super::window::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, ProbeReply, Repeat, SendPermission,
 };
-use super::{OnWindow, ledbat, swift};
+use super::{ControllerParams, ledbat, swift};
 use crate::endpoint::Path;
 use crate::ids::Class;
 use crate::keys::{Keys, Words};
 use crate::part::{Capability, Part};
 use crate::units::{Span, Time};
 
-/// What clocks of 1024 ps a tick blur.
+/// Measurement error caused by two clocks with ticks of 1024 ps, in picoseconds.
 const CLOCK_PS: f64 = 2_048.0;
 
-/// The window, in packets, from which on a flow stops and probes (docs/assumptions.md#prioplus-least).
+/// The window in packets at or below which a flow stops and probes (docs/assumptions.md#prioplus-least).
 const TOO_SMALL: f64 = 0.1;
 
-/// Parameters of PrioPlus around a controller with parameters `C`.
+/// Parameters of PrioPlus on top of a controller with parameters `C`.
 #[derive(Clone, PartialEq, Debug, Keys)]
 #[keys(group = "prioplus", check = Self::check)]
 pub struct Config<C> {
-    /// Whose PrioPlus it is.
+    /// Whether to follow the paper or the released code.
     #[key(default = Variant::Paper, source = "docs/assumptions.md#prioplus-variants")]
     pub variant: Variant,
-    /// Whether there are channels; what is left without them is the controller.
+    /// Whether there are channels; without them only the inner controller acts.
     #[key(default = true, source = "PrioPlus §4.3")]
     pub channels: bool,
     /// Number of channels; class 0 has the highest.
     #[key(default = 8, range = "[1, 16]", source = "PrioPlus §4.3.2")]
     pub priorities: u8,
-    /// A: what the controller makes the delay vary by, above 0.
+    /// A: the delay variation that the controller causes, above 0.
     #[key(default = Span::from_ns(3_200), source = "PrioPlus §4.3.2, App. D")]
     pub fluctuation: Span,
-    /// B: what hosts get wrong of the delay.
+    /// B: the error of delay measurements at hosts.
     #[key(default = Span::from_ns(800), source = "PrioPlus §4.3.2")]
     pub noise: Span,
-    /// The most that channels together may add to the delay.
+    /// Maximum delay that all channels together may add.
     #[key(off = "0ps", source = "PrioPlus §4.3.2")]
     pub delay_budget: Option<Span>,
-    /// The best classes, which start at line rate and never yield; at most `priorities`.
+    /// Number of best classes that start at line rate and never yield; at most `priorities`.
     #[key(
         default = priorities.div_ceil(8),
-        shown = "an eighth of priorities, at least 1",
+        shown = "priorities / 8, at least 1",
         range = "[0, 16]",
         source = "released code; docs/assumptions.md#prioplus-starts"
     )]
     pub never_yield: u8,
-    /// W_LS, what linear start adds per round trip, of the best quarter of classes.
+    /// W_LS of the best quarter of classes: the linear-start increase per round trip.
     #[key(
         default = 1.0,
         range = "[0.0001, 1]",
@@ -90,7 +93,7 @@ pub struct Config<C> {
         source = "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"
     )]
     pub w_ls_high: f64,
-    /// W_LS of classes up to five eighths.
+    /// W_LS of the classes below those, up to five eighths of all classes.
     #[key(
         default = 0.25,
         range = "[0.0001, 1]",
@@ -106,10 +109,10 @@ pub struct Config<C> {
         source = "PrioPlus §4.4; docs/assumptions.md#prioplus-starts"
     )]
     pub w_ls_low: f64,
-    /// Samples at or above D_limit that make a flow yield.
+    /// Number of samples at or above D_limit that make a flow yield.
     #[key(default = 2, range = "[1, 1000]", source = "PrioPlus §4.3.2; docs/assumptions.md#prioplus-filter")]
     pub exceed_limit: u32,
-    /// How far above the empty path a delay still counts as that.
+    /// Tolerance above the empty path's delay within which the path counts as empty.
     #[key(default = Span::from_us(1), source = "released code; docs/assumptions.md#prioplus-base")]
     pub base_tolerance: Span,
     /// In which round trips adaptive increase acts.
@@ -118,30 +121,31 @@ pub struct Config<C> {
     /// When a yielding flow probes.
     #[key(default = Probes::Apart, source = "PrioPlus §4.2")]
     pub probes: Probes,
-    /// The controller's parameters.
+    /// The inner controller's parameters.
     #[keys(flatten, defaults(preset = "prioplus_baseline"))]
     pub inner: C,
-    /// The channels of the classes, as the keys say; `None` disables them: what is left is the controller.
+    /// The channels of the classes as computed from the keys; `None` disables them, which leaves only the
+    /// controller.
     #[keys(skip)]
-    pub lanes: Option<ChannelTable>,
+    pub channel_table: Option<ChannelTable>,
 }
 
 impl Part for Config<swift::Config> {
     const NAME: &'static str = "prioplus_swift";
     const SUMMARY: &'static str =
-        "PrioPlus around Swift: strict priorities inside one queue, a channel of delay each";
+        "PrioPlus with Swift: strict priorities inside one queue, each with its own delay channel";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
 }
 
 impl Part for Config<ledbat::Config> {
     const NAME: &'static str = "prioplus_ledbat";
-    const SUMMARY: &'static str = "PrioPlus around LEDBAT";
+    const SUMMARY: &'static str = "PrioPlus with LEDBAT";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
 }
 
-impl<C: OnWindow> OnWindow for Config<C> {
+impl<C: ControllerParams> ControllerParams for Config<C> {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         self.inner.start_with(bytes, mss);
     }
@@ -154,53 +158,54 @@ impl<C: OnWindow> OnWindow for Config<C> {
 /// In which round trips adaptive increase acts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Increase {
-    /// In every second one: the one between shows what it did (§4.3.1).
+    /// In every second round trip; the one between shows the effect (§4.3.1).
     #[default]
     DualRtt,
-    /// In every one, on delays that do not show the last increase yet, which overshoots: what the paper compares with.
+    /// In every round trip, on delays that do not reflect the last increase yet, which overshoots: the
+    /// paper's baseline.
     EveryRtt,
 }
 
 /// When a yielding flow probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Probes {
-    /// Later where the delay is far above its channel, and apart from others (§4.2).
+    /// Later the further the delay is above the channel, with random spacing between flows (§4.2).
     #[default]
     Apart,
     /// As soon as the last probe is answered: the paper's strawman.
     EachRtt,
 }
 
-/// What of the path a flow goes by.
+/// The properties of the path that a flow needs.
 #[derive(Clone, Copy, Debug)]
 struct Base {
     signal: Signal,
     path: Path,
-    /// The delay of the empty path, in picoseconds, and what a probe's lacks of it.
+    /// The delay of the empty path, in picoseconds, and by how much that of a probe is smaller.
     delay: f64,
-    probe_lacks: f64,
+    probe_delay_difference: f64,
     bdp: f64,
 }
 
 impl Base {
     fn new(signal: Signal, path: Path) -> Self {
         let delay = signal.base(&path.data);
-        let probe_lacks = delay - signal.base(&path.control);
-        Self { signal, path, delay, probe_lacks, bdp: path.bdp() as f64 }
+        let probe_delay_difference = delay - signal.base(&path.control);
+        Self { signal, path, delay, probe_delay_difference, bdp: path.bdp() as f64 }
     }
 
-    /// Bytes that the path carries in so many picoseconds.
+    /// Returns the bytes that the path carries in `ps` picoseconds.
     fn carries(&self, ps: f64) -> f64 {
         ps * self.path.rate.bps() as f64 / 8e12
     }
 }
 
-/// The window of one PrioPlus flow.
+/// The window of a PrioPlus flow.
 #[derive(Clone, Debug)]
 pub struct PrioPlus<C: DelayBased> {
     inner: C,
     variant: Variant,
-    lanes: Option<ChannelTable>,
+    channel_table: Option<ChannelTable>,
     exceed_limit: u32,
     tolerance: f64,
     increase: Increase,
@@ -214,7 +219,7 @@ pub struct PrioPlus<C: DelayBased> {
     phase: Phase,
     flows: Cardinality,
     rounds: RoundTrips,
-    /// The controller's own step, and what adaptive increase adds to it in this round.
+    /// The controller's own step, and what adaptive increase adds to it in this round trip.
     step: f64,
     extra: f64,
     exceeded: u32,
@@ -224,7 +229,7 @@ pub struct PrioPlus<C: DelayBased> {
     jitter: Jitter,
 }
 
-/// A sample of delay, in picoseconds.
+/// A delay sample, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     now: Time,
@@ -233,26 +238,26 @@ struct Sample {
 }
 
 impl<C: DelayBased> PrioPlus<C> {
-    /// The controller that it is laid around.
+    /// Returns the inner controller.
     pub fn inner(&self) -> &C {
         &self.inner
     }
 
-    /// The estimated number of flows of its class that send, at least 1.
+    /// Returns the estimated number of sending flows of its class, at least 1.
     pub fn flows(&self) -> f64 {
         self.flows.n()
     }
 
-    /// Whether it has stopped and goes by probes.
+    /// Returns true if the flow has stopped and only probes.
     pub fn is_yielding(&self) -> bool {
-        self.lanes.is_some() && !matches!(self.phase, Phase::Sending)
+        self.channel_table.is_some() && !matches!(self.phase, Phase::Sending)
     }
 
-    fn lane(&mut self, class: Class) -> Option<Channel> {
-        let lane = self.lanes.as_ref()?.of(class);
-        self.target = self.base.delay + lane.target.0 as f64;
-        self.limit = lane.limit.map_or(f64::INFINITY, |limit| self.base.delay + limit.0 as f64);
-        self.w_ls = lane.linear_start * self.base.bdp;
+    fn select_channel(&mut self, class: Class) -> Option<Channel> {
+        let channel = self.channel_table.as_ref()?.of(class);
+        self.target = self.base.delay + channel.target.0 as f64;
+        self.limit = channel.limit.map_or(f64::INFINITY, |limit| self.base.delay + limit.0 as f64);
+        self.w_ls = channel.linear_start * self.base.bdp;
         let decrease_every = match self.variant {
             Variant::Paper => None,
             Variant::Released => Some(self.base.path.data.round_trip),
@@ -262,7 +267,7 @@ impl<C: DelayBased> PrioPlus<C> {
             base: self.base.delay,
             decrease_every,
         });
-        Some(lane)
+        Some(channel)
     }
 
     #[inline]
@@ -274,7 +279,7 @@ impl<C: DelayBased> PrioPlus<C> {
         self.inner.set_step(self.step * self.flows.scale(self.variant) + self.extra);
     }
 
-    /// The time from a sample to the next probe.
+    /// Returns the time from a sample to the next probe.
     fn wait(&mut self, delay: f64) -> Span {
         if self.probes == Probes::EachRtt {
             return Span::ZERO;
@@ -288,8 +293,8 @@ impl<C: DelayBased> PrioPlus<C> {
         Span((delay - from).max(0.0) as u64) + jitter
     }
 
-    /// The delay says that others are first: counts the flows, and stops.
-    fn make_way(&mut self, sample: &Sample) {
+    /// Yields to a higher class: estimates the number of flows, and stops.
+    fn yield_to_higher(&mut self, sample: &Sample) {
         let window = self.inner.cwnd();
         let queue_rtt = self.base.path.data.round_trip.0 as f64 - self.base.delay;
         let seen = match self.variant {
@@ -307,7 +312,7 @@ impl<C: DelayBased> PrioPlus<C> {
         self.phase = Phase::Waiting { probe_at: sample.now + wait };
     }
 
-    /// Sends again, with a window of `bytes`; `next` is the first byte not yet sent.
+    /// Resumes sending with a window of `bytes`; `next` is the first byte not yet sent.
     fn resume(&mut self, bytes: f64, next: u64) {
         self.inner.set_cwnd(bytes);
         self.rounds = RoundTrips::from(next);
@@ -317,7 +322,7 @@ impl<C: DelayBased> PrioPlus<C> {
         self.set_step();
     }
 
-    /// A yielding flow finds the path empty: it sends again, unless its share is next to nothing.
+    /// Resumes on an empty path, unless the released code computes too small a share.
     fn resume_alone(&mut self, sample: &Sample, next: u64) {
         let packet = self.mss as f64;
         let share = self.linear_share();
@@ -328,19 +333,20 @@ impl<C: DelayBased> PrioPlus<C> {
         }
     }
 
-    /// A round trip without queueing: the share of linear start, by the flows that seem to be.
+    /// Ends a round trip without queueing; returns the flow's share of linear start.
     fn linear_share(&mut self) -> f64 {
         let share = self.w_ls / self.flows.n();
         self.flows.quiet();
         share
     }
 
-    /// Whether adaptive increase acts in this round trip.
+    /// Returns true if adaptive increase acts in this round trip.
     fn acts(&self) -> bool {
         self.rounds.half == RoundTripPhase::Adaptive || self.increase == Increase::EveryRtt
     }
 
-    /// A round trip ended with a delay of at most D_target; whether that was all for this ACK.
+    /// Grows the window after a round trip with a delay of at most D_target; returns true if this ACK needs
+    /// no more processing.
     fn grow(&mut self, sample: &Sample, growth: Growth) -> bool {
         self.exceeded = 0;
         if self.is_base(sample.delay) {
@@ -360,7 +366,7 @@ impl<C: DelayBased> PrioPlus<C> {
         false
     }
 
-    /// After each ACK: no windows that are next to nothing, and in the released code a ceiling.
+    /// Enforces the smallest window after each ACK, and in the released code the ceiling.
     fn bound(&mut self, sample: &Sample) {
         if self.variant == Variant::Released {
             let most = self.base.carries(self.target - self.base.delay) + self.base.bdp;
@@ -374,8 +380,8 @@ impl<C: DelayBased> PrioPlus<C> {
         }
     }
 
-    /// The released code's pacing: the window spread over the round-trip time of the empty path, one of less than a
-    /// packet by the last ACK.
+    /// Paces as the released code does: the window is spread over the round-trip time of the empty path; a
+    /// window of less than a packet counts from the last ACK.
     fn pace(&self) -> SendPermission {
         let base = self.base.path.data.round_trip.0 as f64;
         let packets = self.inner.cwnd() / self.mss as f64;
@@ -402,7 +408,7 @@ impl<C: DelayBased> PrioPlus<C> {
         if sample.delay >= self.limit {
             self.exceeded += 1;
             if self.exceeded >= self.exceed_limit {
-                self.make_way(sample);
+                self.yield_to_higher(sample);
                 return;
             }
         } else if self.variant == Variant::Released {
@@ -435,7 +441,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         Self {
             inner: C::new(&config.inner, mss),
             variant: config.variant,
-            lanes: config.lanes.clone(),
+            channel_table: config.channel_table.clone(),
             exceed_limit: config.exceed_limit,
             increase: config.increase,
             probes: config.probes,
@@ -464,9 +470,9 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         self.base = Base::new(self.base.signal, (opening.path)());
         self.step = self.inner.step();
         self.last_ack = opening.now;
-        let Some(lane) = self.lane(opening.flow.class) else { return };
+        let Some(channel) = self.select_channel(opening.flow.class) else { return };
         self.jitter = Jitter::seeded(opening.rng.bits());
-        match lane.start {
+        match channel.start {
             Start::LineRate => self.inner.set_cwnd(self.base.bdp),
             Start::Linear => self.inner.set_cwnd(self.w_ls),
             Start::Probe => {
@@ -483,7 +489,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         self.inner.on_path(path);
         self.base = Base::new(self.base.signal, *path);
         self.step = self.inner.step();
-        if self.lane(self.class).is_some() {
+        if self.select_channel(self.class).is_some() {
             self.set_step();
         }
     }
@@ -495,7 +501,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     fn set_class(&mut self, class: Class) {
         self.inner.set_class(class);
         self.class = class;
-        self.lane(class);
+        self.select_channel(class);
     }
 
     #[inline]
@@ -507,7 +513,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        if self.lanes.is_none() {
+        if self.channel_table.is_none() {
             self.inner.on_ack(ack);
             return;
         }
@@ -532,7 +538,9 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     fn gate(&self) -> SendPermission {
         match self.phase {
             Phase::Waiting { probe_at: at } | Phase::Probing { again_at: at } => SendPermission::Probe(at),
-            Phase::Sending if self.lanes.is_some() && self.variant == Variant::Released => self.pace(),
+            Phase::Sending if self.channel_table.is_some() && self.variant == Variant::Released => {
+                self.pace()
+            }
             Phase::Sending => self.inner.gate(),
         }
     }
@@ -545,7 +553,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         if !matches!(self.phase, Phase::Probing { .. }) {
             return;
         }
-        let delay = self.base.signal.of_probe(answer) + self.base.probe_lacks;
+        let delay = self.base.signal.of_probe(answer) + self.base.probe_delay_difference;
         self.last_ack = answer.now;
         if delay >= self.limit {
             let wait = self.wait(delay);

@@ -1,35 +1,36 @@
 //! Congestion controllers of other crates.
 //!
-//! A process registers them before it reads its first scheme. From then on they are words of the transport row, like those of
-//! the list in `controllers.rs`. An endpoint's type is needed to run one, and only the crate that registers it has compiled
-//! that: a registered controller therefore carries its engine, which `priolane_sim::register` makes.
+//! A process registers them before it reads its first scheme. Schemes can then name them in the transport
+//! row, like the controllers listed in `controllers.rs`. To run one needs its endpoint type, which only the
+//! crate that registers it has compiled. A registered controller therefore carries its engine, which
+//! `priolane_sim::register` makes.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::OnWindow;
+use super::ControllerParams;
 use crate::keys::{AnyError, AnyTable, Pairs};
 use crate::part::Entry;
 
 /// The parameters of a congestion controller of another crate.
-pub trait Registered: OnWindow + fmt::Debug + Send + Sync {
-    /// Its name in files.
+pub trait Registered: ControllerParams + fmt::Debug + Send + Sync {
+    /// The controller's name in files.
     fn name(&self) -> &'static str;
 
-    /// Appends its keys to `out`.
+    /// Appends the keys of the controller to `out`.
     fn write(&self, out: &mut Pairs);
 
-    /// A copy.
+    /// Clones the parameters into a new box.
     fn boxed(&self) -> Box<dyn Registered>;
 
-    /// Whether `other` is the same controller with the same parameters.
+    /// Returns true if `other` is the same controller with the same parameters.
     fn equals(&self, other: &dyn Registered) -> bool;
 
-    /// The parameters, to be compared.
+    /// Returns the parameters, for comparison.
     fn config(&self) -> &dyn Any;
 
-    /// What runs it: a type of `priolane-sim`.
+    /// Returns the engine that runs it, a type of `priolane-sim`.
     fn engine(&self) -> &dyn Any;
 }
 
@@ -48,35 +49,35 @@ impl PartialEq for dyn Registered {
 /// Reads the keys of a controller of another crate.
 pub type ReadKeys = fn(&mut dyn AnyTable) -> Result<Box<dyn Registered>, AnyError>;
 
-/// What is to be known of a controller of another crate before a file names it.
+/// A congestion controller of another crate, as registered before a file names it.
 #[derive(Clone, Debug)]
 pub struct Registration {
-    /// What the catalogue says of it.
+    /// Its entry in the catalogue.
     pub entry: Entry,
     /// Reads its keys.
     pub read: ReadKeys,
-    /// Stands for the code that computes its results: part of the ids of its runs.
+    /// Hash of the code that computes its results; part of the ids of its runs.
     pub code: u64,
 }
 
 /// Why a controller cannot be registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// Schemes have been read already, perhaps with this name unknown.
-    #[error("a transport is registered before the first scheme is read")]
+    /// Schemes have been read already, possibly with this name unknown.
+    #[error("a transport must be registered before the first scheme is read")]
     Late,
-    /// There is a transport of this name.
-    #[error("there is a transport {0:?} already")]
+    /// A transport with this name exists.
+    #[error("a transport named {0:?} exists already")]
     Taken(&'static str),
 }
 
 static PENDING: Mutex<Vec<Registration>> = Mutex::new(Vec::new());
 static REGISTERED: OnceLock<Vec<Registration>> = OnceLock::new();
 
-/// Adds a controller to those of other crates.
+/// Adds a controller of another crate.
 ///
 /// # Errors
-/// As [`RegisterError`] says.
+/// Fails as [`RegisterError`] describes.
 pub(super) fn add(registration: Registration) -> Result<(), RegisterError> {
     let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
     if REGISTERED.get().is_some() {
@@ -90,7 +91,7 @@ pub(super) fn add(registration: Registration) -> Result<(), RegisterError> {
     Ok(())
 }
 
-/// The controllers of other crates; none can be added once they were asked for.
+/// Returns the controllers of other crates. After the first call none can be added.
 pub fn registered() -> &'static [Registration] {
     REGISTERED.get_or_init(|| std::mem::take(&mut *PENDING.lock().unwrap_or_else(PoisonError::into_inner)))
 }

@@ -1,4 +1,4 @@
-//! How a transport is read from a file and written to one.
+//! Reads a transport from a file and writes it to one.
 
 use super::machines::Spec;
 use super::registered::{self, RegisterError, Registration, registered};
@@ -8,7 +8,7 @@ use crate::keys::{AnyError, KeyInfo, Keys, Pairs, Table};
 /// Adds a congestion controller of another crate to the transports that files can name.
 ///
 /// # Errors
-/// As [`RegisterError`] says.
+/// Fails as [`RegisterError`] describes.
 pub fn register(registration: Registration) -> Result<(), RegisterError> {
     let name = registration.entry.name;
     if Spec::listed().contains(&name) {
@@ -54,12 +54,12 @@ impl serde::Serialize for Spec {
 }
 
 impl Spec {
-    /// The names of files of those of this crate.
+    /// Returns the file names of the transports of this crate.
     pub(super) fn listed() -> Vec<&'static str> {
         Controller::NAMES.iter().chain(Self::OTHERS).copied().collect()
     }
 
-    /// The parameters of the window machine; `None` for a transport that is not on it.
+    /// Returns the parameters of the window transport; `None` for a transport that does not use it.
     pub fn window(&self) -> Option<&window::Config> {
         match self {
             Self::Window { window, .. } => Some(window),
@@ -67,7 +67,7 @@ impl Spec {
         }
     }
 
-    /// The congestion controller; `None` for a transport that is not on the window machine.
+    /// Returns the congestion controller; `None` for a transport that does not use the window transport.
     pub fn controller(&self) -> Option<&Controller> {
         match self {
             Self::Window { controller, .. } => Some(controller),
@@ -75,7 +75,7 @@ impl Spec {
         }
     }
 
-    /// What stands for the code of a transport of another crate; `None` for one of this crate.
+    /// Returns the code hash of a transport of another crate; `None` for one of this crate.
     pub fn code(&self) -> Option<u64> {
         let registration = registered().iter().find(|other| other.entry.name == self.name());
         registration.map(|other| other.code)

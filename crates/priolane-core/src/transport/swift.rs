@@ -1,10 +1,10 @@
-//! Swift: delay about a target (SIGCOMM 2020, Algorithm 1 and §3).
+//! Swift: keeps the delay near a target (SIGCOMM 2020, Algorithm 1 and §3).
 //!
 //! ```text
 //! target    base + h hops + clamp(fa / sqrt(W) + fb, 0, fs_range)                                  (§3.5)
 //!           fa = fs_range / (1/sqrt(fs_min) - 1/sqrt(fs_max)),  fb = -fa / sqrt(fs_max)
-//!           less class_step for each class below the best: a rival of PrioPlus (its Fig. 3 and 12)
-//! ACK       delay < target:  W += ai acked / W, of a window below a packet ai acked / MSS
+//!           minus class_step for each class below the best: a baseline of PrioPlus (its Fig. 3 and 12)
+//! ACK       delay < target:  W += ai acked / W; for W < MSS, W += ai acked / MSS
 //!           else, a round trip after the last decrease:
 //!                            W *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
 //! loss      W *= 1 - max_mdf, at most once a round trip
@@ -12,22 +12,23 @@
 //! W < MSS   one packet every RTT MSS / W                                                           (§3.4)
 //! ```
 //!
-//! `delay` is that of the fabric, of this very ACK: the round-trip time without what the two hosts take. With an
-//! endpoint target a second window follows the (smoothed) delay of the hosts, and the smaller one counts (§3.2). What the
-//! paper leaves open: docs/assumptions.md#swift-values, #swift-decrease-timer, #swift-endpoint.
+//! `delay` is the fabric delay of this ACK: the round-trip time without the processing time of the two hosts.
+//! With an endpoint target, a second window follows the (smoothed) host delay, and the smaller window applies
+//! (§3.2). Decisions where the paper is silent: docs/assumptions.md#swift-values, #swift-decrease-timer,
+//! #swift-endpoint.
 
-use super::OnWindow;
+use super::ControllerParams;
 use super::delay::{DelayBased, FixedTarget, Signal, Size};
 use super::window::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, Repeat, SendPermission,
 };
 use crate::endpoint::Path;
 use crate::ids::Class;
-use crate::keys::{Keys, Misfit, Words, truth_value};
+use crate::keys::{KeyConflict, Keys, Words, truth_value};
 use crate::part::Part;
 use crate::units::{Span, Time};
 
-/// Weight of a new sample of the hosts' delay, as in RFC 6298's smoothing.
+/// Weight of a new sample of the host delay, as in RFC 6298's smoothing.
 const ENDPOINT_GAIN: f64 = 0.125;
 
 /// Parameters of Swift.
@@ -35,12 +36,12 @@ const ENDPOINT_GAIN: f64 = 0.125;
 #[keys(group = "swift", check = Self::check)]
 #[part(
     name = "swift",
-    summary = "Swift: delay about a target, windows below a packet paced",
+    summary = "Swift: keeps the delay near a target; paces windows below one packet",
     source = "Swift (SIGCOMM 2020)",
     provides = [Ranks]
 )]
 pub struct Config {
-    /// Where what is not stated comes from.
+    /// Source of the default values.
     #[key(
         default = Preset::Paper,
         shown = "paper; prioplus_baseline inside PrioPlus",
@@ -50,68 +51,68 @@ pub struct Config {
     /// The delay that the controller uses.
     #[key(name = "delay", default = Signal::Rtt, source = "Swift (SIGCOMM 2020) §3.2")]
     pub signal: Signal,
-    /// The window of a new flow.
-    #[key(default = Self::of(preset).start, shown = "by preset", source = "docs/assumptions.md#swift-values")]
+    /// Initial window of a flow.
+    #[key(default = Self::of(preset).start, shown = "depends on preset", source = "docs/assumptions.md#swift-values")]
     pub start: FirstWindow,
-    /// What a round trip below the target adds.
-    #[key(default = Self::of(preset).ai, shown = "by preset", source = "Swift (SIGCOMM 2020) Alg. 1")]
+    /// Additive increase per round trip below the target.
+    #[key(default = Self::of(preset).ai, shown = "depends on preset", source = "Swift (SIGCOMM 2020) Alg. 1")]
     pub ai: Size,
-    /// The target of large windows, without links.
+    /// Base target, without the parts for hops and small windows.
     #[key(
         default = Self::of(preset).target,
-        shown = "by preset",
+        shown = "depends on preset",
         range = "(0, )",
         source = "Swift (SIGCOMM 2020) §3.5"
     )]
     pub target: Span,
-    /// What the target is counted from.
+    /// What the target is relative to.
     #[key(
         default = Self::of(preset).target_from,
-        shown = "by preset",
+        shown = "depends on preset",
         source = "docs/assumptions.md#swift-values"
     )]
     pub target_from: TargetFrom,
-    /// What each link of the path adds to the target.
-    #[key(default = Self::of(preset).hop, shown = "by preset", source = "Swift (SIGCOMM 2020) §3.5")]
+    /// Increase of the target per link of the path.
+    #[key(default = Self::of(preset).hop, shown = "depends on preset", source = "Swift (SIGCOMM 2020) §3.5")]
     pub hop: Span,
-    /// What each class below the best takes off the target, where no channels say what it is.
-    #[key(default = Span::ZERO, source = "PrioPlus (EuroSys 2025) Fig. 3 and 12, its rival")]
+    /// Decrease of the target per class below the best; for controllers without channels.
+    #[key(default = Span::ZERO, source = "PrioPlus (EuroSys 2025) Fig. 3 and 12, its baseline")]
     pub class_step: Span,
-    /// The most that small windows add to the target; off for no scaling.
+    /// Maximum that flow scaling adds to the target; off for no flow scaling.
     #[key(
         off = "0ps",
         default = Self::of(preset).fs_range,
-        shown = "by preset",
+        shown = "depends on preset",
         source = "Swift (SIGCOMM 2020) §3.5, Fig. 5"
     )]
     pub fs_range: Option<Span>,
-    /// The window that adds `fs_range`.
+    /// Window at which flow scaling adds the whole `fs_range`.
     #[key(
         default = Self::of(preset).fs_min,
-        shown = "by preset",
+        shown = "depends on preset",
         range = "(0, )",
         source = "Swift (SIGCOMM 2020) Fig. 5"
     )]
     pub fs_min: Size,
-    /// The window from which on nothing is added, above `fs_min`.
+    /// Window above which flow scaling adds nothing; above `fs_min`.
     #[key(
         default = Self::of(preset).fs_max,
-        shown = "by preset",
+        shown = "depends on preset",
         range = "(0, )",
         source = "Swift (SIGCOMM 2020) Fig. 5"
     )]
     pub fs_max: Size,
-    /// Share of the excess delay that a decrease takes off.
+    /// Multiplicative decrease factor: the decrease is this times the relative excess delay.
     #[key(default = 0.8, range = "(0, 1]", source = "docs/assumptions.md#swift-values")]
     pub beta: f64,
-    /// The most that a decrease takes.
+    /// Maximum decrease, as a fraction of the window.
     #[key(default = 0.5, range = "(0, 1]", source = "docs/assumptions.md#swift-values")]
     pub max_mdf: f64,
     /// Floor of the window.
     #[key(
         name = "min_cwnd",
         default = Self::of(preset).min_window,
-        shown = "by preset",
+        shown = "depends on preset",
         range = "(0, )",
         source = "Swift (SIGCOMM 2020) §3.4"
     )]
@@ -120,12 +121,12 @@ pub struct Config {
     #[key(
         name = "max_cwnd",
         default = Self::of(preset).max_window,
-        shown = "by preset",
+        shown = "depends on preset",
         range = "(0, )",
         source = "docs/assumptions.md#swift-values"
     )]
     pub max_window: Size,
-    /// Whether windows are rounded down to packets, at least one.
+    /// Whether windows are rounded down to whole packets, at least one.
     #[key(
         name = "whole_packets",
         default = Self::of(preset).whole,
@@ -133,19 +134,19 @@ pub struct Config {
         source = "docs/assumptions.md#swift-values"
     )]
     pub whole: Whole,
-    /// The target of the delay in hosts; off where only the fabric counts.
+    /// Target for the delay in hosts; off to use the fabric delay only.
     #[key(off = "0ps", source = "Swift (SIGCOMM 2020) §3.2; docs/assumptions.md#swift-endpoint")]
     pub endpoint_target: Option<Span>,
-    /// Timeouts in a row after which the window is the floor.
+    /// Timeouts in a row after which the window is set to the floor.
     #[key(default = 5, range = "[1, 1000000]", source = "docs/assumptions.md#swift-values")]
     pub retx_reset: u32,
-    /// Window of a new flow.
+    /// Initial window of a flow.
     #[keys(skip = Size::Packets(10.0))]
     pub init_window: Size,
 }
 
 impl Config {
-    /// The values of a preset.
+    /// Returns the values of a preset.
     pub const fn of(preset: Preset) -> Self {
         let paper = Self {
             preset,
@@ -194,21 +195,21 @@ impl Config {
         }
     }
 
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         match (self.fs_min, self.fs_max) {
             _ if self.fs_range.is_none() => Ok(()),
             (Size::Packets(min), Size::Packets(max)) | (Size::Bdp(min), Size::Bdp(max)) if min < max => {
                 Ok(())
             }
-            _ => Err(Misfit::new(
+            _ => Err(KeyConflict::new(
                 "fs_min is not below fs_max, or they have different units",
-                "such as fs_min = \"0.1pkt\" and fs_max = \"100pkt\", or fs_range = \"off\"",
+                "fs_min = \"0.1pkt\" and fs_max = \"100pkt\", or fs_range = \"off\"",
             )),
         }
     }
 }
 
-impl OnWindow for Config {
+impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         self.init_window = match self.start {
             FirstWindow::InitWindow => Size::Packets(bytes as f64 / mss as f64),
@@ -217,10 +218,10 @@ impl OnWindow for Config {
     }
 }
 
-/// A named set of Swift's values.
+/// A named set of Swift parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
 pub enum Preset {
-    /// The Swift paper's, and where it prints none those of its implementations.
+    /// The values of the Swift paper; where it prints none, those of its implementations.
     Paper,
     /// The baseline of PrioPlus's evaluation.
     PrioplusBaseline,
@@ -228,7 +229,7 @@ pub enum Preset {
     Lite,
 }
 
-/// What a target is counted from.
+/// What a target is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
 pub enum TargetFrom {
     /// Zero.
@@ -242,29 +243,29 @@ pub enum TargetFrom {
 pub enum FirstWindow {
     /// `init_window`.
     InitWindow,
-    /// What fills the path.
+    /// The bandwidth-delay product of the path.
     LineRate,
 }
 
-/// Whether windows are kept in whole packets.
+/// Whether windows are whole numbers of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Whole {
-    /// No.
+    /// Windows may be fractions of packets.
     #[default]
     Fractions,
-    /// They are rounded down, as in the simulator of Aequitas.
+    /// Windows are rounded down, as in the simulator of Aequitas.
     Packets,
 }
 
 truth_value!(Whole: Fractions, Packets);
 
-/// What of the parameters holds for one flow on its path; bytes and picoseconds.
+/// The parameters resolved for a flow on its path, in bytes and picoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     mss: f64,
     ai: f64,
     target: f64,
-    /// The target of the best class, and what each class below it takes off.
+    /// The target of the best class, and the reduction for each class below it.
     top_target: f64,
     class_step: f64,
     fa: f64,
@@ -275,27 +276,27 @@ struct Law {
     min: f64,
     max: f64,
     whole: Whole,
-    /// The least time between two decreases; zero for the round-trip time.
+    /// The minimum time between two decreases; zero for the round-trip time.
     decrease_every: Span,
 }
 
-/// A window and when it was last cut.
+/// A window and the time of its last decrease.
 #[derive(Clone, Copy, Debug)]
 struct Cwnd {
     bytes: f64,
     cut: Option<Time>,
 }
 
-/// The second window, for the delay in hosts.
+/// The second window, controlled by the host delay.
 #[derive(Clone, Copy, Debug)]
 struct EndpointWindow {
     cwnd: Cwnd,
     target: f64,
-    /// Smoothed delay; zero before the first sample.
+    /// Smoothed host delay; zero before the first sample.
     delay: f64,
 }
 
-/// The window of one Swift flow.
+/// The window of a Swift flow.
 #[derive(Clone, Debug)]
 pub struct Swift {
     law: Law,
@@ -303,7 +304,7 @@ pub struct Swift {
     cwnd: Cwnd,
     endpoint: Option<EndpointWindow>,
     pacer: Pacer,
-    /// The round-trip time of the last ACK, at first that of the empty path.
+    /// The round-trip time of the last ACK; initially that of the empty path.
     rtt: Span,
     timeouts: u32,
     retx_reset: u32,
@@ -344,7 +345,7 @@ impl Law {
         }
     }
 
-    /// The target of a window of `cwnd` bytes.
+    /// Returns the target for a window of `cwnd` bytes.
     #[inline]
     fn target(&self, cwnd: f64) -> f64 {
         if self.range == 0.0 {
@@ -363,7 +364,7 @@ impl Law {
     }
 }
 
-/// An ACK, as one of the two windows takes it.
+/// The part of an ACK that one of the two windows uses.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     now: Time,
@@ -385,7 +386,8 @@ impl Cwnd {
         }
     }
 
-    /// Cuts the window if the last cut is a round trip ago; the timer starts where it fell or could not fall.
+    /// Decreases the window unless the last decrease is less than a round trip ago. The timer restarts if the
+    /// window fell or is at its floor.
     fn decrease(&mut self, factor: f64, (now, rtt): (Time, Span), law: &Law) {
         let apart = if law.decrease_every > Span::ZERO { law.decrease_every } else { rtt };
         if self.cut.is_some_and(|cut| now.since(cut) < apart) {
@@ -400,7 +402,7 @@ impl Cwnd {
 }
 
 impl Swift {
-    /// The target that the window now has, in picoseconds.
+    /// Returns the target at the current window, in picoseconds.
     pub fn target_ps(&self) -> f64 {
         self.law.target(self.cwnd.bytes)
     }
@@ -424,13 +426,13 @@ impl Swift {
         }
     }
 
-    /// The smaller of the two windows.
+    /// Returns the smaller of the two windows.
     #[inline]
     fn bytes(&self) -> f64 {
         self.endpoint.map_or(self.cwnd.bytes, |endpoint| endpoint.cwnd.bytes.min(self.cwnd.bytes))
     }
 
-    /// Takes the delay of hosts; what is left of `delay` for the fabric.
+    /// Feeds the host delay to its window and returns the fabric delay.
     fn split(&mut self, sample: &Sample, ack: &AckEvent) -> f64 {
         let Some(endpoint) = &mut self.endpoint else { return sample.delay };
         let hosts = 2.0 * ack.host_delay.0 as f64;
@@ -485,7 +487,7 @@ impl CongestionControl for Swift {
         self.law.target = self.law.top_target - f64::from(class) * self.law.class_step;
     }
 
-    /// At least a segment: smaller windows are kept by pacing.
+    /// Returns at least one segment: pacing enforces smaller windows.
     #[inline]
     fn window(&self) -> u64 {
         let bytes = self.law.limited(self.bytes()) as u64;

@@ -1,4 +1,4 @@
-//! TIMELY: a rate from the gradient of the round-trip time (SIGCOMM 2015, Algorithm 1).
+//! TIMELY: rate control by the gradient of the round-trip time (SIGCOMM 2015, Algorithm 1).
 //!
 //! ```text
 //! once per round trip       diff = (1 - alpha) diff + alpha (rtt - rtt before),  gradient = diff / min_rtt
@@ -6,23 +6,23 @@
 //! rtt > t_high              rate *= 1 - beta (1 - t_high / rtt)
 //! otherwise gradient <= 0   rate += N delta,  N = 5 from the fifth such update in a row, else 1         (§4.3)
 //!           gradient > 0    rate *= 1 - beta gradient, not below 0
-//! pace                      a packet every MSS / rate, between min_rate and the rate of the line
+//! pace                      a packet every MSS / rate, between min_rate and the link rate
 //! ```
 //!
-//! A flow has a rate and no window. What the paper leaves open: docs/assumptions.md#timely.
+//! A flow has a rate and no window. Decisions where the paper is silent: docs/assumptions.md#timely.
 
-use super::OnWindow;
+use super::ControllerParams;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
 use crate::endpoint::Path;
-use crate::keys::{Keys, Misfit};
+use crate::keys::{KeyConflict, Keys};
 use crate::part::Part;
 use crate::units::{PS_PER_S, Rate, Span, Time};
 
-/// Updates in a row with a gradient of at most 0 from which on the rate grows faster.
+/// The rate grows faster from this number of consecutive updates with a gradient of at most 0.
 const HYPERACTIVE_FROM: u32 = 5;
-/// By how much faster.
+/// Factor of the faster growth (N).
 const HYPERACTIVE: f64 = 5.0;
-/// More than any flow has in flight.
+/// A window larger than the data that any flow has in flight.
 const NO_WINDOW: u64 = 1 << 40;
 
 /// Parameters of TIMELY.
@@ -35,22 +35,23 @@ const NO_WINDOW: u64 = 1 << 40;
     provides = [Ranks]
 )]
 pub struct Config {
-    /// Round-trip time below which the rate grows whatever the gradient.
+    /// Round-trip time below which the rate increases regardless of the gradient.
     #[key(default = Span::from_us(50), range = "(0, )", source = "TIMELY (SIGCOMM 2015) §4.4")]
     pub t_low: Span,
-    /// Round-trip time above which the rate falls whatever the gradient.
+    /// Round-trip time above which the rate decreases regardless of the gradient.
     #[key(default = Span::from_us(500), range = "(0, )", source = "TIMELY (SIGCOMM 2015) §4.4")]
     pub t_high: Span,
-    /// Weight of the newest difference of round-trip times.
+    /// Weight of the newest RTT difference.
     #[key(default = 0.875, range = "(0, 1]", source = "docs/assumptions.md#timely")]
     pub alpha: f64,
-    /// Weight of a decrease.
+    /// Multiplicative decrease factor.
     #[key(default = 0.8, range = "(0, 1]", source = "TIMELY (SIGCOMM 2015) §4.3")]
     pub beta: f64,
-    /// What an increase adds.
+    /// Additive increase step.
     #[key(default = Rate::from_bps(10_000_000).expect("above zero"), source = "TIMELY (SIGCOMM 2015) §4.3")]
     pub delta: Rate,
-    /// What gradients are measured in; without it the round-trip time of the flow's empty path.
+    /// The minimum RTT that gradients are normalized by; without it the round-trip time of the flow's empty
+    /// path.
     #[key(auto = "0ps", source = "TIMELY (SIGCOMM 2015) §4.3")]
     pub min_rtt: Option<Span>,
     /// Floor of the rate.
@@ -59,32 +60,32 @@ pub struct Config {
 }
 
 impl Config {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), KeyConflict> {
         if self.t_low <= self.t_high {
             return Ok(());
         }
-        Err(Misfit::of("t_low", "it is above t_high", "t_low at most t_high"))
+        Err(KeyConflict::of("t_low", "t_low is above t_high", "a time of at most t_high"))
     }
 }
 
-impl OnWindow for Config {}
+impl ControllerParams for Config {}
 
-/// The rate of one TIMELY flow.
+/// The rate of a TIMELY flow.
 #[derive(Clone, Debug)]
 pub struct Timely {
     config: Config,
     mss: u64,
-    /// Bits per second: the rate, and that of the line.
+    /// Current rate and link rate, in bits per second.
     rate: f64,
     line: f64,
-    /// Picoseconds: what gradients are measured in, the smoothed difference.
+    /// In picoseconds: the minimum RTT that normalizes gradients, and the smoothed RTT difference.
     min_rtt: f64,
     diff: f64,
-    /// That of the last update; `None` before the first.
+    /// The round-trip time at the last update; `None` before the first.
     before: Option<Span>,
-    /// Updates in a row with a gradient of at most 0.
+    /// Consecutive updates with a gradient of at most 0.
     falling: u32,
-    /// An ACK beyond it updates the rate.
+    /// An ACK beyond this sequence number updates the rate.
     update_beyond: u64,
     pacer: Pacer,
 }
@@ -191,7 +192,7 @@ mod tests {
     use crate::keys::with_defaults;
     use crate::transport::window::Growth;
 
-    /// 20 us there and back on lines of 10 Gbps.
+    /// A round trip of 20 us on 10 Gbps links.
     const PATH: Path = {
         let delay = BaseDelay { one_way: Span::from_us(10), round_trip: Span::from_us(20) };
         Path { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay }
@@ -221,7 +222,7 @@ mod tests {
             rates(&mut timely(), &[99, 98, 97, 96, 95, 94]),
             [1010.0, 1020.0, 1030.0, 1040.0, 1090.0, 1140.0]
         );
-        // One above breaks the row.
+        // One gradient above 0 resets the count.
         let broken = rates(&mut timely(), &[99, 98, 97, 96, 40, 96, 80, 79]);
         assert_eq!(broken[4], 1050.0);
         assert!(broken[7] - broken[6] < 11.0);
@@ -243,7 +244,7 @@ mod tests {
         let mut flow = timely();
         flow.rate = PATH.rate.bps() as f64;
         assert_eq!(rates(&mut flow, &[40]), [10_000.0]);
-        // A gradient above 1.25 would take more than all.
+        // A gradient above 1.25 would reduce the rate below 0.
         assert_eq!(rates(&mut flow, &[400]), [10.0]);
         assert_eq!(flow.gate(), SendPermission::Open);
         flow.on_sent(Time(0));

@@ -1,4 +1,4 @@
-//! Packets of one transport to datagrams and back.
+//! Encoding of a transport's packets as datagrams, and decoding.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::ids::{Class, HostId};
 use crate::packet::{Frame, Header, Kind, Marks, Offset, Packet};
 use crate::units::Time;
 
-/// The version of IP below UDP.
+/// The IP version below UDP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IpVersion {
     /// A header of 20 bytes.
@@ -20,11 +20,11 @@ pub enum IpVersion {
     V6,
 }
 
-/// Bytes of the UDP header.
+/// Length of the UDP header, in bytes.
 const UDP: u16 = 8;
 
 impl IpVersion {
-    /// Bytes of the IP and UDP headers.
+    /// Returns the bytes of the IP and UDP headers.
     fn overhead(self) -> u16 {
         match self {
             Self::V4 => 20 + UDP,
@@ -33,14 +33,14 @@ impl IpVersion {
     }
 }
 
-/// What the receiving host knows of a datagram besides its bytes.
+/// What the receiving host knows about a datagram besides its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecvMeta {
-    /// Whose address it comes from.
+    /// The host of its source address.
     pub src: HostId,
     /// The receiving host.
     pub dst: HostId,
-    /// The class that its DSCP stands for, below 16.
+    /// The class of its DSCP, below 16.
     pub class: Class,
     /// Its ECN field.
     pub ecn: EcnCodepoint,
@@ -48,7 +48,8 @@ pub struct RecvMeta {
     pub at: Time,
 }
 
-/// Packets with bodies of type `B` to datagrams and back. Both ends of a flow use the same MTU and version of IP.
+/// Encodes packets with bodies of type `B` as datagrams, and decodes them. Both ends of a flow use the same MTU and IP
+/// version.
 #[derive(Clone, Copy, Debug)]
 pub struct Codec<B> {
     frame: Frame,
@@ -57,10 +58,10 @@ pub struct Codec<B> {
 }
 
 impl<B: WireBody> Codec<B> {
-    /// The codec for Ethernet with IP packets of at most `mtu` bytes.
+    /// Creates the codec for Ethernet with IP packets of at most `mtu` bytes.
     ///
     /// # Errors
-    /// If the MTU is below the format's largest message or above what a packet's size can be.
+    /// If the MTU is below the format's largest message or above the largest packet size.
     pub fn new(mtu: u16, ip: IpVersion) -> Result<Self, MtuError> {
         let Frame { link, minimum, gap, .. } = Frame::ETHERNET;
         let (overhead, sizes) = (ip.overhead(), B::SIZES);
@@ -73,10 +74,10 @@ impl<B: WireBody> Codec<B> {
         Ok(Self { frame, overhead, body: PhantomData })
     }
 
-    /// Sizes of packets on the wire, for the configuration of the transport.
+    /// Returns the sizes of packets on the wire, for the configuration of the transport.
     ///
-    /// Largest payload and sizes of packets of payload are exact. An ACK takes 8 bytes more than `ack` for each SACK block, and
-    /// control packets of token and receiver-driven transports differ by a few bytes.
+    /// The largest payload and the sizes of data packets are exact. An ACK takes 8 bytes more than `ack` for each SACK
+    /// block, and control packets of token and receiver-driven transports differ by a few bytes.
     pub fn frame(&self) -> Frame {
         self.frame
     }
@@ -85,7 +86,7 @@ impl<B: WireBody> Codec<B> {
         Context { mss: self.frame.mss(), now }
     }
 
-    /// Checks what a packet has in payload, in bytes.
+    /// Checks the payload length of a packet, in bytes.
     fn payload(&self, kind: Kind, marks: Marks, bytes: usize) -> Result<u16, FieldRange> {
         let (least, most) = match kind {
             Kind::Data if !marks.has(Marks::TRIMMED) => (1, u64::from(self.frame.mss())),
@@ -94,14 +95,14 @@ impl<B: WireBody> Codec<B> {
         within("payload", bytes as u64, least, most).map(|bytes| bytes as u16)
     }
 
-    /// Writes all of a packet but its payload to the start of `out`, and returns how many bytes that is: the next
+    /// Writes a packet without its payload to the start of `out` and returns the number of bytes. The next
     /// `packet.header.payload` bytes of the datagram are those of the stream from the packet's offset on.
     ///
-    /// `now` is the instant of sending by this host's clock. Class and ECN-capability ([`EcnCodepoint::of`]) are the
-    /// caller's to put in the IP header.
+    /// `now` is the time of sending by this host's clock. The caller sets class and ECN capability
+    /// ([`EcnCodepoint::of`]) in the IP header.
     ///
     /// # Errors
-    /// If the buffer is too small ([`super::Sizes::max`] bytes suffice), or the packet is none that a receiver would take.
+    /// If the buffer is too small ([`super::Sizes::max`] bytes suffice), or a receiver would reject the packet.
     pub fn encode(&self, packet: &Packet<B>, now: Time, out: &mut [u8]) -> Result<usize, EncodeError> {
         let Packet { header, body } = packet;
         self.payload(header.kind, header.marks, usize::from(header.payload))?;
@@ -114,10 +115,10 @@ impl<B: WireBody> Codec<B> {
         if needed > room { Err(EncodeError::Room { needed, room }) } else { Ok(needed) }
     }
 
-    /// The packet in a datagram, and its payload.
+    /// Returns the packet of a datagram, and its payload.
     ///
     /// # Errors
-    /// What is wrong with the bytes. No bytes lead to a panic.
+    /// What is wrong with the bytes. Never panics, whatever the bytes.
     pub fn decode<'a>(
         &self,
         datagram: &'a [u8],
@@ -141,7 +142,7 @@ impl<B: WireBody> Codec<B> {
             src: meta.src,
             dst: meta.dst,
             offset: message.offset,
-            // No more than the MTU: fields and payload are bounded.
+            // At most the MTU: fields and payload are bounded.
             wire: self.frame.on_wire(self.overhead + datagram.len() as u16),
             payload,
             class: super::class(meta.class)?,
@@ -153,7 +154,7 @@ impl<B: WireBody> Codec<B> {
     }
 }
 
-/// Checks where a packet's payload ends.
+/// Checks the end offset of a packet's payload.
 fn end_of(offset: Offset, payload: u16) -> Result<u64, FieldRange> {
     within("end of the payload", offset.get() + u64::from(payload), 0, Offset::MAX)
 }

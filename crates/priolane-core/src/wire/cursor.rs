@@ -1,21 +1,21 @@
-//! Little-endian integers from and to bytes.
+//! Reads and writes little-endian integers.
 
 use super::error::DecodeError;
 
-/// The bytes of a datagram that are still to be read. Each number is read under the name of its field, which is in the
-/// error if the datagram ends before it does.
+/// The unread bytes of a datagram. Each integer is read under the name of its field; the error names the field if the
+/// datagram ends before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     left: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    /// At the start of `datagram`.
+    /// Creates a reader at the start of `datagram`.
     pub fn new(datagram: &'a [u8]) -> Self {
         Self { left: datagram }
     }
 
-    /// What was not read.
+    /// Returns the unread bytes.
     pub fn rest(&self) -> &'a [u8] {
         self.left
     }
@@ -26,34 +26,34 @@ impl<'a> Reader<'a> {
         Ok(*bytes)
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     pub fn u8(&mut self, field: &'static str) -> Result<u8, DecodeError> {
         self.take(field).map(u8::from_le_bytes)
     }
 
-    /// The next 2 bytes.
+    /// Reads the next 2 bytes.
     pub fn u16(&mut self, field: &'static str) -> Result<u16, DecodeError> {
         self.take(field).map(u16::from_le_bytes)
     }
 
-    /// The next 4 bytes.
+    /// Reads the next 4 bytes.
     pub fn u32(&mut self, field: &'static str) -> Result<u32, DecodeError> {
         self.take(field).map(u32::from_le_bytes)
     }
 
-    /// The next 6 bytes.
+    /// Reads the next 6 bytes.
     pub fn u48(&mut self, field: &'static str) -> Result<u64, DecodeError> {
         let [a, b, c, d, e, f] = self.take(field)?;
         Ok(u64::from_le_bytes([a, b, c, d, e, f, 0, 0]))
     }
 
-    /// The next 8 bytes.
+    /// Reads the next 8 bytes.
     pub fn u64(&mut self, field: &'static str) -> Result<u64, DecodeError> {
         self.take(field).map(u64::from_le_bytes)
     }
 }
 
-/// A buffer that is filled from its start. What finds no room is counted and not written.
+/// A buffer that is filled from its start. Bytes beyond its capacity are counted but not written.
 #[derive(Debug)]
 pub struct Writer<'a> {
     buffer: &'a mut [u8],
@@ -61,17 +61,17 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// At the start of `buffer`.
+    /// Creates a writer at the start of `buffer`.
     pub fn new(buffer: &'a mut [u8]) -> Self {
         Self { buffer, written: 0 }
     }
 
-    /// Bytes written so far, those that found no room included.
+    /// Returns the bytes written so far, including those beyond the capacity.
     pub fn written(&self) -> usize {
         self.written
     }
 
-    /// Bytes of the buffer.
+    /// Returns the capacity of the buffer, in bytes.
     pub fn room(&self) -> usize {
         self.buffer.len()
     }

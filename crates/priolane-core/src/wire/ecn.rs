@@ -1,4 +1,4 @@
-//! The ECN field of the IP header (RFC 3168 §5), which carries two of a packet's marks.
+//! The ECN field of the IP header (RFC 3168 §5), which carries two of a packet's flags.
 
 use crate::packet::Marks;
 
@@ -11,14 +11,14 @@ pub enum EcnCodepoint {
     NotEct = 0b00,
     /// ECN-capable, ECT(1).
     Ect1 = 0b01,
-    /// ECN-capable, ECT(0): what is sent.
+    /// ECN-capable, ECT(0): the codepoint that is sent.
     Ect0 = 0b10,
     /// Congestion experienced.
     Ce = 0b11,
 }
 
 impl EcnCodepoint {
-    /// The codepoint in the lower two bits of `tos`, the IPv4 TOS or IPv6 traffic class byte.
+    /// Returns the codepoint in the lower two bits of `tos`, the IPv4 TOS or IPv6 traffic class byte.
     pub const fn from_bits(tos: u8) -> Self {
         match tos & 0b11 {
             0b00 => Self::NotEct,
@@ -28,7 +28,7 @@ impl EcnCodepoint {
         }
     }
 
-    /// The codepoint of a packet with `marks`.
+    /// Returns the codepoint of a packet with `marks`.
     pub const fn of(marks: Marks) -> Self {
         if marks.has(Marks::CONGESTED) {
             Self::Ce
@@ -39,7 +39,7 @@ impl EcnCodepoint {
         }
     }
 
-    /// The marks it stands for.
+    /// Returns the flags of the codepoint.
     pub const fn marks(self) -> Marks {
         match self {
             Self::NotEct => Marks::none(),

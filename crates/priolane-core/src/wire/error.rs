@@ -1,9 +1,9 @@
-//! What can be wrong with a packet to be sent, or with the bytes of one that came.
+//! Errors of packets to encode and of datagrams to decode.
 
 use super::format::{Format, VERSION};
 use crate::packet::Kind;
 
-/// A field with a value that it must not have.
+/// A field whose value is out of range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{field} is {value}, not within {least} to {most}")]
 pub struct FieldRange {
@@ -11,39 +11,39 @@ pub struct FieldRange {
     pub field: &'static str,
     /// Its value.
     pub value: u64,
-    /// The smallest value it may have.
+    /// The smallest valid value.
     pub least: u64,
-    /// The largest value it may have.
+    /// The largest valid value.
     pub most: u64,
 }
 
-/// `value`, if it is within `least` to `most`.
+/// Returns `value` if it is within `least` to `most`.
 pub(super) fn within(field: &'static str, value: u64, least: u64, most: u64) -> Result<u64, FieldRange> {
     if (least..=most).contains(&value) { Ok(value) } else { Err(FieldRange { field, value, least, most }) }
 }
 
-/// Why bytes are no packet.
+/// Why bytes are not a valid packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The bytes end before the field does.
+    /// The datagram ends before this field.
     #[error("the datagram ends before {field}")]
     Truncated {
         /// The field.
         field: &'static str,
     },
     /// Another version of the wire format.
-    #[error("wire format version {0}, not {VERSION}")]
+    #[error("the wire format version is {0}, not {VERSION}")]
     Version(u8),
     /// A format that this version does not have.
     #[error("unknown format {0}")]
     UnknownFormat(u8),
-    /// A packet of another transport.
-    #[error("a packet of format {found}, not {expected}")]
+    /// A packet of another transport's format.
+    #[error("the packet has format {found}, not {expected}")]
     OtherFormat {
-        /// Its format.
+        /// The format of the packet.
         found: Format,
-        /// The format that is spoken here.
+        /// The format of this codec.
         expected: Format,
     },
     /// A message that the format does not have.
@@ -51,18 +51,18 @@ pub enum DecodeError {
     UnknownMessage {
         /// The format.
         format: Format,
-        /// The message.
+        /// The message number.
         number: u8,
     },
-    /// A field has a value that it must not have.
+    /// The value of a field is out of range.
     #[error(transparent)]
     Field(#[from] FieldRange),
     /// Bytes after the last field.
-    #[error("{0} bytes after the last field")]
+    #[error("{0} bytes follow the last field")]
     TrailingBytes(usize),
 }
 
-/// Why a packet cannot be sent.
+/// Why a packet cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -74,22 +74,22 @@ pub enum EncodeError {
         /// The kind.
         kind: Kind,
     },
-    /// A field has a value that does not fit, or that no receiver would take.
+    /// The value of a field does not fit, or a receiver would reject it.
     #[error(transparent)]
     Field(#[from] FieldRange),
     /// The buffer is too small.
-    #[error("the packet takes {needed} bytes, the buffer has {room}")]
+    #[error("the packet needs {needed} bytes, but the buffer has {room}")]
     Room {
-        /// Bytes that the packet takes without payload.
+        /// Bytes of the packet without payload.
         needed: usize,
-        /// Bytes of the buffer.
+        /// Capacity of the buffer, in bytes.
         room: usize,
     },
 }
 
-/// An MTU at which a format cannot be used.
+/// An MTU that a format does not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("an MTU of {mtu} bytes, format {format} takes {least} to {most}")]
+#[error("the MTU is {mtu} bytes, but format {format} supports {least} to {most}")]
 pub struct MtuError {
     /// The MTU, in bytes.
     pub mtu: u16,
@@ -97,6 +97,6 @@ pub struct MtuError {
     pub format: Format,
     /// The smallest MTU, in bytes: that of the largest message, or of one byte of payload.
     pub least: u16,
-    /// The largest MTU, in bytes: a packet's size on the wire is a number of 16 bits.
+    /// The largest MTU, in bytes: a packet's size on the wire has 16 bits.
     pub most: u16,
 }

@@ -1,26 +1,26 @@
-//! The version of the wire format, and whose messages a datagram carries.
+//! The version of the wire format, and the message formats of transports.
 
 use std::fmt;
 
 /// The version of the wire format, below 16.
 pub const VERSION: u8 = 1;
 
-/// Whose messages a datagram carries.
+/// The message format of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Format {
-    /// The window machine's.
+    /// Messages of window transports.
     Window = 0,
-    /// The window machine's with in-band telemetry.
+    /// Messages of window transports with in-band telemetry.
     WindowInt = 1,
-    /// Those of token transports.
+    /// Messages of token transports.
     Tokens = 2,
-    /// Those of pHost, NDP and Homa.
+    /// Messages of pHost, NDP and Homa.
     ReceiverDriven = 3,
 }
 
 impl Format {
-    /// Every format, in the order of their numbers.
+    /// All formats, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Window, Self::WindowInt, Self::Tokens, Self::ReceiverDriven];
 }
 

@@ -1,4 +1,4 @@
-//! The six bytes that begin each datagram.
+//! The common header: the first six bytes of each datagram.
 
 use super::cursor::{Reader, Writer};
 use super::error::DecodeError;
@@ -6,27 +6,27 @@ use super::format::{Format, VERSION};
 use crate::ids::FlowId;
 use crate::packet::Marks;
 
-/// What each datagram says first.
+/// The common header of all datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommonHeader {
-    /// Whose message it is.
+    /// The format of the message.
     pub format: Format,
-    /// Which of the format's messages it is, below 16.
+    /// The message number within the format, below 16.
     pub message: u8,
-    /// Its marks; ECN-capable and CE are not among those that are read or written.
+    /// Its flags; ECN-capable and CE are neither read nor written.
     pub marks: Marks,
     /// The flow.
     pub flow: FlowId,
 }
 
-/// The marks that travel, from the lowest bit.
+/// The flags in the header, from the lowest bit.
 const MARKS: [Marks; 4] = [Marks::ECHO, Marks::LAST, Marks::TRIMMED, Marks::RETURNED];
 
 impl CommonHeader {
     /// Its length, in bytes.
     pub const BYTES: u16 = 6;
 
-    /// Reads it. The datagram need not be one of a format that the host speaks: only version and format are checked.
+    /// Reads the header. Checks only version and format; the format may be one that the host does not support.
     pub fn read(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let first = input.u8("version and format")?;
         if first >> 4 != VERSION {
@@ -44,7 +44,7 @@ impl CommonHeader {
         Ok(Self { format, message: second & 0xf, marks, flow: FlowId(input.u32("flow")?) })
     }
 
-    /// Writes it, without the marks that do not travel.
+    /// Writes the header, without the flags that it does not carry.
     pub fn write(&self, out: &mut Writer<'_>) {
         let mut second = self.message & 0xf;
         for (bit, mark) in MARKS.into_iter().enumerate() {

@@ -1,13 +1,13 @@
-//! Packets as bytes: what a real host sends in a UDP datagram.
+//! The wire format: packets as bytes in UDP datagrams of real hosts.
 //!
-//! A datagram is the common header, the fields of its message, and the payload if it has any. Integers are
+//! A datagram has the common header, the fields of its message, and the payload if there is any. Integers are
 //! little-endian. Lengths are exact: bytes after the last field are an error, and so is any value out of range. Each
-//! packet has one encoding.
+//! packet has exactly one encoding.
 //!
 //! | at | bytes | common header |
 //! |---|---|---|
 //! | 0 | 1 | version (upper 4 bits, [`VERSION`]) and [`Format`] (lower 4 bits) |
-//! | 1 | 1 | marks (upper 4 bits: ECHO 16, LAST 32, TRIMMED 64, RETURNED 128) and message (lower 4 bits, a number per format) |
+//! | 1 | 1 | flags (upper 4 bits: ECHO 16, LAST 32, TRIMMED 64, RETURNED 128) and message (lower 4 bits, a number per format) |
 //! | 2 | 4 | flow; its lowest byte comes first, so that a socket filter can steer by it |
 //!
 //! Each format has a module with the layout of its messages:
@@ -19,10 +19,10 @@
 //! | tokens | 2 | [`TokenMessage`](crate::transport::tokens::TokenMessage) | `tokens` |
 //! | receiver-driven | 3 | [`ControlMessage`](crate::transport::receiver_driven::ControlMessage) | `receiver_driven` |
 //!
-//! What the network carries anyway is not in the datagram: source and destination are addresses, the class is the DSCP,
-//! ECN-capable and CE are the ECN field of IP, the length of the payload is that of the datagram. What stays in one host
-//! or in the simulator does not travel: the level inside the host, the entropy, and the rank but in a token transport's
-//! SYNC. Instants do not travel either, as hosts have no common clock: a deadline travels as the time left.
+//! The datagram does not repeat what IP carries: source and destination are addresses, the class is the DSCP,
+//! ECN-capable and CE are the ECN field, and the payload length follows from that of the datagram. State of one host
+//! or of the simulator is not sent: the level inside the host, the entropy, and the rank except in a token transport's
+//! SYNC. Absolute times are not sent either, as hosts have no common clock: a deadline is sent as the time left.
 //!
 //! ```text
 //! Codec::new(mtu, ip)        sizes of packets ([`Codec::frame`]), for the transport's configuration
@@ -30,6 +30,7 @@
 //! decode(datagram, meta)     the packet and its payload, or a [`DecodeError`]
 //! ```
 
+mod any;
 mod codec;
 mod cursor;
 mod ecn;
@@ -41,6 +42,7 @@ mod telemetry;
 mod tokens;
 mod window;
 
+pub use any::{PacketCodec, codec_of};
 pub use codec::{Codec, IpVersion, RecvMeta};
 pub use cursor::{Reader, Writer};
 pub use ecn::EcnCodepoint;
@@ -53,15 +55,15 @@ use crate::ids::Class;
 use crate::packet::{Body, Header, Kind, Offset};
 use crate::units::Time;
 
-/// A body that can travel in a datagram.
+/// A body that can be encoded in a datagram.
 pub trait WireBody: Body {
     /// The format of its messages.
     const FORMAT: Format;
 
-    /// Bytes of its messages.
+    /// Sizes of its messages, in bytes.
     const SIZES: Sizes;
 
-    /// The number of the message that a packet with this header and body is, below 16.
+    /// Returns the message number of a packet with this header and body, below 16.
     ///
     /// # Errors
     /// [`EncodeError::Kind`] if the transport has no packets of the header's kind.
@@ -73,7 +75,7 @@ pub trait WireBody: Body {
     /// [`EncodeError::Field`] if a value is out of range.
     fn encode(&self, header: &Header, context: Context, out: &mut Writer<'_>) -> Result<(), EncodeError>;
 
-    /// Reads the fields of the message that `common` names; what is left in `input` then is the payload.
+    /// Reads the fields of the message that `common` names; the rest of `input` is then the payload.
     ///
     /// # Errors
     /// What is wrong with the bytes.
@@ -84,34 +86,34 @@ pub trait WireBody: Body {
     ) -> Result<Message<Self>, DecodeError>;
 }
 
-/// What a message says besides the common header.
+/// The content of a message besides the common header.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<B> {
     /// The packet's kind.
     pub kind: Kind,
-    /// The packet's offset; 0 where the message has none.
+    /// The packet's offset; 0 if the message has none.
     pub offset: Offset,
-    /// The packet's rank; 0 where the message has none.
+    /// The packet's rank; 0 if the message has none.
     pub rank: u64,
-    /// The packet's body; fields that the message does not have are default.
+    /// The packet's body; fields that are not in the message have their defaults.
     pub body: B,
 }
 
-/// What both ends know besides the bytes.
+/// Context of encoding and decoding.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// Largest payload of a packet, in bytes.
     pub mss: u16,
-    /// When the datagram is sent or received, by the clock of the host that does it.
+    /// When the datagram is sent or received, by the clock of that host.
     pub now: Time,
 }
 
-/// Bytes of a format's messages, the common header included, payload not.
+/// Sizes of a format's messages in bytes, including the common header, without payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizes {
-    /// A packet of payload, with room for telemetry.
+    /// A data packet, including telemetry of maximum size.
     pub data: u16,
-    /// An ACK without SACK blocks, with room for telemetry; a token.
+    /// An ACK without SACK blocks, including telemetry of maximum size; or a token.
     pub ack: u16,
     /// The packet that opens a flow.
     pub syn: u16,
@@ -119,7 +121,7 @@ pub struct Sizes {
     pub max: u16,
 }
 
-/// Checks the class in a message.
+/// Checks the class of a message.
 fn class(class: Class) -> Result<Class, FieldRange> {
     let last = crate::ids::CLASSES as u64 - 1;
     error::within("class", u64::from(class), 0, last).map(|_| class)

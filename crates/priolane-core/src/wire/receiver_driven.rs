@@ -1,4 +1,4 @@
-//! Messages of pHost, NDP and Homa. Their number is the place of the verb.
+//! Messages of pHost, NDP and Homa. The message number is the index of the message type.
 //!
 //! | message | number | fields after the common header (bytes) | bytes |
 //! |---|---|---|---|
@@ -13,7 +13,7 @@
 //! | BUSY | 8 | | 6 |
 //! | UNKNOWN | 9 | | 6 |
 //!
-//! A field means what [`ControlMessage`] says of it. A packet of payload ends at or before the size of its flow.
+//! The fields are documented at [`ControlMessage`]. A data packet ends at or before the size of its flow.
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
@@ -23,7 +23,7 @@ use super::{Context, Message, Sizes, WireBody, class};
 use crate::packet::{Header, Kind, Offset};
 use crate::transport::receiver_driven::{ControlMessage, MessageType};
 
-/// Verbs with the kind of the packets that they are in, in the order of their numbers.
+/// Message types with the kinds of their packets, in the order of their numbers.
 const MESSAGES: [(MessageType, Kind); 10] = [
     (MessageType::Data, Kind::Data),
     (MessageType::Request, Kind::Syn),
@@ -130,17 +130,17 @@ impl WireBody for ControlMessage {
     }
 }
 
-/// Checks the payload bytes of a flow.
+/// Checks the size of a flow, in bytes.
 fn check_size(size: u64) -> Result<u64, FieldRange> {
     within("size of the flow", size, 1, Offset::MAX)
 }
 
-/// Checks that a packet of payload, or what was cut off it, is within its flow.
+/// Checks that a data packet, trimmed or not, is within its flow.
 fn check_data(offset: Offset, size: u64, payload: usize) -> Result<u64, FieldRange> {
     within("size of the flow", size, offset.get() + payload.max(1) as u64, Offset::MAX)
 }
 
-/// Checks the range that is to be sent again.
+/// Checks the range to retransmit.
 fn check_range(offset: Offset, end: u64) -> Result<u64, FieldRange> {
     within("end of the range", end, offset.get() + 1, Offset::MAX)
 }

@@ -5,8 +5,9 @@
 //! | 1 | switch ports passed |
 //! | 32 each | a reading of each of the first 6 ports: time in ps (8), queued bytes (8), sent bytes (8), rate in bit/s, above 0 (8) |
 //!
-//! A port that stamps a packet counts itself and appends its reading, so the header of a data packet has room for six
-//! ([`crate::wire::Sizes`]). Nothing but a switch that knows the format writes readings; between hosts alone the count is 0.
+//! A port that stamps a packet increments the count and appends its reading, so the header of a data packet has room
+//! for six ([`crate::wire::Sizes`]). Only switches that know the format write readings; between hosts alone the count
+//! is 0.
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, FieldRange};
@@ -14,22 +15,22 @@ use super::format::Format;
 use crate::telemetry::{HopReading, MAX_HOPS, Path, Telemetry};
 use crate::units::{Rate, Time};
 
-/// Telemetry that can travel in a datagram.
+/// Telemetry that can be encoded in a datagram.
 pub trait WireTelemetry: Telemetry {
-    /// The format of the window machine's messages with it.
+    /// The message format of window transports with this telemetry.
     const FORMAT: Format;
 
-    /// The most bytes it takes.
+    /// The maximum length, in bytes.
     const MAX: u16;
 
-    /// Writes it.
+    /// Writes the telemetry.
     fn encode(&self, out: &mut Writer<'_>);
 
-    /// Reads it.
+    /// Reads the telemetry.
     fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError>;
 }
 
-/// Nothing.
+/// No telemetry.
 impl WireTelemetry for () {
     const FORMAT: Format = Format::Window;
 
@@ -65,7 +66,7 @@ impl WireTelemetry for Path {
             if hop < MAX_HOPS {
                 last = reading(input)?;
             }
-            // Beyond those kept, only the count grows.
+            // Beyond the stored readings, only the count grows.
             path.push(last);
         }
         Ok(path)

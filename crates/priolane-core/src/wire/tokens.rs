@@ -13,9 +13,9 @@
 //! | RESET | 8 | | 6 |
 //! | EMPTY | 9 | | 6 |
 //!
-//! 18 bytes are the most that a UDP datagram over IPv4 may have to be a minimum frame, 84 bytes on the wire: hence
-//! the TOKEN counts packets where a header has an offset. That count stays at 2^32 - 1 above it; it is a lower bound. A size that is not known
-//! and no deadline are 2^64 - 1, a deadline that has passed is 0. The key is the header's rank.
+//! With 18 bytes, a UDP datagram over IPv4 is still a minimum frame, 84 bytes on the wire. This is why the TOKEN
+//! counts packets where a header has an offset. The count saturates at 2^32 - 1; it is a lower bound. An unknown size
+//! and a missing deadline are encoded as 2^64 - 1, a deadline that has passed as 0. The key is the header's rank.
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
@@ -38,7 +38,7 @@ const DONE: u8 = 7;
 const RESET: u8 = 8;
 const EMPTY: u8 = 9;
 
-/// A size that only the sender knows, and no deadline.
+/// Encodes an unknown size, or no deadline.
 const NONE: u64 = u64::MAX;
 
 impl WireBody for TokenMessage {
@@ -91,7 +91,7 @@ impl WireBody for TokenMessage {
                 out.u32(u32::try_from(packets).unwrap_or(u32::MAX));
             }
             Self::Miss { first, end } => {
-                // Beyond what any flow has, as where its size is not known.
+                // Clamps an open end, which is beyond any flow, such as that of an unknown size.
                 let end = end.min(Offset::MAX);
                 check_missing(first, end)?;
                 out.u48(first);
@@ -125,7 +125,7 @@ impl WireBody for TokenMessage {
                 let (seq, stamp) =
                     (input.u32("number of the token")?, Stamp(input.u32("stamp of the token")?));
                 let packets = u64::from(input.u32("packets in order")?);
-                // Less than 2^32 packets of less than 2^16 bytes.
+                // Fewer than 2^32 packets of fewer than 2^16 bytes.
                 let offset = Offset::new(packets * u64::from(context.mss));
                 Message { offset, ..message(Kind::Credit, Self::Token { seq, stamp }) }
             }
@@ -160,17 +160,17 @@ fn sync(now: Time, input: &mut Reader<'_>) -> Result<Message<TokenMessage>, Deco
     Ok(Message { kind: Kind::Syn, offset: Offset::default(), rank, body })
 }
 
-/// What is left at `now` of the time to `deadline`, in ps.
+/// Returns the time left at `now` until `deadline`, in ps.
 fn time_left(deadline: Time, now: Time) -> u64 {
     if deadline == Time::NEVER { NONE } else { deadline.since(now).min(Span::LONGEST).0 }
 }
 
-/// Checks the payload bytes of a flow.
+/// Checks the size of a flow, in bytes.
 fn check_size(size: u64) -> Result<u64, FieldRange> {
     if size == NONE { Ok(size) } else { within("size of the flow", size, 1, Offset::MAX) }
 }
 
-/// Checks a run of missing packets, which is not empty.
+/// Checks that a range of missing packets is not empty.
 fn check_missing(first: u64, end: u64) -> Result<u64, FieldRange> {
     within("first missing packet", first, 0, end.saturating_sub(1))
 }

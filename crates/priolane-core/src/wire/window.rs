@@ -1,4 +1,4 @@
-//! Messages of the window machine. Their number is that of the packet's [`Kind`].
+//! Messages of window transports. The message number is that of the packet's [`Kind`].
 //!
 //! | message | number | fields after the common header (bytes) | bytes |
 //! |---|---|---|---|
@@ -7,12 +7,12 @@
 //! | SYN | 2 | stamp (4) | 10 |
 //! | SYN/ACK | 3 | echoed stamp (4) | 10 |
 //! | PROBE | 5 | stamp (4) | 10 |
-//! | PROBE with ECHO, the answer | 5 | echoed stamp (4), one-way delay (4) | 14 |
-//! | GIVEN UP | 6 | offset (6), stamp (4), bytes that will not come (4) | 20 |
+//! | PROBE with ECHO, the reply | 5 | echoed stamp (4), one-way delay (4) | 14 |
+//! | GIVEN UP | 6 | offset (6), stamp (4), bytes that will not be sent (4) | 20 |
 //!
-//! Stamps and delays are in ticks of 1024 ps. A SACK block has a start (4 bytes) and an end (4), both from the cumulative
-//! offset; the length of the datagram says how many there are. An empty one, (0, 0), is written only before another.
-//! Telemetry takes no bytes in the format without INT, and 1 to 193 in the format with it.
+//! Stamps and delays are in ticks of 1024 ps. A SACK block has a start (4 bytes) and an end (4), both relative to the
+//! cumulative offset; the length of the datagram gives their number. An empty block, (0, 0), is written only before
+//! another block. Telemetry takes no bytes in the format without INT, and 1 to 193 in the format with it.
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
@@ -24,7 +24,7 @@ use crate::packet::{Header, Kind, Marks, Offset};
 use crate::transport::Stamp;
 use crate::transport::window::Segment;
 
-/// Bytes of a SACK block.
+/// Length of a SACK block, in bytes.
 const BLOCK: u16 = 8;
 
 impl<T: WireTelemetry> WireBody for Segment<T> {
@@ -105,7 +105,7 @@ impl<T: WireTelemetry> WireBody for Segment<T> {
     }
 }
 
-/// How a body says that there is no block.
+/// The value of an absent block in a body.
 const NO_BLOCK: (u32, u32) = (0, 0);
 
 fn has_offset(kind: Kind) -> bool {
@@ -116,7 +116,7 @@ fn has_one_way(kind: Kind, marks: Marks) -> bool {
     kind == Kind::Ack || kind == Kind::Probe && marks.has(Marks::ECHO)
 }
 
-/// The blocks that fill the rest of an ACK.
+/// Reads the blocks in the rest of an ACK.
 fn blocks(cumulative: Offset, input: &mut Reader<'_>) -> Result<[(u32, u32); 2], DecodeError> {
     let mut blocks = [NO_BLOCK; 2];
     for block in &mut blocks {
@@ -124,7 +124,7 @@ fn blocks(cumulative: Offset, input: &mut Reader<'_>) -> Result<[(u32, u32); 2],
             break;
         }
         *block = (input.u32("start of a SACK block")?, input.u32("end of a SACK block")?);
-        // An empty block is one only if another follows.
+        // An empty block is valid only before another block.
         if *block != NO_BLOCK || input.rest().is_empty() {
             check_block(cumulative, *block)?;
         }
@@ -132,13 +132,13 @@ fn blocks(cumulative: Offset, input: &mut Reader<'_>) -> Result<[(u32, u32); 2],
     Ok(blocks)
 }
 
-/// Checks a block that is not empty.
+/// Checks a non-empty block.
 fn check_block(cumulative: Offset, (start, end): (u32, u32)) -> Result<(), FieldRange> {
     let (start, end) = (u64::from(start), u64::from(end));
     within("end of a SACK block", end, start + 1, Offset::MAX - cumulative.get()).map(|_| ())
 }
 
-/// Checks what a sender gives up.
+/// Checks the range that a sender gives up.
 fn given_up(offset: Offset, bytes: u32) -> Result<(), FieldRange> {
     within("bytes given up", u64::from(bytes), 1, Offset::MAX - offset.get()).map(|_| ())
 }

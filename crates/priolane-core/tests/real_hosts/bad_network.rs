@@ -54,7 +54,7 @@ impl Trial for Everything {
         let mut sizes = Vec::new();
         for _ in 0..4 {
             Self::round(&mut net);
-            // Whatever was sent of late comes once more: nothing of it is new, and nobody opens a flow for it.
+            // All recently sent packets arrive again: they carry nothing new, and no host opens a flow for them.
             for (sent, from, datagram) in std::mem::take(&mut net.log) {
                 if net.now.since(sent) < REAL.time_wait {
                     net.receive(1 - from, &datagram);

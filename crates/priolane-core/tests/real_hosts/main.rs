@@ -6,6 +6,7 @@ mod bad_network;
 mod clocks;
 mod datagrams;
 mod flood;
+mod forget;
 mod limits;
 mod network;
 mod stamps;

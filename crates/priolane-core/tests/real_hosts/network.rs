@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use priolane_core::endpoint::{
-    Cx, Endpoint, Event, FlowRequest, LocalClock, LocalHost, PathInfo, RealHost, RxMeta, Tx,
+    Command, Cx, Endpoint, Event, FlowRequest, LocalClock, LocalHost, PathInfo, RealHost, RxMeta, Tx,
 };
 use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
@@ -205,6 +205,17 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         let host = &mut self.hosts[at];
         (host.endpoint, host.timer, host.pull) = (make(local), None, None);
         host.sent.clear();
+    }
+
+    /// A host's endpoint is told something.
+    pub(crate) fn control(&mut self, at: usize, command: Command<'_>) {
+        self.call(at, |end, cx| end.control(cx, command));
+        self.hosts[at].pull = Some(self.now);
+    }
+
+    /// What is on its way is lost.
+    pub(crate) fn lose_all(&mut self) {
+        self.under_way.clear();
     }
 
     /// Whether all flows completed and were delivered.

@@ -94,13 +94,13 @@ fn with_windows(trial: &impl Trial) {
         start,
         linear_start: 0.25,
     };
-    let lanes = [lane(1_500, None, Start::LineRate), lane(600, Some(1_000), Start::Probe)];
-    let lanes = Some(ChannelTable::new(&lanes).unwrap());
+    let channel_table = [lane(1_500, None, Start::LineRate), lane(600, Some(1_000), Start::Probe)];
+    let channel_table = Some(ChannelTable::new(&channel_table).unwrap());
     window::<PrioPlus<swift::Swift>>(
         trial,
         "prioplus",
         prioplus::Config {
-            lanes: lanes.clone(),
+            channel_table: channel_table.clone(),
             inner: swift(Signal::OneWay),
             ..prioplus::Config::default()
         },
@@ -108,7 +108,7 @@ fn with_windows(trial: &impl Trial) {
     window::<PrioPlus<ledbat::Ledbat>>(
         trial,
         "prioplus over ledbat",
-        prioplus::Config { lanes, inner: ledbat(Signal::Rtt), ..prioplus::Config::default() },
+        prioplus::Config { channel_table, inner: ledbat(Signal::Rtt), ..prioplus::Config::default() },
     );
 }
 

@@ -1,4 +1,4 @@
-//! Controllers that go by delay: storms, pacing, probes that get lost.
+//! Delay-based controllers: storms, pacing, lost probes.
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
@@ -41,6 +41,7 @@ const SWIFT: swift::Config = swift::Config {
 const LEDBAT: ledbat::Config = ledbat::Config {
     signal: Signal::OneWay,
     target: Span::from_us(20),
+    class_step: Span::ZERO,
     gain: 1.0,
     decrease_gain: 1.0,
     allowed_increase: 1.0,
@@ -56,11 +57,11 @@ fn prioplus<C: priolane_core::keys::Keys>(inner: C, variant: Variant) -> prioplu
         start,
         linear_start: 0.25,
     };
-    let lanes = [lane(30, Start::LineRate), lane(20, Start::Linear), lane(10, Start::Probe)];
+    let channels = [lane(30, Start::LineRate), lane(20, Start::Linear), lane(10, Start::Probe)];
     prioplus::Config {
         inner,
         variant,
-        lanes: Some(ChannelTable::new(&lanes).unwrap()),
+        channel_table: Some(ChannelTable::new(&channels).unwrap()),
         base_tolerance: Span::from_us(3),
         ..prioplus::Config::default()
     }
@@ -101,10 +102,10 @@ fn prioplus_delivers_everything_once_whatever_is_lost() {
 fn prioplus_without_channels_is_its_controller_packet_for_packet() {
     let mut packets = 0;
     for case in 0..120 {
-        let off = prioplus::Config { lanes: None, ..prioplus(SWIFT, Variant::Paper) };
+        let off = prioplus::Config { channel_table: None, ..prioplus(SWIFT, Variant::Paper) };
         let swift = storm::<Swift>(case, SWIFT, |_| ());
         assert!(same_trace(&swift, &storm::<PrioPlus<Swift>>(case, off, |_| ())), "case {case}");
-        let off = prioplus::Config { lanes: None, ..prioplus(LEDBAT, Variant::Released) };
+        let off = prioplus::Config { channel_table: None, ..prioplus(LEDBAT, Variant::Released) };
         let ledbat = storm::<Ledbat>(case, LEDBAT, |_| ());
         assert!(same_trace(&ledbat, &storm::<PrioPlus<Ledbat>>(case, off, |_| ())), "case {case}");
         packets += swift.log.len() + ledbat.log.len();
@@ -174,11 +175,12 @@ fn a_yielding_flow_sends_nothing_but_probes() {
         start,
         linear_start: 0.25,
     };
-    let lanes = ChannelTable::new(&[lane(40, 55, Start::LineRate), lane(25, 30, Start::Probe)]).unwrap();
+    let channels = ChannelTable::new(&[lane(40, 55, Start::LineRate), lane(25, 30, Start::Probe)]).unwrap();
     let hops = [Hop { rate: Rate::from_gbps(16), delay: Span::ZERO }, UNIT_HOP[0]];
     let crowded = |case: u64| {
         let swift = swift::Config { endpoint_target: None, ..SWIFT };
-        let config = prioplus::Config { lanes: Some(lanes.clone()), ..prioplus(swift, Variant::Paper) };
+        let config =
+            prioplus::Config { channel_table: Some(channels.clone()), ..prioplus(swift, Variant::Paper) };
         let window = unit_config(LossRecovery::Sack);
         let mut net: Net<PrioPlus<Swift>> = Net::new(window, config, SchedulerKind::RoundRobin, &hops);
         net.open(FlowSpec { class: 1, ..flow(0, 400_000) });

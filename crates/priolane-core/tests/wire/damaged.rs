@@ -97,11 +97,14 @@ fn errors_name_what_is_wrong() {
         decode::<ControlMessage>(&[]).unwrap_err().to_string(),
         "the datagram ends before version and format"
     );
-    assert_eq!(decode::<ControlMessage>(&[0x23]).unwrap_err().to_string(), "wire format version 2, not 1");
+    assert_eq!(
+        decode::<ControlMessage>(&[0x23]).unwrap_err().to_string(),
+        "the wire format version is 2, not 1"
+    );
     assert_eq!(decode::<ControlMessage>(&[0x14]).unwrap_err(), DecodeError::UnknownFormat(4));
     let other = decode::<ControlMessage>(&[0x12, 0, 0, 0, 0, 0]).unwrap_err();
     assert_eq!(other, DecodeError::OtherFormat { found: Format::Tokens, expected: Format::ReceiverDriven });
-    assert_eq!(other.to_string(), "a packet of format tokens, not receiver-driven");
+    assert_eq!(other.to_string(), "the packet has format tokens, not receiver-driven");
 
     assert_eq!(error::<ControlMessage>(10, &[]), "format receiver-driven has no message 10");
     assert_eq!(error::<TokenMessage>(15, &[]), "format tokens has no message 15");
@@ -109,7 +112,7 @@ fn errors_name_what_is_wrong() {
     assert_eq!(error::<Segment>(7, &[]), "format window has no message 7");
     assert_eq!(error::<Segment>(8, &[]), "format window has no message 8");
     assert_eq!(error::<Segment>(2, &[0; 3]), "the datagram ends before stamp");
-    assert_eq!(error::<Segment>(2, &[0; 5]), "1 bytes after the last field");
+    assert_eq!(error::<Segment>(2, &[0; 5]), "1 bytes follow the last field");
     assert_eq!(error::<Segment>(0, &[0; 10]), "payload is 0, not within 1 to 1456");
     assert_eq!(error::<Segment>(0, &[0; 10 + 1_457]), "payload is 1457, not within 1 to 1456");
     // A byte of payload at offset 2^48 - 1.

@@ -69,7 +69,7 @@ fn window() -> Vec<Sample> {
         sample("SYN/ACK", of(Kind::SynAck, 0), sent, "1003 01020304 0a0b0c0d"),
         sample("PROBE", of(Kind::Probe, 0), sent, "1005 01020304 0a0b0c0d"),
         sample(
-            "PROBE with ECHO, the answer",
+            "PROBE with ECHO, the reply",
             Header { marks: ECHO, ..of(Kind::Probe, 0) },
             answer,
             "1015 01020304 0a0b0c0d 0e0f1011",

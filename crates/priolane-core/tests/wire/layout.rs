@@ -123,5 +123,8 @@ fn an_mtu_holds_the_largest_message_and_a_byte_of_payload() {
     assert_eq!(Codec::<ControlMessage>::new(53, IpVersion::V4).unwrap().frame().mss(), 1);
     // Its size on the wire, 38 bytes more, still is one of 16 bits.
     assert_eq!(Codec::<Segment>::new(65_497, IpVersion::V4).unwrap().frame().max_wire(), u16::MAX);
-    assert_eq!(at(65_498).unwrap_err().to_string(), "an MTU of 65498 bytes, format window takes 64 to 65497");
+    assert_eq!(
+        at(65_498).unwrap_err().to_string(),
+        "the MTU is 65498 bytes, but format window supports 64 to 65497"
+    );
 }

@@ -37,7 +37,7 @@ impl Bench {
             warnings: Vec::new(),
             pricing: None,
             zero_loss: None,
-            judged: None,
+            observed_port: None,
             deadlines: Vec::new(),
         };
         let store = Store::open(self.dir.path()).unwrap();
@@ -48,7 +48,7 @@ impl Bench {
         job.perform(&settings, stored, simulate, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// What lies in the directory besides the lock.
+    /// Returns the entries of the directory other than the lock.
     fn left(&self) -> Vec<String> {
         let names = std::fs::read_dir(self.dir.path()).unwrap().map(|e| e.unwrap().file_name());
         let mut names: Vec<String> =
@@ -70,7 +70,7 @@ fn a_run_leaves_its_tables_and_nothing_else() {
     let bench = Bench::new();
     let outcome = bench.fixture.outcome.clone();
     let done = bench.perform(Engines::One, &mut |_, _, _| Ok(outcome.clone())).unwrap();
-    assert!(matches!(&done, Done::Ran(record) if record.summary["all"].flows == 3));
+    assert!(matches!(&done, Done::Simulated(record) if record.summary["all"].flows == 3));
     assert_eq!(bench.left(), ["0123456789abcdef"]);
     assert_eq!(load(&bench).as_ref(), Some(done.record()));
 }
@@ -190,7 +190,7 @@ fn a_record_with_a_changed_digit_is_not_taken_for_the_run() {
     std::fs::write(&path, format!("{}{digit}{}", &text[..at], &text[at + 1..])).unwrap();
     assert_eq!(load(&bench), None);
     let again = bench.perform(Engines::One, &mut |_, _, _| Ok(good.clone())).unwrap();
-    assert_eq!(again, Done::Ran(first.record().clone()));
+    assert_eq!(again, Done::Simulated(first.record().clone()));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_real_run_is_verified_stored_and_not_repeated() {
     let settings = Settings { verify: true, ..Settings::default() };
     for run in &plan.runs[..4] {
         let first = execute(run, dir.path(), &settings, &mut progress).unwrap();
-        assert!(matches!(&first, Done::Ran(record) if record.counters.completed > 0), "{first:?}");
+        assert!(matches!(&first, Done::Simulated(record) if record.counters.completed > 0), "{first:?}");
         let again = execute(run, dir.path(), &settings, &mut progress).unwrap();
         assert_eq!(again, Done::AlreadyThere(first.record().clone()));
     }

@@ -1,4 +1,4 @@
-//! `[[claim]]`: what a paper says, and how the runs are asked whether it is so. None of it changes a run.
+//! `[[claim]]`: a statement of a paper and the test of it. Claims do not affect runs.
 
 use priolane_source::{Field, InputError};
 use serde::Serialize;
@@ -9,118 +9,118 @@ use super::Seeds;
 use super::evaluation::{Names, text};
 use crate::panels::SweptValues;
 
-/// `[[claim]]`: a statement about the results and how it is tested.
+/// `[[claim]]`: a statement about the results and its test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Claim {
-    /// Where the paper says it.
+    /// Section of the paper that makes the statement.
     pub section: String,
-    /// What it says, in our words.
+    /// The statement, in our words.
     pub says: String,
-    /// Who says it.
+    /// Source of the statement.
     pub source: Source,
-    /// The points it is restricted to: swept key and value.
+    /// Sweep points to which it is restricted: swept key and value.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub at: Map<String, Json>,
-    /// How it is tested.
+    /// Its test.
     #[serde(flatten)]
     pub test: Test,
 }
 
-/// Whose statement a claim is: the two are counted apart.
+/// The source of a claim; the two kinds are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// The paper's; the default where the experiment names a paper.
+    /// The paper; the default if the experiment names a paper.
     Paper,
-    /// Ours: a check, a reading or a number of our own; the default where the experiment names no paper.
+    /// Ours: a check, a reading or a number of our own; the default if the experiment has no paper.
     Ours,
 }
 
-/// How a claim is tested. Metrics are `quantity.class.scheme`.
+/// The test of a claim. Metrics are written as `quantity.class.scheme`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Test {
-    /// The metrics decrease in this order.
+    /// The metrics are in decreasing order.
     Order(Vec<MetricAt>),
-    /// The metrics agree within a relative band.
+    /// The metrics agree within a relative tolerance.
     Equal {
         /// The metrics.
         of: Vec<MetricAt>,
-        /// The band.
+        /// Relative tolerance.
         within: f64,
     },
-    /// A metric (or a ratio of two) is beyond a bound, or between two.
+    /// A metric (or the ratio of two) is above or below a bound, or between two bounds.
     Bound {
-        /// The metric.
+        /// The metric, or the numerator.
         of: MetricAt,
-        /// What it is divided by.
+        /// The denominator.
         #[serde(skip_serializing_if = "Option::is_none")]
         over: Option<MetricAt>,
-        /// Where it lies.
+        /// The required range.
         #[serde(flatten)]
         range: OpenRange,
     },
-    /// A metric (or a ratio of two) is what the paper prints, within a relative band.
+    /// A metric (or the ratio of two) equals the number in the paper, within a relative tolerance.
     Ratio {
-        /// The metric.
+        /// The metric, or the numerator.
         of: MetricAt,
-        /// What it is divided by.
+        /// The denominator.
         #[serde(skip_serializing_if = "Option::is_none")]
         over: Option<MetricAt>,
-        /// The paper's number.
+        /// The number in the paper.
         paper: f64,
-        /// The band.
+        /// Relative tolerance.
         within: f64,
     },
-    /// A metric agrees, seed by seed, with numbers from elsewhere, within a relative band.
+    /// A metric agrees with reference values seed by seed, within a relative tolerance.
     Agree {
         /// The metric, at the claim's point.
         of: MetricAt,
-        /// The numbers, of seeds 1, 2, ...
+        /// Reference values of seeds 1, 2, ...
         values: Vec<f64>,
-        /// The band.
+        /// Relative tolerance.
         within: f64,
     },
-    /// A metric goes up or down along a swept key.
+    /// A metric increases or decreases along a swept key.
     Trend {
-        /// The metric, at the points of the line.
+        /// The metric, at the points along the key.
         of: MetricAt,
         /// The swept key.
         along: String,
-        /// Which way.
+        /// Direction of the trend.
         goes: TrendDirection,
     },
 }
 
-/// Where a metric lies; one end at least is stated.
+/// An open interval; at least one end is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct OpenRange {
-    /// Above this.
+    /// Exclusive lower bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
-    /// Below this.
+    /// Exclusive upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
 }
 
 impl OpenRange {
-    /// Everything above `x`.
+    /// Returns the interval of all numbers above `x`.
     pub fn above(x: f64) -> Self {
         Self { above: Some(x), below: None }
     }
 
-    /// Everything below `x`.
+    /// Returns the interval of all numbers below `x`.
     pub fn below(x: f64) -> Self {
         Self { above: None, below: Some(x) }
     }
 }
 
-/// A metric `quantity.class.scheme` at a point of the claim, or at that with some swept keys at other values.
+/// A metric `quantity.class.scheme` at the claim's point, optionally with other values of some swept keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricAt {
     /// The metric.
     pub metric: String,
-    /// The other values by swept key; empty for the point itself.
+    /// Other values of swept keys; empty for the claim's point itself.
     pub at: Map<String, Json>,
 }
 
@@ -143,7 +143,7 @@ impl Serialize for MetricAt {
 }
 
 impl Test {
-    /// Its name in experiment files.
+    /// Returns its name in experiment files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Order(_) => "order",
@@ -155,7 +155,7 @@ impl Test {
         }
     }
 
-    /// All metrics it names, in order.
+    /// Returns all metrics that it refers to, in order.
     pub fn metrics(&self) -> Vec<&MetricAt> {
         match self {
             Self::Order(of) | Self::Equal { of, .. } => of.iter().collect(),
@@ -167,17 +167,17 @@ impl Test {
     }
 }
 
-/// Which way a trend goes.
+/// The direction of a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrendDirection {
-    /// It grows.
+    /// Increasing.
     Up,
-    /// It shrinks.
+    /// Decreasing.
     Down,
 }
 
-/// Reads one `[[claim]]`; `paper` is the one that the experiment names.
+/// Reads one `[[claim]]`; `paper` is the paper of the experiment, if any.
 pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -> Result<Claim, InputError> {
     let mut keys = field.table()?;
     let section = text(keys.need("section", "section = \"§V-B\"")?)?;
@@ -188,7 +188,7 @@ pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -
     let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
     let within = keys.take("within");
     let [(kind, test)] = stated.as_slice() else {
-        let what = format!("{} tests are stated", stated.len());
+        let what = format!("the claim has {} tests", stated.len());
         return Err(keys.error(what, "exactly one of order, equal, bound, ratio, agree, trend"));
     };
     let test = match *kind {
@@ -200,7 +200,7 @@ pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -
         _ => trend(test, names)?,
     };
     if let (Some(field), true) = (within, *kind != "equal") {
-        return Err(field.error("within belongs to equal", "leave it out, or put it into ratio"));
+        return Err(field.error("within belongs to equal", "Remove the key, or move it into ratio"));
     }
     keys.finish()?;
     Ok(Claim { section, says, source, at, test })
@@ -212,13 +212,13 @@ fn source(field: Option<&Field<'_>>, paper: Option<&str>) -> Result<Source, Inpu
     match field.word(&[("paper", Source::Paper), ("ours", Source::Ours)])? {
         Source::Paper if paper.is_none() => {
             Err(field
-                .error("the experiment names no paper", "source = \"ours\", or paper = \"...\" at the top"))
+                .error("the experiment has no paper", "source = \"ours\", or paper = \"...\" at the top"))
         }
         source => Ok(source),
     }
 }
 
-/// `equal = [..]` with `within` beside it, or `equal = { of = [..], within = .. }`.
+/// Reads `equal = [..]` with `within` beside it, or `equal = { of = [..], within = .. }`.
 fn equal(field: &Field<'_>, beside: Option<&Field<'_>>, names: &Names<'_>) -> Result<Test, InputError> {
     if field.list().is_ok() {
         let within = beside.map_or(Ok(0.1), |f| f.number(0.0, 10.0))?;
@@ -238,12 +238,15 @@ fn bound(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let above = keys.take("above").map(|f| f.any_number()).transpose()?;
     let below = keys.take("below").map(|f| f.any_number()).transpose()?;
     if above.is_none() && below.is_none() {
-        return Err(field.error("no bound is stated", "above = 1.0 or below = 1.0"));
+        return Err(field.error("no bound is set", "above = 1.0 or below = 1.0"));
     }
     if let (Some(low), Some(high)) = (above, below)
         && low >= high
     {
-        return Err(field.error("no value is above the one and below the other", "above = 1.0, below = 2.0"));
+        return Err(field.error(
+            "no value is above the lower bound and below the upper bound",
+            "above = 1.0, below = 2.0",
+        ));
     }
     keys.finish()?;
     Ok(Test::Bound { of, over, range: OpenRange { above, below } })
@@ -265,11 +268,11 @@ fn agree(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
     let numbers = keys.need("values", "values = [0.00125, 0.00131], a number for each seed")?;
     let values: Vec<f64> = numbers.filled_list()?.iter().map(Field::any_number).collect::<Result<_, _>>()?;
     if values.iter().any(|&number| number <= 0.0) {
-        return Err(numbers.error("a number is not above zero", "positive numbers in the metric's own unit"));
+        return Err(numbers.error("a value is not above zero", "positive numbers in the unit of the metric"));
     }
     let seeds = names.seeds.map_or(Vec::new(), Seeds::list);
     if let Some(seed) = seeds.into_iter().find(|&seed| seed > values.len() as u64) {
-        let what = format!("there is no number for seed {seed}: these are for seeds 1 to {}", values.len());
+        let what = format!("the list has values for seeds 1 to {}, but not for seed {seed}", values.len());
         return Err(numbers.error(what, "a number for each seed, seed 1 first"));
     }
     let within = keys.need("within", "within = 0.02")?.number(0.0, 10.0)?;
@@ -289,12 +292,12 @@ fn trend(field: &Field<'_>, names: &Names<'_>) -> Result<Test, InputError> {
 }
 
 impl Names<'_> {
-    /// `quantity.class.scheme`, at the claim's own points.
+    /// Reads `quantity.class.scheme`, at the claim's own points.
     fn here(&self, field: &Field<'_>) -> Result<MetricAt, InputError> {
         Ok(MetricAt { metric: self.full(field)?, at: Map::new() })
     }
 
-    /// `quantity.class.scheme`, or `{ metric = ..., at = { swept key = value } }`.
+    /// Reads `quantity.class.scheme`, or `{ metric = ..., at = { swept key = value } }`.
     fn at_point(&self, field: &Field<'_>) -> Result<MetricAt, InputError> {
         let Ok(mut keys) = field.table() else {
             return self.here(field);
@@ -309,13 +312,13 @@ impl Names<'_> {
     fn at_least_two(&self, field: &Field<'_>) -> Result<Vec<MetricAt>, InputError> {
         let items = field.list()?;
         if items.len() < 2 {
-            return Err(field.error("fewer than two metrics", "at least two to compare"));
+            return Err(field.error("the list has fewer than two metrics", "at least two metrics"));
         }
         let mut metrics: Vec<MetricAt> = Vec::new();
         for item in items {
             let metric = self.at_point(&item)?;
             if metrics.contains(&metric) {
-                return Err(item.error("this metric stands here already", "one to compare it with"));
+                return Err(item.error("the metric is listed twice", "each metric once"));
             }
             metrics.push(metric);
         }

@@ -1,4 +1,4 @@
-//! Which flows of an experiment have deadlines.
+//! Determines which flows of an experiment have deadlines.
 
 use priolane_workload::Deadlines as Listed;
 
@@ -7,7 +7,7 @@ use super::{Experiment, Group};
 use crate::scheme::Coverage;
 
 impl Experiment {
-    /// Which flows have deadlines.
+    /// Returns whether all, some or no flows have deadlines.
     pub fn deadlines(&self) -> Coverage {
         let of_group = |group: &Group| match (&group.deadline, group.app.part().listed()) {
             (Some(Deadline::Drawn(deadlines)), _) if deadlines.of_all() => Coverage::All,

@@ -1,8 +1,10 @@
-//! `deadline`: how long the flows of a group have: one time for all or a mix, drawn without regard to size or scheme
-//! (docs/assumptions.md#deadline-mix), an exponential time that no flow alone would miss
-//! (docs/assumptions.md#deadline-exponential), or as long as each takes at a rate. The last are known after the run only,
-//! and to no transport or policy. Times of a mix may be multiples of R_base, the least at which all flows fit the lines
-//! they go to (docs/assumptions.md#r-base).
+//! `deadline`: the deadlines of a group's flows, relative to their starts. One of:
+//!
+//! - A fixed time, or a mix of times drawn independently of size and scheme (docs/assumptions.md#deadline-mix). Times
+//!   of a mix may be multiples of R_base, the smallest time at which all flows fit their destination links
+//!   (docs/assumptions.md#r-base).
+//! - An exponential time, at least what the flow takes in an idle network (docs/assumptions.md#deadline-exponential).
+//! - The time that a flow takes at a given rate. It is known only after the run, and to no transport or policy.
 
 use priolane_core::units::{Rate, Span};
 use priolane_source::quantity::{as_text, show_span};
@@ -13,88 +15,89 @@ use serde::ser::Serializer;
 
 use super::like::LIKE;
 
-/// The rule for the deadlines of a group's flows.
+/// How the deadlines of a group's flows are set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Deadline {
-    /// Drawn when flows are made.
+    /// Drawn when flows are generated.
     Drawn(Deadlines),
-    /// By the flow's size, and perhaps by how many are active.
+    /// Computed from the flow's size, and optionally the number of active flows.
     AtRate(AtRate),
 }
 
-/// A flow has as long as it takes at a rate (docs/assumptions.md#paccp-deadline).
+/// A deadline equal to the time that a flow takes at a rate (docs/assumptions.md#paccp-deadline).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AtRate {
-    /// The rate, of payload.
+    /// Rate, of payload.
     #[serde(serialize_with = "as_text::rate")]
     pub rate: Rate,
-    /// Who shares it.
+    /// How the rate is shared.
     pub split: Split,
-    /// The shortest.
+    /// Minimum deadline.
     #[serde(serialize_with = "as_text::span")]
     pub at_least: Span,
 }
 
-/// Who shares the rate of a deadline.
+/// How the rate of a deadline is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
-    /// Nobody.
+    /// Not shared.
     None,
-    /// The flows that the host sends when a flow starts, that one counted.
+    /// Shared equally by the flows that the host sends when a flow starts, including that one.
     Active,
 }
 
-/// The deadlines of a group's flows, after their starts.
+/// The deadlines of a group's flows, relative to their starts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deadlines {
-    /// All flows have this long.
+    /// All flows have this deadline.
     All(Span),
-    /// Each flow draws.
+    /// Each flow draws one of these parts.
     Mix(Vec<Part>),
-    /// Each flow draws a time.
+    /// Each flow draws an exponential time.
     Exponential(Exponential),
 }
 
-/// A time of an exponential law, or a multiple of what the flow takes alone in the network if that is longer.
+/// An exponentially distributed time, raised to a multiple of the flow's completion time in an idle network if that is
+/// longer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Exponential {
-    /// The mean of the law.
+    /// Mean of the distribution.
     #[serde(serialize_with = "as_text::span")]
     pub mean: Span,
-    /// The multiple, 0 for none.
+    /// The multiple; 0 for none.
     pub at_least_alone: f64,
 }
 
 /// A part of a group's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// The part, above 0; all sum to 1.
+    /// Fraction of the flows, above 0; all fractions sum to 1.
     pub share: f64,
-    /// How long its flows have.
+    /// Deadline of these flows.
     #[serde(flatten)]
     pub allowed: AllowedTime,
 }
 
-/// How long the flows of a part have.
+/// The deadline of the flows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum AllowedTime {
-    /// As long as stated.
+    /// A fixed time.
     Within {
-        /// Above zero.
+        /// Time, above 0.
         #[serde(serialize_with = "as_text::span")]
         within: Span,
     },
-    /// `r_base` times R_base, over `over`.
+    /// `r_base` times R_base, divided by `over`.
     OfBase {
-        /// What the flows have where all fit, in R_base; above 0.
+        /// Deadline at which all flows fit, in units of R_base; above 0.
         r_base: f64,
-        /// How much more is required than fits; above 0.
+        /// Overload factor; above 0.
         over: f64,
     },
-    /// They have no deadline.
+    /// No deadline.
     Ever {},
 }
 
@@ -109,7 +112,7 @@ impl Serialize for Deadlines {
 }
 
 impl Deadlines {
-    /// How long a flow has, `u` drawn evenly from [0, 1), but for what it takes alone.
+    /// Returns the deadline of a flow for a uniform `u` in [0, 1), without the minimum of an idle network.
     pub fn draw(&self, u: f64) -> AllowedTime {
         let parts = match self {
             Self::All(span) => return AllowedTime::Within { within: *span },
@@ -124,7 +127,7 @@ impl Deadlines {
         drawn.or(parts.last()).map_or(AllowedTime::Ever {}, |part| part.allowed)
     }
 
-    /// Whether each flow has one.
+    /// Whether every flow has a deadline.
     pub fn of_all(&self) -> bool {
         match self {
             Self::All(_) | Self::Exponential(_) => true,
@@ -132,7 +135,7 @@ impl Deadlines {
         }
     }
 
-    /// Whether any hangs on R_base.
+    /// Whether any deadline depends on R_base.
     pub(crate) fn of_base(&self) -> bool {
         let by_base = |part: &Part| matches!(part.allowed, AllowedTime::OfBase { .. });
         matches!(self, Self::Mix(parts) if parts.iter().any(by_base))
@@ -140,12 +143,12 @@ impl Deadlines {
 }
 
 impl Exponential {
-    /// A time by inversion, at least a picosecond.
+    /// Draws a time by inversion, at least 1 ps.
     fn draw(&self, u: f64) -> Span {
         Span((-(self.mean.0 as f64) * libm::log(1.0 - u)).max(1.0) as u64)
     }
 
-    /// The shortest time of a flow that takes `alone` alone in the network.
+    /// Returns the minimum deadline of a flow that takes `alone` in an idle network.
     pub fn least(&self, alone: Span) -> Span {
         Span((alone.0 as f64 * self.at_least_alone).ceil() as u64)
     }
@@ -153,7 +156,7 @@ impl Exponential {
 
 const FIX: &str = "deadline = \"2ms\", [{ share = 0.5, within = \"2ms\" }, { share = 0.5 }], { mean = \"1ms\" } or { rate = \"5Gbps\" }";
 
-/// A mean, or a rate.
+/// A mean and a rate are alternatives.
 pub(super) const MERGE: Merge = Merge::of(&[
     Replace::OneOf(&[
         Form { by: &["mean", "at_least_alone"], with: &[] },
@@ -166,12 +169,12 @@ pub(super) const MERGE: Merge = Merge::of(&[
 pub(super) fn read(keys: &mut Reader<'_>, app: &App) -> Result<Option<Deadline>, InputError> {
     let Some(field) = keys.take("deadline") else { return Ok(None) };
     if app.part().listed().is_some() {
-        let fix = "the list's column `deadline_ns`";
-        return Err(field.error("flows of a list have deadlines of their own", fix));
+        let fix = "the column `deadline_ns` of the list";
+        return Err(field.error("flows of a list have their own deadlines", fix));
     }
     if app.part().is_closed_loop() {
-        let what = "when a flow that waits starts is not known before the run, so it has no deadline";
-        return Err(field.error(what, "leave the key out"));
+        let what = "the start of a dependent flow is not known before the run, so it cannot have a deadline";
+        return Err(field.error(what, "Remove the key"));
     }
     if field.text().is_ok() {
         return Ok(Some(Deadline::Drawn(Deadlines::All(field.positive_span()?))));
@@ -190,7 +193,7 @@ pub(super) fn read(keys: &mut Reader<'_>, app: &App) -> Result<Option<Deadline>,
     if (sum - 1.0).abs() > 1e-9 {
         return Err(field.error(
             format!("the shares sum to {sum}"),
-            "shares that sum to 1; a part without `within` has none",
+            "shares with the sum 1; a part without `within` has no deadline",
         ));
     }
     Ok(Some(Deadline::Drawn(Deadlines::Mix(parts))))
@@ -216,11 +219,11 @@ fn part(field: &Field<'_>) -> Result<Part, InputError> {
     let share_field = keys.need("share", "share = 0.5")?;
     let share = share_field.number(0.0, 1.0)?;
     if share <= 0.0 {
-        return Err(share_field.error("this part has no flows", "a share above 0"));
+        return Err(share_field.error("the part has no flows", "a share above 0"));
     }
     let allowed = match (keys.take("within"), keys.take("r_base")) {
         (Some(_), Some(field)) => {
-            return Err(field.error("`within` is stated too", "one of within and r_base"));
+            return Err(field.error("both within and r_base are set", "either within or r_base"));
         }
         (Some(field), None) => AllowedTime::Within { within: field.positive_span()? },
         (None, Some(field)) => {
@@ -235,5 +238,9 @@ fn part(field: &Field<'_>) -> Result<Part, InputError> {
 
 fn above_zero(field: &Field<'_>) -> Result<f64, InputError> {
     let number = field.number(0.0, 1e6)?;
-    if number > 0.0 { Ok(number) } else { Err(field.error("0 is no multiple", "above 0, such as 1.5")) }
+    if number > 0.0 {
+        Ok(number)
+    } else {
+        Err(field.error("the value is zero", "a number above 0, such as 1.5"))
+    }
 }

@@ -1,15 +1,15 @@
-//! `[switch]` and `[host]`: the switches and hosts that every scheme of an experiment runs on.
+//! `[switch]` and `[host]`: settings of switches and hosts that apply to all schemes of an experiment.
 //!
-//! A preset states the switch and the host of its paper. A key of these tables takes the place of the preset's, unless
-//! `[scheme.NAME]` states it. What is a parameter of the algorithm stays:
+//! A preset contains the switch and host settings of its paper. A key of these tables replaces the preset's value,
+//! unless `[scheme.NAME]` sets it. Parameters of the algorithm are not replaced:
 //!
-//! | key | takes the place of | but not |
+//! | key | replaces | except |
 //! |---|---|---|
-//! | `switch.buffer` | `port.buffer` | at ports that trim packets, where it says when to trim, nor where it is unbounded: such schemes are bounds |
-//! | `switch.ecn` | `port.ecn` | where the transport ignores marks and the preset's ports set none |
-//! | `host.nic` | `nic`, or those of its keys that are stated | where there is no transmit queue; `ecn` not where `switch.ecn` does not apply |
-//! | `host.min_rto`, `initial_rto`, `max_rto` | those of `transport` | where the transport has no such key, or its timeout is fixed (`min_rto` equals `max_rto`: pFabric) |
-//! | `host.handshake` | `transport.handshake` | where the transport has no such key |
+//! | `switch.buffer` | `port.buffer` | where it is the trimming threshold of the port, or unbounded (such schemes are bounds) |
+//! | `switch.ecn` | `port.ecn` | if the transport ignores marks and the preset's ports set none |
+//! | `host.nic` | `nic`, or only the given keys of it | if there is no transmit queue; `ecn` also if `switch.ecn` does not apply |
+//! | `host.min_rto`, `initial_rto`, `max_rto` | those of `transport` | if the transport has no such key, or its timeout is fixed (`min_rto` equals `max_rto`: pFabric) |
+//! | `host.handshake` | `transport.handshake` | if the transport has no such key |
 
 use priolane_core::keys::{
     Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value as KeyInput, Written,
@@ -24,16 +24,16 @@ use priolane_source::{InputError, Merge, Mistakes, Node, Reader, Table, Value};
 
 use crate::scheme::{self, BUFFER};
 
-/// What is an alternative of what in `[switch]`.
+/// Alternative keys of `[switch]`.
 pub(super) const MERGE: Merge = Merge { rules: &[], inner: &[("buffer", &BUFFER)], each: None };
 
 /// The keys of `[switch]`.
 #[derive(Clone, Debug, PartialEq, Keys)]
 pub(super) struct SwitchKeys {
-    /// Room of the ports, as `buffer` of a port.
+    /// Buffer capacity of the ports, as `buffer` of a port.
     #[key(
         optional,
-        shown = "each scheme's",
+        shown = "as in each scheme",
         unit = "pkt or B",
         source = "docs/experiments.md#switches-and-hosts"
     )]
@@ -42,7 +42,7 @@ pub(super) struct SwitchKeys {
     #[key(
         optional,
         form = InTable,
-        shown = "each scheme's",
+        shown = "as in each scheme",
         unit = "pkt or B",
         source = "docs/experiments.md#switches-and-hosts"
     )]
@@ -52,10 +52,10 @@ pub(super) struct SwitchKeys {
 /// The keys of `[host]`.
 #[derive(Clone, Debug, PartialEq, Keys)]
 pub(super) struct HostKeys {
-    /// Floor of the retransmission timeout.
+    /// Minimum of the retransmission timeout.
     #[key(
         optional,
-        shown = "each scheme's",
+        shown = "as in each scheme",
         range = "(0, )",
         source = "docs/experiments.md#switches-and-hosts"
     )]
@@ -63,33 +63,33 @@ pub(super) struct HostKeys {
     /// Timeout before the first round-trip sample.
     #[key(
         optional,
-        shown = "each scheme's",
+        shown = "as in each scheme",
         range = "(0, )",
         source = "docs/experiments.md#switches-and-hosts"
     )]
     pub(super) initial_rto: Option<Span>,
-    /// Ceiling of the backed-off timeout.
+    /// Maximum of the backed-off timeout.
     #[key(
         optional,
-        shown = "each scheme's",
+        shown = "as in each scheme",
         range = "(0, )",
         source = "docs/experiments.md#switches-and-hosts"
     )]
     pub(super) max_rto: Option<Span>,
     /// What happens before the first payload packet.
-    #[key(optional, shown = "each scheme's", source = "docs/experiments.md#switches-and-hosts")]
+    #[key(optional, shown = "as in each scheme", source = "docs/experiments.md#switches-and-hosts")]
     pub(super) handshake: Option<Handshake>,
-    /// The transmit queue: its room and its marking, or pull for none.
-    #[key(optional, shown = "each scheme's", source = "docs/experiments.md#switches-and-hosts")]
+    /// The transmit queue: its capacity and marking threshold, or pull for none.
+    #[key(optional, shown = "as in each scheme", source = "docs/experiments.md#switches-and-hosts")]
     pub(super) nic: Option<HostNic>,
 }
 
-/// What takes the place of a transmit queue, or of its keys.
+/// The transmit queue of a NIC, or pull.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum HostNic {
-    /// The line asks the host's scheduler.
+    /// No transmit queue: the link pulls packets from the host's scheduler.
     Pull,
-    /// Room and marking.
+    /// Capacity and marking threshold of the queue.
     Queue(QueueKeys),
 }
 
@@ -100,7 +100,10 @@ impl KeyValue for HostNic {
         match value {
             KeyInput::Text(PULL) => Ok(Self::Pull),
             KeyInput::Table(_) => InTable::read(value, bounds).map(Self::Queue),
-            _ => Err(KeyError::new("this is no NIC", "\"pull\", or a table such as { limit = \"128kB\" }")),
+            _ => Err(KeyError::new(
+                "the value is not a NIC",
+                "\"pull\", or a table such as { limit = \"128kB\" }",
+            )),
         }
     }
 
@@ -114,27 +117,30 @@ impl KeyValue for HostNic {
     fn schema() -> Schema {
         let mut keys = Vec::new();
         QueueKeys::describe(&mut keys);
-        Schema::OneOf(&[(PULL, "no transmit queue: the line asks the host's scheduler")], keys)
+        Schema::OneOf(
+            &[(PULL, "no transmit queue: the link asks the host's scheduler for each packet")],
+            keys,
+        )
     }
 }
 
-/// The NIC without a transmit queue.
+/// The word for a NIC without a transmit queue.
 const PULL: &str = "pull";
 
-/// What an experiment states of its switches and hosts, and which of it some scheme takes.
+/// The keys of `[switch]` and `[host]`, and which of them apply to some scheme.
 #[derive(Debug, Default)]
 pub(super) struct Equipment {
-    stated: Vec<Stated>,
+    stated: Vec<Override>,
 }
 
-/// A key and where a scheme has it.
+/// A key and its counterpart in a scheme.
 #[derive(Debug)]
-struct Stated {
-    /// As in the experiment file.
+struct Override {
+    /// Key in the experiment file.
     key: String,
-    /// The row of a scheme.
+    /// Row of a scheme.
     row: Row,
-    /// Its key there; `None` for the whole row.
+    /// Key in that row; `None` for the whole row.
     at: Option<String>,
     node: Node,
     taken: bool,
@@ -143,7 +149,7 @@ struct Stated {
 /// Reads both tables.
 ///
 /// # Errors
-/// All their mistakes.
+/// Returns all their mistakes.
 pub(super) fn read(keys: &mut Reader<'_>) -> Result<Equipment, InputError> {
     let mut found = Mistakes::new(&keys.origin().file);
     let mut stated = Vec::new();
@@ -159,7 +165,7 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Equipment, InputError> {
             Some(nic) if matches!(nic.value(), Value::Table(_)) => {
                 stated.extend(entries(nic.value(), "host.nic", Row::Nic));
             }
-            Some(nic) => stated.push(Stated::new("host.nic".to_owned(), Row::Nic, None, nic.node())),
+            Some(nic) => stated.push(Override::new("host.nic".to_owned(), Row::Nic, None, nic.node())),
             None => {}
         }
     }
@@ -167,14 +173,15 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Equipment, InputError> {
     Ok(Equipment { stated })
 }
 
-fn entries<'v>(value: &'v Value, path: &'v str, row: Row) -> impl Iterator<Item = Stated> + 'v {
+fn entries<'v>(value: &'v Value, path: &'v str, row: Row) -> impl Iterator<Item = Override> + 'v {
     let table = if let Value::Table(table) = value { Some(table) } else { None };
     let entries = table.into_iter().flat_map(Table::entries);
-    entries.map(move |(key, node)| Stated::new(format!("{path}.{key}"), row, Some(key), node))
+    entries.map(move |(key, node)| Override::new(format!("{path}.{key}"), row, Some(key), node))
 }
 
 impl Equipment {
-    /// Puts what applies to a scheme into `preset`, which `own`, the experiment's changes, will be laid over.
+    /// Sets the keys that apply to a scheme in `preset`, over which `own`, the changes of the experiment, are merged
+    /// later.
     pub(super) fn apply(&mut self, preset: &mut Table, own: &Table) {
         if self.stated.is_empty() {
             return;
@@ -187,22 +194,22 @@ impl Equipment {
         }
     }
 
-    /// Whether each key applies to some scheme.
+    /// Checks that each key applies to some scheme.
     ///
     /// # Errors
-    /// The keys that apply to none.
+    /// Returns the keys that apply to none.
     pub(super) fn finish(self) -> Result<(), InputError> {
         let Some(first) = self.stated.first() else { return Ok(()) };
         let mut found = Mistakes::new(&first.node.origin.file);
         for stated in self.stated.iter().filter(|stated| !stated.taken) {
-            let what = "this applies to none of the schemes";
+            let what = "the key applies to none of the schemes";
             found.add(stated.node.origin.error(&stated.key, what, stated.needed()));
         }
         found.finish()
     }
 }
 
-impl Stated {
+impl Override {
     fn new(key: String, row: Row, at: Option<&str>, node: &Node) -> Self {
         Self { key, row, at: at.map(str::to_owned), node: node.clone(), taken: false }
     }
@@ -217,7 +224,7 @@ impl Stated {
         }
     }
 
-    /// Lays it over the preset as the same key of `[scheme.NAME]` would be laid over it: the merged file then reads back.
+    /// Merges the key into the preset as `[scheme.NAME]` would, so that the merged file can be read again.
     fn put(&self, scheme: &mut Table) {
         let row = self.row.key();
         let Some(at) = &self.at else { return scheme.set(row, self.node.clone()) };
@@ -230,14 +237,14 @@ impl Stated {
         scheme.merge(&stated, &scheme::MERGE);
     }
 
-    /// What a scheme needs for it to apply.
+    /// Returns what a scheme must have for the key to apply.
     fn needed(&self) -> &'static str {
         match (self.row, self.at.as_deref()) {
             (Row::Port, Some("buffer")) => "a scheme with a limited buffer that does not trim packets",
             (Row::Port, _) | (Row::Nic, Some("ecn")) => "a scheme that uses ECN",
             (Row::Nic, _) => "a scheme whose NIC has a transmit queue",
             (_, Some("handshake")) => "a scheme whose transport has a `handshake`",
-            _ => "a scheme with a retransmission timer that adapts",
+            _ => "a scheme with an adaptive retransmission timer",
         }
     }
 }
@@ -260,26 +267,26 @@ fn kind(scheme: &Table, row: Row) -> Option<&'static Entry> {
     find(row, text(scheme, row.key(), "kind")?)
 }
 
-/// Whether the transport has a key of this name. Transports from outside are congestion controllers.
+/// Whether the transport has a key of this name. External transports are congestion controllers.
 fn transport_has(scheme: &Table, key: &str) -> bool {
     kind(scheme, Row::Transport).is_none_or(|entry| entry.parameters.iter().any(|info| info.name == key))
 }
 
-/// Whether the transport reads marks, or ports set them all the same.
+/// Whether the transport reacts to marks, or the ports set them regardless.
 fn marks(scheme: &Table) -> bool {
     let reads = kind(scheme, Row::Transport)
         .is_some_and(|entry| entry.requires.contains(&Capability::CongestionMarks));
     reads || part(scheme, "port").is_some_and(|port| port.get("ecn").is_some())
 }
 
-/// Whether the buffer is a parameter of the algorithm.
+/// Whether the buffer size is a parameter of the algorithm.
 fn fixed_buffer(scheme: &Table) -> bool {
     let trims = kind(scheme, Row::Port)
         .is_some_and(|entry| entry.provides.iter().any(|given| given.capability == Capability::Trimming));
     trims || text(scheme, "port", "buffer") == Some("unbounded")
 }
 
-/// Whether the retransmission timeout is one and the same all the time.
+/// Whether the retransmission timeout is constant.
 fn fixed_timer(scheme: &Table) -> bool {
     let stated =
         |key| part(scheme, "transport").and_then(|keys| keys.get(key)).map(|node| node.value.to_json());

@@ -1,16 +1,17 @@
-//! `[metrics]` and `[[panel]]`: what is drawn from the runs. None of it changes a run but the size classes, by which its summary
-//! is broken down, and the denominator of slowdowns.
+//! `[metrics]` and `[[panel]]`: evaluation of runs. They do not affect runs, except for the size classes of a run's
+//! summary and the denominator of slowdowns.
 
 use std::collections::HashSet;
 
 use indexmap::{IndexMap, IndexSet};
 use priolane_core::keys::{InTable, Keys, Words};
 use priolane_core::units::Span;
-use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, nearest};
+use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, Sources, nearest};
 
 use super::Seeds;
 use crate::metrics::metric::{Metric, Need, Scope};
 use crate::metrics::{ByName, SizeClass, path};
+use crate::panels::published::{self, Curve, Overlay, PointConflict};
 use crate::panels::{Panel, X};
 use priolane_results::summary::PortSet;
 
@@ -26,18 +27,18 @@ pub struct Metrics {
     /// The bottleneck whose effective throughput is measured.
     #[key(optional, form = InTable)]
     pub effective: Option<Effective>,
-    /// The port at which costs of priorities are reckoned.
-    #[key(optional, shown = "the one that sends most", source = "docs/assumptions.md#o1-o2")]
+    /// The port at which costs of priorities are measured.
+    #[key(optional, shown = "the host that sends most", source = "docs/assumptions.md#o1-o2")]
     pub port: Option<String>,
     /// Classes of flows by name, in the order of the file; `all` always exists.
     #[key(default = Vec::new(), shown = "none", form = ByName)]
     pub classes: Vec<SizeClass>,
 }
 
-/// A bottleneck, and how often what timely flows bring through it is measured.
+/// A bottleneck and the bin length at which the throughput of timely flows is measured.
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]
 pub struct Effective {
-    /// The group the lines to whose hosts are the bottleneck.
+    /// The group whose hosts' downlinks are the bottleneck.
     #[key(required = "to = \"sink\"")]
     pub to: String,
     /// Length of a bin.
@@ -48,20 +49,21 @@ pub struct Effective {
 /// The denominator of slowdowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Slowdown {
-    /// Completion time alone in the network at line rate, without a handshake.
+    /// Completion time in an idle network at line rate, without a handshake.
     Bare,
-    /// The same after a request and a token, data at the part of the line that tokens leave (TOP, footnote 1;
-    /// docs/assumptions.md#slowdown-handshake). The same for all schemes.
+    /// The same after a request and a token, with data at the fraction of the link rate that tokens leave (TOP,
+    /// footnote 1; docs/assumptions.md#slowdown-handshake). The same for all schemes.
     WithHandshake,
 }
 
-/// Names that metrics, figures and claims may use; those that could not be read are `None`, and any is taken for right.
+/// Names that metrics, figures and claims may use. Parts that could not be read are `None`, and any name is then
+/// accepted.
 pub(super) struct Names<'a> {
     /// The seeds that are run.
     pub(super) seeds: Option<&'a Seeds>,
     schemes: Option<IndexSet<&'a str>>,
     groups: Option<IndexSet<&'a str>>,
-    /// Whether there is a baseline and a bottleneck.
+    /// Whether a baseline and a bottleneck are declared.
     metrics: Option<&'a Metrics>,
     classes: IndexMap<&'a str, &'a SizeClass>,
     admission_every: Option<Span>,
@@ -77,7 +79,7 @@ impl<'a> Names<'a> {
         Self { seeds, schemes, groups, metrics: None, classes: IndexMap::new(), admission_every: None }
     }
 
-    /// Takes note of what was read of `[metrics]`, and of how often probabilities are kept.
+    /// Records the contents of `[metrics]` and the sampling interval of admission probabilities.
     pub(super) fn learn(&mut self, metrics: Option<&'a Metrics>, admission_every: Option<Span>) {
         let classes = metrics.map_or(&[][..], |metrics| &metrics.classes);
         self.classes = classes.iter().map(|class| (class.name.as_str(), class)).collect();
@@ -89,7 +91,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name that `field` states, if it is one of `names`.
+/// Returns the name in `field` if it is one of `names`.
 fn known_name(field: &Field<'_>, names: Option<&IndexSet<&str>>) -> Result<String, InputError> {
     let name = field.text()?;
     match names {
@@ -101,7 +103,8 @@ fn known_name(field: &Field<'_>, names: Option<&IndexSet<&str>>) -> Result<Strin
     }
 }
 
-/// Bounds of a class are inclusive or not; flows are counted by the class asked for or given, unless both are stated together.
+/// Class bounds are inclusive or exclusive; flows are counted by requested or assigned class, unless both are set
+/// together.
 pub(super) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[("classes", &Merge { rules: &[], inner: &[], each: Some(&CLASS_MERGE) })],
@@ -117,7 +120,7 @@ const CLASS_MERGE: Merge = Merge::of(&[
 /// Reads `[metrics]`.
 ///
 /// # Errors
-/// All its mistakes.
+/// Returns all its mistakes.
 pub(super) fn metrics(field: &Field<'_>, names: &Names<'_>) -> Result<Metrics, InputError> {
     let mut found = Mistakes::new(&field.origin().file);
     let metrics = found.keep(field.keys());
@@ -133,7 +136,7 @@ pub(super) fn metrics(field: &Field<'_>, names: &Names<'_>) -> Result<Metrics, I
     found.done(metrics)
 }
 
-/// A class has a name of its own, and names groups and another class that exist.
+/// Checks that a class has a valid name, and refers to groups and a class that exist.
 fn size_class(
     name: &str,
     field: &Field<'_>,
@@ -141,7 +144,7 @@ fn size_class(
     names: &Names<'_>,
 ) -> Result<(), InputError> {
     if name == "all" || name.contains('.') || name.starts_with("flow") {
-        return Err(field.error("this name is taken", "a name without `.`, not `all` and not `flow...`"));
+        return Err(field.error("the name is reserved", "a name without `.` other than `all` and `flow...`"));
     }
     if let Some(group) = field.inner("group") {
         let groups = group.list().unwrap_or_else(|_| vec![group]);
@@ -150,7 +153,7 @@ fn size_class(
     let Some(over) = field.inner("over") else { return Ok(()) };
     match over.text()? {
         of if of != "all" && (of == name || !known.contains(of)) => {
-            Err(over.error(format!("there is no other class {of:?}"), "a class of [metrics], or all"))
+            Err(over.error(format!("unknown other class {of:?}"), "a class of [metrics], or all"))
         }
         _ => Ok(()),
     }
@@ -159,17 +162,21 @@ fn size_class(
 /// Reads one `[[panel]]`.
 ///
 /// # Errors
-/// All its mistakes.
-pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, InputError> {
+/// Returns all its mistakes.
+pub(super) fn panel(
+    field: &Field<'_>,
+    names: &Names<'_>,
+    sources: &mut Sources,
+) -> Result<Panel, InputError> {
     let mut found = Mistakes::new(&field.origin().file);
-    let panel: Option<Panel> = found.keep(field.keys());
+    let mut panel: Option<Panel> = found.keep(field.keys());
     if panel.as_ref().is_some_and(|panel| panel.kind.x == X::Required && panel.x.is_none()) {
         found.keep(field.table()?.need("x", "x = \"group.all.load.value\": the swept key").map(drop));
     }
     if let Some(x) =
         field.inner("x").filter(|_| panel.as_ref().is_some_and(|panel| panel.kind.x == X::Absent))
     {
-        found.add(x.error("a panel of this kind has no x", "leave the key out"));
+        found.add(x.error("a panel of this kind has no x", "Remove the key"));
     }
     if let Some(metric) = field.inner("metric") {
         found.keep(names.short(&metric));
@@ -177,7 +184,22 @@ pub(super) fn panel(field: &Field<'_>, names: &Names<'_>) -> Result<Panel, Input
     let items = |key| field.inner(key).and_then(|list| list.list().ok()).unwrap_or_default();
     found.each(items("metrics"), |metric| names.short(&metric));
     found.each(items("schemes"), |scheme| names.scheme(&scheme, scheme.text()?));
+    if let (Some(panel), Some(published)) = (&mut panel, field.inner("published")) {
+        panel.curves = found.keep(curves(&published, panel, names, sources)).unwrap_or_default();
+    }
     found.done(panel)
+}
+
+/// Reads the published curves of a panel; `field` is its key `published`.
+fn curves(
+    field: &Field<'_>,
+    panel: &Panel,
+    names: &Names<'_>,
+    sources: &mut Sources,
+) -> Result<Vec<Curve>, InputError> {
+    let path = field.text()?;
+    let text = sources.read_for_report(field, path, published::MAX_TABLE)?;
+    published::parse(path, &text, &|series, x| names.in_panel(panel, series, x))
 }
 
 pub(super) fn text(field: Field<'_>) -> Result<String, InputError> {
@@ -185,26 +207,53 @@ pub(super) fn text(field: Field<'_>) -> Result<String, InputError> {
 }
 
 impl Names<'_> {
-    /// `quantity.class`.
+    /// Checks that a published point has a mark if its panel draws points only at marks: its series must be a scheme
+    /// of the panel, and x a metric of the panel unless x is a swept key.
+    fn in_panel(&self, panel: &Panel, series: &str, x: &str) -> Result<(), PointConflict> {
+        if panel.kind.overlay != Overlay::AtMarks {
+            return Ok(());
+        }
+        let all = || self.schemes.iter().flatten().map(|&name| name.to_owned()).collect();
+        let schemes = panel.schemes.clone().unwrap_or_else(all);
+        let conflict = |column, name: &str, known: &[String]| {
+            Err(PointConflict {
+                column,
+                what: format!("the panel has no {column} {name:?}"),
+                fix: format!("one of {}", known.join(", ")),
+            })
+        };
+        if !schemes.iter().any(|name| name == series) {
+            return conflict("series", series, &schemes);
+        }
+        if x.is_empty() || (panel.x.is_none() && !panel.metrics.iter().any(|name| name == x)) {
+            return conflict("x", x, &panel.metrics);
+        }
+        Ok(())
+    }
+
+    /// Reads `quantity.class`.
     fn short(&self, field: &Field<'_>) -> Result<String, InputError> {
         let text = field.text()?;
         match text.split('.').collect::<Vec<_>>()[..] {
             [quantity, class] => self.known(field, quantity, class)?,
             _ => {
-                return Err(
-                    field.error(format!("{text:?} is no metric here"), "quantity.class, such as \"fct.all\"")
-                );
+                return Err(field.error(
+                    format!("{text:?} is not a metric of the form quantity.class"),
+                    "quantity.class, such as \"fct.all\"",
+                ));
             }
         }
         Ok(text.to_owned())
     }
 
-    /// `quantity.class.scheme`.
+    /// Reads `quantity.class.scheme`.
     pub(super) fn full(&self, field: &Field<'_>) -> Result<String, InputError> {
         let text = field.text()?;
         let [quantity, class, scheme] = text.split('.').collect::<Vec<_>>()[..] else {
             let fix = "quantity.class.scheme, such as \"fct.all.dctcp\"";
-            return Err(field.error(format!("{text:?} is no metric"), fix));
+            return Err(
+                field.error(format!("{text:?} is not a metric of the form quantity.class.scheme"), fix)
+            );
         };
         self.known(field, quantity, class)?;
         self.scheme(field, scheme)?;
@@ -223,10 +272,12 @@ impl Names<'_> {
     fn known(&self, field: &Field<'_>, name: &str, class: &str) -> Result<(), InputError> {
         let Some(metric) = Metric::named(name) else {
             let fix = match nearest(name, Metric::all().map(|metric| metric.name)) {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => "one of docs/results.md, such as `fct`, `gain` or `deadline_miss_rate`".to_owned(),
+                Some(near) => format!("Did you mean {near:?}?"),
+                None => {
+                    "a quantity of docs/results.md, such as `fct`, `gain` or `deadline_miss_rate`".to_owned()
+                }
             };
-            return Err(field.error(format!("there is no quantity {name:?}"), fix));
+            return Err(field.error(format!("unknown quantity {name:?}"), fix));
         };
         for &need in metric.needs {
             self.need(field, need, (name, class))?;
@@ -234,35 +285,35 @@ impl Names<'_> {
         self.scope(field, metric.scope, (name, class))
     }
 
-    /// What the metric `name` of `class` needs is stated.
+    /// Checks that the requirement of the metric `name` of `class` is declared.
     fn need(&self, field: &Field<'_>, need: Need, (name, class): (&str, &str)) -> Result<(), InputError> {
         let lacks = |none: fn(&Metrics) -> bool| self.metrics.is_some_and(none);
         match need {
             Need::Baseline if lacks(|metrics| metrics.baseline.is_none()) => {
-                Err(field.error("gains need a baseline", "[metrics] baseline = \"dctcp\""))
+                Err(field.error("gains need a baseline", "baseline = \"dctcp\" in [metrics]"))
             }
             Need::Bottleneck if lacks(|metrics| metrics.effective.is_none()) => {
                 let fix = "effective = { to = \"sink\", every = \"100us\" } in [metrics]";
                 Err(field.error("no bottleneck is declared", fix))
             }
             Need::Probabilities if self.metrics.is_some() && self.admission_every.is_none() => {
-                let what = "probabilities are not kept over time";
+                let what = "probabilities are not recorded over time";
                 Err(field.error(what, "admission_every = \"1ms\" at the top of the file"))
             }
             Need::Over if self.classes.get(class).is_some_and(|own| own.over.is_none()) => {
                 let fix = format!("over = \"all\", or another class, in the class {class}");
-                Err(field.error(format!("{name} of {class:?} is relative to no class"), fix))
+                Err(field.error(format!("{name} needs a class that {class:?} is relative to"), fix))
             }
             Need::Baseline | Need::Bottleneck | Need::Probabilities | Need::Over => Ok(()),
         }
     }
 
-    /// The metric `name` can be of `class`.
+    /// Checks that `class` is a valid scope of the metric `name`.
     fn scope(&self, field: &Field<'_>, scope: Scope, (name, class): (&str, &str)) -> Result<(), InputError> {
         match scope {
             Scope::Thresholds => {
-                let what = format!("{class:?} is no number of a threshold");
-                let fix = format!("{name}.1: the first threshold, up to {name}.15");
+                let what = format!("{class:?} is not the number of a threshold");
+                let fix = format!("{name}.1 for the first threshold, up to {name}.15");
                 path::threshold_number(class).map(|_| ()).ok_or_else(|| field.error(what, fix))
             }
             Scope::Ports => {
@@ -272,13 +323,13 @@ impl Names<'_> {
             Scope::Run if class != "all" => Err(field.no_such(class, &["all"])),
             Scope::All(why) if class != "all" => Err(field.error(why, format!("{name}.all"))),
             Scope::Run | Scope::All(_) => Ok(()),
-            // Without [metrics] nothing is known of classes.
+            // Without a readable [metrics], the classes are unknown.
             Scope::Asked | Scope::Classes | Scope::Flows if self.metrics.is_none() => Ok(()),
             Scope::Asked => match self.classes.get(class) {
                 Some(own) if own.asked.is_some() => Ok(()),
                 _ => Err(field.error(
-                    format!("{class:?} is no class that flows ask for"),
-                    "one of [metrics] classes with `asked`, such as high = { asked = 0 }",
+                    format!("{class:?} is not a requested class of flows"),
+                    "a class of [metrics] with `asked`, such as high = { asked = 0 }",
                 )),
             },
             Scope::Flows if is_flow(class) => Ok(()),

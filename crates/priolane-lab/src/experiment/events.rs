@@ -1,4 +1,4 @@
-//! `[[event]]`: what changes or fails while a run goes on.
+//! `[[event]]`: traffic changes and failures during a run.
 
 use indexmap::IndexMap;
 use priolane_core::units::Span;
@@ -10,60 +10,60 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::{Group, Timing};
 
-/// Most events of an experiment.
+/// Maximum number of events of an experiment.
 const MAX_EVENTS: usize = 1_000;
 
-/// How long switches take to route around a failure that states nothing (docs/assumptions.md#reconvergence).
+/// Default time until switches route around a failure (docs/assumptions.md#reconvergence).
 const RECONVERGENCE: Span = Span::from_ms(1);
 
-/// One event.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Event {
-    /// Traffic changes.
+    /// A change of traffic.
     Set(SetEvent),
-    /// A link or a switch fails.
+    /// A failure of a link or a switch.
     Fail(FailEvent),
 }
 
-/// Traffic that changes at an instant.
+/// A change of traffic at an instant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SetEvent {
-    /// When.
+    /// Time of the change.
     #[serde(serialize_with = "as_text::span")]
     pub at: Span,
-    /// What, in the order written.
+    /// The new values, in the order written.
     #[serde(serialize_with = "settings")]
     pub set: Vec<Setting>,
 }
 
-/// One thing that changes.
+/// One new value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The group whose traffic it is.
+    /// The group whose traffic changes.
     pub group: String,
     /// Its new value.
     pub value: NewValue,
 }
 
-/// A link or a switch that fails.
+/// The failure of a link or a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailEvent {
-    /// When.
+    /// Time of the failure.
     #[serde(serialize_with = "as_text::span")]
     pub at: Span,
-    /// What: `link:leaf0-spine1` or `switch:spine1`.
+    /// What fails: `link:leaf0-spine1` or `switch:spine1`.
     pub fail: String,
-    /// When it is repaired; `None` for never.
+    /// Time of the repair; `None` for never.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub until: Option<Span>,
-    /// How long after failure and repair switches route accordingly.
+    /// Delay from failure or repair until switches have updated their routes.
     #[serde(serialize_with = "as_text::span")]
     pub reconvergence: Span,
 }
 
 impl Timing {
-    /// The first instant at which no flow starts by itself any more; `None` where a number of flows is run.
+    /// Returns the end of the interval in which flows start; `None` if a number of flows is run.
     fn last_start(&self) -> Option<Span> {
         match *self {
             Self::Window { warmup, measure, .. } => Some(warmup + measure),
@@ -71,7 +71,7 @@ impl Timing {
         }
     }
 
-    /// The instant at which the run has ended in any case.
+    /// Returns an upper bound on the end of the run.
     fn end(&self) -> Span {
         match *self {
             Self::Window { drain: true, limit, .. } | Self::Count { limit, .. } => limit,
@@ -80,14 +80,14 @@ impl Timing {
     }
 }
 
-/// What events are about; `None` where that could not be read.
+/// The parts of the experiment that events refer to; `None` if they could not be read.
 pub(super) struct Context<'c> {
     pub(super) time: Option<&'c Timing>,
     /// By name; `None` for a group that could not be read.
     pub(super) groups: Option<&'c IndexMap<String, Option<Group>>>,
 }
 
-/// Reads `[[event]]`, sorted by time; events of one instant stay in the order written.
+/// Reads `[[event]]`, sorted by time; simultaneous events keep their order in the file.
 pub(super) fn read(
     field: &Field<'_>,
     context: &Context<'_>,
@@ -95,7 +95,9 @@ pub(super) fn read(
 ) -> Result<Vec<Event>, InputError> {
     let items = field.filled_list()?;
     if items.len() > MAX_EVENTS {
-        return Err(field.error(format!("{} events", items.len()), format!("at most {MAX_EVENTS}")));
+        return Err(
+            field.error(format!("there are {} events", items.len()), format!("at most {MAX_EVENTS} events"))
+        );
     }
     let mut found = Mistakes::new(&field.origin().file);
     let mut events = found.each(items, |item| {
@@ -113,10 +115,12 @@ pub(super) fn read(
             }
             (None, None) => {
                 let fix = "set = { \"group.all.load.value\" = 0.8 } or fail = \"link:leaf0-spine1\"";
-                return Err(item.error("nothing happens", fix));
+                return Err(item.error("the event has neither set nor fail", fix));
             }
             (Some(_), Some(_)) => {
-                return Err(item.error("two things happen", "an event for `set` and one for `fail`"));
+                return Err(
+                    item.error("the event has both set and fail", "one event for `set` and one for `fail`")
+                );
             }
         };
         keys.finish()?;
@@ -130,15 +134,15 @@ pub(super) fn read(
 fn before(field: &Field<'_>, at: Span, end: Option<Span>) -> Result<(), InputError> {
     let Some(end) = end.filter(|&end| at >= end) else { return Ok(()) };
     let what =
-        if end == Span::ZERO { "the run has no time" } else { "the event is after the end of the run" };
-    Err(field.error(what, "an instant before the end that `time` states"))
+        if end == Span::ZERO { "the run has zero length" } else { "the event is after the end of the run" };
+    Err(field.error(what, "a time before the end that `time` sets"))
 }
 
 fn failure(at: Span, fail: &Field<'_>, keys: &mut Reader<'_>) -> Result<FailEvent, InputError> {
     let until_field = keys.take("until");
     let until = until_field.as_ref().map(Field::span).transpose()?;
     if let Some(field) = until_field.filter(|_| until.is_some_and(|until| until <= at)) {
-        return Err(field.error("the repair is not after the failure", "an instant after `at`, or none"));
+        return Err(field.error("the repair is not after the failure", "a time after `at`, or remove until"));
     }
     let reconvergence = keys.take("reconvergence").map_or(Ok(RECONVERGENCE), |f| f.positive_span())?;
     Ok(FailEvent { at, fail: fail.text()?.to_owned(), until, reconvergence })
@@ -151,7 +155,7 @@ fn changes(
 ) -> Result<Vec<Setting>, InputError> {
     let entries = field.entries()?;
     if entries.is_empty() {
-        return Err(field.error("nothing is set", "set = { \"group.all.load.value\" = 0.8 }"));
+        return Err(field.error("the table is empty", "set = { \"group.all.load.value\" = 0.8 }"));
     }
     let one = |(key, value): (&str, Field<'_>)| setting(key, &value, context, sources);
     entries.into_iter().map(one).collect()
@@ -163,30 +167,30 @@ fn setting(
     context: &Context<'_>,
     sources: &mut Sources,
 ) -> Result<Setting, InputError> {
-    let fix = "group.NAME.load.value or group.NAME.sizes, of a group whose app is poisson or on_off";
+    let fix = "group.NAME.load.value or group.NAME.sizes of a group with the app poisson or on_off";
     let cannot = |what: String| Err(value.error(what, fix));
     let parts: Vec<&str> = key.split('.').collect();
     let (name, rest) = match &parts[..] {
         ["group", name, rest @ ..] => (*name, rest),
-        _ => return cannot(format!("{key:?} cannot change while a run goes on")),
+        _ => return cannot(format!("{key:?} cannot change during a run")),
     };
     match context.groups.map(|groups| groups.get(name)) {
-        Some(None) => return cannot(format!("there is no group {name:?}")),
+        Some(None) => return cannot(format!("unknown group {name:?}")),
         Some(Some(Some(group))) if group.app.part().open_loop().is_none() => {
-            return cannot(format!("group {name:?} offers no load that could change"));
+            return cannot(format!("group {name:?} has no load that could change"));
         }
         _ => {}
     }
     let new = match rest {
         ["load", "value"] => NewValue::Load(value.read::<f64, Share>()?),
         ["sizes"] => NewValue::Sizes(Box::new(sizes::read(value, sources)?)),
-        _ => return cannot(format!("{key:?} cannot change while a run goes on")),
+        _ => return cannot(format!("{key:?} cannot change during a run")),
     };
     Ok(Setting { group: name.to_owned(), value: new })
 }
 
 impl Event {
-    /// What fails, if something does.
+    /// Returns what fails, if the event is a failure.
     pub fn fails(&self) -> Option<&str> {
         match self {
             Self::Set(_) => None,
@@ -194,7 +198,7 @@ impl Event {
         }
     }
 
-    /// When it happens.
+    /// Returns the time of the event.
     pub fn at(&self) -> Span {
         match self {
             Self::Set(event) => event.at,

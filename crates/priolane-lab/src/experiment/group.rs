@@ -1,4 +1,4 @@
-//! `[[group]]`: hosts of one kind, what they send and to whom.
+//! `[[group]]`: a set of hosts, the flows that they send, and their destinations.
 
 use priolane_core::ids::{Class, HostId};
 use priolane_core::part::Part as _;
@@ -18,40 +18,40 @@ use super::service::{self, Service};
 /// A group of hosts and its traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// Its name, unique in the experiment.
+    /// Name, unique in the experiment.
     pub name: String,
     /// Its hosts.
     pub hosts: HostSet,
-    /// Whom it sends to.
+    /// Its destinations.
     #[serde(skip_serializing_if = "Target::is_nobody")]
     pub to: Target,
-    /// What starts flows.
+    /// The application that starts flows.
     #[serde(flatten)]
     pub app: App,
-    /// The class its flows ask for, 0 first; those of a flow list have their own.
+    /// Class that its flows request, 0 is the best; flows of a flow list have their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// What its flows or machines pay for.
+    /// Service that its flows or virtual machines pay for.
     #[serde(flatten)]
     pub service: Service,
-    /// How deadlines are made; its flows have those of their list, or none, without.
+    /// Deadlines of its flows; without it, flows have those of their flow list, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Deadline>,
-    /// What its applications do when they are told that a flow would run at a lower class than it asked for.
+    /// Reaction of its applications to a notice that a flow would run at a lower class than requested.
     #[serde(skip_serializing_if = "OnDowngrade::is_ignore")]
     pub on_downgrade: OnDowngrade,
-    /// The part of the run in which it starts flows; all of it without.
+    /// Part of the run in which it starts flows; `None` for all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<Active>,
 }
 
-/// A part of a run: its app begins at `from` as it would at the start of a run.
+/// A part of a run. The app starts at `from` as it otherwise would at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Active {
-    /// When it begins.
+    /// Start.
     #[serde(serialize_with = "as_text::span")]
     pub from: Span,
-    /// When it ends: the first instant at which no flow starts any more.
+    /// End: no flow starts at or after this time.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub until: Option<Span>,
 }
@@ -61,16 +61,16 @@ pub struct Active {
 pub enum HostSet {
     /// All hosts of the topology.
     All,
-    /// The first so many.
+    /// The first n hosts.
     First(u32),
-    /// Runs of hosts, both ends included, in the order written.
+    /// Ranges of hosts, both ends included, in the order written.
     Runs(Vec<(u16, u16)>),
 }
 
-/// Whom a group sends to.
+/// The destinations of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Nobody: it only receives.
+    /// None: the group only receives.
     Nobody,
     /// Every host of the topology.
     All,
@@ -79,7 +79,7 @@ pub enum Target {
 }
 
 impl Group {
-    /// A group that only receives.
+    /// Returns a group that only receives.
     fn receiving(name: &str, hosts: HostSet) -> Self {
         Self {
             name: name.to_owned(),
@@ -125,7 +125,8 @@ impl Serialize for Target {
 }
 
 impl HostSet {
-    /// The hosts of a topology with `count` hosts, in the order written; `Err` with the first that it lacks.
+    /// Returns the hosts in a topology with `count` hosts, in the order written; `Err` with the first that does not
+    /// exist.
     pub fn list(&self, count: u32) -> Result<Vec<HostId>, u32> {
         match self {
             Self::All => Ok((0..count).map(|h| HostId(h as u16)).collect()),
@@ -139,7 +140,7 @@ impl HostSet {
     }
 }
 
-/// Keys of groups whatever their app, those of all groups first.
+/// Keys of groups with any app; those of receiving groups first.
 const KEYS: &[&str] = &[
     "name",
     "scheme",
@@ -160,19 +161,19 @@ const KEYS: &[&str] = &[
     "resplit",
 ];
 
-/// Keys of all groups that send. They stay when one of their apps replaces another, and go with `app = "none"`.
+/// Keys of all groups that send. They are kept when one app replaces another, and removed with `app = "none"`.
 const SENDING: &[&str] = KEYS.split_at(4).1;
 
-/// A load is stated, or that of another group and perhaps a part of it.
+/// A load is given directly, or copied from another group and optionally scaled by `part`.
 const LOAD: Merge = Merge::of(&[LIKE, Replace::Stated(&["of"], &["like", "part"])]);
 
-/// What pairs keep of a base with another rule.
+/// Keys of pairs that are kept when the rule changes.
 const PAIRS: Merge = Merge::of(&[
     Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: Shared::Listed(&[]) },
     LIKE,
 ]);
 
-/// What is an alternative of what in a group.
+/// Alternative keys of a group.
 pub(super) const MERGE: Merge = Merge {
     rules: &[
         Replace::Kind {
@@ -201,15 +202,14 @@ pub(super) const MERGE: Merge = Merge {
     each: Some(&Merge::of(&[LIKE])),
 };
 
-/// Reads the name of one `[[group]]`; what is left is named after it: `group.all.load`, the form that sweeps and `--set`
-/// take.
+/// Reads the name of one `[[group]]` and renames the field after it: `group.all.load`, as in sweeps and `--set`.
 pub(super) fn name<'a>(field: &Field<'a>) -> Result<(String, Field<'a>), InputError> {
     let name_field = field.table()?.need("name", "name = \"all\"")?;
     let name = name_field.text()?.to_owned();
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if !plain || name.len() > 40 || ["global", "local"].contains(&name.as_str()) {
-        let fix = "1 to 40 letters, digits, `_` or `-`; not `global` or `local`";
-        return Err(name_field.error("this is no name for a group", fix));
+        let fix = "1 to 40 letters, digits, `_` or `-`, but not `global` or `local`";
+        return Err(name_field.error("the name is not a valid name of a group", fix));
     }
     let renamed = Field::new(format!("group.{name}"), field.node());
     Ok((name, renamed))
@@ -218,7 +218,7 @@ pub(super) fn name<'a>(field: &Field<'a>) -> Result<(String, Field<'a>), InputEr
 /// Reads one `[[group]]`, called `name`.
 ///
 /// # Errors
-/// All its mistakes; what depends on the app is not read where that is wrong.
+/// Returns all its mistakes. If the app is invalid, keys that depend on it are not read.
 pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Result<Group, InputError> {
     let mut keys = field.table()?;
     let mut found = Mistakes::new(&field.origin().file);
@@ -226,7 +226,7 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
     for (key, what) in [("scheme", "schemes that differ by group"), ("tiers", "tiers")] {
         if let Some(field) = keys.take(key) {
             let what = format!("{what} are not supported in this version");
-            found.add(field.error(what, "leave the key out"));
+            found.add(field.error(what, "Remove the key"));
         }
     }
     let hosts = found.keep(keys.need("hosts", "hosts = \"*\"").and_then(|field| hosts(&field)));
@@ -246,7 +246,7 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
         found.keep(keys.take("on_downgrade").map_or(Ok(OnDowngrade::Ignore), |f| notices::read(&f)));
     let active = found.keep(keys.take("active").map(|field| active(&field)).transpose());
     let service = found.keep(service::read(&mut keys));
-    // Which keys there are depends on what was read of the others.
+    // Which keys are allowed depends on the values of others.
     if found.is_empty() {
         found.keep(keys.finish());
     }
@@ -266,11 +266,11 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
     found.done(group)
 }
 
-/// The class that the flows of an app ask for.
+/// Reads the class that the flows of an app request.
 fn class(keys: &mut Reader<'_>, app: &App) -> Result<Option<Class>, InputError> {
     match (keys.take("class"), app.part().listed()) {
         (Some(field), Some(_)) => {
-            Err(field.error("flows of a list have classes of their own", "the list's column `class`"))
+            Err(field.error("flows of a list have their own classes", "the column `class` of the list"))
         }
         (None, Some(_)) => Ok(None),
         (field, _) => Ok(Some(field.map_or(Ok(0), |f| f.integer(0, 15))? as Class)),
@@ -285,14 +285,14 @@ fn active(field: &Field<'_>) -> Result<Active, InputError> {
     keys.finish()?;
     match until_field {
         Some(field) if until.is_some_and(|until| until <= from) => {
-            Err(field.error("this is not after `from`", "an instant after it, or none"))
+            Err(field.error("the time is not after `from`", "a later time, or remove until"))
         }
         _ => Ok(Active { from, until }),
     }
 }
 
 fn hosts(field: &Field<'_>) -> Result<HostSet, InputError> {
-    let fix = "\"*\", hosts such as \"0-15,20\", or a number: the first so many";
+    let fix = "\"*\", hosts such as \"0-15,20\", or a number for the first hosts";
     let Ok(text) = field.text() else {
         return field
             .integer(1, 65_536)
@@ -314,7 +314,7 @@ fn hosts(field: &Field<'_>) -> Result<HostSet, InputError> {
             None => {
                 return Err(field.error(
                     format!(
-                        "{:?} is no host or run of hosts",
+                        "{:?} is not a host or range of hosts",
                         part.trim().chars().take(40).collect::<String>()
                     ),
                     fix,

@@ -1,6 +1,6 @@
-//! `like`: the key by which a value names the group that it is copied from.
+//! `like`: the key that names the group from which a value is copied.
 
 use priolane_source::Replace;
 
-/// A value that is copied from another group replaces the one that stood there.
+/// A value copied from another group replaces the previous one.
 pub(super) const LIKE: Replace = Replace::Replaces("like");

@@ -9,40 +9,40 @@ use priolane_source::{Field, InputError, Merge, Own, Replace, SIZE_LIMIT, Shared
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-/// The network, as the file states it.
+/// The network as given in the file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Network {
     /// Its switches and links.
     #[serde(flatten)]
     pub spec: TopologySpec,
-    /// How one of several equal paths is taken.
+    /// Selection among equal-cost paths.
     pub paths: Paths,
 }
 
-/// How one of several equal paths is taken.
+/// Selection among equal-cost paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Paths {
-    /// By a hash of entropy drawn for each flow.
+    /// By a hash (ECMP) of entropy drawn for each flow.
     Hashed,
-    /// Path `entropy mod choices`: a pair's own `path` where it is stated, else drawn for each flow.
+    /// Path `entropy mod choices`: a pair's own `path` if given, else drawn for each flow.
     Pinned,
-    /// Path `splitmix64(flow) mod choices`, with the flow's place in the list.
+    /// Path `splitmix64(flow) mod choices`, with the flow's index in the list.
     Splitmix64,
     /// Path `(d - s - 1) mod racks mod choices` from rack s to rack d.
     Racks,
-    /// Each packet by itself, at every switch with a choice at random.
+    /// Per packet, at random at every switch with a choice.
     Spray,
-    /// Each packet by itself, in turns at every switch with a choice.
+    /// Per packet, round robin at every switch with a choice.
     RoundRobin,
-    /// Each packet by itself, by what waits at the ports of every switch with a choice.
+    /// Per packet, by the queue lengths of the ports at every switch with a choice (DRILL).
     Drill,
 }
 
 impl Network {
-    /// The network itself.
+    /// Builds the network.
     ///
     /// # Errors
-    /// What is wrong with its numbers or its file.
+    /// Returns an error if its numbers or its file are invalid.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         let path_choice = match self.paths {
             Paths::Hashed => PathChoice::Hashed,
@@ -55,7 +55,7 @@ impl Network {
     }
 }
 
-/// What a network keeps of a base of another kind.
+/// Keys of a network that are kept when its kind changes.
 pub(super) const MERGE: Merge = Merge::of(&[Replace::Kind {
     tag: "kind",
     default: None,
@@ -75,13 +75,18 @@ pub(super) fn network(field: &Field<'_>, sources: &mut Sources) -> Result<Networ
     Ok(Network { spec, paths })
 }
 
-/// Reads `[frame]`; keys left out are those of Ethernet.
+/// Reads `[frame]`; omitted keys have the values of Ethernet.
 pub(super) fn frame(field: &Field<'_>) -> Result<Frame, InputError> {
     let mut keys = field.table()?;
     let mut size = |key, default: u16| match keys.take(key) {
         None => Ok(default),
         Some(field) => {
-            let too_long = |_| field.error("this is more than a packet's 65535 bytes", "such as \"1500B\"");
+            let too_long = |_| {
+                field.error(
+                    "the size is above 65535 bytes, the largest packet",
+                    "a smaller size, such as \"1500B\"",
+                )
+            };
             u16::try_from(field.bytes()?).map_err(too_long)
         }
     };
@@ -113,7 +118,7 @@ pub(super) fn frame(field: &Field<'_>) -> Result<Frame, InputError> {
     Ok(frame)
 }
 
-/// A frame as files state it.
+/// Serializes a frame as in files.
 pub(super) fn frame_text<S: Serializer>(frame: &Frame, s: S) -> Result<S::Ok, S::Error> {
     let mut out = s.serialize_struct("frame", 7)?;
     let Frame { mtu, header, link, minimum, gap, ack, syn } = *frame;

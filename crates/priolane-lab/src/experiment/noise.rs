@@ -1,24 +1,24 @@
-//! `delay_noise = { trace = "host", scale = 1 }`: what hosts add by mistake to the delays that they measure.
+//! `delay_noise = { trace = "host", scale = 1 }`: measurement error that hosts add to delays.
 
 use priolane_core::noise::{DelayNoise, NoiseError};
 use priolane_source::csv::{Columns, Header, Lines, shown};
 use priolane_source::{Field, InputError, Sources};
 use serde::Serialize;
 
-/// The largest trace, in bytes.
+/// Maximum size of a trace, in bytes.
 const MAX_TRACE: u64 = 1024 * 1024;
 
-/// The shipped trace.
+/// The shipped trace: name and text.
 const SHIPPED: (&str, &str) = ("host", include_str!("../../data/delay_noise_host.csv"));
 
 const COLUMNS: Columns = Columns { names: &["ns", "cdf"], required: 2 };
 
-/// A distribution of errors, and where it is from.
+/// A distribution of errors and its source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Noise {
-    /// The name of the shipped trace, or a path.
+    /// Name of the shipped trace, or a path.
     pub trace: String,
-    /// What its delays are multiplied by.
+    /// Factor on the delays of the trace.
     pub scale: f64,
     /// The distribution.
     #[serde(skip)]
@@ -41,10 +41,10 @@ pub(super) fn read(field: &Field<'_>, sources: &mut Sources) -> Result<Noise, In
     Ok(Noise { trace, scale, law })
 }
 
-/// The distribution of the shipped trace `host`, or of the file at that path.
+/// Returns the distribution of the shipped trace `host`, or of the file at that path.
 ///
 /// # Errors
-/// If it cannot be read or is no distribution.
+/// Returns an error if the file cannot be read or is not a distribution.
 pub fn load(name_or_path: &str, scale: f64) -> Result<DelayNoise, InputError> {
     if name_or_path == SHIPPED.0 {
         return parse(name_or_path, SHIPPED.1, scale);
@@ -62,7 +62,7 @@ fn parse(file: &str, text: &str, scale: f64) -> Result<DelayNoise, InputError> {
         let number = |column: usize| {
             row[column].parse::<f64>().map_err(|_| {
                 let what = format!("{} is not a number", shown(row[column]));
-                lines.error(COLUMNS.names[column], what, "write a plain number such as 194 or 0.5")
+                lines.error(COLUMNS.names[column], what, "a plain number such as 194 or 0.5")
             })
         };
         points.push((number(0)? * 1e-9, number(1)?));
@@ -73,6 +73,12 @@ fn parse(file: &str, text: &str, scale: f64) -> Result<DelayNoise, InputError> {
             NoiseError::Falls(at) => numbers.get(at).copied(),
             _ => None,
         };
-        InputError::new(file, line, "", error.to_string(), "rows of growing ns and cdf, the last with cdf 1")
+        InputError::new(
+            file,
+            line,
+            "",
+            error.to_string(),
+            "rows with increasing ns and cdf, the last with cdf 1",
+        )
     })
 }

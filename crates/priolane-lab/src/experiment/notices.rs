@@ -1,5 +1,5 @@
-//! `on_downgrade`: what the applications of a group do when they are told that a flow would run at a lower class than it
-//! asked for (docs/assumptions.md#on-downgrade).
+//! `on_downgrade`: reaction of a group's applications to a notice that a flow would run at a lower class than requested
+//! (docs/assumptions.md#on-downgrade).
 
 use priolane_core::units::Span;
 use priolane_sim::scenario;
@@ -9,49 +9,49 @@ use serde::Serialize;
 
 use super::like::LIKE;
 
-/// What the applications of a group do about a notice.
+/// The reaction of a group's applications to a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum OnDowngrade {
-    /// Nothing.
+    /// The notice is ignored.
     #[default]
     Ignore,
-    /// They hold the flow back and ask again.
+    /// The flow is deferred and requests admission again.
     Defer {
-        /// For how long.
+        /// Delay until the next request.
         #[serde(serialize_with = "as_text::span")]
         by: Span,
-        /// How often at most.
+        /// Maximum number of deferrals.
         times: u32,
     },
-    /// Less urgent flows to the same destination ask for no higher class.
+    /// Less urgent flows to the same destination request no higher class.
     Reclassify {
-        /// For how long.
+        /// Duration of the reaction.
         #[serde(serialize_with = "as_text::span")]
         lasts: Span,
     },
 }
 
-/// What is done, each with what it is where the file says no more, and how its keys are read.
+/// The reactions: word, value with default keys, and reader of the keys.
 const KINDS: [(&str, (OnDowngrade, ReadKeys<OnDowngrade>)); 3] = [
     ("ignore", (OnDowngrade::Ignore, |_| Ok(OnDowngrade::Ignore))),
     ("defer", (OnDowngrade::Defer { by: BY, times: 1 }, defer)),
     ("reclassify", (OnDowngrade::Reclassify { lasts: LASTS }, reclassify)),
 ];
 
-/// How long a flow is held back where the file does not say it.
+/// Default delay of a deferred flow.
 const BY: Span = Span::from_us(100);
 
-/// How long flows ask for no higher class where the file does not say it.
+/// Default duration of reclassification.
 const LASTS: Span = Span::from_ms(1);
 
 impl OnDowngrade {
-    /// Whether nothing is done.
+    /// Whether notices are ignored.
     pub(crate) fn is_ignore(&self) -> bool {
         *self == Self::Ignore
     }
 
-    /// The same for the simulator.
+    /// Converts to the simulator's type.
     pub fn resolved(self) -> scenario::OnDowngrade {
         match self {
             Self::Ignore => scenario::OnDowngrade::Ignore,

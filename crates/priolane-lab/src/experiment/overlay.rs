@@ -1,7 +1,7 @@
-//! Changing a tree by dotted keys: sweeps, `--set`, `[quick]` and `[full]`.
+//! Changes a tree by dotted keys, for sweeps, `--set`, `[quick]` and `[full]`.
 //!
-//! A segment that follows a list names the item whose `name` it is (`group.all.load.value`). A segment with a
-//! dot in it is quoted (`scheme.dctcp.port.ecn.at."2.5Gbps"`).
+//! A segment after a list selects the item of that `name` (`group.all.load.value`). A segment that contains a dot is
+//! quoted (`scheme.dctcp.port.ecn.at."2.5Gbps"`).
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use priolane_source::{InputError, Merge, Mistakes, Node, Origin, Table, Value};
 
 use super::{MERGE, group};
 
-/// The segments of a dotted key; `None` if there is an empty one or a quote without end.
+/// Returns the segments of a dotted key; `None` if one is empty or a quote is not closed.
 pub fn segments(key: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     let mut rest = key;
@@ -32,19 +32,18 @@ pub fn segments(key: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Lays `node` over what stands at the dotted `key`: tables merge, anything else replaces, and alternatives of what is
-/// stated go.
+/// Sets the dotted `key` to `node`: tables are merged, other values replaced, and alternatives of the new keys removed.
 pub fn set(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
     let path = segments(key).ok_or_else(|| {
-        node.origin.error(key, "this is no dotted key", "a key such as group.all.load.value")
+        node.origin.error(key, "the key is not a dotted key", "a key such as group.all.load.value")
     })?;
-    lay(root, &MERGE, Change { path: &path, key, node })
+    merge_at(root, &MERGE, Change { path: &path, key, node })
 }
 
-/// Lays each value over what stands at its key.
+/// Sets each key to its value.
 ///
 /// # Errors
-/// All those of [`set`].
+/// Returns all errors of [`set`].
 pub fn set_all<'n>(
     root: &mut Table,
     all: impl IntoIterator<Item = (&'n str, &'n Node)>,
@@ -55,14 +54,14 @@ pub fn set_all<'n>(
     found.finish()
 }
 
-/// Those keys first that decide which other keys there are: what is stated together does not depend on its order.
+/// Sorts keys that can remove others first, so that the result does not depend on the order in which they are written.
 pub fn in_order<'n>(all: impl IntoIterator<Item = (&'n str, &'n Node)>) -> Vec<(&'n str, &'n Node)> {
     let (mut first, then): (Vec<_>, Vec<_>) = all.into_iter().partition(|(key, _)| decides(key));
     first.extend(then);
     first
 }
 
-/// Whether stating `key` may remove others.
+/// Whether setting `key` may remove other keys.
 fn decides(key: &str) -> bool {
     let path = segments(key).unwrap_or_default();
     let Some((last, parents)) = path.split_last() else { return false };
@@ -77,23 +76,23 @@ fn decides(key: &str) -> bool {
     merge.decides(last)
 }
 
-/// What is laid over a tree, and where.
+/// A value to set in a tree, and its position.
 #[derive(Clone, Copy)]
 struct Change<'c> {
-    /// The segments that are left.
+    /// The remaining segments.
     path: &'c [String],
-    /// All of them as written, for messages.
+    /// The complete key as written, for messages.
     key: &'c str,
     node: &'c Node,
 }
 
-fn lay(table: &mut Table, merge: &Merge, change: Change<'_>) -> Result<(), InputError> {
+fn merge_at(table: &mut Table, merge: &Merge, change: Change<'_>) -> Result<(), InputError> {
     let Change { path, key, node } = change;
     let (segment, rest) = path.split_first().expect("invariant: a key has at least one segment");
     let inner = merge.under(segment);
     match table.get_mut(segment) {
         Some(Node { value: Value::Table(here), .. }) if !rest.is_empty() => {
-            lay(here, inner, Change { path: rest, ..change })
+            merge_at(here, inner, Change { path: rest, ..change })
         }
         Some(Node { value: Value::List(items), .. }) if !rest.is_empty() => {
             let name = &rest[0];
@@ -104,13 +103,13 @@ fn lay(table: &mut Table, merge: &Merge, change: Change<'_>) -> Result<(), Input
                     Ok(())
                 }
                 (Some(Node { value: Value::Table(here), .. }), rest) => {
-                    lay(here, inner, Change { path: rest, ..change })
+                    merge_at(here, inner, Change { path: rest, ..change })
                 }
                 _ => Err(no_item(node, key, segment, name)),
             }
         }
         Some(other) if !rest.is_empty() => {
-            let what = format!("`{segment}` is {}, so nothing can be set in it", other.value.kind());
+            let what = format!("`{segment}` is {}, so it has no keys", other.value.kind());
             Err(node.origin.error(key, what, "the dotted key of a value of this file"))
         }
         _ => {
@@ -128,15 +127,15 @@ fn lay(table: &mut Table, merge: &Merge, change: Change<'_>) -> Result<(), Input
 }
 
 impl Axis {
-    /// Whether its values set several keys each, and have labels.
+    /// Whether its values set several keys each and have labels.
     pub(crate) fn is_labelled(&self) -> bool {
         self.values.iter().any(|value| label(value).is_some())
     }
 
-    /// Keeps the value of the label `wanted` only.
+    /// Keeps only the value with the label `wanted`.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is none.
     pub(crate) fn keep_label(&mut self, wanted: &Node) -> Result<(), InputError> {
         let wanted_json = wanted.value.to_json();
         let labels: Vec<String> =
@@ -144,7 +143,7 @@ impl Axis {
         let is_wanted = |value: &&Node| label(value).is_some_and(|node| node.value.to_json() == wanted_json);
         let kept: Vec<Node> = self.values.iter().filter(is_wanted).cloned().collect();
         if kept.is_empty() {
-            let what = format!("no point of the sweep has the label {wanted_json}");
+            let what = format!("the sweep has no point with the label {wanted_json}");
             return Err(wanted.origin.error(&self.key, what, format!("one of {}", labels.join(", "))));
         }
         self.values = kept;
@@ -152,7 +151,7 @@ impl Axis {
     }
 }
 
-/// The name of a swept table that sets several keys together: its `label`.
+/// Returns the `label` of a swept table that sets several keys together.
 pub(crate) fn label(node: &Node) -> Option<&Node> {
     match &node.value {
         Value::Table(table) => table.get(LABEL),
@@ -163,7 +162,7 @@ pub(crate) fn label(node: &Node) -> Option<&Node> {
 /// The key of a [`label`].
 const LABEL: &str = "label";
 
-/// Lays a value of the swept `key` over the tree: where it has a label, each of its other keys, which are dotted.
+/// Sets a value of the swept `key`; a value with a label sets each of its other keys, which are dotted.
 pub(crate) fn set_point(root: &mut Table, key: &str, node: &Node) -> Result<(), InputError> {
     match &node.value {
         Value::Table(together) if label(node).is_some() => {
@@ -174,8 +173,8 @@ pub(crate) fn set_point(root: &mut Table, key: &str, node: &Node) -> Result<(), 
 }
 
 fn no_item(node: &Node, key: &str, list: &str, name: &str) -> InputError {
-    let what = format!("no `{list}` has the name {name:?}");
-    node.origin.error(key, what, format!("{list}.NAME.key, with a name that the file gives a {list}"))
+    let what = format!("unknown {list} {name:?}");
+    node.origin.error(key, what, format!("{list}.NAME.key with the name of a {list} of the file"))
 }
 
 fn is_named(item: &Node, name: &str) -> bool {
@@ -183,8 +182,8 @@ fn is_named(item: &Node, name: &str) -> bool {
     matches!(table.get("name").map(|n| &n.value), Some(Value::Text(text)) if text == name)
 }
 
-/// Replaces each `KEY = { like = "NAME", ... }` of a group by the KEY of the group NAME with what else is stated laid
-/// over it, and multiplies the `value` of each load with its `part`, its share of what all such groups offer.
+/// Replaces each `KEY = { like = "NAME", ... }` of a group by the KEY of the group NAME with the other keys merged over
+/// it. Multiplies the `value` of each load by its `part`, its fraction of the load of all such groups.
 pub fn follow(root: &mut Table) -> Result<(), InputError> {
     let Some(Node { value: Value::List(groups), .. }) = root.get_mut("group") else { return Ok(()) };
     let before = groups.clone();
@@ -193,14 +192,14 @@ pub fn follow(root: &mut Table) -> Result<(), InputError> {
         let keys: Vec<String> = group.entries().map(|(key, _)| key.to_owned()).collect();
         for key in keys {
             let node = group.get_mut(&key).expect("invariant: one of its keys");
-            liken(&key, node, &before)?;
+            copy_from_group(&key, node, &before)?;
             part(&key, node)?;
         }
     }
     Ok(())
 }
 
-fn liken(key: &str, node: &mut Node, groups: &[Node]) -> Result<(), InputError> {
+fn copy_from_group(key: &str, node: &mut Node, groups: &[Node]) -> Result<(), InputError> {
     let Value::Table(own) = &mut node.value else { return Ok(()) };
     let Some(like) = own.remove("like") else { return Ok(()) };
     let named = match &like.value {
@@ -213,8 +212,12 @@ fn liken(key: &str, node: &mut Node, groups: &[Node]) -> Result<(), InputError> 
     });
     let follows = |theirs: &&Node| matches!(&theirs.value, Value::Table(t) if t.get("like").is_some());
     let Some(theirs) = theirs.filter(|theirs| !follows(theirs)) else {
-        let what = format!("no group of that name states a `{key}` of its own");
-        return Err(like.origin.error(&format!("group.{key}.like"), what, "the name of a group that does"));
+        let what = format!("no group of that name has its own `{key}`");
+        return Err(like.origin.error(
+            &format!("group.{key}.like"),
+            what,
+            "the name of a group with its own key",
+        ));
     };
     let mut merged = theirs.clone();
     if !own.is_empty() {
@@ -235,7 +238,7 @@ fn part(key: &str, node: &mut Node) -> Result<(), InputError> {
     let share = number(&part.value).filter(|share| *share > 0.0 && *share <= 1.0);
     let Some(share) = share else {
         let fix = "a share above 0 and at most 1, such as 0.5";
-        return Err(part.origin.error("group.load.part", "this is no part of a load", fix));
+        return Err(part.origin.error("group.load.part", "the value is not a part of a load", fix));
     };
     if let Some(value) = load.get_mut("value")
         && let Some(whole) = number(&value.value)
@@ -245,7 +248,7 @@ fn part(key: &str, node: &mut Node) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Where the value of the dotted `key` stands, or the innermost table around it.
+/// Returns the origin of the value at the dotted `key`, or of the innermost table around it.
 pub(crate) fn locate(root: &Table, key: &str) -> Option<Origin> {
     let path = segments(key)?;
     let mut found = None;
@@ -265,14 +268,14 @@ pub(crate) fn locate(root: &Table, key: &str) -> Option<Origin> {
     found
 }
 
-/// Takes `[quick]` and `[full]` out of `root` and lays the one named over it.
+/// Removes `[quick]` and `[full]` from `root` and applies the one named `wanted`.
 pub(crate) fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), InputError> {
     for name in ["quick", "full"] {
         let Some(node) = root.remove(name) else { continue };
         let Value::Table(overrides) = &node.value else {
             return Err(node.origin.error(
                 name,
-                "this is not a table",
+                "the value is not a table",
                 "dotted overrides such as \"time.measure\" = \"2s\"",
             ));
         };
@@ -292,14 +295,18 @@ pub(crate) struct Axis {
     pub values: Vec<Node>,
 }
 
-/// Takes `[sweep]` out of `root`.
+/// Removes `[sweep]` from `root` and returns its axes.
 pub(crate) fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
     let Some(node) = root.remove("sweep") else { return Ok(Vec::new()) };
     let mut axes = Vec::new();
     let mut found = Mistakes::new(&node.origin.file);
     match &node.value {
         Value::Table(table) => collect(table, "", &mut axes, &mut found),
-        _ => found.add(node.origin.error("sweep", "this is not a table", "dotted keys and lists of values")),
+        _ => found.add(node.origin.error(
+            "sweep",
+            "the value is not a table",
+            "dotted keys and lists of values",
+        )),
     }
     found.each(&axes, |axis| {
         sweepable(&axis.key, axis.values.first().map_or(&node.origin, |value| &value.origin))?;
@@ -322,7 +329,7 @@ fn sweepable(key: &str, origin: &Origin) -> Result<(), InputError> {
     Err(origin.error(&format!("sweep.{key}"), what, "a key of the network, traffic or a scheme"))
 }
 
-/// What is the same at all points of a sweep.
+/// Keys that cannot be swept.
 const NOT_SWEPT: [&str; 10] =
     ["title", "paper", "figure", "quote", "assumptions", "schemes", "seeds", "metrics", "panel", "claim"];
 
@@ -344,7 +351,7 @@ fn collect(table: &Table, path: &str, axes: &mut Vec<Axis>, found: &mut Mistakes
                 }
             }
             other => {
-                let what = format!("this is {}", other.kind());
+                let what = format!("the value is {}", other.kind());
                 found.add(wrong(node, &what, "a list of values in brackets"));
             }
         }

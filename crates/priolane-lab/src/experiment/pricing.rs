@@ -1,4 +1,4 @@
-//! `[price]`: what machines and flows pay (PACCP §IV).
+//! `[price]`: prices of virtual machines and flows (PACCP §IV).
 
 use priolane_core::price::fbp::Prices;
 use priolane_core::price::tariff::{Charge, Tariff};
@@ -6,42 +6,42 @@ use serde::Serialize;
 
 use priolane_source::{Field, InputError, Reader};
 
-/// Largest price.
+/// Maximum price.
 const MAX_PRICE: f64 = 1e12;
 
-/// P1 over P0 where no P1 is stated (PACCP §V-B).
+/// Default of P1 / P0 (PACCP §V-B).
 const P1_OVER_P0: f64 = 0.6;
 
-/// Bits that P2 is a price of.
+/// Unit of P2, in bits.
 const GIGABIT: f64 = 1e9;
 
 /// Prices in one currency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Price {
-    /// P0: a machine's, per second.
+    /// P0: price of a virtual machine, per second.
     pub p0: f64,
-    /// P1: a machine's (VBP), per second and unit of weight above 1.
+    /// P1: price of a virtual machine (VBP), per second and unit of weight above 1.
     pub p1: f64,
-    /// P2: a machine's (VBP), per gigabit.
+    /// P2: price of a virtual machine (VBP), per gigabit.
     pub p2: f64,
-    /// P0s: a flow's (FBP) that is more than best effort, per second.
+    /// P0s: price of a flow (FBP) above best effort, per second.
     pub p0s: f64,
-    /// P1s: a flow's, per second and unit of weight above 1.
+    /// P1s: price of a flow, per second and unit of weight above 1.
     pub p1s: f64,
-    /// P2s: a flow's, per gigabit.
+    /// P2s: price of a flow, per gigabit.
     pub p2s: f64,
-    /// Which bits P2 and P2s count.
+    /// The bits to which P2 and P2s apply.
     #[serde(serialize_with = "charge_text")]
     pub charge: Charge,
 }
 
 impl Price {
-    /// The tariff of machines that pay for their flows.
+    /// Returns the tariff of virtual machines that pay for their flows (VBP).
     pub fn machines(&self) -> Tariff {
         Tariff { p0: self.p0, p1: self.p1, p2: self.p2 / GIGABIT, charge: self.charge }
     }
 
-    /// The prices of machines whose flows pay for themselves.
+    /// Returns the prices of virtual machines whose flows pay for themselves (FBP).
     pub fn flows(&self) -> Prices {
         let flow = Tariff { p0: self.p0s, p1: self.p1s, p2: self.p2s / GIGABIT, charge: self.charge };
         Prices { upfront: self.p0, flow }
@@ -56,10 +56,10 @@ fn charge_text<S: serde::Serializer>(charge: &Charge, s: S) -> Result<S::Ok, S::
     })
 }
 
-/// Reads `[price]`. Left out, P1 is 0.6 P0, P2 and P0s are 0, P1s is P1 and P2s is P2.
+/// Reads `[price]`. Defaults: P1 is 0.6 P0; P2 and P0s are 0; P1s is P1; P2s is P2.
 pub(super) fn price(field: &Field<'_>) -> Result<Price, InputError> {
     let mut keys = field.table()?;
-    let need = keys.need("p0", "p0 = 1.0: what a machine pays per second")?;
+    let need = keys.need("p0", "p0 = 1.0: the price of a machine per second")?;
     let p0 = amount(&need)?;
     let mut or = |key, other| optional(&mut keys, key).map(|price| price.unwrap_or(other));
     let p1 = or("p1", P1_OVER_P0 * p0)?;
@@ -80,5 +80,5 @@ fn amount(field: &Field<'_>) -> Result<f64, InputError> {
     if (0.0..=MAX_PRICE).contains(&price) {
         return Ok(price);
     }
-    Err(field.error(format!("a price of {price}"), "a price of zero or more"))
+    Err(field.error(format!("the price {price} is out of range"), "a price of at least zero"))
 }

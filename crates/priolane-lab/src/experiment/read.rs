@@ -1,4 +1,4 @@
-//! Reading an experiment file: it reads every part that it can, and reports all mistakes at once.
+//! Reads an experiment file. Reads as many parts as possible and reports all mistakes at once.
 
 use std::collections::HashSet;
 
@@ -16,13 +16,13 @@ use super::{
 };
 use crate::assumptions;
 
-/// Most groups of an experiment.
+/// Maximum number of groups of an experiment.
 const MAX_GROUPS: usize = 10_000;
 
-/// Reads the experiment in `root`, the tree of the file `file`, at one point: no sweep and no overlay is left.
+/// Reads the experiment in `root`, the tree of the file `file`, at one point: without sweeps and overlays.
 ///
 /// # Errors
-/// All mistakes of the file that do not follow from others.
+/// Returns all mistakes of the file, except consequences of other mistakes.
 pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, InputError> {
     let origin = Origin { file: file.into(), line: Some(1) };
     let mut keys = Reader::new(root, "", &origin);
@@ -44,13 +44,13 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
         Some(field) => found.keep(evaluation::metrics(&field, &names)),
     };
     names.learn(metrics.as_ref(), sampling.as_ref().and_then(|sampling| sampling.admission_every));
-    let panels = list(&mut found, keys.take("panel"), |field| evaluation::panel(field, &names));
+    let panels = list(&mut found, keys.take("panel"), |field| evaluation::panel(field, &names, &mut sources));
     let paper = words.as_ref().and_then(|words| words.paper.as_deref());
     let claims = list(&mut found, keys.take("claim"), |field| claims::claim(field, &names, paper));
     found.keep(keys.finish());
     let experiment = (|| {
         let Traffic { time, groups, events, controls } = traffic;
-        let Words { title, paper, figure, quote, assumptions } = words?;
+        let Description { title, paper, figure, quote, assumptions } = words?;
         let Hosts { frame, host_delay, delay_noise, clock_error, price } = hosts?;
         let Sampling { sample_every, rates_every, admission_every, tie_shuffle } = sampling?;
         Some(Experiment {
@@ -90,8 +90,8 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     Ok(Read { experiment, schemes })
 }
 
-/// What an experiment says of itself.
-struct Words {
+/// The descriptive keys of an experiment.
+struct Description {
     title: String,
     paper: Option<String>,
     figure: Option<String>,
@@ -99,22 +99,28 @@ struct Words {
     assumptions: Vec<&'static str>,
 }
 
-fn words(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Words> {
+fn words(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Description> {
     let text = |field: Option<Field<'_>>| field.map(|f| f.text().map(str::to_owned)).transpose();
     if let Some(field) = keys.take("flows") {
-        found.add(field.error("a number of flows belongs into `time`", "time = { flows = 1000 }"));
+        found.add(field.error("the number of flows belongs in `time`", "time = { flows = 1000 }"));
     }
     let title = found
         .keep(keys.need("title", "title = \"What this shows\"").and_then(|f| f.text().map(str::to_owned)));
     let [paper, figure, quote] = ["paper", "figure", "quote"].map(|key| found.keep(text(keys.take(key))));
     let assumptions = found.keep(keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f)));
-    Some(Words { title: title?, paper: paper?, figure: figure?, quote: quote?, assumptions: assumptions? })
+    Some(Description {
+        title: title?,
+        paper: paper?,
+        figure: figure?,
+        quote: quote?,
+        assumptions: assumptions?,
+    })
 }
 
-/// What is sent and when; `None` for what could not be read.
+/// The traffic of an experiment; `None` for parts that could not be read.
 struct Traffic {
     time: Option<Timing>,
-    /// By name; `None` for a group with a mistake, and in place of all where not even names could be told.
+    /// By name; `None` for an invalid group, and `None` as a whole if some names could not be read.
     groups: Option<IndexMap<String, Option<Group>>>,
     events: Option<Vec<super::Event>>,
     controls: Option<Vec<super::ControlText>>,
@@ -145,7 +151,9 @@ fn groups(
 ) -> Option<IndexMap<String, Option<Group>>> {
     let tables = found.keep(field.filled_list())?;
     if tables.len() > MAX_GROUPS {
-        found.add(field.error(format!("{} groups", tables.len()), format!("at most {MAX_GROUPS}")));
+        found.add(
+            field.error(format!("there are {} groups", tables.len()), format!("at most {MAX_GROUPS} groups")),
+        );
         return None;
     }
     let mut groups = IndexMap::new();
@@ -160,23 +168,23 @@ fn groups(
             }
         };
         if groups.contains_key(&name) {
-            let what = format!("a second group is called {name:?}");
-            return Err(table.error(what, "a name of its own"));
+            let what = format!("a second group has the name {name:?}");
+            return Err(table.error(what, "a different name for each group"));
         }
         let group = group::group(&keys, &name, sources);
         groups.insert(name, group.as_ref().ok().cloned());
         group.map(drop)
     });
-    // Where not all were looked at, no name is known to be missing.
+    // If not all groups were read, no name can be reported as missing.
     (named && (read.len() == count || groups.len() == count)).then_some(groups)
 }
 
 /// Reads `[topology]`.
 fn topology(keys: &mut Reader<'_>, sources: &mut Sources) -> Result<super::Network, InputError> {
-    network::network(&keys.need("topology", "[topology] kind = \"leaf_spine\" and its keys")?, sources)
+    network::network(&keys.need("topology", "[topology] with kind = \"leaf_spine\" and its keys")?, sources)
 }
 
-/// What goes for all hosts.
+/// Settings that apply to all hosts.
 struct Hosts {
     frame: Frame,
     host_delay: Span,
@@ -200,7 +208,7 @@ fn hosts(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> 
     })
 }
 
-/// What is read off a run, how often, and the order of what is simultaneous.
+/// Sampling intervals, and the order of simultaneous events.
 struct Sampling {
     sample_every: Option<Span>,
     rates_every: Option<Span>,
@@ -224,13 +232,13 @@ fn sampling(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Sampling> {
 fn list<T>(
     found: &mut Mistakes,
     field: Option<Field<'_>>,
-    read: impl Fn(&Field<'_>) -> Result<T, InputError>,
+    mut read: impl FnMut(&Field<'_>) -> Result<T, InputError>,
 ) -> Vec<T> {
     let items = found.keep(field.map_or(Ok(Vec::new()), |field| field.list()));
     found.each(items.into_iter().flatten(), |item| read(&item))
 }
 
-/// Groups that groups send to must exist.
+/// Checks that the destination groups exist.
 fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
     let names: HashSet<&str> = experiment.groups.iter().map(|group| group.name.as_str()).collect();
     let mut found = Mistakes::new(experiment.sources.experiment());
@@ -243,12 +251,12 @@ fn targets(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
         let origin = overlay::locate(root, &key).unwrap_or(Origin { file: "".into(), line: None });
         let names: Vec<&str> = experiment.groups.iter().take(30).map(|g| g.name.as_str()).collect();
         let fix = format!("\"*\" for every host, or one of the groups {}", names.join(", "));
-        Err(origin.error(&key, format!("there is no group {to:?}"), fix))
+        Err(origin.error(&key, format!("unknown group {to:?}"), fix))
     });
     found.finish()
 }
 
-/// Some group sends, and no class of flows is of groups that only receive.
+/// Checks that some group sends, and that no class consists of groups that only receive.
 fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
     let mut found = Mistakes::new(experiment.sources.experiment());
     let mut fault = |key: &str, what: String, fix: &str| {
@@ -258,26 +266,27 @@ fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
     let senders = experiment.groups.iter().filter(|group| group.app.part().sends());
     let senders: HashSet<&str> = senders.map(|group| group.name.as_str()).collect();
     if senders.is_empty() {
-        let fix = "an app other than \"none\" in one of them";
-        fault("group", "no group sends anything".to_owned(), fix);
+        let fix = "an app other than \"none\" in one of the groups";
+        fault("group", "no group sends flows".to_owned(), fix);
     }
     for class in &experiment.metrics.classes {
         if !class.group.is_empty() && !class.group.iter().any(|group| senders.contains(group.as_str())) {
             let key = format!("metrics.classes.{}.group", class.name);
-            let what = format!("group {} sends nothing, so no flow is of this class", class.group.join(", "));
+            let what =
+                format!("group {} sends no flows, so no flow is in this class", class.group.join(", "));
             fault(&key, what, "a group that sends");
         }
     }
     found.finish()
 }
 
-/// What is sent is known from reports of senders.
+/// Charges for sent bits require reports of senders.
 fn metered(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
     let sent = experiment.price.is_some_and(|price| price.charge == Charge::Sent);
     if !sent || experiment.rates_every.is_some() {
         return Ok(());
     }
     let origin = overlay::locate(root, "price.charge").unwrap_or(Origin { file: "".into(), line: None });
-    let what = "what flows sent so far is known from their senders' reports, and there are none";
+    let what = "the bytes sent so far are known only from reports of the senders, which are off";
     Err(origin.error("price.charge", what, "rates_every = \"1ms\", or charge = \"reserved\""))
 }

@@ -1,7 +1,8 @@
-//! Readings of a paper. Where a paper is silent or says two things, its experiment file states each reading and one is run.
+//! Readings of a paper. If a paper is silent or ambiguous, its experiment file lists the possible readings, of which
+//! one is run.
 //!
 //! ```toml
-//! [reading.cross_rack]            # no `set`: the file as it stands, which leads
+//! [reading.cross_rack]            # no `set`: the unchanged file, the leading reading
 //! evidence = "Fig. 9 calls the mean FCT comparable, which it is only if every flow crosses the core."
 //! decides = "every reduction of mean FCT in Figs. 4, 9 and 13"
 //!
@@ -16,26 +17,26 @@ use serde::Serialize;
 
 use super::overlay;
 
-/// What a command takes for every reading, and no reading is called.
+/// The word by which a command selects every reading; not allowed as a name.
 const ALL: &str = "all";
 
 /// One reading of the paper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reading {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// What speaks for it, in a sentence.
+    /// Evidence for this reading, one sentence.
     pub evidence: String,
-    /// Which claims depend on it, in a sentence.
+    /// The claims that depend on it, one sentence.
     pub decides: String,
-    /// Whether it is the file as it stands.
+    /// Whether it is the file without changes.
     pub leads: bool,
 }
 
-/// Takes `[reading]` out of `root` and lays the keys of the reading `chosen` over it; without one, the file stays as it stands.
+/// Removes `[reading]` from `root` and applies the keys of the reading `chosen`, if any.
 ///
 /// # Errors
-/// All mistakes of the table; a name that is not a reading of the file; and those of [`overlay::set_all`].
+/// Returns all mistakes of the table, an error for an unknown reading, and those of [`overlay::set_all`].
 pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Result<Vec<Reading>, InputError> {
     let node = root.remove("reading");
     let fields = match &node {
@@ -47,13 +48,13 @@ pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Resul
     let mut set = None;
     for (name, field) in &fields {
         if *name == ALL {
-            found.add(field.error("`all` stands for every reading", "another name"));
+            found.add(field.error("the name `all` stands for all readings", "another name"));
         }
         let Some((reading, keys)) = found.keep(read(name, field)) else { continue };
         if reading.leads && all.iter().any(|other: &Reading| other.leads) {
             found.add(field.error(
-                "a second reading without `set`",
-                "set = { \"KEY\" = VALUE }, as only one reading is the file as it stands",
+                "another reading has no `set` either",
+                "set = { \"KEY\" = VALUE }, because only one reading can leave the file unchanged",
             ));
         }
         if chosen == Some(*name) {
@@ -72,12 +73,12 @@ pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Resul
     Ok(all)
 }
 
-/// A reading, and the dotted keys that it lays over the file.
+/// Reads a reading, and the dotted keys that it sets.
 fn read<'n>(name: &str, field: &Field<'n>) -> Result<(Reading, Option<&'n Table>), InputError> {
     let mut keys = field.table()?;
     let mut found = Mistakes::new(&field.origin().file);
     let evidence =
-        found.keep(sentence(&mut keys, "evidence", "evidence = \"What speaks for this reading.\""));
+        found.keep(sentence(&mut keys, "evidence", "evidence = \"The evidence for this reading.\""));
     let decides = found.keep(sentence(&mut keys, "decides", "decides = \"The claims that depend on it.\""));
     let set = found.keep(keys.take("set").map(|field| overlaid(&field)).transpose());
     found.keep(keys.finish());
@@ -100,9 +101,8 @@ fn sentence(keys: &mut Reader<'_>, key: &'static str, fix: &str) -> Result<Strin
 fn overlaid<'n>(field: &Field<'n>) -> Result<&'n Table, InputError> {
     match field.value() {
         Value::Table(table) if table.entries().len() > 0 => Ok(table),
-        _ => {
-            Err(field.error("this is not a table of dotted keys", "set = { \"group.all.load.value\" = 0.6 }"))
-        }
+        _ => Err(field
+            .error("the value is not a table of dotted keys", "set = { \"group.all.load.value\" = 0.6 }")),
     }
 }
 
@@ -110,8 +110,8 @@ fn unknown(file: &str, chosen: &str, all: &[Reading]) -> InputError {
     let origin = Origin { file: "--reading".into(), line: None };
     let names: Vec<&str> = all.iter().map(|reading| reading.name.as_str()).collect();
     let fix =
-        if names.is_empty() { "no --reading".to_owned() } else { format!("one of {}", names.join(", ")) };
-    origin.error(chosen, format!("{file} states no reading of that name"), fix)
+        if names.is_empty() { "Remove --reading".to_owned() } else { format!("one of {}", names.join(", ")) };
+    origin.error(chosen, format!("{file} has no reading of that name"), fix)
 }
 
 #[cfg(test)]
@@ -156,23 +156,23 @@ mod tests {
         let error = applied(FILE, Some("short")).unwrap_err();
         assert!(error.contains("--reading") && error.contains("one of stated, long"), "{error}");
         let error = applied("time = 1", Some("short")).unwrap_err();
-        assert!(error.contains("a.toml states no reading of that name"), "{error}");
+        assert!(error.contains("a.toml has no reading of that name"), "{error}");
         let text = "[reading.a]\nevidence = \" \"\nset = {}\nother = 1\n[reading.b]\ndecides = \"x\"\n";
         let error = applied(text, None).unwrap_err();
         for part in [
-            "`reading.a.evidence`: the text is empty",
+            "reading.a.evidence: the text is empty",
             "reading.a.decides",
-            "`reading.a.set`: this is not a table of dotted keys",
+            "reading.a.set: the value is not a table of dotted keys",
             "reading.a.other",
             "reading.b.evidence",
         ] {
             assert!(error.contains(part), "{part}: {error}");
         }
         let twice = FILE.replace("set = ", "# ");
-        assert!(applied(&twice, None).unwrap_err().contains("a second reading without `set`"));
+        assert!(applied(&twice, None).unwrap_err().contains("another reading has no `set` either"));
         assert!(applied("reading = 1", None).is_err());
         let error = applied(&FILE.replace("reading.long", "reading.all"), None).unwrap_err();
-        assert!(error.contains("`reading.all`: `all` stands for every reading"), "{error}");
+        assert!(error.contains("reading.all: the name `all` stands for all readings"), "{error}");
     }
 
     #[test]

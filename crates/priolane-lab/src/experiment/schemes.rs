@@ -1,4 +1,4 @@
-//! `schemes` and `[scheme.NAME]`: which schemes are compared, and what the experiment changes of them.
+//! `schemes` and `[scheme.NAME]`: the compared schemes, and the experiment's changes to them.
 
 use std::path::Path;
 
@@ -10,28 +10,28 @@ use priolane_source::{
 use super::equipment::{self, Equipment};
 use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
 
-/// A scheme of the experiment with the tree it was read from, for messages.
+/// A scheme of the experiment with the tree from which it was read, for messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The scheme.
     pub scheme: Scheme,
-    /// What it was read from.
+    /// The tree from which it was read.
     pub tree: Table,
-    /// Where that stands.
+    /// Position of the tree.
     pub origin: Origin,
 }
 
-/// What could be read of the schemes of an experiment.
+/// The schemes of an experiment that could be read.
 pub(super) struct Listed {
-    /// The names listed; `None` where not all of them could be told.
+    /// The listed names; `None` if some could not be read.
     pub(super) names: Option<Vec<String>>,
-    /// The schemes without mistakes.
+    /// The valid schemes.
     pub(super) schemes: Vec<Named>,
 }
 
-/// Reads the schemes that `schemes` lists, each with its overrides.
+/// Reads the schemes listed in `schemes`, each with its overrides.
 pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> Listed {
     let list = found.keep(keys.need("schemes", "schemes = [\"dctcp\", \"pias\"]"));
     let inline = keys.take("scheme");
@@ -68,7 +68,7 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mis
     Listed { names: Some(names.iter().map(|&name| name.to_owned()).collect()), schemes }
 }
 
-/// The name of an item of `schemes` and its text, if there may be such a scheme.
+/// Returns the name and text of an item of `schemes`, if the name is valid.
 fn listed<'a>(
     item: &Field<'_>,
     text: &'a str,
@@ -76,9 +76,10 @@ fn listed<'a>(
 ) -> Result<(&'a str, &'a str), InputError> {
     let name = name_of(text);
     if name.is_empty() || name.contains(['.', '"']) || name.len() > 60 {
-        return Err(
-            item.error("this is no name for a scheme", "a shipped scheme, or the path of a scheme file")
-        );
+        return Err(item.error(
+            "the name is not a valid name of a scheme",
+            "the name of a shipped scheme, or the path of a scheme file",
+        ));
     }
     let known = is_path(text)
         || scheme::shipped_tree(text).is_some()
@@ -86,7 +87,7 @@ fn listed<'a>(
     if known { Ok((name, text)) } else { Err(unknown(item, text)) }
 }
 
-/// The name of a scheme: that of a path is the file's without its ending.
+/// Returns the name of a scheme; for a path, the file name without its extension.
 pub fn name_of(text: &str) -> &str {
     if is_path(text) { Path::new(text).file_stem().and_then(|s| s.to_str()).unwrap_or(text) } else { text }
 }
@@ -95,7 +96,7 @@ fn is_path(text: &str) -> bool {
     text.contains('/') || text.ends_with(".toml")
 }
 
-/// What all schemes of an experiment share.
+/// State shared by all schemes of an experiment.
 struct Shared<'a> {
     equipment: &'a mut Equipment,
     sources: &'a mut Sources,
@@ -134,7 +135,9 @@ fn one(
 fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {
     match field.value() {
         Value::Table(table) => Ok(table),
-        other => Err(field.error(format!("this is {}", other.kind()), "a table of changes to the scheme")),
+        other => {
+            Err(field.error(format!("the value is {}", other.kind()), "a table of changes to the scheme"))
+        }
     }
 }
 
@@ -153,11 +156,12 @@ fn shipped_origin(name: &str) -> Origin {
 
 fn unknown(field: &Field<'_>, text: &str) -> InputError {
     if let Some((_, now)) = RENAMED.iter().find(|(former, _)| *former == text) {
-        return field.error(format!("the scheme {text:?} is now called {now:?}"), format!("{now:?}"));
+        return field.error(format!("the scheme {text:?} is now named {now:?}"), format!("{now:?}"));
     }
     let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
     let mut error = field.no_such(text, &names);
-    error.what = format!("there is no scheme {:?}", text.chars().take(60).collect::<String>());
-    error.fix.push_str(", or the path of a scheme file");
+    error.what = format!("unknown scheme {:?}", text.chars().take(60).collect::<String>());
+    let path = if error.fix.ends_with('?') { " Or use" } else { ", or" };
+    error.fix.push_str(&format!("{path} the path of a scheme file"));
     error
 }

@@ -1,10 +1,10 @@
-//! `seeds`: how often each point is run, or with which random streams.
+//! `seeds`: the number of seeds of each point, or a list of them.
 
 use serde::ser::{Serialize, Serializer};
 
 use priolane_source::{Field, InputError};
 
-/// Most seeds of an experiment.
+/// Maximum number of seeds of an experiment.
 pub(crate) const MAX_SEEDS: u64 = 10_000;
 
 /// The seeds of each point and scheme.
@@ -12,7 +12,7 @@ pub(crate) const MAX_SEEDS: u64 = 10_000;
 pub enum Seeds {
     /// The seeds 1 to this number; 1 to [`MAX_SEEDS`].
     Count(u32),
-    /// These, in this order: at least one, each at least 1 and listed once.
+    /// These seeds, in this order: at least one, each at least 1 and listed once.
     Listed(Vec<u64>),
 }
 
@@ -23,7 +23,7 @@ impl Default for Seeds {
 }
 
 impl Seeds {
-    /// The seeds, in the order in which they are run.
+    /// Returns the seeds in the order in which they are run.
     pub fn list(&self) -> Vec<u64> {
         match self {
             Self::Count(count) => (1..=u64::from(*count)).collect(),
@@ -31,7 +31,7 @@ impl Seeds {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of seeds.
     pub fn len(&self) -> usize {
         match self {
             Self::Count(count) => *count as usize,
@@ -39,12 +39,12 @@ impl Seeds {
         }
     }
 
-    /// Whether there is none, which cannot be.
+    /// Whether there is no seed; never true for a valid experiment.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// As TOML text: `5`, or `[7, 8, 9]`.
+    /// Returns the TOML text: `5`, or `[7, 8, 9]`.
     pub(crate) fn to_toml(&self) -> String {
         match self {
             Self::Count(count) => count.to_string(),
@@ -56,7 +56,7 @@ impl Seeds {
     }
 }
 
-/// A number or a list, as in experiment files.
+/// Serializes to a number or a list, as in experiment files.
 impl Serialize for Seeds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -86,12 +86,12 @@ pub(super) fn read(field: &Field<'_>) -> Result<Seeds, InputError> {
     Ok(Seeds::Listed(seeds))
 }
 
-/// A number of seeds. The message for one that is too large names the list of seeds.
+/// Reads a number of seeds. The message for a number that is too large suggests a list.
 fn count(field: &Field<'_>) -> Result<u32, InputError> {
     let number = field.integer(1, i64::MAX as u64)?;
     if number > MAX_SEEDS {
-        let what = format!("{number} seeds are asked for: this is how many, at most {MAX_SEEDS}");
-        let fix = format!("seeds = [{number}] (--seed-list {number}) for this one seed");
+        let what = format!("the number of seeds is {number}, above {MAX_SEEDS}");
+        let fix = format!("seeds = [{number}] (--seed-list {number}) for the single seed {number}");
         return Err(field.error(what, fix));
     }
     Ok(number as u32)

@@ -1,4 +1,4 @@
-//! What a group's flows or machines pay for: `cos`, `theta`, `w`, `mix`, `mix_draw`, `plan`, `resplit`.
+//! Service that a group's flows or virtual machines pay for: `cos`, `theta`, `w`, `mix`, `mix_draw`, `plan`, `resplit`.
 
 use priolane_core::endpoint::Weights;
 use priolane_core::keys::Plain;
@@ -11,19 +11,19 @@ use serde::ser::Serializer;
 use priolane_source::quantity::{as_text, show_rate};
 use priolane_source::{Field, Form, InputError, Own, Reader, Replace, Shared};
 
-/// Largest weight.
+/// Maximum weight.
 const MAX_W: f64 = 1_000.0;
 
-/// The most flows in a block of `mix_draw = "by_size"`.
+/// Maximum number of flows in a block of `mix_draw = "by_size"`.
 const MOST_BLOCK: usize = 100;
 
 /// The service of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Default)]
 pub struct Service {
-    /// The pair of each of its flows (or, with `vbp`, of each of its machines).
+    /// Pair (theta, w) of each flow or, with `vbp`, of each virtual machine.
     #[serde(flatten)]
     pub pair: Pair,
-    /// Pairs drawn flow by flow in place of one.
+    /// Pairs drawn per flow, instead of a single one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixShare>,
     /// How they are drawn.
@@ -32,10 +32,10 @@ pub struct Service {
     /// Who pays.
     #[serde(skip_serializing_if = "Payer::is_flow")]
     pub plan: Payer,
-    /// A machine's own split of its pair, one for each of its flows in the order of the flow list; even if empty.
+    /// A virtual machine's own split of its pair, one for each flow in flow list order; without it, the split is even.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub split: Vec<Pair>,
-    /// How long a machine gathers arrivals and departures before it makes shares anew.
+    /// Interval in which a virtual machine collects arrivals and departures before it recomputes shares.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub resplit: Option<Span>,
 }
@@ -44,10 +44,10 @@ pub struct Service {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MixDraw {
-    /// Each by itself.
+    /// Each flow independently.
     #[default]
     Independent,
-    /// In blocks of flows of nearly the same size, in each of which every pair has its share
+    /// In blocks of flows of similar size, within which every pair has its exact share
     /// (docs/assumptions.md#mix-by-size).
     BySize,
 }
@@ -65,12 +65,12 @@ pub enum Payer {
     /// Each flow for itself (PACCP §IV-B).
     #[default]
     Fbp,
-    /// Each host of the group, a virtual machine, for its flows together (PACCP §IV-A).
+    /// Each host of the group, a virtual machine, for all its flows (PACCP §IV-A).
     Vbp,
 }
 
 impl Payer {
-    /// Its name: fbp or vbp.
+    /// Returns its name: fbp or vbp.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fbp => "fbp",
@@ -83,14 +83,14 @@ impl Payer {
     }
 }
 
-/// A pair (theta, w) as a file states it; best effort serializes to nothing.
+/// A pair (theta, w) as written in a file; best effort serializes to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Pair(pub Weights);
 
 impl Serialize for Pair {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Stated {
+        struct PairKeys {
             #[serde(skip_serializing_if = "Option::is_none")]
             cos: Option<&'static str>,
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,35 +100,35 @@ impl Serialize for Pair {
         }
         let paid = self.0 != Weights::BEST_EFFORT;
         let cos = paid.then(|| Cos::of(self.0).word());
-        Stated { cos, theta: self.0.theta.map(show_rate), w: paid.then(|| self.0.w()) }.serialize(s)
+        PairKeys { cos, theta: self.0.theta.map(show_rate), w: paid.then(|| self.0.w()) }.serialize(s)
     }
 }
 
 /// A part of a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MixShare {
-    /// The part of the flows, above 0; all sum to 1.
+    /// Fraction of the flows, above 0; all fractions sum to 1.
     pub share: f64,
-    /// Their pair.
+    /// Pair of these flows.
     #[serde(flatten)]
     pub pair: Pair,
 }
 
 impl Service {
-    /// All pairs that its flows or machines have.
+    /// Returns all pairs that its flows or virtual machines have.
     pub fn pairs(&self) -> impl Iterator<Item = Weights> + '_ {
         let one = self.mix.is_empty().then_some(self.pair.0);
         let split = self.split.iter().map(|pair| pair.0);
         one.into_iter().chain(self.mix.iter().map(|portion| portion.pair.0)).chain(split)
     }
 
-    /// What each host of the group is as a machine that splits its pair evenly over its flows.
+    /// Returns the pricing of each host as a virtual machine that splits its pair evenly; `None` for other plans.
     pub fn machine(&self) -> Option<VmPricing> {
         (self.plan == Payer::Vbp && self.split.is_empty())
             .then_some(VmPricing { pair: self.pair.0, interval: self.resplit })
     }
 
-    /// The fewest flows, at most [`MOST_BLOCK`], in which the share of each pair of the mix is a whole number of flows.
+    /// Returns the smallest block, at most [`MOST_BLOCK`], in which each pair of the mix has a whole number of flows.
     pub fn block(&self) -> usize {
         let whole = |flows: usize| {
             let of = |share: f64| share * flows as f64;
@@ -137,7 +137,7 @@ impl Service {
         (1..MOST_BLOCK).find(|&flows| whole(flows)).unwrap_or(MOST_BLOCK)
     }
 
-    /// The pair of a flow, `u` drawn evenly from [0, 1).
+    /// Returns the pair of a flow for a uniform `u` in [0, 1).
     pub fn draw(&self, u: f64) -> Weights {
         let mut below = 0.0;
         let drawn = self.mix.iter().find(|portion| {
@@ -148,7 +148,7 @@ impl Service {
     }
 }
 
-/// Which of a group's keys about its service exclude each other.
+/// A single pair and a mix are alternatives.
 pub(super) const ONE_PAIR_OR_MIX: Replace = Replace::OneOf(&[
     Form { by: &["mix"], with: &["mix_draw"] },
     Form { by: &["cos", "theta", "w"], with: &[] },
@@ -158,7 +158,7 @@ pub(super) const ONE_PAIR_OR_MIX: Replace = Replace::OneOf(&[
 pub(super) const SPLIT: Replace =
     Replace::OneOf(&[Form { by: &["split"], with: &[] }, Form { by: &["resplit"], with: &[] }]);
 
-/// Which payment keys are alternatives.
+/// Keys that depend on the payment plan.
 pub(super) const PLAN: Replace = Replace::Kind {
     tag: "plan",
     default: Some("fbp"),
@@ -166,7 +166,7 @@ pub(super) const PLAN: Replace = Replace::Kind {
     shared: Shared::Listed(&[]),
 };
 
-/// The class of service follows from the pair.
+/// theta and w determine the class of service.
 pub(super) const PAIR: Replace = Replace::Stated(&["theta", "w"], &["cos"]);
 
 /// Reads the keys of a group's service.
@@ -178,21 +178,24 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     let plan = keys.word_or("plan", &[("fbp", Payer::Fbp), ("vbp", Payer::Vbp)], Payer::Fbp)?;
     let resplit = keys.take("resplit");
     if let Some(field) = resplit.as_ref().filter(|_| plan == Payer::Fbp) {
-        return Err(field.error("nothing is split where flows pay for themselves", "plan = \"vbp\""));
+        return Err(field.error("flows that are billed separately do not split a pair", "plan = \"vbp\""));
     }
     let mix = match mix_field {
         None => Vec::new(),
         Some(field) if stated => {
-            return Err(field.error("both a mix and cos, theta or w are stated", "one of them"));
+            return Err(field.error("both mix and cos, theta or w are set", "only one of them"));
         }
         Some(field) if plan == Payer::Vbp => {
-            return Err(field.error("a machine splits one pair over its flows", "plan = \"fbp\", or no mix"));
+            return Err(field.error(
+                "with plan = \"vbp\" a machine splits one pair over its flows",
+                "plan = \"fbp\", or remove mix",
+            ));
         }
         Some(field) => mix(&field)?,
     };
     let split = keys.take("split").map_or(Ok(Vec::new()), |f| split(&f, pair.0, plan))?;
     if let Some(field) = resplit.as_ref().filter(|_| !split.is_empty()) {
-        return Err(field.error("a split of one's own is never made anew", "resplit or split"));
+        return Err(field.error("a given split is never recomputed", "either resplit or split"));
     }
     Ok(Service { pair, mix, mix_draw, plan, split, resplit: resplit.map(|f| f.positive_span()).transpose()? })
 }
@@ -200,15 +203,15 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
 fn mix_draw(keys: &mut Reader<'_>) -> Result<MixDraw, InputError> {
     let Some(field) = keys.take("mix_draw") else { return Ok(MixDraw::Independent) };
     if !keys.has("mix") {
-        return Err(field.error("without a mix nothing is drawn", "mix = [...], or leave the key out"));
+        return Err(field.error("mix_draw has no effect without a mix", "mix = [...], or remove mix_draw"));
     }
     field.word(&[("independent", MixDraw::Independent), ("by_size", MixDraw::BySize)])
 }
 
-/// Pairs of a machine's flows, together no more than the machine pays for.
+/// Reads the pairs of a virtual machine's flows, whose sum must not exceed what it pays for.
 fn split(field: &Field<'_>, paid: Weights, plan: Payer) -> Result<Vec<Pair>, InputError> {
     if plan == Payer::Fbp {
-        return Err(field.error("nothing is split where flows pay for themselves", "plan = \"vbp\""));
+        return Err(field.error("flows that are billed separately do not split a pair", "plan = \"vbp\""));
     }
     let mut all = Vec::new();
     for item in field.filled_list()? {
@@ -220,7 +223,7 @@ fn split(field: &Field<'_>, paid: Weights, plan: Payer) -> Result<Vec<Pair>, Inp
     match vbp::custom(paid, &pairs) {
         Ok(()) => Ok(all),
         Err(overdrawn) => {
-            Err(field.error(overdrawn.to_string(), "pairs that sum to no more than the group's theta and w"))
+            Err(field.error(overdrawn.to_string(), "pairs with sums of at most the theta and w of the group"))
         }
     }
 }
@@ -240,13 +243,13 @@ fn mix(field: &Field<'_>) -> Result<Vec<MixShare>, InputError> {
     let sum: f64 = all.iter().map(|portion| portion.share).sum();
     if (sum - 1.0).abs() > 1e-9 {
         return Err(
-            field.error(format!("the shares sum to {}", (sum * 1e9).round() / 1e9), "shares that sum to 1")
+            field.error(format!("the shares sum to {}", (sum * 1e9).round() / 1e9), "shares with the sum 1")
         );
     }
     Ok(all)
 }
 
-/// Reads `cos`, `theta` and `w`, which must agree.
+/// Reads `cos`, `theta` and `w`, which must be consistent.
 pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
     let cos = keys.take("cos");
     let theta = keys.take("theta").map(|f| f.rate()).transpose()?;
@@ -256,22 +259,22 @@ pub(super) fn pair(keys: &mut Reader<'_>) -> Result<Pair, InputError> {
         let cos = field.read::<Cos, Plain>()?;
         let fault = match cos {
             _ if cos == Cos::of(pair) => return Ok(Pair(pair)),
-            Cos::BestEffort => ("BE is without theta, its w at most 1", "cos = \"DS\" or \"MRG\""),
-            Cos::Differentiated => ("DS is without theta, its w above 1", "w = 2 and no theta"),
-            Cos::MinimumRate => ("MRG has a minimum rate", "theta = \"2Gbps\""),
+            Cos::BestEffort => ("BE has no theta and a w of at most 1", "cos = \"DS\" or \"MRG\""),
+            Cos::Differentiated => ("DS has no theta and a w above 1", "w = 2 without theta"),
+            Cos::MinimumRate => ("MRG needs a minimum rate", "theta = \"2Gbps\""),
         };
         return Err(field.error(fault.0, fault.1));
     }
     Ok(Pair(pair))
 }
 
-/// A weight, to the thousandth.
+/// Reads a weight, in thousandths.
 fn w(field: &Field<'_>) -> Result<u32, InputError> {
     let value = field.any_number()?;
     let thousandths = (value * 1e3).round();
     if !(1e-3..=MAX_W).contains(&value) {
-        let fix = format!("a weight of 0.001 to {MAX_W}; 1 is best effort's");
-        return Err(field.error(format!("a weight of {value} is out of range"), fix));
+        let fix = format!("a weight from 0.001 to {MAX_W}; 1 is best effort");
+        return Err(field.error(format!("the weight {value} is out of range"), fix));
     }
     Ok(thousandths as u32)
 }

@@ -1,30 +1,31 @@
-//! Probabilities of admission, and what to check before trusting what admission did in a run.
+//! Metrics of admission probabilities, and warnings about the admission of a run.
 
 use super::interval::half_width;
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope};
 use priolane_results::admission::{AdmissionRecord, ENOUGH, Keys, Settling, Term, Transition};
 
-const OF_KEYS: Metric = Metric { scope: Scope::All("all probabilities count together"), ..Metric::OF_FLOWS };
+const OF_KEYS: Metric =
+    Metric { scope: Scope::All("the metric covers all probabilities together"), ..Metric::OF_FLOWS };
 
-/// Probabilities of admission.
+/// Admission probabilities.
 pub(super) const METRICS: &[Metric] = &[
-    // Round trips of the empty network from a probability's first update to its last outside the band: the median.
+    // Median over probabilities of the base RTTs from the first update to the last one outside the band.
     Metric { name: "p_settling", eval: |c| settling(c, |s| s.p50_rtts), ..OF_KEYS },
-    // Updates until then.
+    // The same in updates.
     Metric { name: "p_settling_updates", eval: |c| settling(c, |s| s.p50_updates as f64), ..OF_KEYS },
-    // The part that has settled.
+    // Fraction of probabilities that have settled.
     Metric {
         name: "p_settled",
         range: SHARE,
         eval: |c| settling(c, |s| s.settled as f64 / s.keys as f64),
         ..OF_KEYS
     },
-    // The fewest and the median of updates, and the largest difference between a probability in the end and about half of its
-    // updates before.
+    // Minimum and median number of updates, and maximum difference between the final probability and that about half of
+    // its updates earlier.
     Metric { name: "p_updates", eval: |c| keys(c, |k| k.fewest_updates as f64), ..OF_KEYS },
     Metric { name: "p_updates_p50", eval: |c| keys(c, |k| k.median_updates as f64), ..OF_KEYS },
     Metric { name: "p_drift", eval: |c| keys(c, |k| k.largest_drift), ..OF_KEYS },
-    // The mean of probabilities over the keys of the class asked for.
+    // Mean probability over the keys of the requested class.
     Metric {
         name: "p_admit",
         scope: Scope::Asked,
@@ -47,7 +48,7 @@ fn keys(context: &Context, value: fn(&Keys) -> f64) -> Result<f64, Missing> {
     keys.filter(|keys| keys.count > 0).map(value).ok_or(NONE)
 }
 
-/// Mean probability by bin, of flows that ask for the class that the size class states.
+/// Returns the mean probability by bin, for flows that request the class of the size class.
 fn probabilities(context: &Context) -> Option<Bins> {
     let asked = context.size_class()?.asked?;
     let over_time = context.record.admission.as_ref()?.over_time.as_ref()?;
@@ -55,20 +56,20 @@ fn probabilities(context: &Context) -> Option<Bins> {
     Some(Bins { every: over_time.every_s, values: own.mean_p.iter().copied().map(Some).collect() })
 }
 
-/// A term whose median is so many times those of the others together rules alone.
+/// A term dominates if its median exceeds this multiple of the sum of the others.
 const DWARFS: f64 = 100.0;
 
-/// Half of an interval of the highest class's miss rate that says enough.
+/// Maximum half-width of the confidence interval of the highest class's miss rate.
 const SHARP: f64 = 0.02;
 
-/// What to check before trusting it.
+/// Returns warnings about the run's admission.
 pub fn warnings(record: &AdmissionRecord) -> Vec<String> {
     let all: f64 = record.terms.iter().map(|term| term.p50).sum();
     let ruling = record.terms.iter().filter(|term| term.p50 > DWARFS * (all - term.p50));
     let dwarfs = |term: &Term| {
         format!(
-            "admission: the median of the utility's term of {} is {:.3}, more than {DWARFS} times the others \
-             together: it alone decides (docs/admission.md#terms)",
+            "admission: the median of the {} term of the utility is {:.3}, more than {DWARFS} times the sum \
+             of the others, so it alone determines the probabilities (docs/admission.md#terms)",
             term.name, term.p50
         )
     };
@@ -76,8 +77,8 @@ pub fn warnings(record: &AdmissionRecord) -> Vec<String> {
     let Keys { count, with_200_updates, median_updates, .. } = record.keys;
     if with_200_updates < count {
         all.push(format!(
-            "admission: {} of {count} probabilities had fewer than {ENOUGH} updates (median {median_updates}): they \
-             may not have settled",
+            "admission: {} of {count} probabilities had fewer than {ENOUGH} updates (median \
+             {median_updates}): they may not have converged",
             count - with_200_updates
         ));
     }
@@ -85,17 +86,17 @@ pub fn warnings(record: &AdmissionRecord) -> Vec<String> {
     all
 }
 
-/// Whether too few flows of the highest class that anybody asks for had a deadline to say how many miss it.
+/// Warns if too few flows of the highest requested class had deadlines for a precise miss rate.
 fn blunt(record: &AdmissionRecord) -> Option<String> {
-    let judged = |row: &&Transition| row.deadlines_met + row.deadlines_missed > 0;
-    let class = record.transitions.iter().filter(judged).map(|row| row.asked).min()?;
+    let with_deadline = |row: &&Transition| row.deadlines_met + row.deadlines_missed > 0;
+    let class = record.transitions.iter().filter(with_deadline).map(|row| row.asked).min()?;
     let of_class = || record.transitions.iter().filter(|row| row.asked == class);
     let missed: u64 = of_class().map(|row| row.deadlines_missed).sum();
     let met: u64 = of_class().map(|row| row.deadlines_met).sum();
     let half = half_width(missed, met).filter(|&half| half > SHARP)?;
     Some(format!(
-        "admission: {} deadlines of class {class} say how many are missed to {:.1} points only, above {:.0}: a longer run \
-         says more",
+        "admission: {} deadlines of class {class} give the miss rate only within ±{:.1} points, above \
+         ±{:.0}: use a longer run",
         missed + met,
         half * 100.0,
         SHARP * 100.0
@@ -118,7 +119,7 @@ mod tests {
         };
         assert_eq!(warnings(&record), Vec::<String>::new());
         record.terms[2].p50 = 101.0;
-        assert!(warnings(&record)[0].contains("term of slack"));
+        assert!(warnings(&record)[0].contains("slack term of the utility"));
         record.keys = Keys { count: 3, with_200_updates: 1, median_updates: 7, ..Keys::default() };
         assert!(warnings(&record)[1].contains("2 of 3") && warnings(&record).len() == 2);
     }
@@ -136,14 +137,14 @@ mod tests {
         let of = |rows: &[Transition]| {
             warnings(&AdmissionRecord { transitions: rows.to_vec(), ..Default::default() })
         };
-        // Half of n are missed: 1.96 sqrt(0.25 / n) is .0196 for n = 2500 and .0219 for n = 2000.
+        // With half of n missed, 1.96 sqrt(0.25 / n) is 0.0196 for n = 2500 and 0.0219 for n = 2000.
         let enough = [row((0, 0), (1250, 250)), row((0, 1), (0, 1000)), row((1, 1), (1, 1))];
         assert_eq!(of(&enough), Vec::<String>::new());
         let few = [row((0, 0), (1000, 250)), row((0, 1), (0, 750)), row((1, 1), (9000, 1))];
         let told = of(&few);
         assert!(told.len() == 1 && told[0].contains("2000 deadlines of class 0"), "{told:?}");
-        assert!(told[0].contains("to 2.2 points"), "{told:?}");
-        // Nobody in class 0 has a deadline: class 1 is the highest that has.
+        assert!(told[0].contains("±2.2 points"), "{told:?}");
+        // No flow of class 0 has a deadline, so class 1 is the highest with deadlines.
         assert_eq!(of(&[row((0, 0), (0, 0)), row((1, 1), (9000, 9000))]), Vec::<String>::new());
     }
 }

@@ -1,43 +1,43 @@
-//! A lower bound on the mean completion time of a set of flows, whichever scheme carries them.
+//! A lower bound on the mean completion time of a set of flows, for any scheme.
 //!
-//! A *machine* is a set of links of which no packet crosses more than one: the link of a sender, that of a receiver, all links
-//! that leave a rack, all that enter one. Let J be flows that all cross it. For flow j of J,
+//! A *machine* is a set of links of which no packet crosses more than one: the link of a sender, that of a receiver,
+//! all links that leave a rack, or all that enter one. Let J be flows that all cross it. For flow j of J,
 //!
 //! ```text
-//! r_j   its start
-//! h_j   least time from its start until something of it can be at the machine        (`Leg::head`)
-//! p_j   least time that the machine takes for it: on one link, that of its payload in full packets and a last one; on several
-//!       links, its bytes on the wire over their rates together
-//! q_j   least time from the end of its last transmission there to its arrival        (`Leg::tail`)
-//! a_j   its least completion time alone in the network, over all shortest paths      (`LeastTimes::alone`)
+//! r_j   start time
+//! h_j   minimum delay from its start until its first bit can be at the machine       (`LinkBounds::head`)
+//! p_j   minimum service time of the machine: on one link, that of its payload in full packets and a last one; on
+//!       several links, its bytes on the wire divided by the sum of their rates
+//! q_j   minimum delay from the end of its last transmission there to its arrival     (`LinkBounds::tail`)
+//! a_j   minimum completion time in an idle network, over all shortest paths          (`LeastTimes::alone`)
 //!
-//! SRPT(J)    the sum of completion times of jobs of length p_j, released at r_j + h_j, on one machine that always serves the job
-//!            with the least work left and interrupts for it
+//! SRPT(J)    sum of completion times of jobs of length p_j, released at r_j + h_j, on one machine that preemptively
+//!            serves the job with the shortest remaining processing time
 //! B(J)       = max( SRPT(J) + sum of (q_j - r_j),  sum of a_j )
 //! ```
 //!
-//! **Theorem.** The completion times of J sum up to at least B(J) in every run in which all of J complete.
+//! **Theorem.** The sum of the completion times of J is at least B(J) in every run in which all of J complete.
 //!
-//! *Proof.* Every byte of payload of j crosses the machine, in packets of at most an MSS each with its headers, so that its links
-//! together are occupied by j for `p_j` (on one link) or carry bytes that take `p_j` at their rates together (on several). No part
-//! of that lies before `r_j + h_j`. Hence what the machine does for J is a schedule, interrupted at will and, of several links,
-//! shared among jobs at any instant, of one machine with these jobs and releases. Of all of these SRPT has the least sum of
-//! completion times (Schrage 1968; it has the most jobs completed at every instant, also among schedules that share the
-//! machine). If `C_j` is the end of the last transmission of j in the run, then the sum of `C_j` is at least SRPT(J). The last
-//! packet of j to leave arrives `q_j` later at the earliest, so that j takes at least `C_j + q_j - r_j`. That no flow is faster
-//! than alone gives the second term. ∎
+//! *Proof.* Every byte of payload of j crosses the machine, in packets of at most an MSS each with its headers. So j
+//! occupies the machine for `p_j` (one link), or carries bytes that take `p_j` at the sum of the link rates (several
+//! links). None of this happens before `r_j + h_j`. Hence the service of J is a preemptive schedule of one machine with
+//! these jobs and release times; with several links, jobs may also share the machine. Of all such schedules, SRPT has
+//! the smallest sum of completion times (Schrage 1968): it has completed the most jobs at every instant, also compared
+//! with schedules that share the machine. If `C_j` is the end of the last transmission of j in the run, the sum of
+//! `C_j` is at least SRPT(J). The last packet of j to leave arrives at least `q_j` later, so j takes at least
+//! `C_j + q_j - r_j`. The second term holds since no flow is faster than in an idle network. ∎
 //!
-//! Machines that carry disjoint sets of flows give bounds that add up. Each flow has one sender, one receiver, and leaves and
-//! enters at most one rack; flows within a rack count with `a_j` where racks are the machines. So four sums bound that of all
-//! flows, over senders, over receivers, over racks left and over racks entered; the bound is the largest of them over the number
-//! of flows. Nothing in the proof is about flows that are not in J: the bound of a size class is that of its flows as
-//! if they were alone, below what any scheme gives them beside the others. SRPT is exact in picoseconds; what several links take
-//! is rounded down to one.
+//! The bounds of machines with disjoint sets of flows add up. Each flow has one sender and one receiver, and leaves and
+//! enters at most one rack; if the machines are racks, flows within a rack count with `a_j`. So the sum over all flows
+//! is bounded by four sums: over senders, receivers, racks left and racks entered. The bound is the largest of them
+//! divided by the number of flows. The proof makes no assumption about flows outside J: the bound of a size class
+//! treats its flows as if they were alone, which is below what any scheme achieves beside the others. SRPT is exact in
+//! picoseconds; the time on several links is rounded down to a picosecond.
 //!
-//! The flows are those that the mean completion time is of: measured and finished. Flows that did not finish are in neither, so
-//! that schemes that leave flows unfinished have bounds of their own. So have runs in which flows wait for others: starts are
-//! those that came about. A flow that gave up payload counts with 0. Where links fail, packets may take longer ways: `h_j`, `q_j`
-//! and `a_j` are then those of the hosts' own links. docs/assumptions.md#fct-bound.
+//! The flows are those in the mean completion time: measured and completed. Unfinished flows are in neither, so schemes
+//! that leave flows unfinished have different bounds. So do runs with dependent flows, whose actual start times are
+//! used. A flow that gave up payload counts as 0. If links fail, packets may take longer paths: `h_j`, `q_j` and `a_j`
+//! are then those of the hosts' own links. See docs/assumptions.md#fct-bound.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,20 +45,21 @@ use std::collections::BinaryHeap;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::units::{PS_PER_S, Rate};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::topology::{AllowedPaths, LeastTimes, Leg, Topology};
+use priolane_sim::topology::{AllowedPaths, LeastTimes, LinkBounds, Topology};
 
 use super::SizeClass;
 use priolane_results::source::Source;
 
-/// Classes whose flows are told by the bits of one number.
+/// Number of classes processed at once, as bits of one integer.
 const AT_ONCE: usize = 64;
 
-/// By class, the least mean completion time of its measured, finished flows in seconds; `None` where there are none.
+/// Returns by class the lower bound on the mean completion time of its measured, completed flows, in seconds; `None` if
+/// there are none.
 pub(crate) fn mean_fct(source: &Source, outcome: &Outcome, classes: &[SizeClass]) -> Vec<Option<f64>> {
-    classes.chunks(AT_ONCE).flat_map(|classes| Bounded::of(source, outcome, classes).means()).collect()
+    classes.chunks(AT_ONCE).flat_map(|classes| LowerBound::of(source, outcome, classes).means()).collect()
 }
 
-/// What the machines are.
+/// The kind of machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Machines {
     Senders,
@@ -70,7 +71,7 @@ enum Machines {
 impl Machines {
     const ALL: [Self; 4] = [Self::Senders, Self::Receivers, Self::RacksLeft, Self::RacksEntered];
 
-    /// The number of the machine that `flow` crosses, if it crosses one.
+    /// Returns the index of the machine that `flow` crosses, if any.
     fn of(self, flow: &FlowSpec, topology: &Topology) -> Option<u32> {
         let racks = [flow.src, flow.dst].map(|host| topology.rack[host.index()]);
         match self {
@@ -82,21 +83,21 @@ impl Machines {
     }
 }
 
-/// The flows of some classes.
-struct Bounded<'a> {
+/// The flows of up to [`AT_ONCE`] classes.
+struct LowerBound<'a> {
     source: &'a Source<'a>,
     times: LeastTimes<'a>,
-    /// By rack, the bits per second of all links that leave and enter it.
+    /// By rack, the sum of the rates of all links that leave and enter it, in bits per second.
     racks: Vec<[u64; 2]>,
-    /// By flow, the classes that it counts in.
+    /// By flow, the set of classes to which it belongs, as a bit mask.
     member: Vec<u64>,
-    /// By flow in a class, its least time alone in picoseconds, 0 if it gave up payload.
+    /// By flow of a class, its completion time in an idle network in picoseconds; 0 if it gave up payload.
     alone: Vec<u64>,
-    /// By class, how many flows.
+    /// Number of flows by class.
     flows: Vec<u64>,
 }
 
-impl<'a> Bounded<'a> {
+impl<'a> LowerBound<'a> {
     fn of(source: &'a Source<'a>, outcome: &Outcome, classes: &[SizeClass]) -> Self {
         let scenario = source.scenario;
         let ways = if scenario.outages.is_empty() { AllowedPaths::Shortest } else { AllowedPaths::Any };
@@ -127,7 +128,7 @@ impl<'a> Bounded<'a> {
         self.flows.iter().enumerate().map(mean).collect()
     }
 
-    /// By class, the sum over machines of B.
+    /// Returns by class the sum of B over all machines.
     fn sums(&mut self, machines: Machines) -> Vec<i128> {
         let topology = &self.source.scenario.topology;
         let mut sums = vec![0; self.flows.len()];
@@ -141,7 +142,8 @@ impl<'a> Bounded<'a> {
         }
         by_machine.sort_unstable();
         for of_one in by_machine.chunk_by(|a, b| a.0 == b.0) {
-            let flows: Vec<Placed> = of_one.iter().map(|&(_, place)| self.placed(machines, place)).collect();
+            let flows: Vec<MachineJob> =
+                of_one.iter().map(|&(_, place)| self.placed(machines, place)).collect();
             for (class, sum) in sums.iter_mut().enumerate() {
                 let own = flows.iter().filter(|flow| self.member[flow.place as usize] & (1 << class) != 0);
                 *sum += self.least(own.copied());
@@ -155,8 +157,8 @@ impl<'a> Bounded<'a> {
         classes.for_each(|class| add(class, self.alone[place].into()));
     }
 
-    /// A flow on its machine.
-    fn placed(&mut self, machines: Machines, place: u32) -> Placed {
+    /// Returns a flow as a job of its machine.
+    fn placed(&mut self, machines: Machines, place: u32) -> MachineJob {
         let scenario = self.source.scenario;
         let (topology, frame) = (&scenario.topology, &scenario.frame);
         let flow = scenario.flows.at(place as usize);
@@ -175,7 +177,7 @@ impl<'a> Bounded<'a> {
             u64::try_from(takes / u128::from(bps.max(1))).unwrap_or(u64::MAX)
         };
         let rack = |host: priolane_core::ids::HostId| self.racks[topology.rack[host.index()] as usize];
-        let (leg, takes): (Leg, u64) = match machines {
+        let (leg, takes): (LinkBounds, u64) = match machines {
             Machines::Senders => (legs.source, on_link(topology.host_capacity(flow.src))),
             Machines::Receivers => {
                 (legs.destination, on_link(topology.links[topology.downlink(flow.dst).index()].rate))
@@ -184,15 +186,15 @@ impl<'a> Bounded<'a> {
             Machines::RacksEntered => (entered, on_links(rack(flow.dst)[1])),
         };
         let released = flow.start.0.saturating_add(leg.head.0);
-        Placed {
+        MachineJob {
             place,
             job: Job { released, takes },
             beyond: i128::from(leg.tail.0) - i128::from(flow.start.0),
         }
     }
 
-    /// B of the flows of one machine.
-    fn least(&self, flows: impl Iterator<Item = Placed> + Clone) -> i128 {
+    /// Returns B of the flows of one machine.
+    fn least(&self, flows: impl Iterator<Item = MachineJob> + Clone) -> i128 {
         let alone = flows.clone().map(|flow| i128::from(self.alone[flow.place as usize])).sum();
         let beyond: i128 = flows.clone().map(|flow| flow.beyond).sum();
         let together = srpt(flows.map(|flow| flow.job).collect()) + beyond;
@@ -200,10 +202,10 @@ impl<'a> Bounded<'a> {
     }
 }
 
-/// A flow on its machine.
+/// A flow as a job of its machine.
 #[derive(Clone, Copy, Debug)]
-struct Placed {
-    /// Its place in the list of flows.
+struct MachineJob {
+    /// Index in the flow list.
     place: u32,
     job: Job,
     /// q - r.
@@ -213,13 +215,13 @@ struct Placed {
 /// A job, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Job {
-    /// The instant from which on it can be served.
+    /// Release time.
     released: u64,
-    /// Its length.
+    /// Processing time.
     takes: u64,
 }
 
-/// The sum of completion times of `jobs` under shortest remaining processing time, interrupted at will.
+/// Returns the sum of completion times of `jobs` under preemptive shortest remaining processing time (SRPT).
 fn srpt(mut jobs: Vec<Job>) -> i128 {
     jobs.sort_unstable_by_key(|job| job.released);
     let mut left: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
@@ -244,7 +246,8 @@ fn srpt(mut jobs: Vec<Job>) -> i128 {
     }
 }
 
-/// By rack, the bits per second of all links from its switch to other switches, and of all from those to it.
+/// Returns by rack the sum of the rates of all links from its switch to other switches, and of all links from those to
+/// it.
 fn rack_rates(topology: &Topology) -> Vec<[u64; 2]> {
     let mut rates = vec![[0u64; 2]; topology.racks as usize];
     for link in &topology.links {
@@ -270,11 +273,11 @@ mod tests {
 
     #[test]
     fn srpt_by_hand() {
-        // Served: 0-2 a, 2-3 b (interrupts), 3-5 a, then c from 5 to 9: 5 + 3 + 9.
+        // Served: a from 0 to 2, b from 2 to 3 (preempts a), a from 3 to 5, c from 5 to 9: 5 + 3 + 9.
         let job = |released, takes| Job { released, takes };
         assert_eq!(srpt(vec![job(0, 4), job(2, 1), job(2, 4)]), 17);
         assert_eq!(srpt(vec![]), 0);
-        // An idle machine begins anew.
+        // The machine is idle between the jobs.
         assert_eq!(srpt(vec![job(100, 5), job(0, 5)]), 110);
     }
 

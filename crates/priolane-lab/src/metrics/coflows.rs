@@ -1,6 +1,7 @@
-//! What coflows add up to: how long each took until the last of its flows was there (see `results::coflows`).
+//! Metrics of coflows: the completion time of a coflow is that of its last flow (see `results::coflows`).
 //!
-//! A coflow has the class that its first flow asks for. Bounds of size classes are those of whole coflows here.
+//! The class of a coflow is that which its first flow requests. The bounds of size classes apply to the size of the
+//! coflow.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +20,18 @@ const OF_COFLOWS: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
 const SECONDS: Metric = Metric { unit: Unit::Seconds, ..OF_COFLOWS };
 
-/// Completion times of coflows.
+/// Coflow completion times.
 pub(super) const METRICS: &[Metric] = &[
     // Mean completion time.
     Metric { name: "cct", eval: |c| of(c, |own| own.mean_cct_s), ..SECONDS },
     Metric { name: "cct_p50", eval: |c| of(c, |own| own.p50_cct_s), ..SECONDS },
     Metric { name: "cct_p95", eval: |c| of(c, |own| own.p95_cct_s), ..SECONDS },
     Metric { name: "cct_p99", eval: |c| of(c, |own| own.p99_cct_s), ..SECONDS },
-    // Mean completion time of the baseline over that of the scheme, same point and seed.
+    // Mean completion time of the baseline divided by that of the scheme, for the same point and seed.
     Metric { name: "cct_gain", needs: &[Need::Baseline], eval: gain, ..OF_COFLOWS },
-    // Mean over coflows of the baseline's completion time over the scheme's.
+    // Mean over coflows of the baseline's completion time divided by the scheme's.
     Metric { name: "coflow_speedup", needs: &[Need::Baseline], eval: speedup, ..OF_COFLOWS },
-    // How many finished.
+    // Number of completed coflows.
     Metric {
         name: "coflows_finished",
         eval: |c| of(c, |own| Some(own.coflows.saturating_sub(own.unfinished) as f64)),
@@ -65,7 +66,7 @@ fn speedup(context: &Context) -> Result<f64, Missing> {
     speed_up(&fast, &slow, class).ok_or(NONE)
 }
 
-/// The rows of all batches of a table.
+/// Returns the rows of all batches of a table.
 fn rows(batches: &[RecordBatch]) -> std::io::Result<Vec<CoflowRow<'_>>> {
     let mut rows = Vec::new();
     for batch in batches {
@@ -74,7 +75,7 @@ fn rows(batches: &[RecordBatch]) -> std::io::Result<Vec<CoflowRow<'_>>> {
     Ok(rows)
 }
 
-/// Whether `coflow` counts in `class`: measured, and of the class in all that the class states.
+/// Whether `coflow` counts in `class`: it is measured and meets all criteria of the class.
 fn counts(class: &SizeClass, coflow: &CoflowRow) -> bool {
     let payer = Payer::named(coflow.group, coflow.cos);
     coflow.measured
@@ -82,7 +83,7 @@ fn counts(class: &SizeClass, coflow: &CoflowRow) -> bool {
         && class.holds((coflow.class_asked, coflow.class_given))
 }
 
-/// The summaries of all `classes` and of `all`; empty where there is no coflow.
+/// Returns the summaries of `all` and of `classes`; empty if there is no coflow.
 pub(crate) fn summarize(coflows: &[CoflowRow], classes: &[SizeClass]) -> BTreeMap<String, CoflowSummary> {
     if coflows.is_empty() {
         return BTreeMap::new();
@@ -109,8 +110,8 @@ fn summary(coflows: &[CoflowRow], class: &SizeClass) -> CoflowSummary {
     }
 }
 
-/// The mean over coflows of a class of how many times as long each takes in `slow` as in `fast`, lists of the same
-/// coflows, of those that are measured and finish in both; `None` where there is none.
+/// Returns the mean ratio of completion times in `slow` to those in `fast` over the coflows of a class that are
+/// measured and complete in both lists; `None` if there are none.
 pub(crate) fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass) -> Option<f64> {
     let before: BTreeMap<_, u64> =
         slow.iter().filter_map(|coflow| Some(((coflow.group, coflow.coflow), coflow.cct_ps?))).collect();
@@ -149,8 +150,9 @@ mod tests {
         fixture
     }
 
-    /// Coflow 0 has two flows at 10 us, which end at 15 and 30: 20 us. Coflow 1 has one at 20 us and another that waited
-    /// until 40 and ends at 70: 50 us. Coflow 2 begins before what is measured, coflow 3 does not end.
+    /// Coflow 0 has two flows that start at 10 us and end at 15 and 30 us: 20 us. Coflow 1 has one that starts at 20 us
+    /// and another that waits until 40 and ends at 70 us: 50 us. Coflow 2 starts before the measured window; coflow 3
+    /// does not complete.
     const ROWS: [(Option<u32>, u64, u64, Option<u64>); 9] = [
         (Some(2), 9, 100, Some(5)),
         (Some(0), 10, 400, Some(5)),
@@ -180,7 +182,7 @@ mod tests {
         let small = SizeClass { name: "small".into(), to: Some(1_000), ..SizeClass::all() };
         let sums = summarize(&all, &[small]);
         let CoflowSummary { coflows: count, unfinished, mean_cct_s, p50_cct_s, p99_cct_s, .. } = sums[ALL];
-        // The mean of 20 and 50 us; the first and the second of two.
+        // The mean of 20 and 50 us; of two values, the first is the median and the second the 99th percentile.
         assert_eq!((count, unfinished, mean_cct_s), (3, 1, Some(35e-6)));
         assert_eq!((p50_cct_s, p99_cct_s), (Some(20e-6), Some(50e-6)));
         assert_eq!((sums["small"].coflows, sums["small"].mean_cct_s), (1, Some(20e-6)));
@@ -191,7 +193,7 @@ mod tests {
     #[test]
     fn speed_up_is_the_mean_of_the_ratios_of_coflows_that_end_in_both() {
         let mut slow = ROWS;
-        // Coflow 0 takes 60 us instead of 20, coflow 1 still 50, coflow 3 ends: ratios 3 and 1.
+        // Coflow 0 takes 60 us instead of 20, coflow 1 still takes 50, coflow 3 completes: ratios 3 and 1.
         slow[3].3 = Some(60);
         slow[6].3 = Some(1);
         let (fast, slow) = (run(&ROWS), run(&slow));

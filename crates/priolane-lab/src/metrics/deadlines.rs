@@ -1,4 +1,4 @@
-//! Deadlines of flows by class.
+//! Deadline metrics of flows by class.
 
 use super::fct::of;
 use super::interval::half_width;
@@ -6,7 +6,7 @@ use super::metric::{Metric, SHARE};
 
 const PART: Metric = Metric { range: SHARE, ..Metric::OF_FLOWS };
 
-/// Deadlines met, missed, and out of reach, over all that were met or missed.
+/// Fractions of deadlines met, missed and infeasible, relative to all that were met or missed.
 pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "deadline_miss_rate",
@@ -15,11 +15,11 @@ pub(super) const METRICS: &[Metric] = &[
         ..PART
     },
     Metric { name: "deadline_meet_ratio", eval: |c| of(c, |s| s.deadline_meet_ratio), ..PART },
-    // Those that could not have been met alone in the network.
+    // Deadlines that could not have been met in an idle network.
     Metric { name: "deadline_infeasible_rate", eval: |c| of(c, |s| s.deadline_infeasible_rate), ..PART },
-    // Jain's index over sources of the part that each met.
+    // Jain's index over senders of the fraction of deadlines that each met.
     Metric { name: "deadline_jain", eval: |c| of(c, |s| s.deadline_jain), ..PART },
-    // Half of the 95 % interval of the part that is missed.
+    // Half-width of the 95 % confidence interval of the miss rate.
     Metric {
         name: "deadline_miss_half_width",
         eval: |c| of(c, |s| half_width(s.deadlines_missed, s.deadlines_met)),

@@ -1,10 +1,11 @@
-//! Effective throughput over time: what flows that meet their deadlines bring through a declared bottleneck, the lines
-//! to the hosts of a group (Firapam §V-D).
+//! Effective throughput over time: the throughput of flows that meet their deadlines, through a declared bottleneck:
+//! the links to the hosts of a group (Firapam §V-D).
 //!
 //! ```text
-//! a flow that meets its deadline counts with its payload, spread evenly from its start to the arrival of its last byte
-//! settled    the first bin from which on the mean of it and the bins before it, a twentieth of the window together,
-//!            stays within a tenth of the mean of the window's second half
+//! throughput   a flow that meets its deadline contributes its payload, spread evenly from its start to the arrival of
+//!              its last byte
+//! settled      the first bin from which the moving mean over the last twentieth of the window stays within a tenth of
+//!              the mean of the window's second half
 //! ```
 //!
 //! Bins are counted from the start of the measured window (docs/assumptions.md#effective).
@@ -32,14 +33,14 @@ pub(super) const METRICS: &[Metric] = &[
         over_time: Some(over_time),
         ..OF_BOTTLENECK
     },
-    // The same over what the bottleneck carries.
+    // The same divided by the capacity of the bottleneck.
     Metric {
         name: "effective_share",
         range: SHARE,
         eval: |c| of(c, |all, own| Some(own.end? / all.capacity_bps)),
         ..OF_BOTTLENECK
     },
-    // Round trips of the empty network from the start of the window until it has settled.
+    // Base RTTs from the start of the window until it has settled.
     Metric {
         name: "effective_settling",
         eval: |c| of(c, |all, own| Some(own.settled? as f64 * all.every_s / all.rtt_s)),
@@ -52,7 +53,7 @@ type Value = fn(&EffectiveRecord, &ClassThroughput) -> Option<f64>;
 fn of(context: &Context, value: Value) -> Result<f64, Missing> {
     let all = context.record.effective.as_ref().ok_or(Missing::Seed("no bottleneck is declared"))?;
     let own = all.classes.get(context.class).and_then(|own| value(all, own));
-    own.ok_or(Missing::Seed("it has none, or has not settled"))
+    own.ok_or(Missing::Seed("no value, or it has not converged"))
 }
 
 fn over_time(context: &Context) -> Result<Bins, Missing> {
@@ -63,22 +64,22 @@ fn over_time(context: &Context) -> Result<Bins, Missing> {
     context.record.effective.as_ref().and_then(bins).ok_or(Missing::OverTime)
 }
 
-/// The bottleneck that an experiment declares.
+/// The declared bottleneck of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// The hosts whose lines it is.
+    /// The hosts whose downlinks form the bottleneck.
     pub hosts: Vec<HostId>,
     /// Length of a bin, above zero.
     pub every: Span,
 }
 
-/// The part of the mean of the second half that settled bins may be off.
+/// Relative tolerance of settled bins around the mean of the second half.
 const BAND: f64 = 0.1;
 
-/// So many moving means make a window.
+/// The moving mean covers this fraction of the window: 1 / 20.
 const MEANS: usize = 20;
 
-/// The effective throughput of a run inside `window`; `rtt` is the empty network's.
+/// Computes the effective throughput of a run inside `window`; `rtt` is the base RTT.
 pub fn effective(
     (source, outcome): (&Source, &Outcome),
     bottleneck: &Bottleneck,
@@ -115,7 +116,7 @@ pub fn effective(
     }
 }
 
-/// Adds `amount`, spread evenly over `lasts` from `start` on, to bins of length `every` that begin at 0.
+/// Adds `amount`, spread evenly over `lasts` from `start`, to bins of length `every` that start at 0.
 fn spread(bins: &mut [f64], (start, lasts): (f64, f64), (amount, every): (f64, f64)) {
     let (from, to) = (start.max(0.0), (start + lasts).min(every * bins.len() as f64));
     if to <= from || lasts <= 0.0 {
@@ -128,7 +129,7 @@ fn spread(bins: &mut [f64], (start, lasts): (f64, f64), (amount, every): (f64, f
     }
 }
 
-/// The throughput of a class in these bins.
+/// Returns the throughput of a class with these bins.
 fn throughput(bins: Vec<f64>) -> ClassThroughput {
     let half = bins.get(bins.len() / 2..).unwrap_or(&[]);
     let end = (!half.is_empty()).then(|| half.iter().sum::<f64>() / half.len() as f64);
@@ -136,7 +137,7 @@ fn throughput(bins: Vec<f64>) -> ClassThroughput {
     ClassThroughput { bins, end, settled }
 }
 
-/// The first bin from which on moving means stay within the band around `end`.
+/// Returns the first bin from which all moving means stay within the band around `end`.
 fn settled(bins: &[f64], end: f64) -> Option<usize> {
     let width = (bins.len() / MEANS).max(1);
     let mean = |k: usize| {
@@ -169,10 +170,10 @@ mod tests {
 
     #[test]
     fn throughput_settles_where_moving_means_leave_the_band_for_the_last_time() {
-        // 40 bins, means of 2, the second half is 10: 9 to 11 is settled.
+        // 40 bins, moving means of 2, the second half is 10: 9 to 11 is settled.
         let mut bins = vec![10.0; 40];
         bins[..5].fill(2.0);
-        // Means: bins 4 and 5 have 2 and 6; bin 6 has 10.
+        // Moving means are 2 in bin 4, 6 in bin 5 and 10 in bin 6.
         let of = |bins: &[f64]| throughput(bins.to_vec());
         assert_eq!((of(&bins).settled, of(&bins).end), (Some(6), Some(10.0)));
         bins[12] = 13.0; // means of 11.5 in bins 12 and 13

@@ -13,9 +13,9 @@ use priolane_results::summary::Summary;
 
 const SECONDS: Metric = Metric { unit: Unit::Seconds, ..Metric::OF_FLOWS };
 
-/// Completion times, slowdowns, and classes given.
+/// Completion times, slowdowns, and assigned classes.
 pub(super) const METRICS: &[Metric] = &[
-    // Mean completion time of the baseline over that of the scheme, same point and seed (NOS2 §V).
+    // Mean completion time of the baseline divided by that of the scheme, for the same point and seed (NOS2 §V).
     Metric { name: "gain", needs: &[Need::Baseline], scale: Scale::Relative, eval: gain, ..Metric::OF_FLOWS },
     // Mean completion time.
     Metric {
@@ -25,13 +25,13 @@ pub(super) const METRICS: &[Metric] = &[
         tuned: Some(|s| s.mean_fct_s),
         ..SECONDS
     },
-    // Mean time from a flow's start to the last acknowledgement at its sender.
+    // Mean time from a flow's start to the last acknowledgment at its sender.
     Metric { name: "fct_acked", eval: |c| of(c, |s| s.mean_fct_acked_s), ..SECONDS },
     Metric { name: "fct_p50", eval: |c| of(c, |s| s.p50_fct_s), ..SECONDS },
     Metric { name: "fct_p95", eval: |c| of(c, |s| s.p95_fct_s), ..SECONDS },
     Metric { name: "fct_p99", eval: |c| of(c, |s| s.p99_fct_s), tuned: Some(|s| s.p99_fct_s), ..SECONDS },
     Metric { name: "fct_p999", eval: |c| of(c, |s| s.p999_fct_s), ..SECONDS },
-    // Standard deviation of completion times over their mean.
+    // Coefficient of variation: standard deviation of completion times divided by their mean.
     Metric { name: "cv", eval: |c| of(c, |s| s.cv), ..Metric::OF_FLOWS },
     // Mean slowdown.
     Metric {
@@ -50,7 +50,7 @@ pub(super) const METRICS: &[Metric] = &[
         ..Metric::OF_FLOWS
     },
     Metric { name: "slowdown_p999", eval: |c| of(c, |s| s.p999_slowdown), ..Metric::OF_FLOWS },
-    // Mean completion time over that of the class that the class is `over`.
+    // Mean completion time divided by that of the class in `over`.
     Metric {
         name: "fct_ratio",
         scope: Scope::Classes,
@@ -58,9 +58,9 @@ pub(super) const METRICS: &[Metric] = &[
         eval: ratio,
         ..Metric::OF_FLOWS
     },
-    // What no scheme's mean completion time can be below (see `metrics::bound`).
+    // Lower bound on the mean completion time of any scheme (see `metrics::bound`).
     Metric { name: "fct_bound", eval: |c| of(c, |s| s.mean_fct_bound_s), ..SECONDS },
-    // Mean completion time over that.
+    // Mean completion time divided by that bound.
     Metric {
         name: "fct_over_bound",
         eval: |c| {
@@ -71,12 +71,12 @@ pub(super) const METRICS: &[Metric] = &[
         },
         ..Metric::OF_FLOWS
     },
-    // Flows given a lower, and a higher, class than they asked for, over all.
+    // Fraction of flows assigned a lower or a higher class than requested.
     Metric { name: "downgraded", range: SHARE, eval: |c| of(c, |s| s.downgraded), ..Metric::OF_FLOWS },
     Metric { name: "upgraded", range: SHARE, eval: |c| of(c, |s| s.upgraded), ..Metric::OF_FLOWS },
 ];
 
-/// A value of the summary of the class.
+/// Returns a value of the summary of the class.
 pub(super) fn of(context: &Context, value: fn(&Summary) -> Option<f64>) -> Result<f64, Missing> {
     value(&summary(context, context.record, context.class)?).ok_or(NONE)
 }
@@ -93,14 +93,15 @@ fn gain(context: &Context) -> Result<f64, Missing> {
 fn ratio(context: &Context) -> Result<f64, Missing> {
     let own = summary(context, context.record, context.class)?;
     let over = context.over();
-    let over =
-        over.ok_or_else(|| Missing::Scheme(format!("class `{}` is not `over` another", context.class)))?;
+    let over = over.ok_or_else(|| {
+        Missing::Scheme(format!("class `{}` is not relative to another (`over`)", context.class))
+    })?;
     let other = summary(context, context.record, over)?;
     let of_mean = |other: f64| Some(own.mean_fct_s? / other);
     other.mean_fct_s.filter(|&fct| fct > 0.0).and_then(of_mean).ok_or(NONE)
 }
 
-/// The summary of a class, or of a single flow, of a run.
+/// Returns the summary of a class, or of a single flow, of a run.
 fn summary(context: &Context, record: &RunRecord, class: &str) -> Result<Summary, Missing> {
     if let Some(summary) = record.summary.get(class) {
         return Ok(*summary);

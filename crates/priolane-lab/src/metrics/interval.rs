@@ -1,14 +1,15 @@
-//! 95 % confidence intervals of a mean over seeds, by Student's t: `mean ± t(0.975, n - 1) s / sqrt(n)`, with the sample
-//! standard deviation s.
+//! 95 % confidence intervals of a mean over seeds, by Student's t: `mean ± t(0.975, n - 1) s / sqrt(n)`, with the
+//! sample standard deviation s.
 
 use serde::{Deserialize, Serialize};
 
 use super::student;
 
-/// The 97.5th percentile of the normal law.
+/// The 97.5th percentile of the standard normal distribution.
 pub const Z: f64 = 1.959_963_984_540_054;
 
-/// Half of Wilson's 95 % interval of the part `missed` of all, as if flows were independent; `None` without flows.
+/// Returns the half-width of Wilson's 95 % interval of the miss rate, treating flows as independent; `None` without
+/// flows.
 pub(crate) fn half_width(missed: u64, met: u64) -> Option<f64> {
     let (missed, n) = (missed as f64, (missed + met) as f64);
     let (p, z2) = (missed / n, Z * Z);
@@ -16,7 +17,7 @@ pub(crate) fn half_width(missed: u64, met: u64) -> Option<f64> {
     (n > 0.0).then_some(half)
 }
 
-/// A mean over seeds and where it lies with 95 % confidence.
+/// A mean over seeds and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The mean; null if there is no value.
@@ -30,7 +31,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The mean of `values` and its 95 % interval, summed in the order given.
+    /// Returns the mean of `values` and its 95 % interval; sums in the given order.
     pub fn of(values: &[f64]) -> Self {
         let n = values.len();
         let count = u32::try_from(n).unwrap_or(u32::MAX);
@@ -47,12 +48,12 @@ impl Interval {
         Self { mean: Some(mean), low: Some(mean - half), high: Some(mean + half), n: count }
     }
 
-    /// This interval with its mean and ends mapped by an increasing function.
+    /// Returns this interval with its mean and ends mapped by an increasing function.
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         Self { mean: self.mean.map(&f), low: self.low.map(&f), high: self.high.map(&f), n: self.n }
     }
 
-    /// Lower and upper end, if there is an interval.
+    /// Returns lower and upper end, if there is an interval.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
     }

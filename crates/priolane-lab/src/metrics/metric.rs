@@ -1,4 +1,4 @@
-//! A metric as a value: what it is of, what it needs, and how it is found.
+//! Defines a metric as a value: its scope, requirements and evaluation.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use priolane_results::summary::Summary;
 /// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Unit {
-    /// None: a ratio, a share, a count.
+    /// Dimensionless: a ratio, a fraction, a count.
     #[serde(rename = "1")]
     One,
     /// Seconds.
@@ -24,23 +24,23 @@ pub enum Unit {
     /// Bytes.
     #[serde(rename = "B")]
     Bytes,
-    /// Billions of bits per second.
+    /// 10^9 bits per second.
     #[serde(rename = "Gbit/s")]
     Gbps,
 }
 
-/// What a metric may be of: the second part of its path.
+/// The scope of a metric: the allowed second part of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// A size class, `all`, or a single flow, `flowN`.
     Flows,
     /// A size class or `all`.
     Classes,
-    /// A size class that states which class its flows ask for.
+    /// A size class that selects the class that flows request (`asked`).
     Asked,
     /// The whole run: `all`.
     Run,
-    /// All flows together: `all`. The text says why no class has a value of its own.
+    /// All flows together: `all`. The text explains why no class has a value of its own.
     All(&'static str),
     /// The number of a threshold, from 1.
     Thresholds,
@@ -48,79 +48,79 @@ pub enum Scope {
     Ports,
 }
 
-/// What an experiment must state for a metric.
+/// What an experiment must declare for a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// The scheme that gains are relative to.
     Baseline,
-    /// The class that the class is `over`.
+    /// The class that ratios are relative to (`over`).
     Over,
     /// The bottleneck of effective throughput.
     Bottleneck,
-    /// How often probabilities of admission are kept.
+    /// The sampling interval of admission probabilities.
     Probabilities,
 }
 
-/// What values of a published metric mean by themselves.
+/// How a published value of the metric is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// A ratio of two like metrics: a side of 1 is a direction.
+    /// A ratio of two metrics of the same kind, in which 1 means no difference.
     Relative,
-    /// A number with a unit of its own.
+    /// A value with a unit of its own.
     Absolute,
 }
 
 /// Why a metric has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// A run is not there: which.
+    /// A run is missing; its name.
     Run(String),
-    /// No run of the scheme has one: why.
+    /// No run of the scheme has one; the reason.
     Scheme(String),
-    /// The run of this seed has none: why.
+    /// The run of this seed has none; the reason.
     Seed(&'static str),
-    /// The run of this seed and point has none: why.
+    /// The run of this seed and point has none; the reason.
     Point(&'static str),
     /// It has no value over time.
     OverTime,
-    /// There is none: why, in a message that stands alone.
+    /// Any other reason, as a complete message.
     Other(String),
 }
 
-/// A metric over time.
+/// A time series of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bins {
     /// Length of a bin, in seconds.
     pub every: f64,
-    /// By bin; `None` where it has no value.
+    /// Value by bin; `None` if the bin has none.
     pub values: Vec<Option<f64>>,
 }
 
-/// How a value is found.
+/// The function that evaluates a metric.
 pub(crate) type Eval<T> = fn(&Context<'_>) -> Result<T, Missing>;
 
-/// What can be asked of a run. Two metrics are equal if their names are.
+/// A metric of a run. Two metrics are equal if their names are.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name in paths: `name.class.scheme`.
+    /// Name in paths: `name.class.scheme`.
     pub name: &'static str,
-    /// The unit of its values.
+    /// Unit of its values.
     pub unit: Unit,
-    /// Where its values can lie, both ends included.
+    /// Range of its values, both ends included.
     pub range: (f64, f64),
-    /// What it is of.
+    /// Its scope.
     pub scope: Scope,
-    /// What the experiment must state.
+    /// Requirements on the experiment.
     pub needs: &'static [Need],
     /// Whether a value of 1 means "no difference".
     pub scale: Scale,
-    /// Its value.
+    /// Computes its value.
     pub eval: Eval<f64>,
-    /// Its value over time, if it has one.
+    /// Computes its values over time, if it has any.
     pub over_time: Option<Eval<Bins>>,
-    /// Its value for a single flow of a table, if a distribution over flows can be drawn of it.
+    /// Computes its value for a single flow of a table, if distributions over flows can be plotted.
     pub of_flow: Option<fn(&FlowRow<'_>) -> Option<f64>>,
-    /// Its value in the summary of a class, if `tune` can make it least.
+    /// Returns its value in the summary of a class, if `tune` can minimize it.
     pub tuned: Option<fn(&Summary) -> Option<f64>>,
 }
 
@@ -132,11 +132,11 @@ impl PartialEq for Metric {
 
 impl Eq for Metric {}
 
-/// Shares lie here.
+/// The range of fractions.
 pub(super) const SHARE: (f64, f64) = (0.0, 1.0);
 
 impl Metric {
-    /// A number of flows of a class, at 0 or above. Families state what differs.
+    /// Defaults for a dimensionless metric of flows, at least 0. Families override some fields.
     pub(super) const OF_FLOWS: Self = Self {
         name: "",
         unit: Unit::One,
@@ -151,34 +151,34 @@ impl Metric {
     };
 }
 
-/// What is stored besides a run's record.
+/// Access to stored data besides a run's record.
 pub trait Stored {
-    /// The baseline's run of the same point and seed.
+    /// Returns the baseline's run of the same point and seed.
     ///
     /// # Errors
-    /// The experiment has no baseline, or the run is not there.
+    /// Returns the reason if the experiment has no baseline or the run is missing.
     fn baseline(&self) -> Result<&RunRecord, Missing>;
 
-    /// A table of a run.
+    /// Returns a table of a run.
     ///
     /// # Errors
-    /// The table is not there, or not as it was written.
+    /// Returns an error if the table is missing or damaged.
     fn table(&self, run: &RunRecord, table: Table) -> io::Result<Vec<RecordBatch>>;
 
-    /// The `number`-th threshold (from 1) of the run's scheme, as planned.
+    /// Returns the `number`-th threshold (from 1) of the run's scheme, as planned.
     fn threshold(&self, ladder: DemotionThresholds, number: usize) -> Option<Threshold>;
 }
 
-/// What a metric is evaluated on.
+/// The input of a metric's evaluation.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The run.
+    /// The record of the run.
     pub record: &'a RunRecord,
-    /// What the metric is of: the second part of its path.
+    /// The second part of the metric's path.
     pub class: &'a str,
     /// The size classes of the experiment.
     pub classes: &'a [SizeClass],
-    /// What else is stored.
+    /// Access to other stored data.
     pub stored: &'a dyn Stored,
 }
 
@@ -189,28 +189,28 @@ impl std::fmt::Debug for Context<'_> {
 }
 
 impl<'a> Context<'a> {
-    /// The size class of the experiment that the metric is of; `None` for `all` and what is no size class.
+    /// Returns the size class of the metric; `None` for `all` and for scopes other than size classes.
     pub(crate) fn size_class(&self) -> Option<&'a SizeClass> {
         self.classes.iter().find(|class| class.name == self.class)
     }
 
-    /// The name of the class that ratios are relative to.
+    /// Returns the name of the class that ratios are relative to.
     pub fn over(&self) -> Option<&'a str> {
         self.size_class()?.over.as_deref()
     }
 
-    /// Whether the metric is of all flows.
+    /// Whether the metric covers all flows.
     pub(crate) fn is_all(&self) -> bool {
         self.class == ALL
     }
 
-    /// A value of the run that is of no class.
+    /// Returns a value of the whole run.
     pub(super) fn of_run(&self, value: impl Fn(&RunRecord) -> Option<f64>) -> Result<f64, Missing> {
         value(self.record).ok_or(Missing::Seed("no value"))
     }
 }
 
-/// Bits per second as Gbit/s.
+/// Converts bits per second to Gbit/s.
 pub(super) fn gbps(bps: Option<f64>) -> Option<f64> {
     bps.map(|bps| bps / 1e9)
 }

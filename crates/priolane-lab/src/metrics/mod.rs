@@ -1,8 +1,8 @@
-//! What flows add up to: completion times, slowdowns and deadlines by size class.
+//! Metrics of runs: completion times, slowdowns, deadlines and others, by size class.
 //!
-//! Percentile p of n values is the `ceil(p n / 100)`-th smallest. Means are taken in the order of the flow
-//! list, standard deviations are those of the population (divided by n): the flows measured are all there
-//! are. Unfinished flows enter no mean and no percentile; they are counted.
+//! Percentile p of n values is the `ceil(p n / 100)`-th smallest. Means are summed in the order of the flow list.
+//! Standard deviations are those of the population (divided by n), since the measured flows are the whole population.
+//! Unfinished flows are counted, but excluded from means and percentiles.
 
 pub mod admission;
 pub mod bound;
@@ -25,8 +25,9 @@ pub mod student;
 mod summary;
 pub mod thresholds;
 mod tokens;
+mod transfers;
 
-pub use self::class::ALL;
+pub use self::class::{ALL, usual_classes};
 
 pub(crate) use self::class::{ByName, Payer, SizeClass};
 pub(crate) use self::summary::{summarize, summarize_flow};
@@ -35,14 +36,15 @@ pub(crate) use self::summary::{summarize, summarize_flow};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PerMille(pub u32);
 
-/// The percentile of values sorted in increasing order: the `ceil(p n / 100)`-th smallest, the smallest
-/// for p = 0; `None` if there is no value.
+/// Returns a percentile of values sorted in increasing order: the `ceil(p n / 100)`-th smallest, the smallest for p =
+/// 0; `None` if there is no value.
 pub fn percentile<T: Copy>(sorted: &[T], p: PerMille) -> Option<T> {
     let rank = (sorted.len() as u64 * u64::from(p.0)).div_ceil(1000) as usize;
     sorted.get(rank.max(1).min(sorted.len()).checked_sub(1)?).copied()
 }
 
-/// Jain's index, (sum of x)^2 / (n sum of x^2): 1 if all are equal, 1/n if one has everything; `None` if none has anything.
+/// Returns Jain's index, (sum of x)^2 / (n sum of x^2): 1 if all are equal, 1/n if one has everything; `None` if all
+/// are 0.
 pub fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (n, sum, squares) = values.fold((0_u64, 0.0, 0.0), |(n, s, q), x| (n + 1, s + x, q + x * x));
     (squares > 0.0).then(|| sum * sum / (n as f64 * squares))

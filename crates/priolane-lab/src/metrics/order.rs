@@ -1,19 +1,19 @@
-//! What priorities cost at one port: O1, what a lower class takes while a higher one waits for the line, and O2, what is
-//! idle while anyone does (PrioPlus §2); and what waits there.
+//! Costs of priorities at one port (PrioPlus §2), and its queue length. O1 is the capacity that lower classes use while
+//! a higher class is backlogged; O2 is the capacity that is idle while any class is backlogged.
 //!
 //! ```text
-//! bin        from one reading of the port to the next, inside the measured window
-//! class c    is backlogged in a bin if a flow of c whose path has the port is open all through it:
+//! bin        interval between two samples of the port, inside the measured window
+//! class c    is backlogged in a bin if a flow of c whose path includes the port is active throughout it:
 //!            start <= begin of the bin,  end of the bin <= start + FCT (or its abort)
 //! O1         sum over bins with two backlogged classes of the bytes of flows' classes below the best backlogged one
-//!            / what the line carries in these bins
-//! O2         sum over bins with a backlogged class of (what the line carries - bytes of all classes)
-//!            / what the line carries in these bins
+//!            / capacity of the link in these bins
+//! O2         sum over bins with a backlogged class of (capacity of the link - bytes of all classes)
+//!            / capacity of the link in these bins
 //! ```
 //!
-//! Bytes are those on the wire, a packet's where it begins. A flow's class is that of its first packet; where packets of a
-//! flow take several paths or classes change as flows send there is no one port or class, and no value
-//! (docs/assumptions.md#o1-o2).
+//! Bytes are counted on the wire, in the bin in which a packet's transmission starts. The class of a flow is that of
+//! its first packet. If packets of a flow take several paths, or classes change as flows send, there is no single port
+//! or class, and no value (docs/assumptions.md#o1-o2).
 
 use std::collections::BTreeMap;
 
@@ -28,15 +28,15 @@ use super::{PerMille, percentile};
 use priolane_results::ports::port_names;
 use priolane_results::summary::OrderRecord;
 
-const OF_PORT: Metric = Metric { scope: Scope::All("a port is shared by all classes"), ..Metric::OF_FLOWS };
+const OF_PORT: Metric = Metric { scope: Scope::All("all classes share the port"), ..Metric::OF_FLOWS };
 
-/// What priorities cost at a port, and what waits there.
+/// Costs of priorities at a port, and its queue length.
 pub(super) const METRICS: &[Metric] = &[
-    // The part of the line that lower classes take while a higher one is backlogged.
+    // Fraction of the capacity used by lower classes while a higher one is backlogged.
     Metric { name: "o1", eval: |c| of(c, |port| port.o1), ..OF_PORT },
-    // The part of the line that is idle while a class is backlogged.
+    // Fraction of the capacity that is idle while a class is backlogged.
     Metric { name: "o2", eval: |c| of(c, |port| port.o2), ..OF_PORT },
-    // What 99 % of the readings of its queue do not exceed, and the most of these.
+    // The 99th percentile and the maximum of the queue samples.
     Metric {
         name: "queue_p99",
         unit: Unit::Bytes,
@@ -55,7 +55,7 @@ fn of(context: &Context, value: fn(&OrderRecord) -> Option<f64>) -> Result<f64, 
     context.of_run(|run| value(run.order.as_ref()?))
 }
 
-/// When a flow of a class has something to send.
+/// The interval in which a flow of a class has data to send.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     class: Class,
@@ -63,8 +63,8 @@ struct Open {
     until: Time,
 }
 
-/// The costs at `port`, or at the switch port that sent most; `None` without readings or where packets are spread over
-/// paths.
+/// Computes the costs at `port`, or by default at the switch port with the highest utilization; `None` without samples
+/// or if packets are sprayed.
 pub fn order(
     scenario: &ScenarioSpec,
     outcome: &Outcome,
@@ -132,13 +132,13 @@ struct Bins {
 }
 
 impl Bins {
-    /// The bin that ends with a reading at `at`.
+    /// Returns the bin that ends with a sample at `at`.
     fn before(&self, at: Time) -> Option<usize> {
         let since = at.0.checked_sub(self.begin.0)?;
         (since / self.every.0).checked_sub(1).map(|bin| bin as usize)
     }
 
-    /// The classes of which a flow is open all through each bin.
+    /// Returns for each bin the classes with a flow that is active throughout the bin.
     fn backlogged(&self, opens: &[Open]) -> Vec<ClassSet> {
         let mut changes = vec![[0_i64; CLASSES]; self.count + 1];
         for open in opens {
@@ -159,7 +159,7 @@ impl Bins {
     }
 }
 
-/// The port of a switch that sent most for its rate.
+/// Returns the switch port with the highest utilization.
 fn busiest(scenario: &ScenarioSpec, outcome: &Outcome) -> Option<LinkId> {
     let topology = &scenario.topology;
     let mut bytes = vec![0_u64; topology.links.len()];
@@ -167,11 +167,11 @@ fn busiest(scenario: &ScenarioSpec, outcome: &Outcome) -> Option<LinkId> {
     let of_switch = |&link: &usize| topology.links[link].from.0 >= topology.hosts && bytes[link] > 0;
     let used = |link: usize| bytes[link] as f64 / topology.links[link].rate.bps() as f64;
     let all = (0..topology.links.len()).filter(of_switch);
-    // The first of equals.
+    // The first one on ties.
     all.reduce(|best, link| if used(link) > used(best) { link } else { best }).map(|link| LinkId(link as u32))
 }
 
-/// The flows whose path has the port, and when they have something to send.
+/// Returns the flows whose path includes the port, with the intervals in which they have data to send.
 fn opens(scenario: &ScenarioSpec, outcome: &Outcome, port: LinkId) -> Vec<Open> {
     let mut aborts: BTreeMap<FlowId, Time> = BTreeMap::new();
     for message in scenario.controls.iter().filter(|message| message.control == Control::Abort) {
@@ -203,8 +203,8 @@ mod tests {
 
     const US: u64 = 1_000_000;
 
-    /// 10 Gbps, a bin of 1 us: 1250 bytes. Class 0 is open for the first 4 us, class 1 until it is aborted at 9 us; a flow
-    /// the other way gets its ACKs (class 15) over the port.
+    /// 10 Gbps and bins of 1 us: 1250 bytes per bin. Class 0 is active for the first 4 us, class 1 until it is aborted
+    /// at 9 us. The ACKs (class 15) of a flow in the opposite direction pass through the port.
     fn run() -> (MadeUp, LinkId) {
         let mut fixture = MadeUp::with_flows(3);
         let (high, low, back) = (0, 1, 2);
@@ -220,7 +220,7 @@ mod tests {
         fixture.scenario.sample_every = Some(Span(US));
         fixture.outcome.stopped_at = Time(10 * US);
         let port = *fixture.scenario.topology.path(HostId(0), HostId(1), 0).last().unwrap();
-        // By bin: bytes of classes 0, 1 and 15; in the seventh nothing is read.
+        // By bin: bytes of classes 0, 1 and 15; there is no sample in the seventh.
         let bins = [
             (1, [1250, 0, 0]),
             (2, [1000, 250, 0]),
@@ -251,13 +251,14 @@ mod tests {
             let window = (Time(from * US), Time(until * US));
             order(&fixture.scenario, &fixture.outcome, Some(port), window).unwrap()
         };
-        // 250 of four bins; 250 of the third, 750 of the fifth, all of the seventh of nine: 2250 of 11250.
+        // O1: 250 of four bins. O2: 250 of the third, 750 of the fifth, all of the seventh of nine bins: 2250 of 11250.
         let whole = of(0, 10);
         assert_eq!((whole.contended, whole.o1, whole.wanted, whole.o2), (4, Some(0.05), 9, Some(0.2)));
-        // Of ten readings the tenth is the 99th percentile, and 1,250 B the most that class 0 had, a hundredfold here.
+        // Of ten samples the tenth is the 99th percentile; the maximum of class 0 is 1,250 B, times 100 in this
+        // fixture.
         assert_eq!((whole.queue_p99_bytes, whole.queue_max_bytes), (Some(125_000), Some(125_000)));
         assert_eq!(of(4, 7).queue_max_bytes, Some(0));
-        // Bins 3 and 4 only; then the fifth alone, in which nobody higher waits.
+        // Bins 3 and 4 only; then the fifth alone, in which no higher class is backlogged.
         let two = of(2, 4);
         assert_eq!((two.contended, two.o1, two.o2), (2, Some(0.0), Some(0.1)));
         let alone = of(4, 5);

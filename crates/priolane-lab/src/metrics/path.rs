@@ -4,17 +4,17 @@ use std::fmt;
 
 use super::metric::Metric;
 
-/// A metric of a class under every scheme: `gain.mice`.
+/// A metric of a class, for any scheme: `gain.mice`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measure {
-    /// What is measured.
+    /// The metric.
     pub metric: &'static Metric,
-    /// Of which flows: a size class, `all`, or `flowN`; of thresholds the number, from 1; of ports the set.
+    /// Its scope: a size class, `all`, or `flowN`; for thresholds the number, from 1; for ports the set.
     pub class: String,
 }
 
 impl Measure {
-    /// Reads `metric.class`; an error says what is wrong and what would be right.
+    /// Parses `metric.class`; an error says what is wrong and what would be right.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (metric, class) = text
             .split_once('.')
@@ -22,7 +22,7 @@ impl Measure {
             .ok_or_else(|| format!("metric `{text}` is not of the form quantity.class"))?;
         let metric = Metric::named(metric).ok_or_else(|| {
             let known: Vec<&str> = Metric::all().map(|metric| metric.name).collect();
-            format!("metric `{text}`: no quantity `{metric}`; there are {}", known.join(", "))
+            format!("metric `{text}`: unknown quantity `{metric}`; quantities are {}", known.join(", "))
         })?;
         Ok(Self { metric, class: class.to_owned() })
     }
@@ -37,14 +37,14 @@ impl fmt::Display for Measure {
 /// A metric of a class under one scheme: `gain.mice.nos2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricPath {
-    /// What is measured, of which flows.
+    /// The metric and its class.
     pub measure: Measure,
-    /// Under which scheme.
+    /// The scheme.
     pub scheme: String,
 }
 
 impl MetricPath {
-    /// Reads `metric.class.scheme`; the scheme may contain dots. An error says what is wrong.
+    /// Parses `metric.class.scheme`; the scheme may contain dots. An error says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("metric `{text}` is not of the form quantity.class.scheme");
         let mut parts = text.splitn(3, '.');
@@ -61,13 +61,13 @@ impl fmt::Display for MetricPath {
     }
 }
 
-/// The flow that a class `flowN` names.
+/// Returns the flow denoted by a class `flowN`.
 pub(crate) fn single_flow(class: &str) -> Option<u32> {
     let digits = class.strip_prefix("flow")?;
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// The number of the threshold that a class names, 1 to 15.
+/// Returns the number of the threshold denoted by a class, 1 to 15.
 pub(crate) fn threshold_number(class: &str) -> Option<usize> {
     let plain = !class.starts_with('0') && class.bytes().all(|b| b.is_ascii_digit());
     class.parse().ok().filter(|number| plain && (1..=15).contains(number))

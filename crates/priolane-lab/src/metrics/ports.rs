@@ -1,4 +1,4 @@
-//! What sets of ports add up to over a whole run: how long packets waited, how many were dropped, how busy lines were.
+//! Metrics of sets of ports over a whole run: waiting time, drops, utilization and queue length.
 
 use std::collections::BTreeMap;
 
@@ -14,30 +14,30 @@ use priolane_results::summary::{PortSet, PortSummary};
 
 const OF_SET: Metric = Metric { scope: Scope::Ports, ..Metric::OF_FLOWS };
 
-/// Sets of ports, whose name stands where other metrics have a class.
+/// Metrics of a set of ports; its name takes the place of the class in paths.
 pub(super) const METRICS: &[Metric] = &[
-    // Mean time that a packet waits at a port.
+    // Mean waiting time of a packet at a port.
     Metric { name: "port_wait", unit: Unit::Seconds, eval: |c| of(c, |set| set.wait_s), ..OF_SET },
-    // Packets dropped over packets offered.
+    // Fraction of arriving packets that are dropped.
     Metric { name: "port_drop_rate", range: SHARE, eval: |c| of(c, |set| set.drop_rate), ..OF_SET },
-    // Bytes sent over what the lines carry, mean over ports, and of the port with most.
+    // Utilization: mean over the ports, and maximum.
     Metric { name: "port_utilization", eval: |c| of(c, |set| set.utilization), ..OF_SET },
     Metric { name: "port_busiest", eval: |c| of(c, |set| set.busiest), ..OF_SET },
-    // The most bytes of payload that waited at once at one port.
+    // Maximum queue length of a port, in bytes of payload.
     Metric {
         name: "port_max_queue",
         unit: Unit::Bytes,
         eval: |c| of(c, |set| Some(set.max_queue_bytes? as f64)),
         ..OF_SET
     },
-    // What waits at most at one port where tokens call for data.
+    // Upper bound on the queue length of a port under token transports.
     Metric {
         name: "port_queue_bound",
         unit: Unit::Bytes,
         eval: |c| of(c, |set| Some(set.queue_bound_bytes? as f64)),
         ..OF_SET
     },
-    // The largest part of its own bound that waited at once at a port.
+    // Maximum ratio of the queue length of a port to its own bound.
     Metric { name: "port_queue_of_bound", eval: |c| of(c, |set| set.queue_of_bound), ..OF_SET },
 ];
 
@@ -45,7 +45,7 @@ fn of(context: &Context, value: fn(&PortSummary) -> Option<f64>) -> Result<f64, 
     context.of_run(|run| value(run.ports.get(&PortSet::named(context.class)?)?))
 }
 
-/// Whether the port in front of `link` is of `set`.
+/// Whether the egress port of `link` belongs to `set`.
 fn holds(set: PortSet, link: &Link, topology: &Topology) -> bool {
     let of_host = |node: usize| node < topology.hosts as usize;
     let (from_host, to_host) = (of_host(link.from.index()), of_host(link.to.index()));
@@ -57,8 +57,8 @@ fn holds(set: PortSet, link: &Link, topology: &Topology) -> bool {
     }
 }
 
-/// Every set of ports of a run. `zero_loss` is by link the buffer in front of it, where it is as large as is derived for
-/// no loss of data.
+/// Summarizes each set of ports of a run. `zero_loss` is the buffer of each link, if buffers are dimensioned for zero
+/// data loss.
 pub(crate) fn summarize(
     scenario: &ScenarioSpec,
     zero_loss: Option<&[u64]>,
@@ -76,14 +76,14 @@ pub(crate) fn summarize(
         .collect()
 }
 
-/// What waits at most in front of each link; `None` unless ports are for tokens.
+/// Returns the bound on the queue of each link; `None` unless ports limit tokens.
 fn bounds(scenario: &ScenarioSpec, zero_loss: Option<&[u64]>) -> Option<Vec<u64>> {
     let DisciplineSpec::Tokens(ports) = scenario.ports.first()?.discipline else { return None };
     let traffic = TokenTraffic { ports, frame: scenario.frame, host_jitter: Span::ZERO, signals: 0 };
     Some(zero_loss.map_or_else(|| scenario.topology.token_buffers(&traffic), <[u64]>::to_vec))
 }
 
-/// The largest queues of a set, beside the bounds of its links.
+/// Sets the maximum queue lengths of a set, and the bounds of its links.
 fn queues(
     summary: &mut PortSummary,
     set: PortSet,
@@ -103,7 +103,7 @@ fn queues(
     summary.queue_of_bound = Some(queues().map(part).fold(0.0, f64::max));
 }
 
-/// What the ports of a set served and dropped.
+/// Counts what the ports of a set transmitted and dropped.
 fn counted(set: PortSet, topology: &Topology, outcome: &Outcome) -> PortSummary {
     let mut bytes = vec![0_u64; topology.links.len()];
     for port in &outcome.ports {
@@ -140,7 +140,8 @@ mod tests {
     use priolane_sim::outcome::PortClassRecord;
     use priolane_sim::topology::{Dumbbell, LinkSpec};
 
-    /// Two hosts on each side at 10 Gbps, 40 Gbps between: links 0 to 7 are hosts' up and down, 8 and 9 the core.
+    /// Two hosts on each side at 10 Gbps, 40 Gbps in between: links 0 to 7 are the hosts' up- and downlinks, 8 and 9
+    /// the core.
     #[test]
     fn sums_are_by_set_over_all_classes() {
         let link = |gbps: u64| LinkSpec {
@@ -164,7 +165,7 @@ mod tests {
         let queue = |link, peak_bytes| PortQueue { link: LinkId(link), peak_bytes, waited: 1 };
         let queues = vec![queue(5, 3_076), queue(8, 1_538)];
         let outcome = Outcome { ports, queues, stopped_at, ..Outcome::default() };
-        // Of bounds of 10,000 B at hosts' and 2,000 B at core links.
+        // Bounds are 10,000 B at hosts' links and 2,000 B at core links.
         let bounds: Vec<u64> = (0..10).map(|link| if link < 8 { 10_000 } else { 2_000 }).collect();
         let sets: BTreeMap<PortSet, PortSummary> = PortSet::ALL
             .into_iter()
@@ -174,7 +175,7 @@ mod tests {
                 (set, summary)
             })
             .collect();
-        // Link 0: 10,000 B in 10 us of 12,500; link 8: 4,000 B of 50,000 and its two directions; link 5: 4,000 B.
+        // Link 0: 10,000 B of 12,500 B in 10 us; link 8: 4,000 B of 50,000 B, and two directions; link 5: 4,000 B.
         let [hosts, edge, core, switches] = PortSet::ALL.map(|set| sets[&set]);
         let near = |got: Option<f64>, expected: f64| (got.unwrap() / expected - 1.0).abs() < 1e-12;
         assert!(hosts.ports == 4 && near(hosts.utilization, 0.2) && near(hosts.busiest, 0.8), "{hosts:?}");

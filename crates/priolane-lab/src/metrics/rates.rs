@@ -1,13 +1,13 @@
-//! Rates and utility of the flows without end of a run over time, from what senders report (`rates_every`).
+//! Rates and utility of the long-lived flows of a run over time, from reports of senders (`rates_every`).
 //!
 //! ```text
-//! rate      of a flow between two of its reports, or its start and the first: the payload acknowledged in between, by
-//!           SACK blocks too, over the time between; by cumulative ACKs alone much would be acknowledged at once when a
-//!           loss is repaired, and a bin would exceed the line
-//! bin k     reports that begin in [k, k + 1) rates_every, so that each flow has one rate in each bin
-//! utility   sum of w_i U(x_i) of a bin in which all have a rate, over that of the optimum
-//! means     over bins inside the measured window
-//! gap closed  1 - sum |mean - best| / sum |equal - best| of the flows of a class: 0 with equal sharing, 1 in the optimum
+//! rate        payload of a flow acknowledged between two of its reports, or its start and the first one, divided by
+//!             the time between them. Includes SACK blocks: cumulative ACKs alone would acknowledge much at once when
+//!             a loss is repaired, and a bin would exceed the link rate
+//! bin k       report intervals that begin in [k, k + 1) rates_every, so that each flow has one rate in each bin
+//! utility     sum of w_i U(x_i) of a bin in which all flows have a rate, relative to that of the optimum
+//! means       over bins inside the measured window
+//! gap closed  1 - sum |mean - best| / sum |equal - best| over the flows of a class: 0 if shared equally, 1 if optimal
 //! ```
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use priolane_results::summary::{ClassRates, OptimumRecord, RateRecord};
 
 const OF_RATES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
-/// Rates of flows without end, payload.
+/// Rates of long-lived flows, in payload.
 pub(super) const METRICS: &[Metric] = &[
     // Mean rate of a flow.
     Metric {
@@ -34,20 +34,20 @@ pub(super) const METRICS: &[Metric] = &[
         over_time: Some(|c| bins(c, |rates, class| Some(by_bin(rates.classes.get(class)?)))),
         ..OF_RATES
     },
-    // The same over that of the class that the class is `over`.
+    // Mean rate divided by that of the class in `over`.
     Metric { name: "rate_ratio", needs: &[Need::Over], eval: ratio, ..OF_RATES },
-    // Mean over hosts of the sum of a host's flows.
+    // Mean over hosts of the total rate of a host's flows.
     Metric {
         name: "host_rate",
         unit: Unit::Gbps,
         eval: |c| of_class(c, |own| gbps(own.host_mean)),
         ..OF_RATES
     },
-    // Jain's index of flows.
+    // Jain's index over flows.
     Metric { name: "jain", range: SHARE, eval: |c| of_class(c, |own| own.jain), ..OF_RATES },
-    // Fraction of (flow, bin) below the flow's minimum rate.
+    // Fraction of (flow, bin) pairs below the flow's minimum rate.
     Metric { name: "below_theta", eval: |c| of_class(c, |own| own.below_theta), ..OF_RATES },
-    // Mean of what the optimum promises, and mean rate over that.
+    // Mean promised rate of the optimum, and mean rate divided by it.
     Metric {
         name: "promised_rate",
         unit: Unit::Gbps,
@@ -59,18 +59,19 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of_class(c, |own| Some(own.mean? / own.promised?)),
         ..OF_RATES
     },
-    // Of the way from equal sharing to the optimum: 0 and 1; below 0 is further from the optimum than equal sharing is.
+    // Position between equal sharing (0) and the optimum (1); below 0, the rates are further from the optimum than
+    // equal sharing.
     Metric {
         name: "gap_closed",
         range: (f64::NEG_INFINITY, 1.0),
         eval: |c| of_class(c, |own| own.gap_closed),
         ..OF_RATES
     },
-    // Sum of weighted utilities over the optimum's: a logarithm, which can be anything.
+    // Sum of weighted utilities relative to the optimum: a logarithm, so any real number.
     Metric {
         name: "utility",
         range: (f64::NEG_INFINITY, f64::INFINITY),
-        scope: Scope::All("the optimum is that of all flows together"),
+        scope: Scope::All("the optimum is computed for all flows together"),
         eval: |c| mean_utility(recorded(c)?).filter(|_| c.is_all()).ok_or(NONE),
         over_time: Some(|c| bins(c, |rates, class| (class == ALL).then(|| rates.utility.clone()))),
         ..OF_RATES
@@ -80,7 +81,7 @@ pub(super) const METRICS: &[Metric] = &[
 const NONE: Missing = Missing::Seed("no value");
 
 fn recorded<'a>(context: &Context<'a>) -> Result<&'a RateRecord, Missing> {
-    let none = || Missing::Scheme("no flow is without end, or `rates_every` is not stated".to_owned());
+    let none = || Missing::Scheme("no flow is endless, or `rates_every` is not set".to_owned());
     context.record.rates.as_ref().ok_or_else(none)
 }
 
@@ -107,7 +108,7 @@ fn bins(context: &Context, values: ByBin) -> Result<Bins, Missing> {
     Ok(Bins { every: rates.every_s, values })
 }
 
-/// The rates of a run, if its senders report and a flow is without end; `window` is the measured one.
+/// Computes the rates of a run, if its senders report and some flow is long-lived; `window` is the measured window.
 pub fn rates(
     (source, outcome): (&Source, &Outcome),
     classes: &[SizeClass],
@@ -122,7 +123,7 @@ pub fn rates(
     }
     let bins = (outcome.stopped_at.0 / every.0) as usize;
     let first = window.0.0.div_ceil(every.0) as usize;
-    // A flow's bin may end up to one length after the bin of the clock.
+    // A flow's bin may end up to one bin length after the bin of the clock.
     let end = ((window.1.0 / every.0) as usize).saturating_sub(1).clamp(first, bins.max(first));
     let table = Table { by_flow: by_flow(outcome, every, &source.scenario.flows), first, end, bins };
     let all = SizeClass::all();
@@ -148,7 +149,7 @@ pub fn rates(
     })
 }
 
-/// By flow: its rate in each bin that has one.
+/// Returns by flow its rate in each bin that has one.
 fn by_flow(outcome: &Outcome, every: Span, flows: &FlowList) -> Vec<BTreeMap<usize, f64>> {
     let mut last: Vec<(Time, u64)> = flows.iter().map(|flow| (flow.start, 0)).collect();
     let mut rates = vec![BTreeMap::new(); flows.len()];
@@ -171,7 +172,7 @@ struct Table {
 }
 
 impl Table {
-    /// The rates of a flow inside the measured window.
+    /// Returns the rates of a flow inside the measured window.
     fn measured(&self, flow: usize) -> impl Iterator<Item = f64> + '_ {
         self.by_flow[flow].range(self.first..self.end).map(|(_, &rate)| rate)
     }
@@ -225,7 +226,7 @@ impl Table {
     }
 }
 
-/// The gap closed by flows of these mean rates.
+/// Returns the gap closed by flows with these mean rates.
 fn gap_closed_by(means: &[(usize, f64)], optimum: &Optimum) -> Option<f64> {
     let means: BTreeMap<usize, f64> = means.iter().copied().collect();
     let of_flow = |(place, flow): (usize, &usize)| {
@@ -235,7 +236,7 @@ fn gap_closed_by(means: &[(usize, f64)], optimum: &Optimum) -> Option<f64> {
     gap_closed(optimum.flows.iter().enumerate().filter_map(of_flow))
 }
 
-/// Mean utility relative to the optimum over the measured window.
+/// Returns the mean utility relative to the optimum over the measured window.
 pub(crate) fn mean_utility(rates: &RateRecord) -> Option<f64> {
     let end = rates.end.min(rates.utility.len());
     mean(rates.utility.get(rates.first..end)?.iter().copied().flatten())

@@ -1,5 +1,4 @@
-//! Metrics as values: one table of what can be asked of runs. A family of metrics has a file of its own, whose part of the
-//! table is its `METRICS`.
+//! The table of all metrics. Each family of metrics has a file of its own, whose part of the table is its `METRICS`.
 
 use super::metric::Metric;
 
@@ -7,6 +6,7 @@ use super::metric::Metric;
 const FAMILIES: &[&[Metric]] = &[
     super::fct::METRICS,
     super::size::METRICS,
+    super::transfers::METRICS,
     super::deadlines::METRICS,
     super::thresholds::METRICS,
     super::rates::METRICS,
@@ -20,12 +20,12 @@ const FAMILIES: &[&[Metric]] = &[
 ];
 
 impl Metric {
-    /// The metric of that name.
+    /// Returns the metric with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::all().find(|metric| metric.name == name)
     }
 
-    /// All metrics, family by family.
+    /// Returns all metrics, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         FAMILIES.iter().copied().flatten()
     }
@@ -46,6 +46,6 @@ mod tests {
         assert!(names.iter().all(|name| !name.is_empty() && !name.contains('.')), "{names:?}");
         let unit = |name: &str| Metric::named(name).map(|metric| metric.unit);
         assert_eq!((unit("fct_bound"), unit("fct_over_bound")), (Some(Unit::Seconds), Some(Unit::One)));
-        assert!(Metric::named("fct").is_some() && Metric::named("goodput").is_none());
+        assert!(Metric::named("fct").is_some() && Metric::named("nonsense").is_none());
     }
 }

@@ -2,9 +2,9 @@
 
 use super::metric::{Metric, SHARE, Scope};
 
-/// Reordering, of all flows.
+/// Reordering, over all flows.
 pub(super) const METRICS: &[Metric] = &[
-    // Packets that arrived reordered over those that brought new payload; none where no payload arrived.
+    // Reordered packets divided by packets with new payload; no value if no payload arrived.
     Metric {
         name: "reordering",
         range: SHARE,

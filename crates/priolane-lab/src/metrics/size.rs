@@ -1,4 +1,4 @@
-//! Sizes of flows: what a workload offers, whatever becomes of it.
+//! Sizes of flows: the offered workload, independent of its outcome.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use priolane_results::rows::Table;
 
 const OF_CLASSES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
-/// Payload of flows, and how many flows there are of a class.
+/// Flow sizes, and fraction of flows in a class.
 pub(super) const METRICS: &[Metric] = &[
     // Mean payload of a flow.
     Metric {
@@ -20,7 +20,7 @@ pub(super) const METRICS: &[Metric] = &[
         of_flow: Some(|flow| flow.bytes.map(|bytes| bytes as f64)),
         ..OF_CLASSES
     },
-    // Flows of the class over those of the class that it is `over`, or over all.
+    // Flows of the class divided by those of the class in `over`, or by all.
     Metric { name: "flow_share", range: SHARE, eval: share, ..OF_CLASSES },
 ];
 

@@ -1,27 +1,28 @@
-//! Student's t: how likely a mean of a few differences is to lie this far from zero by chance, and intervals.
+//! Student's t distribution: tests of mean differences, and confidence intervals.
 //!
-//! For whole degrees of freedom the distribution function is a finite sum (Abramowitz & Stegun 26.7.3-4), with
+//! For integer degrees of freedom the distribution function is a finite sum (Abramowitz & Stegun 26.7.3-4), with
 //! `theta = atan(t / sqrt(nu))`; `A` is the probability that |T| <= t:
 //! ```text
 //! A(t | nu odd)  = 2/pi (theta + sin theta (cos theta + 2/3 cos^3 theta + ... up to cos^(nu-2)))
 //! A(t | nu even) = sin theta (1 + 1/2 cos^2 theta + (1*3)/(2*4) cos^4 theta + ... up to cos^(nu-2))
 //! ```
-//! Welch's degrees of freedom need not be whole, and small tails must not be differences of ones:
+//! Welch's degrees of freedom need not be integers, and small tail probabilities must not be computed as 1 minus a
+//! number near 1:
 //! ```text
 //! P(|T| > t) = I_x(nu / 2, 1 / 2),  x = nu / (nu + t^2)
 //! ```
-//! with the regularised incomplete beta function I, as its continued fraction (Abramowitz & Stegun 26.5.8) by Lentz's
-//! method. Quantiles are found by bisection.
+//! with the regularized incomplete beta function I, evaluated as its continued fraction (Abramowitz & Stegun 26.5.8) by
+//! Lentz's method. Quantiles are found by bisection.
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The probability that a 95 % interval covers.
+/// The confidence level of intervals.
 pub const LEVEL: f64 = 0.95;
 
-/// Most degrees of freedom that are summed up term by term.
+/// Maximum degrees of freedom for the finite sum.
 const WHOLE: f64 = 1e9;
 
-/// A mean difference with its 95 % interval and its two-sided p value against zero.
+/// A mean difference with its 95 % confidence interval and two-sided p value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// The mean.
@@ -30,21 +31,22 @@ pub struct Difference {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// The probability of a mean as far from zero, if the true one is zero.
+    /// The p value: probability of a mean at least this far from zero if the true mean is zero.
     pub p: f64,
 }
 
-/// The t test of differences that belong together; `None` for fewer than two.
+/// Paired t test; `None` for fewer than two differences.
 pub fn paired(differences: &[f64]) -> Option<Difference> {
     let n = differences.len() as f64;
     let variance = variance(differences)?;
     Some(test(mean(differences), (variance / n).sqrt(), n - 1.0))
 }
 
-/// The t test of `second` less `first`, whose variances may differ; `None` for fewer than two values of either.
+/// Welch's t test of mean(`second`) - mean(`first`), with unequal variances; `None` for fewer than two values of
+/// either.
 ///
-/// Degrees of freedom: (u + v)^2 / (u^2 / (m - 1) + v^2 / (n - 1)) with u = s^2 / m of the one and v = s^2 / n of the
-/// other (Welch 1947).
+/// Degrees of freedom: (u + v)^2 / (u^2 / (m - 1) + v^2 / (n - 1)), with u = s^2 / m of `first` and v = s^2 / n of
+/// `second` (Welch 1947).
 pub fn welch(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (m, n) = (first.len() as f64, second.len() as f64);
     let (u, v) = (variance(first)? / m, variance(second)? / n);
@@ -53,8 +55,8 @@ pub fn welch(first: &[f64], second: &[f64]) -> Option<Difference> {
     Some(test(mean(second) - mean(first), (u + v).sqrt(), nu))
 }
 
-/// p values corrected for their number, in the order given: any that is at most a is beyond chance at the level a for all
-/// of them together, whatever their dependence (Holm 1979).
+/// Returns p values adjusted by Holm's method, in input order. Rejecting those of at most a bounds the family-wise
+/// error rate by a under any dependence (Holm 1979).
 pub fn holm(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -66,12 +68,12 @@ pub fn holm(values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// P(|T| > `t`) at `nu` degrees of freedom, `nu` above 0.
+/// Returns P(|T| > `t`) at `nu` degrees of freedom, `nu` above 0.
 pub fn outside(t: f64, nu: f64) -> f64 {
     if t.is_finite() { incomplete_beta(nu / (nu + t * t), nu / 2.0, 0.5) } else { 0.0 }
 }
 
-/// The t for which |T| <= t with probability 0.95 at `nu` degrees of freedom, `nu` at least 1: at most 12.71.
+/// Returns the t for which |T| <= t with probability 0.95 at `nu` degrees of freedom, `nu` at least 1; at most 12.71.
 pub fn quantile(nu: f64) -> f64 {
     let whole = nu.fract() == 0.0 && nu <= WHOLE;
     let inside = |t: f64| if whole { central_probability(t, nu as u32) } else { 1.0 - outside(t, nu) };
@@ -91,7 +93,7 @@ fn test(mean: f64, error: f64, nu: f64) -> Difference {
     Difference { mean, low: mean - half, high: mean + half, p: outside(mean.abs() / error, nu) }
 }
 
-/// The sum with a correction for what is rounded off (Neumaier 1974).
+/// Compensated sum (Neumaier 1974).
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, lost) = values.fold((0.0_f64, 0.0_f64), |(sum, lost), x| {
         let next = sum + x;
@@ -105,14 +107,14 @@ fn mean(values: &[f64]) -> f64 {
     sum(values.iter().copied()) / values.len() as f64
 }
 
-/// The sample variance; `None` for fewer than two values.
+/// Returns the sample variance; `None` for fewer than two values.
 fn variance(values: &[f64]) -> Option<f64> {
     let mean = mean(values);
     let squares = sum(values.iter().map(|x| (x - mean) * (x - mean)));
     (values.len() > 1).then(|| squares / (values.len() - 1) as f64)
 }
 
-/// The probability that |T| <= `t` at `nu` degrees of freedom.
+/// Returns the probability that |T| <= `t` at `nu` degrees of freedom.
 fn central_probability(t: f64, nu: u32) -> f64 {
     let theta = libm::atan(t / f64::from(nu).sqrt());
     let (sin, cos) = (libm::sin(theta), libm::cos(theta));
@@ -135,7 +137,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // Where the fraction converges slowly, its mirror image converges fast.
+    // If the fraction converges slowly, that of the mirrored argument converges fast.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
@@ -143,7 +145,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     libm::exp(beta + a * libm::log(x) + b * libm::log1p(-x)) / a / fraction(x, a, b)
 }
 
-/// 1 + d1 / (1 + d2 / (1 + ...)), whose reciprocal is the continued fraction of the incomplete beta function.
+/// Evaluates 1 + d1 / (1 + d2 / (1 + ...)), the reciprocal of the continued fraction of the incomplete beta function.
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
     const MOST_TERMS: u32 = 10_000;
     let nonzero = |value: f64| if value.abs() > 1e-300 { value } else { 1e-300 };
@@ -200,7 +202,8 @@ mod tests {
 
     #[test]
     fn paired_test_of_five_differences_by_hand() {
-        // Mean 3, s = sqrt(10 / 4), error = s / sqrt(5) = 0.70711, half = 2.7764 x 0.70711 = 1.9632; t = 4.2426, p = 0.0132.
+        // Mean 3, s = sqrt(10 / 4), error = s / sqrt(5) = 0.70711, half = 2.7764 x 0.70711 = 1.9632; t = 4.2426, p =
+        // 0.0132.
         let found = paired(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         near(found.mean, 3.0, 1e-12);
         near(found.low, 1.03676, 1e-5);
@@ -218,13 +221,14 @@ mod tests {
         near(found.mean, 3.0, 1e-12);
         near(found.high - found.mean, quantile(nu) * 2_f64.sqrt(), 1e-9);
         near(found.p, outside(3.0 / 2_f64.sqrt(), nu), 1e-12);
-        // Between the tables' 2.776 and 2.571 for 4 and 5 degrees of freedom.
+        // Between the table values 2.776 and 2.571 for 4 and 5 degrees of freedom.
         assert!(2.571 < quantile(nu) && quantile(nu) < 2.776);
     }
 
     #[test]
     fn holms_correction_by_hand() {
-        // In order: 4 x 0.005 = 0.02, 3 x 0.01 = 0.03, 2 x 0.03 = 0.06, 1 x 0.04 = 0.04, which may not fall: 0.06.
+        // In order: 4 x 0.005 = 0.02, 3 x 0.01 = 0.03, 2 x 0.03 = 0.06, 1 x 0.04 = 0.04, raised to 0.06 to keep the
+        // order.
         let corrected = holm(&[0.01, 0.04, 0.03, 0.005]);
         corrected.iter().zip([0.03, 0.06, 0.06, 0.02]).for_each(|(&a, b)| near(a, b, 1e-12));
         assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);

@@ -4,29 +4,35 @@ use std::collections::BTreeMap;
 
 use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span};
-use priolane_sim::outcome::Outcome;
+use priolane_sim::outcome::{FlowRecord, Outcome};
 
 use super::{PerMille, SizeClass, bound, jain, percentile};
 use priolane_results::flows::{met, slowdown};
 use priolane_results::source::Source;
 use priolane_results::summary::Summary;
 
-/// The summaries of all `classes` and of `all`, over flows that are measured and finite.
+/// Summarizes `all` and each of the `stated` classes, or the default ones if none is stated, over measured flows of finite
+/// size. Default classes have no bound: computing it takes as long as everything else.
 pub(crate) fn summarize(
     source: &Source,
     outcome: &Outcome,
-    classes: &[SizeClass],
+    stated: &[SizeClass],
 ) -> BTreeMap<String, Summary> {
-    let classes: Vec<SizeClass> = std::iter::once(SizeClass::all()).chain(classes.iter().cloned()).collect();
+    let mut classes: Vec<SizeClass> =
+        std::iter::once(SizeClass::all()).chain(stated.iter().cloned()).collect();
     let bounds = bound::mean_fct(source, outcome, &classes);
+    if stated.is_empty() {
+        classes.extend(SizeClass::usual());
+    }
     let summary = |(class, mean_fct_bound_s): (&SizeClass, Option<f64>)| {
         let summary = PacketCount::of(source, outcome, class).summary();
         (class.name.clone(), Summary { mean_fct_bound_s, ..summary })
     };
-    classes.iter().zip(bounds).map(summary).collect()
+    classes.iter().zip(bounds.into_iter().chain(std::iter::repeat(None))).map(summary).collect()
 }
 
-/// The summary of a single flow that took `fct`, or did not finish, and `acked` at its sender, and takes `bare` alone.
+/// Summarizes a single flow with completion time `fct` (if completed), `acked` at its sender, and `bare` in an idle
+/// network.
 pub(crate) fn summarize_flow(
     (fct, acked): (Option<Span>, Option<Span>),
     bare: Option<Span>,
@@ -37,7 +43,14 @@ pub(crate) fn summarize_flow(
     tally.acked.extend(acked.map(|f| f.0));
     tally.slowdowns.extend(slowdown);
     let bound = fct.and(bare).map(Span::as_secs_f64);
-    Summary { mean_fct_bound_s: bound, ..tally.summary() }
+    Summary {
+        mean_fct_bound_s: bound,
+        goodput_bps: None,
+        timeouts: None,
+        timed_out: None,
+        tail_timed_out: None,
+        ..tally.summary()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -53,9 +66,10 @@ struct PacketCount {
     by_source: BTreeMap<HostId, DeadlineCounts>,
     downgraded: u64,
     upgraded: u64,
+    transfers: Transfers,
 }
 
-/// Deadlines of one source's flows.
+/// Deadline counts of one sender's flows.
 #[derive(Clone, Copy, Debug, Default)]
 struct DeadlineCounts {
     met: u64,
@@ -75,14 +89,15 @@ impl PacketCount {
             tally.downgraded += u64::from(given > asked);
             tally.upgraded += u64::from(given < asked);
             tally.flows += 1;
+            tally.transfers.add(spec.size.unwrap_or_default(), &record);
             tally.fcts.extend(record.fct.map(|f| f.0));
             tally.acked.extend(record.fct_acked.map(|f| f.0));
             tally.slowdowns.extend(slowdown(record.fct, Some(alone)));
-            let judged = met(&spec, &record, outcome.stopped_at);
+            let met_deadline = met(&spec, &record, outcome.stopped_at);
             let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
-            tally.infeasible += u64::from(judged.is_some() && late);
-            tally.censored += u64::from(judged.is_none() && spec.deadline.is_some());
-            if let Some(in_time) = judged {
+            tally.infeasible += u64::from(met_deadline.is_some() && late);
+            tally.censored += u64::from(met_deadline.is_none() && spec.deadline.is_some());
+            if let Some(in_time) = met_deadline {
                 tally.met += u64::from(in_time);
                 tally.missed += u64::from(!in_time);
                 let of_source = tally.by_source.entry(spec.src).or_default();
@@ -101,9 +116,10 @@ impl PacketCount {
         self.slowdowns.sort_unstable_by(f64::total_cmp);
         let fct = |p| percentile(&self.fcts, PerMille(p)).map(|ps| ps as f64 / PS_PER_S as f64);
         let slow = |p| percentile(&self.slowdowns, PerMille(p));
-        let judged = self.met + self.missed;
+        let with_deadline = self.met + self.missed;
         let part = |count: u64| (self.flows > 0).then(|| count as f64 / self.flows as f64);
-        let share = |count: u64| (judged > 0).then(|| count as f64 / judged as f64);
+        let share = |count: u64| (with_deadline > 0).then(|| count as f64 / with_deadline as f64);
+        let p99 = percentile(&self.fcts, PerMille(990));
         Summary {
             flows: self.flows,
             unfinished: self.flows - self.fcts.len() as u64,
@@ -130,11 +146,50 @@ impl PacketCount {
             deadline_jain: jain(self.by_source.values().map(|s| s.met as f64 / (s.met + s.missed) as f64)),
             downgraded: part(self.downgraded),
             upgraded: part(self.upgraded),
+            goodput_bps: self.transfers.goodput_bps(&self.fcts),
+            timeouts: Some(self.transfers.timeouts),
+            timed_out: part(self.transfers.timed_out),
+            tail_timed_out: p99.map(|p99| self.transfers.part_timed_out_from(p99, &self.fcts)),
         }
     }
 }
 
-/// The mean of whole picoseconds, from their exact sum.
+/// Delivered payload and retransmission timeouts of flows.
+#[derive(Debug, Default)]
+struct Transfers {
+    /// Payload delivered by completed flows, in bytes.
+    delivered: u128,
+    timeouts: u64,
+    /// Number of flows with at least one timeout.
+    timed_out: u64,
+    /// Completion times of completed flows with a timeout, in picoseconds.
+    late: Vec<u64>,
+}
+
+impl Transfers {
+    fn add(&mut self, bytes: u64, record: &FlowRecord) {
+        self.timeouts += u64::from(record.timeouts);
+        self.timed_out += u64::from(record.timeouts > 0);
+        if let Some(fct) = record.fct {
+            self.delivered += u128::from(bytes.saturating_sub(record.missing));
+            self.late.extend((record.timeouts > 0).then_some(fct.0));
+        }
+    }
+
+    /// Returns delivered payload over the sum of all completion times, in bit/s; `None` if the sum is 0.
+    fn goodput_bps(&self, fcts: &[u64]) -> Option<f64> {
+        let sum: u128 = fcts.iter().map(|&fct| u128::from(fct)).sum();
+        (sum > 0).then(|| 8.0 * self.delivered as f64 / (sum as f64 / PS_PER_S as f64))
+    }
+
+    /// Returns the fraction of flows with a timeout among those whose completion time is at least `least`; `fcts` is sorted.
+    fn part_timed_out_from(&self, least: u64, fcts: &[u64]) -> f64 {
+        let late = self.late.iter().filter(|&&fct| fct >= least).count();
+        late as f64 / (fcts.len() - fcts.partition_point(|&fct| fct < least)) as f64
+    }
+}
+
+/// Returns the mean of integer picoseconds, computed from their exact sum.
 fn mean_ps(values: &[u64]) -> Option<f64> {
     let sum: u128 = values.iter().map(|&v| u128::from(v)).sum();
     (!values.is_empty()).then(|| sum as f64 / values.len() as f64)

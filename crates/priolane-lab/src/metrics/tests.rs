@@ -34,7 +34,7 @@ fn size_classes_include_exactly_the_ends_they_name() {
 
 #[test]
 fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
-    // Completion times 1, 2, 3 s of measured flows, one measured unfinished, one unmeasured of 100 s.
+    // Completion times 1, 2, 3 s of measured flows; one measured flow is unfinished, one of 100 s is not measured.
     let mut fixture = MadeUp::with_flows(5);
     for (flow, seconds) in [(0, Some(1)), (1, Some(2)), (2, Some(3)), (3, None), (4, Some(100))] {
         fixture.outcome.flows.edit(flow, |flow| flow.fct = seconds.map(|s| Span(s * 1_000_000_000_000)));
@@ -56,6 +56,48 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
 }
 
 #[test]
+fn goodput_and_timeouts_by_hand() {
+    // Flows of 1000 B take 1, 2, 3 s, a fourth does not finish: 3 x 8000 bit in 6 s. The third gave up 400 B.
+    let mut fixture = MadeUp::with_flows(4);
+    for (flow, seconds, timeouts) in [(0, Some(1), 0), (1, Some(2), 2), (2, Some(3), 1), (3, None, 5)] {
+        fixture.outcome.flows.edit(flow, |flow| {
+            flow.fct = seconds.map(|s| Span(s * 1_000_000_000_000));
+            (flow.timeouts, flow.missing) = (timeouts, 0);
+        });
+        fixture.scenario.flows.edit(flow, |flow| flow.size = Some(1000));
+    }
+    let all = |fixture: &MadeUp| summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
+    let whole = all(&fixture);
+    assert_eq!(whole.goodput_bps, Some(4000.0));
+    assert_eq!((whole.timeouts, whole.timed_out), (Some(8), Some(0.75)));
+    // The 99th percentile of three is the third, which had a timeout.
+    assert_eq!(whole.tail_timed_out, Some(1.0));
+    fixture.outcome.flows.edit(2, |flow| (flow.timeouts, flow.missing) = (0, 400));
+    let given_up = all(&fixture);
+    assert_eq!((given_up.goodput_bps, given_up.tail_timed_out), (Some(2600.0 * 8.0 / 6.0), Some(0.0)));
+    fixture.outcome.flows.edit_all(|flow| flow.fct = None);
+    let none = all(&fixture);
+    assert_eq!((none.goodput_bps, none.tail_timed_out, none.timed_out), (None, None, Some(0.5)));
+}
+
+#[test]
+fn where_no_class_is_stated_flows_are_summed_up_by_the_usual_ones() {
+    let mut fixture = MadeUp::with_flows(4);
+    for (flow, size) in [(0, 1), (1, 100_000), (2, 1_000_000), (3, 1_000_001)] {
+        fixture.scenario.flows.edit(flow, |flow| flow.size = Some(size));
+    }
+    let flows = |classes: &[SizeClass]| -> Vec<(String, u64)> {
+        let summaries = summarize(&fixture.source(), &fixture.outcome, classes);
+        summaries.into_iter().map(|(name, summary)| (name, summary.flows)).collect()
+    };
+    assert_eq!(flows(&[]), [("all".to_owned(), 4), ("large".to_owned(), 1), ("small".to_owned(), 2)]);
+    let stated = SizeClass { name: "mice".into(), below: Some(2), ..SizeClass::all() };
+    assert_eq!(flows(&[stated]), [("all".to_owned(), 4), ("mice".to_owned(), 1)]);
+    let written = serde_json::to_value(usual_classes()).unwrap();
+    assert_eq!(written, serde_json::json!({ "small": { "to": "100kB" }, "large": { "above": "1MB" } }));
+}
+
+#[test]
 fn endless_flows_are_in_no_class() {
     let mut fixture = MadeUp::with_flows(2);
     fixture.scenario.flows.edit(1, |flow| flow.size = None);
@@ -66,7 +108,7 @@ fn endless_flows_are_in_no_class() {
 
 #[test]
 fn jain_of_deadlines_compares_what_sources_meet() {
-    // Host 0 meets 2 of 2, host 1 meets 1 of 2, host 2 meets 0 of 1, host 3 has none judged: x = 1, 1/2, 0.
+    // Host 0 meets 2 of 2, host 1 meets 1 of 2, host 2 meets 0 of 1, host 3 has no deadline: x = 1, 1/2, 0.
     let mut fixture = MadeUp::with_flows(6);
     fixture.outcome.stopped_at = Time(1000);
     let cases = [(0, Some(10)), (0, Some(20)), (1, Some(30)), (1, Some(900)), (2, None), (3, None)];

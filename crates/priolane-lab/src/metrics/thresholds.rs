@@ -1,4 +1,4 @@
-//! A threshold in the course of a run: that of its start, then what the controller sent.
+//! A threshold over time during a run: its initial value and the updates of the controller.
 
 use priolane_core::units::Time;
 
@@ -9,29 +9,30 @@ use priolane_results::column::Row;
 use priolane_results::rows::Table;
 use priolane_results::series::SeriesRow;
 
-/// How far from its last value a threshold may be that has settled, as a fraction.
+/// Relative tolerance around the last value within which a threshold has settled.
 const SETTLED: f64 = 0.1;
 
 const THRESHOLD: Metric = Metric { scope: Scope::Thresholds, ..Metric::OF_FLOWS };
 
-/// Thresholds; the number, from 1, stands where other metrics have a class.
+/// Threshold metrics; the number of the threshold, from 1, takes the place of the class in paths.
 pub(super) const METRICS: &[Metric] = &[
-    // The threshold of classes: the controller's last one up to the end of the measured window, or else that of the start.
+    // The class threshold: the controller's last update up to the end of the measured window, or else the initial
+    // value.
     Metric {
         name: "class_threshold",
         unit: Unit::Bytes,
         eval: |c| of(c, DemotionThresholds::Class, Threshold::last),
         ..THRESHOLD
     },
-    // The threshold inside hosts likewise; none where each host finds its own.
+    // The host threshold likewise; no value if each host computes its own.
     Metric {
         name: "host_threshold",
         unit: Unit::Bytes,
         eval: |c| of(c, DemotionThresholds::Host, Threshold::last),
         ..THRESHOLD
     },
-    // Periods of the controller, from the start of the measured window, after which the threshold of classes stays within
-    // 10 % of where it is at the window's end (docs/assumptions.md#settling).
+    // Controller periods from the start of the measured window until the class threshold stays within 10 % of its value
+    // at the window's end (docs/assumptions.md#settling).
     Metric {
         name: "class_threshold_settling",
         eval: |c| of(c, DemotionThresholds::Class, Threshold::settling),
@@ -40,7 +41,7 @@ pub(super) const METRICS: &[Metric] = &[
 ];
 
 impl DemotionThresholds {
-    /// What `series.parquet` calls its `number`-th threshold.
+    /// Returns the name of the `number`-th threshold in `series.parquet`.
     fn series(self, number: usize) -> String {
         match self {
             Self::Class => format!("class_threshold_{number}"),
@@ -49,11 +50,11 @@ impl DemotionThresholds {
     }
 }
 
-/// Instants and bytes of a threshold that the controller sent, in order of time.
+/// Times and values in bytes of a controller's updates, in order of time.
 type Sent = Vec<(Time, f64)>;
 
 impl Threshold {
-    /// What the controller sent inside the window, read by `read`, and the last of it, or that of the start.
+    /// Returns the controller's updates inside the window, read by `read`, and the last value, or else the initial one.
     fn course(&self, start: f64, read: &dyn Fn() -> Result<Sent, String>) -> Result<(Sent, f64), String> {
         let mut sent = if self.period.is_some() { read()? } else { Sent::new() };
         sent.retain(|&(at, _)| at <= self.window.1);
@@ -61,24 +62,24 @@ impl Threshold {
         Ok((sent, last))
     }
 
-    /// Its bytes where there are any.
+    /// Returns the initial value in bytes, or an error if there is none.
     fn begin(&self) -> Result<f64, String> {
         let start = self.start.ok_or("the scheme has no such threshold")?;
-        if self.own { Err("each host finds its own".to_owned()) } else { Ok(start) }
+        if self.own { Err("each host computes its own threshold".to_owned()) } else { Ok(start) }
     }
 
-    /// Its last bytes. An error says why there are none.
+    /// Returns the last value in bytes. An error says why there is none.
     fn last(&self, read: &dyn Fn() -> Result<Sent, String>) -> Result<f64, String> {
         Ok(self.course(self.begin()?, read)?.1)
     }
 
-    /// Periods from the start of the window until it is, and stays, near its last bytes.
+    /// Returns the periods from the start of the window until the threshold stays near its last value.
     fn settling(&self, read: &dyn Fn() -> Result<Sent, String>) -> Result<f64, String> {
         let start = self.begin()?;
-        let period = self.period.ok_or("no controller changes it")?;
+        let period = self.period.ok_or("no controller changes the threshold")?;
         let (sent, last) = self.course(start, read)?;
         let far = |bytes: f64| (bytes / last - 1.0).abs() > SETTLED;
-        // The last instant at which it went far; it was near from the next message on.
+        // The last time at which it moved far away; it is near from the next update on.
         let near_from = match sent.iter().rposition(|&(_, bytes)| far(bytes)) {
             Some(place) => sent.get(place + 1).map(|&(at, _)| at),
             None if far(start) => sent.first().map(|&(at, _)| at),
@@ -94,13 +95,13 @@ type Ask = fn(&Threshold, &dyn Fn() -> Result<Sent, String>) -> Result<f64, Stri
 fn of(context: &Context, ladder: DemotionThresholds, ask: Ask) -> Result<f64, Missing> {
     let number = threshold_number(context.class);
     let planned = number.and_then(|number| Some((number, context.stored.threshold(ladder, number)?)));
-    let (number, threshold) =
-        planned.ok_or_else(|| Missing::Scheme(format!("`{}` is no threshold's number", context.class)))?;
+    let (number, threshold) = planned
+        .ok_or_else(|| Missing::Scheme(format!("`{}` is not the number of a threshold", context.class)))?;
     let read = || sent(context, &ladder.series(number)).map_err(|error| error.to_string());
     ask(&threshold, &read).map_err(Missing::Scheme)
 }
 
-/// What the controller sent of the threshold that `series.parquet` calls `name`.
+/// Returns the controller's updates of the threshold that is called `name` in `series.parquet`.
 fn sent(context: &Context, name: &str) -> std::io::Result<Sent> {
     let mut sent = Vec::new();
     for batch in context.stored.table(context.record, Table::Series)? {
@@ -119,7 +120,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// From 2 MB on, measured from 100 ms to 500 ms, with a controller of 50 ms.
+    /// Initially 2 MB, measured from 100 ms to 500 ms, with a controller period of 50 ms.
     const THRESHOLD: Threshold = Threshold {
         start: Some(2e6),
         period: Some(Span::from_ms(50)),
@@ -142,8 +143,8 @@ mod tests {
 
     #[test]
     fn a_threshold_has_settled_when_it_stays_near_its_last_value() {
-        // Near 2 MB is 1.8 to 2.2 MB: it goes far at 250 ms for the last time, and is near from 300 ms on, which is
-        // 200 ms and four periods after the start of the window.
+        // Near 2 MB means 1.8 to 2.2 MB. It is far from it for the last time at 250 ms and near from 300 ms on, 200 ms
+        // or four periods after the start of the window.
         let sent = [(at(150), 1.9e6), (at(250), 2.5e6), (at(300), 2.1e6), (at(450), 2e6)];
         assert_eq!(value(Threshold::settling, THRESHOLD, &sent), Ok(4.0));
         let early = [(at(60), 5e6), (at(90), 2e6), (at(400), 2.1e6)];

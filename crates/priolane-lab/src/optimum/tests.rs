@@ -5,7 +5,7 @@ use priolane_sim::scenario::Scenario;
 use super::*;
 use crate::plan::{Options, build, from_text, plan};
 
-/// Payload of 1 bit per second on the wire: 1460 B in 1538 B.
+/// Payload rate at 1 bit per second on the wire: 1460 B in 1538 B.
 const PAYLOAD: f64 = 1460.0 / 1538.0;
 
 fn figure(name: &str, point: usize) -> Scenario {
@@ -17,7 +17,7 @@ fn figure(name: &str, point: usize) -> Scenario {
     build(&plan.runs[point]).unwrap().scenario
 }
 
-/// The promised rate of each group's flows, in Gbit/s, all alike to a millionth.
+/// Returns the promised rate of each group's flows, in Gbit/s, which are equal to within a millionth.
 fn promised(scenario: &ScenarioSpec, groups: u16) -> Vec<f64> {
     let optimum = of(scenario).unwrap();
     let of_group = |group| {
@@ -40,10 +40,11 @@ fn near(got: &[f64], expected: &[f64]) {
 
 #[test]
 fn figure_2_has_the_optimum_of_the_paper_on_every_link() {
-    // Of B = 40 Gbps of wire: 4 x + 2 (2 x) + 2 x = B, the minimum of 2 Gbps below 4 Gbps idle: B / 10, B / 5, B / 10.
+    // With B = 40 Gbps on the wire: 4 x + 2 (2 x) + 2 x = B, and the minimum of 2 Gbps is below 4 Gbps: B / 10, B / 5,
+    // B / 10.
     let b = 40.0 * PAYLOAD;
     near(&promised(&figure("fig2", 0), 3), &[b / 10.0, b / 5.0, b / 10.0]);
-    // 7 Gbps above the share by weight: 4 x + 2 (2 x) = B - 14.
+    // 7 Gbps exceeds the share by weight: 4 x + 2 (2 x) = B - 14.
     near(&promised(&figure("fig2", 1), 3), &[(b - 14.0) / 8.0, (b - 14.0) / 4.0, 7.0]);
 }
 
@@ -56,7 +57,7 @@ fn figure_3_splits_the_pairs_of_machines() {
 
 #[test]
 fn figure_5_is_the_testbed_of_the_paper() {
-    // Of B = 1 Gbps of wire, 0.949 Gbps of payload: 0.4 Gbps is above two fifths, and 3 x = B - 0.4.
+    // With B = 1 Gbps on the wire, 0.949 Gbps of payload: 0.4 Gbps exceeds two fifths, and 3 x = B - 0.4.
     let be = (PAYLOAD - 0.4) / 3.0;
     near(&promised(&figure("fig5", 0), 3), &[be, 2.0 * be, 0.4]);
 }
@@ -72,7 +73,7 @@ fn no_path_of_a_pair_of_racks_shares_a_link_with_another_pair() {
             assert_eq!(*pairs.entry(link.0).or_insert(racks), racks);
         }
     }
-    // 6 racks with 5 links up and 5 down each.
+    // 6 racks with 5 uplinks and 5 downlinks each.
     assert_eq!(pairs.len(), 60);
 }
 
@@ -83,7 +84,7 @@ fn utility_of_the_optimum_is_one_and_of_less_is_less() {
     assert!(optimum.best.gap / optimum.best.value < 1e-6, "{} of {}", optimum.best.gap, optimum.best.value);
     let less: Vec<f64> = optimum.best.rate.iter().map(|rate| rate * 0.9).collect();
     assert!(optimum.relative(&less) < 1.0);
-    // Large windows: max-min is nearly as good.
+    // With large windows, max-min is nearly optimal.
     assert!(optimum.relative(&optimum.max_min) > 0.9999);
 }
 
@@ -110,7 +111,7 @@ fn minimum_rates_that_do_not_fit_are_promised_in_proportion_and_warned_of() {
     let half = 5e9 * PAYLOAD;
     near(&optimum.max_min, &[half, half]);
     let warning = optimum.warning().unwrap();
-    assert!(warning.contains("do not fit") && warning.contains("->"), "{warning}");
+    assert!(warning.contains("exceed the capacity of") && warning.contains("->"), "{warning}");
     let fits = of(&build(&run(&OVERBOOKED.replace("6Gbps", "4Gbps"))).unwrap().scenario).unwrap();
     assert_eq!(fits.warning(), None);
     let finite = OVERBOOKED.replace("endless", "1MB");

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::line;
-use super::panel::{Axes, Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, Mark, PanelInput, PanelKind, PanelReport, Series, X};
+use super::published::Overlay;
 use crate::metrics::path::{Measure, MetricPath};
 
 /// A group of bars per metric, or per value of a swept key.
@@ -12,10 +13,11 @@ pub(crate) const BAR: PanelKind = PanelKind {
     summary: "a group of bars per metric, or per value of a swept key",
     x: X::Optional,
     axes: Axes::Values,
+    overlay: Overlay::AtMarks,
     fill,
 };
 
-pub(super) fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+pub(super) fn fill(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), String> {
     if drawn.panel.x.is_some() {
         return line::fill(drawn, report);
     }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::panel::{Axes, Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, Mark, PanelInput, PanelKind, PanelReport, Series, X};
+use super::published::Overlay;
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Metric;
 use crate::metrics::{PerMille, percentile};
@@ -13,13 +14,14 @@ pub(crate) const CDF: PanelKind = PanelKind {
     summary: "the distribution of a metric over flows",
     x: X::Optional,
     axes: Axes::Values,
+    overlay: Overlay::Drawn,
     fill,
 };
 
-/// Percentiles of the pooled flows at which a distribution is drawn.
+/// Percentiles of the pooled flows at which the distribution is plotted.
 const DRAWN: std::ops::RangeInclusive<u32> = 1..=100;
 
-fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+fn fill(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), String> {
     for measure in &drawn.measures {
         let value = measure.metric.of_flow.ok_or_else(|| no_distribution(measure.metric))?;
         for &point in &drawn.points {
@@ -35,11 +37,11 @@ fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
 
 fn no_distribution(metric: &Metric) -> String {
     let drawn: Vec<&str> = Metric::all().filter(|m| m.of_flow.is_some()).map(|m| m.name).collect();
-    format!("a cdf is drawn of {}, not of {}", drawn.join(" or "), metric.name)
+    format!("a cdf can show {}, not {}", drawn.join(" or "), metric.name)
 }
 
-/// The fraction of flows at or below each percentile of the pooled flows, with its interval over seeds, each of which is
-/// sorted.
+/// Returns the fraction of flows at or below each percentile of the pooled flows, with its confidence interval over
+/// seeds. The values of each seed are sorted.
 fn distribution(seeds: &[Vec<f64>]) -> Vec<Mark> {
     let mut pooled: Vec<f64> = seeds.iter().flatten().copied().collect();
     pooled.sort_unstable_by(f64::total_cmp);

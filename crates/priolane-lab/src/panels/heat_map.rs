@@ -1,13 +1,16 @@
-//! A map of cells: a swept key along x, a row for each series.
+//! A map of cells: a swept key along x, and a row for each series.
 
 use super::line;
 use super::panel::{Axes, PanelKind, X};
+use super::published::Overlay;
 
-/// A cell for each value of a swept key and each series: a scheme, a metric and what else is swept.
+/// A cell for each value of a swept key and each series; a series is a scheme, a metric and values of the other swept
+/// keys.
 pub(super) const HEAT_MAP: PanelKind = PanelKind {
     name: "heat_map",
     summary: "a cell for each value of a swept key and each series",
     x: X::Required,
     axes: Axes::Values,
+    overlay: Overlay::Absent,
     fill: line::fill,
 };

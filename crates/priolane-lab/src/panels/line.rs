@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::panel::{Axes, Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, Mark, PanelInput, PanelKind, PanelReport, Series, X};
+use super::published::Overlay;
 use crate::metrics::interval::Interval;
 
 /// A line per scheme over a swept key, or over time.
@@ -11,20 +12,21 @@ pub const LINE: PanelKind = PanelKind {
     summary: "a line per scheme over a swept key, or over time",
     x: X::Required,
     axes: Axes::Values,
+    overlay: Overlay::Drawn,
     fill,
 };
 
-/// What stands in place of a swept key where x is simulated time.
+/// The value of `x` if the x axis is simulated time instead of a swept key.
 pub const TIME: &str = "time";
 
-pub(super) fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+pub(super) fn fill(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), String> {
     match drawn.panel.x.as_deref().unwrap_or_default() {
         TIME => over_time(drawn, report),
         key => along(drawn, key, report),
     }
 }
 
-fn along(drawn: &Drawn<'_>, key: &str, report: &mut PanelReport) -> Result<(), String> {
+fn along(drawn: &PanelInput<'_>, key: &str, report: &mut PanelReport) -> Result<(), String> {
     let values = drawn.values;
     let x_of = |point: usize| values.at(point).get(key).cloned().unwrap_or_default();
     let lines = values.lines(&drawn.points, key);
@@ -42,7 +44,7 @@ fn along(drawn: &Drawn<'_>, key: &str, report: &mut PanelReport) -> Result<(), S
     Ok(())
 }
 
-fn over_time(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+fn over_time(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), String> {
     for (measure, &point) in drawn.measures.iter().flat_map(|m| drawn.points.iter().map(move |p| (m, p))) {
         for path in drawn.paths(measure) {
             let seeds = drawn.values.over_time(&path, point)?;

@@ -1,4 +1,4 @@
-//! Panels of figures: the kinds, what each draws, and its data. Nothing is drawn here.
+//! Panels of figures: their kinds and data. Python draws them.
 //!
 //! A kind of panel has a file of its own, whose [`PanelKind`] is in [`KINDS`], and a painter of the same name in
 //! `python/priolane/figures/panels`.
@@ -8,13 +8,14 @@ mod cdf;
 mod heat_map;
 mod line;
 mod panel;
+pub(crate) mod published;
 mod scatter;
 mod table;
 
 pub(crate) use self::bar::BAR;
 pub(crate) use self::cdf::CDF;
 pub use self::line::{LINE, TIME};
-pub use self::panel::{Axes, Dot, Drawn, Mark, Series, Values, X};
+pub use self::panel::{Axes, Dot, Mark, PanelInput, Series, Values, X};
 pub(crate) use self::panel::{Panel, PanelKind, PanelReport, SweptValues};
 #[cfg(test)]
 pub(crate) use self::scatter::SCATTER;
@@ -23,10 +24,10 @@ use std::sync::LazyLock;
 
 use priolane_core::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
 
-/// All kinds.
+/// All kinds of panels.
 pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF, &heat_map::HEAT_MAP, &scatter::SCATTER, &table::TABLE];
 
-/// Their names, each with what it draws.
+/// The name and summary of each kind.
 static WORDS: LazyLock<Vec<(&str, &str)>> =
     LazyLock::new(|| KINDS.iter().map(|kind| (kind.name, kind.summary)).collect());
 

@@ -1,11 +1,12 @@
-//! What a panel is, and what a kind of panel makes of it.
+//! Defines panels, their kinds and their data.
 
 use priolane_core::keys::{
-    Bounds, Filled, Form, KeyError, Keys, Misfit, Schema, Value as KeyedValue, Written,
+    Bounds, Form, KeyConflict, KeyError, Keys, NonEmpty, Schema, Value as KeyedValue, Written,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::published::{Curve, Overlay};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
@@ -14,26 +15,28 @@ use priolane_results::flows::FlowRow;
 /// A kind of panel. Two kinds are equal if their names are.
 #[derive(Clone, Copy, Debug)]
 pub struct PanelKind {
-    /// Its name in experiment files and reports.
+    /// Name in experiment files and reports.
     pub name: &'static str,
-    /// What it draws, in one line.
+    /// One-line description of what it shows.
     pub summary: &'static str,
-    /// Whether x must be stated.
+    /// Whether x must be given.
     pub x: X,
     /// What its axes show.
     pub axes: Axes,
-    /// Puts the marks of a panel into its report. An error says why there are none.
-    pub fill: fn(&Drawn<'_>, &mut PanelReport) -> Result<(), String>,
+    /// Whether published curves can be drawn behind its own values.
+    pub overlay: Overlay,
+    /// Computes the marks of a panel for its report. An error says why there are none.
+    pub fill: fn(&PanelInput<'_>, &mut PanelReport) -> Result<(), String>,
 }
 
-/// Whether a panel's x, a swept key or `time`, must be stated.
+/// Whether a panel's x, a swept key or `time`, must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum X {
-    /// It must.
+    /// It must be given.
     Required,
-    /// It need not.
+    /// It may be given.
     Optional,
-    /// There is none.
+    /// It must not be given.
     Absent,
 }
 
@@ -42,7 +45,7 @@ pub enum X {
 pub enum Axes {
     /// Values of any number of metrics.
     Values,
-    /// One metric along x, another along y, and perhaps a third as the area of dots.
+    /// One metric along x, another along y, and optionally a third as the area of dots.
     Metrics,
 }
 
@@ -56,89 +59,110 @@ impl PartialEq for PanelKind {
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(check = Self::check)]
 pub struct Panel {
-    /// Its title.
+    /// Title.
     #[key(required = "title = \"Mean FCT\"")]
     pub title: String,
-    /// How it is drawn.
+    /// Kind of plot.
     #[key(required = "kind = \"line\"")]
     pub kind: &'static PanelKind,
-    /// The swept key on the x axis, or `time`; `line` and `heat_map` must have one.
+    /// The swept key on the x axis, or `time`; required for `line` and `heat_map`.
     #[key(optional)]
     pub x: Option<String>,
-    /// Text at the x axis.
-    #[key(optional, shown = "by x")]
+    /// Label of the x axis.
+    #[key(optional, shown = "depends on x")]
     pub x_label: Option<String>,
-    /// What is drawn: `quantity.class`, such as `fct.all`; or `metrics`.
+    /// The metric to plot: `quantity.class`, such as `fct.all`; or use `metrics`.
     #[key(optional)]
     pub metric: Option<String>,
-    /// What is drawn, where it is several metrics: at least one.
-    #[key(default = Vec::new(), shown = "metric", form = Filled)]
+    /// The metrics to plot, at least one, if there are several.
+    #[key(default = Vec::new(), shown = "metric", form = NonEmpty)]
     pub metrics: Vec<String>,
-    /// The schemes drawn.
-    #[key(optional, shown = "all", form = Filled)]
+    /// The schemes to plot.
+    #[key(optional, shown = "all", form = NonEmpty)]
     pub schemes: Option<Vec<String>>,
-    /// Text at the y axis.
-    #[key(optional, shown = "by metric")]
+    /// Label of the y axis.
+    #[key(optional, shown = "depends on metric")]
     pub y_label: Option<String>,
     /// Whether the y axis is logarithmic.
-    #[key(default = false)]
-    pub log_y: bool,
-    /// Where a horizontal line is drawn to compare with.
+    #[key(optional, shown = "where values are positive and span more than two decades")]
+    pub log_y: Option<bool>,
+    /// Position of a horizontal reference line.
     #[key(optional)]
     pub reference: Option<f64>,
-    /// The points of the sweep that it is restricted to: swept keys and their values.
+    /// The sweep points to which it is restricted: swept keys and their values.
     #[key(default = Map::new(), skip_default, shown = "all", form = SweptValues)]
     pub at: Map<String, Value>,
-    /// Of a `scatter`: the point at which the metric along x, and that of the area, are read, where it is another.
+    /// For `scatter`: the point at which the metrics of the x axis and the area are evaluated, if it differs.
     #[key(default = Map::new(), skip_default, shown = "as y", form = SweptValues)]
     pub x_at: Map<String, Value>,
-    /// Of a `scatter`: the point at which the metric along y is read, where it is another.
+    /// For `scatter`: the point at which the metric of the y axis is evaluated, if it differs.
     #[key(default = Map::new(), skip_default, shown = "as x", form = SweptValues)]
     pub y_at: Map<String, Value>,
-    /// Of a `scatter`: slopes of lines through the origin to compare with.
+    /// For `scatter`: slopes of reference lines through the origin.
     #[key(default = Vec::<f64>::new(), skip_default, shown = "none", range = "(0, )")]
     pub rays: Vec<f64>,
+    /// For `line`, `bar` or `cdf`: path of a CSV file with the values that a paper printed, drawn faintly.
+    #[key(optional, shown = "none")]
+    pub published: Option<String>,
+    /// Curves of that file.
+    #[keys(skip)]
+    pub curves: Vec<Curve>,
 }
 
 impl Panel {
-    /// One of `metric` and `metrics` is stated, and becomes `metrics`; a `scatter` has two or three, and keys of its own.
-    fn check(&mut self) -> Result<(), Misfit> {
+    /// Checks that one of `metric` and `metrics` is given and stores it in `metrics`; a `scatter` has two or three, and
+    /// its own keys.
+    fn check(&mut self) -> Result<(), KeyConflict> {
         self.one_of_both()?;
         let own = [
             ("x_at", !self.x_at.is_empty()),
             ("y_at", !self.y_at.is_empty()),
             ("rays", !self.rays.is_empty()),
         ];
+        if self.published.is_some() && self.kind.overlay == Overlay::Absent {
+            let what = format!("a panel of kind {:?} does not have this key", self.kind.name);
+            return Err(KeyConflict::of(
+                "published",
+                what,
+                "kind = \"line\", \"bar\" or \"cdf\", or remove the key",
+            ));
+        }
         match (self.kind.axes, own.into_iter().find(|(_, stated)| *stated)) {
             (Axes::Values, Some((key, _))) => {
-                let what = format!("a panel of kind {:?} has none", self.kind.name);
-                Err(Misfit::of(key, what, "kind = \"scatter\", or leave the key out"))
+                let what = format!("a panel of kind {:?} does not have this key", self.kind.name);
+                Err(KeyConflict::of(key, what, "kind = \"scatter\", or remove the key"))
             }
             (Axes::Metrics, _) if !(2..=3).contains(&self.metrics.len()) => {
-                let what = format!("{} metric(s)", self.metrics.len());
-                let fix = "metrics = [\"o1.all\", \"o2.all\"]: along x, along y, and perhaps one for the area of dots";
-                Err(Misfit::of("metrics", what, fix))
+                let what =
+                    format!("a scatter panel has {} metrics instead of two or three", self.metrics.len());
+                let fix = "metrics = [\"o1.all\", \"o2.all\"]: for x, for y, and optionally one for the \
+                           area of dots";
+                Err(KeyConflict::of("metrics", what, fix))
             }
             _ => Ok(()),
         }
     }
 
-    fn one_of_both(&mut self) -> Result<(), Misfit> {
+    fn one_of_both(&mut self) -> Result<(), KeyConflict> {
         match (self.metric.take(), self.metrics.is_empty()) {
             (Some(one), true) => self.metrics.push(one),
             (None, false) => {}
             (None, true) => {
-                return Err(Misfit::new("no metric is stated", "metric = \"fct.all\" or metrics = [...]"));
+                return Err(KeyConflict::new("no metric is set", "metric = \"fct.all\" or metrics = [...]"));
             }
             (Some(_), false) => {
-                return Err(Misfit::of("metrics", "metric is stated too", "one of metric and metrics"));
+                return Err(KeyConflict::of(
+                    "metrics",
+                    "both metric and metrics are set",
+                    "either metric or metrics",
+                ));
             }
         }
         Ok(())
     }
 }
 
-/// Values by swept key: `{ "group.all.load.value" = 0.8 }`.
+/// Reads values by swept key: `{ "group.all.load.value" = 0.8 }`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SweptValues;
 
@@ -191,34 +215,39 @@ fn written(value: &Value) -> Written {
     }
 }
 
-/// A panel and what is drawn in it.
+/// A panel with its data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PanelReport {
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// The name of its kind.
+    /// Name of its kind.
     pub kind: &'static str,
-    /// The sweep key along x, if x is one.
+    /// The swept key along x, if x is one.
     pub x: Option<String>,
     /// Label of the x axis.
     pub x_label: Option<String>,
     /// Label of the y axis.
     pub y_label: Option<String>,
-    /// Whether y is logarithmic.
-    pub log_y: bool,
-    /// Where a horizontal line is drawn.
+    /// Whether the y axis is logarithmic; `None` leaves it to the painter.
+    pub log_y: Option<bool>,
+    /// The metrics drawn, as `quantity.class`.
+    pub metrics: Vec<String>,
+    /// Position of a horizontal reference line.
     pub reference: Option<f64>,
-    /// Slopes of lines through the origin.
+    /// Slopes of reference lines through the origin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rays: Vec<f64>,
-    /// The values along x, in order: of the sweep key, or the metrics' names; empty for `cdf`.
+    /// The values along x, in order: those of the swept key, or the names of metrics; empty for `cdf`.
     pub x_values: Vec<Value>,
-    /// The marks.
+    /// The series of marks.
     pub series: Vec<Series>,
+    /// Published curves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Curve>,
 }
 
 impl PanelReport {
-    /// The report of a panel in which nothing is drawn yet.
+    /// Returns the report of a panel without marks.
     pub fn empty(panel: &Panel) -> Self {
         Self {
             title: panel.title.clone(),
@@ -227,10 +256,12 @@ impl PanelReport {
             x_label: panel.x_label.clone(),
             y_label: panel.y_label.clone(),
             log_y: panel.log_y,
+            metrics: panel.metrics.clone(),
             reference: panel.reference,
             rays: panel.rays.clone(),
             x_values: Vec::new(),
             series: Vec::new(),
+            published: panel.curves.clone(),
         }
     }
 }
@@ -238,20 +269,20 @@ impl PanelReport {
 /// The marks of one scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// The scheme.
+    /// Name of the scheme.
     pub scheme: String,
-    /// What is measured; for bars by metric, `*`.
+    /// Name of the metric; `*` for bars by metric.
     pub quantity: String,
-    /// The class of flows; for bars by metric, `*`.
+    /// Class of flows; `*` for bars by metric.
     pub class: String,
-    /// Sweep keys that stay fixed along the series.
+    /// Swept keys that are constant along the series.
     pub at: Map<String, Value>,
     /// Its marks.
     pub points: Vec<Mark>,
 }
 
 impl Series {
-    /// The marks of a metric.
+    /// Returns the marks of a metric as a series.
     pub(super) fn of(path: &MetricPath, at: Map<String, Value>, points: Vec<Mark>) -> Self {
         let MetricPath { measure, scheme } = path;
         let (quantity, class) = (measure.metric.name.to_owned(), measure.class.clone());
@@ -259,59 +290,59 @@ impl Series {
     }
 }
 
-/// One mark. In a `cdf`, x is the value and mean the fraction of flows at or below it.
+/// One mark. In a `cdf`, x is the value and mean is the fraction of flows at or below it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mark {
-    /// Where along x.
+    /// Position along x.
     pub x: Value,
-    /// Mean and interval over seeds; a null mean where runs or values are missing.
+    /// Mean and confidence interval over seeds; the mean is null if runs or values are missing.
     #[serde(flatten)]
     pub y: Interval,
-    /// What a dot of a `scatter` has besides.
+    /// Additional data of a dot in a `scatter`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub dot: Option<Dot>,
 }
 
 impl Mark {
-    /// A mark at `x`.
+    /// Returns a mark at `x`.
     pub(super) fn new(x: Value, y: Interval) -> Self {
         Self { x, y, dot: None }
     }
 }
 
-/// What a dot shows besides its y.
+/// Data of a dot besides its y.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dot {
-    /// Mean and interval of what is along x.
+    /// Mean and confidence interval of the metric along x.
     pub x_interval: Interval,
-    /// What its area shows; null where that is no metric.
+    /// Metric shown by its area; null if there is none.
     pub size: Option<Interval>,
-    /// The value of the swept key along which dots are joined; null without one.
+    /// Value of the swept key along which dots are joined; null without one.
     pub along: Option<Value>,
 }
 
-/// What a panel draws: metrics of schemes at points of the sweep.
-pub struct Drawn<'a> {
+/// The inputs of a panel: metrics of schemes at sweep points.
+pub struct PanelInput<'a> {
     /// The panel.
     pub panel: &'a Panel,
     /// Its metrics.
     pub measures: Vec<Measure>,
     /// Its schemes.
     pub schemes: &'a [String],
-    /// Its points, at least one.
+    /// Indices of its sweep points, at least one.
     pub points: Vec<usize>,
-    /// Where values come from.
+    /// Source of values.
     pub values: &'a dyn Values,
 }
 
-impl std::fmt::Debug for Drawn<'_> {
+impl std::fmt::Debug for PanelInput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Drawn").field("panel", &self.panel.title).field("points", &self.points).finish()
     }
 }
 
-impl Drawn<'_> {
-    /// The paths of a metric, one for each scheme.
+impl PanelInput<'_> {
+    /// Returns the paths of a metric, one per scheme.
     pub(super) fn paths<'a>(&'a self, measure: &'a Measure) -> impl Iterator<Item = MetricPath> + 'a {
         let path = |scheme: &String| MetricPath { measure: measure.clone(), scheme: scheme.clone() };
         self.schemes.iter().map(path)
@@ -320,29 +351,29 @@ impl Drawn<'_> {
 
 /// Metrics of runs.
 pub trait Values {
-    /// The sweep keys and values of a point.
+    /// Returns the swept keys and values of a point.
     fn at(&self, point: usize) -> Map<String, Value>;
 
-    /// Lines of points that differ in the sweep key `along` only, each in increasing order of it, with the keys that stay
-    /// fixed.
+    /// Groups points that differ only in the swept key `along`, each group in increasing order of it, with the keys
+    /// that are constant.
     fn lines(&self, points: &[usize], along: &str) -> Vec<(Map<String, Value>, Vec<usize>)>;
 
-    /// The point that differs from `point` in having the values of `keys`; `None` if the sweep has none.
+    /// Returns the point that equals `point` except for the values of `keys`; `None` if the sweep has none.
     fn moved(&self, point: usize, keys: &Map<String, Value>) -> Option<usize>;
 
-    /// Mean and interval over seeds.
+    /// Returns mean and confidence interval over seeds.
     fn mean(&self, path: &MetricPath, point: usize) -> Interval;
 
-    /// The metric over time, of each seed that is there.
+    /// Returns the metric over time, for each available seed.
     ///
     /// # Errors
-    /// It has no value over time.
+    /// Returns an error if the metric has no value over time.
     fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, String>;
 
-    /// What `value` makes of the measured flows of the path's class, of each seed that is there.
+    /// Evaluates `value` for the measured flows of the path's class, for each available seed.
     ///
     /// # Errors
-    /// The class is not a size class, or a table cannot be read.
+    /// Returns an error if the class is not a size class, or a table cannot be read.
     fn flows(
         &self,
         path: &MetricPath,

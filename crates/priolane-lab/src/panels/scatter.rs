@@ -1,22 +1,25 @@
-//! One metric against another: a dot for each scheme and point, joined along a swept key if x names one.
+//! One metric against another: a dot for each scheme and sweep point, joined along a swept key if x names one.
 
 use serde_json::{Map, Value};
 
-use super::panel::{Axes, Dot, Drawn, Mark, PanelKind, PanelReport, Series, X};
+use super::panel::{Axes, Dot, Mark, PanelInput, PanelKind, PanelReport, Series, X};
+use super::published::Overlay;
 use crate::metrics::path::{Measure, MetricPath};
 
-/// A dot for each scheme and point: one metric along x, one along y, and perhaps one as its area.
+/// A dot for each scheme and sweep point: one metric along x, one along y, and optionally one as its area.
 pub(crate) const SCATTER: PanelKind = PanelKind {
     name: "scatter",
-    summary: "a dot for each scheme and point: a metric along x, another along y, perhaps a third as its area; dots are joined along x, if that is stated",
+    summary: "a dot for each scheme and point: one metric along x, another along y, optionally a third as \
+              its area; dots are connected along x, if it is set",
     x: X::Optional,
     axes: Axes::Metrics,
+    overlay: Overlay::Absent,
     fill,
 };
 
-fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
+fn fill(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), String> {
     let [across, up, area @ ..] = &drawn.measures[..] else {
-        return Err("a scatter draws two metrics".to_owned());
+        return Err("a scatter panel needs two metrics".to_owned());
     };
     let lines = lines(drawn)?;
     for scheme in drawn.schemes {
@@ -25,7 +28,7 @@ fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
             drawn.values.mean(&path, point)
         };
         for line in &lines {
-            let mark = |place: &Place| {
+            let mark = |place: &DotPoints| {
                 let x_interval = mean(across, place.x);
                 let size = area.first().map(|area| mean(area, place.x));
                 let dot = Dot { x_interval, size, along: place.along.clone() };
@@ -47,18 +50,18 @@ fn fill(drawn: &Drawn<'_>, report: &mut PanelReport) -> Result<(), String> {
 struct Line {
     /// The swept keys that they have in common.
     fixed: Map<String, Value>,
-    places: Vec<Place>,
+    places: Vec<DotPoints>,
 }
 
-/// The points at which the metrics of a dot are read.
-struct Place {
+/// The points at which the metrics of a dot are evaluated.
+struct DotPoints {
     x: usize,
     y: usize,
     along: Option<Value>,
 }
 
-/// The dots of a scheme. Points that differ only in keys of `x_at` and `y_at` are one dot.
-fn lines(drawn: &Drawn<'_>) -> Result<Vec<Line>, String> {
+/// Returns the dots of a scheme. Points that differ only in keys of `x_at` and `y_at` form one dot.
+fn lines(drawn: &PanelInput<'_>) -> Result<Vec<Line>, String> {
     let (panel, values) = (drawn.panel, drawn.values);
     let groups = match panel.x.as_deref() {
         Some(key) => values.lines(&drawn.points, key),
@@ -77,7 +80,7 @@ fn lines(drawn: &Drawn<'_>) -> Result<Vec<Line>, String> {
             if !seen.contains(&(x, y)) {
                 seen.push((x, y));
                 let along = panel.x.as_ref().and_then(|key| values.at(point).get(key).cloned());
-                places.push(Place { x, y, along });
+                places.push(DotPoints { x, y, along });
             }
         }
         if !places.is_empty() {

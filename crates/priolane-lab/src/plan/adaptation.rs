@@ -1,4 +1,4 @@
-//! From a scheme's controller to the adaptation that the simulator runs.
+//! Converts a scheme's controller to the simulator's threshold adaptation.
 
 use priolane_core::assign::control::AdaptiveThresholds;
 use priolane_core::assign::{Demotion, SizeScope};
@@ -7,7 +7,7 @@ use priolane_sim::scenario::Adaptation;
 
 use crate::scheme::Scheme;
 
-/// How the thresholds of `scheme` follow the workload, if they do.
+/// Returns how the thresholds of `scheme` follow the workload, if they do.
 pub(super) fn adaptation(scheme: &Scheme) -> Option<Adaptation> {
     let config = *scheme.assign.controller()?;
     let mut adaptation = Adaptation { config, global: Vec::new(), local: Vec::new() };

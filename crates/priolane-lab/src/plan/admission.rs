@@ -1,4 +1,4 @@
-//! What an admission policy takes from the network.
+//! Network parameters of admission policies.
 
 use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
@@ -7,12 +7,12 @@ use priolane_sim::topology::Topology;
 
 use crate::scheme::Scheme;
 
-/// How often the transport of `scheme` reports for its admission policy; `None` where only whole flows count.
+/// Returns the report interval of the transport of `scheme` for its admission policy; `None` if only whole flows count.
 pub(super) fn interval(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Option<Span> {
     scheme.admit.part().interval().length(round_trip(topology, frame))
 }
 
-/// The round trip of a packet of one byte between the first and the last host, nothing in its way.
+/// Returns the round-trip time of a one-byte packet between the first and the last host of an idle network.
 pub(crate) fn round_trip(topology: &Topology, frame: &Frame) -> Span {
     let (first, last) = (HostId(0), HostId((topology.hosts - 1) as u16));
     let one_way = |from, to| topology.bare_fct(frame, from, to, 0, 1);

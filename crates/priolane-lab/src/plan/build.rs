@@ -1,4 +1,4 @@
-//! From a run to the scenario it stands for: network, ports, transport, flows, controls, stop.
+//! Builds the scenario of a run: network, ports, transport, flows, controls and stop condition.
 
 use priolane_core::assign::Assign;
 use priolane_core::assign::by_flow::tell_coflow_places;
@@ -10,14 +10,16 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::tokens::RankBy;
 use priolane_core::transport::{Spec, Transport};
 use priolane_core::units::{Span, Time};
-use priolane_sim::scenario::{Measuring, Scenario, ScenarioError, ScenarioSpec, ScheduledControl, Stop};
+use priolane_sim::scenario::{
+    MeasurementError, Scenario, ScenarioError, ScenarioSpec, ScheduledControl, Stop,
+};
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
 use priolane_source::{InputError, Table};
 use priolane_workload::{Traffic, offered};
 
 use super::demand::{self, GroupLoad};
 use super::run::Run;
-use super::{adaptation, admission, failures, judged, ports, traffic};
+use super::{adaptation, admission, failures, observed_port, ports, traffic};
 use crate::experiment::{
     AtRate, Change, ControlTarget, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing,
 };
@@ -25,65 +27,66 @@ use crate::scheme::Scheme;
 use priolane_results::bills::{PayingGroup, Pricing};
 use priolane_results::record::Demand;
 
-/// Simulated at least so long after the last flow has completed, so that last ACKs and timers settle.
+/// Minimum simulated time after the last flow has completed, for the last ACKs and timers.
 const GRACE: Span = Span::from_ms(1);
 
-/// A run, resolved.
+/// A run with its scenario.
 #[derive(Clone, Debug)]
 pub struct ResolvedRun {
-    /// What to simulate.
+    /// The scenario to simulate.
     pub scenario: Scenario,
     /// Names of groups, by number.
     pub groups: Vec<String>,
-    /// Per flow: inside the measured window.
+    /// Per flow, whether it is inside the measured window.
     pub measured: Vec<bool>,
-    /// Per flow: completion time alone, at line rate, without a handshake (`Topology::bare_fct`).
+    /// Per flow, completion time in an idle network at line rate, without a handshake (`Topology::bare_fct`).
     pub bare_fct: Vec<Span>,
-    /// Per flow: the same with a handshake (`BareTimes::with_handshake`); `None` unless slowdowns are over it.
+    /// Per flow, the same with a handshake (`BareTimes::with_handshake`); `None` unless it is the denominator of
+    /// slowdowns.
     pub with_handshake: Option<Vec<Span>>,
-    /// What is measured.
+    /// Which flows are measured.
     pub window: Measured,
-    /// Load asked for and offered; before the run without flows that wait.
+    /// Requested and offered load; before the run, without dependent flows.
     pub load: Load,
-    /// What to check before trusting it.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// Who pays for what; `None` where nothing is priced.
+    /// Pricing; `None` if nothing is priced.
     pub pricing: Option<Pricing>,
-    /// By link: the buffer in front of it, where it is as large as is derived for no loss of data.
+    /// By link, its buffer, if buffers are dimensioned for zero data loss.
     pub zero_loss: Option<Vec<u64>>,
-    /// The port at which costs of priorities are reckoned; `None` for the one that sends most.
-    pub judged: Option<LinkId>,
-    /// By group: the rule of its deadlines.
+    /// The port at which costs of priorities are measured; `None` for the one with the highest utilization.
+    pub observed_port: Option<LinkId>,
+    /// By group, the deadline rule that depends on a rate.
     pub deadlines: Vec<Option<AtRate>>,
 }
 
 /// Load as a fraction of capacity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Asked for, where one group asks for one.
+    /// Requested load, if exactly one group requests one.
     pub asked: Option<f64>,
-    /// Offered to the links of the hosts that send, by payload.
+    /// Offered load of the sending hosts' links, by payload.
     pub offered_host: Option<f64>,
-    /// Offered to the links up into the fabric, by payload.
+    /// Offered load of the uplinks into the fabric, by payload.
     pub offered_core: Option<f64>,
-    /// What each group asks for that asks for a load.
+    /// Requested load of each group that requests one.
     pub groups: Vec<GroupLoad>,
-    /// What groups ask for together, and what they offer, measured as they ask for it.
+    /// Total requested and offered load of all groups, measured in the same way.
     pub demands: Vec<Demand>,
 }
 
-/// The scenario of `run`.
+/// Builds the scenario of `run`.
 ///
 /// # Errors
-/// An [`InputError`] where the traffic does not fit the network.
+/// Returns an [`InputError`] if the traffic does not fit the network.
 pub fn build(run: &Run) -> Result<ResolvedRun, InputError> {
     build_at(&run.experiment, &run.scheme, run.seed)
 }
 
-/// The scenario of `experiment` with the scheme of this name.
+/// Builds the scenario of `experiment` with the scheme of this name.
 ///
 /// # Errors
-/// As [`build`].
+/// As for [`build`].
 pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<ResolvedRun, InputError> {
     let mut topology = ports::network(experiment, &Table::default())?;
     let Some(scheme) = experiment.scheme.get(scheme) else {
@@ -98,7 +101,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let controls = controls(experiment, &flows)?;
     let outages = failures::outages(experiment, &topology).map_err(|fault| fault.error(experiment))?;
     let pricing = pricing(experiment, &topology)?;
-    let judged = judged::judged(experiment, &topology)?;
+    let observed_port = observed_port::observed_port(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = Measured::of(&experiment.time);
     let mut times = BareTimes::new(&topology, &experiment.frame);
@@ -117,7 +120,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
         nic: ports::nic(scheme, &experiment.frame, host_rate),
         switch: ports::switch(scheme),
         host_delay: experiment.host_delay,
-        measuring: Measuring {
+        measuring: MeasurementError {
             noise: experiment.delay_noise.as_ref().map(|noise| noise.law.clone()),
             clock_error: experiment.clock_error,
         },
@@ -141,7 +144,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let scenario = spec.build().map_err(|error| unsound(experiment, &error))?;
     let groups = demand::groups(experiment, &scenario.topology)?;
     let load = Load { asked: asked(experiment), groups, ..Load::default() };
-    // When a flow that waits starts, and what it offers then, is seen in the run.
+    // The start and load of dependent flows are known only after the run.
     let independent = priolane_workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
     drop(independent);
@@ -159,20 +162,20 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
         load,
         pricing,
         zero_loss,
-        judged,
+        observed_port,
         deadlines: experiment.groups.iter().map(at_rate).collect(),
     })
 }
 
-/// Readers refuse what would make a scenario unsound, so this is a defect.
+/// Converts the error to a bug report: readers reject any input that would make a scenario invalid.
 fn unsound(experiment: &Experiment, error: &ScenarioError) -> InputError {
-    let what = format!("the run cannot be simulated, though the file is right: {error}");
-    let fix = "another value of what is named; please report this as a defect of priolane";
+    let what = format!("the run cannot be simulated although the file is valid: {error}");
+    let fix = "another value for this, and report a defect of priolane";
     InputError::new(experiment.sources.experiment(), None, "", what, fix)
 }
 
-/// Denominators of slowdowns with a handshake, where the experiment asks for them: by the network's own choice of paths, so that
-/// all schemes have the same.
+/// Returns the denominators of slowdowns with a handshake, if the experiment uses them. They use the network's own path
+/// choice, so that they are the same for all schemes.
 fn with_handshake(
     experiment: &Experiment,
     (topology, choice): (&Topology, PathChoice),
@@ -190,7 +193,7 @@ fn with_handshake(
     Some(flows.iter().map(of).collect())
 }
 
-/// What carries the flows of a scheme, but for how often it reports; `None` where the experiment has no such scheme.
+/// Returns the transport of a scheme, without its report interval; `None` if the experiment has no such scheme.
 pub fn transport(experiment: &Experiment, scheme: &str) -> Option<Transport> {
     let scheme = experiment.scheme.get(scheme)?;
     Some(scheme.transport.transport(&ports::setup(scheme, experiment.frame, None)))
@@ -217,8 +220,8 @@ fn pricing(experiment: &Experiment, topology: &Topology) -> Result<Option<Pricin
     Ok(Some(Pricing { groups }))
 }
 
-/// Gives flows the classes that the scheme's rule has for them. What is drawn has a stream of its own, and the list of
-/// flows is the same for all schemes.
+/// Assigns classes to flows by the rule of the scheme. Random choices use a stream of their own, so that the flow list
+/// is the same for all schemes.
 fn assign(scheme: &Scheme, flows: &mut FlowList, seed: u64) {
     if let Assign::ByFlow(rule) = &scheme.assign {
         rule.assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
@@ -242,7 +245,7 @@ fn controls(experiment: &Experiment, flows: &FlowList) -> Result<Vec<ScheduledCo
     Ok(all)
 }
 
-/// The flows that a control reaches.
+/// Returns the flows to which a control message applies.
 fn reached(
     experiment: &Experiment,
     whom: &ControlTarget,
@@ -252,8 +255,8 @@ fn reached(
     match whom {
         ControlTarget::Flow(flow) if (*flow as usize) < flows.len() => Ok(vec![FlowId(*flow)]),
         ControlTarget::Flow(flow) => {
-            let fix = format!("flows 0 to {}", flows.len().saturating_sub(1));
-            Err(wrong("control.flow", format!("there is no flow {flow}"), fix))
+            let fix = format!("a flow from 0 to {}", flows.len().saturating_sub(1));
+            Err(wrong("control.flow", format!("unknown flow {flow}"), fix))
         }
         ControlTarget::Group(name) => match experiment.groups.iter().position(|group| group.name == *name) {
             Some(place) => {
@@ -261,18 +264,22 @@ fn reached(
             }
             None => {
                 let known: Vec<&str> = experiment.groups.iter().map(|group| group.name.as_str()).collect();
-                Err(wrong("control.group", format!("there is no group {name:?}"), known.join(", ")))
+                Err(wrong(
+                    "control.group",
+                    format!("unknown group {name:?}"),
+                    format!("one of {}", known.join(", ")),
+                ))
             }
         },
     }
 }
 
-/// Which flows are measured, by their starts.
+/// Which flows are measured, by start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
-    /// Those that start in this part of the run.
+    /// Flows that start in this window.
     Within(offered::Window),
-    /// All.
+    /// All flows.
     All,
 }
 
@@ -294,7 +301,7 @@ impl Measured {
         }
     }
 
-    /// The time in which `flows` are offered.
+    /// Returns the window in which `flows` are offered.
     pub(super) fn offered(self, flows: &FlowList) -> offered::Window {
         match self {
             Self::Within(window) => window,
@@ -306,7 +313,7 @@ impl Measured {
     }
 }
 
-/// A run that drains ends when its flows have; flows without end have none to wait for.
+/// Returns the stop condition. A run that drains ends when its finite flows have completed.
 fn stop(time: &Timing, scenario: &ScenarioSpec) -> Stop {
     let finite = scenario.flows.iter().any(|f| f.size.is_some());
     let grace = GRACE.max(scenario.lookahead().times(4));
@@ -322,7 +329,7 @@ fn stop(time: &Timing, scenario: &ScenarioSpec) -> Stop {
     }
 }
 
-/// The load that is asked for, if one group asks for one that does not change.
+/// Returns the requested load, if exactly one group requests one and it is constant.
 fn asked(experiment: &Experiment) -> Option<f64> {
     let mut asked = experiment.groups.iter().filter_map(|group| Some(group.app.part().load()?.0.value));
     let one = asked.next().filter(|_| asked.next().is_none());
@@ -331,7 +338,7 @@ fn asked(experiment: &Experiment) -> Option<f64> {
 }
 
 impl Load {
-    /// This load, with what `flows` offer to the network of `scenario` in `window`.
+    /// Returns this load with the load that `flows` offer to the network of `scenario` in `window`.
     pub(super) fn offered(self, scenario: &ScenarioSpec, flows: &FlowList, window: offered::Window) -> Self {
         let topology = &scenario.topology;
         let fabric = offered::Fabric {
@@ -354,7 +361,8 @@ impl Load {
     }
 }
 
-/// Groups of replayed flows of which some start outside the measured window: they run, and no metric has them.
+/// Warns about groups of replayed flows of which some start outside the measured window: they run, but no metric
+/// includes them.
 fn unmeasured(experiment: &Experiment, flows: &FlowList, measured: &[bool]) -> Vec<String> {
     let mut counts = vec![(0u64, 0u64); experiment.groups.len()];
     for (flow, &measured) in flows.iter().zip(measured) {
@@ -367,21 +375,21 @@ fn unmeasured(experiment: &Experiment, flows: &FlowList, measured: &[bool]) -> V
         .filter(|(group, (_, outside))| group.app.part().is_replay() && *outside > 0)
         .map(|(group, (all, outside))| {
             format!(
-                "group {:?}: {outside} of {all} replayed flows start outside the measured window: they are simulated, \
-                 but no metric counts them or their coflows; use `time = {{ flows = ... }}`, or a `measure` that covers \
-                 the list, to count all",
+                "group {:?}: {outside} of {all} replayed flows start outside the measured window: they are \
+                 simulated, but no metric includes them or their coflows; use `time = {{ flows = ... }}`, \
+                 or a `measure` that covers the list, to include all",
                 group.name
             )
         })
         .collect()
 }
 
-/// Loads above what the links carry.
+/// Warns about loads above link capacity.
 fn overload(load: &Load) -> Vec<String> {
     let of = |what: &str, share: Option<f64>| {
         share
             .filter(|&s| s > 1.0)
-            .map(|s| format!("the offered load of the {what} is {s:.3}: more than it carries"))
+            .map(|s| format!("the offered load of the {what} is {s:.3}, above the capacity"))
     };
     [of("hosts", load.offered_host), of("core", load.offered_core)].into_iter().flatten().collect()
 }

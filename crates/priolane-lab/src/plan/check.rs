@@ -1,4 +1,4 @@
-//! A point of a sweep, its thresholds found and its schemes checked against the network.
+//! Checks a sweep point: solves for thresholds and checks the schemes against the network.
 
 use priolane_source::{InputError, Mistakes, Table};
 
@@ -7,16 +7,16 @@ use crate::experiment::{Experiment, Named, Read, overlay};
 use crate::interrupt::Interrupt;
 use crate::scheme;
 
-/// What is known of a point once it is checked against its network.
+/// A sweep point that has been checked against its network.
 pub(super) struct CheckedPoint {
-    /// The experiment, its thresholds found.
+    /// The experiment with solved thresholds.
     pub(super) experiment: Experiment,
     pub(super) warnings: Vec<String>,
-    /// About how many flows a run has.
+    /// Approximate number of flows per run.
     pub(super) flows: u64,
 }
 
-/// The experiment with its thresholds found and its schemes checked against the network.
+/// Solves for the thresholds of an experiment and checks its schemes against the network.
 pub(super) fn check(read: Read, root: &Table, interrupt: &Interrupt) -> Result<CheckedPoint, InputError> {
     let Read { mut experiment, schemes } = read;
     let file = experiment.sources.experiment().to_owned();
@@ -38,7 +38,7 @@ pub(super) fn check(read: Read, root: &Table, interrupt: &Interrupt) -> Result<C
     Ok(CheckedPoint { experiment, warnings, flows })
 }
 
-/// The error of a scheme's fault, where the scheme states what is at fault.
+/// Converts a scheme's fault to an error at its position in the scheme.
 fn blame(named: &Named, fault: &scheme::Fault) -> InputError {
     let origin = overlay::locate(&named.tree, &fault.key).unwrap_or_else(|| named.origin.clone());
     origin.error(&format!("scheme.{}.{}", named.name, fault.key), fault.what.clone(), fault.fix.clone())

@@ -1,12 +1,12 @@
-//! Deadlines by a rule of the group: as long as the flow takes at a rate, or at its part of one (PACCP §V-C).
+//! Sets deadlines that depend on a rate: the time that a flow takes at that rate, or at its share of it (PACCP §V-C).
 //!
 //! ```text
 //! deadline = start + max(at_least, size / (rate / n))
 //! n   1, or with split = "active" the flows that the host sends when the flow starts, the flow itself counted
 //! ```
 //!
-//! How many are active hangs on how fast the others were, so such deadlines are known after the run only: of a flow,
-//! whatever becomes of it, what was true when it started. docs/assumptions.md#paccp-deadline.
+//! The number of active flows depends on the speed of other flows, so these deadlines are known only after the run. A
+//! deadline reflects the state when the flow started. See docs/assumptions.md#paccp-deadline.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -58,7 +58,8 @@ mod tests {
 
     #[test]
     fn active_flows_share_the_rate_of_a_deadline() {
-        // 1 MB at 8 Gbps is 1 ms. The second starts while the first is active, the third when it has just ended.
+        // 1 MB at 8 Gbps takes 1 ms. The second flow starts while the first is active, the third when it has just
+        // ended.
         let four = [flow(0, 0, 1_000_000), flow(1, 500, 1_000_000), flow(2, 700, 1_000), flow(3, 2_000, 10)];
         let mut flows = FlowList::from_iter(four);
         let took = |us| FlowRecord { fct_acked: Some(Span::from_us(us)), ..FlowRecord::default() };

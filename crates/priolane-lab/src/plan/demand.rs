@@ -1,12 +1,12 @@
-//! The load that groups ask for, and what their flows offer, measured the same way.
+//! Compares the load that groups request with that offered by their flows, measured in the same way.
 //!
 //! ```text
 //! asked   = sum over groups of value * capacity * time active in the window / (capacity of all * window)
 //! offered = sum over groups of the bits of their flows that count          / (capacity of all * window)
 //! ```
 //!
-//! The capacity of a load of hosts is that of the links of the group's hosts, and of all groups that of the links of
-//! any of their hosts; the capacity of a load of the core is the core's.
+//! The capacity for a load of hosts is that of the links of the group's hosts; for all groups together, that of the
+//! links of the union of their hosts. The capacity for a load of the core is the core's.
 
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
@@ -20,22 +20,22 @@ use super::traffic;
 use crate::experiment::{Event, Experiment};
 use priolane_results::record::Demand;
 
-/// The load that a group asks for.
+/// The load that a group requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupLoad {
-    /// The group's number in the experiment.
+    /// Number of the group in the experiment.
     group: u16,
     of: LoadOf,
     counts: Counts,
     value: f64,
-    /// Its hosts, each once, and the rate of their links.
+    /// Its distinct hosts, and the rate of their links.
     hosts: Vec<HostId>,
     rate: Rate,
-    /// When it starts flows.
+    /// The interval in which it starts flows.
     active: Window,
 }
 
-/// What each group asks for that asks for a load which does not change.
+/// Returns the requested load of each group that requests a constant one.
 pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec<GroupLoad>, InputError> {
     let changes = |name: &str| {
         let sets = experiment.events.iter().filter_map(|event| match event {
@@ -67,7 +67,8 @@ pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec
     Ok(all)
 }
 
-/// What `groups` ask for and offer in `window`, one entry for each way of measuring, in the order of the groups.
+/// Returns the requested and offered load of `groups` in `window`, one entry per way of measuring, in the order of the
+/// groups.
 pub(super) fn demands(
     groups: &[GroupLoad],
     flows: &FlowList,
@@ -98,7 +99,7 @@ pub(super) fn demands(
 }
 
 impl GroupLoad {
-    /// Bits that it asks for in `window`.
+    /// Returns the requested bits in `window`.
     fn asked_bits(&self, fabric: &Fabric, window: Window) -> f64 {
         let from = self.active.from.max(window.from);
         let until = self.active.until.min(window.until).max(from);
@@ -110,7 +111,8 @@ impl GroupLoad {
     }
 }
 
-/// What the flows of each group add up to in `window`: those between racks, where the group asks for a load of the core.
+/// Returns the volume of each group's flows in `window`; if the group requests a load of the core, only flows between
+/// racks.
 fn sent(groups: &[GroupLoad], flows: &FlowList, fabric: &Fabric, window: Window) -> Vec<Volume> {
     let mut sent = vec![Volume::default(); groups.len()];
     for flow in flows {
@@ -126,7 +128,7 @@ fn sent(groups: &[GroupLoad], flows: &FlowList, fabric: &Fabric, window: Window)
     sent
 }
 
-/// Bits per second of what the load is a share of.
+/// Returns the capacity to which the load refers, in bits per second.
 fn capacity<'g>(
     groups: impl Iterator<Item = &'g GroupLoad>,
     (of, _): (LoadOf, Counts),
@@ -196,13 +198,13 @@ mod tests {
 
     #[test]
     fn groups_that_ask_for_the_same_add_up() {
-        // Two hosts of 10 Gbps carry 2.5 MB in 1 ms: 0.3 and 0.1 of it are asked for by groups of the same hosts.
+        // Two hosts of 10 Gbps carry 2.5 MB in 1 ms, of which groups of the same hosts request 0.3 and 0.1.
         let groups = [group(0, 0.3, &[0, 1]), group(2, 0.1, &[0, 1])];
         let inside = Time(1_500_000_000);
         let flows: FlowList = [
             flow(0, 1, 500_000, inside),
             flow(2, 3, 250_000, inside),
-            // Of a group that asks for nothing, and before and after the window.
+            // One of a group without a requested load, one before and one after the window.
             flow(1, 3, 1_000_000, inside),
             flow(0, 3, 1_000_000, Time(999_999_999)),
             flow(0, 3, 1_000_000, WINDOW.until),

@@ -1,4 +1,4 @@
-//! Deadlines that groups draw, for the whole flow list at once: some are multiples of what the list requires.
+//! Draws the deadlines of groups for the whole flow list; some are multiples of the list's requirement (R_base).
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
@@ -11,7 +11,7 @@ use priolane_workload::Traffic;
 use super::requirement::{Requirement, requirement};
 use crate::experiment::{AllowedTime, Deadline, Deadlines, Experiment, Group};
 
-/// Gives `flows`, the run's list of a seed, the deadlines that their groups draw.
+/// Draws the deadlines of `flows`, the run's list of a seed, by the rules of their groups.
 pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (&mut FlowList, u64)) {
     let base = r_base(experiment, topology, (flows, seed)).map_or(Span::ZERO, |found| found.fits);
     let mut allowed = draw(experiment, flows, seed).into_iter();
@@ -29,7 +29,7 @@ pub(super) fn set(experiment: &Experiment, topology: &Topology, (flows, seed): (
     });
 }
 
-/// The least time that its group's exponential law leaves a flow; zero under other rules.
+/// Returns the minimum deadline of a flow under its group's exponential rule; zero under other rules.
 fn least(experiment: &Experiment, times: &mut BareTimes<'_>, flow: &FlowSpec) -> Span {
     let group = experiment.groups.get(usize::from(flow.group));
     match (group.and_then(|group| group.deadline.as_ref()), flow.size) {
@@ -40,7 +40,7 @@ fn least(experiment: &Experiment, times: &mut BareTimes<'_>, flow: &FlowSpec) ->
     }
 }
 
-/// What each flow draws, in the order of its group's flows; none of groups that draw nothing.
+/// Draws a deadline for each flow, in the order of its group's flows; none for groups without drawn deadlines.
 fn draw(experiment: &Experiment, flows: &FlowList, seed: u64) -> Vec<Option<AllowedTime>> {
     let drawn = |(number, group): (usize, &Group)| match &group.deadline {
         Some(Deadline::Drawn(deadlines)) => {
@@ -56,7 +56,7 @@ fn draw(experiment: &Experiment, flows: &FlowList, seed: u64) -> Vec<Option<Allo
     flows.iter().map(draw).collect()
 }
 
-/// What the flows of a seed require; `None` where no deadline hangs on it.
+/// Returns the requirement of a seed's flows; `None` if no deadline depends on it.
 pub(super) fn r_base(
     experiment: &Experiment,
     topology: &Topology,
@@ -75,19 +75,20 @@ fn hangs_on_base(group: &Group) -> bool {
     matches!(&group.deadline, Some(Deadline::Drawn(drawn)) if drawn.of_base())
 }
 
-/// What does not end, or starts when others have ended, requires nothing that can be reckoned before the run.
+/// Checks that the requirement can be computed before the run: it cannot with long-lived or dependent flows.
 ///
 /// # Errors
-/// An [`InputError`] where such flows are in `traffic` and deadlines hang on what is required; not yet with its line.
+/// Returns an [`InputError`] if `traffic` has such flows and deadlines depend on the requirement; without a line
+/// number.
 pub(super) fn countable(experiment: &Experiment, traffic: &Traffic) -> Result<(), InputError> {
     let Some(group) = experiment.groups.iter().find(|group| hangs_on_base(group)) else { return Ok(()) };
     let what = match (traffic.waits.is_empty(), traffic.flows.iter().all(|flow| flow.size.is_some())) {
         (true, true) => return Ok(()),
-        (false, _) => "flows of the experiment wait for others",
-        (true, false) => "flows of the experiment have no end",
+        (false, _) => "some flows depend on others",
+        (true, false) => "some flows are endless",
     };
     let key = format!("group.{}.deadline", group.name);
-    let fix = "`within` in place of `r_base`, or only flows that start at a time and end";
-    let what = format!("{what}, so that R_base is not known before the run");
+    let fix = "`within` instead of `r_base`, or only finite flows with a start time";
+    let what = format!("{what}, so R_base is not known before the run");
     Err(InputError::new(experiment.sources.experiment(), None, key, what, fix))
 }

@@ -1,4 +1,4 @@
-//! Whether traffic fits the network and figures fit the sweep: found when planned, with the line to blame.
+//! Checks at planning time that traffic fits the network and figures fit the sweep, and reports the line at fault.
 
 use priolane_core::ids::HostId;
 use priolane_core::units::Rate;
@@ -7,15 +7,15 @@ use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
 use priolane_workload::{Counts, DestinationScope, Load, LoadOf};
 
-use super::{failures, judged, size, traffic};
+use super::{failures, observed_port, size, traffic};
 use crate::experiment::{Experiment, Group, Test, overlay};
 use crate::panels::TIME;
 
-/// Checks that each group's traffic can be made on `topology`; warnings where it is more than links carry, and about
-/// how many flows there are.
+/// Checks that each group's traffic can be generated on `topology`. Returns warnings about overloaded links, and the
+/// approximate number of flows.
 ///
 /// # Errors
-/// The first mistake of each group, or that there are too many flows.
+/// Returns the first mistake of each group, or an error if there are too many flows.
 pub(super) fn traffic(
     experiment: &Experiment,
     topology: &Topology,
@@ -45,7 +45,8 @@ pub(super) fn traffic(
                 experiment.sources.experiment(),
                 None,
                 format!("group.{}.load.of", group.name),
-                "the links of this group's hosts differ in rate, so a load of hosts is not one number",
+                "the links of this group's hosts have different rates, so the load of hosts is not a single \
+                 number",
                 "a group for each rate, or of = \"core\"",
             );
             return Err(located(error));
@@ -54,27 +55,28 @@ pub(super) fn traffic(
         core += core_share;
         if host_share > 1.0 {
             warnings.push(format!(
-                "group {}: the load of its hosts is {host_share:.3} on the wire: more than their links carry",
+                "group {}: the load of its hosts is {host_share:.3} on the wire, above the capacity of \
+                 their links",
                 group.name
             ));
         }
         Ok(flows)
     });
-    found.keep(judged::judged(experiment, topology).map_err(located));
+    found.keep(observed_port::observed_port(experiment, topology).map_err(located));
     found.finish()?;
     let flows = size::check(experiment, &flows).map_err(located)?;
     if core > 1.0 {
         warnings.push(format!(
-            "the load of the links out of racks is {core:.3} on the wire: more than they carry"
+            "the load of the links out of racks is {core:.3} on the wire, above their capacity"
         ));
     }
     Ok((warnings, flows))
 }
 
-/// Checks that what fails is in the network, and that nothing is cut off for ever.
+/// Checks that all failing elements exist in the network, and that no host is cut off permanently.
 pub(super) fn failures(experiment: &Experiment, topology: &Topology, root: &Table) -> Result<(), InputError> {
     let Err(fault) = failures::outages(experiment, topology) else { return Ok(()) };
-    // Events are sorted by time: the item of the file is found by what it says.
+    // Events are sorted by time, so the item of the file is found by its content.
     let fails = experiment.events[fault.event].fails().unwrap_or_default();
     let is_it = |item: &Node| match &item.value {
         Value::Table(table) => {
@@ -94,7 +96,7 @@ pub(super) fn failures(experiment: &Experiment, topology: &Topology, root: &Tabl
     })
 }
 
-/// No minimum rate is above the link of a host that pays for it.
+/// Checks that no minimum rate exceeds the link rate of a host that pays for it.
 fn promised(experiment: &Experiment, topology: &Topology, group: &Group) -> Result<(), InputError> {
     let hosts = traffic::hosts(experiment, topology, group)?;
     let slowest = hosts.iter().map(|&host| topology.host_capacity(host)).min();
@@ -102,7 +104,8 @@ fn promised(experiment: &Experiment, topology: &Topology, group: &Group) -> Resu
     match (theta, slowest) {
         (Some(theta), Some(rate)) if theta > rate => {
             let key = if group.service.mix.is_empty() { "theta" } else { "mix" };
-            let what = format!("a minimum rate of {} on a link of {}", show_rate(theta), show_rate(rate));
+            let what =
+                format!("the minimum rate {} is above the link rate {}", show_rate(theta), show_rate(rate));
             let fix = "at most the rate of the hosts' links";
             let file = experiment.sources.experiment();
             Err(InputError::new(file, None, format!("group.{}.{key}", group.name), what, fix))
@@ -111,7 +114,7 @@ fn promised(experiment: &Experiment, topology: &Topology, group: &Group) -> Resu
     }
 }
 
-/// A group's senders and whom they may send to.
+/// A group's senders and their destinations.
 struct GroupHosts {
     hosts: Vec<HostId>,
     /// Mean probability that a flow leaves its rack.
@@ -147,15 +150,15 @@ impl GroupHosts {
         Ok(Self { hosts, leaves_rack })
     }
 
-    /// The rate of the links of all senders, if it is one.
+    /// Returns the link rate of all senders, if it is the same.
     fn one_rate(&self, topology: &Topology) -> Option<Rate> {
         let mut rates = self.hosts.iter().map(|&host| topology.host_capacity(host));
         let first = rates.next()?;
         if rates.all(|rate| rate == first) { Some(first) } else { None }
     }
 
-    /// What the load is of host links and of links out of racks, as bytes on the wire if all packets were full:
-    /// a lower bound.
+    /// Returns the load of host links and of links out of racks, in bytes on the wire if all packets were full: a lower
+    /// bound.
     fn shares(&self, experiment: &Experiment, topology: &Topology, load: Load) -> [f64; 2] {
         let frame = &experiment.frame;
         let full = f64::from(frame.data_wire(frame.mss())) / f64::from(frame.mss());
@@ -176,7 +179,7 @@ impl GroupHosts {
     }
 }
 
-/// Checks that figures and claims speak of keys that the file sweeps.
+/// Checks that panels and claims refer to keys that the file sweeps.
 pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -> Result<(), InputError> {
     let check = |list: &str, index: usize, field: &str, key: &str| {
         if swept.iter().any(|axis| axis == key) {
@@ -184,8 +187,8 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
         }
         let origin = item_field(root, list, index, field);
         let fix = match nearest(key, swept.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None if swept.is_empty() => "a [sweep] with this key, or leave it out".to_owned(),
+            Some(near) => format!("Did you mean {near:?}?"),
+            None if swept.is_empty() => "a [sweep] with this key, or remove the key here".to_owned(),
             None => format!("one of {}", swept.join(", ")),
         };
         Err(origin.error(&format!("{list}[{index}].{field}"), format!("the key {key:?} is not swept"), fix))
@@ -207,7 +210,7 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
     Ok(())
 }
 
-/// Where the `field` of the `index`-th item of the `list` of tables stands.
+/// Returns the origin of the `field` of the `index`-th item in the `list` of tables.
 fn item_field(root: &Table, list: &str, index: usize, field: &str) -> Origin {
     let item = match root.get(list).map(|node| &node.value) {
         Some(Value::List(items)) => items.get(index),

@@ -1,6 +1,6 @@
-//! Whose sizes and load solvers are told: one group's, or those of all groups together.
+//! Determines the sizes and load used by threshold solvers: those of one group, or of all groups together.
 //!
-//! Groups that differ make a mix, in which each has the share of flows that it starts:
+//! Groups with different traffic form a mixture, weighted by the rate at which they start flows:
 //!
 //! ```text
 //! F(x) = sum_g r_g F_g(x) / sum_g r_g,   r_g = (hosts of g) * (host rate) * load_g / E[bytes of a flow of g]
@@ -18,20 +18,20 @@ use super::traffic;
 use crate::experiment::{Experiment, Group};
 use crate::scheme::Fault;
 
-/// What a solver takes the traffic for.
+/// The traffic for which a solver computes thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct EstimatedTraffic<'a> {
-    /// The law of sizes.
+    /// Size distribution.
     pub law: Cow<'a, SizeDistribution>,
-    /// What messages call it.
+    /// Its name in messages.
     pub name: Cow<'a, str>,
-    /// The shipped table it is, unchanged.
+    /// Name of the shipped table that it equals, if any.
     pub published: Option<&'a str>,
     /// The load.
     pub load: f64,
 }
 
-/// The sizes and load of the group `name`.
+/// Returns the sizes and load of the group `name`.
 pub(super) fn of_group<'a>(
     key: &'static str,
     name: &str,
@@ -40,32 +40,33 @@ pub(super) fn of_group<'a>(
     let Some(group) = experiment.group(name) else {
         let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
         let fix = format!("one of the groups {}", names.join(", "));
-        return Err(Fault { key: key.into(), what: format!("there is no group {name:?}"), fix });
+        return Err(Fault { key: key.into(), what: format!("unknown group {name:?}"), fix });
     };
     let own = group.app.part().open_loop().map(|OpenLoop { sizes, load, .. }| of_one(sizes, *load));
     own.ok_or_else(|| Fault {
         key: key.into(),
-        what: format!("group {name:?} states no sizes and load"),
-        fix: "a group whose app is poisson or on_off".to_owned(),
+        what: format!("group {name:?} has no sizes and load"),
+        fix: "a group with the app poisson or on_off".to_owned(),
     })
 }
 
-/// The sizes and load of every host, which must be the same.
+/// Returns the sizes and load of every host, which must be the same.
 pub(super) fn of_each<'a>(
     key: &'static str,
     experiment: &'a Experiment,
 ) -> Result<EstimatedTraffic<'a>, Fault> {
     let all = stated(key, experiment)?;
-    let fix = "from = \"global\" or the name of one group, or a controller: hosts then find their own";
+    let fix = "from = \"global\" or the name of one group, or a controller, with which hosts compute their \
+               own thresholds";
     one(&all).ok_or_else(|| Fault {
         key: key.into(),
-        what: "the groups differ in sizes or load, and hosts know their own only when a controller is there"
+        what: "the groups differ in sizes or load, and hosts know their own only with a controller"
             .to_owned(),
         fix: fix.to_owned(),
     })
 }
 
-/// The sizes and load of all groups together.
+/// Returns the sizes and load of all groups together.
 pub(super) fn of_all<'a>(
     key: &'static str,
     experiment: &'a Experiment,
@@ -82,23 +83,23 @@ pub(super) fn of_all<'a>(
     }
 }
 
-/// A group with what it states.
-type Stated<'a> = (&'a Group, &'a OpenLoop);
+/// A group with its open-loop traffic.
+type GroupTraffic<'a> = (&'a Group, &'a OpenLoop);
 
-fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<Stated<'a>>, Fault> {
+fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<GroupTraffic<'a>>, Fault> {
     let own = |group: &'a Group| Some((group, group.app.part().open_loop()?));
-    let all: Vec<Stated<'a>> = experiment.groups.iter().filter_map(own).collect();
+    let all: Vec<GroupTraffic<'a>> = experiment.groups.iter().filter_map(own).collect();
     if all.is_empty() {
         let fix = "thresholds in bytes, such as [\"100kB\"]".to_owned();
-        return Err(Fault { key: key.into(), what: "no group states sizes and load".to_owned(), fix });
+        return Err(Fault { key: key.into(), what: "no group has sizes and load".to_owned(), fix });
     }
     Ok(all)
 }
 
-/// What all groups state, if they state the same.
-fn one<'a>(all: &[Stated<'a>]) -> Option<EstimatedTraffic<'a>> {
+/// Returns the sizes and load of all groups, if they are equal.
+fn one<'a>(all: &[GroupTraffic<'a>]) -> Option<EstimatedTraffic<'a>> {
     let (_, first) = all.first()?;
-    let same = |(_, own): &Stated<'a>| own.sizes == first.sizes && own.load == first.load;
+    let same = |(_, own): &GroupTraffic<'a>| own.sizes == first.sizes && own.load == first.load;
     all.iter().all(same).then(|| of_one(&first.sizes, first.load))
 }
 
@@ -112,7 +113,7 @@ fn of_one(sizes: &Sizes, load: Load) -> EstimatedTraffic<'_> {
 }
 
 fn mix<'a>(
-    all: &[Stated<'a>],
+    all: &[GroupTraffic<'a>],
     experiment: &Experiment,
     topology: &Topology,
 ) -> Result<EstimatedTraffic<'a>, String> {
@@ -121,10 +122,10 @@ fn mix<'a>(
     let (mut parts, mut hosts, mut demand) = (Vec::new(), BTreeSet::new(), 0.0);
     for (group, OpenLoop { sizes, load, .. }) in all {
         if group.active.is_some() {
-            return Err(format!("{differ} group {:?} is active in a part of the run only", group.name));
+            return Err(format!("{differ} group {:?} is active only in a part of the run", group.name));
         }
         if load.of != LoadOf::Host || load.counts != counts {
-            return Err(format!("{differ} only loads of hosts that count the same bytes add up"));
+            return Err(format!("{differ} only loads of hosts that count the same bytes can be added"));
         }
         let own = traffic::hosts(experiment, topology, group).map_err(|error| error.what)?;
         let own: BTreeSet<_> = own.into_iter().collect();
@@ -134,7 +135,8 @@ fn mix<'a>(
         hosts.extend(own);
     }
     let capacity: f64 = hosts.iter().map(|&h| topology.host_capacity(h).bps() as f64).sum();
-    let law = SizeDistribution::mixture(&parts).map_err(|error| format!("{differ} do not mix: {error}"))?;
+    let law = SizeDistribution::mixture(&parts)
+        .map_err(|error| format!("{differ} their sizes cannot be mixed: {error}"))?;
     let names: BTreeSet<&str> = all.iter().map(|(_, own)| own.sizes.csv.as_str()).collect();
     let name = names.into_iter().collect::<Vec<_>>().join(" + ");
     Ok(EstimatedTraffic {
@@ -152,7 +154,7 @@ mod tests {
     use crate::plan::{Options, Plan, from_text};
     use priolane_source::InputError;
 
-    /// Two groups with 1 and 3 of the 4 hosts at loads .8 and .4 of the same links.
+    /// Two groups with 1 and 3 of the 4 hosts, at loads of 0.8 and 0.4 of the same links.
     fn planned(scheme: &str, second: &str) -> Result<Plan, InputError> {
         let text = format!(
             r#"title = "Unlike servers"
@@ -191,8 +193,9 @@ base = "nos2"
 
     #[test]
     fn unlike_groups_count_by_the_flows_they_start() {
-        // Flows of 1460 B on one host at load .8 and of 14600 B on three at .4: 0.8 / 1460 to 1.2 / 14600, which is 20 to
-        // 3. The larger ones are 3/23 = 13.04 % of all flows: the eighth of eight levels begins with them, not before.
+        // Flows of 1460 B from one host at load 0.8 and of 14600 B from three hosts at 0.4: 0.8 / 1460 to 1.2 / 14600,
+        // that is 20 to 3. The larger ones are 3/23 = 13.04 % of all flows: the eighth of eight levels begins with
+        // them, not before.
         let plan = planned("host.thresholds = { solver = \"equal_split\", from = \"global\" }", "").unwrap();
         assert_eq!(bytes(&plan, "host"), [1460, 1460, 1460, 1460, 1460, 1460, 14_600]);
     }
@@ -210,7 +213,10 @@ base = "nos2"
     fn groups_that_come_and_go_do_not_mix() {
         let global = "host.thresholds = { solver = \"equal_split\", from = \"global\" }";
         let error = planned(global, "active = { from = \"1us\" }").unwrap_err();
-        assert!(error.what.contains("\"many\" is active in a part") && error.fix.contains("NAME"), "{error}");
+        assert!(
+            error.what.contains("\"many\" is active only in a part") && error.fix.contains("NAME"),
+            "{error}"
+        );
     }
 
     #[test]

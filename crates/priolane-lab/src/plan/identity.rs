@@ -1,13 +1,13 @@
-//! What a run is called: a hash of all that determines its result, and of nothing else.
+//! Computes the id of a run: a hash of exactly what determines its result.
 
 use priolane_source::Sources;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-/// What an experiment is called and where it is from: figures that ask for the same run share it.
-const WORDS: [&str; 4] = ["title", "paper", "figure", "quote"];
+/// Descriptive keys, excluded from the id: figures that need the same run share it.
+const DESCRIPTIVE_KEYS: [&str; 4] = ["title", "paper", "figure", "quote"];
 
-/// What the ids of the runs of a scheme and point have in common.
+/// The common part of the ids of runs of one scheme and point.
 pub(super) struct Base<'a> {
     text: String,
     code: Option<u64>,
@@ -15,20 +15,20 @@ pub(super) struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    /// Of the merged experiment but for its words, and the files it names; of those of one seed, each run has its own. `code`
-    /// stands for that of a transport of another crate.
+    /// Collects the merged experiment without descriptive keys, and the files it names; of files per seed, each run
+    /// hashes its own. `code` is the code id of a transport of another crate.
     pub(super) fn new(merged: &Json, code: Option<u64>, sources: &'a Sources) -> Self {
         let mut text = String::new();
         match merged {
             Json::Object(map) => {
-                object(map.iter().filter(|(key, _)| !WORDS.contains(&key.as_str())), &mut text)
+                object(map.iter().filter(|(key, _)| !DESCRIPTIVE_KEYS.contains(&key.as_str())), &mut text)
             }
             other => canonical(other, &mut text),
         }
         Self { text, code, sources }
     }
 
-    /// 16 hexadecimal digits from these, the seed and the version of results.
+    /// Returns 16 hexadecimal digits: a hash of these, the seed and the version of results.
     pub(super) fn run_id(&self, seed: u64) -> String {
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
@@ -38,7 +38,7 @@ impl<'a> Base<'a> {
         part(&priolane_results::RESULTS.to_le_bytes());
         part(&seed.to_le_bytes());
         part(self.text.as_bytes());
-        // A scheme file's content is in the merged experiment, resolved; another scheme's does not matter.
+        // The content of a scheme file is in the merged experiment; other schemes do not matter.
         for (name, digest) in self.sources.digests(seed).filter(|(name, _)| !name.ends_with(".toml")) {
             part(name.as_bytes());
             part(digest);
@@ -50,7 +50,7 @@ impl<'a> Base<'a> {
     }
 }
 
-/// JSON with the keys of every object in order.
+/// Writes JSON with the keys of every object sorted.
 fn canonical(json: &Json, out: &mut String) {
     match json {
         Json::Object(map) => object(map.iter(), out),

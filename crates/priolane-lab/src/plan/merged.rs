@@ -1,4 +1,4 @@
-//! A run from its merged experiment, without the file that it was planned from.
+//! Restores a run from its merged experiment, without the original file.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::run::Run;
 use crate::experiment;
 use crate::interrupt::Interrupt;
 
-/// The run of `seed` of the merged experiment of one scheme and point, as `run.json` has it; `sources` has the files that
-/// it names. The point of the sweep is not known.
+/// Returns the run of `seed` of the merged experiment of one scheme and point, as stored in `run.json`; `sources`
+/// contains the files it names. Its sweep point is empty.
 ///
 /// # Errors
-/// An [`InputError`] if it is not a merged experiment of this version.
+/// Returns an [`InputError`] if it is not a merged experiment of this version.
 pub fn from_merged(sources: Sources, merged: &Json, seed: u64) -> Result<Run, InputError> {
     let file = sources.experiment().to_owned();
     let mut merged = merged.clone();

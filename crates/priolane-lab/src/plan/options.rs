@@ -1,26 +1,26 @@
-//! What the user asked to change about an experiment file.
+//! The user's changes to an experiment file.
 
 use crate::experiment::Seeds;
 use crate::interrupt::Interrupt;
 
-/// What the user asked to change about an experiment file.
+/// The user's changes to an experiment file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Dotted key and TOML text of its value; a swept key that is set is swept no more.
+    /// Dotted key and TOML text of its value; a swept key that is set is no longer swept.
     pub sets: Vec<(String, String)>,
-    /// Seeds in place of the file's.
+    /// Seeds; replace the file's.
     pub seeds: Option<Seeds>,
-    /// Schemes in place of the file's.
+    /// Schemes; replace the file's.
     pub schemes: Option<Vec<String>>,
     /// The reading of the paper, by its name in the file; `None` for the leading one.
     pub reading: Option<String>,
-    /// Which overlay of the file applies.
+    /// Overlay of the file to apply.
     pub size: Size,
-    /// Who may stop the planning.
+    /// Interrupts planning.
     pub interrupt: Interrupt,
 }
 
-/// The overlays an experiment file may have.
+/// The overlays of an experiment file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
     /// `[quick]`.

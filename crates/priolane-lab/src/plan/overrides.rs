@@ -1,4 +1,4 @@
-//! What is laid over an experiment file before its sweep: overlays, `--set`, seeds and the schemes asked for.
+//! Changes an experiment file before its sweep: overlays, `--set`, seeds and requested schemes.
 
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, parse_value};
 use serde_json::Value as Json;
@@ -7,21 +7,21 @@ use super::options::{Options, Size};
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Read, Reading, Seeds, readings};
 
-/// What is left to do once everything that does not depend on the point is laid over the file.
+/// The sweep that remains after all changes that do not depend on the point.
 pub(super) struct Sweep {
-    /// What is swept.
+    /// The swept keys with their values.
     pub(super) axes: Vec<Axis>,
-    /// The keys that the file sweeps, those that were set included.
+    /// The keys that the file sweeps, including those that were set.
     pub(super) swept: Vec<String>,
     /// The schemes to run, if not all.
     pub(super) chosen: Option<Vec<String>>,
-    /// The readings that the file states.
+    /// The readings of the file.
     pub(super) readings: Vec<Reading>,
-    /// What was asked for and is not there.
+    /// A warning about a request that the file cannot meet.
     pub(super) warning: Option<String>,
 }
 
-/// Lays over `root` what does not depend on the point; mistakes that leave the rest readable go to `found`.
+/// Applies to `root` the changes that do not depend on the point; recoverable mistakes are added to `found`.
 pub(super) fn apply(
     name: &str,
     root: &mut Table,
@@ -31,7 +31,7 @@ pub(super) fn apply(
     let readings = readings::apply(name, root, options.reading.as_deref());
     let readings = found.keep(readings).unwrap_or_default();
     let whole = options.size == Size::Quick && root.get("quick").is_none();
-    let warning = whole.then(|| format!("{name} has no [quick]: it is run whole"));
+    let warning = whole.then(|| format!("{name} has no [quick], so the whole experiment is run"));
     found.keep(overlay::apply_size(root, options.size.table()));
     let mut axes = overlay::take_sweep(root)?;
     let swept = axes.iter().map(|axis| axis.key.clone()).collect();
@@ -56,8 +56,8 @@ pub(super) fn apply(
     Ok(Sweep { axes, swept, chosen, readings, warning })
 }
 
-/// The names of the schemes asked for; those that the file does not list are added to its list, so that claims
-/// and changes may go on naming the others.
+/// Returns the names of the requested schemes. Those that the file does not list are added to its list, so that claims
+/// and changes may still refer to the others.
 fn choose(root: &mut Table, schemes: &[String]) -> Result<Vec<String>, InputError> {
     let origin = Origin { file: "--schemes".into(), line: None };
     let names: Vec<String> = schemes.iter().map(|text| experiment::name_of(text).to_owned()).collect();
@@ -83,7 +83,7 @@ fn choose(root: &mut Table, schemes: &[String]) -> Result<Vec<String>, InputErro
     Ok(names)
 }
 
-/// The experiment with the chosen schemes only, in the order in which they were asked for.
+/// Returns the experiment with the chosen schemes only, in the requested order.
 pub(super) fn only(read: Read, chosen: Option<&[String]>) -> Read {
     let Some(chosen) = chosen else { return read };
     let Read { mut experiment, mut schemes } = read;
@@ -93,12 +93,12 @@ pub(super) fn only(read: Read, chosen: Option<&[String]>) -> Read {
     Read { experiment, schemes }
 }
 
-/// A key that is swept, and its values as figures and claims call them.
+/// Returns a swept key, and its values as figures and claims refer to them.
 pub(super) fn axis_json(axis: &Axis) -> (String, Vec<Json>) {
     (axis.key.clone(), axis.values.iter().map(shown).collect())
 }
 
-/// What figures and claims call a value of a sweep: the label of keys that are set together.
+/// Returns a swept value as figures and claims refer to it: for keys that are set together, their label.
 pub(super) fn shown(node: &Node) -> Json {
     overlay::label(node).unwrap_or(node).value.to_json()
 }

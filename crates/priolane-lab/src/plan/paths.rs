@@ -1,4 +1,4 @@
-//! Paths that an experiment states flow by flow: only where paths are pinned, and only ones that there are.
+//! Checks paths that an experiment gives for flows: the network must pin paths, and the paths must exist.
 
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
@@ -6,7 +6,7 @@ use priolane_workload::StatedPath;
 
 use crate::experiment::{Experiment, Group, Paths};
 
-/// Checks the paths that the app of a group states in a run of `seed`.
+/// Checks the paths that the app of a group gives in a run of `seed`.
 pub(super) fn check(
     experiment: &Experiment,
     topology: &Topology,
@@ -30,21 +30,21 @@ fn one(
     };
     if experiment.topology.paths != Paths::Pinned {
         let name = experiment.topology.paths.word();
-        let what = |place: &str| {
-            format!("{place} states a path, and paths = {name:?} chooses the paths of all flows")
-        };
-        return fault(&what, "topology.paths = \"pinned\", or no paths".to_owned());
+        let what =
+            |place: &str| format!("{place} has a path, but paths = {name:?} chooses the paths of all flows");
+        return fault(&what, "topology.paths = \"pinned\", or remove the paths".to_owned());
     }
     let paths = topology.equal_paths(src, dst);
     if u32::from(path) < paths {
         return Ok(());
     }
-    let what =
-        |place: &str| format!("{place} states path {path}, and host {} has {paths} to host {}", src.0, dst.0);
+    let what = |place: &str| {
+        format!("{place} has path {path}, but host {} has only {paths} paths to host {}", src.0, dst.0)
+    };
     fault(&what, format!("a path from 0 to {}", paths - 1))
 }
 
-/// Whether any flow has a path of its own.
+/// Whether any flow has a given path.
 pub(super) fn are_stated(experiment: &Experiment) -> bool {
     experiment.groups.iter().any(|group| group.app.part().states_paths())
 }

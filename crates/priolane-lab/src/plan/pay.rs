@@ -1,15 +1,15 @@
-//! What each flow pays for, where it is its group's pair or one of a mix.
+//! Assigns to each flow the pair (theta, w) that it pays for: its group's pair, or one of a mix.
 //!
-//! With `mix_draw = "by_size"` flows are ordered by size, largest first, and cut into blocks of as many flows as give each
-//! pair of the mix a whole number of them. In each block
+//! With `mix_draw = "by_size"`, flows are sorted by size, largest first, and split into blocks in which each pair of
+//! the mix has a whole number of flows. In each block of B flows
 //!
 //! ```text
-//! pair of flow i of B = that of (order(i) + u_i) / B,  order a random permutation of 0 .. B - 1,  u_i uniform in [0, 1)
+//! pair of flow i of B = that of (order(i) + u_i) / B,  order: a random permutation of 0 .. B - 1,  u_i ~ U[0, 1)
 //! ```
 //!
-//! `order(i) + u_i` is uniform in [0, B), so that a flow of any size has each pair with the probability of its share; and
-//! in each block each pair has its share. Flows that pay for different pairs then have nearly the same sizes, and their
-//! mean completion times differ by what they pay for (docs/assumptions.md#mix-by-size).
+//! `order(i) + u_i` is uniform in [0, B), so a flow of any size has each pair with the probability of its share, and
+//! each pair has its share in each block. Flows that pay for different pairs then have nearly the same size
+//! distribution, and their mean completion times differ only by what they pay for (docs/assumptions.md#mix-by-size).
 
 use std::cmp::Reverse;
 
@@ -19,8 +19,8 @@ use priolane_core::units::Time;
 
 use crate::experiment::{MixDraw, Service};
 
-/// Gives flows the pairs that they, or their machines, pay for. Flows that start before `measured_from` are in blocks of
-/// their own.
+/// Assigns to flows the pairs that they, or their virtual machines, pay for. Flows that start before `measured_from`
+/// form separate blocks.
 pub(super) fn pay(service: &Service, flows: &mut FlowList, measured_from: Time, stream: &mut Stream) {
     if service.mix.is_empty() {
         return flows.edit_all(|flow| flow.weights = service.pair.0);

@@ -1,4 +1,4 @@
-//! The points of a sweep: what is read once and shared by all runs of a point.
+//! The points of a sweep, with the state shared by all runs of a point.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,28 +15,28 @@ use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, MAX_SEEDS, Reading};
 use crate::interrupt::Interrupt;
 
-/// Most runs of a plan.
+/// Maximum number of runs of a plan.
 const MAX_RUNS: u64 = 1_000_000;
 
-/// Most points of a sweep: each holds a merged experiment in memory.
+/// Maximum number of sweep points: each holds a merged experiment in memory.
 const MAX_POINTS: u64 = 10_000;
 
-/// Most values that are merged: each point reads the whole file, and each of its schemes is merged with all but the
+/// Maximum number of merged values: each point reads the whole file, and each of its schemes is merged with all but the
 /// other schemes. Twenty million take some seconds.
 const MAX_WORK: u64 = 20_000_000;
 
-/// The points of an experiment's sweep, each with what its runs share. The runs themselves are not listed.
+/// The points of an experiment's sweep, without the list of their runs.
 #[derive(Clone, Debug)]
 pub struct Points {
-    /// The merged experiment, its sweep included.
+    /// The merged experiment, including its sweep.
     pub experiment: Experiment,
-    /// The points, the last axis fastest; at least one.
+    /// The points, with the last axis varying fastest; at least one.
     pub points: Vec<Point>,
-    /// The readings that the file states, in its order.
+    /// The readings of the file, in its order.
     pub readings: Vec<Reading>,
-    /// What to check before trusting it.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// The file.
+    /// Path of the file.
     pub source: PathBuf,
 }
 
@@ -47,14 +47,14 @@ pub struct Point {
     pub values: Vec<(String, Json)>,
     /// The merged experiment at this point.
     pub experiment: Arc<Experiment>,
-    /// About how many flows each of its runs has.
+    /// Approximate number of flows per run.
     pub flows: u64,
 }
 
-/// The points of the experiment `text`, called `name` in messages, whose files are relative to `base`.
+/// Returns the points of the experiment `text`, called `name` in messages, whose files are relative to `base`.
 ///
 /// # Errors
-/// As [`super::plan`].
+/// As for [`super::plan`].
 pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Result<Points, InputError> {
     let mut root = parse(name, text)?;
     let mut found = Mistakes::new(name);
@@ -101,10 +101,10 @@ pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Resu
     Ok(Points { experiment, points, readings, warnings: warnings.in_order, source: PathBuf::from(name) })
 }
 
-/// Warnings in the order in which they came, each once.
+/// Distinct warnings, in order of their first occurrence.
 #[derive(Debug, Default)]
 pub struct Warnings {
-    /// Each once, in the order in which they came.
+    /// The warnings.
     pub in_order: Vec<String>,
     known: HashSet<String>,
 }
@@ -120,10 +120,10 @@ impl Extend<String> for Warnings {
 }
 
 impl Points {
-    /// All runs, listed.
+    /// Lists all runs.
     ///
     /// # Errors
-    /// If `interrupt` stops it.
+    /// Returns an error if `interrupt` stops it.
     pub fn plan(self, interrupt: &Interrupt) -> Result<Plan, InputError> {
         let mut runs = Vec::new();
         for point in &self.points {
@@ -133,7 +133,7 @@ impl Points {
         Ok(Plan { experiment, runs, readings, warnings, source })
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn runs(&self) -> u64 {
         let per_point = self.experiment.schemes.len() as u64 * self.experiment.seeds.len() as u64;
         self.points.len() as u64 * per_point
@@ -166,7 +166,7 @@ pub(super) fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt
     Ok(())
 }
 
-/// All points of the sweep, the last axis fastest.
+/// Returns all points of the sweep, with the last axis varying fastest.
 fn grid<'a>(
     name: &str,
     root: &Table,
@@ -174,7 +174,7 @@ fn grid<'a>(
 ) -> Result<Vec<Vec<&'a Node>>, InputError> {
     let count = |key: &str| match root.get(key).map(|node| &node.value) {
         Some(Value::List(items)) => items.len() as u64,
-        // More seeds than this are refused when the file is read, by a message of their own.
+        // A larger number is rejected with its own message when the file is read.
         Some(&Value::Integer(n)) => (n.max(1) as u64).min(MAX_SEEDS),
         _ => 1,
     };
@@ -186,17 +186,18 @@ fn grid<'a>(
         let origin = overlay::locate(root, "seeds").unwrap_or(Origin { file: name.into(), line: None });
         return Err(origin.error(
             "seeds",
-            format!("{runs} runs"),
-            format!("at most {MAX_RUNS}: fewer seeds"),
+            format!("the experiment has {runs} runs"),
+            format!("fewer seeds, for at most {MAX_RUNS} runs"),
         ));
     }
     if count > MAX_POINTS || runs > MAX_RUNS {
         let what = format!("the sweep has {count} points and {runs} runs");
-        let fix = format!("at most {MAX_POINTS} points and {MAX_RUNS} runs: fewer values, schemes or seeds");
+        let fix =
+            format!("fewer values, schemes or seeds, for at most {MAX_POINTS} points and {MAX_RUNS} runs");
         return Err(InputError::new(name, None, "sweep", what, fix));
     }
     let values = root.values();
-    // Each scheme has its own part of the file, and all else besides.
+    // Each scheme has its own part of the file, plus the common part.
     let of_schemes = ["scheme", "schemes"].map(|key| root.get(key).map_or(0, Node::values));
     let common = values - of_schemes.iter().sum::<u64>();
     let work = count.saturating_mul(values.saturating_add(schemes.saturating_mul(common)));

@@ -1,4 +1,4 @@
-//! A scheme's ports and transport on a network: from names and units to what the simulator takes.
+//! Converts a scheme's ports and transport on a network to the simulator's types.
 
 use std::collections::BTreeSet;
 
@@ -20,18 +20,18 @@ use super::{admission, paths};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{Fabric, Routing, Scheme};
 
-/// The part of the errors in measured delays that channels are made for (PrioPlus §4.3.2).
+/// The quantile of delay errors that channels are designed for (PrioPlus §4.3.2).
 const NOISE_PART: f64 = 0.9985;
 
-/// The network of `experiment`; `root` is the tree that it was read from, for messages.
+/// Builds the network of `experiment`; `root` is the tree from which it was read, for messages.
 pub(super) fn network(experiment: &Experiment, root: &Table) -> Result<Topology, InputError> {
     experiment.topology.build().map_err(|error| {
         let origin = overlay::locate(root, "topology").unwrap_or(Origin { file: "".into(), line: None });
-        origin.error("topology", error.to_string(), "see docs/experiments.md for the kinds of topology")
+        origin.error("topology", error.to_string(), "See docs/experiments.md for the kinds of topology")
     })
 }
 
-/// What schemes are checked against.
+/// Returns the network properties against which schemes are checked.
 pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
     let rates = |of_hosts: bool| -> Vec<Rate> {
         let own = topology.links.iter().filter(|l| (l.from.0 < topology.hosts) == of_hosts);
@@ -54,22 +54,23 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
             _ if paths::are_stated(experiment) => Routing::Stated,
             _ => Routing::PerFlow,
         },
-        symmetric: !retraces(experiment) || is_symmetric(topology),
+        symmetric: !uses_symmetric_paths(experiment) || is_symmetric(topology),
         headroom: headroom(experiment, topology),
     }
 }
 
-/// Whether a scheme's tokens and data share their way: nobody else asks whether routes are symmetric, which takes a copy
-/// of the network and its paths to find.
-fn retraces(experiment: &Experiment) -> bool {
+/// Whether a scheme's tokens and data use symmetric paths. Only these schemes need the check of path symmetry, which
+/// copies the network and its paths.
+fn uses_symmetric_paths(experiment: &Experiment) -> bool {
     let mut paths = experiment.scheme.values().filter_map(token_paths);
     paths.any(|paths| paths == tokens::Paths::Symmetric)
 }
 
-/// Racks between which paths are looked at.
+/// Maximum number of racks between which paths are checked.
 const LOOKED_AT: u32 = 48;
 
-/// Whether paths by entropy and tier are the same both ways, between the first hosts of (many of the) racks.
+/// Whether paths by entropy and tier are the same in both directions, between the first hosts of up to [`LOOKED_AT`]
+/// racks.
 fn is_symmetric(topology: &Topology) -> bool {
     if topology.choices.is_empty() {
         return true;
@@ -81,7 +82,7 @@ fn is_symmetric(topology: &Topology) -> bool {
     some.iter().enumerate().all(|(i, &a)| some[..i].iter().all(|&b| meet(a, b)))
 }
 
-/// The ways of tokens and their data; `None` without tokens.
+/// Returns the path choice of tokens and their data; `None` without tokens.
 fn token_paths(scheme: &Scheme) -> Option<tokens::Paths> {
     match &scheme.transport {
         Spec::Top(keys) => Some(keys.paths),
@@ -90,7 +91,7 @@ fn token_paths(scheme: &Scheme) -> Option<tokens::Paths> {
     }
 }
 
-/// How packets of `scheme` choose among equal paths, where the network leaves it to a hash.
+/// Returns the path choice of packets under `scheme`; `own` is that of the network.
 pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
     match token_paths(scheme) {
         None => own,
@@ -101,7 +102,7 @@ pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
     }
 }
 
-/// What a lossless class reserves, by switch and link.
+/// Returns the headroom that a lossless class reserves, by switch and link.
 fn headroom(experiment: &Experiment, topology: &Topology) -> Vec<Vec<u64>> {
     let mut of_switches = vec![Vec::new(); topology.nodes() - topology.hosts as usize];
     for (link, bytes) in
@@ -114,7 +115,7 @@ fn headroom(experiment: &Experiment, topology: &Topology) -> Vec<Vec<u64>> {
     of_switches
 }
 
-/// What the experiment's groups pay for.
+/// Returns what the experiment's groups pay for.
 fn asks(experiment: &Experiment) -> Vec<Capability> {
     let changed = experiment.controls.iter().filter_map(|control| match control.change {
         Change::Pay(pair) => Some(pair.0),
@@ -135,13 +136,14 @@ fn asks(experiment: &Experiment) -> Vec<Capability> {
     asks
 }
 
-/// Whether a machine splits its pair anew as flows come and go, or a control changes that of a flow.
+/// Whether payments of a flow can change: a virtual machine splits its pair among active flows, or a control changes
+/// it.
 fn pairs_change(experiment: &Experiment) -> bool {
     let shared = experiment.groups.iter().any(|group| group.service.machine().is_some());
     shared || experiment.controls.iter().any(|control| matches!(control.change, Change::Pay(_)))
 }
 
-/// The egress port of each link.
+/// Returns the egress port of each link.
 pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<PortSpec> {
     let discipline = discipline(scheme, &scheme.port.buffer, frame);
     let spec = |rate| PortSpec { discipline, buffer: scheme.port.buffer_at(rate) };
@@ -153,12 +155,12 @@ pub(super) fn ports(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Vec<
     ports
 }
 
-/// What ports as those of switches do, with this buffer.
+/// Returns the port discipline of switches, with this buffer.
 fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> DisciplineSpec {
     let setup = PortSetup { buffer, map: scheme.map.queues(), frame };
     match scheme.port.kind.discipline(&setup) {
         DisciplineSpec::Tokens(spec) => {
-            // Without a token, the transport sends a packet of a class of its own.
+            // The transport sends unscheduled packets in a class of their own.
             let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
             let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) };
             TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..spec }.into()
@@ -167,7 +169,7 @@ fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> Discipline
     }
 }
 
-/// By link: the buffer with which no data is lost, where the scheme asks for that.
+/// Returns by link the buffer for zero data loss, if the scheme requests it.
 pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> Option<Vec<u64>> {
     let BufferSpec::ZeroLoss { signals } = scheme.port.buffer else { return None };
     let DisciplineSpec::Tokens(ports) = discipline(scheme, &scheme.port.buffer, frame) else { return None };
@@ -175,7 +177,7 @@ pub(super) fn zero_loss(scheme: &Scheme, topology: &Topology, frame: &Frame) -> 
     Some(topology.token_buffers(&traffic))
 }
 
-/// What the ports of a switch share.
+/// Returns the resources that the ports of a switch share.
 pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
     let memory = scheme.port.buffer.memory();
     match (&scheme.port.pfc, memory) {
@@ -184,7 +186,7 @@ pub(super) fn switch(scheme: &Scheme) -> SwitchSpec {
     }
 }
 
-/// What stands between transport and line; host links have one rate, `rate`.
+/// Returns the NIC between transport and link; all host links have the rate `rate`.
 pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
     let Scheme { host, port, map, .. } = scheme;
     let ports = |buffer: &BufferSpec| discipline(scheme, buffer, frame);
@@ -197,7 +199,7 @@ pub(super) fn nic(scheme: &Scheme, frame: &Frame, rate: Rate) -> scenario::Nic {
     }
 }
 
-/// What a scheme's transport goes by besides its own keys.
+/// Returns the parameters of a scheme's transport besides its own keys.
 pub(super) fn setup(scheme: &Scheme, frame: Frame, monitor: Option<Span>) -> Setup {
     let mss = u64::from(frame.mss());
     let queue_limit = match scheme.nic.part().per_flow_limit() {

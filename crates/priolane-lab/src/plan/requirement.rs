@@ -1,14 +1,14 @@
-//! R_base: the least deadlines at which what all flows require fits the lines they go to (Firapam §V-D).
+//! Computes R_base: the shortest deadlines at which all flows fit their destination links (Firapam §V-D).
 //!
 //! ```text
-//! line      of a host: takes the bytes on the wire of each flow to it, from the flow's start on; what else of the empty
-//!           network's completion time a flow takes comes on top
-//! fits(s)   each flow that has a deadline has w s from its start, w its part's `r_base`: earliest deadline first, flows
-//!           interrupted, meets all; no other order meets what it does not
-//! R_base    the least s that fits at every line, by bisection: what fits at s fits at more
+//! link      downlink of a host: transmits the wire bytes of each flow to the host, from the flow's start; the rest of
+//!           the completion time in an idle network is added
+//! fits(s)   each flow with a deadline has the deadline w s, w its part's `r_base`: preemptive earliest deadline first
+//!           meets all deadlines; if it does not, no other schedule does
+//! R_base    the smallest s that fits at every link, by bisection: if s fits, so does any larger s
 //! ```
 //!
-//! Beside it stands the least s at which lines that share evenly among their flows (processor sharing) meet all.
+//! The second result is the smallest s at which processor sharing on each link meets all deadlines. See
 //! docs/assumptions.md#r-base.
 
 use std::cmp::Reverse;
@@ -21,30 +21,30 @@ use priolane_core::units::Span;
 use priolane_sim::topology::{BareTimes, Topology};
 use serde::Serialize;
 
-/// The least deadlines of flows with w = 1.
+/// The shortest feasible deadlines of flows with w = 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Requirement {
-    /// R_base: where some order of flows meets all.
+    /// R_base: some schedule meets all deadlines.
     #[serde(serialize_with = "priolane_source::quantity::as_text::span")]
     pub fits: Span,
-    /// Where even sharing meets all.
+    /// Processor sharing meets all deadlines.
     #[serde(serialize_with = "priolane_source::quantity::as_text::span")]
     pub shared: Span,
 }
 
-/// What a flow takes of a line, in picoseconds.
+/// The demand of a flow on a link, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Demand {
     start: u64,
-    /// Its transmission on the line alone.
+    /// Transmission time on the idle link.
     takes: u64,
-    /// What its way takes besides.
+    /// Remaining delay of its path.
     beyond: u64,
-    /// w; none of flows without a deadline.
+    /// w; `None` for flows without a deadline.
     weight: Option<f64>,
 }
 
-/// The requirement of `flows`, in order of start and all with an end; `weights` has the w of each.
+/// Returns the requirement of `flows`, sorted by start and all finite; `weights` has the w of each.
 pub(super) fn requirement(
     flows: &FlowList,
     weights: &[Option<f64>],
@@ -64,10 +64,10 @@ pub(super) fn requirement(
     Requirement { fits: Span(bisect(&lines, shared).ceil() as u64), shared: Span(shared.ceil() as u64) }
 }
 
-/// R_base is found to this part of itself.
+/// Relative precision of R_base.
 const PRECISION: f64 = 1e-6;
 
-/// The least s at which all lines meet all deadlines, at most `high`, at which they do.
+/// Returns the smallest s at which all links meet all deadlines; `high` is an s at which they do.
 fn bisect(lines: &[&Vec<Demand>], mut high: f64) -> f64 {
     let mut low = 0.0;
     while high - low > PRECISION * high {
@@ -80,7 +80,7 @@ fn bisect(lines: &[&Vec<Demand>], mut high: f64) -> f64 {
     high
 }
 
-/// Whether earliest deadline first meets all deadlines of a line.
+/// Whether earliest deadline first meets all deadlines of a link.
 fn fits(line: &[Demand], s: f64) -> bool {
     let due = |flow: &Demand| {
         let at = |w: f64| flow.start.saturating_add((w * s) as u64).checked_sub(flow.beyond);
@@ -109,10 +109,10 @@ fn fits(line: &[Demand], s: f64) -> bool {
     }
 }
 
-/// The least s at which a line that its flows share evenly meets all deadlines.
+/// Returns the smallest s at which processor sharing on a link meets all deadlines.
 fn sharing(line: &[Demand]) -> f64 {
-    // Each flow is done when the service that every one of them has had since the beginning reaches a mark of its own;
-    // bits of numbers that are not below zero are in their order.
+    // A flow completes when the cumulative service per flow reaches a mark of its own. Bit patterns of non-negative
+    // floats have the same order as the floats.
     let mut marks: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     let (mut served, mut now, mut worst) = (0.0f64, 0.0f64, 0.0f64);
     for i in 0..=line.len() {
@@ -157,11 +157,11 @@ mod tests {
 
     #[test]
     fn two_flows_at_once_need_the_time_of_both() {
-        // One ends at 1000 at best, the other at 2000, and sharing ends both at 2000.
+        // At best one ends at 1000 and the other at 2000; sharing ends both at 2000.
         let line = [flow(0, 1_000_000, 1.0), flow(0, 1_000_000, 1.0)];
         near(r_base(&line), 2e6);
         near(sharing(&line), 2e6);
-        // Where the second may take twice as long, it waits: 1000 and 2000 both fit s = 1000.
+        // If the second may take twice as long, it waits: 1000 and 2000 both fit s = 1000.
         let line = [flow(0, 1_000_000, 1.0), flow(0, 1_000_000, 2.0)];
         near(r_base(&line), 1e6);
         near(sharing(&line), 2e6);
@@ -169,14 +169,15 @@ mod tests {
 
     #[test]
     fn an_urgent_flow_interrupts_and_the_rest_of_the_way_comes_on_top() {
-        // The second starts at 500 and has s: it ends at 600 if it goes first, the first at 1100, so s = 1100 / 10 = 110.
+        // The second starts at 500 and has s: it ends at 600 if it goes first, the first at 1100, so s = 1100 / 10 =
+        // 110.
         let line = [flow(0, 1_000_000, 10.0), flow(500_000, 100_000, 1.0)];
         near(r_base(&line), 110_000.0);
         let late = Demand { beyond: 50_000, ..line[1] };
         near(r_base(&[line[0], late]), 150_000.0);
-        // Sharing: the second is done after 200, at 700.
+        // With sharing, the second takes 200 and ends at 700.
         near(sharing(&line), 200_000.0);
-        // Without a deadline the first does not count, but is in the way of those who share.
+        // Without a deadline, the first does not count, but still shares the link.
         let free = Demand { weight: None, ..line[0] };
         near(r_base(&[free, line[1]]), 100_000.0);
         near(sharing(&[free, line[1]]), 200_000.0);
@@ -203,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Whether any choice, unit by unit of time, meets all deadlines.
+    /// Whether any schedule, by unit of time, meets all deadlines.
     fn schedulable(line: &[Demand], s: u64) -> bool {
         fn go(line: &[Demand], left: &mut [u64], (now, s): (u64, u64)) -> bool {
             let late = |i: usize| left[i] > 0 && now >= line[i].start + line[i].weight.unwrap() as u64 * s;

@@ -1,7 +1,7 @@
-//! Thresholds that a scheme leaves to a solver, found from the sizes and load of the groups it names.
+//! Solves for the thresholds that a scheme leaves open, from the sizes and load of the groups it names.
 
 use priolane_core::assign::by_flow::ByFlow;
-use priolane_core::assign::{Assign, BytesSent, Demotion, Question, SizeScope, Thresholds};
+use priolane_core::assign::{Assign, BytesSent, Demotion, SizeScope, SolverInput, Thresholds};
 use priolane_core::transport::Spec;
 use priolane_core::transport::homa::{self, Levels};
 use priolane_core::transport::tokens::RankBy;
@@ -11,7 +11,7 @@ use super::global::{self, EstimatedTraffic};
 use crate::experiment::Experiment;
 use crate::scheme::{Fault, Scheme};
 
-/// Finds all thresholds of `scheme` that a solver has to find.
+/// Solves for all open thresholds of `scheme`.
 pub(super) fn thresholds(
     scheme: &mut Scheme,
     experiment: &Experiment,
@@ -20,10 +20,10 @@ pub(super) fn thresholds(
     let site = ThresholdSearch { experiment, topology, followed: scheme.assign.controller().is_some() };
     if let Assign::BytesSent(BytesSent { demotion, controller, .. }) = &mut scheme.assign {
         if let Some(controller) = controller {
-            follows("assign.thresholds", &demotion.thresholds)?;
+            check_adaptive("assign.thresholds", &demotion.thresholds)?;
             let host = scheme.host.part().demotion().map(|demotion| &demotion.thresholds);
             if let Some(host @ Thresholds::Solved(_)) = host {
-                follows("host.thresholds", host)?;
+                check_adaptive("host.thresholds", host)?;
             }
             if controller.load.is_none() {
                 controller.load = Some(load_for(&demotion.thresholds, &site)?);
@@ -31,15 +31,15 @@ pub(super) fn thresholds(
         }
         solve("assign.thresholds", demotion, &site)?;
     }
-    if let Some(mean) = ranks(scheme).and_then(RankBy::lacks_mean) {
-        let fix = "mean = 133, the packets of the mean flow less one".to_owned();
-        let found = belief("transport.mean", &SizeScope::Global, &site);
+    if let Some(mean) = ranks(scheme).and_then(RankBy::missing_mean_mut) {
+        let fix = "mean = 133, the packets of the mean flow minus one".to_owned();
+        let found = estimate_traffic("transport.mean", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         *mean = Some((law.mean() / f64::from(experiment.frame.mss()) - 1.0).max(0.1));
     }
-    if let Some(p) = ranks(scheme).and_then(RankBy::lacks_p) {
+    if let Some(p) = ranks(scheme).and_then(RankBy::missing_p_mut) {
         let fix = "p = 2107, the packets of the largest flow".to_owned();
-        let found = belief("transport.p", &SizeScope::Global, &site);
+        let found = estimate_traffic("transport.p", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         // A flow of one packet is in the first class, whatever the largest.
         let packets = law.max() / f64::from(experiment.frame.mss());
@@ -59,7 +59,7 @@ pub(super) fn thresholds(
     Ok(())
 }
 
-/// What receivers of the scheme rank flows by, if they do.
+/// Returns the ranking rule of the scheme's receivers, if any.
 fn ranks(scheme: &mut Scheme) -> Option<&mut RankBy> {
     match &mut scheme.transport {
         Spec::Top(keys) => Some(&mut keys.priority),
@@ -67,58 +67,67 @@ fn ranks(scheme: &mut Scheme) -> Option<&mut RankBy> {
     }
 }
 
-/// Finds the sizes at which a rule cuts.
+/// Computes the size thresholds of a rule.
 fn cuts(rule: &mut ByFlow, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
     if let Some(from) = rule.part().unsolved() {
-        let law = belief("assign", from, site)?.law;
+        let law = estimate_traffic("assign", from, site)?.law;
         rule.part_mut().solve(&law);
     }
     Ok(())
 }
 
-/// Finds Homa's cut-offs; where sizes are so much alike that classes would be empty, there are fewer.
+/// Computes Homa's cut-offs. There are fewer if sizes are so similar that classes would be empty.
 fn cutoffs(keys: &mut homa::Config, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
-    let law = belief("transport.from", &keys.from, site)?.law;
+    let law = estimate_traffic("transport.from", &keys.from, site)?.law;
     let rtt_bytes = keys.rtt_bytes.expect("invariant: cut-offs are only left open with rtt_bytes");
     keys.set_cutoffs(Levels::cutoffs(&law, rtt_bytes, keys.unscheduled));
     Ok(())
 }
 
-/// Where thresholds are to be found.
+/// The context in which thresholds are computed.
 #[derive(Clone, Copy, Debug)]
 struct ThresholdSearch<'a> {
     experiment: &'a Experiment,
     topology: &'a Topology,
-    /// Whether hosts find their own in the course of the run, so that those of the start are a guess anyway.
+    /// Whether hosts adapt their thresholds during the run, so that the initial ones are only a guess.
     followed: bool,
 }
 
-/// Whether `thresholds` can be found anew while a run goes on.
-fn follows(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
+/// Checks that `thresholds` can be recomputed during a run.
+fn check_adaptive(key: &'static str, thresholds: &Thresholds) -> Result<(), Fault> {
     let Some(solved) = thresholds.solved() else {
-        let what = "stated thresholds leave a controller nothing to find".to_owned();
-        let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or no controller".to_owned();
+        let what = "a controller cannot change thresholds in bytes".to_owned();
+        let fix = "thresholds = { solver = \"equal_split\", from = \"global\" }, or remove the controller"
+            .to_owned();
         return Err(Fault { key: key.into(), what, fix });
     };
     if !solved.solver.part().uses_sizes() {
         let what =
-            "published thresholds do not follow a workload, and a controller is to make them".to_owned();
-        let fix = "solver = \"opt\" or \"basin_hopping\", or no controller".to_owned();
+            "a controller computes thresholds from the workload, but published thresholds do not depend on \
+             it"
+            .to_owned();
+        let fix = "solver = \"opt\" or \"basin_hopping\", or remove the controller".to_owned();
         return Err(Fault { key: key.into(), what, fix });
     }
     if solved.tail.is_some() {
-        let what = "a controller finds thresholds from what hosts report, not from a tail".to_owned();
-        return Err(Fault { key: key.into(), what, fix: "no tail, or no controller".to_owned() });
+        let what = "a controller computes thresholds from reports of hosts, not from a tail".to_owned();
+        return Err(Fault {
+            key: key.into(),
+            what,
+            fix: "Remove either the tail or the controller".to_owned(),
+        });
     }
     Ok(())
 }
 
-/// The load that solvers are told while a run goes on.
+/// Returns the load that solvers assume during a run.
 fn load_for(thresholds: &Thresholds, site: &ThresholdSearch<'_>) -> Result<f64, Fault> {
     let from = thresholds.solved().map_or(&SizeScope::Global, |solved| &solved.from);
-    let fix = "assign.controller.load = 0.6, the load that solvers are told";
-    let found = belief("assign.controller.load", from, site);
-    found.map(|belief| belief.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
+    let fix = "assign.controller.load = 0.6, the load that solvers assume";
+    let found = estimate_traffic("assign.controller.load", from, site);
+    found
+        .map(|estimate_traffic| estimate_traffic.load)
+        .map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
 fn solve(key: &'static str, demotion: &mut Demotion, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
@@ -126,13 +135,13 @@ fn solve(key: &'static str, demotion: &mut Demotion, site: &ThresholdSearch<'_>)
     if solved.bytes.is_some() {
         return Ok(());
     }
-    let EstimatedTraffic { law, name, published, load } = belief(key, &solved.from, site)?;
+    let EstimatedTraffic { law, name, published, load } = estimate_traffic(key, &solved.from, site)?;
     let seen = solved.tail.map(|tail| tail.applied(&law)).transpose().map_err(|error| Fault {
         key: key.into(),
-        what: format!("sizes {name:?} with this tail: {error}"),
+        what: format!("sizes {name:?} cannot have this tail: {error}"),
         fix: "tail = { max = \"1MB\" }, or { from = 0.9, times = 3 }".to_owned(),
     })?;
-    let question = Question {
+    let question = SolverInput {
         sizes: seen.as_ref().unwrap_or(&law),
         name: &name,
         published: published.filter(|_| seen.is_none()),
@@ -145,8 +154,8 @@ fn solve(key: &'static str, demotion: &mut Demotion, site: &ThresholdSearch<'_>)
     Ok(())
 }
 
-/// The sizes and load that `from` stands for.
-fn belief<'a>(
+/// Returns the sizes and load that `from` denotes.
+fn estimate_traffic<'a>(
     key: &'static str,
     from: &SizeScope,
     site: &ThresholdSearch<'a>,

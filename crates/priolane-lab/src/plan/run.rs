@@ -10,24 +10,24 @@ use crate::experiment::{Experiment, Reading};
 /// All runs of an experiment.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The merged experiment, its sweep included.
+    /// The merged experiment, including its sweep.
     pub experiment: Experiment,
     /// Its runs: point-major, then seed, then scheme.
     pub runs: Vec<Run>,
-    /// The readings that the file states, in its order.
+    /// The readings of the file, in its order.
     pub readings: Vec<Reading>,
-    /// What to check before trusting it.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// The file.
+    /// Path of the file.
     pub source: PathBuf,
 }
 
 /// One run of a plan.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// 16 hexadecimal digits: a hash of the merged experiment, the files it names, seed and version.
+    /// Id of 16 hexadecimal digits: a hash of the merged experiment, the files it names, the seed and the version.
     pub id: String,
-    /// The scheme.
+    /// Name of the scheme.
     pub scheme: String,
     /// The sweep point: dotted keys and values, in the order of the sweep.
     pub point: Vec<(String, Json)>,
@@ -35,8 +35,8 @@ pub struct Run {
     pub seed: u64,
     /// The merged experiment at this point, shared by its runs.
     pub experiment: Arc<Experiment>,
-    /// What determines this run and the others of its scheme and point, as JSON.
+    /// What determines all runs of its scheme and point, as JSON.
     pub merged: Arc<Json>,
-    /// About how many flows it has.
+    /// Approximate number of flows.
     pub flows: u64,
 }

@@ -1,4 +1,4 @@
-//! How many flows a run has, before they are made: from the first ones of each group.
+//! Estimates the number of flows of a run from the first flows of each group.
 
 use priolane_core::units::Span;
 use priolane_source::InputError;
@@ -6,36 +6,36 @@ use priolane_workload::MAX_FLOWS;
 
 use crate::experiment::{Active, Experiment, Group, Timing};
 
-/// Flows that are made of all groups together to see how fast they come.
+/// Total number of flows to generate in all groups for the estimate.
 const LOOKED_AT: u64 = 100_000;
 
-/// Most of them of one group.
+/// Maximum number of them per group.
 const OF_A_GROUP: u64 = 300;
 
-/// How far above the limit a prediction must be: the first 300 flows tell a rate to some 6 %.
+/// Required ratio of the estimate to the limit: 300 flows determine a rate to about 6 %.
 const MARGIN: f64 = 1.2;
 
-/// The first flows of a group: of the longest of its lists, where each seed has its own.
+/// The first flows of a group; of its longest list, if each seed has its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FirstFlows {
-    /// How many there are.
+    /// Number of flows.
     pub(super) count: usize,
-    /// When the last of them starts, by the group's own clock.
+    /// Start of the last one, relative to the activation of the group.
     pub(super) last: Span,
 }
 
-/// Flows to make of each of this many groups.
+/// Returns the number of flows to generate per group.
 pub(super) fn looked_at(groups: usize) -> u64 {
     (LOOKED_AT / groups.max(1) as u64).clamp(1, OF_A_GROUP)
 }
 
-/// About how many flows a group has, of which `first` are the first ones.
+/// Returns the approximate number of flows of a group that starts with `first`.
 pub(super) fn flows(experiment: &Experiment, group: &Group, first: FirstFlows) -> f64 {
     let made = first.count as f64;
-    let goes_on = group.app.part().goes_on();
+    let runs_until_end = group.app.part().runs_until_end();
     match experiment.time {
-        Timing::Count { flows, .. } if goes_on => flows as f64,
-        Timing::Window { warmup, measure, .. } if goes_on && first.last.0 > 0 => {
+        Timing::Count { flows, .. } if runs_until_end => flows as f64,
+        Timing::Window { warmup, measure, .. } if runs_until_end && first.last.0 > 0 => {
             let end = warmup + measure;
             let Active { from, until } =
                 group.active.unwrap_or(Active { from: Default::default(), until: None });
@@ -46,10 +46,10 @@ pub(super) fn flows(experiment: &Experiment, group: &Group, first: FirstFlows) -
     }
 }
 
-/// Refuses a run of many more flows than are kept in memory; `by_group` has about how many each group has.
+/// Rejects a run with many more flows than fit in memory; `by_group` has the approximate number of flows of each group.
 ///
 /// # Errors
-/// If there are too many, with the keys that say how many.
+/// Returns an error if there are too many, with the keys that determine the number.
 pub(super) fn check(experiment: &Experiment, by_group: &[f64]) -> Result<u64, InputError> {
     let all: f64 = by_group.iter().sum();
     if all <= f64::from(MAX_FLOWS) * MARGIN {
@@ -61,9 +61,9 @@ pub(super) fn check(experiment: &Experiment, by_group: &[f64]) -> Result<u64, In
     let most = by_group.iter().zip(&experiment.groups).max_by(|a, b| a.0.total_cmp(b.0));
     let of =
         most.map_or(String::new(), |(flows, group)| format!(", {flows:.1e} of them of {:?}", group.name));
-    let what = format!("about {all:.1e} flows would be made{of}: at most {MAX_FLOWS}");
+    let what = format!("about {all:.1e} flows would start{of}, above {MAX_FLOWS}");
     let (key, fix) = match experiment.time {
-        Timing::Count { .. } => ("time.flows", "fewer flows; each group makes this many".to_owned()),
+        Timing::Count { .. } => ("time.flows", "fewer flows; each group starts this number".to_owned()),
         Timing::Window { .. } => {
             let name = most.map_or("NAME", |(_, group)| group.name.as_str());
             ("time.measure", format!("a shorter time, or a lower group.{name}.load.value"))

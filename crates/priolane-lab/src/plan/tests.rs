@@ -1,4 +1,4 @@
-//! Plans: what a run is called by, what overlays and sweeps do.
+//! Tests of plans: run ids, overlays and sweeps.
 
 use priolane_core::assign::control::{AdaptiveThresholds, ThresholdRange};
 use priolane_core::assign::{EqualSplit, Opt2, Solver};
@@ -11,7 +11,7 @@ use crate::experiment::Seeds;
 
 mod pay;
 
-/// The plan of the experiment whose results are made up.
+/// Returns the plan of the experiment of the synthetic results.
 pub(crate) fn made_up() -> Plan {
     from_text("made_up.toml", EXPERIMENT, Path::new("."), &Options::default()).unwrap()
 }
@@ -57,7 +57,7 @@ fn ids_do_not_hang_on_comments_or_order_of_keys_but_on_values_and_seeds() {
     assert!(base.iter().zip(&other).all(|(a, b)| a != b));
     let distinct: std::collections::BTreeSet<&String> = base.iter().collect();
     assert_eq!(distinct.len(), base.len());
-    // What only the drawing uses does not make a new run.
+    // Keys that only affect figures do not change runs.
     assert_eq!(base, ids(&EXPERIMENT.replace("baseline = \"dctcp\"", "baseline = \"nos2\"")));
 }
 
@@ -121,7 +121,7 @@ fn listed_seeds_are_run_in_their_order_and_share_the_runs_of_counted_ones() {
     let counted = seeds(EXPERIMENT, None);
     let listed = seeds(&EXPERIMENT.replace("seeds = 3", "seeds = [9, 2]"), None);
     assert_eq!(listed.iter().map(|run| run.0).collect::<Vec<_>>(), [9, 2]);
-    // The same seed is the same run, whether it is counted or listed.
+    // The same seed gives the same run, whether it is counted or listed.
     assert_eq!(listed[1], counted[1]);
     assert_eq!(seeds(EXPERIMENT, Some(Seeds::Listed(vec![9, 2]))), listed);
     let json =
@@ -133,11 +133,11 @@ fn listed_seeds_are_run_in_their_order_and_share_the_runs_of_counted_ones() {
 fn a_seed_in_place_of_a_number_of_seeds_is_refused_with_what_was_meant() {
     let options = Options { seeds: Some(Seeds::Count(90_001)), ..Options::default() };
     let error = from_text("f", EXPERIMENT, Path::new("."), &options).unwrap_err().to_string();
-    assert!(error.starts_with("--seeds: key `seeds`: 90001 seeds"), "{error}");
+    assert!(error.starts_with("--seeds: seeds: the number of seeds is 90001"), "{error}");
     assert!(error.contains("--seed-list 90001"), "{error}");
     let twice = Options { seeds: Some(Seeds::Listed(vec![7, 8, 7])), ..Options::default() };
     let error = from_text("f", EXPERIMENT, Path::new("."), &twice).unwrap_err().to_string();
-    assert!(error.starts_with("--seed-list: key `seeds[2]`: the seed 7 is listed twice"), "{error}");
+    assert!(error.starts_with("--seed-list: seeds[2]: the seed 7 is listed twice"), "{error}");
     for seeds in ["[]", "[0]", "[1.5]", "0", "10001", "\"7\""] {
         let file = EXPERIMENT.replace("seeds = 3", &format!("seeds = {seeds}"));
         let error = from_text("f", &file, Path::new("."), &Options::default()).unwrap_err();
@@ -152,12 +152,12 @@ fn a_run_says_what_load_is_offered_of_the_load_that_is_asked_for() {
     let payload = load_of(&file);
     let [demand] = payload.demands[..] else { panic!("{payload:?}") };
     assert_eq!(demand.asked, 0.5);
-    // All four hosts send, so that this is the load that is measured in payload anyway.
+    // All four hosts send, so this equals the load measured in payload.
     assert!((demand.offered - payload.offered_host.unwrap()).abs() < 1e-12, "{payload:?}");
-    // The same flows are more on the wire: 1538 B for 1460 B and more for small ones.
+    // The same flows have more bytes on the wire: 1538 B for 1460 B, and more for small ones.
     let wire = load_of(&file.replace("\"payload\"", "\"wire\""));
     assert!(wire.demands[0].offered > 1.05 * wire.offered_host.unwrap(), "{wire:?}");
-    // A load that changes is none to be compared; sizes that change leave it as it is.
+    // A load that changes cannot be compared; sizes that change do not matter.
     let event = |set: &str| format!("{file}\n[[event]]\nat = \"1ms\"\nset = {{ {set} }}\n");
     assert_eq!(load_of(&event("\"group.all.load.value\" = 0.6")).demands, []);
     assert_eq!(load_of(&event("\"group.all.sizes\" = \"data_mining\"")).demands[0].asked, 0.5);
@@ -167,7 +167,7 @@ fn a_run_says_what_load_is_offered_of_the_load_that_is_asked_for() {
 fn thresholds_are_found_when_planned() {
     let plan = planned(EXPERIMENT, &Options::default());
     let nos2 = &plan.runs[1].experiment.scheme["nos2"];
-    // The byte-share optimum sits on the kink of the web search table at F = .8: 2 MB.
+    // The byte-share optimum is at the kink of the web search table at F = 0.8: 2 MB.
     assert_eq!(nos2.assign.demotion().unwrap().thresholds.bytes().unwrap(), [2_000_000]);
     assert_eq!(nos2.host.part().demotion().unwrap().thresholds.bytes().unwrap().len(), 7);
 }
@@ -219,10 +219,11 @@ fn a_group_starts_flows_while_it_is_active() {
     let flows = build(&plan.runs[0]).unwrap().scenario.into_spec().flows;
     let ms10 = Time(10_000_000_000);
     assert!(flows.iter().all(|flow| (flow.group == 0) == (flow.start < ms10)));
-    // imc10 has 195 kB on average: 4 hosts at half of 10 Gbps start 128 flows in 10 ms; web search a tenth of it.
+    // imc10 has a mean of 195 kB: 4 hosts at half of 10 Gbps start 128 flows in 10 ms; web search starts a tenth of
+    // that.
     let late = flows.iter().filter(|flow| flow.group == 1).count();
     assert!((80..180).contains(&late) && late < flows.len(), "{late} of {}", flows.len());
-    // Its clock begins when it becomes active: the same flows as from the start, 10 ms later.
+    // The clock of a group starts when it becomes active: the same flows as from the start, 10 ms later.
     let alone = planned(
         &SHIFT.replace("active = { from = \"10ms\" }", "active = { until = \"10ms\" }"),
         &Options::default(),
@@ -259,11 +260,11 @@ fn controllers_that_have_nothing_to_do_are_refused() {
     };
     let following = "assign.thresholds.from = \"before\"\nassign.controller";
     let cases = [
-        ("delay = \"100us\"", "delay = \"1us\"", "faster than a packet on one link"),
+        ("delay = \"100us\"", "delay = \"1us\"", "below that of a packet on one link"),
         ("\"10kB\", \"30MB\"", "\"30MB\", \"10kB\"", "the smallest threshold is above the largest"),
         ("report_loss = 0.1", "report_loss = 1.1", "1.1"),
-        ("period = \"1ms\"", "period = \"0ms\"", "this is zero"),
-        (following, "assign.thresholds = [\"1MB\"]\nassign.controller", "stated thresholds leave"),
+        ("period = \"1ms\"", "period = \"0ms\"", "the value is zero"),
+        (following, "assign.thresholds = [\"1MB\"]\nassign.controller", "a controller cannot change"),
         ("active = { until = \"10ms\" }", "active = { from = \"10ms\", until = \"10ms\" }", "not after"),
     ];
     for (from, to, says) in cases {
@@ -275,5 +276,5 @@ fn controllers_that_have_nothing_to_do_are_refused() {
         "base = \"pias\"\nassign.con",
     );
     let message = from_text("f", &published, Path::new("."), &Options::default()).unwrap_err().to_string();
-    assert!(message.contains("published thresholds do not follow"), "{message}");
+    assert!(message.contains("published thresholds do not depend on it"), "{message}");
 }

@@ -1,4 +1,4 @@
-//! From the groups of an experiment to its flow list.
+//! Generates the flow list of an experiment from its groups.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::size::{self, FirstFlows};
 use super::{drawn_deadlines, paths, pay};
 use crate::experiment::{Active, Event, Experiment, Group, Paths, Service, Target, Timing};
 
-/// The flow list and what waits for what: the same for all schemes of a point and seed.
+/// Generates the flow list and its dependencies, the same for all schemes of a point and seed.
 pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> Result<Traffic, InputError> {
     let mut all = Vec::new();
     for (number, group) in experiment.groups.iter().enumerate() {
@@ -36,14 +36,14 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
     Ok(Traffic { flows, waits, paths: Vec::new() })
 }
 
-/// The path that flows from one rack to another share: with n racks and n - 1 paths, no two pairs of racks share a
-/// link of either.
+/// Returns the path of flows from one rack to another. With n racks and n - 1 paths, no two pairs of racks share an
+/// uplink or downlink of a rack.
 fn between_racks(topology: &Topology, flow: &FlowSpec) -> u16 {
     let [from, to] = [flow.src, flow.dst].map(|host| topology.rack[host.index()]);
     ((to + topology.racks - from + topology.racks - 1) % topology.racks) as u16
 }
 
-/// Which flows of a group are drawn.
+/// Parameters of a group's flow generation.
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     seed: u64,
@@ -51,10 +51,10 @@ struct Draw {
     until: Until,
 }
 
-/// Makes the first flows of the group of this number: where traffic and network do not fit, this is where it shows.
+/// Generates the first flows of the group of this number, to detect traffic that does not fit the network.
 ///
 /// # Errors
-/// An [`InputError`] with the key that is to blame, but not yet its line.
+/// Returns an [`InputError`] with the key at fault, but without its line.
 pub(super) fn probe(
     experiment: &Experiment,
     topology: &Topology,
@@ -81,28 +81,28 @@ fn lists_differ(group: &Group) -> bool {
     matches!(group.app.part().listed(), Some(Listing { lists: Lists::BySeed, .. }))
 }
 
-/// A number of flows cuts the list by starts, which flows that wait do not have.
+/// Checks that flows can be counted by start time, which is unknown for dependent flows.
 fn countable(experiment: &Experiment, group: &Group, traffic: &Traffic) -> Result<(), InputError> {
     let Timing::Count { flows: count, .. } = experiment.time else { return Ok(()) };
     let whole = group.app.part().is_replay() && experiment.groups.len() == 1;
     if traffic.waits.is_empty() || (whole && count >= traffic.flows.len() as u64) {
         return Ok(());
     }
-    let what = "a number of flows counts them by their starts, and flows of this group wait for others";
+    let what = "a number of flows counts them by their starts, but flows of this group depend on others";
     let key = format!("group.{}.app", group.name);
-    let fix = "time = { warmup = ..., measure = ... }, or as many flows as the list has";
+    let fix = "time = { warmup = ..., measure = ... }, or the number of flows of the list";
     Err(InputError::new(experiment.sources.experiment(), None, key, what, fix))
 }
 
-/// The hosts of a group.
+/// Returns the hosts of a group.
 pub(super) fn hosts(
     experiment: &Experiment,
     topology: &Topology,
     group: &Group,
 ) -> Result<Vec<HostId>, InputError> {
     group.hosts.list(topology.hosts).map_err(|host| {
-        let what = format!("there is no host {host}");
-        let fix = format!("hosts 0 to {}", topology.hosts - 1);
+        let what = format!("unknown host {host}");
+        let fix = format!("hosts from 0 to {}", topology.hosts - 1);
         InputError::new(
             experiment.sources.experiment(),
             None,
@@ -113,7 +113,7 @@ pub(super) fn hosts(
     })
 }
 
-/// The hosts a group sends to.
+/// Returns the hosts to which a group sends.
 pub(super) fn targets(
     experiment: &Experiment,
     topology: &Topology,
@@ -171,7 +171,7 @@ fn group_flows(
             None,
             format!("{key}.split"),
             what,
-            "a pair for each flow of a host, of an app whose flows are few",
+            "a pair for each flow of a host, with an app of few flows",
         )
     })?;
     if let Some(active) = group.active {
@@ -183,15 +183,15 @@ fn group_flows(
         let count = flows.len();
         flows.retain(|flow| active.until.is_none_or(|until| flow.start.0 < until.0));
         if flows.len() < count && !waits.is_empty() {
-            let what = "flows of the list start after this, and others wait for flows of the list";
-            let (key, fix) = (format!("{key}.active.until"), "a later instant, or a shorter list");
+            let what = "some flows of the list start after this time, and some flows depend on others";
+            let (key, fix) = (format!("{key}.active.until"), "a later time, or a shorter list");
             return Err(InputError::new(experiment.sources.experiment(), None, key, what, fix));
         }
     }
     Ok(Traffic { flows, waits, paths })
 }
 
-/// Gives the flows of each machine the pairs of its own split; `Err` with the host that has too many.
+/// Assigns the pairs of a virtual machine's own split to its flows; `Err` with the host that has too many flows.
 fn split(service: &Service, flows: &mut FlowList) -> Result<(), u16> {
     if service.split.is_empty() {
         return Ok(());
@@ -209,20 +209,20 @@ fn split(service: &Service, flows: &mut FlowList) -> Result<(), u16> {
     too_many.map_or(Ok(()), Err)
 }
 
-/// Until when a group starts flows, by a clock that begins when the group becomes active.
+/// Returns when a group stops starting flows, relative to its activation.
 fn own_until(active: Option<Active>, until: Until) -> Until {
     let (Some(Active { from, until: own }), Until::Time(end)) = (active, until) else { return until };
     let end = own.map_or(end.0, |own| own.0.min(end.0));
     Until::Time(Time(end.saturating_sub(from.0)))
 }
 
-/// The first instant that is measured, in picoseconds of a clock that begins when the group becomes active.
+/// Returns the start of the measured window in picoseconds, relative to the group's activation.
 fn measured_from(time: &Timing, active: Option<Active>) -> u64 {
     let (from, _) = time.window();
     from.0.saturating_sub(active.map_or(0, |active| active.from.0))
 }
 
-/// How the sizes and the load of a group change, by a clock that begins when it becomes active.
+/// Returns the changes of a group's sizes and load, relative to its activation.
 fn changes(experiment: &Experiment, group: &Group) -> Vec<LoadChange> {
     let begin = group.active.map_or(Span::ZERO, |active| active.from);
     let mut changes = Vec::new();
@@ -235,7 +235,7 @@ fn changes(experiment: &Experiment, group: &Group) -> Vec<LoadChange> {
     changes
 }
 
-/// What no flow is faster than.
+/// Returns a lower bound on the latency of flows.
 fn floor(experiment: &Experiment, topology: &Topology) -> MinimumLatency {
     let rates = (0..topology.hosts).map(|host| topology.host_capacity(HostId(host as u16)));
     let rate = rates.max_by_key(|rate| rate.bps()).unwrap_or(Rate::from_gbps(1));
@@ -249,7 +249,7 @@ fn until(time: &Timing) -> Until {
     }
 }
 
-/// The 64-bit finalizer by which the ns-3 comparison spreads flows over spines.
+/// The 64-bit finalizer by which the ns-3 comparison distributes flows over spines.
 fn splitmix64(x: u64) -> u64 {
     let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

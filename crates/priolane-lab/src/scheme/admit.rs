@@ -1,4 +1,4 @@
-//! The admit row: what replaces what where one policy is laid over another.
+//! The admit row: which keys are replaced when one policy is merged over another.
 
 use priolane_core::part::Row;
 use priolane_source::{Form, Merge, Own, Replace, Shared};

@@ -1,4 +1,4 @@
-//! The assign row: what replaces what where one policy is laid over another.
+//! The assign row: which keys are replaced when one rule is merged over another.
 
 use priolane_core::part::Row;
 use priolane_source::{Form, Merge, Own, Replace, Shared};
@@ -13,7 +13,7 @@ pub(super) const MERGE: Merge = Merge {
             own: Own::AllBut(&[]),
             shared: Shared::By(|old, new, key| same_group(Row::Assign, [old, new], key)),
         },
-        // Thresholds that were found are those of what is stated beside them.
+        // Solved thresholds depend on the keys beside them.
         Replace::Stated(&["fractions", "levels", "from"], &["bytes"]),
         // Sizes and deadlines have different units.
         Replace::Kind {
@@ -27,7 +27,7 @@ pub(super) const MERGE: Merge = Merge {
     each: None,
 };
 
-/// Thresholds that were found are those of what is stated beside them, and a tail has two forms.
+/// Solved thresholds depend on the keys beside them, and a tail has two alternative forms.
 pub(super) const THRESHOLDS: Merge = Merge {
     rules: &[Replace::Stated(&["solver", "from", "tail"], &["bytes"])],
     inner: &[("tail", &TAIL)],

@@ -1,4 +1,4 @@
-//! Whether the rows of a scheme fit each other, the packets and the links.
+//! Checks that the rows of a scheme are compatible with each other, with packet sizes and with links.
 
 mod pay;
 mod pfc;
@@ -7,7 +7,7 @@ mod tokens;
 use priolane_core::admit::Interval;
 use priolane_core::assign::Assign;
 use priolane_core::host::Order;
-use priolane_core::keys::Misfit;
+use priolane_core::keys::KeyConflict;
 use priolane_core::nic::Nic;
 use priolane_core::part::{Capability, Row};
 use priolane_core::port::{BufferSpec, ClassMap, Ecn, PortKeys, PortKind, QueueOf};
@@ -20,7 +20,7 @@ use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
 use super::Scheme;
 use super::fabric::{Coverage, Fabric, Fault, Routing};
 
-/// Checks `scheme` on `fabric`; warnings if it can run, else what stands in the way.
+/// Checks `scheme` on `fabric`; returns warnings if it can run, else the fault.
 pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     rows(scheme)?;
     own_order(scheme, fabric)?;
@@ -32,7 +32,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     queues(scheme, fabric)?;
     deadlines(scheme, fabric)?;
     intervals(scheme, fabric)?;
-    lanes(scheme, fabric)?;
+    check_channels(scheme, fabric)?;
     targets(scheme, fabric)?;
     pfc::check(scheme, fabric)?;
     tokens::check(scheme, fabric)?;
@@ -42,7 +42,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     Ok(warnings(scheme, fabric))
 }
 
-/// Compares what each row requires with what the others provide.
+/// Checks that the requirements of each row are met by the other rows.
 fn rows(scheme: &Scheme) -> Result<(), Fault> {
     let port_set = if scheme.port.ecn.is_some() { vec!["buffer", "ecn"] } else { vec!["buffer"] };
     let chosen = [
@@ -71,18 +71,18 @@ fn rows(scheme: &Scheme) -> Result<(), Fault> {
     };
     let ways: Vec<String> = givers.iter().map(way).collect();
     let fix = if ways.is_empty() {
-        format!("choose another {}: nothing in this version provides it", entry.row.key())
+        format!("another {}: nothing in this version provides it", entry.row.key())
     } else {
-        format!("use {}", ways.join(" or "))
+        ways.join(" or ")
     };
     Err(Fault::new(entry.row.key(), what, fix))
 }
 
-/// A buffer must hold at least one packet of the largest size.
+/// Checks that each buffer can hold at least one packet of maximum size.
 fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let largest = u64::from(fabric.frame.max_wire());
     let too_small = |limit: Limit| limit.exceeded(1, largest);
-    let fix = format!("at least 1pkt or {largest}B: the largest packet on the wire");
+    let fix = format!("at least 1pkt or {largest}B, the largest packet on the wire");
     let of_port = |port: &PortKeys, within: &'static str| {
         let mut limits = port.buffer.at().iter().map(|&(_, limit)| limit).chain([port.buffer.limit()]);
         if let Some(limit) = limits.find(|&limit| too_small(limit)) {
@@ -104,15 +104,15 @@ fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
-/// What does not fit among the keys of the table `within`.
-fn misfit_in(within: &'static str, Misfit { key, what, fix }: Misfit) -> Fault {
+/// Converts a misfit among the keys of the table `within`.
+fn misfit_in(within: &'static str, KeyConflict { key, what, fix }: KeyConflict) -> Fault {
     match key {
         Some(key) => Fault::new(format!("{within}.{key}"), what, fix),
         None => Fault::new(within, what, fix),
     }
 }
 
-/// What a transmit queue that serves as switch ports do needs to be known of.
+/// Checks the requirements of a transmit queue that uses a switch port discipline.
 fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
     match &scheme.nic {
         Nic::Port(own) => {
@@ -125,13 +125,13 @@ fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
                 return Ok(());
             }
             let name = scheme.transport.name();
-            let what = format!("a port of kind {kind} sorts by ranks, and `{name}` writes none");
+            let what = format!("a port of kind {kind} sorts by ranks, but `{name}` writes no ranks");
             Err(Fault::new("nic.port", what, "a kind that sorts by class, or another transport"))
         }
         Nic::Ports(own) => {
             let (name, kind) = (scheme.port.kind.name(), scheme.port.kind.part());
             let fault = |what, fix: &str| Fault::new("nic.queue", what, fix);
-            let other = "queue = \"fifo\", or nic = { port = { ... } }, a port of its own";
+            let other = "queue = \"fifo\", or nic = { port = { ... } } for its own port";
             kind.check_at_host().map_err(|misfit| fault(misfit.what, other))?;
             let buffer = BufferSpec::of(own.queue.limit);
             let limit = "nic = { queue = \"ports\", limit = \"240pkt\" }";
@@ -141,11 +141,11 @@ fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
     }
 }
 
-/// Every rate of a marking port must have a threshold.
+/// Checks that every link rate of a marking port has a threshold.
 fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let missing = |ecn: &Ecn, rates: &[Rate]| rates.iter().copied().find(|&r| ecn.threshold(r).is_none());
     let fault = |key, rate| {
-        let what = format!("no threshold for links of {}, which this topology has", show_rate(rate));
+        let what = format!("there is no threshold for links of {}, which this topology has", show_rate(rate));
         Fault::new(key, what, format!("an entry such as {:?} = \"65pkt\"", show_rate(rate)))
     };
     if let Some(rate) = scheme.port.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.switch_rates)) {
@@ -155,52 +155,53 @@ fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if let Some(own) = scheme.nic.part().port() {
         let keys = own.keys;
         if several && (keys.ecn.is_some() || !keys.buffer.at().is_empty()) {
-            let what = "hosts have links of several rates, but transmit queues are all alike".to_owned();
-            return Err(Fault::new("nic.port", what, "no ecn and one limit, or host links of one rate"));
+            let what = "hosts have links of several rates, but all transmit queues are equal".to_owned();
+            return Err(Fault::new("nic.port", what, "one limit without ecn, or host links of one rate"));
         }
         let rate = keys.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.host_rates));
         return rate.map_or(Ok(()), |rate| Err(fault("nic.port.ecn.at", rate)));
     }
     let Some(ecn) = scheme.nic.part().queue().and_then(|queue| queue.ecn.as_ref()) else { return Ok(()) };
     if several {
-        let what = "hosts have links of several rates, but transmit queues mark at one threshold".to_owned();
+        let what = "hosts have links of several rates, but all transmit queues have one marking threshold"
+            .to_owned();
         return Err(Fault::new("nic.ecn", what, "ecn = false, or host links of one rate"));
     }
     missing(ecn, &fabric.host_rates).map_or(Ok(()), |rate| Err(fault("nic.ecn.at", rate)))
 }
 
-/// No message of a controller is faster than a packet on one link.
+/// Checks that messages of a controller are no faster than a packet on one link.
 fn messages(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     match scheme.assign.controller() {
         Some(controller) if controller.delay < fabric.lookahead => {
             let shortest = show_span(fabric.lookahead);
-            let what = format!("messages are faster than a packet on one link, which takes {shortest}");
+            let what = format!("the delay of messages is below that of a packet on one link, {shortest}");
             Err(Fault::new("assign.controller.delay", what, format!("at least {shortest}")))
         }
         _ => Ok(()),
     }
 }
 
-/// What a transport counts in packets must fit packet sizes.
+/// Checks that packet-based parameters of the transport fit the packet sizes.
 fn packet_sizes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     scheme.transport.fits(&fabric.frame).map_err(|misfit| misfit_in("transport", misfit))
 }
 
-/// Tokens and their data choose paths by rules of their own.
+/// Rejects paths given by flows under token transports, which select paths themselves.
 fn routes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if fabric.routing != Routing::Stated || !scheme.transport.has_tokens() {
         return Ok(());
     }
     let what =
-        format!("flows have paths of their own, and `{}` chooses paths itself", scheme.transport.name());
+        format!("flows have their own paths, but `{}` chooses the paths itself", scheme.transport.name());
     Err(Fault::new("transport", what, "another transport, or flows without paths"))
 }
 
-/// A transport that decides itself who goes next, and in which class, leaves other rows nothing to say about it.
+/// Checks that the host, admit and assign rows suit a transport that schedules the flows of a host itself, or does not.
 fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let name = scheme.transport.name();
     if !scheme.transport.schedules_itself() {
-        let what = format!("`{name}` leaves it to the host row which flow goes next");
+        let what = format!("`{name}` does not schedule the flows of a host itself");
         let own = matches!(scheme.host, Order::Own(_));
         return if own {
             Err(Fault::new("host", what, "host = { kind = \"round_robin\" }, or another of its kinds"))
@@ -209,12 +210,12 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         };
     }
     if !matches!(scheme.host, Order::Own(_)) {
-        let what = format!("`{name}` decides itself which flow of a host goes next");
-        return Err(Fault::new("host", what, "host = { kind = \"own\" }, or leave the key out"));
+        let what = format!("`{name}` schedules the flows of a host itself");
+        return Err(Fault::new("host", what, "host = { kind = \"own\" }, or remove host"));
     }
     if fabric.rates_every.is_some() || scheme.admit.part().interval() != Interval::Rpc {
-        let what = format!("senders of `{name}` do not report on flows under way");
-        return Err(Fault::new("transport", what, "no rates_every and admit = { kind = \"none\" }"));
+        let what = format!("senders of `{name}` do not report on active flows");
+        return Err(Fault::new("transport", what, "admit = { kind = \"none\" }, and remove rates_every"));
     }
     let by_class = matches!(&scheme.transport, Spec::Ndp(keys) if keys.pull == ndp::PullOrder::ByClass);
     let given = !matches!(scheme.assign, Assign::None(_)) || scheme.admit.part().levels().is_some();
@@ -222,7 +223,7 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if by_class && !matches!(scheme.assign, Assign::BytesSent(_)) || !asks {
         return Ok(());
     }
-    let what = format!("flows have classes of their own, and `{name}` goes by none");
+    let what = format!("flows have their own classes, but `{name}` ignores classes");
     let fix = match &scheme.transport {
         Spec::Ndp(_) => "pull = \"by_class\" with classes of whole flows, or flows of class 0",
         _ => "assign = { kind = \"none\" } and flows of class 0",
@@ -230,8 +231,8 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     Err(Fault::new("transport", what, fix))
 }
 
-/// Virtual priorities must fit: a channel for each class, and room in the buffer up to the highest limit.
-fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+/// Checks virtual priorities: a channel for each class, and a buffer that covers the highest delay limit.
+fn check_channels(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(channels) = channels(scheme) else { return Ok(()) };
     let wanted = scheme.classes_carried(fabric.top_class);
     if wanted > u32::from(channels.priorities) {
@@ -247,14 +248,14 @@ fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let short = |&(rate, bytes): &(Rate, u64)| rate.serialize(bytes) < channels.limit;
     if let Some((rate, bytes)) = fabric.switch_rates.iter().filter_map(room).find(short) {
         let what = format!(
-            "the highest D_limit is {} above the empty path, but a buffer of {} is full after {} at {}",
+            "the highest D_limit is {} above the base delay, but a buffer of {} is full after {} at {}",
             show_span(channels.limit),
             show_bytes(bytes),
             show_span(rate.serialize(bytes)),
             show_rate(rate)
         );
         let fix = format!(
-            "a buffer of {} at least, or fewer or narrower channels",
+            "a buffer of at least {}, or fewer or narrower channels",
             show_bytes(rate.bytes_in(channels.limit) + 1)
         );
         return Err(Fault::new("port.buffer", what, fix));
@@ -262,7 +263,7 @@ fn lanes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Swift's targets, a step lower for each class, stay above zero.
+/// Checks that Swift's delay targets, which decrease by a step per class, stay above zero.
 fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(Controller::Swift(keys)) = scheme.transport.controller() else { return Ok(()) };
     let below = u64::from(scheme.classes_carried(fabric.top_class).saturating_sub(1));
@@ -270,24 +271,24 @@ fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Ok(());
     }
     let what = format!(
-        "{} for each of {below} classes below the best leave nothing of a target of {}",
+        "a step of {} for each of {below} lower classes leaves nothing of the target of {}",
         show_span(keys.class_step),
         show_span(keys.target)
     );
     Err(Fault::new("transport.class_step", what, "a smaller step, or a higher target"))
 }
 
-/// The channels of delay of the scheme's transport, if it has any.
+/// Returns the delay channels of the scheme's transport, if any.
 fn channels(scheme: &Scheme) -> Option<Channels> {
     scheme.transport.controller()?.part().channels()
 }
 
-/// Whether hosts get more wrong than channels have room for.
+/// Warns if the delay noise of hosts exceeds that covered by the channels.
 fn noisy(channels: &Channels, fabric: &Fabric) -> Option<String> {
     let noise = fabric.noise.filter(|&noise| noise > channels.noise)?;
     Some(format!(
-        "measured delays are late by up to {} (99.85 % of them), and channels have room for {}: flows yield to \
-         noise; transport.noise = \"{}\" makes channels {} wide",
+        "the error of measured delays is up to {} (99.85th percentile), but channels have room for {}, so \
+         flows yield to noise; with transport.noise = \"{}\" channels are {} wide",
         show_span(noise),
         show_span(channels.noise),
         show_span(noise),
@@ -295,13 +296,14 @@ fn noisy(channels: &Channels, fabric: &Fabric) -> Option<String> {
     ))
 }
 
-/// One row says which classes flows ask for, and the admit row knows all of them.
+/// Checks that one row sets the classes that flows request, and that the admit row supports all of them.
 fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let top = fabric.top_class;
     let asked = match &scheme.assign {
         Assign::ByFlow(rule) if top > 0 => {
             let what = format!(
-                "`{}` gives each flow its class, and the experiment's flows ask for up to {top}",
+                "`{}` assigns the class of each flow, but flows of the experiment request classes up to \
+                 {top}",
                 rule.name()
             );
             return Err(Fault::new("assign", what, "assign = { kind = \"none\" }, or flows of class 0"));
@@ -311,14 +313,14 @@ fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     };
     match scheme.admit.part().levels() {
         Some(levels) if asked > levels => {
-            let what = format!("flows ask for {asked} classes, and admission knows {levels}");
+            let what = format!("flows request {asked} classes, but admission has {levels}");
             Err(Fault::new("admit.levels", what, format!("levels = {asked}")))
         }
         _ => Ok(()),
     }
 }
 
-/// What reads deadlines needs some.
+/// Checks that rows that use deadlines get some.
 fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if fabric.deadlines != Coverage::None {
         return Ok(());
@@ -326,7 +328,7 @@ fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let fix = "a group with deadline = \"2ms\", or a list with a column `deadline_ns`";
     match (&scheme.assign, scheme.admit.part().without_deadlines()) {
         (Assign::ByFlow(rule), _) if rule.part().reads_deadlines() => {
-            let what = format!("`{}` orders flows by deadlines, and no flow has one", rule.name());
+            let what = format!("`{}` orders flows by deadlines, but no flow has one", rule.name());
             Err(Fault::new("assign", what, fix))
         }
         (_, Some(what)) => Err(Fault::new("admit", what.to_owned(), fix)),
@@ -334,20 +336,21 @@ fn deadlines(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     }
 }
 
-/// The transport has one monitor interval.
+/// Checks that the transport has a single monitor interval.
 fn intervals(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(own) = scheme.admit.part().interval().length(fabric.round_trip) else { return Ok(()) };
     match fabric.rates_every {
         Some(every) if every != own => {
             let (own, every) = (show_span(own), show_span(every));
-            let what = format!("flows report every {own} for admission and every {every} for rates_every");
+            let what =
+                format!("flows would report every {own} for admission, but every {every} for rates_every");
             Err(Fault::new("admit.mi", what, format!("mi = {every:?}, or rates_every = {own:?}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Classes must have queues, at switches and hosts, and the maps must name queues that exist.
+/// Checks that all classes have queues at switches and hosts, and that the maps refer to existing queues.
 fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let control = scheme.transport.window().map_or(0, |window| window.control_class);
     let classes = scheme.classes_carried(fabric.top_class).max(u32::from(control) + 1).min(16) as u8;
@@ -355,18 +358,18 @@ fn queues(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let Some(own) = scheme.nic.part().port() else { return Ok(()) };
     let keys = if own.map.is_some() { ["nic.map", "nic.map.class"] } else { ["nic.port", "nic.port"] };
     mapped(&own.keys.kind, own.map.unwrap_or(&scheme.map), classes, keys).map_err(|fault| Fault {
-        what: format!("hosts: {}", fault.what),
-        fix: format!("in nic: {}", fault.fix),
+        what: format!("at hosts, {}", fault.what),
+        fix: format!("{} (in nic)", fault.fix),
         ..fault
     })
 }
 
-/// Whether so many classes have queues at a port of this kind; `keys` are those of the map and of its list.
+/// Checks that `classes` classes have queues at a port of this kind; `keys` are those of the map and of its list.
 fn mapped(kind: &PortKind, map: &ClassMap, classes: u8, keys: [&'static str; 2]) -> Result<(), Fault> {
     let queues = kind.part().queues();
     if let QueueOf::List(list) = &map.class {
         if let Some(queue) = list.iter().find(|&&q| q >= queues) {
-            let what = format!("there is no queue {queue}: the port has {queues}");
+            let what = format!("queue {queue} does not exist: the port has {queues} queues");
             return Err(Fault::new(keys[1], what, format!("queues from 0 to {}", queues - 1)));
         }
         if list.len() < usize::from(classes) {
@@ -378,7 +381,7 @@ fn mapped(kind: &PortKind, map: &ClassMap, classes: u8, keys: [&'static str; 2])
     if !kind.part().is_by_class() || classes <= queues {
         return Ok(());
     }
-    let what = format!("packets carry {classes} classes, but the port has {queues} queue(s)");
+    let what = format!("packets carry {classes} classes, but the port has {queues} queues");
     let fold: Vec<String> = (0..classes).map(|c| c.min(queues - 1).to_string()).collect();
     let fix = format!(
         "port = {{ kind = \"strict\", queues = {classes} }}, or fold classes with map = {{ class = [{}] }}",
@@ -387,7 +390,7 @@ fn mapped(kind: &PortKind, map: &ClassMap, classes: u8, keys: [&'static str; 2])
     Err(Fault::new(keys[0], what, fix))
 }
 
-/// The `dup_threshold` of standard TCP (RFC 5681 §3.2), made for packets that seldom overtake each other.
+/// The `dup_threshold` of standard TCP (RFC 5681 §3.2), chosen for packets that are seldom reordered.
 const STANDARD_DUP_THRESHOLD: u32 = 3;
 
 fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
@@ -397,13 +400,15 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
         dup_threshold.filter(|&n| fabric.routing == Routing::PerPacket && n <= STANDARD_DUP_THRESHOLD)
     {
         all.push(format!(
-            "packets are sprayed and overtake each other, and transport.dup_threshold = {dup_threshold} takes that \
-             for loss: they are sent again in vain (PIAS's simulations spray with 1000000)"
+            "packets are sprayed and reordered, and transport.dup_threshold = {dup_threshold} treats \
+             reordering as loss, which causes spurious retransmissions (simulations of PIAS spray with \
+             1000000)"
         ));
     }
     if scheme.port.buffer.limit() == Limit::Unlimited && scheme.port.ecn.is_none() {
         all.push(
-            "switch buffers are unbounded and nothing marks: queues grow as far as windows allow".to_owned(),
+            "switch buffers are unbounded and ports do not mark packets, so only windows limit the queues"
+                .to_owned(),
         );
     }
     all.extend(channels(scheme).and_then(|channels| noisy(&channels, fabric)));

@@ -1,4 +1,4 @@
-//! What a scheme runs on, and what does not fit it.
+//! The network and traffic on which a scheme is checked, and the fault if it does not fit.
 
 use std::borrow::Cow;
 
@@ -7,47 +7,47 @@ use priolane_core::part::Capability;
 use priolane_core::port::pfc::class_headroom;
 use priolane_core::units::{Rate, Span};
 
-/// What a scheme runs on.
+/// The network and traffic on which a scheme is checked.
 #[derive(Clone, Debug)]
 pub struct Fabric {
     /// Packet sizes.
     pub frame: Frame,
-    /// Rates of the links that leave switches, each once, in order.
+    /// Rates of the links that leave switches, distinct and sorted.
     pub switch_rates: Vec<Rate>,
-    /// Rates of the links that leave hosts, each once, in order.
+    /// Rates of the links that leave hosts, distinct and sorted.
     pub host_rates: Vec<Rate>,
-    /// The largest class a flow asks for.
+    /// The highest class number that a flow requests.
     pub top_class: u8,
-    /// The shortest time from the start of a transmission to its arrival.
+    /// The lookahead: minimum delay from the start of a transmission to its arrival.
     pub lookahead: Span,
-    /// What its groups pay for, that transports must honour.
+    /// What groups pay for, which the transport must provide.
     pub asks: Vec<Capability>,
-    /// Whether what a flow pays for may change while it runs.
+    /// Whether payments of a flow may change during its lifetime.
     pub pairs_change: bool,
-    /// What 99.85 % of the errors in measured delays do not exceed; `None` where delays are exact.
+    /// The 99.85th percentile of the errors of measured delays; `None` if delays are exact.
     pub noise: Option<Span>,
-    /// Who chooses among equal-cost paths.
+    /// Who selects among equal-cost paths.
     pub routing: Routing,
-    /// Whether paths can be chosen so that packets of both directions meet.
+    /// Whether paths can be chosen such that both directions use the same links.
     pub symmetric: bool,
-    /// By switch, and link to it: bytes that a lossless class may still send once it is to be paused.
+    /// By switch and ingress link: bytes that a lossless class may still send after its pause is triggered.
     pub headroom: Vec<Vec<u64>>,
     /// Which flows have deadlines.
     pub deadlines: Coverage,
-    /// How often flows are asked to report for the tables.
+    /// Interval of reports requested for the tables.
     pub rates_every: Option<Span>,
-    /// The round trip that is a monitor interval of `mi = "rtt"`.
+    /// The round-trip time used as the monitor interval of `mi = "rtt"`.
     pub round_trip: Span,
 }
 
-/// Who chooses among equal-cost paths.
+/// Who selects among equal-cost paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routing {
-    /// The network, one for each flow.
+    /// The network, once per flow.
     PerFlow,
-    /// The experiment, for flows that state a path.
+    /// The experiment, for flows with a given path.
     Stated,
-    /// The network chooses a path for each packet.
+    /// The network, for each packet.
     PerPacket,
 }
 
@@ -56,21 +56,22 @@ pub enum Routing {
 pub enum Coverage {
     /// None.
     None,
-    /// Some do, or a list's may.
+    /// Some, or those of a flow list possibly.
     Some,
-    /// All do.
+    /// All.
     All,
 }
 
 impl Fabric {
-    /// What a lossless class reserves at the switch with most, `least` bytes for each link at least.
+    /// Returns the maximum over the switches of the headroom reserved for a lossless class, with at least `least` bytes
+    /// per link.
     pub fn headroom(&self, least: u64) -> u64 {
         let of_switch = |links: &Vec<u64>| class_headroom(links.iter().copied(), least);
         self.headroom.iter().map(of_switch).max().unwrap_or(0)
     }
 }
 
-/// What does not fit: the dotted key within the scheme, what is wrong, what would be right.
+/// A fault: the dotted key within the scheme, what is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The key.

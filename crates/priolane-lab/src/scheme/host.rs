@@ -1,4 +1,4 @@
-//! The host row: what replaces what where one order is laid over another.
+//! The host row: which keys are replaced when one scheduler is merged over another.
 
 use priolane_core::part::Row;
 use priolane_source::{Merge, Own, Replace, Shared};

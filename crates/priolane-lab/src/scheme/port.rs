@@ -1,11 +1,11 @@
-//! The rows port and nic: what replaces what where one is laid over another.
+//! The port and nic rows: which keys are replaced when one is merged over another.
 
 use priolane_core::part::Row;
 use priolane_source::{Form, Merge, Own, Replace, Shared};
 
 use super::row::same_group;
 
-/// What is an alternative of what: a kind keeps what all ports have, and the keys that it has in common with the old kind.
+/// A new kind keeps the keys of all ports and the keys that it shares with the old kind.
 pub(super) const MERGE: Merge = Merge {
     rules: &[Replace::Kind {
         tag: "kind",
@@ -17,7 +17,7 @@ pub(super) const MERGE: Merge = Merge {
     each: None,
 };
 
-/// Which keys of a buffer are alternatives. Another room takes the place of those of ports of other rates too.
+/// Alternative keys of a buffer. A new capacity also replaces those for ports of particular rates.
 pub(crate) const BUFFER: Merge = Merge::of(&[
     Replace::OneOf(&[
         Form { by: &["shared"], with: &["at"] },
@@ -29,7 +29,7 @@ pub(crate) const BUFFER: Merge = Merge::of(&[
     Replace::Stated(&["shared", "per_queue", "push_out"], &["at"]),
 ]);
 
-/// What is an alternative of what at a NIC.
+/// Alternative keys of a NIC.
 pub(super) const NIC_MERGE: Merge = Merge {
     rules: &[Replace::OneOf(&[
         Form { by: &["queue"], with: &["limit", "ecn"] },

@@ -1,4 +1,4 @@
-//! Scheme files to [`Scheme`].
+//! Reads scheme files into [`Scheme`].
 
 use priolane_core::admit::Policy;
 use priolane_core::assign::Assign;
@@ -12,7 +12,7 @@ use priolane_source::{InputError, Merge, Mistakes, Origin, Reader, Table};
 use super::{Pay, Scheme, admit, assign, host, port, row, transport};
 use crate::assumptions;
 
-/// What is an alternative of what in a scheme.
+/// Alternative keys of a scheme.
 pub(crate) const MERGE: Merge = Merge {
     rules: &[],
     inner: &[
@@ -28,16 +28,16 @@ pub(crate) const MERGE: Merge = Merge {
 
 const PORT_FIX: &str = "port = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }";
 
-/// Reads the scheme in `table`, which stands at `origin` under the dotted key `path`.
+/// Reads the scheme in `table`, located at `origin` under the dotted key `path`.
 ///
 /// # Errors
-/// The first mistake of each part, and all keys that are unknown.
+/// Returns the first mistake of each part, and all unknown keys.
 pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputError> {
     let mut keys = Reader::new(table, path, origin);
     let mut found = Mistakes::new(&origin.file);
     let paper = found.keep(keys.take("paper").map(|f| f.text().map(str::to_owned)).transpose());
     if let Some(price) = keys.take("price") {
-        found.add(price.error("prices are not supported in this version", "leave the key out"));
+        found.add(price.error("prices are not supported in this version", "Remove the key"));
     }
     let assumptions = found.keep(keys.take("assumptions").map_or(Ok(Vec::new()), |f| assumptions::read(&f)));
     let transport = keys.need("transport", "transport = { kind = \"dctcp\" }");

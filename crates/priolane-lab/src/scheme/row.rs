@@ -1,4 +1,4 @@
-//! What the rows of a scheme have in common: how one is read, and which keys two of its kinds share.
+//! Functions shared by the rows of a scheme: reading a row, and finding keys that two kinds share.
 
 use priolane_core::keys::Keys;
 use priolane_core::part::{Row, share};
@@ -13,7 +13,7 @@ pub(super) fn read<K: Keys>(field: &Field<'_>) -> Result<K, InputError> {
     Ok(read)
 }
 
-/// Whether two kinds of `row` have `key` in one group of keys. A group without a name is that of one kind only.
+/// Whether two kinds of `row` have `key` in a common group of keys. An unnamed group belongs to one kind only.
 pub(super) fn same_group(row: Row, kinds: [&str; 2], key: &str) -> bool {
     share(ENTRIES.iter().filter(|entry| entry.row == row), kinds, key)
 }

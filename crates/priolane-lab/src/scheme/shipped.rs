@@ -1,4 +1,4 @@
-//! The schemes that come with priolane, compiled in.
+//! The schemes shipped with priolane, compiled into the binary.
 
 use std::sync::OnceLock;
 
@@ -46,18 +46,18 @@ shipped!(
     "ideal_tokens"
 );
 
-/// Former names of shipped schemes, and what they are called now.
+/// Former names of shipped schemes and their current names.
 pub(crate) const RENAMED: &[(&str, &str)] = &[("ideal_srpt", "srpt_ranked")];
 
-/// The text of the shipped scheme of this name.
+/// Returns the text of the shipped scheme of this name.
 pub fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
 }
 
-/// The tree of the shipped scheme of this name, read once per process; its file is called `schemes/NAME.toml`.
+/// Returns the tree of the shipped scheme of this name, parsed once per process; its file name is `schemes/NAME.toml`.
 ///
 /// # Errors
-/// If the shipped file were no TOML, which a test rules out.
+/// Returns an error if the shipped file is not valid TOML, which a test rules out.
 pub(crate) fn shipped_tree(name: &str) -> Option<Result<&'static Table, InputError>> {
     static TREES: OnceLock<Vec<Result<Table, InputError>>> = OnceLock::new();
     let tree = |(name, text): &(&str, &str)| parse(&format!("schemes/{name}.toml"), text);

@@ -1,11 +1,11 @@
-//! The transport row: what replaces what where one transport is laid over another.
+//! The transport row: which keys are replaced when one transport is merged over another.
 
 use priolane_core::part::Row;
 use priolane_source::{Form, Merge, Own, Replace, Shared};
 
 use super::row::same_group;
 
-/// What is an alternative of what: a kind keeps the keys that the kind before it read as the same.
+/// A new kind keeps the keys that it shares with the old kind.
 pub(super) const MERGE: Merge = Merge::of(&[
     Replace::Kind {
         tag: "kind",
@@ -28,7 +28,7 @@ const EXPIRY: Replace = Replace::Kind {
     shared: Shared::Listed(&[]),
 };
 
-/// What the keys of a rule are for.
+/// The keys of each ranking rule.
 const PRIORITY: Replace = Replace::Kind {
     tag: "priority",
     default: Some("size"),
@@ -50,13 +50,13 @@ const PRIORITY: Replace = Replace::Kind {
     ]),
 };
 
-/// Thresholds are stated, or follow from a density of sizes.
+/// Thresholds are given, or computed from a size density.
 const CUTS: Replace = Replace::OneOf(&[
     Form { by: &["thresholds"], with: &[] },
     Form { by: &["p", "tail", "mean", "a", "b"], with: &[] },
 ]);
 
-/// What the keys of a density are for.
+/// The keys of each size density.
 const TAIL: Replace = Replace::Kind {
     tag: "tail",
     default: Some("heavy"),
@@ -64,5 +64,5 @@ const TAIL: Replace = Replace::Kind {
     shared: Shared::Listed(&[]),
 };
 
-/// Homa's cut-offs are stated, or follow from these.
+/// Homa's cut-offs are given, or computed from these keys.
 const CUTOFFS: Replace = Replace::Stated(&["from", "rtt_bytes", "unscheduled"], &["cutoffs"]);

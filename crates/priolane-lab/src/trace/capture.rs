@@ -1,15 +1,15 @@
-//! The flow's packets as they pass one point of the network, and the file that captures are kept in.
+//! Captures the flow's packets at one point of the network and writes them to a pcap file.
 //!
-//! The point is the near end of a link, as a capture on the host (or switch) it leaves has it: packets on their way
-//! out, when their first bit is sent, whether the link then loses them or not; and those that come in over the
-//! other direction of the link, when their last bit has arrived.
+//! The point is the near end of a link, as in a capture on the host or switch that it leaves. Outgoing packets are
+//! recorded when their first bit is sent, even if the link loses them; packets of the reverse link when their last bit
+//! has arrived.
 //!
 //! ```text
 //! file    a1b23c4d  version 2.4  0  0  snaplen  linktype 1 (Ethernet)       24 bytes
 //! packet  seconds  nanoseconds  bytes kept  bytes on the link               16 bytes, then the bytes kept
 //! ```
 //!
-//! That is the classic format with nanoseconds (draft-ietf-opsawg-pcap §4, §5), little-endian.
+//! This is the classic pcap format with nanosecond resolution (draft-ietf-opsawg-pcap §4, §5), little-endian.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ use priolane_sim::trace::{Hop, Trace};
 
 use super::frame::{self, OnLink};
 
-/// Bytes kept of a frame: all headers, no more.
+/// Bytes captured of a frame: all headers fit.
 pub(super) const SNAPLEN: usize = 96;
 
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -31,18 +31,18 @@ const PS_PER_NS: u64 = 1_000;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// A packet that passed.
+/// A captured packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Captured {
-    /// When.
+    /// Timestamp.
     pub(super) at: Time,
     /// Its first bytes.
     pub(super) bytes: Vec<u8>,
-    /// Bytes that it had.
+    /// Original length in bytes.
     pub(super) length: usize,
 }
 
-/// What passes the near end of `at`, in order of time.
+/// Returns the packets that pass the near end of `at`, in order of time.
 pub(super) fn captured(scenario: &Scenario, trace: &Trace, at: LinkId) -> Vec<Captured> {
     let back = scenario.topology.reverse(at);
     let mut taken = vec![0u8; trace.packets.len()];
@@ -73,7 +73,7 @@ fn keep(scenario: &Scenario, trace: &Trace, hop: &Hop, hops: u8, at: Time) -> Ca
     Captured { at, bytes, length }
 }
 
-/// Writes the file that holds `captured`.
+/// Writes a pcap file with the packets `captured`.
 pub(super) fn write(captured: &[Captured], out: &mut impl Write) -> io::Result<()> {
     out.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
     out.write_all(&[2, 0, 4, 0])?;

@@ -1,4 +1,4 @@
-//! Which run of a plan is meant: exactly one, or a message that says what to add.
+//! Selects the run of a plan that a request denotes: exactly one, or a message that says what to add.
 
 use priolane_source::{InputError, parse_value};
 use serde::Deserialize;
@@ -7,24 +7,24 @@ use serde_json::Value as Json;
 use crate::experiment::Seeds;
 use crate::plan::{Plan, Run};
 
-/// Which flow, of which run, seen from where.
+/// The flow to trace, its run, and the capture point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
-    /// The flow: its line in the run's flow list, from 0.
+    /// Flow: its index in the run's flow list, from 0.
     pub flow: u32,
-    /// The seed, where the experiment has several.
+    /// Seed; required if the experiment has several.
     pub seed: Option<u64>,
-    /// Swept keys and the TOML text of their values, as many as tell one point of the sweep from the others.
+    /// Swept keys and the TOML text of their values, enough to select one sweep point.
     pub point: Vec<(String, String)>,
-    /// The port, as tables name it, at whose line packets are captured; the sender's if nothing is said.
+    /// Port, by its name in tables, on whose link packets are captured; default is the sender's.
     pub at: Option<String>,
 }
 
-/// The one run of `plan` that `request` fits.
+/// Returns the single run of `plan` that matches `request`.
 ///
 /// # Errors
-/// No run or several fit.
+/// Returns an error if no run or several runs match.
 pub(super) fn choose<'a>(plan: &'a Plan, request: &Request) -> Result<&'a Run, InputError> {
     let wanted = point(plan, request)?;
     let seeds = plan.experiment.seeds.list();
@@ -42,12 +42,12 @@ pub(super) fn choose<'a>(plan: &'a Plan, request: &Request) -> Result<&'a Run, I
     let found: Vec<&Run> = plan.runs.iter().filter(fits).collect();
     match found[..] {
         [run] => Ok(run),
-        [] => Err(wrong(plan, "--point", "no run fits".into(), "a point of the sweep".into())),
+        [] => Err(wrong(plan, "--point", "no run matches".into(), "a point of the sweep".into())),
         _ => Err(several(plan, &found)),
     }
 }
 
-/// The values of `--point`, each one that the sweep has.
+/// Returns the values of `--point`; each must be a value of the sweep.
 fn point(plan: &Plan, request: &Request) -> Result<Vec<(String, Json)>, InputError> {
     let checked = |(key, text): &(String, String)| {
         let value = parse_value("--point", text).value.to_json();
@@ -55,13 +55,13 @@ fn point(plan: &Plan, request: &Request) -> Result<Vec<(String, Json)>, InputErr
         if swept.is_empty() {
             let keys: Vec<&str> = plan.runs[0].point.iter().map(|(key, _)| key.as_str()).collect();
             let fix = match keys[..] {
-                [] => "nothing is swept: --set changes any key".to_owned(),
+                [] => "--set, which changes any key: the experiment has no sweep".to_owned(),
                 _ => format!("one of {}; --set changes any other key", keys.join(", ")),
             };
             return Err(wrong(plan, "--point", format!("{key:?} is not swept"), fix));
         }
         if !swept.iter().any(|known| same(known, &value)) {
-            let what = format!("{key:?} is never {}", plain(&value));
+            let what = format!("{key:?} never has the value {}", plain(&value));
             return Err(wrong(plan, "--point", what, format!("one of {}", list(&swept, ", "))));
         }
         Ok((key.clone(), value))
@@ -73,12 +73,12 @@ fn has(run: &Run, key: &str, value: &Json) -> bool {
     run.point.iter().any(|(k, v)| k == key && same(v, value))
 }
 
-/// Whether two values mean the same: 1 is 1.0.
+/// Whether two values are equal: 1 equals 1.0.
 fn same(a: &Json, b: &Json) -> bool {
     a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64())
 }
 
-/// The message for several runs: how they differ.
+/// Returns the message for several matching runs, with their differences.
 fn several(plan: &Plan, found: &[&Run]) -> InputError {
     let mut add = Vec::new();
     let schemes = distinct(found.iter().map(|run| run.scheme.as_str()));
@@ -99,11 +99,11 @@ fn several(plan: &Plan, found: &[&Run]) -> InputError {
             add.push(format!("--point {key}={}", list(&swept, "|")));
         }
     }
-    let what = format!("{} runs could be meant", found.len());
-    wrong(plan, "", what, format!("add {}", add.join(" and ")))
+    let what = format!("{} runs match", found.len());
+    wrong(plan, "", what, format!("Add {}", add.join(" and ")))
 }
 
-/// The values that a swept key has in `runs`.
+/// Returns the values of a swept key in `runs`.
 fn values<'a>(runs: &[&'a Run], key: &str) -> Vec<&'a Json> {
     distinct(runs.iter().filter_map(|run| run.point.iter().find(|(k, _)| k == key)).map(|(_, value)| value))
 }
@@ -126,7 +126,7 @@ fn list(values: &[&Json], between: &str) -> String {
     values.iter().map(|value| plain(value)).collect::<Vec<_>>().join(between)
 }
 
-/// A value as a user writes it: texts without quotes.
+/// Formats a value as a user writes it: strings without quotes.
 fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

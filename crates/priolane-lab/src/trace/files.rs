@@ -1,7 +1,7 @@
-//! The files of a trace: written under temporary names, brought to the disk, then all renamed.
+//! Writes the files of a trace: first under temporary names, then synced to disk, then renamed.
 //!
-//! A temporary, `.trace-N.parquet.<pid>.tmp`, is locked by its writer. One that nobody locks belongs to a writer that
-//! was killed, and the next trace into the directory removes it.
+//! A temporary file, `.trace-N.parquet.<pid>.tmp`, is locked by its writer. An unlocked one was left by a killed
+//! writer; the next trace into the directory removes it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,33 +11,33 @@ use std::path::{Path, PathBuf};
 use priolane_results::RecordBatch;
 
 use super::capture::{self, Captured};
-use super::life::Life;
 use super::table;
+use super::traced_flow::TracedFlow;
 use priolane_results::store::{StoreError, failed};
 use priolane_results::tables::write_batch;
 
-/// How the name of a temporary ends.
+/// Extension of temporary files.
 const TEMPORARY: &str = ".tmp";
 
-/// A file under its temporary name. Dropped unpublished, it is removed.
+/// A file under its temporary name. It is removed if dropped before it is published.
 #[derive(Debug)]
 struct Draft {
     temporary: PathBuf,
     place: PathBuf,
-    /// The temporary, locked.
+    /// The temporary file, locked.
     file: File,
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // After publishing the path is gone.
+        // After publishing, the path no longer exists.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Writes hops, state and capture below `dir`, which is made if it is missing; their paths in that order.
+/// Writes hops, state and capture below `dir`, which is created if missing; returns their paths in that order.
 pub(super) fn write(
-    life: &Life,
+    life: &TracedFlow,
     captured: &[Captured],
     digest: &str,
     dir: &Path,
@@ -59,8 +59,8 @@ pub(super) fn write(
     Ok(drafts.each_ref().map(|draft| draft.place.clone()))
 }
 
-/// What was traced, for the metadata of both tables.
-fn about(life: &Life, digest: &str) -> BTreeMap<String, String> {
+/// Returns the metadata of both tables: what was traced.
+fn about(life: &TracedFlow, digest: &str) -> BTreeMap<String, String> {
     let run = life.run;
     let point: serde_json::Map<_, _> = run.point.iter().cloned().collect();
     [
@@ -98,13 +98,13 @@ fn draft(
     Ok(draft)
 }
 
-/// Removes temporaries of writers that are gone.
+/// Removes temporary files of dead writers.
 fn sweep(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|name| name.starts_with(".trace-") && name.ends_with(TEMPORARY));
-        // What vanishes meanwhile was swept by another, or published.
+        // A file that has vanished was removed by another process, or published.
         let Ok(file) = (if ours { File::open(entry.path()) } else { continue }) else { continue };
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(entry.path());

@@ -1,18 +1,17 @@
-//! A simulated packet as the Ethernet frame that a capture of a real network would hold.
+//! Encodes a simulated packet as the Ethernet frame that a capture of a real network would contain.
 //!
 //! ```text
 //! Ethernet II  locally administered addresses 02:00:00:xx:xx:xx, the host's number from 1
-//! IPv4         10.x.y.z likewise; DSCP = class; ECN of RFC 3168; TTL 64 less a hop per switch; identification =
+//! IPv4         10.x.y.z likewise; DSCP = class; ECN of RFC 3168; TTL 64 minus one per switch; identification =
 //!              number of the packet in the trace, modulo 2^16
 //! TCP          port 49152 + flow mod 16384 at the sender's side, 40000 + flow / 16384 mod 8192 at the other;
 //!              sequence number = 1 + offset in the stream modulo 2^32, so that a SYN has 0 (RFC 9293 §3.4);
-//!              ECE echoes a mark; PSH on what ends the stream; SACK of RFC 2018 §3
+//!              ECE echoes a mark; PSH on the last segment; SACK of RFC 2018 §3
 //! ```
 //!
-//! The payload is zeros. Lengths are those of the experiment's `[frame]`: what its headers have beyond 40 B is
-//! filled with TCP's no-operation option, as far as TCP's 60 B go. Only where selective ACKs do not fit into what
-//! `[frame]` gives an ACK is the frame longer than the packet that was simulated
-//! (docs/tracing.md#what-the-capture-shows).
+//! The payload is zeros. Lengths are those of the experiment's `[frame]`: headers beyond 40 B are padded with TCP's
+//! no-operation option, up to TCP's 60 B. If selective ACKs do not fit in the ACK size of `[frame]`, the frame is
+//! longer than the simulated packet (docs/tracing.md#what-the-capture-shows).
 
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader};
 use priolane_core::endpoint::FlowSpec;
@@ -20,19 +19,19 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::{Frame, Header, Kind, Marks};
 use priolane_sim::trace::TracedPacket;
 
-/// IPv4's header, without options.
+/// IPv4 header size, without options.
 const IP: usize = Ipv4Header::MIN_LEN;
 
-/// TCP's header, without options.
+/// TCP header size, without options.
 const TCP: usize = TcpHeader::MIN_LEN;
 
-/// The most that an IPv4 packet holds besides its header.
+/// Maximum payload of an IPv4 packet.
 const IP_ROOM: usize = u16::MAX as usize - IP;
 
-/// Ethernet's frame check sequence, which captures do not hold.
+/// Ethernet's frame check sequence, which captures do not contain.
 const CHECK: usize = 4;
 
-/// For packets that are no TCP: an experimental protocol (RFC 3692 §2.1).
+/// Protocol number of packets that are not TCP: experimental (RFC 3692 §2.1).
 const EXPERIMENTAL: IpNumber = IpNumber(253);
 
 /// A packet on one of its links.
@@ -44,13 +43,13 @@ pub(super) struct OnLink<'a> {
     pub(super) packet: &'a TracedPacket,
     /// Its number in the trace.
     pub(super) number: u32,
-    /// Its marks there.
+    /// Its marks on this link.
     pub(super) marks: Marks,
-    /// Links that it took before.
+    /// Number of links traversed before.
     pub(super) hops: u8,
 }
 
-/// The frame of a packet, without its check sequence.
+/// Returns the frame of a packet, without its check sequence.
 pub(super) fn bytes(on_link: &OnLink, sizes: &Frame) -> Vec<u8> {
     let header = &on_link.packet.header;
     let segment = match header.kind {
@@ -100,7 +99,7 @@ fn ip(on_link: &OnLink, room: usize) -> Ipv4Header {
     ip
 }
 
-/// TCP's header and payload.
+/// Returns the TCP header and payload.
 fn tcp(on_link: &OnLink, sizes: &Frame) -> Vec<u8> {
     let TracedPacket { header, blocks, .. } = on_link.packet;
     let (source_port, destination_port) = ports(on_link.flow, header.src);
@@ -125,7 +124,7 @@ fn tcp(on_link: &OnLink, sizes: &Frame) -> Vec<u8> {
     bytes
 }
 
-/// Selective ACKs, after as many no-operations as fill the header to the size it has in the simulation.
+/// Returns the SACK option, preceded by no-operations that pad the header to its simulated size.
 fn options(header: &Header, blocks: &[(u32, u32); 2], sizes: &Frame) -> Vec<u8> {
     let simulated = match header.kind {
         Kind::Data => sizes.header,
@@ -149,7 +148,7 @@ fn options(header: &Header, blocks: &[(u32, u32); 2], sizes: &Frame) -> Vec<u8> 
     options
 }
 
-/// The sequence number of what a packet carries: an ACK and the answer of a handshake carry nothing.
+/// Returns the sequence number of a packet; ACKs and handshake replies carry no payload.
 fn sequence(header: &Header) -> u32 {
     match header.kind {
         Kind::Syn | Kind::SynAck => 0,
@@ -158,12 +157,12 @@ fn sequence(header: &Header) -> u32 {
     }
 }
 
-/// The sequence number of an offset in the stream.
+/// Returns the sequence number of an offset in the stream.
 fn stream(offset: u64) -> u32 {
     offset.wrapping_add(1) as u32
 }
 
-/// Source and destination port of a packet from `from`.
+/// Returns the source and destination port of a packet from `from`.
 fn ports(flow: &FlowSpec, from: HostId) -> (u16, u16) {
     let FlowId(id) = flow.id;
     let sender = 49_152 + (id % 16_384) as u16;

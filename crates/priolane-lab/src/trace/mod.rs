@@ -1,19 +1,19 @@
-//! One flow's life: which run is meant, what happened to the flow there, and the files that tell it.
+//! Traces one flow: selects the run, repeats it with a tracer, and writes the trace files.
 //!
 //! ```text
 //! DIR/trace-<flow>.parquet         one row per packet of the flow and hop
-//! DIR/trace-<flow>-state.parquet   what its sender knew: one row per instant and metric
-//! DIR/trace-<flow>.pcap            its packets as they pass one point of the network
+//! DIR/trace-<flow>-state.parquet   its sender's state: one row per instant and metric
+//! DIR/trace-<flow>.pcap            its packets at the capture point
 //! ```
 //!
-//! The run is the untraced one again, on the wheel engine: it has the same digest, which the answer states.
+//! The run is repeated on the wheel engine and has the same digest as without a trace; the report contains the digest.
 
 mod capture;
 mod choice;
 mod files;
 mod frame;
-mod life;
 mod table;
+mod traced_flow;
 
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,8 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 pub use choice::Request;
-pub use life::Flow;
-use life::Life;
+pub use traced_flow::Flow;
+use traced_flow::TracedFlow;
 
 use crate::execute::{self, Failure, OnProgress};
 use crate::plan::{self, Options, ResolvedRun, Run};
@@ -34,10 +34,10 @@ use priolane_results::digest;
 use priolane_results::ports::port_names;
 use priolane_results::rows::{Rows, canonical};
 
-/// What a trace found, and where it put it.
+/// The result of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The id of the run.
+    /// Id of the run.
     pub run: String,
     /// Its scheme.
     pub scheme: String,
@@ -45,49 +45,49 @@ pub struct Report {
     pub point: Map<String, Json>,
     /// Its seed.
     pub seed: u64,
-    /// The digest of its tables: that of the same run without a trace.
+    /// Digest of its tables, equal to that of the same run without a trace.
     pub digest: String,
-    /// When it stopped.
+    /// Time at which it stopped.
     pub stopped_at_ps: u64,
     /// The flow.
     pub flow: Flow,
-    /// What was seen of it.
+    /// Counts of traced packets and hops.
     pub seen: Counts,
     /// The port at which packets were captured.
     pub at: String,
-    /// The files written: rows of hops, rows of state, capture.
+    /// The files written: hops, state, capture.
     pub files: [PathBuf; 3],
 }
 
-/// How much was seen of a flow.
+/// Counts of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Packets made by either end.
+    /// Packets created by either end.
     pub packets: usize,
-    /// Those that repeat what was sent before.
+    /// Retransmissions among them.
     pub again: usize,
     /// Their hops.
     pub hops: usize,
-    /// Hops that ended for want of room.
+    /// Hops on which the packet was dropped at a full queue.
     pub dropped: usize,
-    /// Hops that ended as the packet, a token, waited too long.
+    /// Hops on which the packet, a token, expired.
     pub expired: usize,
     /// Hops on which the link lost the packet.
     pub lost: usize,
     /// Hops on which the port set the congestion mark.
     pub marked: usize,
-    /// Readings of the sender's state.
+    /// Samples of the sender's state.
     pub readings: usize,
     /// Packets captured.
     pub captured: usize,
 }
 
-/// Traces a flow of the experiment file at `path` and writes what it finds below `dir`.
+/// Traces a flow of the experiment file at `path` and writes the trace files below `dir`.
 ///
 /// # Errors
-/// [`Failure::Input`] before anything is run if the experiment is wrong, several runs are meant, or the flow or
+/// Returns [`Failure::Input`], before anything is run, if the experiment is invalid, several runs match, or the flow or
 /// the port does not exist; [`Failure::Violation`] and [`Failure::Interrupted`] before anything is written;
-/// [`Failure::Store`] if a file cannot be written, and then none is.
+/// [`Failure::Store`] if a file cannot be written, in which case none is.
 pub fn trace(
     path: &Path,
     options: &Options,
@@ -101,11 +101,11 @@ pub fn trace(
     let ports = port_names(&built.scenario.topology);
     let at = capture_point(run, &built, &ports, request)?;
     let (outcome, trace) = priolane_sim::run_traced(&built.scenario, FlowId(request.flow), progress)?;
-    let life = Life { run, built: &built, ports: &ports, flow: FlowId(request.flow), trace: &trace };
+    let life = TracedFlow { run, built: &built, ports: &ports, flow: FlowId(request.flow), trace: &trace };
     life.keep(outcome, at, dir)
 }
 
-/// The link at whose near end packets are captured, if the flow and the port named exist.
+/// Returns the link at whose near end packets are captured, if the given flow and port exist.
 fn capture_point(
     run: &Run,
     built: &ResolvedRun,
@@ -117,7 +117,7 @@ fn capture_point(
     let Some(flow) = flows.get(request.flow as usize) else {
         let what = format!("the run has no flow {}", request.flow);
         let fix = match flows.len() {
-            0 => "it has none at all: a longer run, or more load".to_owned(),
+            0 => "a longer run or a higher load: the run has no flows".to_owned(),
             n => format!("a flow from 0 to {}", n - 1),
         };
         return Err(InputError::new(file, None, "--flow", what, fix));
@@ -128,18 +128,18 @@ fn capture_point(
     named.ok_or_else(|| {
         let path = topology.path(flow.src, flow.dst, flow.entropy);
         let on_path: Vec<&str> = path.iter().map(|link| ports[link.index()].as_str()).collect();
-        let fix = format!("a port of its path, {}, or any other of the network", on_path.join(", "));
+        let fix = format!("a port of its path ({}), or another port of the network", on_path.join(", "));
         InputError::new(file, None, "--at", format!("the network has no port {name:?}"), fix)
     })
 }
 
-impl Life<'_> {
-    /// Checks the run as any run is checked, and writes the files.
+impl TracedFlow<'_> {
+    /// Checks the run like any other run, and writes the files.
     fn keep(&self, mut outcome: Outcome, at: LinkId, dir: &Path) -> Result<Report, Failure> {
         canonical(&mut outcome);
         let flow = self.flow_report(&outcome);
-        let realized = self.built.realized(&mut outcome);
-        let source = execute::source(&realized);
+        let with_actual_starts = self.built.with_actual_starts(&mut outcome);
+        let source = execute::source(&with_actual_starts);
         execute::check(&source, &outcome)?;
         let digest = digest::of_rows(&Rows::new(source, &outcome));
         let captured = capture::captured(&self.built.scenario, self.trace, at);

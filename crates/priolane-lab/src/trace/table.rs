@@ -1,4 +1,4 @@
-//! The rows of a trace: one per packet and hop, one per reading of the sender's state.
+//! The rows of a trace: one per packet and hop, and one per sample of the sender's state.
 
 use std::collections::BTreeMap;
 
@@ -11,62 +11,65 @@ row! {
     /// A row of a trace: a packet at a port.
     pub(super) struct HopRow<'a> {
         packet: u32, "1",
-            "number of the packet, in the order in which the hosts' transports made them";
+            "number of the packet, in the order in which the transports of the hosts created them";
         hop: u8, "1",
-            "number of the port on the packet's way, 0 at the host that sends it";
+            "number of the port on the path of the packet; 0 at the sending host";
         kind: &'a str, "", "data, ack, syn, syn_ack, credit, probe or signal";
-        src: u32, "1", "the host that sent the packet";
-        dst: u32, "1", "the host it goes to";
+        src: u32, "1", "host that sent the packet";
+        dst: u32, "1", "destination host";
         offset: u64, "B",
-            "offset of its payload in the flow's stream; of an ack: first byte not yet received";
-        payload: u32, "B", "its payload";
+            "offset of its payload in the stream of the flow; for an ack, the first byte not yet received";
+        payload: u32, "B", "payload bytes";
         wire: u32, "B",
-            "what it takes on a link, with every header, padding and gap";
+            "bytes on a link, including all headers, padding and gap";
         again: bool, "",
-            "whether any of its payload, or a packet of its kind in the handshake, was sent before";
-        made_ps: u64, "ps", "when the sending host's transport made it";
-        port: &'a str, "", "the port of this hop, named as in ports.parquet";
-        link: u32, "1", "the link that leaves the port, its number in the topology";
-        class: u8, "1", "its class on the wire, 0 is served first";
-        host_level: u8, "1", "its level inside the sending host, 0 is served first";
+            "whether it is a retransmission: any of its payload, or the same packet of the handshake, was \
+             sent before";
+        made_ps: u64, "ps", "when the transport of the sending host created it";
+        port: &'a str, "", "port of this hop, named as in ports.parquet";
+        link: u32, "1", "number of the port's link in the topology";
+        class: u8, "1", "class on the wire; 0 is served first";
+        host_level: u8, "1", "level inside the sending host; 0 is served first";
         queue: u8, "1",
-            "the queue of the port that its class goes to; at a host, its level";
-        queued_ps: u64, "ps", "when it came to the port";
+            "queue of the port for its class; at a host, its level";
+        queued_ps: u64, "ps", "when it arrived at the port";
         ahead_packets: u32, "1",
-            "packets it found waiting in the port, the one on the line not counted";
+            "packets in the queue of the port at its arrival, without the packet in transmission";
         ahead_bytes: u64, "B",
-            "bytes it found waiting in the port, on the wire, the packet on the line not counted";
+            "bytes on the wire in the queue of the port at its arrival, without the packet in transmission";
         start_ps: Option<u64>, "ps", "when its first bit was sent; null if it was not";
         end_ps: Option<u64>, "ps",
-            "when its last bit was sent and the line was free again; null if it was not sent";
+            "when its last bit was sent and the link was free again; null if it was not sent";
         arrived_ps: Option<u64>, "ps",
             "when its last bit arrived at the other end of the link; null if it did not";
-        ecn: bool, "", "whether its sender understands marks";
+        ecn: bool, "", "whether its sender supports ECN marks";
         congested: bool, "", "whether it left the port with the congestion mark";
         marked: bool, "", "whether this port set the congestion mark";
-        echo: bool, "", "of an ack: whether it tells the sender of a mark";
+        echo: bool, "", "for an ack, whether it echoes a mark to the sender";
         fate: &'a str, "",
             "arrived, dropped, lost; sent (on the link) or waiting (in the port) at the end of the run";
         reason: Option<&'a str>, "",
-            "why it came no further: no room in the port, random loss of the link, end of the run; null if it did";
+            "why it did not reach the next node: no room in the port, random loss of the link, end of the \
+             run; null if it did";
         delivered_ps: Option<u64>, "ps",
-            "when the receiving host's transport was given it, its processing included; null if it was not";
+            "when it was delivered to the transport of the receiving host, after processing; null if it was \
+             not";
     }
 }
 
 row! {
-    /// A reading of the state of the flow's sender.
+    /// A sample of the state of the flow's sender.
     pub(super) struct StateRow<'a> {
-        t_ps: u64, "ps", "instant of the reading, since the start of the run";
+        t_ps: u64, "ps", "time of the reading, since the start of the run";
         metric: &'a str, "",
-            "what the flow's sender knew, the unit in the name: acked_bytes, cwnd_bytes, in_flight_bytes, srtt_ps, \
-             rto_ps, ssthresh_bytes, alpha (1), as far as its transport has it";
+            "state variable of the flow's sender, with the unit in its name: acked_bytes, cwnd_bytes, \
+             in_flight_bytes, srtt_ps, rto_ps, ssthresh_bytes, alpha (1), if its transport has it";
         value: f64, "see metric",
-            "the reading: after each packet from the receiver, and whenever it had changed";
+            "value of the reading: after each packet from the receiver, and after each change";
     }
 }
 
-/// The rows of hops, by packet and hop; `about` goes into the schema's metadata.
+/// Returns the rows of hops, by packet and hop; `about` goes into the schema's metadata.
 pub(super) fn hops(trace: &Trace, ports: &[String], about: &BTreeMap<String, String>) -> RecordBatch {
     let mut rows: Vec<HopRow> = Vec::with_capacity(trace.hops.len());
     let mut taken = vec![0u8; trace.packets.len()];
@@ -80,14 +83,14 @@ pub(super) fn hops(trace: &Trace, ports: &[String], about: &BTreeMap<String, Str
     column::batch(&rows, about.clone())
 }
 
-/// The rows of state, in order of time.
+/// Returns the rows of state, in order of time.
 pub(super) fn state(trace: &Trace, about: &BTreeMap<String, String>) -> RecordBatch {
     let row =
         |reading: &Reading| StateRow { t_ps: reading.at.0, metric: reading.metric, value: reading.value };
     column::batch(&trace.state.iter().map(row).collect::<Vec<_>>(), about.clone())
 }
 
-/// The row of a packet's hop, less its place on the packet's way and its port.
+/// Returns the row of a packet's hop, without its hop number and port.
 fn hop_row(packet: &TracedPacket, hop: &Hop) -> HopRow<'static> {
     let (header, service) = (packet.header, hop.fate.service());
     let (fate, reason) = fate(&hop.fate);
@@ -136,7 +139,7 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// A fate and its reason.
+/// Returns the name and reason of a fate.
 fn fate(fate: &Fate) -> (&'static str, Option<&'static str>) {
     match fate {
         Fate::Arrived { .. } => ("arrived", None),

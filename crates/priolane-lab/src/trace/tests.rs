@@ -80,7 +80,7 @@ fn flow(flow: u32) -> Request {
     Request { flow, seed: Some(1), point, at: None }
 }
 
-/// The named columns of a table, row by row, as text, and its last batch.
+/// Returns the named columns of a table, row by row, as text, and its last batch.
 fn read(path: &Path, columns: &[&str]) -> (Vec<String>, RecordBatch) {
     let mut rows = Vec::new();
     let mut last = None;
@@ -109,8 +109,8 @@ fn three_packets_in_rows() {
     let columns = ["kind", "hop", "port", "class", "queued_ps", "start_ps", "end_ps", "arrived_ps", "fate"];
     let (rows, batch) = read(&report.files[0], &columns);
     let schema = batch.schema();
-    // 800 ps/B: 1538 B are 1,230,400 ps, 178 B 142,400 ps; 1 us a link. The scheme's host queue takes all three at
-    // once; at the switch the short one waits for the one before it.
+    // 800 ps/B: 1538 B take 1,230,400 ps, 178 B take 142,400 ps; 1 us per link. The host queue takes all three packets
+    // at once; at the switch, the short one waits for the previous one.
     assert_eq!(
         &rows[..6],
         [
@@ -141,8 +141,8 @@ fn three_packets_in_the_capture_byte_by_byte() {
     let report = bench.trace(&only("dctcp", &[]), &flow(0)).unwrap();
     assert_eq!(report.at, "h0->s0");
     let packets = capture(&report);
-    // Out when they are sent, in when they have arrived: an ACK leaves when its packet arrives, and takes
-    // 2 x (67,200 + 1,000,000) ps. Nanoseconds, rounded down.
+    // Outgoing packets are recorded when they are sent, incoming ones when they have arrived. An ACK leaves when its
+    // packet arrives, and takes 2 x (67,200 + 1,000,000) ps. Times are rounded down to nanoseconds.
     let times: Vec<u64> = packets.iter().map(|p| p.ns).collect();
     assert_eq!(times, [5_000, 6_230, 7_460, 11_595, 12_825, 12_968]);
     let numbers: Vec<(u32, u32, u16)> = packets.iter().map(|p| (p.seq, p.ack, p.payload)).collect();
@@ -150,7 +150,7 @@ fn three_packets_in_the_capture_byte_by_byte() {
         numbers,
         [(1, 1, 1460), (1461, 1, 1460), (2921, 1, 100), (1, 1461, 0), (1, 2921, 0), (1, 3021, 0)]
     );
-    // On the link 14 B Ethernet, 20 B IPv4, 20 B TCP and the payload; at least 60 B; of these 96 are kept.
+    // On the link: 14 B Ethernet, 20 B IPv4, 20 B TCP and the payload; at least 60 B. At most 96 B are captured.
     let lengths: Vec<(u32, usize)> = packets.iter().map(|p| (p.length, p.kept)).collect();
     assert_eq!(lengths, [(1514, 96), (1514, 96), (154, 96), (60, 60), (60, 60), (60, 60)]);
     for (i, packet) in packets.iter().enumerate() {
@@ -164,7 +164,7 @@ fn three_packets_in_the_capture_byte_by_byte() {
         // Data is ECN-capable, ECT(0); ACKs are not.
         assert_eq!(packet.ecn, if out { 2 } else { 0 });
     }
-    // ACK is set everywhere, PSH (8) on the last.
+    // ACK is always set, PSH (8) on the last packet.
     let flags: Vec<u8> = packets.iter().map(|p| p.flags).collect();
     assert_eq!(flags, [0x10, 0x10, 0x18, 0x10, 0x10, 0x10]);
 }
@@ -183,7 +183,7 @@ fn another_point_sees_other_times_and_hops() {
     let bench = Bench::new();
     let request = Request { at: Some("s0->h1".to_owned()), ..flow(0) };
     let packets = capture(&bench.trace(&only("dctcp", &[]), &request).unwrap());
-    // Data goes out of the switch (TTL 63), ACKs come in from host 1 (TTL 64) after 67,200 + 1,000,000 ps.
+    // Data leaves the switch (TTL 63); ACKs arrive from host 1 (TTL 64) after 67,200 + 1,000,000 ps.
     let seen: Vec<(u64, u8)> = packets.iter().map(|p| (p.ns, p.ttl)).collect();
     assert_eq!(seen, [(7_230, 63), (8_460, 63), (9_691, 63), (10_528, 64), (11_758, 64), (11_900, 64)]);
 }
@@ -212,7 +212,7 @@ fn a_loss_shows_and_so_do_selective_acks_and_the_retransmission() {
     let sacks: Vec<&Packet> = packets.iter().filter(|p| !p.sack.is_empty()).collect();
     assert!(sacks.len() > 3);
     for packet in sacks {
-        // 14 + 20 + 20 and two no-operations, kind, length, 8 B a block: longer than the 60 B of another ACK.
+        // 14 + 20 + 20 and two no-operations, kind, length, 8 B per block: longer than the 60 B of other ACKs.
         let blocks = packet.sack.len() as u32;
         assert_eq!(packet.length, (14 + 20 + 20 + 4 + 8 * blocks).max(60));
         assert!(packet.sack.iter().all(|&(start, end)| packet.ack < start && start < end), "{packet:?}");
@@ -222,7 +222,7 @@ fn a_loss_shows_and_so_do_selective_acks_and_the_retransmission() {
 #[test]
 fn marks_come_as_ce_and_go_back_as_ece() {
     let bench = Bench::new();
-    // The port to host 1 carries two flows: it fills to the mark.
+    // The port to host 1 carries two flows, so its queue reaches the marking threshold.
     let sets = [("scheme.dctcp.port.ecn", "{ per = \"port\", at = { \"10Gbps\" = \"5pkt\" } }")];
     let at_host = Request { at: Some("s0->h1".to_owned()), ..flow(1) };
     let report = bench.trace(&only("dctcp", &sets), &at_host).unwrap();
@@ -243,7 +243,8 @@ fn headers_with_room_for_options_keep_their_length() {
     let sets = [("frame", frame), ("topology.host_link.loss", "0.02")];
     let report = bench.trace(&only("newreno", &sets), &flow(1)).unwrap();
     let packets = capture(&report);
-    // SYN: 14 + 56. Data: 1448 B and 14 + 52. ACK: 14 + 52, one block included (4 + 8 = 12 B), two are 8 B more.
+    // SYN: 14 + 56. Data: 1448 B and 14 + 52. ACK: 14 + 52, including one block (4 + 8 = 12 B); a second block adds 8
+    // B.
     assert_eq!((packets[0].length, packets[0].payload), (70, 0));
     assert!(packets.iter().filter(|p| p.payload == 1448).all(|p| p.length == 1514));
     let length = |blocks: usize| {
@@ -286,17 +287,14 @@ fn the_same_trace_is_the_same_bytes() {
 fn several_runs_are_one_message_that_says_what_to_add() {
     let bench = Bench::new();
     let error = bench.refused(&Options::default(), &Request::default());
-    assert_eq!(error.what, "8 runs could be meant");
+    assert_eq!(error.what, "8 runs match");
     assert_eq!(
         error.fix,
-        "add --scheme dctcp|newreno and --seed K (from 1 to 2) and --point topology.host_link.delay=1us|5us"
+        "Add --scheme dctcp|newreno and --seed K (from 1 to 2) and --point topology.host_link.delay=1us|5us"
     );
     let error =
         bench.refused(&only("newreno", &[("topology.host_link.delay", "\"1us\"")]), &Request::default());
-    assert_eq!(
-        (error.what.as_str(), error.fix.as_str()),
-        ("2 runs could be meant", "add --seed K (from 1 to 2)")
-    );
+    assert_eq!((error.what.as_str(), error.fix.as_str()), ("2 runs match", "Add --seed K (from 1 to 2)"));
 }
 
 #[test]
@@ -309,7 +307,7 @@ fn what_does_not_exist_is_refused_before_anything_runs() {
     assert_eq!(with(Request { seed: Some(3), ..flow(0) }).key, "--seed");
     assert_eq!(with(Request { seed: Some(0), ..flow(0) }).key, "--seed");
     let error = with(Request { at: Some("s0->h9".into()), ..flow(0) });
-    assert_eq!(error.fix, "a port of its path, h0->s0, s0->h1, or any other of the network");
+    assert_eq!(error.fix, "a port of its path (h0->s0, s0->h1), or another port of the network");
     let point = |key: &str, value: &str| Request { point: vec![(key.into(), value.into())], ..flow(0) };
     assert_eq!(with(point("seeds", "1")).what, "\"seeds\" is not swept");
     assert_eq!(with(point("topology.host_link.delay", "2us")).fix, "one of 1us, 5us");
@@ -319,7 +317,7 @@ fn what_does_not_exist_is_refused_before_anything_runs() {
 #[test]
 fn a_stopped_trace_leaves_nothing_and_a_whole_one_no_temporary() {
     let bench = Bench::new();
-    // 69,000 packets: enough that the engine asks whether to go on.
+    // 69,000 packets: enough for the engine to report progress.
     fs::write(bench.0.path().join("flows.csv"), "start_ns,src,dst,bytes\n0,0,1,100000000\n").unwrap();
     let stop = &mut |_| ControlFlow::Break(());
     let one = [("time.flows", "1"), ("scheme.dctcp.port.queues", "1")];

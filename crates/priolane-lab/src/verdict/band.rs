@@ -1,35 +1,35 @@
-//! The values that a claim allows.
+//! The range of values that a claim allows.
 
 use std::ops::Bound;
 
 use crate::experiment::OpenRange;
 
-/// The values that a claim allows.
+/// The range of values that a claim allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// Its lower end.
+    /// Lower end.
     pub low: Bound<f64>,
-    /// Its upper end.
+    /// Upper end.
     pub high: Bound<f64>,
 }
 
 impl Band {
-    /// From `low` to `high`, both included.
+    /// Returns the band from `low` to `high`, both included.
     pub fn closed(low: f64, high: f64) -> Self {
         Self { low: Bound::Included(low), high: Bound::Included(high) }
     }
 
-    /// Whether all values from `from` to `to` lie in it.
+    /// Whether all values from `from` to `to` lie in the band.
     pub fn holds(&self, (from, to): (f64, f64)) -> bool {
         self.is_beyond_low(from) && self.is_beyond_high(to)
     }
 
-    /// Whether no value from `from` to `to` lies in it.
+    /// Whether no value from `from` to `to` lies in the band.
     pub fn misses(&self, (from, to): (f64, f64)) -> bool {
         !self.is_beyond_low(to) || !self.is_beyond_high(from)
     }
 
-    /// Its finite ends.
+    /// Returns its finite ends.
     pub fn ends(&self) -> impl Iterator<Item = f64> {
         [self.low, self.high].into_iter().filter_map(|end| match end {
             Bound::Included(x) | Bound::Excluded(x) => Some(x),

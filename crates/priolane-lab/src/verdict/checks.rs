@@ -1,4 +1,4 @@
-//! What a reader should know of the runs before trusting what is made of them.
+//! Self-checks of the runs, shown to the reader of a report.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use priolane_results::summary::Summary;
 /// One line of the self-check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What is checked.
+    /// Name of the check.
     pub name: &'static str,
-    /// How it stands.
+    /// Its state.
     pub state: State,
-    /// In words, with numbers.
+    /// Explanation, with numbers.
     pub says: String,
 }
 
-/// How a check stands.
+/// The state of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Nothing to see.
+    /// Passed.
     Ok,
-    /// Nobody looked.
+    /// Not checked.
     Open,
-    /// Check this before you trust the results.
+    /// The reader should look at it before trusting the results.
     Warn,
-    /// The results are wrong or not whole.
+    /// The results are wrong or incomplete.
     Fail,
 }
 
-/// All checks, over the runs that are there.
+/// Returns all checks over the available runs.
 pub(super) fn all(grid: &Grid) -> Vec<Check> {
     let records: Vec<&RunRecord> = grid.records.iter().flatten().collect();
     let mut checks = vec![completeness(grid, records.len())];
@@ -52,7 +52,7 @@ pub(super) fn all(grid: &Grid) -> Vec<Check> {
 fn completeness(grid: &Grid, there: usize) -> Check {
     let runs = grid.plan.runs.len();
     let state = if there == runs { State::Ok } else { State::Fail };
-    Check { name: "runs", state, says: format!("{there} of {runs} runs are there and whole") }
+    Check { name: "runs", state, says: format!("{there} of {runs} runs are present and complete") }
 }
 
 fn conservation(records: &[&RunRecord]) -> Check {
@@ -63,7 +63,7 @@ fn conservation(records: &[&RunRecord]) -> Check {
         .collect();
     let (state, says) = if leaks.is_empty() {
         let says =
-            "packets and bytes made = delivered + dropped + lost + resident, for every class of every run";
+            "packets and bytes created = delivered + dropped + lost + resident, for every class of every run";
         (State::Ok, says.to_owned())
     } else {
         (State::Fail, format!("packets or bytes are not conserved in {}", leaks.join(", ")))
@@ -74,10 +74,13 @@ fn conservation(records: &[&RunRecord]) -> Check {
 fn engines(grid: &Grid, records: &[&RunRecord]) -> Check {
     let verified = records.iter().filter(|record| grid.is_verified(record)).count();
     let (state, says) = if verified == 0 {
-        (State::Open, "no run was run on both engines: --verify does".to_owned())
+        (State::Open, "no run was executed on both engines; --verify does so".to_owned())
     } else {
         let of = records.len();
-        (State::Ok, format!("{verified} of {of} runs were run on both engines, which agreed in every row"))
+        (
+            State::Ok,
+            format!("{verified} of {of} runs were executed on both engines, which agreed in every row"),
+        )
     };
     Check { name: "engines", state, says }
 }
@@ -95,25 +98,28 @@ fn unfinished(records: &[&RunRecord]) -> Check {
         .filter(|(_, (unfinished, _))| *unfinished > 0)
         .map(|(scheme, (unfinished, flows))| format!("{scheme} {unfinished} of {flows}"))
         .collect();
-    // A run whose flows are all without end is measured by their rates.
+    // A run with only long-lived flows is measured by their rates.
     let finite: Vec<&RunRecord> = records.iter().filter(|record| record.rates.is_none()).copied().collect();
     let empty = by_run(&finite).filter(|all| all.flows == 0).count();
     let (state, says) = if empty > 0 {
-        (State::Warn, format!("{empty} of {} runs measured no flow: measure longer", records.len()))
+        (State::Warn, format!("{empty} of {} runs measured no flow: use a longer measurement", records.len()))
     } else if left.is_empty() {
         (State::Ok, "all measured flows finished".to_owned())
     } else {
-        (State::Warn, format!("measured flows unfinished, and in no mean: {}", left.join(", ")))
+        (
+            State::Warn,
+            format!("some measured flows are unfinished and excluded from means: {}", left.join(", ")),
+        )
     };
     Check { name: "unfinished", state, says }
 }
 
-/// What all measured flows of each run add up to.
+/// Returns the summary of all measured flows of each run.
 fn by_run<'a>(records: &[&'a RunRecord]) -> impl Iterator<Item = &'a Summary> {
     records.iter().filter_map(|record| record.summary.get(ALL))
 }
 
-/// Asked and offered load, one line per asked load.
+/// Compares requested and offered load, one line per requested load.
 fn load(records: &[&RunRecord]) -> Vec<Check> {
     let mut by_asked: BTreeMap<u64, Vec<&RunRecord>> = BTreeMap::new();
     for record in records {
@@ -127,11 +133,12 @@ fn load(records: &[&RunRecord]) -> Vec<Check> {
         let core = range(records.iter().filter_map(|r| r.load.offered_core));
         let near = |x: f64| (x - asked).abs() <= LOAD_TOLERANCE * asked;
         let near = |range: Option<(f64, f64)>| range.is_some_and(|(low, high)| near(low) && near(high));
-        // As the group asks for it, where the record says so.
+        // Measured as the group requests it, if recorded.
         let demands = || records.iter().flat_map(|r| &r.load.demands).map(|demand| demand.offered);
         let ok = if demands().next().is_some() { near(range(demands())) } else { near(host) || near(core) };
         let state = if ok { State::Ok } else { State::Warn };
-        let says = format!("asked {asked:.3}, offered to hosts {}, to the core {}", show(host), show(core));
+        let says =
+            format!("requested {asked:.3}, offered to hosts {}, to the core {}", show(host), show(core));
         Check { name: "load", state, says }
     };
     by_asked.into_iter().map(line).collect()
@@ -152,7 +159,7 @@ fn show(range: Option<(f64, f64)>) -> String {
     }
 }
 
-/// "Are my priorities honoured?", by scheme.
+/// Counts priority inversions by scheme.
 fn priorities(records: &[&RunRecord]) -> Check {
     let mut by_scheme: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for record in records {
@@ -173,10 +180,17 @@ fn priorities(records: &[&RunRecord]) -> Check {
     let (state, says) = if broken.is_empty() {
         (
             State::Ok,
-            "no packet was served while a packet of a better class waited in the same port".to_owned(),
+            "no packet was served while a packet of a higher-priority class was queued in the same port"
+                .to_owned(),
         )
     } else {
-        (State::Warn, format!("served while a packet of a better class waited: {}", broken.join(", ")))
+        (
+            State::Warn,
+            format!(
+                "packets were served while a packet of a higher-priority class was queued: {}",
+                broken.join(", ")
+            ),
+        )
     };
     Check { name: "priorities", state, says }
 }

@@ -1,9 +1,9 @@
-//! Claims judged point by point.
+//! Evaluates claims at each sweep point.
 
 use serde_json::{Map, Value};
 
 use super::decision::Decision;
-use super::grid::{Gap, Grid, Point, same, show, value_of};
+use super::grid::{Grid, MissingValue, Point, same, show, value_of};
 use super::load;
 use super::report::{ClaimReport, ComparisonReport, Measured, PointReport};
 use super::rules::{self, BySeed, Comparison, Published};
@@ -12,7 +12,7 @@ use crate::metrics::interval::Interval;
 use crate::metrics::metric::{Scale, Unit};
 use crate::metrics::path::MetricPath;
 
-/// The reports of all claims, and what to check before trusting them.
+/// Returns the reports of all claims, and warnings.
 pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
     let mut warnings = Vec::new();
     let claims = grid.plan.experiment.claims.iter().map(|claim| judge(grid, claim, &mut warnings)).collect();
@@ -33,11 +33,11 @@ fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport 
     ClaimReport::new(claim, points)
 }
 
-/// What a claim reads: a metric at its point, or at another.
+/// A metric that a claim refers to, at the claim's point or another one.
 #[derive(Clone, Debug)]
 struct MetricRef {
     path: MetricPath,
-    /// Keys that are at other values than at the claim's point.
+    /// Keys whose values differ from those of the claim's point.
     at: Map<String, Value>,
 }
 
@@ -65,7 +65,7 @@ fn parse_all(test: &Test) -> Result<Vec<MetricRef>, String> {
     test.metrics().into_iter().map(reading).collect()
 }
 
-/// A metric at a point: what it is and its values by seed.
+/// A metric at a point, with its values by seed.
 type MetricSamples<'a> = (&'a MetricRef, BySeed);
 
 struct ClaimEvaluator<'a> {
@@ -93,11 +93,11 @@ impl ClaimEvaluator<'_> {
         let mut report = PointReport::at(as_map(&self.grid.points[point]));
         let mut complete = true;
         let mut evidence: Vec<MetricSamples> = Vec::new();
-        let mut off_load = load::miss(self.grid, point);
+        let mut off_load = load::load_deviation(self.grid, point);
         for reading in readings {
             let values = match self.grid.moved(point, &reading.at) {
                 Some(point) => {
-                    off_load = off_load.or_else(|| load::miss(self.grid, point));
+                    off_load = off_load.or_else(|| load::load_deviation(self.grid, point));
                     self.evidence(&reading.path, point, &mut complete)
                 }
                 None => {
@@ -116,7 +116,7 @@ impl ClaimEvaluator<'_> {
         report
     }
 
-    /// What the claim's verdict depends on at a point.
+    /// Returns the comparisons that determine the claim's verdict at a point.
     fn contrasts(&self, evidence: &[MetricSamples]) -> Vec<ComparisonReport> {
         match &self.claim.test {
             Test::Order(_) => {
@@ -131,7 +131,7 @@ impl ClaimEvaluator<'_> {
             Test::Bound { range, .. } => vec![one_or_ratio(
                 evidence,
                 |value| rules::bounded(value, *range),
-                |contrast| rules::bounded_ratio(contrast, *range),
+                |comparison| rules::bounded_ratio(comparison, *range),
             )],
             Test::Ratio { paper, within, over, .. } => {
                 let own = evidence[0].0.path.measure.metric.scale;
@@ -140,7 +140,7 @@ impl ClaimEvaluator<'_> {
                 vec![one_or_ratio(
                     evidence,
                     |value| published.judge(value),
-                    |contrast| published.judge_ratio(contrast),
+                    |comparison| published.judge_ratio(comparison),
                 )]
             }
             Test::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
@@ -148,7 +148,7 @@ impl ClaimEvaluator<'_> {
         }
     }
 
-    /// A trend along the points of one line.
+    /// Evaluates a trend along the points of one line.
     fn line(&mut self, path: &MetricPath, along: &str, line: &Line) -> PointReport {
         let mut report = PointReport::at(as_map(&line.fixed));
         let mut complete = true;
@@ -162,14 +162,14 @@ impl ClaimEvaluator<'_> {
         }
         let Test::Trend { goes, .. } = self.claim.test else { return report };
         if line.points.len() < 2 {
-            self.warn(&format!("fewer than two values of `{along}` in the sweep"));
+            self.warn(&format!("the sweep has fewer than two values of `{along}`"));
             complete = false;
         }
         let (slope, decision) = rules::trend(&values, goes);
         report.contrasts =
             vec![ComparisonReport::new(format!("slope of {path}"), (Unit::One, slope), decision)];
         if complete {
-            report.settle(line.points.iter().find_map(|&(_, point)| load::miss(self.grid, point)));
+            report.settle(line.points.iter().find_map(|&(_, point)| load::load_deviation(self.grid, point)));
         }
         report
     }
@@ -178,7 +178,7 @@ impl ClaimEvaluator<'_> {
         let (values, gaps) = self.grid.by_seed(path, point);
         for gap in &gaps {
             *complete = false;
-            if let Gap::Value(what) = gap {
+            if let MissingValue::Value(what) = gap {
                 self.warn(what);
             }
         }
@@ -193,14 +193,14 @@ impl ClaimEvaluator<'_> {
     }
 }
 
-/// A metric over the numbers of the same seeds from elsewhere.
+/// Compares a metric with reference values of the same seeds.
 fn agreement((reading, ours): &MetricSamples, theirs: &[f64], within: f64) -> ComparisonReport {
     let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
-    let contrast = rules::contrast(ours, &theirs);
-    report((reading, &"numbers stated by seed"), contrast, rules::agrees(contrast, within))
+    let comparison = rules::comparison(ours, &theirs);
+    report((reading, &"given values by seed"), comparison, rules::agrees(comparison, within))
 }
 
-/// One metric, judged by itself, or the ratio of two.
+/// Evaluates one metric, or the ratio of two.
 fn one_or_ratio(
     evidence: &[MetricSamples],
     of_one: impl Fn(&Interval) -> Decision,
@@ -215,33 +215,34 @@ fn one_or_ratio(
 }
 
 fn compare(a: &MetricSamples, b: &MetricSamples, judge: impl Fn(Comparison) -> Decision) -> ComparisonReport {
-    let contrast = rules::contrast(&a.1, &b.1);
-    report((a.0, &b.0), contrast, judge(contrast))
+    let comparison = rules::comparison(&a.1, &b.1);
+    report((a.0, &b.0), comparison, judge(comparison))
 }
 
-/// The report of a reading compared with something else.
+/// Reports the comparison of a metric with something else.
 fn report(
     (reading, other): (&MetricRef, &dyn std::fmt::Display),
-    contrast: Comparison,
+    comparison: Comparison,
     decision: Decision,
 ) -> ComparisonReport {
-    let (sign, unit, value) = match contrast {
+    let (sign, unit, value) = match comparison {
         Comparison::Ratio(ratio) => ("/", Unit::One, ratio),
         Comparison::Difference(difference) => ("-", reading.unit(), difference),
     };
     ComparisonReport::new(format!("{reading} {sign} {other}"), (unit, value), decision)
 }
 
-/// Points that differ in one sweep key only, in increasing order of it.
+/// Points that differ in one swept key only, in increasing order of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line {
     /// The other keys.
     pub fixed: Point,
-    /// Position along the key (its value if numeric at all points, else its place in the sweep), and point.
+    /// Position along the key (its value if numeric at all points, else its index in the sweep), and index of the
+    /// point.
     pub points: Vec<(f64, usize)>,
 }
 
-/// The lines along a sweep key through `points`.
+/// Groups `points` into lines along a swept key.
 pub(super) fn lines(grid: &Grid, points: &[usize], along: &str) -> Vec<Line> {
     let values: Vec<Option<&Value>> = points.iter().map(|&p| value_of(&grid.points[p], along)).collect();
     let numeric = values.iter().all(|v| v.is_some_and(Value::is_number));
@@ -266,7 +267,7 @@ pub(super) fn lines(grid: &Grid, points: &[usize], along: &str) -> Vec<Line> {
     lines
 }
 
-/// A point as a JSON object.
+/// Converts a point to a JSON object.
 pub(super) fn as_map(point: &Point) -> serde_json::Map<String, Value> {
     point.iter().cloned().collect()
 }

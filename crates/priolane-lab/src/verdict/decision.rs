@@ -1,9 +1,9 @@
-//! What an interval says of a band, why it may say nothing, and how many seeds would tell.
+//! Decides whether a confidence interval lies in a band and, if undecided, why and how many seeds would decide.
 //!
-//! The half width of an interval over n seeds is h = t(n - 1) s / sqrt(n). The number of seeds that would decide is
-//! the smallest n at which an interval of the same s around the same mean would lie within the band, or outside it:
-//! that is, at which h is no longer than the way from the mean to the nearest end of the band. For ratios all of this
-//! holds of logarithms.
+//! The half-width of an interval over n seeds is h = t(n - 1) s / sqrt(n). The number of seeds that would decide is the
+//! smallest n for which an interval of the same s around the same mean would lie entirely inside or outside the band,
+//! that is, h is at most the distance from the mean to the nearest end of the band. For ratios, all of this applies to
+//! logarithms.
 
 use std::fmt;
 
@@ -17,21 +17,21 @@ use crate::metrics::interval::{Interval, Z};
 use crate::metrics::student;
 use priolane_results::record::Demand;
 
-/// What became of a claim. Of several, the last in this order counts.
+/// The outcome of a claim. Of several outcomes, the last one in this order applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The whole interval lies within the band.
     Reproduced,
-    /// The interval lies partly within the band, there is no interval, or the offered load is off.
+    /// The interval lies partly within the band, there is no interval, or the offered load deviates.
     Undecided,
     /// Runs, or values in them, are missing.
     Incomplete,
-    /// Interval and band have no value in common.
+    /// Interval and band are disjoint.
     Contradicted,
 }
 
-/// On which side of no difference an interval lies, as a claim has it.
+/// The side of "no difference" on which an interval lies, relative to the claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -39,13 +39,13 @@ pub enum Direction {
     Agrees,
     /// The whole interval lies on the other side.
     Opposes,
-    /// It lies on both sides, there is no interval, or the claim has no direction.
+    /// It includes both sides, there is no interval, or the claim has no direction.
     #[default]
     None,
 }
 
 impl Direction {
-    /// Of a claim that `value` is above `tie`.
+    /// Returns the direction of the claim that `value` is above `tie`.
     pub fn above(value: &Interval, tie: f64) -> Self {
         match value.ends() {
             Some((low, _)) if low > tie => Self::Agrees,
@@ -54,7 +54,7 @@ impl Direction {
         }
     }
 
-    /// Of a claim that `value` is below `tie`.
+    /// Returns the direction of the claim that `value` is below `tie`.
     pub fn below(value: &Interval, tie: f64) -> Self {
         match Self::above(value, tie) {
             Self::Agrees => Self::Opposes,
@@ -63,7 +63,7 @@ impl Direction {
         }
     }
 
-    /// Of several parts of a claim: it agrees if all do, and opposes if one does.
+    /// Combines the directions of several parts of a claim: agrees if all do, and opposes if one does.
     pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut all = None;
         for part in parts {
@@ -77,23 +77,24 @@ impl Direction {
     }
 }
 
-/// Why a verdict is `undecided`. Of several reasons, the last in this order is reported.
+/// Why a verdict is `undecided`. Of several reasons, the last one in this order is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Undecided {
-    /// The interval reaches across an end of the band; about so many seeds would decide, or more than [`MAX_SEEDS`].
+    /// The interval contains an end of the band; with the approximate number of seeds that would decide, `None` if
+    /// above [`MAX_SEEDS`].
     Interval(Option<u32>),
-    /// The claim's own intervals decide it, but not among all claims of its figure; about so many seeds would, or more
-    /// than [`MAX_SEEDS`].
+    /// The claim is decided by its own intervals, but not when all claims of its figure are considered; with the
+    /// approximate number of seeds that would decide, `None` if above [`MAX_SEEDS`].
     Among(Option<u32>),
     /// The mean lies on an end of the band: no number of seeds decides.
     OnEdge,
-    /// The means along a trend go up and down.
+    /// The means along a trend are not monotone.
     NotMonotone,
-    /// There is one seed, and no interval.
+    /// There is only one seed, hence no interval.
     OneSeed,
     /// A value is not above 0, so that there is no ratio.
     NoRatio,
-    /// The offered load is not what was asked for.
+    /// The offered load deviates from the requested one.
     Load(Demand),
 }
 
@@ -110,7 +111,7 @@ impl Undecided {
         }
     }
 
-    /// The one that is told of two: of two intervals the one that needs more seeds.
+    /// Returns the reason to report: of two intervals, the one that needs more seeds.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let seeds = |seeds: Option<u32>| seeds.unwrap_or(u32::MAX);
@@ -146,7 +147,7 @@ impl fmt::Display for Undecided {
                 let what = "not decided among all claims of the figure";
                 write!(f, "{what}: more than {MAX_SEEDS} seeds would be needed")
             }
-            Self::OnEdge => f.write_str("the mean lies on the edge of the band"),
+            Self::OnEdge => f.write_str("the mean is on the edge of the band"),
             Self::NotMonotone => f.write_str("the means are not monotone"),
             Self::OneSeed => f.write_str("more than one seed is needed"),
             Self::NoRatio => f.write_str("a value is not above 0, so there is no ratio"),
@@ -156,13 +157,13 @@ impl fmt::Display for Undecided {
                     LoadOf::Core => "of the core",
                 };
                 let percent = LOAD_TOLERANCE * 100.0;
-                write!(f, "asked load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %")
+                write!(f, "requested load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %")
             }
         }
     }
 }
 
-/// As reports have it: `because`, in words, and the number of seeds where there is one.
+/// Serializes to `because`, an explanation, and the number of seeds if there is one.
 impl Serialize for Undecided {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -181,10 +182,10 @@ impl Serialize for Undecided {
     }
 }
 
-/// Largest relative deviation of the offered load from the asked one: ours, docs/assumptions.md#load-check.
+/// Maximum relative deviation of the offered load from the requested one; our choice, docs/assumptions.md#load-check.
 pub(super) const LOAD_TOLERANCE: f64 = 0.05;
 
-/// What is said of one comparison.
+/// The result of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
     /// The verdict.
@@ -193,33 +194,33 @@ pub struct Decision {
     pub direction: Direction,
     /// Why it is undecided, if it is.
     pub undecided: Option<Undecided>,
-    /// Where the mean lies, if there is an interval and the interval decides.
+    /// Distance of the mean from the band, if there is an interval and it decides.
     pub distance: Option<Distance>,
 }
 
 impl Decision {
-    /// Of a value on a linear scale.
+    /// Decides for a value on a linear scale.
     pub fn of(value: &Interval, band: Band) -> Self {
         Self::on(value, band, |x| x)
     }
 
-    /// Of a ratio, whose interval is that of its logarithm.
+    /// Decides for a ratio, whose interval is that of its logarithm.
     pub(crate) fn of_ratio(value: &Interval, band: Band) -> Self {
         Self::on(value, band, |x| if x > 0.0 { libm::log(x) } else { f64::NEG_INFINITY })
     }
 
-    /// Undecided for a reason that is no interval's.
+    /// Returns an undecided result for a reason other than the interval.
     pub(crate) fn undecided(why: Undecided) -> Self {
         Self { verdict: Verdict::Undecided, direction: Direction::None, undecided: Some(why), distance: None }
     }
 
-    /// With a direction.
+    /// Sets the direction.
     #[must_use]
     pub fn directed(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }
 
-    /// `scale` makes the interval symmetric about its mean.
+    /// Decides on a scale on which the interval is symmetric about its mean.
     fn on(value: &Interval, band: Band, scale: impl Fn(f64) -> f64) -> Self {
         let distance = Distance::of(value, band, &scale);
         let decided = |verdict| Self { verdict, direction: Direction::None, undecided: None, distance };
@@ -237,13 +238,13 @@ impl Decision {
     }
 }
 
-/// How many seeds would make an interval as narrow as `way`, where `half` is its half width with `n`.
+/// Returns the number of seeds at which the half-width is at most `way`, given the half-width `half` with `n` seeds.
 fn seeds(half: f64, n: u32, way: f64) -> Undecided {
     if way <= 0.0 {
         return Undecided::OnEdge;
     }
     let per_root = half * f64::from(n).sqrt() / student::quantile(f64::from(n - 1));
-    // t is above z, so fewer are too few.
+    // t is above z, so that fewer seeds do not suffice.
     let root = Z * per_root / way;
     let least = (root * root).ceil();
     if least > MAX_SEEDS as f64 {

@@ -1,18 +1,18 @@
-//! Warnings of several runs that differ in their numbers only, as one: `3 of 22 are late` and `7 of 22 are late` as
+//! Merges warnings of several runs that differ only in their numbers: `3 of 22 are late` and `7 of 22 are late` become
 //! `3 to 7 of 22 are late`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A text cut at its numbers.
+/// A text split at its numbers.
 #[derive(Debug, PartialEq)]
 struct Cut<'a> {
-    /// What stands before, between and behind them: one piece more than there are numbers.
+    /// The text before, between and after the numbers: one piece more than there are numbers.
     words: Vec<&'a str>,
     numbers: Vec<&'a str>,
 }
 
 impl<'a> Cut<'a> {
-    /// Digits within a name, such as those of `es8`, are no number.
+    /// Splits `text`. Digits within a name, such as those of `es8`, are not numbers.
     fn of(text: &'a str) -> Self {
         let (mut words, mut numbers, mut from) = (Vec::new(), Vec::new(), 0);
         let mut before = ' ';
@@ -34,7 +34,7 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// Bytes of the number at the start of `text`: digits, and points between digits.
+/// Returns the length of the number at the start of `text`: digits, and points between digits.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let inner = |at: usize| {
@@ -43,11 +43,11 @@ fn number_length(text: &str) -> usize {
     (0..bytes.len()).take_while(|&at| inner(at)).count()
 }
 
-/// Runs that say the same, numbers apart.
+/// Runs with the same warning, except for numbers.
 #[derive(Default)]
 struct WarningDeduplicator<'a> {
     runs: BTreeSet<usize>,
-    /// The least and the largest number at each place.
+    /// The minimum and maximum of each number.
     ends: Vec<[&'a str; 2]>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> WarningDeduplicator<'a> {
     }
 }
 
-/// The warnings, each with the run that says it, as few: by their words, each with how many of `runs` say so.
+/// Merges warnings, each given with the index of its run, and appends the number of affected `runs`.
 pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs: usize) -> Vec<String> {
     let line = |(words, alike): (Vec<&str>, WarningDeduplicator)| {
         format!("{} ({} of {runs} runs)", alike.text(&words), alike.runs.len())
@@ -84,7 +84,7 @@ pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs:
     by_words(warnings).into_iter().map(line).collect()
 }
 
-/// The warnings, which no run says, as few.
+/// Merges warnings that do not belong to runs.
 pub(super) fn fewer(warnings: &[String]) -> Vec<String> {
     let said = warnings.iter().map(String::as_str).enumerate();
     by_words(said).into_iter().map(|(words, alike)| alike.text(&words)).collect()

@@ -1,27 +1,27 @@
-//! How far a mean lies from the ends of a band, in standard errors, and how surprising that is.
+//! The distance of a mean from the ends of a band, in standard errors, with p values.
 
 use super::band::Band;
 use crate::experiment::MAX_SEEDS;
 use crate::metrics::interval::Interval;
 use crate::metrics::student;
 
-/// Where the mean of a comparison lies. Of a ratio, all of it is in logarithms.
+/// Position of a comparison's mean relative to a band. For ratios, all values are logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// Whether the mean is within the band.
     pub inside: bool,
-    /// From the mean to the nearest end of the band.
+    /// Distance from the mean to the nearest end of the band.
     way: f64,
     /// Standard error of the mean; 0 if all seeds agree.
     error: f64,
     /// Number of seeds, at least 2.
     n: u32,
-    /// Number of ends of the band, 1 or 2.
+    /// Number of finite ends of the band, 1 or 2.
     ends: u32,
 }
 
 impl Distance {
-    /// Of `value`, whose interval is symmetric after `scale`; `None` without an interval.
+    /// Computes the distance of `value`, whose interval is symmetric after `scale`; `None` without an interval.
     pub(super) fn of(value: &Interval, band: Band, scale: impl Fn(f64) -> f64) -> Option<Self> {
         let (mean, (_, high)) = (value.mean?, value.ends()?);
         let way = |end: f64| (scale(end) - scale(mean)).abs();
@@ -34,20 +34,20 @@ impl Distance {
         })
     }
 
-    /// p value of "the true value lies outside the band": the larger of the two one-sided tests (Schuirmann 1987), which
-    /// is that of the nearest end.
+    /// Returns the p value of the hypothesis that the true value lies outside the band: the larger of two one-sided
+    /// tests (TOST, Schuirmann 1987), which is that of the nearest end.
     pub fn if_outside(&self) -> f64 {
         if self.inside { self.tail() } else { 1.0 }
     }
 
-    /// p value of "the true value lies within the band": the nearest end's, times the number of ends that a mean can lie
-    /// beyond.
+    /// Returns the p value of the hypothesis that the true value lies within the band: that of the nearest end, times
+    /// the number of ends (Bonferroni).
     pub fn if_inside(&self) -> f64 {
         if self.inside { 1.0 } else { (f64::from(self.ends) * self.tail()).min(1.0) }
     }
 
-    /// How many seeds, more than there are, would bring the p value that this mean can make small down to `level`, with
-    /// the same mean and deviation; `None` above [`MAX_SEEDS`].
+    /// Returns the number of seeds, larger than the present one, at which the smaller p value would be at most `level`,
+    /// with the same mean and standard deviation; `None` above [`MAX_SEEDS`].
     pub fn seeds(&self, level: f64) -> Option<u32> {
         let narrow = |n: u32| {
             let error = self.error * (f64::from(self.n) / f64::from(n)).sqrt();
@@ -65,7 +65,7 @@ impl Distance {
         Some(enough)
     }
 
-    /// The probability that Student's T is above the way in standard errors.
+    /// Returns the probability that Student's T exceeds the distance in standard errors.
     fn tail(&self) -> f64 {
         if self.error == 0.0 {
             return 0.0;
@@ -87,11 +87,11 @@ mod tests {
 
     #[test]
     fn p_values_are_one_sided_tails() {
-        // t = 3 / 0.70711 = 4.2426: two-sided 0.013236, as paired differences have it.
+        // t = 3 / 0.70711 = 4.2426: two-sided 0.013236, as in the test of paired differences.
         let above = of(OpenRange::above(0.0).into());
         assert!((above.if_outside() - 0.013236 / 2.0).abs() < 1e-5, "{above:?}");
         assert_eq!(above.if_inside(), 1.0);
-        // The nearest end of two counts, 3 away.
+        // With two ends, the nearest one counts, at distance 3.
         let within = of(Band::closed(0.0, 100.0));
         assert_eq!(within.if_outside(), above.if_outside());
         let (below, beside) = (of(OpenRange::below(0.0).into()), of(Band::closed(-1.0, 0.0)));
@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn the_number_of_seeds_is_the_smallest_at_which_the_p_value_is_small() {
-        // s = 1.58114, 1 away: at 0.0025, t(29) = 3.038 gives 0.877, t(25) = 3.078 0.954, t(23) = 3.104 1.002.
+        // s = 1.58114, distance 1: at 0.0025, t(29) = 3.038 gives 0.877, t(25) = 3.078 0.954, t(23) = 3.104 1.002.
         let near = of(OpenRange::above(2.0).into());
         assert_eq!(near.seeds(0.0025), Some(25));
-        // Three ways to be wrong for one: t at 0.00125 for a band with two ends.
+        // A band with two ends needs more: t at 0.00125.
         assert!(of(Band::closed(-9.0, 2.0)).seeds(0.0025) > near.seeds(0.0025));
         assert_eq!(of(OpenRange::above(3.0).into()).seeds(0.025), None);
     }

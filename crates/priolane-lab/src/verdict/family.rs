@@ -1,39 +1,40 @@
-//! The claims of a figure, judged together.
+//! Evaluates all claims of a figure together (multiple testing).
 //!
-//! A claim that is judged by 95 % intervals alone is judged falsely with a probability of up to 5 %, and more if it is
-//! contradicted by any of many comparisons: of the claims of a figure, some would be. A figure has a verdict for each
-//! claim such that the probability of even one false `reproduced` or `contradicted` is at most 5 %, whatever depends
-//! on whatever. Both kinds of verdict are tests:
+//! A claim that is evaluated by its 95 % intervals alone gets a false verdict with a probability of up to 5 %, or more
+//! if any of many comparisons can contradict it. Among the claims of a figure, some verdicts would be false. Here the
+//! probability of even one false `reproduced` or `contradicted` in a figure (the family-wise error rate) is at most 5 %
+//! under any dependence. Both kinds of verdict are tests:
 //!
-//! - *reproduced* rejects "some comparison of the claim is outside its band". Its p value is the largest of the
-//!   comparisons' (intersection-union, Berger 1982), of each the larger of two one-sided ones (Schuirmann 1987).
-//! - *contradicted* rejects "all comparisons are within their bands". Its p value is the smallest of the comparisons'
+//! - *reproduced* rejects "some comparison of the claim is outside its band". Its p value is the maximum over the
+//!   comparisons (intersection-union, Berger 1982) of the larger of two one-sided p values (Schuirmann 1987).
+//! - *contradicted* rejects "all comparisons are within their bands". Its p value is the minimum over the comparisons
 //!   times their number (Bonferroni).
 //!
-//! The p values of each kind are corrected for the number of claims by Holm's method (1979), and have 2.5 % each. A claim
-//! without a p value counts as one with the p value 1. Where more seeds are added after looks at the verdicts, each of
-//! the looks that are planned has its share of the 2.5 % (Bonferroni), so that it does not matter when they end.
+//! The p values of each kind are adjusted for the number of claims by Holm's method (1979); each kind has a level of
+//! 2.5 %. A claim without a p value counts as one with p = 1. If seeds are added after looks at the verdicts, the 2.5 %
+//! are divided by the number of planned looks (Bonferroni), so that stopping early is allowed.
 
 use super::decision::{Undecided, Verdict};
 use super::distance::Distance;
 use super::report::{ClaimReport, PointReport};
 use crate::metrics::student::{LEVEL, holm};
 
-/// What the runs say of a claim, as p values.
+/// The evidence for a claim, as p values.
 struct Evidence {
-    /// Of "some comparison is outside its band".
+    /// p value of "some comparison is outside its band".
     reproduced: f64,
-    /// Of "all comparisons are within their bands".
+    /// p value of "all comparisons are within their bands".
     contradicted: f64,
 }
 
-/// Levels at which the claims that are undecided would be decided next.
+/// Levels at which the undecided claims would be decided next.
 struct Next {
     reproduced: f64,
     contradicted: f64,
 }
 
-/// Sets the verdicts of claims that have those of their own intervals; `looks` of them were planned, at least 1.
+/// Sets the verdicts of claims that already have those of their own intervals; `looks` is the number of planned looks,
+/// at least 1.
 pub(super) fn judge(claims: &mut [ClaimReport], looks: u32) {
     let level = (1.0 - LEVEL) / 2.0 / f64::from(looks.max(1));
     let evidence: Vec<Evidence> = claims.iter().map(Evidence::of).collect();
@@ -50,7 +51,7 @@ pub(super) fn judge(claims: &mut [ClaimReport], looks: u32) {
     }
 }
 
-/// The verdict of a claim with these corrected p values.
+/// Sets the verdict of a claim with these adjusted p values.
 fn settle(claim: &mut ClaimReport, (reproduced, contradicted): (f64, f64), level: f64) {
     let holds = match claim.alone {
         Verdict::Reproduced => reproduced <= level,
@@ -66,7 +67,7 @@ fn settle(claim: &mut ClaimReport, (reproduced, contradicted): (f64, f64), level
     };
 }
 
-/// Why a claim is undecided, with the number of seeds that would decide it among all.
+/// Returns why a claim is undecided, with the number of seeds that would decide it among all claims.
 fn reason(claim: &ClaimReport, next: &Next) -> Option<Undecided> {
     match claim.undecided {
         Some(Undecided::Interval(_)) => Some(Undecided::Interval(seeds(claim, next))),
@@ -75,7 +76,8 @@ fn reason(claim: &ClaimReport, next: &Next) -> Option<Undecided> {
     }
 }
 
-/// How many seeds would decide a claim: as contradicted if a mean lies outside its band, else as reproduced.
+/// Returns the number of seeds that would decide a claim: as contradicted if a mean lies outside its band, else as
+/// reproduced.
 fn seeds(claim: &ClaimReport, next: &Next) -> Option<u32> {
     let parts: Vec<Distance> = claim.points.iter().flat_map(distances).flatten().collect();
     let each = next.contradicted / parts.len() as f64;
@@ -99,8 +101,8 @@ impl Evidence {
     }
 }
 
-/// Where the means of a point's comparisons lie; `None` for those that decide nothing, such as all of a point whose runs
-/// are missing or whose load is off.
+/// Returns the distances of a point's comparisons; `None` for those that decide nothing, such as all comparisons of a
+/// point with missing runs or a deviating load.
 fn distances(point: &PointReport) -> impl Iterator<Item = Option<Distance>> {
     let off = matches!(point.undecided, Some(Undecided::Load(_)));
     let told = point.verdict != Verdict::Incomplete && !off;

@@ -1,4 +1,4 @@
-//! The runs of a plan that are there, by sweep point, scheme and seed, and metric values in them.
+//! The available runs of a plan by sweep point, scheme and seed, and metric values in them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,10 +21,10 @@ use priolane_results::rows::Table;
 use priolane_results::store::{RunId, Store};
 use priolane_results::tables;
 
-/// A sweep point: value by dotted key, in the order of the sweep.
+/// A sweep point: dotted keys and values, in the order of the sweep.
 pub(super) type Point = Vec<(String, Value)>;
 
-/// A plan and the records of those of its runs that are whole.
+/// A plan and the records of its complete runs.
 #[derive(Debug)]
 pub(super) struct Grid<'a> {
     /// The plan.
@@ -35,7 +35,7 @@ pub(super) struct Grid<'a> {
     pub seeds: Vec<u64>,
     /// Schemes, in the order of the plan.
     pub schemes: Vec<String>,
-    /// Per run of the plan: its record.
+    /// Record of each run of the plan, if complete.
     pub records: Vec<Option<RunRecord>>,
     store: Store,
     places: BTreeMap<(usize, String, u64), usize>,
@@ -43,15 +43,15 @@ pub(super) struct Grid<'a> {
 
 /// Why a metric has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Gap {
-    /// A run is not there.
+pub(super) enum MissingValue {
+    /// A run is missing.
     Run(String),
-    /// The run is there, but no flow gives a value, or the metric does not apply.
+    /// The run exists, but no flow contributes a value, or the metric does not apply.
     Value(String),
 }
 
 impl<'a> Grid<'a> {
-    /// Loads the runs of `plan` that are whole in `dir`.
+    /// Loads the complete runs of `plan` in `dir`.
     pub(super) fn load(plan: &'a Plan, dir: &Path) -> Self {
         let store = Store::at(dir);
         let record = |run: &Run| RunId::new(&run.id).and_then(|id| store.accept(&id));
@@ -67,12 +67,12 @@ impl<'a> Grid<'a> {
         Self { plan, points, seeds, schemes, records, store, places }
     }
 
-    /// The size classes of the experiment.
+    /// Returns the size classes of the experiment.
     pub(super) fn classes(&self) -> &'a [SizeClass] {
         &self.plan.experiment.metrics.classes
     }
 
-    /// The points at which all keys of `at` have the given values.
+    /// Returns the points at which all keys of `at` have the given values.
     pub(super) fn points_at(&self, at: &Map<String, Value>) -> Vec<usize> {
         let matches = |point: &Point| {
             at.iter().all(|(key, value)| value_of(point, key).is_some_and(|v| same(v, value)))
@@ -80,7 +80,7 @@ impl<'a> Grid<'a> {
         (0..self.points.len()).filter(|&i| matches(&self.points[i])).collect()
     }
 
-    /// The point that differs from `point` in having the values of `keys`; `None` if the sweep has none.
+    /// Returns the point that equals `point` except for the values of `keys`; `None` if the sweep has none.
     pub(super) fn moved(&self, point: usize, keys: &Map<String, Value>) -> Option<usize> {
         let wanted = |key: &str, own: &'_ Value, value: &Value| same(value, keys.get(key).unwrap_or(own));
         let matches = |other: &Point| {
@@ -92,15 +92,15 @@ impl<'a> Grid<'a> {
         (0..self.points.len()).find(|&i| matches(&self.points[i]))
     }
 
-    /// The record of a run; the gap says which run is missing.
-    pub(super) fn record(&self, point: usize, scheme: &str, seed: u64) -> Result<&RunRecord, Gap> {
+    /// Returns the record of a run, or a gap that names the missing run.
+    pub(super) fn record(&self, point: usize, scheme: &str, seed: u64) -> Result<&RunRecord, MissingValue> {
         let place = self.places.get(&(point, scheme.to_owned(), seed));
-        let missing = || Gap::Run(format!("{scheme}, seed {seed}, {}", show(&self.points[point])));
+        let missing = || MissingValue::Run(format!("{scheme}, seed {seed}, {}", show(&self.points[point])));
         place.and_then(|&place| self.records[place].as_ref()).ok_or_else(missing)
     }
 
-    /// A metric at a point by seed, and why some seeds have no value.
-    pub(super) fn by_seed(&self, path: &MetricPath, point: usize) -> (BySeed, Vec<Gap>) {
+    /// Returns a metric at a point by seed, and why some seeds have no value.
+    pub(super) fn by_seed(&self, path: &MetricPath, point: usize) -> (BySeed, Vec<MissingValue>) {
         let mut values = BySeed::new();
         let mut gaps = Vec::new();
         for &seed in &self.seeds {
@@ -112,16 +112,16 @@ impl<'a> Grid<'a> {
         (values, gaps)
     }
 
-    fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, Gap> {
-        let near = Near { grid: self, scheme: &path.scheme, point, seed };
+    fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, MissingValue> {
+        let near = RunContext { grid: self, scheme: &path.scheme, point, seed };
         near.evaluate(path, path.measure.metric.eval).map_err(|missing| near.gap(path, missing))
     }
 
-    /// A metric over time, of each seed that is there.
-    pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, Gap> {
+    /// Returns a metric over time, for each available seed.
+    pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, MissingValue> {
         let mut seeds = Vec::new();
         for &seed in &self.seeds {
-            let near = Near { grid: self, scheme: &path.scheme, point, seed };
+            let near = RunContext { grid: self, scheme: &path.scheme, point, seed };
             if near.record(near.scheme).is_err() {
                 continue;
             }
@@ -134,7 +134,7 @@ impl<'a> Grid<'a> {
         Ok(seeds)
     }
 
-    /// What `value` makes of the flows of a stored run, by id.
+    /// Evaluates `value` for the flows of a stored run, by id.
     pub(super) fn flows<T>(
         &self,
         record: &RunRecord,
@@ -148,7 +148,7 @@ impl<'a> Grid<'a> {
         Ok(values)
     }
 
-    /// The batches of a table of a stored run.
+    /// Returns the batches of a table of a stored run.
     fn batches(
         &self,
         record: &RunRecord,
@@ -164,16 +164,16 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// A run of the grid and what is near it.
+/// A run of the grid, with access to related runs.
 #[derive(Clone, Copy)]
-struct Near<'a> {
+struct RunContext<'a> {
     grid: &'a Grid<'a>,
     scheme: &'a str,
     point: usize,
     seed: u64,
 }
 
-impl Near<'_> {
+impl RunContext<'_> {
     fn evaluate<T>(
         &self,
         path: &MetricPath,
@@ -186,16 +186,16 @@ impl Near<'_> {
 
     fn record(&self, scheme: &str) -> Result<&RunRecord, Missing> {
         self.grid.record(self.point, scheme, self.seed).map_err(|gap| match gap {
-            Gap::Run(which) => Missing::Run(which),
-            Gap::Value(what) => Missing::Other(what),
+            MissingValue::Run(which) => Missing::Run(which),
+            MissingValue::Value(what) => Missing::Other(what),
         })
     }
 
-    /// Why the metric at `path` has no value, in words.
-    fn gap(&self, path: &MetricPath, missing: Missing) -> Gap {
+    /// Explains why the metric at `path` has no value.
+    fn gap(&self, path: &MetricPath, missing: Missing) -> MissingValue {
         let seed = self.seed;
-        Gap::Value(match missing {
-            Missing::Run(which) => return Gap::Run(which),
+        MissingValue::Value(match missing {
+            Missing::Run(which) => return MissingValue::Run(which),
             Missing::Scheme(what) => format!("{path}: {what}"),
             Missing::Seed(what) => format!("{path}: {what}, seed {seed}"),
             Missing::Point(what) => {
@@ -207,7 +207,7 @@ impl Near<'_> {
     }
 }
 
-impl Stored for Near<'_> {
+impl Stored for RunContext<'_> {
     fn baseline(&self) -> Result<&RunRecord, Missing> {
         let none = || Missing::Scheme("the experiment has no baseline".to_owned());
         self.record(self.grid.plan.experiment.metrics.baseline.as_deref().ok_or_else(none)?)
@@ -223,12 +223,12 @@ impl Stored for Near<'_> {
     }
 }
 
-/// The value of a sweep key at a point.
+/// Returns the value of a swept key at a point.
 pub(super) fn value_of<'a>(point: &'a Point, key: &str) -> Option<&'a Value> {
     point.iter().find(|(k, _)| k == key).map(|(_, value)| value)
 }
 
-/// Whether two values of a sweep key are the same, numbers compared as numbers.
+/// Whether two values of a swept key are equal; numbers are compared as numbers.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(x), Some(y)) => x == y,
@@ -236,13 +236,13 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A point for people: `group.all.load.value = 0.8`.
+/// Formats a point: `group.all.load.value = 0.8`.
 pub(super) fn show(point: &Point) -> String {
     let pairs: Vec<String> = point.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     if pairs.is_empty() { "the only point".to_owned() } else { pairs.join(", ") }
 }
 
-/// The place of `item`, appended if it is new.
+/// Returns the index of `item`, which is appended if it is new.
 fn index_of<T: PartialEq + Clone>(items: &mut Vec<T>, item: &T) -> usize {
     items.iter().position(|i| i == item).unwrap_or_else(|| {
         items.push(item.clone());

@@ -1,18 +1,19 @@
-//! Whether the load that a sweep point asks for was offered: where it was not, no claim is decided.
+//! Checks that the requested load of a sweep point was offered; otherwise no claim is decided.
 
 use super::decision::{LOAD_TOLERANCE, Undecided};
 use super::grid::Grid;
 use priolane_results::record::Demand;
 
-/// Why a claim cannot be decided at `point`: the mean over seeds of the offered load, measured as the experiment asks
-/// for it, is off by more than [`LOAD_TOLERANCE`]. `None` if it is not, or no load is asked for.
-pub(super) fn miss(grid: &Grid, point: usize) -> Option<Undecided> {
+/// Returns why no claim can be decided at `point`: the mean offered load over seeds, measured as the experiment
+/// requests it, deviates by more than [`LOAD_TOLERANCE`]. `None` if it does not, or no load is requested.
+pub(super) fn load_deviation(grid: &Grid, point: usize) -> Option<Undecided> {
     let demands = demands(grid, point);
     let off = |demand: &Demand| (demand.offered - demand.asked).abs() > LOAD_TOLERANCE * demand.asked;
     demands.into_iter().find(off).map(Undecided::Load)
 }
 
-/// Asked and offered loads at `point`, means over the seeds that are there: flow lists do not depend on the scheme.
+/// Returns requested and offered loads at `point`, as means over the available seeds: flow lists do not depend on the
+/// scheme.
 fn demands(grid: &Grid, point: usize) -> Vec<Demand> {
     let of_seed = |&seed: &u64| {
         let records = grid.schemes.iter().filter_map(|scheme| grid.record(point, scheme, seed).ok());

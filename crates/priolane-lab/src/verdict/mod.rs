@@ -1,4 +1,4 @@
-//! From the runs of a plan to a report: claims with verdicts, figures' data, checks and warnings.
+//! Evaluates the runs of a plan: claims with verdicts, data of figures, checks and warnings.
 
 mod band;
 mod checks;
@@ -12,6 +12,7 @@ mod load;
 mod panels;
 mod report;
 pub mod rules;
+mod tails;
 mod thresholds;
 
 use std::path::Path;
@@ -35,78 +36,79 @@ use priolane_results::digest::hex;
 use priolane_results::record::{LoadRecord, RunRecord};
 use priolane_results::store::{RunId, Store};
 
-/// What the runs of a plan say.
+/// The evaluation of a plan's runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Title of the experiment.
     pub title: String,
-    /// The paper it reproduces.
+    /// The paper that it reproduces.
     pub paper: Option<String>,
     /// The figure or table of the paper.
     pub figure: Option<String>,
-    /// How many times these claims are judged while seeds are added: 1 if none are.
+    /// Number of planned looks at these claims while seeds are added; 1 if none are added.
     pub looks: u32,
-    /// The claims, judged together.
+    /// The claims, evaluated together.
     pub claims: Vec<ClaimReport>,
-    /// The figures' data.
+    /// The data of the figures.
     pub panels: Vec<PanelReport>,
-    /// What to know before trusting it.
+    /// Self-checks.
     pub checks: Vec<Check>,
-    /// What it and its schemes take where papers are silent, in the order of docs/assumptions.md.
+    /// Assumptions of the experiment and its schemes where papers are silent, in the order of docs/assumptions.md.
     pub assumptions: Vec<Assumption>,
-    /// What else to check before trusting it: of the plan, of runs (with how many runs say so), of claims.
+    /// Warnings of the plan, of runs (with the number of affected runs) and of claims.
     pub warnings: Vec<String>,
     /// Seeds of the plan.
     pub seeds: Vec<u64>,
-    /// The runs that are there.
+    /// The complete runs.
     pub runs: Vec<RunLine>,
-    /// SHA-256 over the runs that are there: scheme, point, seed and digest of each, in the plan's order.
+    /// SHA-256 over the complete runs: scheme, point, seed and digest of each, in plan order.
     pub digest: String,
-    /// The runs that are not.
+    /// The missing runs.
     pub missing: Vec<MissingRun>,
 }
 
-/// A run that is there.
+/// A complete run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunLine {
-    /// Its id.
+    /// Run id.
     pub id: String,
-    /// Its scheme.
+    /// Scheme.
     pub scheme: String,
-    /// Its sweep point.
+    /// Sweep point.
     pub point: serde_json::Map<String, Value>,
-    /// Its seed.
+    /// Seed.
     pub seed: u64,
-    /// Its digest.
+    /// Digest of its tables.
     pub digest: String,
-    /// Asked and offered load.
+    /// Requested and offered load.
     pub load: LoadRecord,
 }
 
-/// A run that is not there, or not whole.
+/// A run that is missing or incomplete.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MissingRun {
-    /// Its id.
+    /// Run id.
     pub id: String,
-    /// Its scheme.
+    /// Scheme.
     pub scheme: String,
-    /// Its sweep point.
+    /// Sweep point.
     pub point: serde_json::Map<String, Value>,
-    /// Its seed.
+    /// Seed.
     pub seed: u64,
 }
 
-/// The record of `run` if it is whole in `dir`.
+/// Returns the record of `run` if it is complete in `dir`.
 pub fn load_summary(dir: &Path, run: &Run) -> Option<RunRecord> {
     Store::at(dir).accept(&RunId::new(&run.id)?)
 }
 
-/// What the runs of `plan` that are whole in `dir` say. Reads only.
+/// Evaluates the runs of `plan` that are complete in `dir`. Writes nothing.
 pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
     verdicts_at_look(plan, dir, 1)
 }
 
-/// The same at one of `looks` planned ones, at least 1, after each of which seeds are added unless all claims are decided.
+/// The same, at one of `looks` planned looks (at least 1), after each of which seeds are added unless all claims are
+/// decided.
 pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
     let grid = Grid::load(plan, dir);
     let (mut claims, claim_warnings) = claims::judge_all(&grid);
@@ -114,6 +116,7 @@ pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
     let (panels, panel_warnings) = panels::draw_all(&grid);
     let mut warnings = deduplicate::fewer(&plan.warnings);
     warnings.extend(run_warnings(&grid));
+    warnings.extend(tails::warnings(&present(&grid).map(|(_, record)| record).collect::<Vec<_>>()));
     warnings.extend(claim_warnings);
     warnings.extend(panel_warnings);
     Report {
@@ -165,7 +168,7 @@ fn missing(grid: &Grid) -> Vec<MissingRun> {
     absent.map(|(run, _)| line(run)).collect()
 }
 
-/// Each warning of a run once, with the number of runs that say it.
+/// Returns each warning of runs once, with the number of affected runs.
 fn run_warnings(grid: &Grid) -> Vec<String> {
     let said = present(grid)
         .enumerate()

@@ -1,18 +1,18 @@
-//! Panels filled from the runs of a plan.
+//! Fills panels with the results of a plan's runs.
 
 use serde_json::{Map, Value};
 
 use super::claims::{as_map, lines};
-use super::grid::{Gap, Grid};
+use super::grid::{Grid, MissingValue};
 use super::report::interval;
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
 use crate::metrics::{ALL, SizeClass};
-use crate::panels::{Drawn, Panel, PanelReport, Values};
+use crate::panels::{Panel, PanelInput, PanelReport, Values};
 use priolane_results::flows::FlowRow;
 
-/// The data of all panels, and what to check before trusting them.
+/// Returns the data of all panels, and warnings.
 pub(super) fn draw_all(grid: &Grid) -> (Vec<PanelReport>, Vec<String>) {
     let mut warnings = Vec::new();
     let mut panels = Vec::new();
@@ -33,7 +33,7 @@ fn fill(grid: &Grid, panel: &Panel, report: &mut PanelReport) -> Result<(), Stri
         return Err("no point of the sweep matches its `at`".to_owned());
     }
     let schemes = panel.schemes.as_ref().unwrap_or(&grid.schemes);
-    (panel.kind.fill)(&Drawn { panel, measures, schemes, points, values: grid }, report)
+    (panel.kind.fill)(&PanelInput { panel, measures, schemes, points, values: grid }, report)
 }
 
 impl Values for Grid<'_> {
@@ -57,7 +57,7 @@ impl Values for Grid<'_> {
 
     fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, String> {
         Grid::over_time(self, path, point).map_err(|gap| match gap {
-            Gap::Run(what) | Gap::Value(what) => what,
+            MissingValue::Run(what) | MissingValue::Value(what) => what,
         })
     }
 

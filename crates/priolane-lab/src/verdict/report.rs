@@ -1,4 +1,4 @@
-//! Claims as reports have them: what they ask, what was measured, and the verdict.
+//! Reports of claims: the test, the measurements and the verdict.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -11,33 +11,33 @@ use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::{Metric, Unit};
 
-/// A claim and what the runs say of it.
+/// A claim and its evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimReport {
-    /// Where it stands.
+    /// Section of the paper.
     pub section: String,
-    /// What it says, in words.
+    /// The statement.
     pub says: String,
-    /// Who says it.
+    /// Source of the statement.
     pub source: Source,
-    /// What it asks, in experiment files' words: `kind`, and the numbers of that kind.
+    /// The test as in experiment files: `kind`, and the numbers of that kind.
     #[serde(flatten, serialize_with = "asked")]
     pub test: Test,
-    /// What the runs say, point by point (for a trend: line by line).
+    /// Results by sweep point (for a trend: by line).
     pub points: Vec<PointReport>,
-    /// The verdict among all claims of the figure (see `family`): that of `alone`, or undecided.
+    /// Verdict among all claims of the figure (see `family`): that of `alone`, or undecided.
     pub verdict: Verdict,
-    /// The verdict by the claim's own 95 % intervals: contradicted if a point is, else incomplete if one is, else
-    /// undecided if one is, else reproduced.
+    /// Verdict by the claim's own 95 % intervals: contradicted if any point is, else incomplete if any is, else
+    /// undecided if any is, else reproduced.
     pub alone: Verdict,
-    /// It agrees if all points do, and opposes if one does.
+    /// Direction: agrees if all points do, and opposes if one does.
     pub direction: Direction,
-    /// Why it is undecided, if it is: of the points' reasons the one that needs most.
+    /// Why it is undecided, if it is: the reason of the point that needs most.
     pub undecided: Option<Undecided>,
 }
 
 impl ClaimReport {
-    /// Judged by its own intervals.
+    /// Returns the report of a claim evaluated by its own intervals.
     pub(super) fn new(claim: &Claim, points: Vec<PointReport>) -> Self {
         let verdict = points.iter().map(|point| point.verdict).max().unwrap_or(Verdict::Incomplete);
         let reasons = points.iter().filter_map(|point| point.undecided);
@@ -55,7 +55,7 @@ impl ClaimReport {
     }
 }
 
-/// The kind of a test and its numbers, without metrics and what they are compared with.
+/// Serializes the kind of a test and its numbers, without metrics and reference values.
 fn asked<S: Serializer>(test: &Test, s: S) -> Result<S::Ok, S::Error> {
     let mut map = s.serialize_map(None)?;
     map.serialize_entry("kind", test.name())?;
@@ -78,22 +78,22 @@ fn asked<S: Serializer>(test: &Test, s: S) -> Result<S::Ok, S::Error> {
 /// A claim at one sweep point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointReport {
-    /// The point; for a trend, the keys that stay fixed.
+    /// The point; for a trend, the keys that are constant.
     pub point: serde_json::Map<String, Value>,
     /// The claim's metrics.
     pub measured: Vec<Measured>,
-    /// What the verdict depends on: ratios, differences or slopes between metrics.
+    /// The comparisons that determine the verdict: ratios, differences or slopes.
     pub contrasts: Vec<ComparisonReport>,
-    /// The verdict here: the last of the contrasts' in the order of [`Verdict`].
+    /// Verdict here: the last one of the comparisons' in the order of [`Verdict`].
     pub verdict: Verdict,
-    /// It agrees if all contrasts do, and opposes if one does; none where runs are missing or the load is off.
+    /// Direction: agrees if all comparisons do, and opposes if one does; none if runs are missing or the load deviates.
     pub direction: Direction,
     /// Why it is undecided here, if it is.
     pub undecided: Option<Undecided>,
 }
 
 impl PointReport {
-    /// Of a point of which nothing is known yet.
+    /// Returns the report of a point without results.
     pub(super) fn at(point: serde_json::Map<String, Value>) -> Self {
         Self {
             point,
@@ -105,19 +105,19 @@ impl PointReport {
         }
     }
 
-    /// Settles the verdict from the contrasts, which are whole; without any the point stays incomplete. `load` says that
-    /// the offered load is off, which leaves nothing decided.
+    /// Sets the verdict from the comparisons; without any, the point stays incomplete. `load`, the reason if the
+    /// offered load deviates, makes the point undecided.
     pub(super) fn settle(&mut self, load: Option<Undecided>) {
         self.verdict =
-            self.contrasts.iter().map(|contrast| contrast.verdict).max().unwrap_or(Verdict::Incomplete);
+            self.contrasts.iter().map(|comparison| comparison.verdict).max().unwrap_or(Verdict::Incomplete);
         if load.is_some() {
             (self.verdict, self.undecided) = (Verdict::Undecided, load);
             return;
         }
-        self.direction = Direction::of_all(self.contrasts.iter().map(|contrast| contrast.direction));
+        self.direction = Direction::of_all(self.contrasts.iter().map(|comparison| comparison.direction));
         if self.verdict == Verdict::Undecided {
             self.undecided =
-                self.contrasts.iter().filter_map(|contrast| contrast.undecided).reduce(Undecided::or);
+                self.contrasts.iter().filter_map(|comparison| comparison.undecided).reduce(Undecided::or);
         }
     }
 }
@@ -125,11 +125,11 @@ impl PointReport {
 /// A metric with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// The metric path; followed by ` at ` and x for a trend, or the point where it is one of its own.
+    /// Metric path; followed by ` at ` and x for a trend, or by the point if it differs from the claim's.
     pub metric: String,
-    /// What it is in.
+    /// Unit.
     pub unit: Unit,
-    /// Mean and interval over seeds.
+    /// Mean and confidence interval over seeds.
     #[serde(flatten)]
     pub value: Interval,
 }
@@ -140,7 +140,7 @@ impl Measured {
     }
 }
 
-/// Mean and interval of a metric's values by seed: one over few seeds knows nothing of where values end.
+/// Returns mean and interval of a metric's values by seed, clamped to the range of the metric.
 pub(super) fn interval(metric: &Metric, values: &BySeed) -> Interval {
     let (least, most) = metric.range;
     Interval::of(&rules::values(values)).map(|x| x.clamp(least, most))
@@ -149,20 +149,20 @@ pub(super) fn interval(metric: &Metric, values: &BySeed) -> Interval {
 /// A comparison, paired by seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonReport {
-    /// What is compared: `a / b`, `a - b`, or `slope of a`.
+    /// The compared values: `a / b`, `a - b`, or `slope of a`.
     pub of: String,
-    /// What it is in; of a slope `1`, whatever it is along.
+    /// Unit; `1` for slopes.
     pub unit: Unit,
-    /// Mean (of ratios: geometric) and interval over seeds.
+    /// Mean (geometric for ratios) and confidence interval over seeds.
     #[serde(flatten)]
     pub value: Interval,
-    /// What this comparison alone says.
+    /// Verdict of this comparison alone.
     pub verdict: Verdict,
-    /// On which side of no difference it lies.
+    /// Side of "no difference" on which it lies.
     pub direction: Direction,
     /// Why it is undecided, if it is.
     pub undecided: Option<Undecided>,
-    /// Where the mean lies, if the interval decides.
+    /// Distance of the mean from the band, if the interval decides.
     #[serde(skip)]
     pub distance: Option<Distance>,
 }

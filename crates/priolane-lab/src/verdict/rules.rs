@@ -1,28 +1,29 @@
-//! When a claim counts as reproduced.
+//! The rules by which a claim is reproduced, contradicted or undecided.
 //!
-//! A claim allows a band of values. What is measured is a 95 % Student-t interval over seeds, with schemes paired by
+//! A claim allows a band of values. The measurement is a 95 % Student-t interval over seeds, with schemes paired by
 //! seed. The claim is
 //!
 //! - *reproduced* if the whole interval lies within the band,
-//! - *contradicted* if interval and band have no value in common,
-//! - *undecided* otherwise, as it is with one seed, which has no interval,
+//! - *contradicted* if interval and band are disjoint,
+//! - *undecided* otherwise; always with one seed, which has no interval,
 //! - *incomplete* if a run or a value is missing.
 //!
-//! This is the verdict of a claim alone. `family` says which of these verdicts hold among all claims of a figure.
+//! This is the verdict of a single claim. `family` determines which of these verdicts hold among all claims of a
+//! figure.
 //!
 //! | claim | value | band | direction: which side of |
 //! |---|---|---|---|
-//! | order a > b > ... | a/b of each neighbouring pair | above 1 | 1 |
+//! | order a > b > ... | a/b of each adjacent pair | above 1 | 1 |
 //! | equal within w | a/b of each pair | 1/(1 + w) to 1 + w | none |
-//! | bound | the metric, or the ratio of two | the stated range, ends excluded | the bound, if there is one only |
+//! | bound | the metric, or the ratio of two | the given range, ends excluded | the bound, if there is only one |
 //! | ratio p within w | the metric, or the ratio of two | p (1 - w) to p (1 + w) | 1, if p is a ratio other than 1 |
-//! | agree within w | the metric over the number stated for the seed | 1/(1 + w) to 1 + w | none |
+//! | agree within w | the metric divided by the reference value of the seed | 1/(1 + w) to 1 + w | none |
 //! | trend | least-squares slope of each seed | above 0, or below 0 | 0 |
 //!
-//! Intervals of ratios are those of ln(a/b). Where a value is not positive, order and equal compare a - b with 0;
-//! ratio and agree are undecided. A trend also needs means that are monotone: it is undecided if only the slope has the sign.
+//! Intervals of ratios are those of ln(a/b). If a value is not positive, order and equal compare a - b with 0; ratio
+//! and agree are undecided. A trend also requires monotone means: it is undecided if only the slope has the right sign.
 //!
-//! Bands and trends are ours: docs/assumptions.md#equal-band, docs/assumptions.md#trend.
+//! Bands and trends are our choice: docs/assumptions.md#equal-band, docs/assumptions.md#trend.
 
 use std::collections::BTreeMap;
 
@@ -35,17 +36,17 @@ use crate::metrics::metric::Scale;
 /// Values of one metric by seed.
 pub(crate) type BySeed = BTreeMap<u64, f64>;
 
-/// How two metrics compare, seed by seed.
+/// The comparison of two metrics, seed by seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Comparison {
     /// Their ratio: geometric mean and interval.
     Ratio(Interval),
-    /// Their difference, where one of them is not positive.
+    /// Their difference, if one of them is not positive.
     Difference(Interval),
 }
 
-/// The contrast of `a` and `b` over the seeds both have.
-pub(crate) fn contrast(a: &BySeed, b: &BySeed) -> Comparison {
+/// Compares `a` and `b` over their common seeds.
+pub(crate) fn comparison(a: &BySeed, b: &BySeed) -> Comparison {
     let pairs: Vec<(f64, f64)> = a.iter().filter_map(|(seed, &x)| Some((x, *b.get(seed)?))).collect();
     if pairs.iter().all(|&(x, y)| x > 0.0 && y > 0.0) {
         let logs: Vec<f64> = pairs.iter().map(|&(x, y)| libm::log(x / y)).collect();
@@ -56,10 +57,10 @@ pub(crate) fn contrast(a: &BySeed, b: &BySeed) -> Comparison {
     }
 }
 
-/// Whether a pair of an order claim is in order: the first above the second.
-pub fn ordered(contrast: Comparison) -> Decision {
+/// Decides whether the first metric of a pair is above the second.
+pub fn ordered(comparison: Comparison) -> Decision {
     let above = |tie: f64| OpenRange::above(tie).into();
-    match contrast {
+    match comparison {
         Comparison::Ratio(ratio) => {
             Decision::of_ratio(&ratio, above(1.0)).directed(Direction::above(&ratio, 1.0))
         }
@@ -69,9 +70,9 @@ pub fn ordered(contrast: Comparison) -> Decision {
     }
 }
 
-/// Whether a pair is equal within `within`: neither is more than `1 + within` times the other.
-pub fn equal(contrast: Comparison, within: f64) -> Decision {
-    match contrast {
+/// Decides whether a pair is equal within `within`: neither is more than `1 + within` times the other.
+pub fn equal(comparison: Comparison, within: f64) -> Decision {
+    match comparison {
         Comparison::Ratio(ratio) => {
             Decision::of_ratio(&ratio, Band::closed(1.0 / (1.0 + within), 1.0 + within))
         }
@@ -79,30 +80,32 @@ pub fn equal(contrast: Comparison, within: f64) -> Decision {
     }
 }
 
-/// Whether a metric agrees within `within` with numbers stated seed by seed, which are above 0: neither is more than
+/// Decides whether a metric agrees within `within` with positive reference values by seed: neither is more than
 /// `1 + within` times the other.
-pub(crate) fn agrees(contrast: Comparison, within: f64) -> Decision {
-    match contrast {
-        Comparison::Ratio(_) => equal(contrast, within),
+pub(crate) fn agrees(comparison: Comparison, within: f64) -> Decision {
+    match comparison {
+        Comparison::Ratio(_) => equal(comparison, within),
         Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
     }
 }
 
-/// Whether a value lies in a range.
+/// Decides whether a value lies in a range.
 pub fn bounded(value: &Interval, range: OpenRange) -> Decision {
-    Decision::of(value, range.into()).directed(beside(value, range))
+    Decision::of(value, range.into()).directed(direction_of(value, range))
 }
 
-/// Whether the ratio of two metrics lies in a range.
-pub(crate) fn bounded_ratio(contrast: Comparison, range: OpenRange) -> Decision {
-    match contrast {
-        Comparison::Ratio(ratio) => Decision::of_ratio(&ratio, range.into()).directed(beside(&ratio, range)),
+/// Decides whether the ratio of two metrics lies in a range.
+pub(crate) fn bounded_ratio(comparison: Comparison, range: OpenRange) -> Decision {
+    match comparison {
+        Comparison::Ratio(ratio) => {
+            Decision::of_ratio(&ratio, range.into()).directed(direction_of(&ratio, range))
+        }
         Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
     }
 }
 
-/// On which side of its only end a value lies.
-fn beside(value: &Interval, range: OpenRange) -> Direction {
+/// Returns the side of the range's only end on which a value lies.
+fn direction_of(value: &Interval, range: OpenRange) -> Direction {
     match (range.above, range.below) {
         (Some(above), None) => Direction::above(value, above),
         (None, Some(below)) => Direction::below(value, below),
@@ -110,31 +113,31 @@ fn beside(value: &Interval, range: OpenRange) -> Direction {
     }
 }
 
-/// A number of the paper's.
+/// A number published in the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
     /// The number, above 0.
     pub value: f64,
-    /// Half width of the band around it, relative.
+    /// Relative half-width of the band around it.
     pub within: f64,
-    /// Whether 1 means "no difference", so that a side of 1 is a direction.
+    /// Whether 1 means "no difference", so that the side of 1 is a direction.
     pub scale: Scale,
 }
 
 impl Published {
-    /// The values that agree with it.
+    /// Returns the band of values that agree with it.
     pub fn band(&self) -> Band {
         Band::closed(self.value * (1.0 - self.within), self.value * (1.0 + self.within))
     }
 
-    /// Whether a measured value agrees.
+    /// Decides whether a measured value agrees.
     pub fn judge(&self, value: &Interval) -> Decision {
         Decision::of(value, self.band()).directed(self.side(value))
     }
 
-    /// Whether a measured ratio agrees.
-    pub(crate) fn judge_ratio(&self, contrast: Comparison) -> Decision {
-        match contrast {
+    /// Decides whether a measured ratio agrees.
+    pub(crate) fn judge_ratio(&self, comparison: Comparison) -> Decision {
+        match comparison {
             Comparison::Ratio(ratio) => Decision::of_ratio(&ratio, self.band()).directed(self.side(&ratio)),
             Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
         }
@@ -149,7 +152,8 @@ impl Published {
     }
 }
 
-/// Whether a metric goes `way` along x: values by seed at each x, in increasing order of x.
+/// Decides whether a metric has the trend `way` along x; `along` has the values by seed at each x, in increasing order
+/// of x.
 pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> (Interval, Decision) {
     let seeds = along.first().map(|(_, values)| values.keys()).into_iter().flatten();
     let slopes: Vec<f64> = seeds.filter_map(|seed| slope(along, *seed)).collect();
@@ -170,12 +174,12 @@ pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> (Interval, 
     (interval, decision)
 }
 
-/// The values by increasing seed.
+/// Returns the values in order of seeds.
 pub fn values(by_seed: &BySeed) -> Vec<f64> {
     by_seed.values().copied().collect()
 }
 
-/// The least-squares slope of one seed's values over x; `None` if one is missing or x does not vary.
+/// Returns the least-squares slope of one seed's values over x; `None` if one is missing or x does not vary.
 fn slope(along: &[(f64, BySeed)], seed: u64) -> Option<f64> {
     let points: Option<Vec<(f64, f64)>> = along.iter().map(|(x, v)| Some((*x, *v.get(&seed)?))).collect();
     let points = points.filter(|p| p.len() > 1)?;

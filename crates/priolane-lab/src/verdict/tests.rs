@@ -18,7 +18,7 @@ use crate::plan::tests::made_up;
 
 const LOAD: &str = "group.all.load.value";
 
-/// The made-up plan with `claims`.
+/// Returns the synthetic plan with `claims`.
 fn plan_of(claims: Vec<Test>) -> Plan {
     let mut plan = made_up();
     let claim = |test| Claim {
@@ -33,13 +33,13 @@ fn plan_of(claims: Vec<Test>) -> Plan {
     plan
 }
 
-/// Runs all of `plan` but `left_out`: flow i of `dctcp` takes (i + 1) ms times seed times 10 load,
-/// `nos2` takes half of it.
+/// Simulates all runs of `plan` except `left_out`: flow i of `dctcp` takes (i + 1) ms times seed times 10 load, and
+/// half of that under `nos2`.
 fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
     run_at(plan, dir, left_out, None);
 }
 
-/// The same at an asked load of 0.5, of which each seed is offered so much.
+/// The same at a requested load of 0.5, with an offered load by seed.
 fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64) -> f64>) {
     let store = Store::open(dir.path()).unwrap();
     for (i, run) in plan.runs.iter().enumerate().filter(|(i, _)| !left_out.contains(i)) {
@@ -71,7 +71,7 @@ fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64
             warnings: vec!["of the run".into()],
             pricing: None,
             zero_loss: None,
-            judged: None,
+            observed_port: None,
             deadlines: Vec::new(),
         };
         let id = RunId::new(&run.id).unwrap();
@@ -108,14 +108,15 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
     let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.verdict).collect();
     assert_eq!(report.warnings, ["of the plan", "of the run (12 of 12 runs)"]);
     assert_eq!(verdicts[..4], [Verdict::Reproduced; 4]);
-    // Slopes of flow 2 are 3, 6 and 9 ms x 10 per unit: mean 60, s = 30, half = 4.303 * 30 / sqrt(3) = 74.5.
+    // Slopes of flow 2 are 3, 6 and 9 ms x 10 per unit: mean 60, s = 30, half-width = 4.303 * 30 / sqrt(3) = 74.5.
     assert_eq!(verdicts[4..], [Verdict::Undecided, Verdict::Contradicted]);
     let directions: Vec<Direction> = report.claims.iter().map(|c| c.direction).collect();
     use Direction::{Agrees, Opposes};
     assert_eq!(directions, [Agrees, Direction::None, Agrees, Agrees, Direction::None, Opposes]);
-    // At t(3) = 3.182 half the width is 3.182 * 30 / 2 = 47.7, at t(4) = 2.776 it is 37.2 and so on: below 60 from 4 on.
+    // With t(3) = 3.182 the half-width is 3.182 * 30 / 2 = 47.7, with t(4) = 2.776 it is 37.2, and so on: below 60 from
+    // 4 seeds on.
     assert_eq!(report.claims[4].points[0].undecided, Some(Undecided::Interval(Some(4))));
-    // Two claims are left that are not reproduced. At 0.025 / 2, t(3) = 4.177 gives 62.6 and t(4) = 3.495 gives 46.9.
+    // Two claims are not reproduced. At 0.025 / 2, t(3) = 4.177 gives 62.6 and t(4) = 3.495 gives 46.9.
     assert_eq!(report.claims[4].undecided, Some(Undecided::Interval(Some(5))));
     assert_eq!(report.claims[3].undecided, None);
     let gain = &report.claims[0].points[0].measured[0];
@@ -133,7 +134,7 @@ fn numbers_from_elsewhere_are_compared_seed_by_seed() {
         values: values.to_vec(),
         within,
     };
-    // Seeds 1, 2, 3 take 12.5, 25 and 37.5 ms at load 0.5: far apart, and each what is stated for it.
+    // Seeds 1, 2, 3 take 12.5, 25 and 37.5 ms at load 0.5: far apart, but each agrees with its reference value.
     let mut plan = plan_of(vec![
         agree([0.0125, 0.025, 0.0375], 0.001),
         agree([0.0126, 0.0252, 0.0378], 0.01),
@@ -147,7 +148,7 @@ fn numbers_from_elsewhere_are_compared_seed_by_seed() {
     let report = report_of(&plan, &[]);
     let verdicts: Vec<Verdict> = report.claims.iter().map(|c| c.alone).collect();
     let (yes, unsure, no) = (Verdict::Reproduced, Verdict::Undecided, Verdict::Contradicted);
-    // The fourth agrees on the mean alone: ratios are 1/3, 1 and 3.
+    // The fourth agrees in the mean only: ratios are 1/3, 1 and 3.
     assert_eq!(verdicts, [yes, yes, no, unsure, yes]);
     // The last one: t = ln 101 / (1.0986 / sqrt(3)) = 7.28, p = 0.0092 with two degrees of freedom, above 0.025 / 3.
     assert_eq!(
@@ -157,7 +158,7 @@ fn numbers_from_elsewhere_are_compared_seed_by_seed() {
     assert!(report.claims.iter().all(|claim| claim.direction == Direction::None));
     let first = &report.claims[0].points[0].contrasts[0];
     assert!((first.value.mean.unwrap() - 1.0).abs() < 1e-9, "{first:?}");
-    assert_eq!(first.of, "fct.all.dctcp / numbers stated by seed");
+    assert_eq!(first.of, "fct.all.dctcp / given values by seed");
 }
 
 #[test]
@@ -174,8 +175,8 @@ fn a_band_that_a_wide_interval_only_touches_decides_nothing() {
         claim.at.insert(LOAD.into(), json!(0.5));
     }
     let report = report_of(&plan, &[]);
-    // Seeds 1, 2, 3 take 12.5, 25 and 37.5 ms at load 0.5: 25 +- 31 ms, where the band is 22.5 to 27.5 ms. With s = 12.5
-    // and t near 1.98 it takes (1.98 * 12.5 / 2.5)^2 = 98 and some seeds.
+    // Seeds 1, 2, 3 take 12.5, 25 and 37.5 ms at load 0.5: 25 ± 31 ms, and the band is 22.5 to 27.5 ms. With s = 12.5
+    // and t near 1.98, about (1.98 * 12.5 / 2.5)^2 = 98 seeds are needed.
     let [apart, like] = &report.claims[..] else { panic!("two claims") };
     assert_eq!(apart.verdict, Verdict::Undecided);
     assert!(matches!(apart.undecided, Some(Undecided::Interval(Some(97..=100)))), "{:?}", apart.undecided);
@@ -199,28 +200,28 @@ fn a_ratio_of_two_metrics_has_a_bound() {
 fn a_claim_is_undecided_where_the_offered_load_is_off() {
     let order = || Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]);
     let trend = Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up };
-    let judged = |offered: fn(u64) -> f64, left_out: &[usize]| {
+    let judge_loads = |offered: fn(u64) -> f64, left_out: &[usize]| {
         let dir = tempfile::tempdir().unwrap();
         let plan = plan_of(vec![order(), trend.clone()]);
         run_at(&plan, &dir, left_out, Some(offered));
         verdicts(&plan, dir.path())
     };
-    // Seeds 1 to 3 are offered 0.45, 0.50 and 0.55: far off one by one, and 0.50 on the mean.
-    let right = judged(|seed| 0.4 + 0.05 * seed as f64, &[]);
+    // Seeds 1 to 3 have offered loads of 0.45, 0.50 and 0.55: individually off, but 0.50 on average.
+    let right = judge_loads(|seed| 0.4 + 0.05 * seed as f64, &[]);
     assert_eq!(right.claims[0].verdict, Verdict::Reproduced);
-    // 0.47 on the mean: 6 % too little.
-    let low = judged(|seed| 0.37 + 0.05 * seed as f64, &[]);
+    // 0.47 on average: 6 % too low.
+    let low = judge_loads(|seed| 0.37 + 0.05 * seed as f64, &[]);
     for claim in &low.claims {
         assert_eq!((claim.verdict, claim.direction), (Verdict::Undecided, Direction::None));
         let says = claim.undecided.map(|why| why.to_string());
-        assert_eq!(says.as_deref(), Some("asked load 0.500 of hosts, offered 0.470, tolerance ±5 %"));
-        // What is measured stays in the report.
+        assert_eq!(says.as_deref(), Some("requested load 0.500 of hosts, offered 0.470, tolerance ±5 %"));
+        // The measurements stay in the report.
         assert_eq!(claim.points[0].contrasts.len(), 1);
     }
     assert_eq!(low.claims[0].alone, Verdict::Undecided);
     assert_eq!(low.claims[0].points[0].contrasts[0].verdict, Verdict::Reproduced);
-    // A missing run outweighs the load.
-    assert_eq!(judged(|_| 0.1, &[3]).claims[0].verdict, Verdict::Incomplete);
+    // A missing run takes precedence over the load.
+    assert_eq!(judge_loads(|_| 0.1, &[3]).claims[0].verdict, Verdict::Incomplete);
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn the_report_says_what_the_experiment_and_its_schemes_assume() {
     let scheme = plan.experiment.scheme.values_mut().next().unwrap();
     scheme.assumptions = vec!["buffers", "marking"];
     let assumed: Vec<&str> = report_of(&plan, &[]).assumptions.iter().map(|entry| entry.anchor).collect();
-    // In the order of the document, each once.
+    // In the order of the document, without duplicates.
     let mine = assumed.iter().filter(|anchor| ["marking", "buffers", "equal-band"].contains(anchor));
     assert_eq!(mine.copied().collect::<Vec<_>>(), ["marking", "buffers", "equal-band"]);
 }
@@ -301,7 +302,7 @@ fn metrics_are_compared_across_points_where_a_claim_says_so() {
         claim.at.insert(LOAD.into(), json!(load));
     }
     let report = report_of(&plan, &[]);
-    // Times are as the load: 6 / 5 seed by seed, an interval without width.
+    // Times are proportional to the load: ratio 6 / 5 for each seed, an interval of zero width.
     let [first, second, third] = &report.claims[..] else { panic!("{:?}", report.claims) };
     assert_eq!(first.verdict, Verdict::Reproduced);
     let contrast = &first.points[0].contrasts[0];
@@ -327,12 +328,14 @@ fn panel(kind: &'static PanelKind, x: Option<&str>, metrics: &[&str]) -> Panel {
         metrics: metrics.iter().map(|&m| m.to_owned()).collect(),
         schemes: None,
         y_label: None,
-        log_y: false,
+        log_y: None,
         reference: Some(1.0),
         at: Default::default(),
         x_at: Default::default(),
         y_at: Default::default(),
         rays: Vec::new(),
+        published: None,
+        curves: Vec::new(),
     }
 }
 
@@ -363,7 +366,7 @@ fn a_dot_reads_its_metrics_at_the_points_that_x_and_y_are_of() {
     let joined = panel(&SCATTER, Some(LOAD), &["gain.all", "fct.all"]);
     plan.experiment.panels = vec![apart, joined];
     let report = report_of(&plan, &[]);
-    // Both points of the sweep are one dot for each scheme: 2.5 ms times the mean seed 2 times 5, and times 6.
+    // Both sweep points form one dot per scheme: 2.5 ms times the mean seed 2 times 5, and times 6.
     let series = &report.panels[0].series;
     assert_eq!(
         series.iter().map(|s| (s.scheme.as_str(), s.points.len())).collect::<Vec<_>>(),
@@ -374,7 +377,7 @@ fn a_dot_reads_its_metrics_at_the_points_that_x_and_y_are_of() {
     let dot = mark.dot.as_ref().unwrap();
     assert!((mark.x.as_f64().unwrap() - 0.025).abs() < 1e-12 && (mark.y.mean.unwrap() - 0.030).abs() < 1e-12);
     assert_eq!((dot.x_interval.mean, dot.along.as_ref()), (mark.x.as_f64(), None));
-    // The area is read where x is: flow 0 takes 1 ms.
+    // The area is evaluated at the point of x: flow 0 takes 1 ms.
     assert!((dot.size.unwrap().mean.unwrap() - 0.010).abs() < 1e-12);
     let line = &report.panels[1].series[1];
     let along: Vec<_> =
@@ -406,7 +409,7 @@ fn checks_tell_loads_engines_and_conservation() {
         ["runs", "conservation", "engines", "unfinished", "load", "priorities"].map(|n| (n, State::Ok));
     assert_eq!(names, expected);
     assert!(report.checks[2].says.starts_with("1 of 12 runs"), "{}", report.checks[2].says);
-    assert_eq!(report.checks[4].says, "asked 0.500, offered to hosts 0.510, to the core unknown");
+    assert_eq!(report.checks[4].says, "requested 0.500, offered to hosts 0.510, to the core unknown");
 }
 
 #[test]
@@ -435,13 +438,13 @@ fn runs_without_a_measured_flow_are_told() {
         warnings: Vec::new(),
         pricing: None,
         zero_loss: None,
-        judged: None,
+        observed_port: None,
         deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &RunId::new(&run.id).unwrap() };
     let mut go_on = |_| ControlFlow::Continue(());
     job.perform(&Settings::default(), None, &mut |_, _, _| Ok(outcome.clone()), &mut go_on).unwrap();
     let report = verdicts(&plan, dir.path());
-    assert_eq!(report.checks[3].says, "1 of 12 runs measured no flow: measure longer");
+    assert_eq!(report.checks[3].says, "1 of 12 runs measured no flow: use a longer measurement");
     assert_eq!(report.checks[3].state, State::Warn);
 }

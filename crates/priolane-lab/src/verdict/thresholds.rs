@@ -1,10 +1,10 @@
-//! The thresholds of a run, as planned.
+//! The planned thresholds of a run.
 
 use crate::metrics::ladder::{DemotionThresholds, Threshold};
 use crate::plan::Run;
 use priolane_core::assign::{SizeScope, Thresholds};
 
-/// The `number`-th threshold (from 1) of a ladder of `run`.
+/// Returns the `number`-th threshold (from 1) of the given kind in `run`.
 pub(super) fn planned(run: &Run, ladder: DemotionThresholds, number: usize) -> Threshold {
     let scheme = run.experiment.scheme.get(&run.scheme);
     let controller = scheme.and_then(|scheme| scheme.assign.controller());
@@ -50,11 +50,11 @@ base = "nos2"
     fn a_controller_changes_solved_thresholds_of_classes_and_hosts_find_their_own() {
         let (changed, still) = (run(0), run(1));
         let class = planned(&changed, DemotionThresholds::Class, 1);
-        // Web search's OPT-2.
+        // OPT-2 of web search.
         assert!((1.9e6..2.2e6).contains(&class.start.unwrap()), "{class:?}");
         assert_eq!((class.period, class.own), (Some(Span::from_ms(50)), false));
         assert!(planned(&changed, DemotionThresholds::Host, 1).own);
-        // The eighth of web search's flows that are smallest end at 8,333 B.
+        // The smallest eighth of web search's flows ends at 8,333 B.
         let host = planned(&still, DemotionThresholds::Host, 1);
         assert_eq!((host.start, host.period, host.own), (Some(8333.0), None, false));
         assert_eq!(planned(&still, DemotionThresholds::Class, 2).start, None);

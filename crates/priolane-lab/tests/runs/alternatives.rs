@@ -17,7 +17,7 @@ fn json(table: &Table) -> Json {
     Value::Table(table.clone()).to_json()
 }
 
-/// One family of alternatives: a key of the experiment, what stands there, what is laid over it, what is left.
+/// One family of alternatives: a key of the experiment, its value, the value merged over it, the result.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 /// Every family that readers have, in the order of the files.

@@ -77,8 +77,8 @@ fn the_file_that_the_others_are_made_from_is_good() {
 
 #[test]
 fn unknown_keys_are_refused_with_the_key_that_was_meant() {
-    assert_eq!(refused("spines", "spine", 7, "topology.spine").fix, "did you mean `spines`?");
-    assert_eq!(refused("sizes", "sise", 15, "group.all.sise").fix, "did you mean `sizes`?");
+    assert_eq!(refused("spines", "spine", 7, "topology.spine").fix, "Did you mean `spines`?");
+    assert_eq!(refused("sizes", "sise", 15, "group.all.sise").fix, "Did you mean `sizes`?");
     assert!(refused("title", "colour = 1\ntitle", 1, "colour").fix.contains("`topology`"));
     let scheme = refused(
         "\n[topology]",
@@ -86,7 +86,7 @@ fn unknown_keys_are_refused_with_the_key_that_was_meant() {
         5,
         "scheme.dctcp.transport.alpha0",
     );
-    assert_eq!(scheme.fix, "did you mean `alpha_0`?");
+    assert_eq!(scheme.fix, "Did you mean `alpha_0`?");
     assert!(refused("web_search", "web_serch", 15, "group.all.sizes").fix.contains("web_search"));
     assert!(refused("\"dctcp\"", "\"dtcp\"", 2, "schemes[0]").fix.contains("dctcp"));
 }
@@ -94,7 +94,7 @@ fn unknown_keys_are_refused_with_the_key_that_was_meant() {
 #[test]
 fn quantities_need_their_units_and_signs() {
     let bare = refused("delay = \"1us\"", "delay = 1", 9, "topology.host_link.delay");
-    assert_eq!(bare.what, "this bare number has no unit");
+    assert_eq!(bare.what, "the number has no unit");
     assert!(refused("\"10Gbps\"", "\"10\"", 9, "topology.host_link.rate").what.contains("no unit"));
     assert!(refused("\"10Gbps\"", "\"-10Gbps\"", 9, "topology.host_link.rate").what.contains("negative"));
     assert!(refused("\"10Gbps\"", "\"0Gbps\"", 9, "topology.host_link.rate").what.contains("zero"));
@@ -123,13 +123,17 @@ fn a_load_above_one_is_a_warning_only() {
 
 #[test]
 fn hosts_must_exist_and_not_send_to_themselves() {
-    assert!(refused("hosts = \"*\"", "hosts = \"0-8\"", 13, "group.all.hosts").what.contains("no host 8"));
-    assert!(refused("hosts = \"*\"", "hosts = 9", 13, "group.all.hosts").what.contains("no host 8"));
+    assert!(
+        refused("hosts = \"*\"", "hosts = \"0-8\"", 13, "group.all.hosts").what.contains("unknown host 8")
+    );
+    assert!(refused("hosts = \"*\"", "hosts = 9", 13, "group.all.hosts").what.contains("unknown host 8"));
     refused("hosts = \"*\"", "hosts = \"3-1\"", 13, "group.all.hosts");
     refused("hosts = \"*\"", "hosts = \"\"", 13, "group.all.hosts");
     refused("hosts = \"*\"", "hosts = \"*\"\nto = \"others\"", 14, "group.all.to");
     assert!(
-        refused("hosts = \"*\"", "hosts = \"0\"\nto = \"all\"", 14, "group.all.to").what.contains("nobody")
+        refused("hosts = \"*\"", "hosts = \"0\"\nto = \"all\"", 14, "group.all.to")
+            .what
+            .contains("no destination")
     );
     let pairs = GOOD.split("app").next().unwrap().to_owned() + "app = \"long_lived\"\nsize = \"endless\"\n";
     let own = expect(&format!("{pairs}pairs = [{{ src = 1, dst = 1 }}]\n"), 16, "group.all.pairs[0]");
@@ -160,7 +164,7 @@ fn what_this_version_does_not_do_is_refused_by_name() {
         ("[scheme.dctcp.port]\ntiers = {}\n", 18, "scheme.dctcp.port.tiers"),
     ] {
         let error = expect(&format!("{GOOD}{text}"), line, key);
-        assert!(error.what.contains("not supported") || error.what.contains("no such key"), "{error}");
+        assert!(error.what.contains("not supported") || error.what.contains("unknown key"), "{error}");
     }
 }
 
@@ -168,7 +172,7 @@ fn what_this_version_does_not_do_is_refused_by_name() {
 fn assumptions_are_anchors_of_the_document_each_once() {
     let listed =
         |list: &str| refused("schemes", &format!("assumptions = {list}\nschemes"), 2, "assumptions[1]");
-    assert_eq!(listed("[\"buffers\", \"min-rtt\"]").fix, "did you mean \"min-rto\"?");
+    assert_eq!(listed("[\"buffers\", \"min-rtt\"]").fix, "Did you mean \"min-rto\"?");
     assert!(listed("[\"buffers\", \"that all is well\"]").fix.contains("docs/assumptions.md"));
     assert!(listed("[\"buffers\", \"buffers\"]").what.contains("listed twice"));
     scheme_refused("assumptions = [\"bufers\"]\n", 1, "assumptions[0]");
@@ -231,7 +235,7 @@ fn a_three_tier_network_says_which_count_does_not_fit() {
         "{missing}"
     );
     let wrong = planned(&good.replace("core_link", "fabric_link")).unwrap_err();
-    assert!(wrong.key == "topology.core_link" && wrong.fix.contains("write core_link = {"), "{wrong}");
+    assert!(wrong.key == "topology.core_link" && wrong.fix.contains("core_link = {"), "{wrong}");
 }
 
 #[test]
@@ -279,7 +283,7 @@ fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     scheme_refused("nic = { limit = \"100B\" }\n", 1, "nic.limit");
     let both = "port = { buffer = { shared = \"9pkt\", push_out = \"9pkt\" } }\n";
     let both = scheme_refused(both, 1, "port.buffer.push_out");
-    assert_eq!(both.what, "both shared and push_out are stated");
+    assert_eq!(both.what, "both shared and push_out are set");
     let rate = refused("40Gbps", "25Gbps", line_of("port = "), "scheme.dctcp.port.ecn.at");
     assert!(rate.what.contains("25Gbps") && rate.file == "schemes/dctcp.toml", "{rate}");
 }
@@ -328,7 +332,7 @@ fn misjudged_tails_are_a_largest_size_or_a_stretch() {
     assert!(told.unwrap_err().what.contains("not from a tail"));
     let pias = "[scheme.pias]\nassign.thresholds.tail = { max = \"1MB\" }\n";
     let pias = planned(&format!("{}{pias}", GOOD.replace("\"dctcp\"", "\"pias\""))).unwrap_err();
-    assert!(pias.what.contains("not found from sizes") && pias.fix.contains("basin_hopping"), "{pias}");
+    assert!(pias.what.contains("do not depend on sizes") && pias.fix.contains("basin_hopping"), "{pias}");
 }
 
 #[test]
@@ -413,11 +417,11 @@ fn keys_of_scatters_and_tables_are_theirs() {
     planned(&with(&format!("kind = \"scatter\"\n{pair}y_at = {at}\nrays = [1.6]\n"))).unwrap();
     planned(&with(&format!("kind = \"table\"\n{pair}"))).unwrap();
     for (panel, key, what) in [
-        (format!("kind = \"bar\"\n{pair}rays = [1.6]\n"), "panel[0].rays", "has none"),
-        (format!("kind = \"table\"\n{pair}x_at = {at}\n"), "panel[0].x_at", "has none"),
+        (format!("kind = \"bar\"\n{pair}rays = [1.6]\n"), "panel[0].rays", "does not have this key"),
+        (format!("kind = \"table\"\n{pair}x_at = {at}\n"), "panel[0].x_at", "does not have this key"),
         (format!("kind = \"table\"\n{pair}x = \"group.all.load.value\"\n"), "panel[0].x", "has no x"),
         (format!("kind = \"scatter\"\n{pair}rays = [0]\n"), "panel[0].rays", ""),
-        ("kind = \"scatter\"\nmetric = \"fct.all\"\n".to_owned(), "panel[0]", "1 metric(s)"),
+        ("kind = \"scatter\"\nmetric = \"fct.all\"\n".to_owned(), "panel[0]", "has 1 metrics"),
         (format!("kind = \"scatter\"\n{pair}y_at = {{ seeds = 1 }}\n"), "panel[0].y_at", "is not swept"),
     ] {
         let error = planned(&with(&panel)).unwrap_err();
@@ -478,9 +482,9 @@ fn figures_and_claims_name_what_is_there() {
     let two_seeds =
         with(&format!("{claim}agree = {{ of = \"fct.all.dctcp\", values = [1], within = 0.1 }}\n"));
     let two_seeds = two_seeds.replacen("schemes =", "seeds = 2\nschemes =", 1);
-    assert!(expect(&two_seeds, 25, "claim[0].agree.values").what.contains("no number for seed 2"));
+    assert!(expect(&two_seeds, 25, "claim[0].agree.values").what.contains("not for seed 2"));
     let seventh = two_seeds.replacen("seeds = 2", "seeds = [1, 7]", 1);
-    assert!(expect(&seventh, 25, "claim[0].agree.values").what.contains("no number for seed 7"));
+    assert!(expect(&seventh, 25, "claim[0].agree.values").what.contains("not for seed 7"));
     let across = |of: &str| {
         with(&format!("{claim}ratio = {{ of = {of}, over = \"fct.all.dctcp\", paper = 2, within = 0.1 }}\n"))
     };
@@ -546,7 +550,7 @@ fn files_that_are_no_text_or_too_large_are_refused() {
         assert_eq!(error.line, line, "{error}");
         assert!(error.file.ends_with(file) && !error.to_string().contains('\n'), "{error}");
     }
-    assert!(plan::plan(&folder.0, &Options::default()).unwrap_err().what.contains("no regular file"));
+    assert!(plan::plan(&folder.0, &Options::default()).unwrap_err().what.contains("not a regular file"));
 }
 
 #[test]
@@ -587,17 +591,17 @@ fn topologies_and_flow_lists_are_checked_when_planned() {
     let group = GOOD.split("app").next().unwrap();
     folder.write("x.toml", format!("{group}app = \"flows\"\nlist = \"f.csv\"\n"));
     for (row, what) in
-        [("0,1,1,5", "itself"), ("0,1,8,5", "no host 8"), ("0,1,2,0", "no bytes"), ("0,1,2", "")]
+        [("0,1,1,5", "itself"), ("0,1,8,5", "unknown host 8"), ("0,1,2,0", "no bytes"), ("0,1,2", "")]
     {
         let list = format!("start_ns,src,dst,bytes\n0,0,1,5\n{row}\n");
         let error = folder.write("f.csv", list).plan("x.toml").unwrap_err();
         assert!(error.file == "f.csv" && error.line == Some(3) && error.what.contains(what), "{error}");
     }
     for (rows, key, what) in [
-        ("0,0,1,5,,\n0,1,2,5,0,0\n", "delay_ns", "takes time"),
-        ("0,0,1,5,,\n0,1,2,5,2,9\n", "after", "not there"),
-        ("0,0,1,5,1,9\n0,1,2,5,0,9\n", "after", "wait for it"),
-        ("0,0,1,endless,,\n0,1,2,5,0,9\n", "after", "has no end"),
+        ("0,0,1,5,,\n0,1,2,5,0,0\n", "delay_ns", "the delay is zero"),
+        ("0,0,1,5,,\n0,1,2,5,2,9\n", "after", "does not exist"),
+        ("0,0,1,5,1,9\n0,1,2,5,0,9\n", "after", "depend on it"),
+        ("0,0,1,endless,,\n0,1,2,5,0,9\n", "after", "never ends"),
     ] {
         folder.write("f.csv", format!("start_ns,src,dst,bytes,after,delay_ns\n{rows}"));
         let error = folder.plan("x.toml").unwrap_err();
@@ -613,7 +617,7 @@ fn topologies_and_flow_lists_are_checked_when_planned() {
 #[test]
 fn an_event_that_cannot_be_is_refused_at_its_line() {
     for (text, line, key, what) in [
-        ("at = \"1ms\"", 17, "event[0]", "nothing happens"),
+        ("at = \"1ms\"", 17, "event[0]", "neither set nor fail"),
         ("at = \"-1ms\"\nfail = \"switch:spine0\"", 18, "event[0].at", ""),
         ("at = \"3ms\"\nset = { \"group.all.load.value\" = 0.6 }", 18, "event[0].at", "after the end"),
         (
@@ -626,7 +630,7 @@ fn an_event_that_cannot_be_is_refused_at_its_line() {
             "at = \"1ms\"\nset = { \"group.al.load.value\" = 0.6 }",
             19,
             "event[0].set.group.al.load.value",
-            "no group",
+            "unknown group",
         ),
         (
             "at = \"1ms\"\nset = { \"group.all.reach\" = 1 }",
@@ -641,12 +645,12 @@ fn an_event_that_cannot_be_is_refused_at_its_line() {
             "websearch",
         ),
         ("at = \"1ms\"\nfail = \"leaf0\"", 19, "event[0].fail", "neither a link nor a switch"),
-        ("at = \"1ms\"\nfail = \"switch:spine7\"", 19, "event[0].fail", "no switch"),
+        ("at = \"1ms\"\nfail = \"switch:spine7\"", 19, "event[0].fail", "unknown switch"),
         ("at = \"1ms\"\nfail = \"switch:h0\"", 19, "event[0].fail", "is a host"),
-        ("at = \"1ms\"\nfail = \"link:leaf0-leaf1\"", 19, "event[0].fail", "no link"),
+        ("at = \"1ms\"\nfail = \"link:leaf0-leaf1\"", 19, "event[0].fail", "unknown link"),
         ("at = \"1ms\"\nfail = \"link:leaf0-spine0#2\"", 19, "event[0].fail", "no link \"2\""),
-        ("at = \"1ms\"\nfail = \"link:h0-leaf0\"", 19, "event[0].fail", "h0 is cut off for ever"),
-        ("at = \"1ms\"\nfail = \"switch:leaf1\"", 19, "event[0].fail", "cut off for ever"),
+        ("at = \"1ms\"\nfail = \"link:h0-leaf0\"", 19, "event[0].fail", "h0 is disconnected forever"),
+        ("at = \"1ms\"\nfail = \"switch:leaf1\"", 19, "event[0].fail", "disconnected forever"),
         (
             "at = \"1ms\"\nfail = \"switch:spine0\"\nuntil = \"1ms\"",
             20,
@@ -666,18 +670,18 @@ fn a_query_that_cannot_be_is_refused_at_its_key() {
     let good = GOOD.split_once("app = ").map(|(head, _)| format!("{head}{query}")).unwrap();
     assert!(planned(&good).is_ok());
     assert!(
-        expect(&format!("{good}fan_out = 8\n"), 18, "group.all.fan_out").what.contains("can ask 7 hosts")
+        expect(&format!("{good}fan_out = 8\n"), 18, "group.all.fan_out").what.contains("can query 7 hosts")
     );
     assert!(expect(&format!("{good}requests = 0\n"), 18, "group.all.requests").what.contains('0'));
     let counted = good.replace("{ warmup = \"1ms\", measure = \"2ms\" }", "{ flows = 100 }");
-    assert!(expect(&counted, 14, "group.all.app").what.contains("wait for others"));
+    assert!(expect(&counted, 14, "group.all.app").what.contains("depend on others"));
 }
 
 #[test]
 fn a_class_of_several_groups_names_groups() {
     let with = |group: &str| format!("{GOOD}[metrics.classes]\nsome = {{ group = {group} }}\n");
     assert!(planned(&with("[\"all\", \"all\"]")).is_ok());
-    assert!(expect(&with("[]"), 18, "metrics.classes.some.group").what.contains("no group"));
+    assert!(expect(&with("[]"), 18, "metrics.classes.some.group").what.contains("list of groups is empty"));
     let wrong = expect(&with("[\"all\", \"al\"]"), 18, "metrics.classes.some.group[1]");
     assert!(wrong.fix.contains("\"all\""), "{wrong}");
 }
@@ -736,4 +740,31 @@ fn a_base_keeps_nothing_of_a_kind_that_is_laid_over_by_another() {
     assert_eq!(plan.runs[0].merged["scheme"]["mine"]["admit"]["levels"], 3);
     expect(&with("admit = { kind = \"none\", levels = 3 }\n"), 19, "scheme.mine.admit.levels");
     expect(&with("admit = { leevls = 3 }\n"), 19, "scheme.mine.admit.leevls");
+}
+
+#[test]
+fn what_a_paper_printed_is_checked_with_the_experiment_and_changes_no_run() {
+    let folder = Folder::new("published");
+    let panel = |kind: &str| format!("{GOOD}[[panel]]\ntitle = \"t\"\nkind = \"{kind}\"\n");
+    let named = "metrics = [\"fct.all\", \"fct_p99.all\"]\npublished = \"p.csv\"\n";
+    folder.write("bare.toml", panel("bar") + "metric = \"fct.all\"\n");
+    folder.write("bar.toml", panel("bar") + named).write("scatter.toml", panel("scatter") + named);
+    for (file, says) in [("bar.toml", "p.csv"), ("scatter.toml", "scatter")] {
+        let error = folder.plan(file).unwrap_err();
+        assert_eq!((error.line, error.key.as_str()), (Some(21), "panel[0].published"), "{error}");
+        assert!(error.what.contains(says), "{error}");
+    }
+    let write = |row: &str| folder.write("p.csv", format!("paper,figure,series,x,y,error,read\n{row}\n"));
+    write("P,Fig. 1,dctcp,fct.all,0.001,0,text");
+    let ids = |file| folder.plan(file).unwrap().runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids("bare.toml"), ids("bar.toml"));
+    for (row, key) in [
+        ("P,Fig. 1,nos2,fct.all,0.001,0,text", "series"),
+        ("P,Fig. 1,dctcp,gain.all,0.001,0,text", "x"),
+        ("P,Fig. 1,dctcp,,0.001,0,text", "x"),
+    ] {
+        write(row);
+        let error = folder.plan("bar.toml").unwrap_err();
+        assert_eq!((error.file.as_str(), error.line, error.key.as_str()), ("p.csv", Some(2), key), "{error}");
+    }
 }

@@ -105,12 +105,12 @@ fn a_trace_is_replayed_with_its_coflows_folded_and_scaled() {
     let app = "app = \"coflow_trace\"\ntrace = \"trace.txt\"\nmegabyte = \"1MB\"\nbytes_scale = 0.01\ntime_scale = 0.5\n";
     let plan = folder.plan(app).unwrap();
     assert!(
-        plan.warnings.iter().any(|w| w.contains("8 ports are folded onto 4 hosts, 2 on each")),
+        plan.warnings.iter().any(|w| w.contains("8 ports are folded onto 4 hosts, 2 ports on each")),
         "{:?}",
         plan.warnings
     );
     assert!(
-        plan.warnings.iter().any(|w| w.contains("1 flows of 7000000 bytes are left out")),
+        plan.warnings.iter().any(|w| w.contains("1 flows of 7000000 bytes are dropped")),
         "{:?}",
         plan.warnings
     );
@@ -159,8 +159,8 @@ fn what_is_no_coflow_is_refused_with_its_key() {
     };
     for (old, new, key, what) in [
         ("mappers = 2", "mappers = 0", "group.all.mappers", "0"),
-        ("mappers = 2", "mappers = 4", "group.all.mappers", "a part of 0 of the coflows"),
-        ("mappers = 2", "mappers = \"half.csv\"", "group.all.mappers", "1.5 is no number of hosts"),
+        ("mappers = 2", "mappers = 4", "group.all.mappers", "a fraction 0 of the drawn coflows"),
+        ("mappers = 2", "mappers = \"half.csv\"", "group.all.mappers", "1.5 is not a number of hosts"),
         ("mappers = 2", "mappers = \"coflow_maps\"", "group.all.mappers", "coflow_maps"),
         ("reducers = 1\n", "", "group.all.reducers", "missing"),
         ("of = \"host\"", "of = \"core\"", "group.all.load", "hosts' links"),
@@ -176,7 +176,7 @@ fn what_is_no_coflow_is_refused_with_its_key() {
             "reducers = 1",
             "reducers = 1\nflow_bytes = { from = \"1GB\" }",
             "group.all.mappers",
-            "a part of 0 of the coflows",
+            "a fraction 0 of the drawn coflows",
         ),
     ] {
         let error = changed(old, new);
@@ -232,7 +232,7 @@ fn iterations_of_a_ring_take_their_steps_and_come_after_computing_on_both_engine
     assert!(error.key == "group.all.reduced" && error.what.contains("4 workers"), "{error}");
     let alone = format!("{HEAD}{app}").replace("hosts = \"*\"", "hosts = \"1\"");
     let alone = plan::from_text("x.toml", &alone, folder.0.path(), &Options::default()).unwrap_err();
-    assert!(alone.key == "group.all.hosts" && alone.what.contains("a ring of 1 workers"), "{alone}");
+    assert!(alone.key == "group.all.hosts" && alone.what.contains("the ring has 1 workers"), "{alone}");
 }
 
 #[test]
@@ -243,9 +243,12 @@ fn the_port_of_costs_of_priorities_is_one_of_the_network() {
         plan::from_text("x.toml", &text, folder.0.path(), &Options::default())
     };
     let error = named("s0->h9").unwrap_err();
-    assert!(error.key == "metrics.port" && error.what.contains("no port") && error.line.is_some(), "{error}");
+    assert!(
+        error.key == "metrics.port" && error.what.contains("unknown port") && error.line.is_some(),
+        "{error}"
+    );
     named("s0->h3").unwrap();
     let text = format!("{HEAD}{APP}").replace("coflow_speedup.small.sorted", "o1.small.sorted");
     let class = plan::from_text("x.toml", &text, folder.0.path(), &Options::default()).unwrap_err();
-    assert!(class.what.contains("shared by all classes"), "{class}");
+    assert!(class.what.contains("all classes share"), "{class}");
 }

@@ -6,7 +6,7 @@
 //! `make test` simulates all but some sixty of them, which take most of the time; `make soak` simulates all.
 //!
 //! A change that is meant to change results raises `priolane_results::RESULTS`, adds a line under "Results changed" to
-//! CHANGELOG.md, and writes the files anew: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
+//! CHANGELOG.md, and rewrites the files: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ const LONG: [&str; 6] = [
     "papers/prioplus/fig14",
 ];
 
-/// The variable that lets the files be written anew.
+/// The variable that makes the test rewrite the files.
 const WRITE: &str = "PRIOLANE_FINGERPRINTS";
 
 const WHAT_TO_DO: &str = "If results are meant to change, raise RESULTS in crates/priolane-results/src/lib.rs, say why in \

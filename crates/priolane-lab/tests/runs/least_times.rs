@@ -345,7 +345,7 @@ fn the_former_name_of_a_scheme_tells_the_new_one() {
         plan::from_text("x.toml", text, Path::new("."), &Options::default()).unwrap_err()
     };
     let error = refused(&THREE.replace("srpt_ranked", "ideal_srpt"));
-    assert_eq!(error.what, "the scheme \"ideal_srpt\" is now called \"srpt_ranked\"");
+    assert_eq!(error.what, "the scheme \"ideal_srpt\" is now named \"srpt_ranked\"");
     let base =
         format!("{}[scheme.own]\nbase = \"ideal_srpt\"\n", THREE.replace("\"srpt_ranked\"", "\"own\""));
     assert_eq!(refused(&base).fix, "\"srpt_ranked\"");

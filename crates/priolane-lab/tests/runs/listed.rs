@@ -90,18 +90,18 @@ fn paths_that_would_not_be_taken_are_refused() {
         assert!(sprayed.what.contains("row 1 of f.csv") && sprayed.what.contains(paths), "{sprayed}");
     }
     let beyond = error(&list("3"), &[]);
-    assert!(beyond.what.contains("states path 3, and host 0 has 3 to host 2"), "{beyond}");
+    assert!(beyond.what.contains("has path 3, but host 0 has only 3 paths to host 2"), "{beyond}");
     let within_a_rack = error("start_ns,src,dst,bytes,path\n0,0,1,1460,1\n", &[]);
-    assert!(within_a_rack.what.contains("host 0 has 1 to host 1"), "{within_a_rack}");
+    assert!(within_a_rack.what.contains("host 0 has only 1 paths to host 1"), "{within_a_rack}");
     for bad in ["-1", "x", "70000"] {
         let error = error(&list(bad), &[]);
         assert_eq!((error.file.as_str(), error.line, &*error.key), ("f.csv", Some(3), "path"), "{error}");
     }
     let tokens = planned(&[("f.csv", &good)], &[("[\"dctcp\"]", "[\"expresspass\"]")]).unwrap_err();
-    assert!(tokens.what.contains("chooses paths itself"), "{tokens}");
+    assert!(tokens.what.contains("chooses the paths itself"), "{tokens}");
     let pairs = "pairs = [{ src = 0, dst = 2, path = 3 }]\nsize = \"1kB\"";
     let pair = error("", &[("\"flows\"", "\"long_lived\""), ("list = \"f.csv\"", pairs)]);
-    assert!(pair.key == "group.all.pairs" && pair.what.contains("pair 0 states path 3"), "{pair}");
+    assert!(pair.key == "group.all.pairs" && pair.what.contains("pair 0 has path 3"), "{pair}");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn each_seed_may_have_a_list_of_its_own() {
     let plan = planned(&lists, &by_seed).unwrap();
     let sizes = |seed| built(&plan, seed).flows.iter().map(|f| f.size.unwrap()).collect::<Vec<_>>();
     assert_eq!((sizes(1), sizes(2)), (vec![1000], vec![2000, 10]));
-    // A run hangs on its own list and on no other.
+    // A run depends on its own list and on no other.
     let longer = [lists[0], ("f_2.csv", "start_ns,src,dst,bytes\n0,1,3,2001\n")];
     let ids = |plan: &Plan| plan.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
     let (before, after) = (ids(&plan), ids(&planned(&longer, &by_seed).unwrap()));
@@ -194,8 +194,8 @@ fn what_a_group_that_only_receives_cannot_have_is_refused() {
         assert_eq!(error.key, format!("group.all.{name}"), "{error}");
     }
     let nowhere = with("", &sending.replace("hosts = \"*\"", "hosts = \"9\""));
-    assert!(nowhere.what.contains("no host 9"), "{nowhere}");
+    assert!(nowhere.what.contains("unknown host 9"), "{nowhere}");
     let class = "[metrics.classes]\nreceived = { group = \"all\" }\n";
     let empty = with("", &format!("{sending}{class}"));
-    assert!(empty.what.contains("sends nothing"), "{empty}");
+    assert!(empty.what.contains("sends no flows"), "{empty}");
 }

@@ -1,4 +1,4 @@
-//! Experiments from file to tables. One test program: each would link all of the lab anew.
+//! Experiments from file to tables. One test program: each would link the whole lab again.
 
 mod admission;
 mod alternatives;

@@ -49,7 +49,7 @@ at = { "group.all.load.value" = 0.5 }
 "#;
     let plan = plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap();
     let expected = serde_json::json!([{
-        "title": "a", "kind": "heat_map", "x": "time", "metrics": ["fct.all"], "log_y": false, "reference": 0.25,
+        "title": "a", "kind": "heat_map", "x": "time", "metrics": ["fct.all"], "reference": 0.25,
         "at": { "group.all.load.value": 0.5 },
     }]);
     assert_eq!(plan.experiment.to_json()["panel"], expected);
@@ -79,7 +79,7 @@ fn schemes_are_chosen_without_touching_what_names_the_others() {
         plan::plan(&path, &Options { size: Size::Quick, schemes, ..Options::default() })
     };
     let some = chosen(&["nos2", "newreno"]).unwrap();
-    assert_eq!((all.runs.len(), some.runs.len()), (48, 24));
+    assert_eq!((all.runs.len(), some.runs.len()), (72, 24));
     assert_eq!((some.runs[0].scheme.as_str(), some.runs[1].scheme.as_str()), ("nos2", "newreno"));
     // A run is the same run whichever others are run beside it.
     let ids: BTreeSet<&str> = all.runs.iter().map(|run| run.id.as_str()).collect();

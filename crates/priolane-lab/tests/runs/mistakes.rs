@@ -17,8 +17,8 @@ fn error(text: &str) -> InputError {
 fn places(error: &InputError) -> Vec<(String, String)> {
     let place = |line: &str| {
         let (place, rest) = line.split_once(": ").unwrap();
-        let key = rest.strip_prefix("key `").and_then(|rest| rest.split_once('`'));
-        (place.to_owned(), key.map_or(String::new(), |(key, _)| key.to_owned()))
+        let key = rest.split_once(": ").map(|(key, _)| key).filter(|key| !key.contains(' '));
+        (place.to_owned(), key.unwrap_or_default().to_owned())
     };
     error.to_string().lines().map(place).collect()
 }
@@ -195,7 +195,7 @@ fn too_many_runs_name_the_seeds_where_nothing_is_swept() {
     let refused = error(&format!("seeds = 10000\n{text}\n{derived}"));
     assert_eq!(
         (refused.line, refused.key.as_str(), refused.what.as_str()),
-        (Some(1), "seeds", "1010000 runs")
+        (Some(1), "seeds", "the experiment has 1010000 runs")
     );
 }
 
@@ -294,7 +294,7 @@ fn fifos_sockets_and_devices_are_refused_without_waiting() {
         });
         let errors = told.recv_timeout(std::time::Duration::from_secs(60)).expect(&shown);
         for error in errors {
-            let first = error.lines().find(|line| line.contains("no regular file"));
+            let first = error.lines().find(|line| line.contains("not a regular file"));
             assert!(first.is_some_and(|line| line.contains(name)), "{error}");
         }
     }

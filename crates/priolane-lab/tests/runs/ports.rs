@@ -69,7 +69,7 @@ fn weighted_queues_share_a_line_by_weight() {
 fn weights_that_make_no_shares_are_refused() {
     let wfq = |rest: &str| format!("kind = \"wfq\", {rest}, buffer = \"unbounded\"");
     refused(&wfq("queues = 3"), "missing", "weights = [8, 4, 1]");
-    refused(&wfq("queues = 2, weights = [8, 4, 1]"), "3 weights for 2 queue(s)", "one weight per queue");
+    refused(&wfq("queues = 2, weights = [8, 4, 1]"), "3 weights for 2 queues", "one weight per queue");
     refused(&wfq("queues = 3, weights = [8, 0, 1]"), "0", "1");
     refused(&wfq("queues = 3, weights = [1048573, 1048571, 7]"), "least common multiple", "smaller");
 }
@@ -109,8 +109,8 @@ fn a_transmit_queue_serves_classes_as_the_ports_do() {
     let near = |share: f64, part: f64| (share - part / 13.0).abs() < 0.03;
     assert!(near(a, 8.0) && near(b, 4.0) && near(c, 1.0), "{a} {b} {c}");
     for (port, what) in [
-        ("kind = \"tokens\"", "tokens"),
-        ("kind = \"trimming\", overflow = \"return\"", "send a header back to"),
+        ("kind = \"tokens\"", "token limits"),
+        ("kind = \"trimming\", overflow = \"return\"", "cannot return a header"),
     ] {
         let error = from_one_host("ports", port).unwrap_err();
         assert!(error.key.ends_with("nic.queue") && error.what.contains(what), "{error}");
@@ -164,18 +164,18 @@ fn any_kind_of_port_may_stand_at_the_host() {
 fn what_only_a_switch_has_is_refused_at_the_host() {
     let shared = "buffer = { shared = \"30pkt\" }";
     for (nic, key, what) in [
-        ("kind = \"tokens\", buffer = { shared = \"30pkt\" }", "nic.port.kind", "hosts limit tokens"),
+        ("kind = \"tokens\", buffer = { shared = \"30pkt\" }", "nic.port.kind", "token limits"),
         (
             "kind = \"trimming\", overflow = \"return\", buffer = { shared = \"8pkt\" }",
             "nic.port.overflow",
-            "nobody to send",
+            "cannot return a header",
         ),
         ("kind = \"fifo\", buffer = { dynamic = \"1MB\", alpha = 1 }", "nic.port.buffer", "one port"),
         ("kind = \"fifo\", buffer = { shared = \"100B\" }", "nic.port.buffer", "cannot hold one packet"),
         (
             "kind = \"strict\", queues = 2, buffer = { shared = \"30pkt\" }",
             "nic.port",
-            "hosts: packets carry 3",
+            "at hosts, packets carry 3",
         ),
         (
             "kind = \"fifo\", buffer = { shared = \"30pkt\" }, ecn = { at = { \"1Gbps\" = \"5pkt\" } }",
@@ -217,14 +217,14 @@ fn one_queue_tells_classes_apart_by_what_it_keeps() {
 fn ports_that_keep_by_rank_have_a_room_of_their_own() {
     refused(
         "kind = \"pifo\", buffer = { dynamic = \"300kB\", alpha = 1 }",
-        "kind pifo decides itself",
+        "kind pifo has one queue with its own drop rule",
         "shared",
     );
-    refused("kind = \"aifo\", buffer = { push_out = \"240pkt\" }", "nothing is pushed out", "shared");
-    refused("kind = \"aifo\", buffer = \"unbounded\"", "how full the port is", "shared");
+    refused("kind = \"aifo\", buffer = { push_out = \"240pkt\" }", "pushes no packets out", "shared");
+    refused("kind = \"aifo\", buffer = \"unbounded\"", "the occupancy of the buffer", "shared");
     refused("kind = \"aifo\", buffer = { shared = \"60pkt\" }, k = 1", "1", "0.999");
     refused("kind = \"aifo\", buffer = { shared = \"60pkt\" }, window = 0", "0", "1");
-    refused("kind = \"pifo\", buffer = { shared = \"60pkt\" }, window = 9", "no such key", "");
+    refused("kind = \"pifo\", buffer = { shared = \"60pkt\" }, window = 9", "unknown key", "");
 }
 
 #[test]
@@ -248,11 +248,11 @@ fn a_shared_buffer_leaves_room_where_alpha_says() {
 fn shared_buffers_that_make_no_sense_are_refused() {
     let with = |buffer: &str| format!("kind = \"fifo\", buffer = {{ {buffer} }}");
     refused(&with("dynamic = \"12MB\""), "missing", "alpha = 1");
-    refused(&with("dynamic = \"12MB\", alpha = 0"), "no alpha", "above 0");
-    refused(&with("dynamic = \"12MB\", alpha = 0.1234567"), "no alpha", "six decimals");
+    refused(&with("dynamic = \"12MB\", alpha = 0"), "not a valid alpha", "above 0");
+    refused(&with("dynamic = \"12MB\", alpha = 0.1234567"), "not a valid alpha", "six decimals");
     refused(&with("dynamic = \"1000B\", alpha = 1"), "cannot hold one packet", "1538B");
     refused(&with("dynamic = \"12MB\", alpha = 1, shared = \"9pkt\""), "both shared and dynamic", "one of");
-    refused(&with("dynamic = \"12MB\", alpha = 1, at = {}"), "no such key", "one of");
+    refused(&with("dynamic = \"12MB\", alpha = 1, at = {}"), "unknown key", "one of");
 }
 
 #[test]
@@ -325,14 +325,14 @@ fn lossless_classes_that_cannot_be_are_refused() {
     // 3 classes x 4 links x 7,199 B.
     refused(
         &with(&format!("{memory}, pfc = {{ classes = [0, 1, 2], xoff = \"1/8\" }}")),
-        "takes 86388 B",
+        "needs 86388 B",
         "headroom = \"free\"",
     );
     let free = format!("{memory}, pfc = {{ classes = [0, 1, 2], xoff = \"20kB\", headroom = \"free\" }}");
     assert!(planned(&with(&free)).is_ok());
     refused(
         &with("buffer = { shared = \"90pkt\" }, pfc = { classes = [0], xoff = \"1/8\" }"),
-        "none is stated",
+        "no memory is set",
         "dynamic",
     );
     refused(&with(&format!("{memory}, pfc = {{ classes = [8], xoff = \"1/8\" }}")), "8", "from 0 to 7");
@@ -340,11 +340,11 @@ fn lossless_classes_that_cannot_be_are_refused() {
     assert!(planned(&with(&beyond)).is_ok());
     // 4 links of 30 kB at least.
     let least = format!("{memory}, pfc = {{ classes = [0], xoff = \"1/8\", headroom_least = \"30kB\" }}");
-    refused(&with(&least), "takes 120000 B", "headroom = \"free\"");
+    refused(&with(&least), "needs 120000 B", "headroom = \"free\"");
     refused(&with(&format!("{memory}, pfc = {{ classes = [0] }}")), "missing", "xoff");
     refused(
         &format!("kind = \"ranked\", {memory}, pfc = {{ classes = [0], xoff = \"1/8\" }}"),
-        "cannot hold a class back",
+        "cannot pause a class",
         "strict",
     );
 }

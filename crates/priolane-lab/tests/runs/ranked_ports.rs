@@ -40,7 +40,7 @@ fn slowdowns() -> Vec<(String, f64)> {
     let slowdown = |run: &plan::Run| {
         let go_on = &mut |_| ControlFlow::Continue(());
         match execute::execute(run, folder.path(), &settings, go_on).unwrap() {
-            Done::Ran(record) | Done::AlreadyThere(record) => {
+            Done::Simulated(record) | Done::AlreadyThere(record) => {
                 assert_eq!(record.summary["all"].unfinished, 0, "{}", run.scheme);
                 (run.scheme.clone(), record.summary["short"].mean_slowdown.unwrap())
             }

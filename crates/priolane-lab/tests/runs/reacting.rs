@@ -140,15 +140,15 @@ fn requests_are_paired_whatever_the_scheme_and_stop_at_the_end_of_the_window() {
     assert!(starts.iter().filter(|(_, flow)| is_query(flow)).all(|(at, _)| at.0 < 5_000_000_000));
     assert!(outcome.flows.iter().any(|record| record.began == StartTime::NotIssued));
     // What was issued was answered, and only that is left.
-    let realized = built.realized(&mut outcome);
-    assert_eq!(realized.scenario.flows.len(), outcome.flows.len());
+    let with_actual_starts = built.with_actual_starts(&mut outcome);
+    assert_eq!(with_actual_starts.scenario.flows.len(), outcome.flows.len());
     assert!(outcome.flows.iter().all(|record| record.fct.is_some()));
-    let queries = realized.scenario.flows.iter().filter(|flow| is_query(flow)).count();
+    let queries = with_actual_starts.scenario.flows.iter().filter(|flow| is_query(flow)).count();
     assert!(queries * 2 >= outcome.flows.len() && queries % 3 == 0, "{queries} of {}", outcome.flows.len());
-    let measured = realized.measured.iter().filter(|&&measured| measured).count();
-    let late = realized.scenario.flows.iter().filter(|flow| flow.start.0 >= 5_000_000_000).count();
-    assert_eq!(measured, realized.scenario.flows.len() - late);
-    assert!(realized.load.offered_host.is_some_and(|load| load > 0.01));
+    let measured = with_actual_starts.measured.iter().filter(|&&measured| measured).count();
+    let late = with_actual_starts.scenario.flows.iter().filter(|flow| flow.start.0 >= 5_000_000_000).count();
+    assert_eq!(measured, with_actual_starts.scenario.flows.len() - late);
+    assert!(with_actual_starts.load.offered_host.is_some_and(|load| load > 0.01));
 
     // Another scheme leaves every draw as it is: the lists are equal.
     let other = self::built(&text.replace("\"dctcp\"", "\"newreno\""));
@@ -174,13 +174,13 @@ fn listed_flows_wait_and_rows_tell_when_they_started() {
     let at = |ps| StartTime::At(priolane_core::units::Time(ps));
     let began: Vec<StartTime> = outcome.flows.iter().map(|flow| flow.began).collect();
     assert_eq!(began, [StartTime::AsPlanned, at(second), at(third), at(900_000_000)]);
-    let realized = built.realized(&mut outcome);
-    assert_eq!(*realized.measured, [false, true, true, false]);
-    assert_eq!(realized.scenario.flows.at(2).start.0, third);
+    let with_actual_starts = built.with_actual_starts(&mut outcome);
+    assert_eq!(*with_actual_starts.measured, [false, true, true, false]);
+    assert_eq!(with_actual_starts.scenario.flows.at(2).start.0, third);
     // Both flows of the window offer to the links of all hosts that send; before the run neither is counted.
     let payload = 2.0 * 1460.0 * 8.0 / (10e9 * 500e-6);
     assert_eq!(built.load.offered_host, Some(0.0));
-    assert!((realized.load.offered_host.unwrap() - payload / 4.0).abs() < 1e-12);
+    assert!((with_actual_starts.load.offered_host.unwrap() - payload / 4.0).abs() < 1e-12);
 
     // The whole way: two engines, files and records.
     let settings = Settings { verify: true, ..Settings::default() };

@@ -99,7 +99,7 @@ fn multiples_of_what_nobody_knows_are_refused() {
         "list = [{ src = 3, dst = 0, size = \"endless\", start = \"0ns\" }]",
         deadline,
     );
-    assert!(endless.what.contains("no end"), "{endless}");
+    assert!(endless.what.contains("endless"), "{endless}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use priolane_lab::execute::{Done, Settings, execute, reuse_from};
 use priolane_lab::plan::{self, Options, Plan};
-use priolane_results::compare::{Sameness, compare};
+use priolane_results::compare::{RunComparison, compare};
 use priolane_results::store::Store;
 
 use crate::write_runs;
@@ -43,7 +43,7 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     let go_on = &mut |_| ControlFlow::Continue(());
     let settings = Settings { verify: true, ..Settings::default() };
     let ran = execute(&one.runs[0], &first, &settings, go_on).unwrap();
-    assert!(matches!(ran, Done::Ran(_)));
+    assert!(matches!(ran, Done::Simulated(_)));
     let run = &two.runs[0];
     let none = Store::at(&folder.path().join("none"));
     assert!(!reuse_from(run, &Store::open(&second).unwrap(), &[]).unwrap(), "nobody is asked");
@@ -156,7 +156,8 @@ fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
     assert_eq!(litter(killed.path()), Vec::<String>::new());
     let comparison = compare(killed.path(), whole.path()).unwrap();
     assert!(
-        comparison.common.len() == RUNS && comparison.common.iter().all(|run| run.outcome == Sameness::Equal)
+        comparison.common.len() == RUNS
+            && comparison.common.iter().all(|run| run.outcome == RunComparison::Equal)
     );
 }
 

@@ -55,7 +55,7 @@ fn every_shipped_scheme_ends_all_flows_and_short_ones_go_first() {
     let settings = Settings { verify: true, ..Settings::default() };
     for run in &plan.runs {
         let go_on = &mut |_| ControlFlow::Continue(());
-        let (Done::Ran(record) | Done::AlreadyThere(record)) =
+        let (Done::Simulated(record) | Done::AlreadyThere(record)) =
             execute::execute(run, folder.path(), &settings, go_on).unwrap();
         let [all, short] = ["all", "short"].map(|class| &record.summary[class]);
         assert_eq!((all.flows, all.unfinished), (300, 0), "{}", run.scheme);
@@ -101,9 +101,9 @@ fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
     let Transport::Homa(config) = built.scenario.into_spec().transport else { panic!("no Homa") };
     assert_eq!(config.levels, Levels::new(&[2_000, 15_000], 5).unwrap());
     let wrong = [
-        ("unscheduled = 3, cutoffs = [\"15kB\", \"2kB\"]", "cut-offs do not ascend"),
-        ("unscheduled = 3, cutoffs = [\"15kB\"]", "1 cut-offs between 3 unscheduled classes"),
-        ("unscheduled = 3", "rtt_bytes is not stated"),
+        ("unscheduled = 3, cutoffs = [\"15kB\", \"2kB\"]", "the cutoffs are not in increasing order"),
+        ("unscheduled = 3, cutoffs = [\"15kB\"]", "there are 1 cutoffs for 3 unscheduled classes"),
+        ("unscheduled = 3", "rtt_bytes is not set"),
         ("rtt_bytes = \"1GB\"", "1GB are more than 65535 packets"),
         ("unscheduled = 15, cutoffs = [\"2kB\"]", "15 unscheduled and 5 scheduled classes"),
     ];
@@ -117,9 +117,9 @@ fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
 fn what_does_not_fit_is_refused_in_one_message() {
     let scheme = |name: &str, line: &str| format!("[scheme.{name}]\n{line}\n");
     let host = refused("phost", &scheme("phost", "host = { kind = \"srpt\" }"), "scheme.phost.host");
-    assert!(host.contains("decides itself"), "{host}");
+    assert!(host.contains("schedules the flows of a host itself"), "{host}");
     let own = refused("pfabric", &scheme("pfabric", "host = { kind = \"own\" }"), "scheme.pfabric.host");
-    assert!(own.contains("leaves it to the host row"), "{own}");
+    assert!(own.contains("does not schedule the flows"), "{own}");
     let fifo = "transport = { kind = \"ndp\" }\nport = { kind = \"fifo\", buffer = { shared = \"100pkt\" } }";
     let port = refused("mine", &scheme("mine", fifo), "scheme.mine.transport");
     assert!(port.contains("trim packets"), "{port}");
@@ -132,10 +132,10 @@ fn what_does_not_fit_is_refused_in_one_message() {
     assert!(window.contains("min_rto") || window.contains("key"), "{window}");
     let rto =
         refused("pfabric", "[scheme.pfabric.transport]\nmin_rto = \"1us\"\n", "scheme.pfabric.transport");
-    assert!(rto.contains("timeout is fixed"), "{rto}");
+    assert!(rto.contains("fixed timeout"), "{rto}");
     let sizes = "assign = { kind = \"size\", thresholds = [\"10kB\"] }";
     let classes = refused("homa", &scheme("homa", sizes), "scheme.homa.transport");
-    assert!(classes.contains("goes by none"), "{classes}");
+    assert!(classes.contains("ignores classes"), "{classes}");
 }
 
 #[test]
@@ -169,5 +169,5 @@ fn ndp_pulls_by_the_classes_of_flows_if_asked_to() {
     let text = format!("{ndp}[scheme.ndp]\n{assign}\ntransport = {{ pull = \"by_class\" }}\n");
     assert_eq!(planned(&text).unwrap().runs.len(), 1);
     let fair = refused("ndp", &format!("[scheme.ndp]\n{assign}\n"), "scheme.ndp.transport");
-    assert!(fair.contains("goes by none"), "{fair}");
+    assert!(fair.contains("ignores classes"), "{fair}");
 }

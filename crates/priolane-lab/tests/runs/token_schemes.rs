@@ -96,32 +96,32 @@ fn keys_reach_the_transport_and_a_merged_scheme_is_a_scheme_again() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let cases = [
-        ("transport.classes = 8\n", "port.classes", "8 classes, and ports tell 6 apart"),
+        ("transport.classes = 8\n", "port.classes", "8 classes, but ports have 6"),
         ("transport.classes = 14\n", "transport.classes", "14"),
         ("transport.p = 1\n", "transport.p", "1 is out of range"),
         ("transport.a = 0\n", "transport.a", "0 is out of range"),
-        ("transport.thresholds = [5, 4, 6, 7, 8]\n", "transport.thresholds", "5 thresholds for 6"),
+        ("transport.thresholds = [5, 4, 6, 7, 8]\n", "transport.thresholds", "5 thresholds do not fit 6"),
         ("transport.token_min = \"100B\"\n", "transport", "token_min is above token_max"),
-        ("port.token = \"88B\"\n", "port.token", "88B on average, and they have 84B"),
+        ("port.token = \"88B\"\n", "port.token", "88B on average, but tokens have 84B"),
         ("port.burst = 0\n", "port.burst", "0 is out of range"),
         ("port.data_queues = 2\n", "port.data_queues", "data has 1 ranks"),
-        ("transport.ranks = \"data\"\n", "port.data_queues", "1 queues of data, and data has 6"),
+        ("transport.ranks = \"data\"\n", "port.data_queues", "1 data queues, but data has 6"),
         ("transport.tail = \"light\"\ntransport.mean = 0\n", "transport.mean", "0 is out of range"),
         ("transport.mean = 30\n", "transport.mean", ""),
         ("transport.tail = \"light\"\ntransport.a = 2\n", "transport.a", ""),
         ("port.mode = \"ingress\"\n", "port.mode", "ingress"),
         ("port.detour = \"10us\"\n", "port.detour", "do not expire"),
-        ("port.order = \"rank\"\n", "port.order", "need each other"),
+        ("port.order = \"rank\"\n", "port.order", "and vice versa"),
         ("transport.expiry = \"end_host\"\n", "transport.lifetime", ""),
         (
             "transport.expiry = \"end_host\"\ntransport.lifetime = \"5us\"\n",
             "transport.lifetime",
-            "half of an empty round trip",
+            "half of the base RTT",
         ),
         (
             "transport.stop = \"sender\"\ntransport.unscheduled = 4\n",
             "transport.unscheduled",
-            "wait for one first",
+            "waits for a first token",
         ),
         (
             "transport.priority = \"deadline\"\ntransport.deadline_min = \"1ms\"\ntransport.deadline_max = \"9ms\"\n",
@@ -133,7 +133,7 @@ fn what_makes_no_sense_is_refused() {
         (
             "assign = { kind = \"size\", thresholds = [\"100kB\"] }\n",
             "assign",
-            "receivers give tokens theirs",
+            "receivers assign the classes of tokens",
         ),
     ];
     for (keys, key, what) in cases {
@@ -153,7 +153,7 @@ fn data_that_cannot_take_the_way_of_its_tokens_is_refused() {
         for scheme in ["top", "ideal_tokens", "expresspass"] {
             let error = planned(&sprayed.replace("\"top\"", &format!("{scheme:?}"))).unwrap_err();
             assert!(
-                error.key.ends_with("transport.paths") && error.what.contains("the way of its tokens"),
+                error.key.ends_with("transport.paths") && error.what.contains("the path of its tokens"),
                 "{error}"
             );
         }
@@ -261,7 +261,7 @@ port.buffer = { zero_loss = "168kB" }
 fn only_ports_of_tokens_have_a_derived_buffer() {
     let error = with("dctcp", "port.buffer = { zero_loss = \"9kB\" }\n").unwrap_err();
     assert_eq!(error.key, "scheme.dctcp.port.buffer", "{error}");
-    assert!(error.what.contains("not of kind") && !error.fix.is_empty(), "{error}");
+    assert!(error.what.contains("ports of kind tokens") && !error.fix.is_empty(), "{error}");
     let error = with("top", "port.buffer = { zero_loss = \"9pkt\" }\n").unwrap_err();
     assert_eq!(error.key, "scheme.top.port.buffer.zero_loss", "{error}");
 }

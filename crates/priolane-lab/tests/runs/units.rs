@@ -37,7 +37,7 @@ fn every_run_of_every_shipped_experiment_is_planned_again_from_its_unit() {
                 with_files += 1;
                 let mut fewer = texts.clone();
                 fewer.remove(digest);
-                assert!(unit.plan(&fewer).unwrap_err().what.contains("did not come with the run"));
+                assert!(unit.plan(&fewer).unwrap_err().what.contains("was not supplied with the run"));
                 fewer.insert(digest.clone(), format!("{}\n", texts[digest]).into());
                 assert!(unit.plan(&fewer).is_err());
             }
@@ -72,7 +72,7 @@ fn the_directory_made_of_answers_is_that_of_runs_here() {
         execute::execute(run, &here, &settings, go_on).unwrap();
         let answer = Unit::of(run).answer(&texts(&plan), &settings, go_on).unwrap();
         let answer = Answer::decode(&answer.encode().unwrap()).unwrap();
-        assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), Done::Ran(_)));
+        assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), Done::Simulated(_)));
         assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), Done::AlreadyThere(_)));
         // Another result of the same run is a defect somewhere: it does not take the place of the first.
         let mut other = answer;

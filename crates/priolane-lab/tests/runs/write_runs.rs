@@ -72,7 +72,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         warnings: Vec::new(),
         pricing: None,
         zero_loss: None,
-        judged: None,
+        observed_port: None,
         deadlines: Vec::new(),
     };
     let job = Job { run, built: &built, store: &store, id: &id };
@@ -80,7 +80,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
     let mut go_on = |_| ControlFlow::Continue(());
     let done = job.perform(&settings, None, &mut |_, _, _| Ok(outcome.clone()), &mut go_on);
     let word = match done.map_err(|e| e.to_string())? {
-        Done::Ran(_) => "ran",
+        Done::Simulated(_) => "ran",
         Done::AlreadyThere(_) => "there",
     };
     writeln!(out, "{word} {}", id.as_str()).and_then(|()| out.flush()).map_err(|e| e.to_string())

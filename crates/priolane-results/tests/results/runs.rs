@@ -8,7 +8,7 @@ use priolane_sim::outcome::{Outcome, ThresholdChange};
 
 use priolane_results::cell::{Cell, View};
 use priolane_results::column::Row;
-use priolane_results::compare::{Sameness, compare};
+use priolane_results::compare::{RunComparison, compare};
 use priolane_results::flows::FlowRow;
 use priolane_results::ports::PortRow;
 use priolane_results::record::RunRecord;
@@ -406,7 +406,7 @@ fn comparison_names_the_first_difference() {
         assert!(comparison.only_a.is_empty() && comparison.only_b.is_empty());
         comparison.common[0].outcome.clone()
     };
-    assert_eq!(outcome_of(|_| ()), Sameness::Equal);
+    assert_eq!(outcome_of(|_| ()), RunComparison::Equal);
     // No table has the run's end: only the record differs.
     let [a, b] = [0, 1].map(|_| tempfile::tempdir().unwrap());
     store(a.path(), &base);
@@ -415,19 +415,19 @@ fn comparison_names_the_first_difference() {
     other.stopped_at_ps = 1;
     fs::write(b.path().join(ID).join("run.json"), other.to_text().unwrap()).unwrap();
     let found = compare(a.path(), b.path()).unwrap().common.remove(0).outcome;
-    assert!(matches!(&found, Sameness::Metric { name, .. } if name == "stopped_at_ps"), "{found:?}");
+    assert!(matches!(&found, RunComparison::Metric { name, .. } if name == "stopped_at_ps"), "{found:?}");
     let metric = outcome_of(|f| f.outcome.flows.edit(1, |flow| flow.fct = Some(Span(5_000))));
     assert!(
-        matches!(&metric, Sameness::Metric { name, .. } if name.starts_with("summary.all.")),
+        matches!(&metric, RunComparison::Metric { name, .. } if name.starts_with("summary.all.")),
         "{metric:?}"
     );
     let counter = outcome_of(|f| f.outcome.flows.edit(1, |flow| flow.retransmits = 40));
     assert!(
-        matches!(&counter, Sameness::Metric { name, .. } if name == "counters.retransmits"),
+        matches!(&counter, RunComparison::Metric { name, .. } if name == "counters.retransmits"),
         "{counter:?}"
     );
     let row = outcome_of(|f| f.outcome.flows.edit(4, |flow| flow.class.last = 7));
-    assert!(matches!(&row, Sameness::Row(d) if d.row == 4 && d.column == "class_last"), "{row:?}");
+    assert!(matches!(&row, RunComparison::Row(d) if d.row == 4 && d.column == "class_last"), "{row:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What nodes hand to the engine that drives them: packets on links, finished flows, broken invariants.
+//! The interface from nodes to the engine: packets on links, completed flows, violated invariants.
 
 use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
@@ -9,8 +9,8 @@ use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::RunError;
 use crate::observe::trace::TraceEvent;
 
-/// Where a link ends: the node, the place the link has in that node's order of simultaneous arrivals, and the part of
-/// the network that the node belongs to. One word, as every line has one.
+/// The ingress of a link: its node, the rank of the link in that node's order of simultaneous arrivals, and the node's
+/// part of the network. It is one word, because every transmitter has one.
 ///
 /// ```text
 /// part (24) | rank (17) | node (23)
@@ -19,9 +19,9 @@ use crate::observe::trace::TraceEvent;
 pub(crate) struct Ingress(u64);
 
 impl Ingress {
-    /// Bits of a node.
+    /// Bits of the node.
     const NODE_BITS: u32 = 23;
-    /// Bits of a rank: hosts have names of 16 bits, and switches links to each other besides.
+    /// Bits of the rank: host identifiers have 16 bits, and switches also have links to each other.
     pub(crate) const RANK_BITS: u32 = 17;
     /// Bits of both.
     const PLACE_BITS: u32 = Self::NODE_BITS + Self::RANK_BITS;
@@ -56,62 +56,62 @@ impl Ingress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a, B> {
     pub(crate) at: Time,
-    /// The place of the ingress link in the node's order.
+    /// The rank of the ingress link in the node's order.
     pub(crate) from: u32,
     pub(crate) packet: &'a Packet<B>,
 }
 
-/// When an engine serves queues whose departures have no effect but the packet on the link.
+/// When an engine serves queues whose departures only put packets on links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// Every departure is an event.
     Eager,
-    /// What is due is served when the node is touched.
+    /// Due departures are served when the node is touched.
     Lazy,
 }
 
-/// The engine as nodes see it, apart from packets.
+/// The engine's interface for everything except packets.
 pub(crate) trait ControlSink {
-    /// What the run records of flows.
+    /// Returns the flow records of the run.
     fn flow_log(&mut self) -> &mut FlowLog;
 
-    /// The node sends a report to the threshold controller.
+    /// Sends a report to the threshold controller.
     fn send_report(&mut self, report: ScheduledReport);
 
-    /// The node signals a delivered flow to another host.
+    /// Sends a signal about a delivered flow to another host.
     fn send_signal(&mut self, signal: DependencySignal);
 
-    /// The start of a finite flow that depended on others is known now.
+    /// Reports that the start of a finite dependent flow is now known.
     fn dependent_scheduled(&mut self);
 
-    /// A finite flow of the node came to its end at `at`.
+    /// Reports that a finite flow of the node ended at `at`.
     fn flow_done(&mut self, at: Time);
 
-    /// The run cannot be trusted.
+    /// Reports a violated invariant.
     fn violated(&mut self, error: RunError);
 }
 
-/// The engine as nodes see it.
+/// The engine's interface to nodes.
 pub(crate) trait EventSink<B: Body>: ControlSink {
     /// When this engine serves queues.
     const SERVICE: Service;
 
-    /// `packet` will arrive at `to` at the instant `at`, as `stamp` leaves it: where it travels it is written to in place.
+    /// Schedules the arrival of `packet` at `to` at the instant `at`. `stamp` modifies the stored packet in place.
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>));
 
-    /// Something a traced run keeps. `seen` says what, and is not even asked where nobody traces: an engine that
-    /// cannot trace compiles to what it would be without this call.
+    /// Reports a trace event. `seen` is evaluated only while tracing; an engine that cannot trace compiles as without
+    /// this call.
     #[inline]
     fn observe<'s>(&mut self, seen: impl FnOnce() -> TraceEvent<'s, B>) {
         let _ = seen;
     }
 }
 
-/// What happens at a node at one instant, in the order in which simultaneous things happen.
+/// The kind of an event at a node, in the order of simultaneous events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// The line may start the next packet.
+    /// The port may start the next packet.
     Departure,
     /// A packet arrives.
     Arrival,
@@ -123,16 +123,16 @@ pub(crate) enum Kind {
     Timer,
 }
 
-/// An instant at which something happens, ordered by time, then by what: one word.
+/// The time and kind of an event in one word, ordered by time, then kind.
 ///
-/// Holds times below 2^61 ps, and so every instant of a run ([`Time::LATEST`]); later ones count as never.
+/// Stores times below 2^61 ps, and so every instant of a run ([`Time::LATEST`]); later times mean never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EventKey(u64);
 
 const _: () = assert!(Time::LATEST.0 < 1 << 61);
 
 impl EventKey {
-    /// Nothing will happen.
+    /// No event.
     pub(crate) const NEVER: Self = Self(u64::MAX);
 
     #[inline]
@@ -140,13 +140,13 @@ impl EventKey {
         if at.0 < 1 << 61 { Self(at.0 << 3 | kind as u64) } else { Self::NEVER }
     }
 
-    /// When.
+    /// Returns the time.
     #[inline]
     pub(crate) fn at(self) -> Time {
         if self == Self::NEVER { Time::NEVER } else { Time(self.0 >> 3) }
     }
 
-    /// What.
+    /// Returns the kind.
     #[inline]
     pub(crate) fn kind(self) -> Kind {
         match self.0 & 7 {

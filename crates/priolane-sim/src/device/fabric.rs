@@ -1,4 +1,4 @@
-//! What all nodes of a run share, and none changes.
+//! Immutable state shared by all nodes of a run.
 
 use std::hint::select_unpredictable;
 
@@ -14,14 +14,14 @@ use crate::model::partition::Partition;
 use crate::model::scenario::Scenario;
 use crate::model::topology::{NextHops, PathChoice, Pick, Spray, Topology};
 
-/// The scenario, and where each link leaves and enters.
+/// The scenario, with forwarding tables and the ends of all links.
 #[derive(Debug)]
 pub(crate) struct Fabric<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) partition: Partition,
-    /// When forwarding changes, in order, beginning at time zero.
+    /// When forwarding changes, in order, starting at time zero.
     changes: Vec<Time>,
-    /// What it is from each of `changes` on.
+    /// Forwarding tables from each of `changes`.
     forwarding: Vec<Forwarding>,
     ingress_of: Vec<Ingress>,
     /// Egress links of each node.
@@ -60,7 +60,7 @@ impl<'a> Fabric<'a> {
         Self { scenario, partition, changes, forwarding, ingress_of, egress_links }
     }
 
-    /// Forwarding at `now`, and when it changes next.
+    /// Returns the forwarding tables at `now`, and when they change next.
     #[inline]
     pub(crate) fn forwarding(&self, now: Time) -> (&Forwarding, Time) {
         if let [only] = &self.forwarding[..] {
@@ -70,18 +70,18 @@ impl<'a> Fabric<'a> {
         (&self.forwarding[after - 1], self.changes.get(after).copied().unwrap_or(Time::NEVER))
     }
 
-    /// Whether links fail, so that a packet may find no way.
+    /// Returns whether links may fail, so that a packet may have no route.
     pub(crate) fn links_fail(&self) -> bool {
         !self.scenario.outages.is_empty()
     }
 
-    /// The place, among the egress ports of `switch`, of the one a packet leaves by; [`NO_ROUTE`] if there is no
-    /// way to its destination. A switch that sprays asks once for each packet, in order of arrival; one that goes by what
-    /// waits at its ports asks for the [`Self::ways`] instead.
+    /// Returns the index of a packet's port among the egress ports of `switch`; [`NO_ROUTE`] if its destination is
+    /// unreachable. A switch that sprays calls this once per packet, in order of arrival. One that selects by backlog
+    /// (DRILL) uses [`Self::equal_cost_ports`] instead.
     ///
-    /// Whether the packet's host hangs on this switch, or the switch has a choice, no processor can foresee: the way is
-    /// looked up without a branch on either.
-    // Inlined by measurement: a switch asks for all arrivals of a window in one loop.
+    /// No processor can predict whether the destination host is attached to this switch, or whether the switch has a
+    /// choice. The lookup therefore has no branch on either.
+    // Inlined as measured: a switch looks up all arrivals of a window in one loop.
     #[inline(always)]
     pub(crate) fn next_port(
         &self,
@@ -103,7 +103,7 @@ impl<'a> Fabric<'a> {
         forwarding.choices[(first + pick) as usize]
     }
 
-    /// What `switch` looks at to find the way of a packet.
+    /// Returns the tables that `switch` uses to look up routes.
     #[inline]
     pub(crate) fn route_lookup<'f>(&'f self, forwarding: &'f Forwarding, switch: NodeId) -> RouteLookup<'f> {
         let topology = &self.scenario.topology;
@@ -119,14 +119,14 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    /// The ports of `switch`, one at least, by one of which a packet leaves at `now`.
+    /// Returns the ports of `switch`, at least one, among which a packet's port is selected at `now`.
     pub(crate) fn equal_cost_ports(&self, now: Time, switch: NodeId, header: &Header) -> EqualCostPorts<'_> {
         let (forwarding, _) = self.forwarding(now);
         let NextHops { first, count } = self.route_lookup(forwarding, switch).hops(header);
         EqualCostPorts { run: first, ports: &forwarding.choices[first as usize..(first + count) as usize] }
     }
 
-    /// How `switch` chooses.
+    /// Returns the path selector of `switch`.
     pub(crate) fn chooser(&self, switch: NodeId) -> PathSelector {
         let spray = match self.scenario.topology.path_choice {
             PathChoice::Hashed | PathChoice::Pinned | PathChoice::Symmetric => {
@@ -147,7 +147,7 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    /// The choices that `switch` has at any time, each once.
+    /// Returns the sets of equal-cost ports of `switch` at any time, without duplicates.
     fn runs(&self, switch: NodeId) -> Vec<NextHops> {
         let Topology { hosts, racks, .. } = self.scenario.topology;
         let row = ((switch.0 - hosts) * racks) as usize..((switch.0 - hosts + 1) * racks) as usize;
@@ -160,12 +160,12 @@ impl<'a> Fabric<'a> {
         runs
     }
 
-    /// Where `link` ends.
+    /// Returns the ingress of `link`.
     pub(crate) fn ingress(&self, link: LinkId) -> Ingress {
         self.ingress_of[link.index()]
     }
 
-    /// The transmitter of `link`.
+    /// Returns the transmitter of `link`.
     pub(crate) fn line(&self, link: LinkId) -> Transmitter {
         let spec = &self.scenario.topology.links[link.index()];
         let ends_at_host = spec.to.0 < self.scenario.topology.hosts;
@@ -179,13 +179,13 @@ fn throw(rng: &mut Stream, n: u32) -> u32 {
     rng.below(u64::from(n)) as u32
 }
 
-/// What a switch looks at to find the way of a packet.
+/// The tables of a switch for route lookups.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteLookup<'f> {
-    /// Of each host.
+    /// The rack of each host.
     rack: &'f [u32],
     here: u32,
-    /// Where ways to racks and to the hosts of this one begin.
+    /// Start of the routes to racks; `to_hosts` is the start of the routes to the hosts of this switch.
     across: u32,
     to_hosts: u32,
     equal_cost_ports: &'f [NextHops],
@@ -193,9 +193,10 @@ pub(crate) struct RouteLookup<'f> {
 }
 
 impl RouteLookup<'_> {
-    /// The places in `choices` of the ports by one of which a packet leaves.
+    /// Returns the range in `choices` of the ports of a packet's route.
     ///
-    /// Whether its host hangs on this switch no processor can foresee: both places are known before that is asked.
+    /// No processor can predict whether the destination host is attached to this switch, so both candidates are
+    /// computed before the selection.
     #[inline(always)]
     fn hops(&self, header: &Header) -> NextHops {
         let rack = self.rack[header.dst.index()];
@@ -203,7 +204,7 @@ impl RouteLookup<'_> {
         self.equal_cost_ports[select_unpredictable(rack == self.here, down, across) as usize]
     }
 
-    /// The port of a packet where entropy decides.
+    /// Returns the port of a packet, selected by entropy.
     #[inline(always)]
     pub(crate) fn port(&self, header: &Header, pick: Pick) -> u32 {
         let NextHops { first, count } = self.hops(header);
@@ -211,23 +212,23 @@ impl RouteLookup<'_> {
     }
 }
 
-/// No port.
+/// The index that means no port.
 pub(crate) const NO_ROUTE: u32 = u32::MAX;
 
-/// The topology's next hops, as places among the egress ports of each switch.
+/// The topology's next hops, as indices of the egress ports of each switch.
 #[derive(Debug)]
 pub(crate) struct Forwarding {
-    /// Where the ports of a way stand in `choices`, one at least: by switch and rack, then by host for the switch it
-    /// hangs on.
+    /// Ranges in `choices` of the ports of each route, at least one: by switch and rack, then by host for the switch
+    /// of the host.
     equal_cost_ports: Vec<NextHops>,
-    /// Where those of the hosts begin.
+    /// Start of the routes to hosts.
     to_hosts: u32,
-    /// [`NO_ROUTE`], each port for ways without a choice, and those with one.
+    /// [`NO_ROUTE`], then each single port for routes without a choice, then the ports of routes with a choice.
     choices: Vec<u32>,
 }
 
 impl Forwarding {
-    /// `egress_of` gives the place of each link among those of the node it leaves.
+    /// Creates the tables; `egress_of` is the index of each link among those of the node it leaves.
     fn new(topology: &Topology, routes: (&[NextHops], &[LinkId]), egress_of: &[u32]) -> Self {
         let (next_hops, with_choice) = routes;
         let port = |link: LinkId| egress_of[link.index()];

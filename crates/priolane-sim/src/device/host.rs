@@ -1,9 +1,9 @@
-//! A host: a transport, a schedule, and a line that asks for packets.
+//! A host: a transport, a schedule, and a link that polls for packets.
 //!
-//! A host's transport is never lazy. After every call to it the host asks for packets until the line is busy or the
-//! transport has nothing to send now; what remains to be done at a later instant is its *next local event*: the line
-//! becoming free, a control message, a flow to start, a timer. A transmit queue is served lazily by an engine that
-//! serves ports lazily, unless it holds a packet whose departure the transport wants to know.
+//! A host's transport is never served lazily. After every call the host polls for packets until the link is busy or
+//! the transport has nothing to send now. The next action at a later instant is its *next local event*: the link
+//! becomes free, a control message, the start of a flow, or a timer. An engine with lazy service also serves a
+//! transmit queue lazily, unless it contains a packet whose departure the transport wants to know.
 
 mod departures;
 mod measuring;
@@ -32,15 +32,15 @@ use measuring::{Noise, clock};
 use schedule::{HostSchedule, PendingAbort};
 use state::{Pausing, Pull, Waiting};
 
-/// A host with the transport `E`. In this order, what most packets need lies together.
+/// A host with the transport `E`. Fields are ordered so that those that most packets need are adjacent.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Host<E: Endpoint> {
-    /// The first of what is due, the departure and the transport's timer.
+    /// The earliest of `due`, `departure` and the transport's timer.
     next: EventKey,
-    /// What is next in the schedule.
+    /// The next event of the schedule.
     due: EventKey,
-    /// When the line takes the next packet or the transport is asked for one.
+    /// When the link takes the next packet or the transport is polled.
     departure: EventKey,
     pull: Pull,
     processing: Span,
@@ -53,19 +53,19 @@ pub(crate) struct Host<E: Endpoint> {
     last_start: Time,
     noise: Option<Box<Noise>>,
     nic: NicMode,
-    /// The line and the transmit queue, which stays empty without one.
+    /// The link and the transmit queue, which stays empty if the NIC has none.
     port: Port<TransmitQueue<E::Body>>,
     received: Received,
     exchanged: [HostCounters; CLASSES],
     endpoint: E,
     schedule: HostSchedule,
     rng: Stream,
-    /// Where the switch ever paused any class.
+    /// Set once the switch has paused any class.
     pausing: Option<Box<Pausing<E::Body>>>,
 }
 
 impl<E: Endpoint> Host<E> {
-    /// The idle host `host`.
+    /// Creates the idle host `host`.
     pub(crate) fn new(fabric: &Fabric, host: HostId, endpoint: E, features: Features) -> Self {
         let scenario = fabric.scenario;
         let line = fabric.egress_links[host.index()][0];
@@ -99,36 +99,36 @@ impl<E: Endpoint> Host<E> {
         idle
     }
 
-    /// So many flows will be planned.
+    /// Reserves capacity for `flows` planned flows.
     pub(crate) fn expect_opens(&mut self, flows: usize) {
         self.schedule.starts.expect(flows);
     }
 
-    /// Plans the start of a flow, by its index in the flow list; in order of start.
+    /// Schedules the start of a flow, by its index in the flow list; in order of start.
     pub(crate) fn plan_open(&mut self, start: Time, flow: u32) {
         self.schedule.starts.plan(start, flow);
         self.replan();
     }
 
-    /// Plans a control message; in order of time.
+    /// Schedules a control message; in order of time.
     pub(crate) fn plan_control(&mut self, control: ScheduledControl) {
         self.schedule.plan_control(control);
         self.replan();
     }
 
-    /// The next instant at which the host does something by itself, and what.
+    /// Returns the next local event of the host.
     #[inline]
     pub(crate) fn next_event(&self) -> EventKey {
         self.next
     }
 
-    /// The schedule has changed.
+    /// Updates the next event after a change of the schedule.
     fn replan(&mut self) {
         self.due = self.schedule.next();
         self.look_ahead();
     }
 
-    /// What is due, the departure or the transport's timer has changed.
+    /// Updates the next event after a change of `due`, the departure or the transport's timer.
     #[inline]
     fn look_ahead(&mut self) {
         let next = self.due.min(self.departure);
@@ -138,7 +138,8 @@ impl<E: Endpoint> Host<E> {
         };
     }
 
-    /// When the host must run next if nothing arrives: its next local event, or a departure that is none.
+    /// Returns when the host must run next if nothing arrives: its next local event, or a departure that is served
+    /// lazily.
     #[inline]
     pub(crate) fn next_wake(&self) -> Time {
         let next = self.next_event().at();
@@ -146,38 +147,38 @@ impl<E: Endpoint> Host<E> {
         if lazy { next.min(self.port.line.free_at) } else { next }
     }
 
-    /// Does what `next_event` announced for `now`.
+    /// Runs the event that `next_event` returned for `now`.
     pub(crate) fn run_event<W: EventSink<E::Body>>(
         &mut self,
         fabric: &Fabric,
         now: Time,
         kind: Kind,
-        wire: &mut W,
+        sink: &mut W,
     ) {
         match kind {
             Kind::Departure => {
-                // What waited in the queue leaves before the transport is asked, as where departures are no events.
-                self.serve(now, wire);
+                // Queued packets leave before the transport is polled, as with lazy departures.
+                self.serve(now, sink);
                 if let Pull::NotBefore(_) = self.pull {
                     self.pull = Pull::Ask;
                 }
-                self.pump(now, wire);
+                self.pump(now, sink);
                 return;
             }
-            Kind::Open => self.open_flow(fabric, now, wire),
-            Kind::Control => self.control(fabric, now, wire),
+            Kind::Open => self.open_flow(fabric, now, sink),
+            Kind::Control => self.control(fabric, now, sink),
             Kind::Timer | Kind::Arrival => {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                 self.endpoint.on_timer(cx);
             }
         }
-        self.settle(fabric, now, wire);
+        self.settle(fabric, now, sink);
     }
 
-    /// The next flow starts, unless a feature makes it wait.
-    fn open_flow<W: EventSink<E::Body>>(&mut self, fabric: &Fabric, now: Time, wire: &mut W) {
+    /// Starts the next flow, unless a feature delays it.
+    fn open_flow<W: EventSink<E::Body>>(&mut self, fabric: &Fabric, now: Time, sink: &mut W) {
         let scenario = fabric.scenario;
-        let opened = self.call_features(fabric, now, wire, HostSchedule::open_next);
+        let opened = self.call_features(fabric, now, sink, HostSchedule::open_next);
         if let Some(flow) = opened {
             let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay).into();
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
@@ -185,24 +186,24 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// A control message takes effect or, if none does, a feature has a timer.
-    fn control<W: EventSink<E::Body>>(&mut self, fabric: &Fabric, now: Time, wire: &mut W) {
+    /// Applies a control message that is due; otherwise runs a timer of a feature.
+    fn control<W: EventSink<E::Body>>(&mut self, fabric: &Fabric, now: Time, sink: &mut W) {
         match self.schedule.take_control(now) {
             Some(ScheduledControl { flow, control, .. }) => {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                 self.endpoint.control(cx, Command::Flow(flow, control));
                 if control == Control::Abort {
-                    self.abort(flow, fabric, now, wire);
+                    self.abort(flow, fabric, now, sink);
                 }
                 self.replan();
             }
-            None => self.call_features(fabric, now, wire, HostSchedule::run_timer),
+            None => self.call_features(fabric, now, sink, HostSchedule::run_timer),
         }
     }
 
-    /// A flow was aborted: it is done, unless it was before or still depended on others.
-    fn abort<W: EventSink<E::Body>>(&mut self, flow: FlowId, fabric: &Fabric, now: Time, wire: &mut W) {
-        let aborted = self.call_features(fabric, now, wire, |schedule, cx| {
+    /// Handles an aborted flow: it counts as done, unless it did before or still had open dependencies.
+    fn abort<W: EventSink<E::Body>>(&mut self, flow: FlowId, fabric: &Fabric, now: Time, sink: &mut W) {
+        let aborted = self.call_features(fabric, now, sink, |schedule, cx| {
             let aborted = schedule.features.iter_mut().map(|feature| feature.on_abort(flow, cx));
             aborted.fold(Aborted::Scheduled, Aborted::max)
         });
@@ -210,21 +211,21 @@ impl<E: Endpoint> Host<E> {
             let flows = &fabric.scenario.flows;
             self.schedule.starts.cancel(flow, flows);
             if flows.size(flow.index()).is_some() {
-                wire.flow_done(now);
+                sink.flow_done(now);
             }
         }
     }
 
-    /// Something of the schedule and its features happens; then the transport is told what features ask for.
+    /// Calls the schedule and its features, then passes the commands of features to the transport.
     fn call_features<W: EventSink<E::Body>, R>(
         &mut self,
         fabric: &Fabric,
         now: Time,
-        wire: &mut W,
+        sink: &mut W,
         call: impl FnOnce(&mut HostSchedule, &mut FeatureContext) -> R,
     ) -> R {
         let flows = &fabric.scenario.flows;
-        let mut features = FeatureContext { now, flows, sink: wire, commands: Vec::new() };
+        let mut features = FeatureContext { now, flows, sink, commands: Vec::new() };
         let answer = call(&mut self.schedule, &mut features);
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         for command in features.commands {
@@ -241,7 +242,7 @@ impl<E: Endpoint> Host<E> {
         answer
     }
 
-    /// A message is on its way here; the start of the flow that depended on it, if it is known now.
+    /// Passes a message to the features. Returns the start of the dependent flow, if it is now known.
     pub(crate) fn on_message(&mut self, message: HostMessage) -> Option<Time> {
         let starts = self.schedule.features.iter_mut().filter_map(|feature| feature.on_message(message));
         let start = starts.min();
@@ -249,18 +250,18 @@ impl<E: Endpoint> Host<E> {
         start
     }
 
-    /// A packet arrived and has been processed at `now`.
-    // A call of its own by measurement: in line, a visit prepares for it before it knows that anything arrived.
+    /// Handles a packet that arrived and has been processed at `now`.
+    // Not inlined, as measured: inlining sets up registers before it is known whether a packet arrived.
     #[inline(never)]
     pub(crate) fn arrive<W: EventSink<E::Body>>(
         &mut self,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<E::Body>,
-        wire: &mut W,
+        sink: &mut W,
     ) {
         if packet.header.kind == packet::Kind::Pause {
-            return self.pause(now, packet, wire);
+            return self.pause(now, packet, sink);
         }
         self.exchanged[usize::from(packet.header.class) % CLASSES].taken.add(packet.header.wire);
         if packet.header.kind == packet::Kind::Data {
@@ -270,68 +271,68 @@ impl<E: Endpoint> Host<E> {
         let noise = self.noise.as_mut().map_or(Span::ZERO, |noise| noise.of(&packet.header));
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
         self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing, noise }, packet);
-        self.settle(fabric, now, wire);
+        self.settle(fabric, now, sink);
     }
 
-    /// After a call to the transport: its events, then its packets.
+    /// Handles the transport's events after a call, then its packets.
     #[inline(always)]
-    fn settle<W: EventSink<E::Body>>(&mut self, fabric: &Fabric, now: Time, wire: &mut W) {
-        wire.observe(|| TraceEvent::Called { host: self.host, at: now, endpoint: &self.endpoint });
+    fn settle<W: EventSink<E::Body>>(&mut self, fabric: &Fabric, now: Time, sink: &mut W) {
+        sink.observe(|| TraceEvent::Called { host: self.host, at: now, endpoint: &self.endpoint });
         while let Some(event) = self.endpoint.poll_event() {
-            self.on_event(&event, fabric, now, wire);
+            self.on_event(&event, fabric, now, sink);
         }
         if self.pull != Pull::Kept {
             self.pull = Pull::Ask;
         }
-        self.pump(now, wire);
+        self.pump(now, sink);
     }
 
-    /// Something happened to a flow.
+    /// Handles an event of a flow.
     #[inline(never)]
-    fn on_event<W: EventSink<E::Body>>(&mut self, event: &Event, fabric: &Fabric, now: Time, wire: &mut W) {
+    fn on_event<W: EventSink<E::Body>>(&mut self, event: &Event, fabric: &Fabric, now: Time, sink: &mut W) {
         let scenario = fabric.scenario;
         let seen = match event {
             &Event::Delivered { flow, at, missing, .. } => {
-                wire.flow_log().delivered(flow, at, missing);
+                sink.flow_log().delivered(flow, at, missing);
                 FlowEvent::Delivered(flow)
             }
             Event::Completed(report) => {
                 let flow = report.flow;
-                wire.flow_log().completed(report, scenario.flows.at(flow.index()).class);
+                sink.flow_log().completed(report, scenario.flows.at(flow.index()).class);
                 self.schedule.end(flow);
                 if scenario.flows.size(flow.index()).is_some() {
-                    wire.flow_done(now);
+                    sink.flow_done(now);
                 }
                 FlowEvent::Completed(report)
             }
             Event::Report(report) => {
                 let &FlowReport { flow, bytes, .. } = report;
                 if scenario.rates_every.is_some() {
-                    wire.flow_log().sampled(FlowSample { at: now, flow, acked_bytes: bytes });
+                    sink.flow_log().sampled(FlowSample { at: now, flow, acked_bytes: bytes });
                 }
                 FlowEvent::Report(report)
             }
             _ => return,
         };
         if !self.schedule.features.is_empty() {
-            self.call_features(fabric, now, wire, |schedule, cx| {
+            self.call_features(fabric, now, sink, |schedule, cx| {
                 schedule.features.iter_mut().for_each(|feature| feature.on_event(seen, cx));
             });
         }
     }
 
-    /// Whether the next sample will find something here.
+    /// Returns whether the next sample will have something to record here.
     pub(crate) fn has_reading(&self) -> bool {
         self.waiting.packets > 0 || self.port.counts.unsampled_bytes() > 0
     }
 
-    /// Reads transmit queue and line if the one holds something or the other sent something since the last sample.
+    /// Samples transmit queue and link if there are queued packets or transmissions since the last sample.
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
         let queued = self.port.queued();
         self.port.counts.sample((at, self.port.line.link), queued, samples);
     }
 
-    /// Hands over what the run leaves.
+    /// Reports the results of the host.
     pub(crate) fn finish(&mut self, fabric: &Fabric, at: Time, out: &mut Collector) {
         let queue_of = |class| match &fabric.scenario.nic {
             Nic::Pull => 0,

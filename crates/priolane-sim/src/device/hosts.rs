@@ -1,4 +1,4 @@
-//! The hosts of a scenario, each with its transport, features and schedule.
+//! Creates the hosts of a scenario, each with its transport, features and schedule.
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::ids::HostId;
@@ -7,7 +7,7 @@ use super::fabric::Fabric;
 use super::features;
 use super::host::Host;
 
-/// The hosts of `fabric`, by host, with the transports that `make` makes.
+/// Creates the hosts of `fabric`, in order, with the transports that `make` creates.
 pub(crate) fn hosts<E: Endpoint>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E) -> Vec<Host<E>> {
     let scenario = fabric.scenario;
     let host = |(id, features)| {

@@ -1,22 +1,23 @@
-//! A switch with lossless classes (PFC): it is served eagerly on both engines, as departures resume what is paused.
+//! A switch with lossless classes (PFC). Both engines serve it eagerly, because departures resume paused classes.
 //!
 //! ```text
-//! a packet arrives      its ingress is charged (`PfcBuffer`); the account may pause its class upstream
-//! a packet departs      its ingress is relieved, which may resume the class
-//! a class is (un)paused the port towards the upstream node owes a pause frame: first in line, not preempting, with all
-//!                       classes that are paused there now; several changes before it leaves are one frame
-//! a pause frame arrives the port back over the same link holds the classes that it names, from now on
+//! a packet arrives      its ingress is charged (`PfcBuffer`), which may pause its class upstream
+//! a packet departs      its ingress is credited, which may resume the class
+//! a class is (un)paused the port towards the upstream node sends a pause frame ahead of its queue, without preemption,
+//!                       with all classes now paused there; several changes before its transmission are one frame
+//! a pause frame arrives the port of the link's reverse direction pauses the classes named in it from now on
 //! ```
 //!
-//! A pause lasts until it is taken back: the quanta of IEEE 802.1Qbb, which a switch renews for as long as it means it,
-//! are not simulated. Pause frames are not lost, not even on links that lose or are down (docs/assumptions.md#pfc).
+//! A pause lasts until it is revoked: the quanta of IEEE 802.1Qbb, which a switch refreshes during a pause, are not
+//! simulated. Pause frames are never lost, not even on links with random loss or that are down
+//! (docs/assumptions.md#pfc).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Kind, Packet};
-use priolane_core::port::pfc::{Load, PfcBuffer, PfcSpec, Taken, Tell};
+use priolane_core::port::pfc::{Load, PauseSignal, PfcBuffer, PfcSpec, Taken};
 use priolane_core::port::{Discipline, PortFactory};
 use priolane_core::units::Time;
 
@@ -30,25 +31,25 @@ use crate::model::scenario::{headroom, pause_wire};
 use crate::observe::collector::Collector;
 use crate::observe::outcome::Readings;
 
-/// Whether a port will be looked at when its line is free.
+/// Whether a service event of a port is scheduled for when its link is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Armed {
     Yes,
     No,
 }
 
-/// A port that can be paused, and its part in the pauses of its link.
+/// A port that can be paused, and that pauses the other end of its link.
 #[derive(Debug)]
 struct PausablePort<B: Body> {
     egress: Port<PausableQueue<B>>,
-    /// Classes that the next node has paused here, and since when.
+    /// Classes that the next node has paused here; `held_since` is when.
     held: ClassSet,
     held_since: [Time; CLASSES],
-    /// Classes that this switch wants paused at the other end, and what it has said of it.
+    /// Classes that this switch wants paused at the other end; `told` is what the last pause frame said.
     wanted: ClassSet,
     told: ClassSet,
     armed: Armed,
-    /// The ingress port of the same link's other direction.
+    /// The ingress port of the link's reverse direction.
     ingress: usize,
 }
 
@@ -57,12 +58,12 @@ impl<B: Body> PausablePort<B> {
         self.wanted != self.told || self.egress.queue.packets() > 0
     }
 
-    /// Whether a packet of `class` that arrives now starts at once.
+    /// Returns whether a packet of `class` that arrives now starts transmission at once.
     fn is_open(&self, now: Time, class: Class) -> bool {
         self.egress.line.free_at <= now && !self.has_work() && !self.held.has(class)
     }
 
-    /// The next node says which classes it has paused.
+    /// Applies a pause frame of the next node.
     fn hold(&mut self, now: Time, classes: ClassSet) {
         for class in (0..CLASSES as Class).filter(|&c| self.held.has(c) != classes.has(c)) {
             let since = std::mem::replace(&mut self.held_since[usize::from(class)], now);
@@ -74,23 +75,23 @@ impl<B: Body> PausablePort<B> {
     }
 }
 
-/// A switch that drops no packet of its lossless classes.
+/// A switch that never drops packets of its lossless classes.
 #[derive(Debug)]
 pub(crate) struct LosslessSwitch<B: Body> {
     node: NodeId,
     ports: Vec<PausablePort<B>>,
     buffer: PfcBuffer,
-    /// By ingress port: the port of the same link's other direction.
+    /// By ingress port: the egress port of the link's reverse direction.
     port_of: Vec<usize>,
     chooser: PathSelector,
     pause_wire: u16,
-    /// When lines of ports with work become free.
+    /// When the links of ports with work become free.
     agenda: BinaryHeap<Reverse<(Time, u32)>>,
     unroutable: UnroutablePackets,
 }
 
 impl<B: Body> LosslessSwitch<B> {
-    /// An empty switch at `node`.
+    /// Creates an empty switch at `node`.
     pub(crate) fn new(fabric: &Fabric, node: NodeId, spec: PfcSpec) -> Self {
         let scenario = fabric.scenario;
         let egress = &fabric.egress_links[node.index()];
@@ -122,30 +123,30 @@ impl<B: Body> LosslessSwitch<B> {
         }
     }
 
-    /// The next instant at which a line is free that has work.
+    /// Returns the next instant at which a link with work is free.
     pub(crate) fn next(&self) -> Time {
         self.agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
     }
 
-    /// Takes the next such instant and port.
+    /// Removes and returns the next such instant and port.
     pub(crate) fn pop_next(&mut self) -> Option<(Time, u32)> {
         self.agenda.pop().map(|Reverse(next)| next)
     }
 
-    /// The line of port `p` is free.
-    pub(crate) fn depart<W: EventSink<B>>(&mut self, p: usize, now: Time, wire: &mut W) {
+    /// Handles that the link of port `p` is free.
+    pub(crate) fn depart<W: EventSink<B>>(&mut self, p: usize, now: Time, sink: &mut W) {
         self.ports[p].armed = Armed::No;
-        self.serve(p, now, wire);
+        self.serve(p, now, sink);
     }
 
-    /// A packet or a pause frame arrives.
-    pub(crate) fn arrive<W: EventSink<B>>(&mut self, fabric: &Fabric, arrival: Arrival<B>, wire: &mut W) {
+    /// Handles the arrival of a packet or a pause frame.
+    pub(crate) fn arrive<W: EventSink<B>>(&mut self, fabric: &Fabric, arrival: Arrival<B>, sink: &mut W) {
         let Arrival { at: now, from, packet } = arrival;
         let (header, from) = (&packet.header, from as usize);
         if header.kind == Kind::Pause {
             let p = self.port_of[from];
             self.ports[p].hold(now, ClassSet(header.rank as u16));
-            return self.serve(p, now, wire);
+            return self.serve(p, now, sink);
         }
         let way = match &mut self.chooser {
             PathSelector::Drill(drill) => {
@@ -159,60 +160,60 @@ impl<B: Body> LosslessSwitch<B> {
             chooser => fabric.next_port(fabric.forwarding(now).0, self.node, header, chooser),
         };
         match way {
-            NO_ROUTE => self.unroutable.add(fabric, now, header, wire),
-            p => self.offer(p as usize, arrival, wire),
+            NO_ROUTE => self.unroutable.add(fabric, now, header, sink),
+            p => self.offer(p as usize, arrival, sink),
         }
     }
 
-    /// Port `p` takes a packet if there is room for it, as there always is in lossless classes.
-    fn offer<W: EventSink<B>>(&mut self, p: usize, arrival: Arrival<B>, wire: &mut W) {
+    /// Enqueues a packet at port `p` if there is room, as there always is in lossless classes.
+    fn offer<W: EventSink<B>>(&mut self, p: usize, arrival: Arrival<B>, sink: &mut W) {
         let Arrival { at: now, from, packet } = arrival;
         let header = &packet.header;
         let port = &mut self.ports[p];
-        port.egress.offered(now, header, wire);
+        port.egress.offered(now, header, sink);
         let load = Load { from: from as usize, class: header.class, wire: header.wire };
         if port.is_open(now, header.class)
-            && self.buffer.is_unmoved_by(load)
-            && let Some(admission) = port.egress.try_bypass(now, header, wire)
+            && self.buffer.leaves_state_unchanged(load)
+            && let Some(admission) = port.egress.try_bypass(now, header, sink)
         {
-            port.egress.forward(now, packet, admission, wire);
+            port.egress.forward(now, packet, admission, sink);
             return;
         }
         let (taken, tell) = self.buffer.arrive(load, port.egress.queue.bytes_before(header));
         let back = self.note(load, tell);
         let port = &mut self.ports[p];
         if taken == Taken::Refused {
-            port.egress.refuse(header, wire);
+            port.egress.refuse(header, sink);
         } else {
-            port.egress.enqueue(now, &BufferedPacket { packet: *packet, from }, wire, &mut ());
-            // It may go at once, which may take back what it paused: nothing is said of it then.
-            self.serve(p, now, wire);
+            port.egress.enqueue(now, &BufferedPacket { packet: *packet, from }, sink, &mut ());
+            // The packet may leave at once, which may revoke the pause that it caused; no frame is then sent.
+            self.serve(p, now, sink);
             if header.kind == Kind::Data {
                 let port = &mut self.ports[p];
                 port.egress.counts.holds(port.egress.queue.bytes());
             }
         }
         if let Some(back) = back {
-            self.serve(back, now, wire);
+            self.serve(back, now, sink);
         }
     }
 
-    /// Starts what port `p` can start now.
-    fn serve<W: EventSink<B>>(&mut self, p: usize, now: Time, wire: &mut W) {
+    /// Starts the transmission that is possible at port `p` now.
+    fn serve<W: EventSink<B>>(&mut self, p: usize, now: Time, sink: &mut W) {
         let port = &mut self.ports[p];
         if port.egress.line.free_at <= now {
             if port.wanted != port.told {
                 port.told = port.wanted;
                 let frame = pause_frame(port.told, self.pause_wire);
-                port.egress.line.signal(now, &frame, wire);
-            } else if let Some(load) = port.egress.start(now, port.held, wire, &mut ()) {
-                self.departed(p, now, load, wire);
+                port.egress.line.signal(now, &frame, sink);
+            } else if let Some(load) = port.egress.start(now, port.held, sink, &mut ()) {
+                self.departed(p, now, load, sink);
             }
         }
         self.arm(p, now);
     }
 
-    /// Looks at port `p` again when its line is free, if that is to come.
+    /// Schedules a service event of port `p` for when its link is free, if it has work.
     fn arm(&mut self, p: usize, now: Time) {
         let port = &mut self.ports[p];
         if port.armed == Armed::No && port.egress.line.free_at > now && port.has_work() {
@@ -221,33 +222,34 @@ impl<B: Body> LosslessSwitch<B> {
         }
     }
 
-    /// A packet has left its queue at port `p`.
-    fn departed<W: EventSink<B>>(&mut self, p: usize, now: Time, load: Load, wire: &mut W) {
+    /// Handles the departure of a packet from its queue at port `p`.
+    fn departed<W: EventSink<B>>(&mut self, p: usize, now: Time, load: Load, sink: &mut W) {
         let tell = self.buffer.leave(load);
         if let Some(back) = self.note(load, tell).filter(|&back| back != p) {
-            self.serve(back, now, wire);
+            self.serve(back, now, sink);
         }
     }
 
-    /// Notes what has to be told about a packet's class; the port that has to say it, if there is anything to say.
-    fn note(&mut self, load: Load, tell: Tell) -> Option<usize> {
-        if tell == Tell::Nothing {
+    /// Records a pause or resume of a packet's class; returns the port that must send a pause frame, if any.
+    fn note(&mut self, load: Load, tell: PauseSignal) -> Option<usize> {
+        if tell == PauseSignal::Nothing {
             return None;
         }
         let back = self.port_of[load.from];
         let wanted = &mut self.ports[back].wanted;
-        *wanted = if tell == Tell::Pause { wanted.with(load.class) } else { wanted.without(load.class) };
+        *wanted =
+            if tell == PauseSignal::Pause { wanted.with(load.class) } else { wanted.without(load.class) };
         Some(back)
     }
 
-    /// Whether the next sample will find something here.
+    /// Returns whether the next sample will have something to record here.
     pub(crate) fn has_reading(&self) -> bool {
         self.ports
             .iter()
             .any(|port| port.egress.queue.packets() > 0 || port.egress.counts.unsampled_bytes() > 0)
     }
 
-    /// Reads all ports that hold something or sent something since the last sample.
+    /// Samples all ports with queued packets or transmissions since the last sample.
     pub(crate) fn sample(&mut self, at: Time, samples: &mut Readings) {
         for port in &mut self.ports {
             let egress = &mut port.egress;
@@ -256,7 +258,7 @@ impl<B: Body> LosslessSwitch<B> {
         }
     }
 
-    /// Hands over what the run leaves.
+    /// Reports the results of the switch.
     pub(crate) fn finish(&mut self, fabric: &Fabric, at: Time, out: &mut Collector) {
         self.unroutable.finish(out);
         let reverse = |link| fabric.scenario.topology.reverse(link);
@@ -280,9 +282,9 @@ impl<B: Body> LosslessSwitch<B> {
     }
 }
 
-/// What a switch tells the other end of a link.
+/// Creates the pause frame for the other end of a link.
 fn pause_frame<B: Body>(classes: ClassSet, wire: u16) -> Packet<B> {
-    // Of no flow: traces follow flows.
+    // Belongs to no flow, because traces follow flows.
     let flow = FlowId(u32::MAX);
     let header = Header { rank: u64::from(classes.0), flow, wire, kind: Kind::Pause, ..Header::default() };
     Packet { header, body: B::default() }

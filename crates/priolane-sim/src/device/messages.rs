@@ -7,17 +7,17 @@ use priolane_core::endpoint::Thresholds;
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::Time;
 
-/// The delivery of a flow, on its way to the source of one that depends on it.
+/// Signal that a flow was delivered, sent to the source of a dependent flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DependencySignal {
     pub(crate) to: HostId,
-    /// The flow that depends on the delivered one.
+    /// The dependent flow.
     pub(crate) flow: FlowId,
     /// When it arrives.
     pub(crate) at: Time,
 }
 
-/// A report on its way to the threshold controller.
+/// A report in flight to the threshold controller.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduledReport {
     /// When it arrives.
@@ -25,7 +25,7 @@ pub(crate) struct ScheduledReport {
     pub(crate) report: SizeReport,
 }
 
-/// New thresholds on their way to all hosts.
+/// New thresholds in flight to all hosts.
 #[derive(Debug)]
 pub(crate) struct ThresholdUpdate {
     /// When hosts apply them.

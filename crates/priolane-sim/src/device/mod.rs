@@ -1,6 +1,6 @@
-//! The devices: hosts with a transport, switches with ports, and what they hand to the engine that drives them.
+//! The devices: hosts with a transport, switches with ports, and their interface to the engine.
 //!
-//! They are generic over an [`event_sink::EventSink`] and know no engine.
+//! They are generic over an [`event_sink::EventSink`] and do not depend on an engine.
 
 pub(crate) mod event_sink;
 pub(crate) mod fabric;

@@ -1,4 +1,4 @@
-//! What stands between a host's transport and its line: nothing, or a transmit queue.
+//! The NIC: either no queue or a transmit queue between a host's transport and its link.
 
 use priolane_core::endpoint::SendId;
 use priolane_core::ids::LinkId;
@@ -8,7 +8,7 @@ use priolane_core::port::{AnyDiscipline, Buffer, FifoSpec, PortContext, PortFact
 use super::port::PortItem;
 use crate::model::scenario::{Nic, PortSpec, Scenario};
 
-/// A packet in a transmit queue, with the name under which the transport wants its transmission time.
+/// A packet in a transmit queue, with the identifier by which the transport requested its transmission time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outgoing<B> {
     pub(crate) packet: Packet<B>,
@@ -47,7 +47,7 @@ impl<B: Body> PortItem for Outgoing<B> {
 /// Whether a host has a transmit queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NicMode {
-    /// It has none: the line asks the transport who is next.
+    /// It has none: the link polls the transport.
     Pull,
     /// It has one, filled as soon as the transport allows.
     Queue,
@@ -56,7 +56,7 @@ pub(crate) enum NicMode {
 /// A host's transmit queue.
 pub(crate) type TransmitQueue<B> = AnyDiscipline<Outgoing<B>>;
 
-/// The empty transmit queue of a host in front of `link`; without one, a queue that stays empty.
+/// Creates the empty transmit queue of a host in front of `link`; if the NIC has none, a queue that stays empty.
 pub(crate) fn transmit_queue<B: Body>(scenario: &Scenario, link: LinkId) -> TransmitQueue<B> {
     let (port, sort_by) = match scenario.nic {
         Nic::Pull => (PortSpec { discipline: FifoSpec.into(), buffer: Buffer::UNLIMITED }, SortBy::HostLevel),

@@ -1,13 +1,13 @@
-//! How a switch takes one of several equal paths (docs/assumptions.md#spray).
+//! How a switch selects one of several equal paths (docs/assumptions.md#spray).
 //!
 //! ```text
-//! random       one drawn evenly
-//! round robin  one after the other, for each of payload, tokens and control packets; the first is drawn
-//! DRILL(2, 1)  two drawn, different ones, and the best of the last time: the one with the fewest bytes queued, of equals
-//!              the one whose line is free first, of those the one drawn first
+//! random       one uniformly at random
+//! round robin  one after the other, separately for payload, tokens and control packets, with a random start
+//! DRILL(2, 1)  among two different random ones and the best of the last decision: the one with the fewest queued
+//!              bytes; ties go to the one whose link is free first, then to the one drawn first
 //! ```
 //!
-//! The turns and the best of the last time are kept for each *run*, a set of equal paths of the switch.
+//! The positions and the best of the last decision are kept per *run*, a set of equal paths of the switch.
 
 use priolane_core::packet::Kind;
 use priolane_core::rng::Stream;
@@ -15,41 +15,41 @@ use priolane_core::units::Time;
 
 use crate::model::topology::{NextHops, Pick};
 
-/// How a switch chooses among equal paths.
+/// How a switch selects among equal paths.
 #[derive(Debug)]
 pub(crate) enum PathSelector {
     /// By a packet's entropy.
     ByEntropy(Pick),
-    /// One drawn for each packet.
+    /// At random for each packet.
     Random(Box<Stream>),
-    /// In turns.
+    /// Round robin.
     RoundRobin(Box<RoundRobinState>),
-    /// By what waits at the ports.
+    /// By the backlog of ports.
     Drill(Box<Drill>),
 }
 
 /// The ports of equal paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EqualCostPorts<'a> {
-    /// The name of the run.
+    /// The identifier of the run.
     pub(crate) run: u32,
-    /// Places among the egress ports of the switch.
+    /// Indices of egress ports of the switch.
     pub(crate) ports: &'a [u32],
 }
 
-/// Whose turn it is, by run.
+/// Round-robin positions by run.
 #[derive(Debug)]
 pub(crate) struct RoundRobinState(Vec<Turn>);
 
 #[derive(Debug)]
 struct Turn {
     run: u32,
-    /// The next of payload, tokens and control packets.
+    /// The next position of payload, tokens and control packets.
     next: [u32; 3],
 }
 
 impl RoundRobinState {
-    /// Of these runs, the first of each drawn.
+    /// Creates random initial positions for these runs.
     pub(crate) fn new(runs: Vec<NextHops>, rng: &mut Stream) -> Self {
         let turn = |NextHops { first, count }| Turn {
             run: first,
@@ -58,7 +58,7 @@ impl RoundRobinState {
         Self(runs.into_iter().map(turn).collect())
     }
 
-    /// The place in `run` of the path that a packet of `kind` takes.
+    /// Returns the index in `run` of the path for a packet of `kind`, and advances.
     #[inline(never)]
     pub(crate) fn next(&mut self, run: NextHops, kind: Kind) -> u32 {
         let Some(turn) = self.0.iter_mut().find(|turn| turn.run == run.first) else { return 0 };
@@ -67,31 +67,31 @@ impl RoundRobinState {
             Kind::Credit => 1,
             _ => 2,
         }];
-        // Where links fail a run's name may come to mean fewer paths.
+        // With link failures, a run's identifier may later stand for fewer paths.
         let place = if *next < run.count { *next } else { 0 };
         *next = place + 1;
         place
     }
 }
 
-/// What waits before a port, and when its line is free.
+/// Queued bytes of a port, and when its link is free.
 pub(crate) type Load = (u64, Time);
 
-/// The best of the last time, by run.
+/// The best port of the last decision, by run.
 #[derive(Debug)]
 pub(crate) struct Drill {
     rng: Stream,
-    /// Run and place in it.
+    /// Runs with their best index.
     best: Vec<(u32, u32)>,
 }
 
 impl Drill {
-    /// Of these runs, the first path of each the best so far.
+    /// Creates the state for these runs, with the first path of each as the best.
     pub(crate) fn new(runs: Vec<u32>, rng: Stream) -> Self {
         Self { rng, best: runs.into_iter().map(|run| (run, 0)).collect() }
     }
 
-    /// The port that a packet takes; `load` is asked for two or three of them.
+    /// Returns the port of a packet; calls `load` for two or three ports.
     pub(crate) fn choose(
         &mut self,
         equal_cost_ports: EqualCostPorts,
@@ -130,7 +130,7 @@ mod tests {
         let mut turns = RoundRobinState::new(runs.to_vec(), &mut rng());
         let mut counts = [[0u32; 3]; 2];
         for packet in 0..1_000 {
-            // Tokens between payload: neither disturbs the other's turns.
+            // Tokens interleaved with payload: neither affects the other's positions.
             let kind = [Kind::Data, Kind::Credit][packet % 2];
             counts[packet % 2][turns.next(runs[0], kind) as usize] += 1;
             assert!(turns.next(runs[1], kind) < 2);
@@ -138,7 +138,7 @@ mod tests {
         for count in counts {
             assert!(count.iter().max().unwrap() - count.iter().min().unwrap() <= 1, "{counts:?}");
         }
-        // A run that lost paths goes on with those that are left.
+        // A run that lost paths continues with the remaining ones.
         assert!((0..9).all(|_| turns.next(NextHops { first: 10, count: 2 }, Kind::Data) < 2));
     }
 
@@ -147,21 +147,21 @@ mod tests {
         let ports = [4, 5, 6, 7];
         let equal_cost_ports = EqualCostPorts { run: 3, ports: &ports };
         let mut drill = Drill::new(vec![3], rng());
-        // Port 6 is empty: once it was drawn it is the best of the last time, and stays it while it is empty.
+        // Port 6 is empty: once drawn it is the best of the last decision, and remains so while it is empty.
         let empty = |port: u32| (u64::from(port != 6), Time::ZERO);
         let taken: Vec<u32> = (0..100).map(|_| drill.choose(equal_cost_ports, empty)).collect();
         let first = taken.iter().position(|&port| port == 6).unwrap();
         assert!(first < 20 && taken[first..].iter().all(|&port| port == 6), "{taken:?}");
-        // As it fills, another one is found among any two.
+        // As it fills, another port is found among any two.
         assert_ne!(drill.choose(equal_cost_ports, |port| (u64::from(port == 6), Time::ZERO)), 6);
-        // Three are looked at, two of them different.
+        // Three ports are compared, two of them different.
         let mut asked = Vec::new();
         drill.choose(equal_cost_ports, |port| {
             asked.push(port);
             (0, Time::ZERO)
         });
         assert!(asked.len() == 3 && asked[0] != asked[1], "{asked:?}");
-        // Of equal queues the one whose line is free first.
+        // Among equal queues, the port whose link is free first.
         let by_line = |port: u32| (0, Time(u64::from(7 - port)));
         let last = (0..50).map(|_| drill.choose(equal_cost_ports, by_line)).last();
         assert_eq!(last, Some(7));

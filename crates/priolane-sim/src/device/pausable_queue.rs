@@ -1,4 +1,4 @@
-//! Queues of a switch with lossless classes: packets wait with the place they came from.
+//! Queues of a switch with lossless classes: packets are stored with their ingress port.
 
 use priolane_core::ids::LinkId;
 use priolane_core::packet::{Body, Header, Packet, QueueItem};
@@ -9,7 +9,7 @@ use super::port::PortItem;
 use crate::model::scenario::Scenario;
 use priolane_core::units::Limit;
 
-/// A packet that waits, and the ingress port it came by.
+/// A queued packet with its ingress port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BufferedPacket<B> {
     pub(crate) packet: Packet<B>,
@@ -45,10 +45,10 @@ impl<B: Body> PortItem for BufferedPacket<B> {
     }
 }
 
-/// The queues of a port of a switch with lossless classes, of a discipline that can pause single classes.
+/// The queues of a port of a switch with lossless classes, with a discipline that can pause single classes.
 pub(crate) type PausableQueue<B> = AnyDiscipline<BufferedPacket<B>>;
 
-/// The empty queues of the port of `link`; the switch's memory is their only limit.
+/// Creates the empty queues of the port of `link`; the switch's shared buffer is their only limit.
 pub(crate) fn held_queue<B: Body>(scenario: &Scenario, link: LinkId) -> PausableQueue<B> {
     let context = scenario.switch_port(link);
     let buffer = Buffer { limit: Limit::Unlimited, ..context.buffer };

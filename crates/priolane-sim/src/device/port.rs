@@ -1,7 +1,7 @@
-//! An egress port of a switch or a host: a discipline in front of a line, and what it counts and traces.
+//! An egress port of a switch or a host: a discipline in front of a link, with counters and tracing.
 //!
-//! A node decides when its ports are served, and whether classes are paused. What only the node knows of a packet in a
-//! queue goes with it ([`PortItem`]).
+//! A node decides when its ports are served, and whether classes are paused. Data that only the node knows about a
+//! queued packet is stored with it ([`PortItem`]).
 
 use priolane_core::ids::{ClassSet, LinkId};
 use priolane_core::packet::{Body, Header, Packet, QueueItem};
@@ -13,21 +13,21 @@ use crate::device::event_sink::EventSink;
 use crate::observe::counters::PortCounters;
 use crate::observe::trace::{Backlog, TraceEvent};
 
-/// What waits in a port: a packet, perhaps with something that never leaves the node.
+/// An item queued in a port: a packet, possibly with metadata that never leaves the node.
 pub(crate) trait PortItem: QueueItem {
     /// The packet's body.
     type Body: Body;
 
-    /// What the node is given when the packet is put on the line.
+    /// Metadata that the node receives when the packet starts transmission.
     type Tag;
 
-    /// Whether the port writes a reading into packets that take one.
+    /// Whether the port stamps packets with telemetry readings.
     const STAMPED: bool;
 
-    /// The packet.
+    /// Returns the packet.
     fn packet(&self) -> &Packet<Self::Body>;
 
-    /// What the node is given.
+    /// Returns the metadata for the node.
     fn tag(&self) -> Self::Tag;
 }
 
@@ -46,26 +46,26 @@ impl<B: Body> PortItem for Packet<B> {
     fn tag(&self) {}
 }
 
-/// A port; aligned, so that it takes no more cache lines than it must.
+/// A port, aligned to occupy as few cache lines as possible.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Port<D> {
     pub(crate) line: Transmitter,
     pub(crate) counts: PortCounters,
     pub(crate) queue: D,
-    /// Whether the switch has this port on its list of ports with a backlog.
+    /// Whether the port is on the switch's list of ports with a backlog.
     pub(crate) listed: bool,
 }
 
 const _: () = assert!(size_of::<Port<priolane_core::port::Fifo<Packet<()>>>>() == 192);
 
 impl<D> Port<D> {
-    /// An empty port.
+    /// Creates an empty port.
     pub(crate) fn new(line: Transmitter, queue: D) -> Self {
         Self { line, counts: PortCounters::default(), queue, listed: false }
     }
 
-    /// Packets and bytes queued.
+    /// Returns the queued packets and bytes.
     #[inline]
     pub(crate) fn queued<P: QueueItem>(&self) -> (u32, u64)
     where
@@ -74,7 +74,7 @@ impl<D> Port<D> {
         (self.queue.packets(), self.queue.bytes())
     }
 
-    /// When the next service starts; `None` if nothing is queued.
+    /// Returns when the next service starts; `None` if nothing is queued.
     #[inline]
     pub(crate) fn next_service<P: QueueItem>(&self) -> Option<Time>
     where
@@ -83,66 +83,67 @@ impl<D> Port<D> {
         self.queue.next_eligible_time().map(|ready| ready.max(self.line.free_at))
     }
 
-    /// Discards what has waited too long at `now`.
+    /// Discards packets that have expired by `now`.
     #[inline]
     pub(crate) fn expire<P: PortItem, W: EventSink<P::Body>>(
         &mut self,
         now: Time,
-        wire: &mut W,
+        sink: &mut W,
         node: &mut impl PortSink<P>,
     ) where
         D: Discipline<P>,
     {
-        self.queue.expire(now, &mut PortEvents::new(now, self.line.link, &mut self.counts, wire, node));
+        self.queue.expire(now, &mut PortEvents::new(now, self.line.link, &mut self.counts, sink, node));
     }
 
-    /// Traces what a packet finds that arrives at `now`.
+    /// Traces the backlog that a packet finds when it arrives at `now`.
     #[inline]
-    pub(crate) fn offered<P: PortItem, W: EventSink<P::Body>>(&self, now: Time, header: &Header, wire: &mut W)
+    pub(crate) fn offered<P: PortItem, W: EventSink<P::Body>>(&self, now: Time, header: &Header, sink: &mut W)
     where
         D: Discipline<P>,
     {
-        wire.observe(|| {
+        sink.observe(|| {
             let (packets, bytes) = self.queued();
             let ahead = Backlog { packets, bytes };
             TraceEvent::Offered { link: self.line.link, at: now, header: *header, ahead }
         });
     }
 
-    /// What becomes of a packet that arrives at `now`, nothing is queued and the line is free, if it need not be stored.
+    /// Returns the result for a packet that arrives at `now` at an empty queue with a free link, if it need not be
+    /// stored.
     #[inline(always)]
     pub(crate) fn try_bypass<P: PortItem, W: EventSink<P::Body>>(
         &mut self,
         now: Time,
         header: &Header,
-        wire: &mut W,
+        sink: &mut W,
     ) -> Option<Admission>
     where
         D: Discipline<P>,
     {
         let admission = self.queue.try_bypass(now, header)?;
-        wire.observe(|| TraceEvent::Admitted(admission));
+        sink.observe(|| TraceEvent::Admitted(admission));
         if admission != Admission::Queued {
             self.count_rare(admission, header);
         }
         Some(admission)
     }
 
-    /// A packet arrives at `now` and is stored, unless the discipline refuses it.
+    /// Enqueues a packet that arrives at `now`, unless the discipline rejects it.
     #[inline(always)]
     pub(crate) fn enqueue<P: PortItem, W: EventSink<P::Body>>(
         &mut self,
         now: Time,
         item: &P,
-        wire: &mut W,
+        sink: &mut W,
         node: &mut impl PortSink<P>,
     ) -> Admission
     where
         D: Discipline<P>,
     {
-        let mut events = PortEvents::new(now, self.line.link, &mut self.counts, &mut *wire, node);
+        let mut events = PortEvents::new(now, self.line.link, &mut self.counts, &mut *sink, node);
         let admission = self.queue.enqueue(now, item, &mut events);
-        wire.observe(|| TraceEvent::Admitted(admission));
+        sink.observe(|| TraceEvent::Admitted(admission));
         self.count(admission, item.header());
         if admission.is_kept() {
             self.counts.queued(now, item.header());
@@ -150,9 +151,9 @@ impl<D> Port<D> {
         admission
     }
 
-    /// A packet arrives, and the node has no room for it.
-    pub(crate) fn refuse<B: Body, W: EventSink<B>>(&mut self, header: &Header, wire: &mut W) {
-        wire.observe(|| TraceEvent::Admitted(Admission::Dropped));
+    /// Drops an arriving packet because the node has no room for it.
+    pub(crate) fn refuse<B: Body, W: EventSink<B>>(&mut self, header: &Header, sink: &mut W) {
+        sink.observe(|| TraceEvent::Admitted(Admission::Dropped));
         self.count(Admission::Dropped, header);
     }
 
@@ -170,19 +171,19 @@ impl<D> Port<D> {
         self.count(admission, header);
     }
 
-    /// Puts a packet on the line that bypassed the queue, unless it was not admitted.
+    /// Transmits a packet that bypassed the queue, unless it was not admitted.
     #[inline(always)]
     pub(crate) fn forward<B: Body, W: EventSink<B>>(
         &mut self,
         now: Time,
         packet: &Packet<B>,
         admission: Admission,
-        wire: &mut W,
+        sink: &mut W,
     ) -> Started {
         if admission != Admission::Queued {
-            return self.forward_changed(now, packet, admission, wire);
+            return self.forward_changed(now, packet, admission, sink);
         }
-        self.send(now, packet, wire)
+        self.send(now, packet, sink)
     }
 
     #[cold]
@@ -191,39 +192,40 @@ impl<D> Port<D> {
         now: Time,
         packet: &Packet<B>,
         admission: Admission,
-        wire: &mut W,
+        sink: &mut W,
     ) -> Started {
         if !admission.is_kept() {
             return Started::No;
         }
         let mut kept = *packet;
         admission.mark(&mut kept);
-        self.send(now, &kept, wire)
+        self.send(now, &kept, sink)
     }
 
     #[inline(always)]
-    fn send<B: Body, W: EventSink<B>>(&mut self, now: Time, packet: &Packet<B>, wire: &mut W) -> Started {
+    fn send<B: Body, W: EventSink<B>>(&mut self, now: Time, packet: &Packet<B>, sink: &mut W) -> Started {
         if B::STAMPED {
-            self.send_stamped(now, packet, 0, wire);
+            self.send_stamped(now, packet, 0, sink);
         } else {
-            self.line.transmit(now, packet, &mut self.counts, wire);
+            self.line.transmit(now, packet, &mut self.counts, sink);
         }
         Started::Yes
     }
 
-    /// Puts the next packet on the line at `t`, of the queues that the classes in `paused` do not hold back; its tag.
+    /// Starts transmission of the next packet at `t`, from queues whose classes are not in `paused`; returns its
+    /// metadata.
     #[inline(always)]
     pub(crate) fn start<P: PortItem, W: EventSink<P::Body>>(
         &mut self,
         t: Time,
         paused: ClassSet,
-        wire: &mut W,
+        sink: &mut W,
         node: &mut impl PortSink<P>,
     ) -> Option<P::Tag>
     where
         D: Discipline<P>,
     {
-        let mut events = PortEvents::new(t, self.line.link, &mut self.counts, &mut *wire, node);
+        let mut events = PortEvents::new(t, self.line.link, &mut self.counts, &mut *sink, node);
         let item = if paused == ClassSet::NONE {
             self.queue.dequeue(t, &mut events)?
         } else {
@@ -234,27 +236,27 @@ impl<D> Port<D> {
         if P::STAMPED {
             let packet = *packet;
             let left_behind = self.queue.bytes();
-            self.send_stamped(t, &packet, left_behind, wire);
+            self.send_stamped(t, &packet, left_behind, sink);
         } else {
-            self.line.transmit(t, packet, &mut self.counts, wire);
+            self.line.transmit(t, packet, &mut self.counts, sink);
         }
         Some(tag)
     }
 
-    /// Puts a packet on the line with a reading of this port, in which it leaves `queued_bytes` behind.
+    /// Transmits a packet stamped with a reading of this port, at which `queued_bytes` remain.
     fn send_stamped<B: Body, W: EventSink<B>>(
         &mut self,
         t: Time,
         packet: &Packet<B>,
         queued_bytes: u64,
-        wire: &mut W,
+        sink: &mut W,
     ) {
         let reading = self.line.reading(t, queued_bytes, &self.counts);
         let stamp = |packet: &mut Packet<B>| packet.body.stamp(&packet.header, reading);
-        self.line.transmit_stamped(t, packet, &mut self.counts, wire, stamp);
+        self.line.transmit_stamped(t, packet, &mut self.counts, sink, stamp);
     }
 
-    /// Takes out what is still queued at the end of a run, what expires by then included.
+    /// Removes all packets still queued at the end of a run, including those that expire by then.
     pub(crate) fn drain<P: PortItem>(&mut self, at: Time, mut take: impl FnMut(&P))
     where
         D: Discipline<P>,
@@ -271,35 +273,35 @@ impl<D> Port<D> {
     }
 }
 
-/// Whether a packet was put on the line.
+/// Whether a transmission was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Started {
     Yes,
     No,
 }
 
-/// Counts and traces what a discipline gives up, and tells the node.
+/// Counts and traces packets that a discipline drops or modifies, and notifies the node.
 struct PortEvents<'a, W, S> {
     now: Time,
     link: LinkId,
     counts: &'a mut PortCounters,
-    wire: &'a mut W,
+    sink: &'a mut W,
     node: &'a mut S,
-    /// The arriving packet goes back: what is trimmed is its header.
+    /// The arriving packet is returned to its sender: only its header is trimmed.
     goes_back: bool,
 }
 
 impl<'a, W, S> PortEvents<'a, W, S> {
     #[inline]
-    fn new(now: Time, link: LinkId, counts: &'a mut PortCounters, wire: &'a mut W, node: &'a mut S) -> Self {
-        Self { now, link, counts, wire, node, goes_back: false }
+    fn new(now: Time, link: LinkId, counts: &'a mut PortCounters, sink: &'a mut W, node: &'a mut S) -> Self {
+        Self { now, link, counts, sink, node, goes_back: false }
     }
 }
 
 impl<P: PortItem, W: EventSink<P::Body>, S: PortSink<P>> PortSink<P> for PortEvents<'_, W, S> {
     fn evicted(&mut self, item: &P) {
         let (link, header) = (self.link, *item.header());
-        self.wire.observe(|| TraceEvent::Evicted { link, header });
+        self.sink.observe(|| TraceEvent::Evicted { link, header });
         self.counts.evicted(self.now, &header);
         self.node.evicted(item);
     }
@@ -307,7 +309,7 @@ impl<P: PortItem, W: EventSink<P::Body>, S: PortSink<P>> PortSink<P> for PortEve
     fn trimmed(&mut self, before: &Header, after: &Header) {
         let (link, before) = (self.link, *before);
         if !self.goes_back {
-            self.wire.observe(|| TraceEvent::Trimmed { link, before });
+            self.sink.observe(|| TraceEvent::Trimmed { link, before });
         }
         self.counts.trimmed(before.class, before.wire - after.wire);
         self.node.trimmed(&before, after);
@@ -320,13 +322,13 @@ impl<P: PortItem, W: EventSink<P::Body>, S: PortSink<P>> PortSink<P> for PortEve
 
     fn expired(&mut self, item: &P) {
         let (link, header) = (self.link, *item.header());
-        self.wire.observe(|| TraceEvent::Expired { link, header });
+        self.sink.observe(|| TraceEvent::Expired { link, header });
         self.counts.expired(self.now, &header);
         self.node.expired(item);
     }
 }
 
-/// Takes the packets that expire in a queue that is emptied.
+/// Passes on packets that expire while a queue is drained.
 struct Expired<'a, F>(&'a mut F);
 
 impl<P: QueueItem, F: FnMut(&P)> PortSink<P> for Expired<'_, F> {

@@ -1,8 +1,8 @@
 //! A switch: forwarding, and an egress port per link.
 //!
-//! The window engine serves ports *lazily*: on touch, everything that could start before now is served first. The wheel
-//! engine serves them *eagerly*, one event per departure. Both start packets in the same way, so a port cannot tell who
-//! drives it.
+//! The window engine serves ports *lazily*: on touch, everything that could start before now is served first. The
+//! wheel engine serves them *eagerly*, with one event per departure. Both start packets in the same way, so a port
+//! cannot tell which engine drives it.
 
 mod service;
 
@@ -21,12 +21,13 @@ use crate::observe::collector::Collector;
 use crate::observe::outcome::Readings;
 use service::ArrivalResult;
 
-/// A switch whose ports have the discipline `D`. In this order, what most packets need lies in one cache line.
+/// A switch whose ports have the discipline `D`. Fields are ordered so that those that most packets need share a cache
+/// line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Switch<D> {
     pub(crate) ports: Box<[Port<D>]>,
-    /// Ports with a backlog, in no order. One that is not among them has none.
+    /// Ports with a backlog, unordered. All other ports have none.
     busy: Vec<BackloggedPort>,
     chooser: PathSelector,
     node: NodeId,
@@ -35,16 +36,16 @@ pub(crate) struct Switch<D> {
     unroutable: UnroutablePackets,
 }
 
-/// Whether what arrives needs more than its own port.
+/// Whether an arrival involves more than its own port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
-    /// It does not, and where it leaves is known before it comes.
+    /// No, and its port is known before it arrives.
     OwnPort,
-    /// It asks other ports: they share a buffer with its own, or it may leave by one of them.
+    /// Yes: other ports share the buffer, or are candidates for the packet.
     OtherPorts,
 }
 
-/// The buffer that all ports share.
+/// The buffer shared by all ports.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
     buffer: SharedBuffer,
@@ -53,7 +54,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Whether there is room for a packet in its queue at `port`.
+    /// Returns whether there is room for a packet in its queue at `port`.
     #[inline]
     fn admits<B: Body, D: Discipline<Packet<B>>>(&self, port: &Port<D>, header: &Header) -> bool {
         let fill = Fill { used: self.used, queue: port.queue.bytes_before(header) };
@@ -61,16 +62,16 @@ impl Memory {
     }
 }
 
-/// A port with a backlog, not to be looked at before something can be due there.
+/// A port with a backlog, to be skipped until service may be due.
 #[derive(Clone, Copy, Debug)]
 struct BackloggedPort {
-    /// When its line was free as it was last served: no service starts before.
+    /// When its link becomes free after the last service: no service starts before.
     due: Time,
     port: u32,
 }
 
 impl<D> Switch<D> {
-    /// An empty switch at `node` whose ports are of the kind `S`; `None` if one is not.
+    /// Creates an empty switch at `node` with ports of the kind `S`; `None` if a port is of another kind.
     pub(crate) fn new<B: Body, S>(fabric: &Fabric, node: NodeId) -> Option<Self>
     where
         S: DisciplineKind + PortFactory<Port<Packet<B>> = D>,
@@ -95,7 +96,7 @@ impl<D> Switch<D> {
         })
     }
 
-    /// How the header alone decides on a packet's port from `start` until `end`; `None` where more does.
+    /// Returns the route lookup if only the header determines a packet's port from `start` to `end`; else `None`.
     #[inline]
     pub(crate) fn fixed_routes<'f>(
         &self,
@@ -112,15 +113,15 @@ impl<D> Switch<D> {
         }
     }
 
-    /// The port of the packet that arrives at `now`, after those asked for before; meaningless with DRILL, which asks the
-    /// ports as it arrives.
+    /// Returns the port of the packet that arrives at `now`, in order of arrival; meaningless with DRILL, which
+    /// selects the port on arrival.
     #[inline]
     pub(crate) fn next_port(&mut self, fabric: &Fabric, now: Time, header: &Header) -> u32 {
         let (forwarding, _) = fabric.forwarding(now);
         fabric.next_port(forwarding, self.node, header, &mut self.chooser)
     }
 
-    /// A packet arrives that leaves by the port `route`; ports are served lazily up to `now`.
+    /// Handles a packet that arrives and leaves on port `route`; ports are served lazily up to `now`.
     #[inline(always)]
     pub(crate) fn arrive_lazily<B: Body, W: EventSink<B>>(
         &mut self,
@@ -128,38 +129,38 @@ impl<D> Switch<D> {
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
-        wire: &mut W,
+        sink: &mut W,
     ) where
         D: Discipline<Packet<B>>,
     {
         if self.needs == Needs::OtherPorts {
-            return self.arrive_asking(route, fabric, now, packet, wire);
+            return self.arrive_asking(route, fabric, now, packet, sink);
         }
         let p = route as usize;
         let Some(port) = self.ports.get_mut(p) else {
-            return self.unroutable.add(fabric, now, &packet.header, wire);
+            return self.unroutable.add(fabric, now, &packet.header, sink);
         };
         if port.listed {
-            port.serve_until(now, wire);
+            port.serve_until(now, sink);
         }
-        let result = port.arrive(now, packet, wire);
+        let result = port.arrive(now, packet, sink);
         self.list::<B>(p);
         if let ArrivalResult::Returned(packet) = result
-            && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
+            && let Some((p, _)) = self.send_back(fabric, now, &packet, sink)
         {
             self.list::<B>(p);
         }
     }
 
-    /// A packet goes back to its sender from here. Its way does not hang on dice, which would have to be thrown in the
-    /// order of arrivals. The port, if it started a packet.
+    /// Returns a packet to its sender. Its route does not use random numbers, which would have to be drawn in order of
+    /// arrivals. Returns the port, and whether it started a packet.
     #[cold]
     fn send_back<B: Body, W: EventSink<B>>(
         &mut self,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
-        wire: &mut W,
+        sink: &mut W,
     ) -> Option<(usize, Started)>
     where
         D: Discipline<Packet<B>>,
@@ -168,19 +169,19 @@ impl<D> Switch<D> {
         let by_entropy = &mut PathSelector::ByEntropy(fabric.scenario.topology.pick(self.node));
         let p = fabric.next_port(forwarding, self.node, &packet.header, by_entropy) as usize;
         if p >= self.ports.len() {
-            self.unroutable.add(fabric, now, &packet.header, wire);
+            self.unroutable.add(fabric, now, &packet.header, sink);
             return None;
         }
-        self.at_port(p, |port| port.serve_until(now, wire));
-        // What was sent back before is dropped.
-        let started = match self.offer(p, now, packet, wire) {
+        self.at_port(p, |port| port.serve_until(now, sink));
+        // A packet that was returned before is dropped.
+        let started = match self.offer(p, now, packet, sink) {
             ArrivalResult::Started => Started::Yes,
             ArrivalResult::NotStarted | ArrivalResult::Returned(_) => Started::No,
         };
         Some((p, started))
     }
 
-    /// The same where other ports are asked. Apart, so that each of the two has its port's code in line.
+    /// As `arrive_lazily`, if other ports are involved. Separate, so that both inline the code of the port.
     #[inline(never)]
     fn arrive_asking<B: Body, W: EventSink<B>>(
         &mut self,
@@ -188,35 +189,35 @@ impl<D> Switch<D> {
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
-        wire: &mut W,
+        sink: &mut W,
     ) where
         D: Discipline<Packet<B>>,
     {
         let p = match self.chooser {
-            PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
+            PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, sink),
             _ => route as usize,
         };
         if p >= self.ports.len() {
-            return self.unroutable.add(fabric, now, &packet.header, wire);
+            return self.unroutable.add(fabric, now, &packet.header, sink);
         }
-        self.at_port(p, |port| port.serve_until(now, wire));
-        let result = self.offer(p, now, packet, wire);
+        self.at_port(p, |port| port.serve_until(now, sink));
+        let result = self.offer(p, now, packet, sink);
         self.list::<B>(p);
         if let ArrivalResult::Returned(packet) = result
-            && let Some((p, _)) = self.send_back(fabric, now, &packet, wire)
+            && let Some((p, _)) = self.send_back(fabric, now, &packet, sink)
         {
             self.list::<B>(p);
         }
     }
 
-    /// The port that a packet takes where what waits at ports decides. They may be behind and are served up to `now` first;
-    /// of departures that are events of their own nothing is left to serve.
+    /// Returns the port with the least load. Candidate ports may lag behind and are first served up to `now`; with
+    /// eager departures nothing is left to serve.
     fn least_loaded<B: Body, W: EventSink<B>>(
         &mut self,
         fabric: &Fabric,
         now: Time,
         header: &Header,
-        wire: &mut W,
+        sink: &mut W,
     ) -> usize
     where
         D: Discipline<Packet<B>>,
@@ -225,13 +226,13 @@ impl<D> Switch<D> {
         let PathSelector::Drill(drill) = chooser else { return NO_ROUTE as usize };
         let load = |p: u32| {
             let port = &mut ports[p as usize];
-            accounted(port, memory.as_mut(), |port| port.serve_until(now, wire));
+            accounted(port, memory.as_mut(), |port| port.serve_until(now, sink));
             (port.queued().1, port.line.free_at.max(now))
         };
         drill.choose(fabric.equal_cost_ports(now, *node, header), load) as usize
     }
 
-    /// Puts port `p`, at which a packet arrived, among those with a backlog if it has one.
+    /// Adds port `p`, at which a packet arrived, to the list of ports with a backlog if it has one.
     #[inline]
     fn list<B: Body>(&mut self, p: usize)
     where
@@ -244,7 +245,7 @@ impl<D> Switch<D> {
         }
     }
 
-    /// Does something at port `p`; the shared buffer knows what that takes or frees.
+    /// Runs `act` on port `p` and updates the usage of the shared buffer.
     #[inline]
     fn at_port<B: Body, R>(&mut self, p: usize, act: impl FnOnce(&mut Port<D>) -> R) -> R
     where
@@ -253,37 +254,37 @@ impl<D> Switch<D> {
         accounted(&mut self.ports[p], self.memory.as_mut(), act)
     }
 
-    /// Port `p`, which is served up to `now`, takes a packet if the switch has room for it.
+    /// Offers a packet to port `p`, which is served up to `now`, if the switch has room for it.
     #[inline]
     fn offer<B: Body, W: EventSink<B>>(
         &mut self,
         p: usize,
         now: Time,
         packet: &Packet<B>,
-        wire: &mut W,
+        sink: &mut W,
     ) -> ArrivalResult<B>
     where
         D: Discipline<Packet<B>>,
     {
-        if self.memory.is_some() && !self.has_room(p, now, &packet.header, wire) {
+        if self.memory.is_some() && !self.has_room(p, now, &packet.header, sink) {
             let port = &mut self.ports[p];
-            port.offered(now, &packet.header, wire);
-            port.refuse(&packet.header, wire);
+            port.offered(now, &packet.header, sink);
+            port.refuse(&packet.header, sink);
             return ArrivalResult::NotStarted;
         }
-        self.at_port(p, |port| port.arrive(now, packet, wire))
+        self.at_port(p, |port| port.arrive(now, packet, sink))
     }
 
-    /// Whether the shared buffer has room for a packet at port `p`, which is served up to `now`.
+    /// Returns whether the shared buffer has room for a packet at port `p`, which is served up to `now`.
     ///
-    /// The other ports may be behind. What they have yet to send only makes room: what is admitted as it stands is
-    /// admitted, and only otherwise are they served before the decision.
+    /// The other ports may lag behind. Their pending departures only free room: a packet that fits without them is
+    /// admitted. Otherwise the other ports are served before the decision.
     fn has_room<B: Body, W: EventSink<B>>(
         &mut self,
         p: usize,
         now: Time,
         header: &Header,
-        wire: &mut W,
+        sink: &mut W,
     ) -> bool
     where
         D: Discipline<Packet<B>>,
@@ -295,13 +296,13 @@ impl<D> Switch<D> {
         }
         for place in 0..self.busy.len() {
             let port = self.busy[place].port as usize;
-            self.at_port(port, |port| port.serve_until(now, wire));
+            self.at_port(port, |port| port.serve_until(now, sink));
         }
         admits(self)
     }
 
-    /// Serves all ports up to and including `limit`; when the next service is due after that.
-    pub(crate) fn serve_busy<B: Body, W: EventSink<B>>(&mut self, limit: Time, wire: &mut W) -> Time
+    /// Serves all ports up to and including `limit`; returns when the next service is due.
+    pub(crate) fn serve_busy<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W) -> Time
     where
         D: Discipline<Packet<B>>,
     {
@@ -310,14 +311,14 @@ impl<D> Switch<D> {
         while i < self.busy.len() {
             let BackloggedPort { due, port } = self.busy[i];
             if due <= limit {
-                self.at_port(port as usize, |port| port.serve_until(limit, wire));
+                self.at_port(port as usize, |port| port.serve_until(limit, sink));
                 let port = &mut self.ports[port as usize];
                 let Some(service) = port.next_service() else {
                     port.listed = false;
                     self.busy.swap_remove(i);
                     continue;
                 };
-                // Not `service`, which an arrival that no limiter holds back may make earlier.
+                // Not `service`, which a later arrival without rate limit may make earlier.
                 self.busy[i].due = port.line.free_at;
                 next = next.min(service);
             } else {
@@ -328,49 +329,49 @@ impl<D> Switch<D> {
         next
     }
 
-    /// A packet arrives; departures due by now were events of their own. The ports that it came to, this packet's and that
-    /// by which it goes back to its sender if it does, and whether they started a packet.
+    /// Handles a packet that arrives; departures due by now were events of their own. Returns the touched ports, that
+    /// of the packet and that by which it returns to its sender if it does, and whether they started a packet.
     pub(crate) fn arrive_eagerly<B: Body, W: EventSink<B>>(
         &mut self,
         fabric: &Fabric,
         now: Time,
         packet: &Packet<B>,
-        wire: &mut W,
+        sink: &mut W,
     ) -> [Option<(usize, Started)>; 2]
     where
         D: Discipline<Packet<B>>,
     {
         let p = match self.chooser {
-            PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, wire),
+            PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, sink),
             _ => self.next_port(fabric, now, &packet.header) as usize,
         };
         if p >= self.ports.len() {
-            self.unroutable.add(fabric, now, &packet.header, wire);
+            self.unroutable.add(fabric, now, &packet.header, sink);
             return [None; 2];
         }
-        match self.offer(p, now, packet, wire) {
+        match self.offer(p, now, packet, sink) {
             ArrivalResult::Started => [Some((p, Started::Yes)), None],
             ArrivalResult::NotStarted => [Some((p, Started::No)), None],
             ArrivalResult::Returned(packet) => {
-                [Some((p, Started::No)), self.send_back(fabric, now, &packet, wire)]
+                [Some((p, Started::No)), self.send_back(fabric, now, &packet, sink)]
             }
         }
     }
 
     /// Starts the next service of port `p` if it is due by `now`.
-    pub(crate) fn depart<B: Body, W: EventSink<B>>(&mut self, p: usize, now: Time, wire: &mut W) -> Started
+    pub(crate) fn depart<B: Body, W: EventSink<B>>(&mut self, p: usize, now: Time, sink: &mut W) -> Started
     where
         D: Discipline<Packet<B>>,
     {
-        self.at_port(p, |port| port.serve_one(now, wire))
+        self.at_port(p, |port| port.serve_one(now, sink))
     }
 
-    /// Whether the next sample will find something here.
+    /// Returns whether the next sample will have something to record here.
     pub(crate) fn has_reading(&self) -> bool {
         !self.busy.is_empty() || self.ports.iter().any(|port| port.counts.unsampled_bytes() > 0)
     }
 
-    /// Reads all ports that hold something or sent something since the last sample.
+    /// Samples all ports with queued packets or transmissions since the last sample.
     pub(crate) fn sample<B: Body>(&mut self, at: Time, samples: &mut Readings)
     where
         D: Discipline<Packet<B>>,
@@ -381,7 +382,7 @@ impl<D> Switch<D> {
         }
     }
 
-    /// Hands over what the run leaves.
+    /// Reports the results of the switch.
     pub(crate) fn finish<B: Body>(&mut self, fabric: &Fabric, at: Time, out: &mut Collector)
     where
         D: Discipline<Packet<B>>,
@@ -397,7 +398,7 @@ impl<D> Switch<D> {
     }
 }
 
-/// Does something at a port; the shared buffer, if there is one, knows what that takes or frees.
+/// Runs `act` on a port and updates the usage of the shared buffer, if there is one.
 #[inline]
 fn accounted<B: Body, D: Discipline<Packet<B>>, R>(
     port: &mut Port<D>,

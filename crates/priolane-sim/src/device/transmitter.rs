@@ -1,4 +1,4 @@
-//! A transmitter and its link: when it is free, what it serves, what the link loses.
+//! A transmitter and its link: serialization, propagation and loss.
 
 use std::collections::VecDeque;
 
@@ -15,15 +15,15 @@ use crate::model::topology::Link;
 use crate::observe::counters::PortCounters;
 use crate::observe::trace::{Loss, TraceEvent};
 
-/// What a link does to packets, if anything.
+/// Impairments of a link.
 #[derive(Debug)]
 struct Impairment {
-    /// Probability that a packet is lost at random.
+    /// Probability of random loss.
     probability: f64,
     stream: Stream,
-    /// Propagation without what a host adds.
+    /// Propagation delay without host delay.
     delay: Span,
-    /// When the link is down, what is over left out.
+    /// Remaining intervals in which the link is down.
     down: VecDeque<Down>,
 }
 
@@ -37,7 +37,7 @@ impl Impairment {
         Some(Box::new(Self { probability: spec.loss, stream, delay: spec.delay, down }))
     }
 
-    /// How a packet is lost, if it is, that is put on the line at `start` and has left it at `left`.
+    /// Returns whether and why a packet is lost whose transmission lasts from `start` to `left`.
     fn takes(&mut self, start: Time, left: Time) -> Option<Loss> {
         while self.down.front().is_some_and(|down| down.until <= start) {
             self.down.pop_front();
@@ -54,23 +54,23 @@ impl Impairment {
     }
 }
 
-/// One transmitter.
+/// The transmitter of a link.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     pub(crate) link: LinkId,
     to: Ingress,
     rate: Rate,
-    /// Picoseconds per byte where that is a whole number, else 0.
+    /// Picoseconds per byte if they are a whole number, else 0.
     ps_per_byte: u32,
-    /// Propagation, and the receiving host's processing delay where it ends at one.
+    /// Propagation delay, plus the host delay if the link ends at a host.
     delay: Span,
-    /// When the packet on the line has left, or the last instant something arrived at an idle line.
+    /// When the current transmission ends, or the last instant at which a packet arrived at an idle link.
     pub(crate) free_at: Time,
     impairment: Option<Box<Impairment>>,
 }
 
 impl Transmitter {
-    /// The idle line of `link`, which ends at `to`; `extra_delay` is what a receiving host adds to its delay.
+    /// Creates the idle transmitter of `link`, which ends at `to`; `extra_delay` is the delay of a receiving host.
     pub(crate) fn new(scenario: &Scenario, link: LinkId, to: Ingress, extra_delay: Span) -> Self {
         let spec = &scenario.topology.links[link.index()];
         Self {
@@ -84,7 +84,7 @@ impl Transmitter {
         }
     }
 
-    /// What a packet is told whose service starts at `t`; it leaves `queued_bytes` behind.
+    /// Returns the telemetry reading for a packet whose service starts at `t` and leaves `queued_bytes` behind.
     pub(crate) fn reading(&self, t: Time, queued_bytes: u64, counts: &PortCounters) -> HopReading {
         HopReading { at: t, queued_bytes, sent_bytes: counts.served_bytes(), rate: self.rate }
     }
@@ -98,37 +98,37 @@ impl Transmitter {
         }
     }
 
-    /// Puts a pause frame on the line at `t`, when the line is free. It is in no counts, and never lost.
-    pub(crate) fn signal<B: Body, W: EventSink<B>>(&mut self, t: Time, frame: &Packet<B>, wire: &mut W) {
+    /// Transmits a pause frame at `t`, when the link is free. It is never counted and never lost.
+    pub(crate) fn signal<B: Body, W: EventSink<B>>(&mut self, t: Time, frame: &Packet<B>, sink: &mut W) {
         let header = frame.header;
         self.free_at = t + self.serialize(header.wire);
-        wire.observe(|| TraceEvent::Started { link: self.link, start: t, left: self.free_at, header });
-        wire.emit(self.to, self.free_at + self.delay, frame, |_| {});
+        sink.observe(|| TraceEvent::Started { link: self.link, start: t, left: self.free_at, header });
+        sink.emit(self.to, self.free_at + self.delay, frame, |_| {});
     }
 
-    /// Puts `packet` on the line at `t`, when the line is free.
+    /// Transmits `packet` at `t`, when the link is free.
     #[inline]
     pub(crate) fn transmit<B: Body, W: EventSink<B>>(
         &mut self,
         t: Time,
         packet: &Packet<B>,
         counts: &mut PortCounters,
-        wire: &mut W,
+        sink: &mut W,
     ) {
-        self.transmit_stamped(t, packet, counts, wire, |_| {});
+        self.transmit_stamped(t, packet, counts, sink, |_| {});
     }
 
-    /// The same, with what `stamp` writes into it.
+    /// As `transmit`, with modifications by `stamp`.
     ///
-    /// Every hop ends here. Nothing is kept over a call, so that no registers are saved: what calls is at the end of its
-    /// own way, and that is why the whole of it is said twice.
+    /// Every hop ends here. All calls are tail calls, so that no registers are saved; this is why the fast path is
+    /// written separately from the slow one.
     #[inline(never)]
     pub(crate) fn transmit_stamped<B: Body, W: EventSink<B>>(
         &mut self,
         t: Time,
         packet: &Packet<B>,
         counts: &mut PortCounters,
-        wire: &mut W,
+        sink: &mut W,
         stamp: impl FnOnce(&mut Packet<B>),
     ) {
         let header = &packet.header;
@@ -138,33 +138,33 @@ impl Transmitter {
         {
             served.add(header.wire);
             self.free_at = t + Span(u64::from(header.wire) * u64::from(self.ps_per_byte));
-            wire.observe(|| TraceEvent::Started {
+            sink.observe(|| TraceEvent::Started {
                 link: self.link,
                 start: t,
                 left: self.free_at,
                 header: *header,
             });
-            wire.emit(self.to, self.free_at + self.delay, packet, stamp);
+            sink.emit(self.to, self.free_at + self.delay, packet, stamp);
         } else {
-            self.transmit_slowly(t, packet, counts, wire, stamp);
+            self.transmit_slowly(t, packet, counts, sink, stamp);
         }
     }
 
-    /// The same over a line that is impaired or takes no whole number of picoseconds for a byte, or of a class that is
-    /// new here.
+    /// As `transmit_stamped`, for a link with impairments, without a whole number of picoseconds per byte, or a class
+    /// that is new here.
     #[inline(never)]
     fn transmit_slowly<B: Body, W: EventSink<B>>(
         &mut self,
         t: Time,
         packet: &Packet<B>,
         counts: &mut PortCounters,
-        wire: &mut W,
+        sink: &mut W,
         stamp: impl FnOnce(&mut Packet<B>),
     ) {
         let header = &packet.header;
         counts.sent(header.class, header.wire);
         self.free_at = t + self.serialize(header.wire);
-        wire.observe(|| TraceEvent::Started {
+        sink.observe(|| TraceEvent::Started {
             link: self.link,
             start: t,
             left: self.free_at,
@@ -173,10 +173,10 @@ impl Transmitter {
         if let Some(impairment) = &mut self.impairment
             && let Some(by) = impairment.takes(t, self.free_at)
         {
-            wire.observe(|| TraceEvent::Lost(by));
+            sink.observe(|| TraceEvent::Lost(by));
             counts.lost(header.class, header.wire);
             return;
         }
-        wire.emit(self.to, self.free_at + self.delay, packet, stamp);
+        sink.emit(self.to, self.free_at + self.delay, packet, stamp);
     }
 }

@@ -1,4 +1,4 @@
-//! The outcome of a run, gathered from its nodes: the same for both engines.
+//! Collects the outcome of a run from its nodes, for both engines.
 
 use priolane_core::ids::NodeId;
 use priolane_core::packet::Body;
@@ -10,7 +10,8 @@ use crate::observe::collector::Collector;
 use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::{Outcome, RunError};
 
-/// The outcome of a run that ended `at` an instant, from the nodes and logs of all parts and what `engine` adds.
+/// Returns the outcome of a run that ended `at` an instant, from the nodes and logs of all parts and the additions of
+/// `engine`.
 pub(crate) fn collect<B: Body>(
     parts: &mut [&mut Network<B>],
     fabric: &Fabric,

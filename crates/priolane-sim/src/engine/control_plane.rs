@@ -1,7 +1,7 @@
-//! The controller's place in a run: reports arrive, thresholds leave, both after a stated delay.
+//! The threshold controller in a run: reports arrive and updates leave, both after a configured delay.
 //!
-//! It works at instants of its own, `delay` after each period. As no message is faster than the window engine's
-//! windows, both engines may let it run before or after the nodes of a window, with the same outcome.
+//! It runs `delay` after the end of each period. Since no message is faster than a window of the window engine, both
+//! engines may run it before or after the nodes of a window, with the same outcome.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::device::messages::{ScheduledReport, ThresholdUpdate};
 use crate::model::scenario::Scenario;
 use crate::observe::outcome::ThresholdChange;
 
-/// The controller, if the scenario has one.
+/// The threshold controller, if the scenario has one, and the history of its updates.
 #[derive(Debug)]
 pub(crate) struct ControlPlane {
     central: Option<Central>,
@@ -25,7 +25,7 @@ struct Central {
     period: Span,
     delay: Span,
     next: Time,
-    /// Reports on their way, in no order.
+    /// Reports in flight, unordered.
     under_way: Vec<ScheduledReport>,
 }
 
@@ -41,19 +41,19 @@ impl ControlPlane {
         Self { central, history: Vec::new() }
     }
 
-    /// A host sends a report.
+    /// Sends a report of a host to the controller.
     pub(crate) fn post(&mut self, report: ScheduledReport) {
         if let Some(central) = &mut self.central {
             central.under_way.push(report);
         }
     }
 
-    /// When the controller next solves; `Time::NEVER` without one.
+    /// Returns when the controller next computes thresholds; `Time::NEVER` without a controller.
     pub(crate) fn next(&self) -> Time {
         self.central.as_ref().map_or(Time::NEVER, |central| central.next)
     }
 
-    /// Works once: what hosts are to be told; `None` if that is not due before `until`.
+    /// Runs the controller once and returns the updates for hosts; `None` if it is not due before `until`.
     pub(crate) fn run_before(&mut self, until: Time) -> Option<Vec<ThresholdUpdate>> {
         let told = self.central.as_mut().filter(|central| central.next < until)?.run();
         let change = |told: &ThresholdUpdate| ThresholdChange {
@@ -65,7 +65,7 @@ impl ControlPlane {
         Some(told)
     }
 
-    /// What hosts were told before `stop`.
+    /// Returns the changes of thresholds that hosts applied before `stop`.
     pub(crate) fn history(&mut self, stop: Time) -> Vec<ThresholdChange> {
         while self.run_before(stop).is_some() {}
         self.history.retain(|change| change.at < stop);

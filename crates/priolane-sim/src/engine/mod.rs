@@ -1,4 +1,4 @@
-//! Two engines over the same nodes, equal to the bit: [`window`] for speed, [`wheel`] as its oracle.
+//! Two engines that run the same nodes and agree to the bit: [`window`] for speed, [`wheel`] as the reference.
 
 mod collect;
 mod control_plane;

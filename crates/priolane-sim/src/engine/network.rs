@@ -1,4 +1,4 @@
-//! From a scenario to nodes: hosts with their transport and agenda, switches with their ports.
+//! Creates the nodes of a scenario: hosts with transports and schedules, switches with ports.
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::ids::NodeId;
@@ -20,25 +20,25 @@ use crate::device::lossless::LosslessSwitch;
 use crate::device::messages::DependencySignal;
 use crate::device::switch::Switch;
 
-/// The group of hosts.
+/// Index of the group of hosts.
 const HOSTS: u32 = 0;
 
-/// The group of switches of other parts.
+/// Marks switches of other parts.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// The nodes of a run, or of a part of it.
+/// The nodes of a run, or of one part of it.
 pub(crate) struct Network<B> {
-    /// Nodes of one type each, hosts first.
+    /// Groups of nodes of one type each, hosts first.
     groups: Vec<Box<dyn NodeGroup<B>>>,
-    /// By node of the whole network: its group, [`ELSEWHERE`] for switches of other parts.
+    /// The group of each node of the whole network, [`ELSEWHERE`] for switches of other parts.
     group_of: Vec<u32>,
-    /// By node of the whole network: its index in its group.
+    /// The index of each node of the whole network in its group.
     index_of: Vec<u32>,
     part: usize,
 }
 
 impl<B: Body> Network<B> {
-    /// The network of `fabric`, which has one part.
+    /// Creates the network of `fabric`, which has only one part.
     pub(crate) fn whole<E>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E) -> Self
     where
         E: Endpoint<Body = B> + 'static,
@@ -46,7 +46,7 @@ impl<B: Body> Network<B> {
         Self::parts(fabric, make).swap_remove(0)
     }
 
-    /// The network of `fabric`, part by part, with the transports that `make` makes.
+    /// Creates the network of `fabric`, part by part, with the transports that `make` creates.
     pub(crate) fn parts<E>(fabric: &Fabric, make: &dyn Fn(LocalHost) -> E) -> Vec<Self>
     where
         E: Endpoint<Body = B> + 'static,
@@ -67,7 +67,7 @@ impl<B: Body> Network<B> {
         by_part.into_iter().enumerate().map(network).collect()
     }
 
-    /// Its own nodes among those from `first` up to `end`.
+    /// Iterates over its own nodes among those from `first` to `end`, exclusive.
     pub(crate) fn own(&self, fabric: &Fabric, first: u32, end: u32) -> impl Iterator<Item = NodeId> + use<B> {
         let part = self.part;
         let own: Vec<NodeId> =
@@ -86,7 +86,7 @@ impl<B: Body> Network<B> {
         }
         let mut groups = SwitchGroups { network: self, fabric, left: nodes };
         DisciplineSpec::visit_kinds(&mut groups);
-        // Those whose ports differ.
+        // Switches with different kinds of ports.
         groups.visit::<DisciplineSpec>();
     }
 
@@ -102,48 +102,48 @@ impl<B: Body> Network<B> {
         self.groups.push(Box::new(group));
     }
 
-    /// A signal is on its way to a host; the start of the flow that depended on it, if it is known now.
+    /// Sends a signal to a host. Returns the start of the dependent flow, if it is now known.
     pub(crate) fn signal<W: EventSink<B>>(
         &mut self,
         fabric: &Fabric,
         signal: &DependencySignal,
-        wire: &mut W,
+        sink: &mut W,
     ) -> Option<Time> {
         let (group, i) = self.at(fabric.scenario.topology.node_of(signal.to));
         let start = group.on_message(i, HostMessage::Signal(signal))?;
         if fabric.scenario.flows.size(signal.flow.index()).is_some() {
-            wire.dependent_scheduled();
+            sink.dependent_scheduled();
         }
         Some(start)
     }
 
-    /// Which part it is, from 0.
+    /// Returns the index of its part, from 0.
     pub(super) fn part(&self) -> usize {
         self.part
     }
 
-    /// How many nodes there are, of all parts.
+    /// Returns the number of nodes of all parts.
     pub(crate) fn nodes(&self) -> u32 {
         self.group_of.len() as u32
     }
 
-    /// `nodes` live through a window, in this order: as many of one group at once as stand together.
+    /// Runs `nodes` through a window in this order. Adjacent nodes of one group share a call.
     pub(super) fn live(
         &mut self,
         nodes: &[NodeId],
         (fabric, window): (&Fabric, &WindowSpan),
         batches: &mut ArrivalBatches<B>,
-        wire: &mut WindowScheduler<B>,
+        sink: &mut WindowScheduler<B>,
     ) {
         let Self { groups, group_of, index_of, .. } = self;
         let group_of = |node: NodeId| group_of[node.index()];
         for nodes in nodes.chunk_by(|&a, &b| group_of(a) == group_of(b)) {
             let group = group_of(nodes[0]) as usize;
-            groups[group].run_window(&WindowContext { nodes, index_of, fabric, window }, batches, wire);
+            groups[group].run_window(&WindowContext { nodes, index_of, fabric, window }, batches, sink);
         }
     }
 
-    /// The group of `node` and its place there.
+    /// Returns the group of `node` and its index there.
     #[inline]
     pub(crate) fn at(&mut self, node: NodeId) -> (&mut dyn NodeGroup<B>, usize) {
         let group = self.group_of[node.index()] as usize;
@@ -156,11 +156,11 @@ fn push<T>(all: &mut Vec<T>, one: T) -> u32 {
     all.len() as u32 - 1
 }
 
-/// Adds the switches of a network, those with ports of one kind as a group.
+/// Adds the switches of a network, one group per kind of ports.
 struct SwitchGroups<'a, B> {
     network: &'a mut Network<B>,
     fabric: &'a Fabric<'a>,
-    /// Switches without a group yet.
+    /// Switches without a group.
     left: Vec<NodeId>,
 }
 

@@ -1,4 +1,4 @@
-//! Nodes of one kind behind one dynamic call per group and window, so that any transport meets any port.
+//! Node groups: nodes of one type behind one dynamic call per group and window, so that any transport meets any port.
 
 use priolane_core::endpoint::Endpoint;
 use priolane_core::packet::{Body, Packet};
@@ -15,22 +15,22 @@ use crate::device::lossless::LosslessSwitch;
 use crate::device::switch::Switch;
 use crate::observe::collector::Collector;
 
-/// Nodes of one type, which both engines drive; `i` is the index of a node in its group.
+/// Nodes of one type, for both engines; `i` is the index of a node in its group.
 pub(crate) trait NodeGroup<B: Body>: WindowNodes<B> + EventNodes<B> + Send {
-    /// The first event that node `i` schedules for itself, before anything arrives.
+    /// Returns the first event that node `i` schedules for itself before any arrival.
     fn first_event(&self, i: usize) -> EventKey {
         let _ = i;
         EventKey::NEVER
     }
 
-    /// A message is on its way to host `i`; the start of the flow that depended on it, if it is known now. Switches get
-    /// none.
+    /// Sends a message to host `i`. Returns the start of the dependent flow, if it is now known. Switches get no
+    /// messages.
     fn on_message(&mut self, i: usize, message: HostMessage) -> Option<Time> {
         let _ = (i, message);
         None
     }
 
-    /// The run ends at `at`: node `i` hands over its results.
+    /// Ends the run at `at`: node `i` reports its results.
     fn finish(&mut self, i: usize, fabric: &Fabric, at: Time, out: &mut Collector);
 }
 

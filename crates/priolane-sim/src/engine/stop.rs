@@ -1,4 +1,4 @@
-//! When a run ends, and how far it is: the same for both engines.
+//! The end and the progress of a run, for both engines.
 
 use std::ops::ControlFlow;
 
@@ -8,34 +8,34 @@ use crate::model::dependencies::FlowDependency;
 use crate::model::scenario::{Scenario, Stop};
 use crate::observe::outcome::Progress;
 
-/// Who is told how a run goes, and may end it.
+/// Callback that receives the progress of a run and may stop it.
 pub type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 
-/// CompletionCounts finished flows and knows when the run ends.
+/// Counts completed flows and determines when the run ends.
 #[derive(Debug)]
 pub(crate) struct StopCondition {
     stop: Stop,
-    /// Finite flows.
+    /// Number of finite flows.
     finite: u32,
-    /// Finite flows that wait for no other.
+    /// Number of finite flows without dependencies.
     awaited: u32,
-    /// What the nodes of this part told.
+    /// Counts of this part.
     own: CompletionCount,
-    /// What those of other parts told.
+    /// Counts of the other parts.
     others: CompletionCount,
 }
 
-/// Flows of some nodes.
+/// Counts of the flows of some nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CompletionCount {
-    /// Finite flows that waited and whose start is known now.
+    /// Finite dependent flows whose start is known.
     awaited: u32,
     done: u32,
     last_done: Time,
 }
 
 impl CompletionCount {
-    /// Both together.
+    /// Returns the combined counts.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             awaited: self.awaited + other.awaited,
@@ -60,28 +60,29 @@ impl StopCondition {
         }
     }
 
-    /// A finite flow that waited will start. The flow that it waited for last is not done before that.
+    /// Records that the start of a finite dependent flow is known. Its last dependency is not counted as done before
+    /// that.
     pub(crate) fn dependent_scheduled(&mut self) {
         self.own.awaited += 1;
     }
 
-    /// A finite flow ended at `at`.
+    /// Records the end of a finite flow at `at`.
     pub(crate) fn flow_done(&mut self, at: Time) {
         self.own.done += 1;
         self.own.last_done = self.own.last_done.max(at);
     }
 
-    /// What the nodes of this part told so far.
+    /// Returns the counts of this part.
     pub(crate) fn own(&self) -> CompletionCount {
         self.own
     }
 
-    /// What those of other parts told so far.
+    /// Sets the counts of the other parts.
     pub(crate) fn told(&mut self, others: CompletionCount) {
         self.others = others;
     }
 
-    /// The instant before which everything still happens, as far as is known now.
+    /// Returns the end of the run as far as it is known: events before it still happen.
     pub(crate) fn stop_at(&self) -> Time {
         let CompletionCount { awaited, done, last_done } = self.own.and(self.others);
         let awaited = self.awaited + awaited;
@@ -94,7 +95,7 @@ impl StopCondition {
         }
     }
 
-    /// How far the run is at `now`.
+    /// Returns the progress of the run at `now`.
     pub(crate) fn progress(&self, now: Time) -> Progress {
         Progress { now, completed: self.own.and(self.others).done, total: self.finite }
     }

@@ -2,32 +2,32 @@
 //!
 //! ```text
 //! release(f) = max(start of f, max over g in after(f) of (delivered(g) + delay))
-//! f starts at release(f), unless that is not before until(f): then it never does, nor what depends on it
+//! f starts at release(f) if that is before until(f); otherwise f and all flows that depend on it never start
 //! ```
 //!
-//! `delivered(g)` is when the transport of the receiver of `g` is given the last byte it lacked, the host's processing
-//! included. From there the signal goes to the source of `f` as a control message, which takes `delay`: between two hosts
-//! that is above zero and bounds the engines' window; within a host it may be zero.
+//! `delivered(g)` is when the receiver's transport gets the last missing byte of `g`, including the host delay. The
+//! signal then goes to the source of `f` as a control message, which takes `delay`. Between two hosts the delay is
+//! above zero and bounds the engines' lookahead window; within a host it may be zero.
 
 use priolane_core::flows::FlowList;
 use priolane_core::ids::FlowId;
 use priolane_core::units::{Span, Time};
 
-/// A flow that starts when others have been delivered. Its `FlowSpec::start` is the earliest it may start.
+/// A flow that starts when others have been delivered. Its `FlowSpec::start` is the earliest start time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowDependency {
     /// The flow.
     pub flow: FlowId,
-    /// The flows that it waits for, at least one, each once and each with an end.
+    /// The flows that it waits for: at least one, without duplicates, none endless.
     pub after: Vec<FlowId>,
-    /// From the delivery of one of them to the arrival of the signal at the source of `flow`; above zero unless both are
-    /// one host.
+    /// Delay from the delivery of one of them to the arrival of the signal at the source of `flow`; above zero unless
+    /// both are the same host.
     pub delay: Span,
-    /// The flow starts before this instant or never; `None` sets no bound.
+    /// The flow starts before this instant or never; `None` for no bound.
     pub until: Option<Time>,
 }
 
-/// The shortest delay of a signal between two hosts; `None` if no signal goes between hosts.
+/// Returns the shortest delay of a signal between two hosts; `None` if there are no such signals.
 pub(crate) fn least_delay(dependencies: &[FlowDependency], flows: &FlowList) -> Option<Span> {
     let crosses = |dependency: &&FlowDependency| {
         let to = flows.at(dependency.flow.index()).src;

@@ -1,4 +1,4 @@
-//! What is simulated: the network, its failures, flows that depend on others, and all other parameters of a run.
+//! The model of a run: the network, its failures, flow dependencies, and all other parameters.
 
 pub mod dependencies;
 pub mod outage;

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! down:     a link is down in [from, until); a failed switch takes all its links down
-//! packets:  one that is on a link at any instant of that is lost: sent before `until` and due to arrive after `from`
+//! packets:  a packet on the link during that interval is lost: sent before `until`, due to arrive after `from`
 //! routes:   switches avoid the link in [from + reconvergence, until + reconvergence)
 //! ```
 //!
-//! Both ends know the schedule, so that a transmitter sees at once what becomes of a packet and no event is needed. A
-//! port does not know that its link is down: until routes change, it sends, at the link's rate, and all is lost
-//! (docs/assumptions.md#dead-ports). Routes are found before the run, one set for each instant at which they change.
+//! Both ends know the schedule, so a transmitter knows a packet's fate when it sends it, and no event is needed. A
+//! port does not know that its link is down: until routes change, it sends at the link's rate, and all packets are
+//! lost (docs/assumptions.md#dead-ports). Routes are computed before the run, one set for each instant at which they
+//! change.
 
 use std::collections::BTreeSet;
 
@@ -17,53 +18,53 @@ use priolane_core::units::{Span, Time};
 
 use crate::model::topology::{Detour, Link, Problem, Topology};
 
-/// What fails.
+/// The element that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// A link, both directions; either of them names it.
+pub enum FailedElement {
+    /// A link, in both directions; either direction names it.
     Link(LinkId),
-    /// A switch: all its links.
+    /// A switch, with all its links.
     Switch(NodeId),
 }
 
-/// One failure.
+/// A failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What fails.
-    pub cut: Cut,
-    /// When.
+    /// The element that fails.
+    pub cut: FailedElement,
+    /// When it fails.
     pub from: Time,
     /// When it is repaired, after `from`; `None` for never.
     pub until: Option<Time>,
-    /// How long after either switches route accordingly, above zero.
+    /// Delay from failure or repair to the change of routes, above zero.
     pub reconvergence: Span,
 }
 
-/// A stretch of time in which a link is down: `from` included, `until` not.
+/// A time interval in which a link is down: `from` included, `until` excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Down {
     /// The directed link.
     pub link: LinkId,
-    /// Its first instant.
+    /// The first instant.
     pub from: Time,
-    /// The first instant after it; `Time::NEVER` if there is none.
+    /// The first instant after the interval; `Time::NEVER` if there is none.
     pub until: Time,
 }
 
 /// All failures of a run, and the routes around them.
 #[derive(Clone, Debug, Default)]
 pub struct Outages {
-    /// By link, then time; those of a link do not touch.
+    /// Intervals by link, then time; those of a link do not touch.
     down: Vec<Down>,
-    /// When routes change, in order, and what they are from then on.
+    /// When routes change, in order, with the new routes.
     routes: Vec<(Time, Detour)>,
 }
 
 impl Outages {
-    /// What `failures` of links and switches of `topology` come to.
+    /// Computes the outages that `failures` of links and switches of `topology` cause.
     ///
     /// # Errors
-    /// If the routes around them would be too large to hold.
+    /// If the routes around them would be too large to store.
     pub fn new(topology: &Topology, failures: &[Failure]) -> Result<Self, Problem> {
         let down = failures.iter().flat_map(|failure| {
             let until = failure.until.unwrap_or(Time::NEVER);
@@ -72,25 +73,25 @@ impl Outages {
         Ok(Self { down: merged(down.collect()), routes: routes(topology, failures)? })
     }
 
-    /// Whether nothing ever fails.
+    /// Returns whether there are no failures.
     pub fn is_empty(&self) -> bool {
         self.down.is_empty()
     }
 
-    /// When `link` is down, in order of time.
+    /// Returns the intervals in which `link` is down, in order of time.
     pub(crate) fn of(&self, link: LinkId) -> &[Down] {
         let from = self.down.partition_point(|down| down.link < link);
         let count = self.down[from..].partition_point(|down| down.link == link);
         &self.down[from..from + count]
     }
 
-    /// When routes change, in order, and what they are from then on.
+    /// Returns when routes change, in order, with the new routes.
     pub(crate) fn routes(&self) -> &[(Time, Detour)] {
         &self.routes
     }
 
-    /// Two hosts' racks or a host that are cut off from each other for ever: the name of a node that cannot be reached.
-    pub fn cut_off<'t>(&self, topology: &'t Topology) -> Option<&'t str> {
+    /// Returns the name of an unreachable node, if a rack or host is cut off from the others forever.
+    pub fn unreachable_node<'t>(&self, topology: &'t Topology) -> Option<&'t str> {
         let name = |node: NodeId| topology.names[node.index()].as_str();
         let for_ever = |down: &&Down| down.until == Time::NEVER;
         let of_host = |down: &Down| {
@@ -110,18 +111,18 @@ fn after(at: Time, span: Span) -> Time {
     Time(at.0.saturating_add(span.0))
 }
 
-/// The directed links that `cut` takes down.
-fn links(topology: &Topology, cut: Cut) -> Vec<LinkId> {
+/// Returns the directed links that `cut` takes down.
+fn links(topology: &Topology, cut: FailedElement) -> Vec<LinkId> {
     match cut {
-        Cut::Link(link) => vec![link, topology.reverse(link)],
-        Cut::Switch(node) => {
+        FailedElement::Link(link) => vec![link, topology.reverse(link)],
+        FailedElement::Switch(node) => {
             let ends_there = |(_, link): &(usize, &Link)| link.from == node || link.to == node;
             topology.links.iter().enumerate().filter(ends_there).map(|(id, _)| LinkId(id as u32)).collect()
         }
     }
 }
 
-/// Stretches of one link that overlap or touch become one.
+/// Merges intervals of one link that overlap or touch.
 fn merged(mut down: Vec<Down>) -> Vec<Down> {
     down.sort_unstable();
     let mut merged: Vec<Down> = Vec::with_capacity(down.len());
@@ -136,7 +137,7 @@ fn merged(mut down: Vec<Down>) -> Vec<Down> {
     merged
 }
 
-/// The routes from each instant on at which the links that switches avoid change.
+/// Computes the routes from each instant at which the set of avoided links changes.
 fn routes(topology: &Topology, failures: &[Failure]) -> Result<Vec<(Time, Detour)>, Problem> {
     let span = |failure: &Failure| {
         let until = failure.until.map_or(Time::NEVER, |until| after(until, failure.reconvergence));
@@ -184,7 +185,7 @@ mod tests {
         .unwrap()
     }
 
-    fn down(cut: Cut, from: u64, until: u64) -> Failure {
+    fn down(cut: FailedElement, from: u64, until: u64) -> Failure {
         Failure { cut, from: Time(from), until: Some(Time(until)), reconvergence: Span::from_us(10) }
     }
 
@@ -194,10 +195,10 @@ mod tests {
         let uplink = topology.link_between("leaf0", "spine1").unwrap();
         let spine = topology.find_node("spine1").unwrap();
         let failures = [
-            down(Cut::Link(uplink), 10, 50),
-            down(Cut::Link(uplink), 12, 20),
-            down(Cut::Switch(spine), 30, 90),
-            down(Cut::Link(uplink), 95, 99),
+            down(FailedElement::Link(uplink), 10, 50),
+            down(FailedElement::Link(uplink), 12, 20),
+            down(FailedElement::Switch(spine), 30, 90),
+            down(FailedElement::Link(uplink), 95, 99),
         ];
         let outages = Outages::new(&topology, &failures).unwrap();
         let times = |link| outages.of(link).iter().map(|d| (d.from.0, d.until.0)).collect::<Vec<_>>();
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(times(topology.reverse(uplink)), [(10, 90), (95, 99)]);
         assert_eq!(times(topology.link_between("leaf1", "spine1").unwrap()), [(30, 90)]);
         assert_eq!(times(LinkId(0)), []);
-        // At 10 us after each change that matters: one link, the whole spine, the link alone no more, none; and again.
+        // 10 us after each relevant change: one link, the whole spine, only the link, none; and again.
         let changes: Vec<u64> = outages.routes().iter().map(|(at, _)| at.0 - 10_000_000).collect();
         assert_eq!(changes, [10, 30, 90, 95, 99]);
     }

@@ -1,28 +1,28 @@
-//! Which part of a network each node belongs to, where several threads share a run.
+//! Partition of a network among the threads of a run.
 //!
 //! ```text
-//! weight   of a host: packets that its flows send and receive; of a switch: those that pass it, as if flows were spread
-//!          evenly over equal paths
-//! racks    in their order, so that pods stay together, cut where the running sum of weights passes k / parts
-//! others   a switch whose neighbours are all of one part belongs to it; the rest, heaviest first, each to the part
-//!          that has least
+//! weight   of a host: packets that its flows send and receive; of a switch: packets that pass it, as if flows were
+//!          spread evenly over equal paths
+//! racks    in their order, so that pods stay together, cut where the cumulative weight passes k / parts
+//! others   a switch whose neighbours are all in one part belongs to it; the rest, heaviest first, each to the part
+//!          with the least weight
 //! ```
 //!
-//! The outcome of a run does not depend on it.
+//! The outcome of a run does not depend on the partition.
 
 use priolane_core::ids::{HostId, NodeId};
 
 use crate::model::scenario::Scenario;
 use crate::model::topology::Topology;
 
-/// The most parts that there can be.
+/// Maximum number of parts.
 pub(crate) const MOST: usize = 64;
 
 /// The part of each node.
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
     parts: usize,
-    /// By node; empty where there is one part.
+    /// Part by node; empty if there is only one part.
     of_node: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ impl Partition {
     /// All nodes in one part.
     pub(crate) const WHOLE: Self = Self { parts: 1, of_node: Vec::new() };
 
-    /// At most `parts` parts of about equal weight; fewer where there are fewer racks.
+    /// Creates at most `parts` parts of about equal weight; fewer if there are fewer racks.
     pub(crate) fn of(scenario: &Scenario, parts: usize) -> Self {
         let topology = &scenario.topology;
         let parts = parts.min(topology.racks as usize).min(MOST);
@@ -45,21 +45,21 @@ impl Partition {
         Self { parts, of_node }
     }
 
-    /// How many parts there are, at least one.
+    /// Returns the number of parts, at least one.
     pub(crate) fn parts(&self) -> usize {
         self.parts
     }
 
-    /// The part of `node`.
+    /// Returns the part of `node`.
     pub(crate) fn part_of(&self, node: NodeId) -> usize {
         self.of_node.get(node.index()).map_or(0, |&part| usize::from(part))
     }
 }
 
-/// Packets that pass each node, roughly.
+/// Returns the approximate number of packets that pass each node.
 fn weights(scenario: &Scenario) -> Vec<f64> {
     let topology = &scenario.topology;
-    // A flow without end, or of nothing, weighs something too.
+    // Endless flows and flows without bytes have a weight too.
     let mut weights = vec![1.0; topology.nodes()];
     let mut climbing = 0.0;
     for flow in &scenario.flows {
@@ -82,7 +82,7 @@ fn rack_node(topology: &Topology, host: HostId) -> usize {
     (topology.hosts + topology.rack[host.index()]) as usize
 }
 
-/// Cuts the sequence of racks into parts; each has one at least.
+/// Divides the sequence of racks into parts with at least one rack each.
 fn racks(topology: &Topology, weights: &[f64], of_node: &mut [u8], sums: &mut [f64]) {
     let first = topology.hosts as usize;
     let racks = topology.racks as usize;
@@ -96,7 +96,7 @@ fn racks(topology: &Topology, weights: &[f64], of_node: &mut [u8], sums: &mut [f
     let mut least = 0;
     let mut part_of_rack = vec![0; racks];
     for (rack, &weight) in of_rack.iter().enumerate() {
-        // By the middle of its weight, but no part is left without a rack.
+        // By the middle of its weight, but no part stays without a rack.
         let fair = ((before + weight / 2.0) / total * parts as f64) as usize;
         let left = racks - rack;
         let part = fair.clamp(least, (least + 1).min(parts - 1)).max(parts.saturating_sub(left));
@@ -112,10 +112,10 @@ fn racks(topology: &Topology, weights: &[f64], of_node: &mut [u8], sums: &mut [f
     }
 }
 
-/// Gives the switches above racks to parts.
+/// Assigns the switches above racks to parts.
 fn upper(topology: &Topology, weights: &[f64], of_node: &mut [u8], sums: &mut [f64]) {
     let first = (topology.hosts + topology.racks) as usize;
-    // Bit p is set if a neighbour in a rack is of part p.
+    // Bit p is set if a neighbouring rack is in part p.
     let mut beside = vec![0_u64; topology.nodes()];
     for link in &topology.links {
         let (from, to) = (link.from.index(), link.to.index());

@@ -1,4 +1,4 @@
-//! Everything one run needs, checked when it is built.
+//! The scenario: everything a run needs, validated when it is built.
 
 use std::ops::Deref;
 
@@ -17,19 +17,19 @@ mod spec;
 pub use error::{DependencyProblem, ScenarioError};
 pub(crate) use spec::pause_wire;
 pub use spec::{
-    Adaptation, Engine, Measuring, Nic, OnDowngrade, PortSpec, ScenarioSpec, ScheduledControl, Stop,
+    Adaptation, Engine, MeasurementError, Nic, OnDowngrade, PortSpec, ScenarioSpec, ScheduledControl, Stop,
     SwitchSpec, VmPricing, headroom,
 };
 
-/// A run whose invariants hold: [`ScenarioSpec::build`] is the only way to one, and it cannot be changed.
+/// A valid, immutable run description. It can only be created by [`ScenarioSpec::build`].
 #[derive(Clone, Debug)]
 pub struct Scenario(ScenarioSpec);
 
 impl ScenarioSpec {
-    /// The scenario, if all invariants that are stated at the fields hold.
+    /// Builds the scenario if all invariants stated at the fields hold.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that does not hold.
     pub fn build(self) -> Result<Scenario, ScenarioError> {
         transport(&self)?;
         ports(&self)?;
@@ -44,7 +44,7 @@ impl ScenarioSpec {
 }
 
 impl Scenario {
-    /// Its parameters, to be changed and built again.
+    /// Returns its parameters, for modification and another build.
     pub fn into_spec(self) -> ScenarioSpec {
         self.0
     }
@@ -81,7 +81,7 @@ fn ports(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Refuses lossless classes that pause frames cannot name, and ports that cannot hold a class back.
+/// Rejects lossless classes that pause frames cannot name, and ports that cannot pause a class.
 fn lossless(scenario: &ScenarioSpec) -> Result<(), ScenarioError> {
     let Some(spec) = scenario.switch.lossless else { return Ok(()) };
     let by_frame = |class: u8| class < PAUSABLE_CLASSES || spec.headroom == HeadroomFrom::Beside;
@@ -149,9 +149,10 @@ fn problem_of(dependency: &FlowDependency, flows: &FlowList) -> Option<Dependenc
     })
 }
 
-/// A flow that waits for itself, or for one that does. Dependencies are sorted by flow.
+/// Returns a flow that depends on itself, directly or indirectly. Dependencies are sorted by flow.
 ///
-/// Flows are taken out whose dependencies all are; what is left lies on circles or behind them (Kahn's algorithm).
+/// Removes flows all of whose dependencies are removed; the remaining ones are on cycles or depend on them (Kahn's
+/// algorithm).
 fn in_circle(all: &[FlowDependency]) -> Option<FlowId> {
     let place = |flow: FlowId| all.binary_search_by_key(&flow, |dependency| dependency.flow).ok();
     let mut left: Vec<usize> = vec![0; all.len()];

@@ -1,4 +1,4 @@
-//! Gathers what the nodes of a finished run hand over.
+//! Collects the results of the nodes of a finished run.
 
 use priolane_core::admit::AdmissionState as PolicyAccount;
 use priolane_core::endpoint::CreditStats;
@@ -14,7 +14,7 @@ use crate::model::scenario::Scenario;
 use crate::observe::outcome::{Ledger, Notices, Outcome, PacketCount, PortQueue, Received};
 use crate::observe::records::{ClassSpan, FlowRecords, RecordColumns, StartTime};
 
-/// The outcome in the making.
+/// The outcome under construction.
 #[derive(Debug)]
 pub(crate) struct Collector<'a> {
     scenario: &'a Scenario,
@@ -23,7 +23,7 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    /// Of the flow logs of all parts, and nothing else yet.
+    /// Creates a collector from the flow logs of all parts.
     pub(crate) fn new(scenario: &'a Scenario, mut logs: Vec<FlowLog>) -> Self {
         let times = FlowLog::take_times(&mut logs);
         let classes = scenario.flows.iter().map(|flow| ClassSpan::all(flow.class));
@@ -36,7 +36,7 @@ impl<'a> Collector<'a> {
         Self { scenario, deadlock_detector: PfcDeadlockDetector::default(), outcome }
     }
 
-    /// Counts of one line and the queues in front of it.
+    /// Adds the counters of a link and its queues.
     pub(crate) fn port(
         &mut self,
         counts: &PortCounters,
@@ -55,12 +55,12 @@ impl<'a> Collector<'a> {
         self.outcome.work.packet_hops += counts.served();
     }
 
-    /// Pauses at the end, and what they wait for.
+    /// Returns the detector for the pauses at the end and their dependencies.
     pub(crate) fn deadlock_detector(&mut self) -> &mut PfcDeadlockDetector {
         &mut self.deadlock_detector
     }
 
-    /// A packet that is still in a queue or on a link; pause frames are no one's.
+    /// Counts a packet that is still in a queue or on a link; pause frames are ignored.
     pub(crate) fn resident(&mut self, header: &Header) {
         if header.kind == Kind::Pause {
             return;
@@ -68,7 +68,7 @@ impl<'a> Collector<'a> {
         self.outcome.ledger.resident[usize::from(header.class) % CLASSES].add(header.wire);
     }
 
-    /// What a host's transport gave and took, by class.
+    /// Adds the packets that a host's transport sent and received, by class.
     pub(crate) fn host(&mut self, exchanged: &[HostCounters; CLASSES]) {
         let Ledger { made, delivered, .. } = &mut self.outcome.ledger;
         for (class, of_class) in exchanged.iter().enumerate() {
@@ -77,12 +77,12 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What waited at a port, if anything did.
+    /// Adds the statistics of a port at which payload waited.
     pub(crate) fn queue(&mut self, queue: Option<PortQueue>) {
         self.outcome.queues.extend(queue);
     }
 
-    /// Payload that arrived at a host, and what became of tokens there.
+    /// Adds the payload that arrived at a host, and the token counters there.
     pub(crate) fn received(&mut self, received: &Received, tokens: Option<CreditStats>) {
         self.outcome.received.merge(received);
         if let Some(account) = tokens {
@@ -90,22 +90,22 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Packets that a switch knew no way for, by class.
+    /// Adds the packets without a route at a switch, by class.
     pub(crate) fn unrouted(&mut self, tallies: &[PacketCount; CLASSES]) {
         std::iter::zip(&mut self.outcome.ledger.unrouted, tallies).for_each(|(all, more)| all.merge(more));
     }
 
-    /// Notices to the applications of a host, by group.
+    /// Adds the notifications to the applications of a host, by group.
     pub(crate) fn notices(&mut self, of_host: impl Iterator<Item = (HostId, u16, Notices)>) {
         self.outcome.notices.extend(of_host);
     }
 
-    /// The final state of the admission policy of a host.
+    /// Adds the final state of the admission policy of a host.
     pub(crate) fn admission(&mut self, host: HostId, account: PolicyAccount) {
         self.outcome.admission.push((host, account));
     }
 
-    /// The whole, in canonical order.
+    /// Returns the outcome in canonical order.
     pub(crate) fn into_outcome(mut self) -> Outcome {
         let Outcome { flows, .. } = &mut self.outcome;
         flows.columns_mut().reckon_from_starts(self.scenario.flows.iter().map(|flow| flow.start));
@@ -120,14 +120,14 @@ impl<'a> Collector<'a> {
         self.outcome
     }
 
-    /// The outcome, for what only the engine knows.
+    /// Returns the outcome, for additions by the engine.
     pub(crate) fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }
 }
 
-/// Tells flows that were never asked for from those that waited in vain: a bounded flow that did not start was not
-/// asked for, and neither was what waits for it.
+/// Separates flows that were never issued from those that waited until the end. A bounded flow that did not start was
+/// not issued, and neither were the flows that depend on it.
 fn mark_not_issued(waits: &[FlowDependency], flows: &mut FlowRecords) {
     let not_issued = |wait: &&FlowDependency| wait.until.is_some();
     let never = |flows: &FlowRecords, flow: FlowId| flows.at(flow.index()).began == StartTime::Never;
@@ -148,7 +148,7 @@ fn mark_not_issued(waits: &[FlowDependency], flows: &mut FlowRecords) {
 }
 
 impl PacketCount {
-    /// Adds `other`.
+    /// Adds the counts of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.packets += other.packets;
         self.bytes += other.bytes;

@@ -1,8 +1,8 @@
-//! What a run records of flows while it goes on.
+//! Flow records written during a run.
 //!
 //! ```text
-//! times      of all flows, in one list that all parts of the network share: 16 B a flow
-//! the rest   a list of entries by part, and none for what is as most flows have it
+//! times      of all flows, in one list shared by all parts of the network: 16 B per flow
+//! the rest   lists of entries by part, without entries for default values
 //! ```
 
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::observe::records::{ClassSpan, FlowRecord, FlowTimes, OptionalSpan, St
 
 /// The completion times of all flows.
 ///
-/// Each word is written by one host, the receiver or the sender of the flow, and read when the run is over.
+/// Each word is written by one host, the receiver or the sender of the flow, and read after the run.
 #[derive(Debug, Default)]
 struct CompletionTimes(Vec<Completion>);
 
-/// From time zero to the delivery of a flow, and from its start to its end at the sender.
+/// Time from zero to the delivery of a flow, and from its start to its end at the sender.
 #[derive(Debug, Default)]
 struct Completion {
     delivered: AtomicU64,
@@ -30,7 +30,7 @@ struct Completion {
 }
 
 impl CompletionTimes {
-    /// Of so many flows, none of which has ended.
+    /// Creates the times of `flows` flows, none of which has ended.
     fn new(flows: usize) -> Self {
         Self((0..flows).map(|_| Completion::default()).collect())
     }
@@ -43,12 +43,12 @@ impl CompletionTimes {
         note(&self.0[flow.index()].elapsed, elapsed);
     }
 
-    /// As they were noted, flow by flow.
+    /// Returns the recorded times, flow by flow.
     fn into_times(self) -> Vec<FlowTimes> {
         let known = |word: AtomicU64| OptionalSpan::from_bits(word.into_inner());
         let times =
             |flow: Completion| FlowTimes { fct: known(flow.delivered), fct_acked: known(flow.elapsed) };
-        // In place: both are as large, and a vector that is collected from another takes its memory.
+        // In place: both types have the same size, and a collected vector reuses the memory of its source.
         self.0.into_iter().map(times).collect()
     }
 }
@@ -57,17 +57,17 @@ fn note(word: &AtomicU64, span: Span) {
     word.store(OptionalSpan::from(Some(span)).bits(), Ordering::Relaxed);
 }
 
-/// How many flows report their classes at their end even if they are as asked for.
+/// Which flows record their classes at their end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum KeepClasses {
-    /// Those whose class differs from the one asked for.
+    /// Flows whose class differs from the requested one.
     #[default]
     Changed,
-    /// All, as admission may have given another class.
+    /// All flows, since admission control may have changed the class.
     All,
 }
 
-/// What one part of a run records of flows.
+/// The flow records of one part of a run.
 #[derive(Debug, Default)]
 pub(crate) struct FlowLog {
     times: Arc<CompletionTimes>,
@@ -80,18 +80,18 @@ pub(crate) struct FlowLog {
     samples: Vec<FlowSample>,
 }
 
-/// What the last report of a flow says besides its time.
+/// The last report of a flow without its time.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
     flow: FlowId,
     retransmits: u32,
     timeouts: u32,
-    /// Of the first and of the last payload packet.
+    /// Classes of the first and of the last payload packet.
     classes: (Class, Class),
 }
 
 impl FlowLog {
-    /// A log for each of so many parts of a run.
+    /// Creates a log for each of `parts` parts of a run.
     pub(crate) fn by_part(scenario: &Scenario, parts: usize) -> Vec<Self> {
         let times = Arc::new(CompletionTimes::new(scenario.flows.len()));
         let admits = scenario.admission.part().levels().is_some();
@@ -99,24 +99,24 @@ impl FlowLog {
         (0..parts).map(|_| Self { times: Arc::clone(&times), keep_classes, ..Self::default() }).collect()
     }
 
-    /// A flow that depended on others started at `at`.
+    /// Records the start of a dependent flow at `at`.
     pub(crate) fn started(&mut self, flow: FlowId, at: Time) {
         self.started.push((flow, at));
     }
 
-    /// A flow was given a class for the one it asked for, `held` after its first request.
+    /// Records the class assigned to a flow instead of the requested one, `held` after its first request.
     pub(crate) fn admitted(&mut self, flow: FlowId, (asked, given): (Class, Class), held: Span) {
         if asked != given || held != Span::ZERO {
             self.admitted.push((flow, given, held));
         }
     }
 
-    /// Admission control moved a flow to another class.
+    /// Records that admission control moved a flow to another class.
     pub(crate) fn moved(&mut self, flow: FlowId, class: Class) {
         self.moved.push((flow, class));
     }
 
-    /// The last byte of a flow arrived at `at`, but for `missing` ones that were given up.
+    /// Records that the last byte of a flow arrived at `at`, except for `missing` bytes that were given up.
     pub(crate) fn delivered(&mut self, flow: FlowId, at: Time, missing: u64) {
         self.times.delivered(flow, at);
         if missing > 0 {
@@ -124,7 +124,7 @@ impl FlowLog {
         }
     }
 
-    /// The sender of a flow that asked for class `asked` reported its end.
+    /// Records the end of a flow that requested class `asked`, as its sender reported it.
     pub(crate) fn completed(&mut self, report: &FlowReport, asked: Class) {
         let &FlowReport { flow, retransmits, timeouts, class_first, class_last, .. } = report;
         self.times.completed(flow, report.elapsed);
@@ -135,12 +135,12 @@ impl FlowLog {
         }
     }
 
-    /// Bytes of a flow were acknowledged.
+    /// Records acknowledged bytes of a flow.
     pub(crate) fn sampled(&mut self, sample: FlowSample) {
         self.samples.push(sample);
     }
 
-    /// The times of all flows, with the logs of all parts at the end of a run: as they were noted, flow by flow.
+    /// Returns the recorded times of all flows, flow by flow, at the end of a run with the logs of all parts.
     pub(crate) fn take_times(logs: &mut [Self]) -> Vec<FlowTimes> {
         let mut shared: Vec<_> = logs.iter_mut().map(|log| std::mem::take(&mut log.times)).collect();
         let last = shared.pop();
@@ -148,7 +148,7 @@ impl FlowLog {
         last.and_then(Arc::into_inner).map_or(Vec::new(), CompletionTimes::into_times)
     }
 
-    /// Adds all but times to the records and reports of `outcome`.
+    /// Adds everything except times to the records and reports of `outcome`.
     pub(crate) fn apply(mut self, outcome: &mut Outcome) {
         let mut edit = |flow: FlowId, change: &mut dyn FnMut(&mut FlowRecord)| {
             outcome.flows.edit(flow.index(), change);

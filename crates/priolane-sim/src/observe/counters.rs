@@ -1,4 +1,4 @@
-//! What a line and the queues in front of it count, class by class.
+//! Counters of a link and the queues in front of it, by class.
 
 use std::hint::select_unpredictable;
 
@@ -8,75 +8,76 @@ use priolane_core::units::{Span, Time};
 
 use crate::observe::outcome::{ClassSample, PacketCount, PortClassRecord, PortQueue, Readings, Sample};
 
-/// What one class saw at a line and the queues in front of it.
+/// Counters of one class at a link and its queues.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassCount {
     served: PacketCount,
-    /// Sum of starts minus sum of arrivals, wrapping: the total wait once nothing is waiting, in picoseconds
+    /// Sum of service starts minus sum of arrivals, wrapping: the total wait once the queue is empty, in picoseconds
     /// (below 2^64: half a year).
     waited: u64,
     inversions: u64,
     waiting: u32,
 }
 
-/// What one class lost at a line, and what happens to few packets.
+/// Losses and other rare events of one class at a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassLoss {
     marked: u64,
     dropped: PacketCount,
     lost: PacketCount,
-    /// Packets and the bytes that were cut off them.
+    /// Packets and their trimmed bytes.
     trimmed: PacketCount,
     expired: PacketCount,
-    /// How long the class was paused, in picoseconds.
+    /// Total duration of pauses of the class, in picoseconds.
     paused: u64,
 }
 
-/// Counts by class; the one owner of "who waited for whom".
+/// Counters by class, including priority inversions.
 #[derive(Debug, Default)]
 pub(crate) struct PortCounters {
-    /// Class 0 in place: most ports see no other.
+    /// Class 0, stored inline: most ports use no other.
     first: ClassCount,
     /// Bit `c` is set while a packet of class `c` waits.
     waiting: u16,
-    /// Bit `c` is set once a packet of class `c`, above 0, came.
+    /// Bit `c` is set once a packet of class `c`, above 0, arrived.
     seen: u16,
-    /// The most bytes of payload packets that waited, up to 4 GB.
+    /// Peak bytes of queued payload packets, up to 4 GB.
     peak: u32,
-    /// As `waited` of a class, of payload packets of all classes.
+    /// As `waited` of a class, for payload packets of all classes.
     payload_waited: u64,
-    /// None while all that happened is in `first`.
+    /// `None` while all counts are in `first`.
     rest: Option<Box<Rest>>,
 }
 
-/// With it, all of a port with one queue is three cache lines.
+/// With this, a port with one queue takes three cache lines.
 const _: () = assert!(size_of::<PortCounters>() == 64);
 
-/// Counts that many ports do without.
+/// Counters that many ports do not need.
 #[derive(Debug, Default)]
 struct Rest {
     /// The classes above 0.
     others: [ClassCount; CLASSES - 1],
-    /// None before the first loss.
+    /// `None` before the first loss.
     losses: Option<Box<[ClassLoss; CLASSES]>>,
-    /// Bytes of each class served up to the last sample instant at which the port was read.
+    /// Bytes of each class served up to the last sample of the port.
     sampled: [u64; CLASSES],
 }
 
-/// Apart, so that those who count do not make room for it.
+/// Out of line, to keep the code of the counters small.
 #[cold]
 #[inline(never)]
 fn no_rest() -> Box<Rest> {
     Box::default()
 }
 
-/// The bit of a class.
+/// Returns the bit of a class.
 #[inline]
 fn bit(class: Class) -> u16 {
     1 << (usize::from(class) % CLASSES)
 }
 
-/// `t` for a packet of payload, else 0. Payload and answers take turns, as no processor can foresee.
+/// Returns `t` for a payload packet, else 0. Branch-free, because processors cannot predict the alternation of payload
+/// and replies.
 #[inline]
 fn of_payload(t: Time, header: &Header) -> u64 {
     select_unpredictable(header.kind == Kind::Data, t.0, 0)
@@ -98,7 +99,7 @@ impl PortCounters {
         self.rest.get_or_insert_with(no_rest)
     }
 
-    /// The classes of which a packet came, and class 0.
+    /// Iterates over class 0 and the classes of which a packet arrived.
     fn all(&self) -> impl Iterator<Item = (usize, &ClassCount)> {
         let above_0 = ClassSet(self.seen).iter().map(usize::from);
         let others = above_0.filter_map(|class| Some((class, self.rest.as_ref()?.others.get(class - 1)?)));
@@ -110,7 +111,7 @@ impl PortCounters {
         &mut losses.get_or_insert_default()[usize::from(class) % CLASSES]
     }
 
-    /// A packet is queued at `now`.
+    /// Counts a packet that is enqueued at `now`.
     #[inline]
     pub(crate) fn queued(&mut self, now: Time, header: &Header) {
         let count = self.of(header.class);
@@ -120,13 +121,13 @@ impl PortCounters {
         self.payload_waited = self.payload_waited.wrapping_sub(of_payload(now, header));
     }
 
-    /// So many bytes of payload packets wait.
+    /// Updates the peak of queued payload bytes.
     #[inline]
     pub(crate) fn holds(&mut self, bytes: u64) {
         self.peak = self.peak.max(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// A queued packet starts service at `t`.
+    /// Counts a queued packet that starts service at `t`.
     #[inline]
     pub(crate) fn dequeued(&mut self, t: Time, header: &Header) {
         let better = self.waiting & (bit(header.class) - 1);
@@ -135,7 +136,7 @@ impl PortCounters {
         self.left(t, header);
     }
 
-    /// A queued packet waits no longer from `t` on.
+    /// Counts a queued packet as no longer waiting from `t`.
     #[inline]
     fn left(&mut self, t: Time, header: &Header) {
         let count = self.of(header.class);
@@ -146,13 +147,14 @@ impl PortCounters {
         self.payload_left(t, header);
     }
 
-    /// A packet of payload, if it is one, waits no longer from `t` on, as it leaves or as the run ends.
+    /// Counts a payload packet as no longer waiting from `t`, because it leaves or the run ends; ignores other
+    /// packets.
     #[inline]
     pub(crate) fn payload_left(&mut self, t: Time, header: &Header) {
         self.payload_waited = self.payload_waited.wrapping_add(of_payload(t, header));
     }
 
-    /// What was served of a class that was seen here before.
+    /// Returns the served packets of a class that was seen here before.
     #[inline]
     pub(crate) fn served_of(&mut self, class: Class) -> Option<&mut PacketCount> {
         let class = usize::from(class) % CLASSES;
@@ -163,57 +165,57 @@ impl PortCounters {
         }
     }
 
-    /// A packet is put on the line.
+    /// Counts a packet whose transmission starts.
     #[inline]
     pub(crate) fn sent(&mut self, class: Class, wire: u16) {
         self.of(class).served.add(wire);
     }
 
-    /// A packet on the line is lost.
+    /// Counts a packet lost on the link.
     #[cold]
     pub(crate) fn lost(&mut self, class: Class, wire: u16) {
         self.loss_of(class).lost.add(wire);
     }
 
-    /// A packet got the congestion mark here.
+    /// Counts a packet that was CE-marked here.
     #[inline]
     pub(crate) fn marked(&mut self, class: Class) {
         self.loss_of(class).marked += 1;
     }
 
-    /// A packet found no room.
+    /// Counts a packet dropped for lack of room.
     #[inline]
     pub(crate) fn dropped(&mut self, class: Class, wire: u16) {
         self.loss_of(class).dropped.add(wire);
     }
 
-    /// The payload of a packet was cut off: `cut` bytes less on the wire.
+    /// Counts a trimmed packet, with `cut` fewer bytes on the wire.
     #[cold]
     pub(crate) fn trimmed(&mut self, class: Class, cut: u16) {
         self.loss_of(class).trimmed.add(cut);
     }
 
-    /// A queued packet is pushed out at `now`: it waits no longer and is dropped.
+    /// Counts a queued packet that is evicted at `now`: it no longer waits and is dropped.
     #[cold]
     pub(crate) fn evicted(&mut self, now: Time, header: &Header) {
         self.left(now, header);
         self.dropped(header.class, header.wire);
     }
 
-    /// A queued packet is found at `now` to have waited too long, and discarded.
+    /// Counts a queued packet that has expired and is discarded at `now`.
     #[cold]
     pub(crate) fn expired(&mut self, now: Time, header: &Header) {
         self.left(now, header);
         self.loss_of(header.class).expired.add(header.wire);
     }
 
-    /// The class was paused for `span`.
+    /// Adds a pause of the class for `span`.
     #[cold]
     pub(crate) fn paused(&mut self, class: Class, span: Span) {
         self.loss_of(class).paused += span.0;
     }
 
-    /// The rows of classes that saw a packet, as of `now`; `queue_of` names the queue that serves a class.
+    /// Returns the records of classes with packets, as of `now`; `queue_of` returns the queue of a class.
     pub(crate) fn records(
         &self,
         link: LinkId,
@@ -246,18 +248,18 @@ impl PortCounters {
         rows.filter(happened).map(record).collect()
     }
 
-    /// What waited here, if anything did: once all that is left was told to `payload_left`.
+    /// Returns the queue statistics if payload waited here; called after `payload_left` for all remaining packets.
     pub(crate) fn queue(&self, link: LinkId) -> Option<PortQueue> {
         let waited = self.payload_waited > 0 || self.peak > 0;
         waited.then(|| PortQueue { link, peak_bytes: u64::from(self.peak), waited: self.payload_waited })
     }
 
-    /// Bytes put on the line since the last sample instant.
+    /// Returns the bytes transmitted since the last sample.
     pub(crate) fn unsampled_bytes(&self) -> u64 {
         self.served_bytes() - self.rest.as_ref().map_or(0, |rest| rest.sampled.iter().sum())
     }
 
-    /// Reads the port of `link` if it holds something or sent something since the last sample.
+    /// Samples the port of `link` if it has queued packets or transmitted since the last sample.
     pub(crate) fn sample(
         &mut self,
         (at, link): (Time, LinkId),
@@ -286,24 +288,24 @@ impl PortCounters {
         ));
     }
 
-    /// Bytes put on the line.
+    /// Returns the bytes transmitted.
     pub(crate) fn served_bytes(&self) -> u64 {
         self.all().map(|(_, count)| count.served.bytes).sum()
     }
 
-    /// Packets put on the line.
+    /// Returns the packets transmitted.
     pub(crate) fn served(&self) -> u64 {
         self.all().map(|(_, count)| count.served.packets).sum()
     }
 
-    /// Dropped, lost, trimmed and expired packets of each class.
+    /// Iterates over dropped, lost, trimmed and expired packets of each class.
     pub(crate) fn losses(&self) -> impl Iterator<Item = [&PacketCount; 4]> {
         let all = self.rest.iter().filter_map(|rest| rest.losses.as_deref()).flatten();
         all.map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed, &loss.expired])
     }
 }
 
-/// What a host's transport made and took of one class.
+/// Packets of one class that a host's transport sent and received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostCounters {
     pub(crate) made: PacketCount,
@@ -311,7 +313,7 @@ pub(crate) struct HostCounters {
 }
 
 impl PacketCount {
-    /// One more packet of `wire` bytes.
+    /// Adds a packet of `wire` bytes.
     #[inline]
     pub(crate) fn add(&mut self, wire: u16) {
         self.packets += 1;

@@ -1,4 +1,4 @@
-//! What a run leaves: counters of ports, completion times of flows, traces, and the outcome that gathers them.
+//! Results of a run: port counters, completion times of flows, traces, and the outcome that combines them.
 
 pub(crate) mod collector;
 pub(crate) mod completion_log;

@@ -1,4 +1,4 @@
-//! What a run leaves: one record per flow and per (port, class), samples, counters.
+//! The outcome of a run: one record per flow and per (port, class), samples, counters.
 
 use priolane_core::admit::AdmissionState;
 use priolane_core::endpoint::{CreditStats, PayloadStats, ThresholdSet};
@@ -8,61 +8,61 @@ use priolane_core::units::{Span, Time};
 use crate::observe::records::FlowRecords;
 pub use crate::observe::records::{ClassSpan, FlowRecord, StartTime};
 
-/// What the applications of a host were told of the classes of their flows, and what they did about it.
+/// Notifications to the applications of a host about the classes of their flows, and their reactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notices {
-    /// Notices of a lower class than asked for, those that were answered by asking again included.
+    /// Notifications of a lower class than requested, including those answered by a deferral.
     pub downgraded: u64,
-    /// Notices of a higher one.
+    /// Notifications of a higher class than requested.
     pub upgraded: u64,
-    /// How often a flow was held back.
+    /// Number of deferrals of flows.
     pub deferrals: u64,
-    /// How long altogether.
+    /// Total time of deferrals.
     pub held: Span,
-    /// Flows that asked for a lower class than they would have, after a notice.
+    /// Flows that requested a lower class than planned, after a notification.
     pub reclassified: u64,
 }
 
-/// What one class saw at one egress port.
+/// Counters of one class at one egress port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortClassRecord {
-    /// The port, named by the link that leaves it.
+    /// The port, named by its link.
     pub link: LinkId,
-    /// The class the packets carried.
+    /// The class of the packets.
     pub class: Class,
-    /// The queue that served them.
+    /// The queue of the class.
     pub queue: u8,
     /// Packets served.
     pub packets: u64,
     /// Bytes served.
     pub bytes: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped for lack of room.
     pub dropped: u64,
-    /// Packets marked.
+    /// Packets marked (CE).
     pub marked: u64,
-    /// Packets lost on the link after they were served, by chance or because it was down.
+    /// Packets lost on the link after service, at random or because the link was down.
     pub lost: u64,
-    /// Packets whose payload was cut off here; they go on and may be served here.
+    /// Packets trimmed here; they continue and may be served here.
     pub trimmed: u64,
-    /// Packets (tokens) discarded here as they had waited too long.
+    /// Packets (tokens) that expired here.
     pub expired: u64,
-    /// How long the next switch held the class back here (PFC).
+    /// Total time for which the next switch paused the class here (PFC).
     pub paused: Span,
     /// Packets served while a packet of a better (smaller) class waited in the same port.
     pub inversions: u64,
-    /// Sum over packets of the time from arrival at the port to start of service.
+    /// Sum over packets of the time from arrival at the port to start of service, in picoseconds.
     pub waited: u64,
 }
 
-/// What of payload waited at one egress port, over all classes. Ports where none waited have none.
+/// Queueing of payload at one egress port, over all classes. Ports where no payload waited have no entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortQueue {
-    /// The port, named by the link that leaves it.
+    /// The port, named by its link.
     pub link: LinkId,
-    /// The most bytes that waited at once in the queues in which payload waits, the packet on the line not counted, up to
-    /// 4 GB; 0 at hosts, where it is not asked.
+    /// Peak bytes in the queues of payload, without the packet in transmission, up to 4 GB; 0 at hosts, where it is
+    /// not measured.
     pub peak_bytes: u64,
-    /// Sum over packets of payload, trimmed ones too, of the time from arrival at the port to start of service, in
+    /// Sum over payload packets, including trimmed ones, of the time from arrival at the port to start of service, in
     /// picoseconds.
     pub waited: u64,
 }
@@ -70,34 +70,34 @@ pub struct PortQueue {
 /// Payload that reached the transports of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// Packets, whether they were new there or not, trimmed ones too.
+    /// Packets, including duplicates and trimmed packets.
     pub packets: u64,
     /// Payload bytes that arrived up to the planned start of the last flow of the list.
     pub early_bytes: u64,
-    /// What the transports counted of it.
+    /// Counters of the transports.
     pub stats: PayloadStats,
 }
 
-/// A reading of a port at one instant; a port that holds nothing and sent nothing since the last instant leaves none.
+/// A sample of a port. Ports without queued packets and without transmissions since the last sample have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When.
+    /// The sample instant.
     pub at: Time,
     /// The port, named by its link.
     pub link: LinkId,
-    /// Bytes queued, the packet on the line not counted.
+    /// Bytes queued, without the packet in transmission.
     pub queued_bytes: u64,
-    /// Packets queued, the packet on the line not counted.
+    /// Packets queued, without the packet in transmission.
     pub queued_packets: u32,
-    /// Bytes on the wire of the packets put on the line since the instant of the last sample, that one left out and
-    /// this one included.
+    /// Bytes on the wire of the packets whose transmission started after the last sample, up to and including this
+    /// instant.
     pub sent_bytes: u64,
 }
 
-/// What of the bytes of a [`Sample`] is of one class above 0; what is of none is class 0's.
+/// The bytes of a [`Sample`] that belong to one class above 0; the rest belongs to class 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassSample {
-    /// When.
+    /// The sample instant.
     pub at: Time,
     /// The port, named by its link.
     pub link: LinkId,
@@ -107,68 +107,68 @@ pub struct ClassSample {
     pub sent_bytes: u64,
 }
 
-/// Readings of ports.
+/// Samples of ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readings {
-    /// Port by port.
+    /// Samples by port.
     pub ports: Vec<Sample>,
-    /// Class by class.
+    /// Samples by port and class.
     pub classes: Vec<ClassSample>,
 }
 
 impl Readings {
-    /// Takes all that is in `other`.
+    /// Moves all samples of `other` here.
     pub(crate) fn append(&mut self, other: &mut Self) {
         self.ports.append(&mut other.ports);
         self.classes.append(&mut other.classes);
     }
 
-    /// In canonical order.
+    /// Sorts the samples into canonical order.
     pub(crate) fn sort(&mut self) {
         self.ports.sort_by_key(|s| (s.at, s.link));
         self.classes.sort_by_key(|s| (s.at, s.link, s.class));
     }
 }
 
-/// What of a flow was acknowledged by an instant.
+/// Acknowledged bytes of a flow at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSample {
     /// When its sender reports it.
     pub at: Time,
     /// The flow.
     pub flow: FlowId,
-    /// Payload bytes acknowledged since its start, by SACK blocks too.
+    /// Payload bytes acknowledged since its start, including SACK blocks.
     pub acked_bytes: u64,
 }
 
-/// New thresholds of all hosts.
+/// A change of the thresholds of all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThresholdChange {
-    /// When the hosts take them.
+    /// When hosts apply it.
     pub at: Time,
-    /// Of which ladder.
+    /// The set of thresholds.
     pub of: ThresholdSet,
-    /// In bytes.
+    /// The thresholds in bytes.
     pub bytes: Vec<u64>,
 }
 
-/// Packets and bytes of one class, from making to end.
+/// Conservation of packets and bytes, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// Given to the network by transports.
+    /// Sent by transports.
     pub made: [PacketCount; CLASSES],
-    /// Taken by transports.
+    /// Received by transports.
     pub delivered: [PacketCount; CLASSES],
     /// Dropped at ports.
     pub dropped: [PacketCount; CLASSES],
-    /// Dropped at switches that had no way to their destination, as links had failed.
+    /// Dropped at switches without a route to the destination, because links had failed.
     pub unrouted: [PacketCount; CLASSES],
     /// Lost on links.
     pub lost: [PacketCount; CLASSES],
-    /// Trimmed at ports: packets, each of which is delivered, dropped, lost or resident besides, and the bytes that
-    /// were cut off.
+    /// Trimmed at ports: the packets, each of which is also delivered, dropped, lost or resident, and the trimmed
+    /// bytes.
     pub trimmed: [PacketCount; CLASSES],
-    /// Discarded at ports as they had waited too long.
+    /// Expired at ports.
     pub expired: [PacketCount; CLASSES],
     /// In queues or on links at the end.
     pub resident: [PacketCount; CLASSES],
@@ -183,7 +183,7 @@ pub struct PacketCount {
     pub bytes: u64,
 }
 
-/// How much work a run was. `events` depends on the engine; nothing else here does.
+/// The amount of work of a run. Only `events` depends on the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Packets put on a link.
@@ -192,7 +192,7 @@ pub struct Work {
     pub events: u64,
 }
 
-/// A whole run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// One record per flow, in the order of the flow list.
@@ -203,23 +203,22 @@ pub struct Outcome {
     pub queues: Vec<PortQueue>,
     /// Payload that reached hosts.
     pub received: Received,
-    /// What became of tokens at hosts, where the transport has tokens.
+    /// Outcomes of tokens at hosts, if the transport has tokens.
     pub tokens: Option<CreditStats>,
     /// Samples, sorted by instant, then link.
     pub samples: Readings,
-    /// Reports of flows, sorted by instant, then flow; where the scenario asks for them.
+    /// Reports of flows, sorted by instant, then flow; empty unless the scenario requests them.
     pub reports: Vec<FlowSample>,
-    /// What the threshold controller told the hosts, in order of time.
+    /// Updates of the threshold controller, in order of time.
     pub thresholds: Vec<ThresholdChange>,
-    /// What the admission policy of each host that opened a flow has come to, in order of hosts; empty without one.
+    /// Final state of the admission policy of each host that opened a flow, in order of hosts; empty without a policy.
     pub admission: Vec<(HostId, AdmissionState)>,
-    /// What the applications of each host and group were told of their flows' classes, in that order; empty without an
-    /// admission policy.
+    /// Notifications to the applications of each host and group, in that order; empty without an admission policy.
     pub notices: Vec<(HostId, u16, Notices)>,
     /// Accounting by class.
     pub ledger: Ledger,
-    /// Pauses (PFC) that wait for each other and will never end, as the links and classes held back, each waiting for
-    /// the next and the last for the first; empty if there are none.
+    /// A cycle of pauses (PFC) that will never end, as paused links and classes, each waiting for the next and the
+    /// last for the first; empty if there is none.
     pub deadlock: Vec<(LinkId, Class)>,
     /// Work done.
     pub work: Work,
@@ -227,44 +226,44 @@ pub struct Outcome {
     pub stopped_at: Time,
 }
 
-/// Why a run cannot be trusted, or was not finished.
+/// Why a run is invalid or was not finished.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// An invariant does not hold: a defect of priolane or of a transport.
+    /// An invariant was violated: a defect of priolane or of a transport.
     #[error("{what} at {at:?}, {place}")]
     Violation {
         /// What is wrong.
         what: String,
-        /// When.
+        /// When it was detected.
         at: Time,
-        /// Where.
+        /// Where it was detected.
         place: String,
     },
-    /// The caller asked to stop.
-    #[error("stopped by request")]
+    /// The caller requested a stop.
+    #[error("the run was stopped by request")]
     Interrupted,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
     /// Flows completed.
     pub completed: u32,
-    /// The last flow opened, as a measure of how far the flow list has been worked through.
+    /// Number of finite flows.
     pub total: u32,
 }
 
 impl Received {
-    /// One more packet, of which so many payload bytes were early.
+    /// Adds a packet of which `early` payload bytes are counted as early.
     #[inline]
     pub(crate) fn add(&mut self, early: u16) {
         self.packets += 1;
         self.early_bytes += u64::from(early);
     }
 
-    /// Adds `other`.
+    /// Adds the counts of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.packets += other.packets;
         self.early_bytes += other.early_bytes;
@@ -273,8 +272,8 @@ impl Received {
 }
 
 impl Ledger {
-    /// Every packet made was delivered, dropped, lost or is still there: class by class, to the byte, those cut off
-    /// included.
+    /// Checks that every sent packet was delivered, dropped, lost or is resident, by class and to the byte, including
+    /// trimmed bytes.
     pub(crate) fn check(&self, at: Time) -> Result<(), RunError> {
         for class in 0..CLASSES {
             let mut ended = PacketCount::default();
@@ -288,7 +287,7 @@ impl Ledger {
             if ended != self.made[class] {
                 return Err(RunError::Violation {
                     what: format!(
-                        "packets are not conserved: {:?} made, {ended:?} accounted for",
+                        "packets are not conserved: {:?} created, {ended:?} accounted for",
                         self.made[class]
                     ),
                     at,

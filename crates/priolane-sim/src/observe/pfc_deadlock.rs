@@ -1,25 +1,26 @@
-//! Whether pauses have come to wait for each other for ever.
+//! Detects PFC deadlocks: pauses that wait for each other forever.
 //!
-//! A class that a switch has paused on a link is resumed once packets that came by it leave. They stand at egress ports;
-//! where all of those are paused for their class, and those pauses wait for others, round and round, none is ever lifted.
+//! A class that a switch has paused on a link is resumed when packets that arrived on it leave. Those packets wait at
+//! egress ports. If all of these ports are paused for the packets' class, and those pauses wait for others in a cycle,
+//! none ever ends.
 //!
 //! ```text
 //! D := all pauses (link, class) at the end of the run
-//! repeat: take out of D each pause with a packet that stands at a port (link', class) not in D, or with none
+//! repeat: remove each pause of D without packets, or with a packet waiting at a port (link', class) not in D
 //! D, the greatest fixed point, will never end; following any of its packets from port to port leads into a cycle
 //! ```
 //!
-//! A packet behind another class's in one queue is taken not to wait for that class: what is found is a deadlock, but one
-//! that needs such a packet is not found.
+//! A packet behind one of another class in the same queue is assumed not to wait for that class. Every reported
+//! deadlock is real, but a deadlock that depends on such a packet is not found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use priolane_core::ids::{Class, LinkId};
 
-/// A class on a link, as the port in front of it serves it.
+/// A class on a link, as served by the port in front of it.
 pub(crate) type PausedQueue = (LinkId, Class);
 
-/// Pauses at the end of a run, and what they wait for.
+/// The pauses at the end of a run, and their dependencies.
 #[derive(Debug, Default)]
 pub(crate) struct PfcDeadlockDetector {
     paused: BTreeSet<PausedQueue>,
@@ -27,18 +28,18 @@ pub(crate) struct PfcDeadlockDetector {
 }
 
 impl PfcDeadlockDetector {
-    /// The switch at the end of a link has paused a class on it.
+    /// Records that the switch at the end of a link has paused a class on it.
     pub(crate) fn paused(&mut self, lane: PausedQueue) {
         self.paused.insert(lane);
     }
 
-    /// A packet that came by `from` stands at the port to `to`.
+    /// Records that a packet that arrived on `from` waits at the port to `to`.
     pub(crate) fn waits(&mut self, from: PausedQueue, to: PausedQueue) {
         self.waits.entry(from).or_default().insert(to);
     }
 
-    /// A cycle of pauses of which none will ever end, each waiting for the next and the last for the first; empty if
-    /// there is none.
+    /// Returns a cycle of pauses that never end, each waiting for the next and the last for the first; empty if there
+    /// is none.
     pub(crate) fn cycle(mut self) -> Vec<PausedQueue> {
         self.waits.retain(|lane, _| self.paused.contains(lane));
         loop {
@@ -83,9 +84,9 @@ mod tests {
 
     #[test]
     fn one_packet_that_can_leave_ends_all_pauses_that_wait_for_it() {
-        // A packet of 3 stands at port 9, which nobody has paused.
+        // A packet of 3 waits at port 9, which is not paused.
         assert!(deadlock_detector(&[1, 2, 3], &[(1, 2), (2, 3), (3, 1), (3, 9)]).is_empty());
-        // 2 is not paused, whatever waits there.
+        // 2 is not paused, so packets there can leave.
         assert!(deadlock_detector(&[1, 3], &[(1, 2), (2, 3), (3, 1)]).is_empty());
         // A chain has an end.
         assert!(deadlock_detector(&[1, 2, 3], &[(1, 2), (2, 3), (3, 4)]).is_empty());

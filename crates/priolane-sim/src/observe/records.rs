@@ -1,28 +1,27 @@
-//! What became of each flow, as a list that keeps the times of each in 16 bytes.
+//! Flow records, as a list that stores the times of each flow in 16 bytes.
 //!
-//! What becomes of few flows (retransmissions, other classes than asked for, waits) takes memory only where two flows differ
-//! in it.
+//! Rare attributes (retransmissions, changed classes, dependencies) take memory only if two flows differ in them.
 
 use priolane_core::columnar::{ColumnarVec, Columns, SparseColumn};
 use priolane_core::ids::Class;
 use priolane_core::units::{Span, Time};
 
-/// What became of a flow.
+/// The outcome of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
     /// When it started.
     pub began: StartTime,
-    /// From start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
+    /// Time from start to the arrival of the last payload byte at the receiver; `None` if it did not arrive.
     pub fct: Option<Span>,
-    /// From start to the last ACK at the sender; `None` if it did not arrive or the transport has none.
+    /// Time from start to the last ACK at the sender; `None` if it did not arrive or the transport has none.
     pub fct_acked: Option<Span>,
-    /// Classes asked for and used.
+    /// Classes requested and used.
     pub class: ClassSpan,
-    /// How long its application held it back, as it would have been downgraded.
+    /// How long its application held it back to avoid a downgrade.
     pub held: Span,
-    /// How often its admission policy changed its class after it had started.
+    /// How often its admission policy changed its class after the start.
     pub moves: u32,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
@@ -33,32 +32,32 @@ pub struct FlowRecord {
 /// When a flow started, if it did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartTime {
-    /// When the flow list says.
+    /// At the time in the flow list.
     #[default]
     AsPlanned,
-    /// It waited for others, and started at this instant.
+    /// At this instant, after its dependencies.
     At(Time),
-    /// It waited for others to the end of the run.
+    /// Never: its dependencies were not met by the end of the run.
     Never,
-    /// It was bounded, or waited for one that was, and the bound was passed: as if it were not in the list.
+    /// Not issued: it, or a flow that it depends on, missed its bound. It counts as if it were not in the list.
     NotIssued,
 }
 
-/// A class for tables: what a flow asked for and what its packets carried.
+/// The classes of a flow: requested, assigned and used by its packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassSpan {
-    /// Asked for at the start.
+    /// Requested at the start.
     pub asked: Class,
-    /// Given for it by the admission policy when the flow started: the same without one.
+    /// Assigned by the admission policy at the start; equal to `asked` without a policy.
     pub given: Class,
-    /// Of the first payload packet.
+    /// Class of the first payload packet.
     pub first: Class,
-    /// Of the last payload packet sent.
+    /// Class of the last payload packet sent.
     pub last: Class,
 }
 
 impl ClassSpan {
-    /// This class from beginning to end.
+    /// Returns the same class for all stages.
     pub(crate) fn all(class: Class) -> Self {
         Self { asked: class, given: class, first: class, last: class }
     }
@@ -67,22 +66,22 @@ impl ClassSpan {
 /// Records of flows, in the order of the flow list.
 pub type FlowRecords = ColumnarVec<RecordColumns>;
 
-/// A span that may not be known: one more than its picoseconds, 0 where it is not.
+/// An optional span in one word: its picoseconds plus one, or 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OptionalSpan(u64);
 
 impl OptionalSpan {
-    /// What `bits` says.
+    /// Decodes a word.
     pub(crate) fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// As a word, 0 where nothing is known.
+    /// Encodes the span as a word; 0 for none.
     pub(crate) fn bits(self) -> u64 {
         self.0
     }
 
-    /// The span, if it is known.
+    /// Returns the span, if there is one.
     pub(crate) fn span(self) -> Option<Span> {
         self.0.checked_sub(1).map(Span)
     }
@@ -94,14 +93,14 @@ impl From<Option<Span>> for OptionalSpan {
     }
 }
 
-/// From the start of a flow to its ends at the receiver and at the sender.
+/// Times from the start of a flow to its ends at the receiver and at the sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowTimes {
     pub(crate) fct: OptionalSpan,
     pub(crate) fct_acked: OptionalSpan,
 }
 
-/// How [`FlowRecords`] keeps its records.
+/// Columns of [`FlowRecords`].
 #[derive(Clone, Debug, Default)]
 pub struct RecordColumns {
     times: Vec<FlowTimes>,
@@ -165,7 +164,7 @@ impl Columns for RecordColumns {
 }
 
 impl RecordColumns {
-    /// Records with these times of flows of these classes, which had no adventures.
+    /// Creates records with these times and classes, and default values for the rare attributes.
     pub(crate) fn new(times: Vec<FlowTimes>, classes: impl Iterator<Item = ClassSpan>) -> Self {
         let len = times.len();
         let mut columns = Self {
@@ -182,8 +181,8 @@ impl RecordColumns {
         columns
     }
 
-    /// Reckons times from the starts of flows, `planned` one by one: `fct` was from time zero, and `fct_acked` without what
-    /// a flow was held back.
+    /// Converts times to be relative to the starts of flows, `planned` in order. Before, `fct` was relative to time
+    /// zero, and `fct_acked` excluded deferrals.
     pub(crate) fn reckon_from_starts(&mut self, planned: impl Iterator<Item = Time>) {
         for (place, (times, planned)) in self.times.iter_mut().zip(planned).enumerate() {
             let start = match self.began.at(place) {
@@ -201,7 +200,7 @@ mod tests {
     use super::*;
     use priolane_core::rng::{Purpose, Stream};
 
-    /// A record of which one in `few` has what few have.
+    /// Draws a record. One in `few` records has non-default rare attributes.
     fn drawn(draw: &mut Stream, few: u64) -> FlowRecord {
         let span = |draw: &mut Stream| match draw.below(3) {
             0 => None,

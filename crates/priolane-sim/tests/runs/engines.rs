@@ -23,7 +23,7 @@ use priolane_rounds::rounds;
 use priolane_sim::Drive;
 use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::{
-    Adaptation, Engine, Measuring, Nic, PortSpec, ScenarioSpec, ScheduledControl, Stop, VmPricing,
+    Adaptation, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, Stop, VmPricing,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 
@@ -152,7 +152,7 @@ fn token_transport(scenario: &mut ScenarioSpec, draw: &mut Draw) {
     scenario.transport = Transport::Tokens(config);
 }
 
-/// A controller that goes by delay, by deadlines or by telemetry.
+/// A controller that uses delay, deadlines or telemetry.
 fn delay_based(seed: u64) -> Controller {
     let variant = if seed.is_multiple_of(2) { Variant::Paper } else { Variant::Released };
     match seed % 8 {
@@ -168,9 +168,9 @@ fn delay_based(seed: u64) -> Controller {
 }
 
 /// What hosts get wrong of delays.
-fn measuring(draw: &mut Draw) -> Measuring {
+fn measuring(draw: &mut Draw) -> MeasurementError {
     let noise = DelayNoise::new(&[(0.0, 0.1), (300e-9, 0.9), (4e-6, 1.0)], 1.0).unwrap();
-    Measuring {
+    MeasurementError {
         noise: draw.pick(&[false, false, true]).then_some(noise),
         clock_error: draw.pick(&[Span::ZERO, Span::from_ns(800)]),
     }

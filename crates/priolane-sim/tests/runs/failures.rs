@@ -7,7 +7,7 @@ use priolane_core::packet::Frame;
 use priolane_core::port::Buffer;
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Span, Time};
-use priolane_sim::outage::{Cut, Failure, Outages};
+use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{FatTree, LeafSpine, SingleSwitch, Topology};
@@ -42,7 +42,7 @@ fn lost(outcome: &Outcome, link: LinkId) -> u64 {
     outcome.ports.iter().filter(|p| p.link == link).map(|p| p.lost).sum()
 }
 
-fn down(cut: Cut, from: u64, until: u64) -> Failure {
+fn down(cut: FailedElement, from: u64, until: u64) -> Failure {
     Failure { cut, from: Time(from), until: Some(Time(until)), reconvergence: Span::from_us(10) }
 }
 
@@ -64,7 +64,7 @@ fn a_packet_is_lost_if_its_link_is_down_at_any_picosecond_of_its_flight() {
         let topology = SingleSwitch { hosts: 2, host_link: link(10, Span::from_us(1)) }.build().unwrap();
         let last = LinkId(3);
         let flows = vec![flow(0, (0, 1), 14_600, Time::ZERO)];
-        let outcome = agreed(&failing(topology, flows, &[down(Cut::Link(last), from, until)]));
+        let outcome = agreed(&failing(topology, flows, &[down(FailedElement::Link(last), from, until)]));
         let when = format!("{from}..{until}");
         assert_eq!(lost(&outcome, last), takes, "{when}");
         assert_eq!(u64::from(outcome.flows.at(0).retransmits), takes, "{when}");
@@ -78,7 +78,7 @@ fn routes_change_at_the_stated_instant_and_change_back_after_the_repair() {
     let at_leaf = 2_230_400;
     let topology = leaf_spine();
     let path = topology.path(priolane_core::ids::HostId(0), priolane_core::ids::HostId(4), 0);
-    let cut = Cut::Link(path[1]);
+    let cut = FailedElement::Link(path[1]);
     let lost_first = |start: u64, failure: Failure| {
         let flows = vec![FlowSpec { entropy: 0, ..flow(0, (0, 4), 1460, Time(start)) }];
         let outcome = agreed(&failing(topology.clone(), flows, &[failure]));
@@ -97,9 +97,10 @@ fn routes_change_at_the_stated_instant_and_change_back_after_the_repair() {
 #[test]
 fn every_flow_ends_whatever_link_between_switches_or_switch_without_hosts_fails_for_ever() {
     for topology in [leaf_spine(), fat_tree()] {
-        let between = (2 * topology.hosts..topology.links.len() as u32).step_by(2).map(LinkId).map(Cut::Link);
+        let between =
+            (2 * topology.hosts..topology.links.len() as u32).step_by(2).map(LinkId).map(FailedElement::Link);
         let switches = topology.racks..topology.switches;
-        let bare = switches.map(|switch| Cut::Switch(NodeId(topology.hosts + switch)));
+        let bare = switches.map(|switch| FailedElement::Switch(NodeId(topology.hosts + switch)));
         for cut in between.chain(bare) {
             let failure = Failure { until: None, ..down(cut, 30_000_000, 0) };
             let outcome = ends(&topology, &[failure]);
@@ -114,16 +115,17 @@ fn every_flow_ends_whatever_link_between_switches_or_switch_without_hosts_fails_
 #[test]
 fn every_flow_ends_whatever_link_or_switch_fails_for_a_while() {
     let topology = leaf_spine();
-    let links = (0..topology.links.len() as u32).map(LinkId).map(Cut::Link);
-    let switches = (0..topology.switches).map(|switch| Cut::Switch(NodeId(topology.hosts + switch)));
+    let links = (0..topology.links.len() as u32).map(LinkId).map(FailedElement::Link);
+    let switches =
+        (0..topology.switches).map(|switch| FailedElement::Switch(NodeId(topology.hosts + switch)));
     for cut in links.chain(switches) {
         let outcome = ends(&topology, &[down(cut, 30_000_000, 2_000_000_000)]);
         let lost: u64 = outcome.ledger.lost.iter().map(|t| t.packets).sum();
         let traffic_there = match cut {
-            Cut::Link(link) => [link, topology.reverse(link)]
+            FailedElement::Link(link) => [link, topology.reverse(link)]
                 .iter()
                 .any(|l| outcome.ports.iter().any(|p| p.link == *l && p.packets > 50)),
-            Cut::Switch(_) => true,
+            FailedElement::Switch(_) => true,
         };
         assert!(lost > 0 || !traffic_there, "{cut:?}");
     }
@@ -151,7 +153,7 @@ fn ends(topology: &Topology, failures: &[Failure]) -> Outcome {
 fn packets_to_a_rack_that_nobody_reaches_are_dropped_where_there_is_no_way_and_counted() {
     let topology = leaf_spine();
     let leaf2 = topology.find_node("leaf2").unwrap();
-    let outcome = ends(&topology, &[down(Cut::Switch(leaf2), 30_000_000, 30_000_000_000)]);
+    let outcome = ends(&topology, &[down(FailedElement::Switch(leaf2), 30_000_000, 30_000_000_000)]);
     let unrouted: u64 = outcome.ledger.unrouted.iter().map(|t| t.packets).sum();
     // Routes are gone 10 us after the failure, and senders have some packets under way or try again later.
     assert!(unrouted > 10, "{unrouted}");
@@ -160,18 +162,18 @@ fn packets_to_a_rack_that_nobody_reaches_are_dropped_where_there_is_no_way_and_c
 #[test]
 fn a_failure_of_both_spines_cuts_racks_off_and_of_one_none() {
     let topology = leaf_spine();
-    let spine = |name| Cut::Switch(topology.find_node(name).unwrap());
+    let spine = |name| FailedElement::Switch(topology.find_node(name).unwrap());
     let for_ever = |cut| Failure { until: None, ..down(cut, 5, 0) };
     let cut_off = |failures: &[Failure]| {
         let outages = Outages::new(&topology, failures).unwrap();
-        outages.cut_off(&topology).map(str::to_owned)
+        outages.unreachable_node(&topology).map(str::to_owned)
     };
     assert_eq!(cut_off(&[for_ever(spine("spine0"))]), None);
     assert_eq!(cut_off(&[for_ever(spine("spine0")), for_ever(spine("spine1"))]).as_deref(), Some("leaf1"));
     assert_eq!(cut_off(&[for_ever(spine("spine0")), down(spine("spine1"), 7, 9)]), None);
-    assert_eq!(cut_off(&[for_ever(Cut::Link(LinkId(5)))]).as_deref(), Some("h2"));
+    assert_eq!(cut_off(&[for_ever(FailedElement::Link(LinkId(5)))]).as_deref(), Some("h2"));
     assert_eq!(
-        cut_off(&[for_ever(Cut::Switch(topology.find_node("leaf2").unwrap()))]).as_deref(),
+        cut_off(&[for_ever(FailedElement::Switch(topology.find_node("leaf2").unwrap()))]).as_deref(),
         Some("h4")
     );
 }

@@ -1,4 +1,4 @@
-//! Whole runs of small scenarios. One test program: each would compile both engines anew.
+//! Whole runs of small scenarios. One test program: each would compile both engines again.
 
 mod support;
 

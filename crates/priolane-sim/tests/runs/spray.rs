@@ -117,10 +117,10 @@ fn drill_keeps_queues_far_shorter_than_dice_at_the_same_load() {
 #[test]
 fn every_way_to_spray_outlives_failures() {
     use priolane_core::ids::NodeId;
-    use priolane_sim::outage::{Cut, Failure, Outages};
+    use priolane_sim::outage::{FailedElement, Failure, Outages};
     for spray in [Spray::Random, Spray::RoundRobin, Spray::Drill] {
         let mut scenario = across(PathChoice::Sprayed(spray), 1_000_000);
-        let cut = Cut::Switch(NodeId(scenario.topology.hosts + 2));
+        let cut = FailedElement::Switch(NodeId(scenario.topology.hosts + 2));
         let (from, until) = (Time(300_000_000), Some(Time(1_500_000_000)));
         let failure = Failure { cut, from, until, reconvergence: Span::from_us(100) };
         scenario.outages = Outages::new(&scenario.topology, &[failure]).unwrap();

@@ -502,7 +502,7 @@ fn no_token_that_is_used_is_older_than_its_lifetime() {
 #[test]
 fn a_switch_failure_is_recovered_from() {
     use priolane_core::ids::NodeId;
-    use priolane_sim::outage::{Cut, Failure, Outages};
+    use priolane_sim::outage::{FailedElement, Failure, Outages};
     for config in [expresspass(), top()] {
         let host_link = link(10, Span::from_us(2));
         let topology = LeafSpine {
@@ -518,7 +518,8 @@ fn a_switch_failure_is_recovered_from() {
         let mut scenario = with(&config, topology, flows);
         let spine = NodeId(scenario.topology.hosts + 2);
         let (from, until) = (Time(500_000_000), Some(Time(5_000_000_000)));
-        let failure = Failure { cut: Cut::Switch(spine), from, until, reconvergence: Span::from_us(100) };
+        let failure =
+            Failure { cut: FailedElement::Switch(spine), from, until, reconvergence: Span::from_us(100) };
         scenario.outages = Outages::new(&scenario.topology, &[failure]).unwrap();
         let outcome = agreed(&scenario);
         assert!(outcome.flows.iter().all(|f| f.fct_acked.is_some()));

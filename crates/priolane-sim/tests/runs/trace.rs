@@ -8,7 +8,7 @@ use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, SortBy};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Limit, Span, Time};
-use priolane_sim::outage::{Cut, Failure, Outages};
+use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, ScenarioSpec, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
@@ -146,7 +146,7 @@ fn a_lost_packet_is_sent_again() {
 fn a_link_that_is_down_is_told_from_one_that_loses_by_chance() {
     let mut scenario = three_packets();
     // The second packet is on the first link, from 6 230 400 to 8 460 800 ps.
-    let cut = Cut::Link(LinkId(0));
+    let cut = FailedElement::Link(LinkId(0));
     let failure = Failure {
         cut,
         from: Time(8_000_000),

@@ -1,27 +1,27 @@
-//! Completion times and misses, predicted or simulated.
+//! Completion times and deadline misses, predicted or simulated.
 
 use serde::Serialize;
 
-/// Completion times and misses.
+/// Completion times and deadline miss rates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// Mean completion time of flows by size class, in seconds; `None` where none completed.
+    /// Mean completion time by size class, in seconds; `None` if no flow of the class completed.
     pub fct_s: Vec<Option<f64>>,
-    /// The part of each size class that missed its deadlines.
+    /// Fraction of flows of each size class that missed their deadlines.
     pub missed: Vec<f64>,
     /// Mean completion time of all flows, in seconds.
     pub mean_s: Option<f64>,
-    /// R_DM: the part of all flows that missed their deadlines.
+    /// R_DM: fraction of all flows that missed their deadlines.
     pub miss_rate: f64,
 }
 
-/// What a scheme made of the same flows.
+/// The simulation of the same flows under a scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Simulated {
-    /// The scheme.
+    /// Name of the scheme.
     pub scheme: String,
-    /// Flows that did not complete.
+    /// Number of flows that did not complete.
     pub unfinished: usize,
-    /// What came out.
+    /// Simulated completion times and misses.
     pub figures: Figures,
 }

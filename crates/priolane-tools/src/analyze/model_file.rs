@@ -1,13 +1,14 @@
-//! The model file of `priolane analyze`: a traffic, stated or an experiment's, and one or both laws.
+//! Reads the model file of `priolane analyze`: the traffic, given directly or by an experiment, and one or both
+//! priority laws.
 
 use std::path::PathBuf;
 
-use priolane_core::analyze::{Model, ModelError, Parts};
+use priolane_core::analyze::{Model, ModelError, ModelInput};
 use priolane_core::units::{PS_PER_S, Rate, Span};
 
 use priolane_source::{Field, InputError, Origin, Reader, parse};
 
-/// Most classes of sizes, and of latency requirements.
+/// Maximum number of size classes, and of classes of latency requirements.
 const MOST: usize = 1_000;
 
 /// A model file.
@@ -21,10 +22,10 @@ pub(super) struct ModelFile {
     pub(super) latency: Option<LawOf>,
 }
 
-/// Where flows are from.
+/// The source of the traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Traffic {
-    /// The file itself.
+    /// The model file itself.
     Stated(Model),
     /// An experiment.
     Of(ExperimentOf),
@@ -33,17 +34,17 @@ pub(super) enum Traffic {
 /// The experiment whose flows are modelled.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ExperimentOf {
-    /// Its path, relative to the model file.
+    /// Path, relative to the model file.
     pub(super) path: PathBuf,
-    /// Where size classes end, in bytes, increasing: a size equal to one is below it.
+    /// Upper edges of the size classes, in bytes, inclusive and increasing.
     pub(super) size_edges: Vec<u64>,
-    /// Where classes of latency requirements end, increasing.
+    /// Upper edges of the classes of latency requirements, increasing.
     pub(super) deadline_edges: Vec<Span>,
-    /// Where it stands.
+    /// Position in the file, for messages.
     pub(super) origin: Origin,
 }
 
-/// A law as the file states it.
+/// A priority law as given in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LawOf {
     /// mu.
@@ -60,29 +61,29 @@ pub(super) struct LawOf {
     pub(super) scheme: Option<String>,
     /// The key of the law.
     pub(super) key: String,
-    /// Where it stands.
+    /// Position in the file, for messages.
     pub(super) origin: Origin,
 }
 
 /// The rate of a flow of priority 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mu {
-    /// As stated.
+    /// The given rate.
     Stated(Rate),
-    /// Such that flows take as long on average as simulated.
+    /// Fitted so that the mean completion time equals the simulated one.
     Fitted,
 }
 
-/// gamma, per byte or second.
+/// gamma, per byte or per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Gamma {
-    /// 1 over the stated scale.
+    /// The reciprocal of the given scale.
     Stated(f64),
     /// k sigma (Eq. 7).
     OfDeviation(f64),
 }
 
-/// What x is in a law.
+/// The argument x of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Bytes,
@@ -105,12 +106,12 @@ impl Measure {
     }
 }
 
-/// A time in seconds.
+/// Converts to seconds.
 pub(super) fn seconds(span: Span) -> f64 {
     span.0 as f64 / PS_PER_S as f64
 }
 
-/// Reads the model file `text`, called `name` in messages.
+/// Reads the model file `text`; `name` is the file name in messages.
 pub(super) fn read(name: &str, text: &str) -> Result<ModelFile, InputError> {
     let root = parse(name, text)?;
     let origin = Origin { file: name.into(), line: Some(1) };
@@ -125,16 +126,19 @@ pub(super) fn read(name: &str, text: &str) -> Result<ModelFile, InputError> {
     let bytes = read_law("bytes", Measure::Bytes)?;
     let latency = read_law("latency", Measure::Seconds)?;
     if bytes.is_none() && latency.is_none() {
-        return Err(keys.error("there is no law", "a table [bytes], a table [latency], or both"));
+        return Err(keys.error("the file has no law", "a table [bytes], a table [latency], or both"));
     }
     keys.finish()?;
     for law in bytes.iter().chain(&latency) {
         let error = |what: &str, fix: &str| Err(law.origin.error(&law.key, what, fix));
         if law.scheme.is_some() && !may_simulate {
-            return error("there is no experiment to simulate a scheme of", "experiment = \"FILE.toml\"");
+            return error(
+                "the scheme cannot be simulated without an experiment",
+                "experiment = \"FILE.toml\"",
+            );
         }
         if law.mu == Mu::Fitted && law.scheme.is_none() {
-            return error("nothing says how fast flows are", "rate = \"1Gbps\", or a scheme to simulate");
+            return error("the rate of the flows is unknown", "rate = \"1Gbps\", or a scheme to simulate");
         }
     }
     Ok(ModelFile { traffic, bytes, latency })
@@ -155,14 +159,16 @@ fn edges<'a, T: PartialOrd>(
     let values = few(&field)?.iter().map(read).collect::<Result<Vec<T>, _>>()?;
     match values.windows(2).all(|pair| pair[0] < pair[1]) {
         true => Ok(values),
-        false => Err(field.error("the edges do not increase", "each edge above the one before")),
+        false => Err(field.error("the edges do not increase", "edges in increasing order")),
     }
 }
 
 fn few<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, InputError> {
     let items = field.filled_list()?;
     if items.len() > MOST {
-        return Err(field.error(format!("these are {} items", items.len()), format!("at most {MOST}")));
+        return Err(
+            field.error(format!("the list has {} items", items.len()), format!("at most {MOST} items"))
+        );
     }
     Ok(items)
 }
@@ -174,11 +180,12 @@ fn numbers(field: &Field<'_>) -> Result<Vec<f64>, InputError> {
 fn stated(keys: &mut Reader<'_>) -> Result<Model, InputError> {
     let flows = keys.need("flows", "flows = 1000, or an experiment = \"FILE.toml\"")?;
     let sizes = keys.need("sizes", "sizes = [\"10kB\", \"1MB\"]: the mean size of each class")?;
-    let shares = keys.need("shares", "shares = [0.9, 0.1]: of the number of flows")?;
+    let shares =
+        keys.need("shares", "shares = [0.9, 0.1]: the share of each class in the number of flows")?;
     let deadlines = keys.need("deadlines", "deadlines = [\"1ms\", \"10ms\"]: the mean of each class")?;
     let mix =
         keys.need("mix", "mix = [[0.5, 0.5], [0, 1]]: a row for each size, a share for each deadline")?;
-    let parts = Parts {
+    let parts = ModelInput {
         flows: flows.number(0.0, f64::MAX)?,
         sizes: few(&sizes)?.iter().map(|f| f.bytes().map(|b| b as f64)).collect::<Result<_, _>>()?,
         shares: numbers(&shares)?,
@@ -202,17 +209,17 @@ fn law(field: &Field<'_>, measure: Measure) -> Result<LawOf, InputError> {
     let mu = keys.take("rate").map_or(Ok(Mu::Fitted), |f| f.rate().map(Mu::Stated))?;
     let gamma = match (keys.take("scale"), keys.take("k")) {
         (Some(scale), None) => match measure.read(&scale)? {
-            0.0 => return Err(scale.error("this is zero", measure.example())),
+            0.0 => return Err(scale.error("the value is zero", measure.example())),
             scale => Gamma::Stated(1.0 / scale),
         },
         (None, Some(k)) if measure == Measure::Bytes => match k.number(0.0, f64::MAX)? {
-            0.0 => return Err(k.error("this is zero", "k above 0: gamma = k sigma, per byte")),
+            0.0 => return Err(k.error("the value is zero", "a k above 0: gamma = k sigma, per byte")),
             k => Gamma::OfDeviation(k),
         },
         (None, Some(k)) => {
-            return Err(k.error("gamma of latencies does not follow traffic", measure.example()));
+            return Err(k.error("gamma of latencies does not depend on traffic", measure.example()));
         }
-        _ => return Err(keys.error("gamma comes from one key", measure.example())),
+        _ => return Err(keys.error("gamma must be set by exactly one key", measure.example())),
     };
     let offset = keys.take("offset").map_or(Ok(0.0), |f| measure.read(&f))?;
     let exponent = keys.need("exponent", "exponent = -0.5")?;

@@ -1,8 +1,8 @@
-//! An experiment's flows as a model, and what a scheme makes of them: the first point and seed of the file.
+//! Models the flows of an experiment and simulates them under a scheme, for the first sweep point and seed of the file.
 
 use std::path::{Path, PathBuf};
 
-use priolane_core::analyze::{Model, Parts};
+use priolane_core::analyze::{Model, ModelInput};
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_lab::execute::{Failure, OnProgress};
@@ -15,32 +15,34 @@ use priolane_source::InputError;
 use super::figures::{Figures, Simulated};
 use super::model_file::{ExperimentOf, LawOf, seconds};
 
-/// The flows of an experiment.
+/// The flows of an experiment and their model.
 pub(super) struct Observed {
-    /// Their model.
+    /// The model.
     pub(super) model: Model,
-    /// Flows that it leaves out.
+    /// Number of flows that the model excludes.
     pub(super) left_out: usize,
     plan: Plan,
     path: PathBuf,
-    /// By flow of the list: its size class, if it is in the model.
+    /// Per flow of the list, its size class in the model; `None` for excluded flows.
     class: Vec<Option<usize>>,
 }
 
-/// A flow of the model: bytes and allowed seconds.
+/// A flow of the model: its size in bytes and its latency requirement in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Asking {
     bytes: f64,
     allowed_s: f64,
 }
 
-/// Plans the experiment and models the measured flows that have both an end and a deadline.
+/// Plans the experiment and models the measured flows that have both a size and a deadline.
 pub(super) fn observe(asked: &ExperimentOf, base: &Path, options: &Options) -> Result<Observed, Failure> {
     let path = base.join(&asked.path);
     let plan = plan::plan(&path, options)?;
     let none = |what: &str, fix: &str| Failure::Input(asked.origin.error("experiment", what, fix));
-    let run =
-        plan.runs.first().ok_or_else(|| none("the experiment has no run", "one with schemes and seeds"))?;
+    let run = plan
+        .runs
+        .first()
+        .ok_or_else(|| none("the experiment has no run", "an experiment with schemes and seeds"))?;
     let built = plan::build(run)?;
     let flows = &built.scenario.flows;
     let cells: Vec<Option<(usize, usize)>> = flows
@@ -51,17 +53,17 @@ pub(super) fn observe(asked: &ExperimentOf, base: &Path, options: &Options) -> R
     let (parts, kept) = parts(flows, &cells);
     let model = Model::new(parts).map_err(|_| {
         none(
-            "the experiment has no flow with an end and a deadline in the measured window",
+            "the experiment has no finite flow with a deadline in the measured window",
             "a group with `deadline`",
         )
     })?;
-    // Classes without a flow are none: what is left is numbered anew.
+    // Empty classes are dropped, so the remaining ones are renumbered.
     let class = cells.iter().map(|cell| cell.and_then(|(n, _)| kept.iter().position(|&k| k == n))).collect();
     let left_out = cells.iter().filter(|cell| cell.is_none()).count();
     Ok(Observed { model, left_out, plan, path, class })
 }
 
-/// The size class and the class of latency requirement of a flow of the model.
+/// Returns the size class and the latency class of a flow; `None` if it is not in the model.
 fn cell(flow: &FlowSpec, asked: &ExperimentOf) -> Option<(usize, usize)> {
     let (size, deadline) = (flow.size?, flow.deadline?);
     let allowed = deadline.since(flow.start);
@@ -73,8 +75,8 @@ fn cell(flow: &FlowSpec, asked: &ExperimentOf) -> Option<(usize, usize)> {
     Some((n, m))
 }
 
-/// The model's parts, and which size classes have flows.
-fn parts(flows: &FlowList, cells: &[Option<(usize, usize)>]) -> (Parts, Vec<usize>) {
+/// Returns the parts of the model, and the size classes that contain flows.
+fn parts(flows: &FlowList, cells: &[Option<(usize, usize)>]) -> (ModelInput, Vec<usize>) {
     let asking: Vec<(Asking, usize, usize)> = flows
         .iter()
         .zip(cells)
@@ -100,7 +102,7 @@ fn parts(flows: &FlowList, cells: &[Option<(usize, usize)>]) -> (Parts, Vec<usiz
         let in_row = count(&|own, _| own == n);
         columns.iter().map(|&m| count(&|a, b| (a, b) == (n, m)) / in_row).collect::<Vec<f64>>()
     };
-    let parts = Parts {
+    let parts = ModelInput {
         flows: all,
         sizes: rows.iter().map(|&n| mean(&|own, _| own == n, |a| a.bytes)).collect(),
         shares: rows.iter().map(|&n| count(&|own, _| own == n) / all).collect(),
@@ -111,7 +113,7 @@ fn parts(flows: &FlowList, cells: &[Option<(usize, usize)>]) -> (Parts, Vec<usiz
 }
 
 impl Observed {
-    /// What `scheme` makes of the flows.
+    /// Simulates the flows under `scheme`.
     pub(super) fn simulate(
         &self,
         law: &LawOf,

@@ -9,22 +9,22 @@ use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_sim::topology::{FatTree, LinkSpec};
 use priolane_workload::{App, Permutation, Starts, Until};
 
-use super::dctcp::{self, Broken, Dctcp, LINK_DELAY};
+use super::dctcp::{self, Dctcp, LINK_DELAY, ScenarioBuildError};
 
-/// A fat-tree with permutations of flows.
+/// A fat-tree whose hosts send flows along permutations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Ports of a switch; the tree has k^3 / 4 hosts.
+    /// Ports per switch; the tree has k^3 / 4 hosts.
     pub k: u32,
-    /// Flows that leave each host at the start.
+    /// Flows that start at each host at time 0.
     pub flows_per_host: u32,
-    /// Payload packets of each flow.
+    /// Data packets per flow.
     pub packets: u32,
-    /// Delay of each link.
+    /// Propagation delay of each link.
     pub delay: Span,
-    /// Packets that each flow keeps in flight, without marks; `None` for as many as DCTCP takes.
+    /// Fixed window of each flow in packets, without ECN marking; `None` for DCTCP's own window.
     pub window: Option<u32>,
-    /// Only so many of the flows; `None` for all.
+    /// Number of flows to keep; `None` for all.
     pub only: Option<u32>,
 }
 
@@ -35,17 +35,17 @@ pub(super) const FABRIC: Case =
     Case { k: 8, flows_per_host: 1, packets: 0, delay: LINK_DELAY, window: None, only: None };
 
 impl Case {
-    /// Hosts of the tree.
+    /// Returns the number of hosts.
     pub fn hosts(&self) -> u32 {
         self.k.pow(3) / 4
     }
 
-    /// Flows there are.
+    /// Returns the number of flows.
     pub fn flows(&self) -> u32 {
         self.only.unwrap_or(self.hosts() * self.flows_per_host)
     }
 
-    pub(super) fn build(&self) -> Result<ScenarioSpec, Broken> {
+    pub(super) fn build(&self) -> Result<ScenarioSpec, ScenarioBuildError> {
         let link = LinkSpec::lossless(RATE, self.delay);
         let topology = FatTree { k: self.k, host_link: link, fabric_link: link }.build()?;
         let frame = Frame { mtu: 9000, ..Frame::ETHERNET };

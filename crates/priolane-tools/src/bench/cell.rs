@@ -1,5 +1,5 @@
-//! What a packet-hop of TOP costs by how long flows are, how many packets are under way and how many flows there are: a
-//! grid in which nothing but its own work should count.
+//! A grid of scenarios that measures the cost of a packet-hop under TOP by flow length, packets in flight and number of
+//! flows.
 
 use priolane_core::packet::Frame;
 use priolane_core::transport::dctcp::Reduction;
@@ -9,24 +9,24 @@ use priolane_sim::scenario::ScenarioSpec;
 use priolane_sim::topology::{LeafSpine, LinkSpec};
 use priolane_workload::{App, Permutation, Starts, Until};
 
-use super::dctcp::{self, Broken, Dctcp};
-use super::rivals::{self, Rival};
+use super::dctcp::{self, Dctcp, ScenarioBuildError};
+use super::rivals::{self, TransportVariant};
 
-/// Thirty-two hosts in four racks, each sending at once to others.
+/// A scenario of 32 hosts in four racks, in which all flows start at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// Flows that leave each host at the start.
+    /// Flows that start at each host.
     pub(super) flows_per_host: u32,
-    /// Packets of each.
+    /// Packets per flow.
     pub(super) packets: u32,
-    /// Delay of each link: a round trip over eight of them is what a window has to fill.
+    /// Propagation delay of each link; the window must fill a round trip of eight links.
     pub(super) delay: Span,
 }
 
 const FRAME: Frame = Frame::ETHERNET;
 
 impl Cell {
-    pub(super) fn build(&self) -> Result<ScenarioSpec, Broken> {
+    pub(super) fn build(&self) -> Result<ScenarioSpec, ScenarioBuildError> {
         let link = |gbps| LinkSpec::lossless(Rate::from_gbps(gbps), self.delay);
         let (host_link, fabric_link) = (link(10), link(40));
         let topology =
@@ -40,6 +40,6 @@ impl Cell {
         let flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
         let window = window::Config::new(FRAME);
         let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };
-        Ok(rivals::on_tokens(Rival::Top, dctcp::dctcp_scenario(topology, dctcp, flows)))
+        Ok(rivals::on_tokens(TransportVariant::Top, dctcp::dctcp_scenario(topology, dctcp, flows)))
     }
 }

@@ -1,4 +1,4 @@
-//! What was measured beside the yardstick.
+//! Compares measurements with the yardstick.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::limit::Limit;
 use super::measure::Raw;
 use super::named::Named;
 
-/// What was measured.
+/// The measurements of `priolane bench`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bench {
     /// The yardstick.
@@ -17,28 +17,28 @@ pub struct Bench {
     pub scenarios: Vec<Measured>,
 }
 
-/// One scenario on this machine.
+/// The measurement of one scenario on this machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// Its name.
+    /// Name of the scenario.
     pub name: &'static str,
-    /// Packets put on links.
+    /// Packets transmitted on links.
     pub packet_hops: u64,
-    /// Events the engine handled.
+    /// Events processed by the engine.
     pub events: u64,
     /// CPU time of one run, in seconds: the median.
     pub cpu_s: f64,
-    /// CPU nanoseconds per packet-hop.
+    /// CPU time per packet-hop, in nanoseconds.
     pub ns_per_hop: f64,
-    /// CPU nanoseconds per packet of payload that reached a host: what is sent besides counts for it.
+    /// CPU time per data packet delivered to a host, in nanoseconds; includes the cost of control packets.
     pub ns_per_delivered: f64,
-    /// `ns_per_hop` over the yardstick of a scenario of this size.
+    /// `ns_per_hop` divided by the yardstick of a scenario of this size.
     pub ratio_to_limit: f64,
-    /// The most memory the runs held beyond what the process held before, in bytes, where it is known.
+    /// Peak memory of the runs beyond that of the process before, in bytes; `None` if unknown.
     pub peak_bytes: Option<u64>,
 }
 
-/// Measures the yardstick and puts what was measured beside it.
+/// Measures the yardstick and relates the measurements to it.
 pub fn compare(raws: &[(&'static Named, Raw)]) -> Bench {
     let limit = Limit::measure(
         raws.iter().map(|(named, raw)| (named.name, named.extent.unwrap_or_else(|| raw.busy.extent()))),

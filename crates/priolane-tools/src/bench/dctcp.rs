@@ -1,4 +1,4 @@
-//! DCTCP on the leaf-spine and other networks: what most scenarios are made of.
+//! DCTCP on a leaf-spine and other networks, the base of most benchmark scenarios.
 
 use priolane_core::flows::FlowList;
 use priolane_core::host::SchedulerKind;
@@ -18,22 +18,22 @@ use priolane_workload::{
     Sizes, Until, WorkloadContext, flow_list,
 };
 
-/// A scenario of ours that cannot be built: a defect.
+/// A built-in scenario that cannot be built: a bug.
 #[derive(Debug, thiserror::Error)]
-pub enum Broken {
-    /// Its topology.
+pub enum ScenarioBuildError {
+    /// Invalid topology.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// Its flows.
+    /// Invalid traffic.
     #[error(transparent)]
     Flows(#[from] AppError),
-    /// Its flow list.
+    /// Invalid flow list.
     #[error(transparent)]
     List(#[from] InputError),
-    /// Its law of sizes.
+    /// Invalid size distribution.
     #[error(transparent)]
     Sizes(#[from] priolane_core::sizes::SizeError),
-    /// Its invariants.
+    /// Violated invariant of the scenario.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
 }
@@ -57,8 +57,8 @@ fn leaf_spine() -> Result<Topology, TopologyError> {
     .build()
 }
 
-/// The leaf-spine and flow list of the cross-check with ns-3 (docs/bench.md).
-pub(super) fn leafspine144() -> Result<ScenarioSpec, Broken> {
+/// Returns the leaf-spine and flow list of the cross-check with ns-3 (docs/bench.md).
+pub(super) fn leafspine144() -> Result<ScenarioSpec, ScenarioBuildError> {
     let mut topology = leaf_spine()?;
     topology.path_choice = PathChoice::Pinned;
     let list = flow_list::read(LIST.as_bytes(), "bench_leafspine144.csv", topology.hosts)?;
@@ -79,8 +79,8 @@ pub(super) fn leafspine144() -> Result<ScenarioSpec, Broken> {
     Ok(ScenarioSpec { nic, ..scenario })
 }
 
-/// So many flows of 3 kB on the leaf-spine.
-pub(super) fn short_flows(count: u32) -> Result<ScenarioSpec, Broken> {
+/// Returns a scenario with `count` flows of 3 kB on the leaf-spine.
+pub(super) fn short_flows(count: u32) -> Result<ScenarioSpec, ScenarioBuildError> {
     let topology = leaf_spine()?;
     let frame = Frame::ETHERNET;
     let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.5 };
@@ -95,7 +95,7 @@ pub(super) fn short_flows(count: u32) -> Result<ScenarioSpec, Broken> {
     ))
 }
 
-/// The flows of one app among all hosts, as this group of an experiment and until then.
+/// Generates the flows of one app among all hosts, as the given group of an experiment, until the given limit.
 pub(super) fn generated(
     app: &App,
     topology: &Topology,
@@ -120,14 +120,14 @@ pub(super) fn generated(
     Ok(priolane_workload::merge(vec![priolane_workload::generate(app, &site)?]))
 }
 
-/// The transport of a scenario, as far as scenarios differ.
+/// The transport parameters in which scenarios differ.
 pub(super) struct Dctcp {
     pub(super) window: window::Config,
     pub(super) alpha_0: f64,
     pub(super) reduction: Reduction,
 }
 
-/// DCTCP over first-in first-out ports, pulled from hosts, until all flows are done.
+/// Returns a scenario with DCTCP over FIFO ports, in which links pull packets from hosts, until all flows complete.
 pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) -> ScenarioSpec {
     let reno = new_reno::Config { init_window: None };
     let controller = Controller::Dctcp(dctcp::Config {
@@ -145,15 +145,15 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) 
     ScenarioSpec::new(topology, ports, transport, flows, stop)
 }
 
-/// A queue that marks above 66 packets at 10G and 261 at 40G: one more than ns-3's 65 and 260, since its device
-/// takes one packet more out of the queue than ours.
+/// Returns a queue that marks above 66 packets at 10G and 261 at 40G. ns-3 uses 65 and 260, since its device removes
+/// one packet more from the queue than ours.
 fn port(rate: Rate) -> PortSpec {
     let mark_above = Limit::Packets(if rate > HOST_RATE { 261 } else { 66 });
     let buffer = Buffer { limit: Limit::Packets(20_000), mark_above, ..Buffer::UNLIMITED };
     PortSpec { discipline: DisciplineSpec::Fifo(FifoSpec), buffer }
 }
 
-/// SplitMix64 (Steele et al., OOPSLA 2014) of a state.
+/// SplitMix64 (Steele et al., OOPSLA 2014), as a function of its state.
 fn split_mix_64(state: u64) -> u64 {
     let x = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -176,7 +176,7 @@ mod tests {
         let bytes: u64 = scenario.flows.iter().filter_map(|flow| flow.size).sum();
         let last = scenario.flows.last().unwrap().start.as_secs_f64();
         let load = bytes as f64 * 8.0 / last / (144.0 * 10e9);
-        // 2,000 sizes with a standard deviation of twice their mean leave about 5 %.
+        // The mean of 2,000 sizes whose standard deviation is twice their mean has an error of about 5 %.
         assert_eq!(scenario.flows.len(), 2_000);
         assert!((0.5..0.7).contains(&load), "{load}");
     }

@@ -1,53 +1,53 @@
-//! Why there is nothing to tell.
+//! Errors of benchmarks.
 
 use priolane_sim::outcome::{RunError, Work};
 
-use super::dctcp::Broken;
+use super::dctcp::ScenarioBuildError;
 use super::scenarios::ALL;
 
-/// Why there is nothing to tell.
+/// An error of a benchmark.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// No scenario has this name.
-    #[error("there is no scenario {name:?}; there are {}", names())]
+    #[error("unknown scenario {name:?}; scenarios are {}", names())]
     Unknown {
-        /// The name.
+        /// The requested name.
         name: String,
     },
-    /// A scenario cannot be built.
+    /// A built-in scenario cannot be built.
     #[error("{scenario} cannot be built: {source}")]
-    Broken {
-        /// The scenario.
+    ScenarioBuildError {
+        /// Name of the scenario.
         scenario: &'static str,
-        /// What is wrong with it.
-        source: Box<Broken>,
+        /// The cause.
+        source: Box<ScenarioBuildError>,
     },
-    /// The sizes that thresholds are made from cannot be had, or a solver has none for them.
+    /// The size distribution cannot be read, or a solver has no thresholds for it.
     #[error("there are no thresholds for {name}")]
     Sizes {
-        /// The table.
+        /// Name of the size table.
         name: &'static str,
     },
     /// A run failed.
     #[error("{scenario}: {source}")]
     Run {
-        /// The scenario.
+        /// Name of the scenario.
         scenario: &'static str,
-        /// Why.
+        /// The cause.
         source: RunError,
     },
-    /// Flows did not complete, so that the run was not what its name says.
+    /// Flows did not complete, so the measured work is not that of the scenario.
     #[error("{scenario}: {unfinished} flows did not complete")]
     Unfinished {
-        /// The scenario.
+        /// Name of the scenario.
         scenario: &'static str,
-        /// How many.
+        /// Number of incomplete flows.
         unfinished: usize,
     },
     /// Two runs of one scenario did different work.
-    #[error("{scenario}: one run did {first:?}, the next {again:?}")]
+    #[error("{scenario}: one run did {first:?}, a later one {again:?}")]
     Unsteady {
-        /// The scenario.
+        /// Name of the scenario.
         scenario: &'static str,
         /// Work of the first run.
         first: Work,

@@ -1,8 +1,8 @@
-//! How time and memory grow with hosts, flows and packets: cases of one kind, each measured in its own process.
+//! Measures how time and memory scale with hosts, flows and packets, with each case in its own process.
 //!
 //! A case is a fat-tree in which each host sends `flows_per_host` DCTCP flows at once, each along its own permutation.
-//! Time is told as a ratio to Y(N, F) (see [`super::limit`]), of which N and F are those that the run had. Memory of
-//! one item is the difference of the peaks of two cases over the difference of their numbers of that item:
+//! Time is reported as a ratio to Y(N, F) (see [`super::limit`]) for the N and F measured in the run. The memory per
+//! item is the difference of the peaks of two cases divided by the difference of their item counts:
 //!
 //! ```text
 //! packet in flight   (peak(long windows) - peak(short windows)) / (packets(long) - packets(short))
@@ -10,7 +10,7 @@
 //! finished flow      (peak(many short flows) - peak(few)) / (flows(many) - flows(few))
 //! ```
 //!
-//! In the cases of memory nothing marks, and each flow has its window in flight from its start until its end.
+//! The memory cases have no ECN marking, so each flow keeps a full window in flight from start to end.
 
 use serde::Serialize;
 
@@ -20,44 +20,44 @@ use super::measure::{Busy, Raw};
 use super::named::Named;
 use super::scenarios::MEMORY;
 
-/// How many flows the second case of finished flows has more.
+/// Additional flows in the second case of completed flows.
 const MORE_FINISHED: f64 = 800_000.0;
 
-/// A row of the table.
+/// A row of the growth table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Hosts of the network.
     pub hosts: u32,
-    /// Flows, all open at once.
+    /// Flows, all active at once.
     pub flows: u32,
-    /// What was measured, with the ratio to Y.
+    /// The measurement, with its ratio to Y.
     #[serde(flatten)]
     pub measured: Measured,
-    /// N, F and what they were made of.
+    /// The quantities from which N and F are computed.
     pub extent: Busy,
 }
 
-/// Bytes of memory of one item.
+/// Memory per item, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Memory {
     /// A packet on a link or in a queue.
     pub per_packet_in_flight: Option<f64>,
-    /// An open flow, both ends, with what is kept of it when it is finished.
+    /// An active flow: state at both ends, and its flow list entry and record.
     pub per_active_flow: Option<f64>,
-    /// A finished flow: its place in the flow list and its record.
+    /// A completed flow: its flow list entry and record.
     pub per_finished_flow: Option<f64>,
 }
 
-/// The whole table.
+/// The complete growth table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Growth {
-    /// Time, case by case.
+    /// Time of each case.
     pub rows: Vec<Row>,
-    /// Memory; `None` where the system does not tell.
+    /// Memory per item; fields are `None` if the system does not report peak memory.
     pub memory: Memory,
 }
 
-/// What was measured of the cases of memory.
+/// Measurements of the memory cases.
 #[derive(Clone, Copy, Debug)]
 pub struct Peaks {
     /// In the order of [`MEMORY`].
@@ -66,7 +66,7 @@ pub struct Peaks {
     pub finished: [Raw; 2],
 }
 
-/// Puts the yardstick beside what was measured of the rows, and divides memory by what it holds.
+/// Relates the rows to the yardstick and computes the memory per item.
 pub fn growth(rows: &[(&'static Named, Raw)], peaks: &Peaks) -> Growth {
     let of = |((named, raw), measured): (&(&'static Named, Raw), Measured)| {
         let case = named.growth();
@@ -85,7 +85,7 @@ fn memory(peaks: &Peaks) -> Memory {
     let in_flight = |at| of(at, |case| case.flows() * case.window.unwrap_or(0));
     let flows = |at| of(at, Case::flows);
     let per_packet_in_flight = beyond(long, short).map(|bytes| bytes / (in_flight(1) - in_flight(0)));
-    // Each flow of these has one packet in flight.
+    // Each flow of these cases has one packet in flight.
     let per_active_flow = beyond(many, few)
         .zip(per_packet_in_flight)
         .map(|(bytes, packet)| bytes / (flows(3) - flows(2)) - packet);
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn memory_of_an_item_is_what_more_of_it_takes() {
         // 128 x (1,000 - 16) = 125,952 packets of 64 B; 128 x (1,024 - 64) = 122,880 flows of 512 B, with a packet of
-        // 64 B each; 800,000 finished flows of 100 B.
+        // 64 B each; 800,000 completed flows of 100 B.
         let cases = [0, 125_952 * 64, 1_000_000, 1_000_000 + 122_880 * (512 + 64)].map(raw);
         let found = memory(&Peaks { cases, finished: [raw(0), raw(80_000_000)] });
         let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-6;

@@ -1,14 +1,14 @@
-//! The yardstick: what one ideal event per packet-hop costs on this machine.
+//! Measures the yardstick: the cost of one ideal event per packet-hop on this machine.
 //!
 //! ```text
 //! Y(N, F) = hold(N) + 3 touch(F)                                      [ns of thread CPU time per packet-hop]
 //!
-//! hold(N)   take the earliest of N pending events of 32 bytes out of a timing wheel, put one back later
-//! touch(F)  read, change and write a random 64-byte line of F bytes, independent of the one before
+//! hold(N)   pop the earliest of N pending events of 32 bytes from a timing wheel, and push one with a later time
+//! touch(F)  read, modify and write a random 64-byte line of F bytes, independent of the previous one
 //! ```
 //!
-//! An engine that schedules each packet-hop once in a global order and visits three lines of state for it (a
-//! port, a queue, an end of a flow) needs about Y. It is a yardstick, not a bound: an engine without a global
+//! An engine that schedules each packet-hop once in a global order and accesses three cache lines of state for it (of a
+//! port, a queue, an end of a flow) needs about Y. It is a yardstick, not a bound: an engine without a global event
 //! order can need less.
 
 use std::collections::BTreeMap;
@@ -17,20 +17,20 @@ use std::hint::black_box;
 use cpu_time::ThreadTime;
 use serde::Serialize;
 
-/// Measurements of each part, of which the median counts.
+/// Number of measurements of each part, of which the median is taken.
 const REPEATS: usize = 5;
-/// Hold operations in a measurement.
+/// Hold operations per measurement.
 const HOLDS: u64 = 400_000;
-/// Visits in a measurement.
+/// Memory accesses per measurement.
 const TOUCHES: u64 = 2_000_000;
 const LINE: usize = 64;
 
-/// How large a run is, as far as the yardstick is concerned.
+/// The size of a run, as input of the yardstick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// N: packets on links and armed timers, at a typical instant.
     pub pending: u32,
-    /// F: bytes of ports, queues and flows that are visited again and again.
+    /// F: working set of ports, queues and flows, in bytes.
     pub footprint: u32,
 }
 
@@ -41,17 +41,17 @@ pub struct Limit {
     pub hold_1e3: f64,
     /// A hold operation with 10,000 pending events.
     pub hold_1e4: f64,
-    /// A visit to a line of 1.5 MiB.
+    /// An access to a random cache line of 1.5 MiB.
     pub touch_1_5mib: f64,
-    /// A visit to a line of 64 MiB.
+    /// An access to a random cache line of 64 MiB.
     pub touch_64mib: f64,
-    /// Y of each scenario measured, by its name.
+    /// Y of each measured scenario, by name.
     #[serde(flatten)]
     pub yardsticks: BTreeMap<&'static str, f64>,
 }
 
 impl Limit {
-    /// Measures the parts, and Y for each of the scenarios of these names and extents.
+    /// Measures the parts, and Y for each scenario, given by name and extent.
     pub fn measure(scenarios: impl Iterator<Item = (&'static str, Extent)>) -> Self {
         let mut parts = Parts::default();
         let yardsticks = scenarios.map(|(name, extent)| (name, parts.yardstick(extent))).collect();
@@ -65,7 +65,7 @@ impl Limit {
     }
 }
 
-/// Parts that were measured, so that each is measured once and Y is the sum of the parts that are told.
+/// Cached measurements: each part is measured once, and Y is the sum of the reported parts.
 #[derive(Debug, Default)]
 struct Parts {
     holds: BTreeMap<u32, f64>,
@@ -81,7 +81,7 @@ impl Parts {
         *self.touches.entry(footprint).or_insert_with(|| median(|| touch(footprint)))
     }
 
-    /// Y(N, F).
+    /// Returns Y(N, F).
     fn yardstick(&mut self, extent: Extent) -> f64 {
         self.hold(extent.pending) + 3.0 * self.touch(extent.footprint)
     }
@@ -93,14 +93,14 @@ fn median(mut once: impl FnMut() -> f64) -> f64 {
     all[REPEATS / 2]
 }
 
-/// Thread CPU nanoseconds per operation of `work`, which does `operations` of them.
+/// Returns the thread CPU time per operation of `work`, which performs `operations` of them, in nanoseconds.
 fn per_operation(operations: u64, work: impl FnOnce()) -> f64 {
     let start = ThreadTime::now();
     work();
     start.elapsed().as_secs_f64() * 1e9 / operations as f64
 }
 
-/// An event: an order without ties (instant, number), and what it carries.
+/// An event: a unique key (time, sequence number) and a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
     key: u128,
@@ -120,10 +120,10 @@ impl Event {
 }
 
 const SLOTS: usize = 4096;
-/// The coarsest and finest tick, in powers of two of a picosecond: the far ring must reach beyond a timer.
+/// Range of the tick, as a power of two of a picosecond; the coarse ring must cover the longest timer.
 const TICK_BITS: std::ops::RangeInclusive<u32> = 8..=20;
 
-/// One level of a wheel: slots, and a bit for each that holds something.
+/// One level of the wheel: slots, and a bitmap of non-empty slots.
 #[derive(Debug)]
 struct Ring {
     slots: Vec<Vec<Event>>,
@@ -140,7 +140,7 @@ impl Ring {
         self.filled[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// The first filled slot at or after `from`, up to the last slot.
+    /// Returns the first non-empty slot at or after `from`.
     fn first_from(&self, from: usize) -> Option<usize> {
         let mut word = from / 64;
         let mut bits = *self.filled.get(word)? & (u64::MAX << (from % 64));
@@ -158,16 +158,16 @@ impl Ring {
     }
 }
 
-/// Two rings: `near` has a slot per tick of the current page, `far` one per page of 4096 ticks. A slot is
-/// sorted when its tick comes.
+/// A two-level timing wheel: `near` has a slot per tick of the current page, `far` one per page of 4096 ticks. A slot
+/// is sorted when its tick is reached.
 #[derive(Debug)]
 struct Wheel {
     near: Ring,
     far: Ring,
-    /// Events of ticks that have come, the earliest last.
+    /// Events of the ticks reached, the earliest last.
     open: Vec<Event>,
     spare: Vec<Event>,
-    /// The tick after the last that has come.
+    /// The tick after the last one reached.
     tick: u64,
     tick_bits: u32,
 }
@@ -200,7 +200,7 @@ impl Wheel {
         self.open.pop()
     }
 
-    /// Opens the next filled tick of this page, or turns to the next filled page.
+    /// Opens the next non-empty tick of this page, or turns to the next non-empty page.
     fn advance(&mut self) -> Option<()> {
         let page = self.tick / SLOTS as u64;
         if let Some(slot) = self.near.first_from(self.tick as usize % SLOTS) {
@@ -231,8 +231,8 @@ impl Wheel {
     }
 }
 
-/// Delays in picoseconds and their shares in 1/2000: serialization of 1500 B at 100G and 10G and of an ACK of
-/// 64 B at 100G, each without and with a link of 1 us, and a timer of 1 ms.
+/// Delays in picoseconds and their frequencies in 1/2000: serialization of 1500 B at 100G and 10G and of a 64 B ACK at
+/// 100G, each with and without a propagation delay of 1 us; and a timer of 1 ms.
 const DELAYS: [(u64, u64); 7] = [
     (120_000, 500),
     (1_120_000, 500),
@@ -243,7 +243,7 @@ const DELAYS: [(u64, u64); 7] = [
     (1_000_000_000, 1),
 ];
 
-/// SplitMix64: values of one counter do not wait for each other.
+/// SplitMix64 of a counter: successive values have no data dependency.
 #[inline]
 fn mixed(counter: u64) -> u64 {
     let x = counter.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -257,7 +257,7 @@ fn below(n: u64, counter: u64) -> u64 {
     ((u128::from(mixed(counter)) * u128::from(n)) >> 64) as u64
 }
 
-/// Delays in a random order, each as often as its share says.
+/// Returns the delays in random order, each as often as its frequency.
 fn delays() -> Vec<u64> {
     let mut all: Vec<u64> =
         DELAYS.iter().flat_map(|&(delay, share)| std::iter::repeat_n(delay, share as usize)).collect();
@@ -267,12 +267,12 @@ fn delays() -> Vec<u64> {
     all
 }
 
-/// A wheel as it is long after the start, with `pending` events: an instant finds a delay as often as share
-/// and length say, at any point of it.
+/// Returns a wheel in steady state with `pending` events. A delay is pending with a probability proportional to its
+/// frequency times its length, and its remaining time is uniform.
 fn filled(pending: u32) -> Wheel {
     let long_term: u64 = DELAYS.iter().map(|(delay, share)| delay * share).sum();
     let mean_gap = long_term / 2_000 / u64::from(pending.max(1));
-    // About four events a tick.
+    // About four events per tick.
     let tick_bits = (4 * mean_gap).max(1).ilog2().clamp(*TICK_BITS.start(), *TICK_BITS.end());
     let mut wheel = Wheel::new(tick_bits);
     for number in 0..u64::from(pending) {
@@ -288,7 +288,7 @@ fn filled(pending: u32) -> Wheel {
     wheel
 }
 
-/// Nanoseconds of a hold operation with `pending` events.
+/// Measures a hold operation with `pending` events, in nanoseconds.
 fn hold(pending: u32) -> f64 {
     let delays = delays();
     let mut wheel = filled(pending);
@@ -300,14 +300,14 @@ fn hold(pending: u32) -> f64 {
             wheel.push(Event { carries: event.carries, ..Event::new(event.at() + delay, number) });
         }
     };
-    // Slots get their room first.
+    // The first round allocates the slots.
     operate(HOLDS);
     let ns = per_operation(HOLDS, || operate(HOLDS));
     black_box(&wheel);
     ns
 }
 
-/// Nanoseconds of an independent visit to a random line of `bytes` bytes.
+/// Measures an independent access to a random cache line of `bytes` bytes, in nanoseconds.
 fn touch(bytes: u32) -> f64 {
     let mut lines = vec![[1u64; LINE / 8]; (bytes as usize / LINE).max(1)];
     let count = lines.len() as u64;
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_third_of_the_filled_wheel_is_timers() {
-        // 1 ms x 1/2000 = 500 ns of 1,409 ns a cycle: 35 %, whose instants lie anywhere in the millisecond.
+        // 1 ms x 1/2000 = 500 ns of 1,409 ns per cycle: 35 %, uniformly distributed over the millisecond.
         let mut wheel = filled(10_000);
         let late = std::iter::from_fn(|| wheel.pop()).filter(|event| event.at() > 2_200_000).count();
         assert!((3_300..3_800).contains(&late), "{late}");

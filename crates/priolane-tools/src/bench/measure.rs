@@ -1,4 +1,4 @@
-//! One scenario, run and measured: thread CPU time, work, peak memory.
+//! Runs one scenario and measures thread CPU time, work and peak memory.
 
 use std::ops::ControlFlow;
 
@@ -12,48 +12,46 @@ use super::error::BenchError;
 use super::limit::Extent;
 use super::named::Named;
 
-/// What running a scenario took, before it is compared with anything.
+/// Raw measurements of a scenario, before comparison with the yardstick.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Raw {
-    /// Packets put on links.
+    /// Packets transmitted on links.
     pub packet_hops: u64,
-    /// Packets of payload that reached hosts.
+    /// Data packets delivered to hosts.
     pub delivered: u64,
-    /// Events the engine handled.
+    /// Events processed by the engine.
     pub events: u64,
-    /// CPU time of the thread, in seconds, the median of all runs: from a scenario in memory to its outcome
-    /// in memory, nodes set up and results collected.
+    /// CPU time of the thread, in seconds, the median of all runs. Covers setup of the nodes, the run and collection of
+    /// the results in memory.
     pub cpu_s: f64,
-    /// The most memory held beyond what the process held before, in bytes; `None` where the system does not
-    /// tell.
+    /// Peak memory beyond that of the process before, in bytes; `None` if the system does not report it.
     pub peak_bytes: Option<u64>,
-    /// How busy the network was.
+    /// Average load of the network.
     pub busy: Busy,
 }
 
-/// What a run held on average from its start to its last completion, by Little's law from what its ports and flows
-/// counted.
+/// Time averages from the start to the last completion, computed by Little's law from counters of ports and flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
     /// Packets on links.
     pub on_links: f64,
     /// Packets in queues of ports.
     pub queued: f64,
-    /// Flows that had begun and were not complete.
+    /// Flows that had started and were not complete.
     pub open_flows: f64,
-    /// Links that carried a packet.
+    /// Links that carried at least one packet.
     pub links_used: u32,
 }
 
 impl Busy {
-    /// Bytes taken for a port that is visited.
+    /// Assumed working set of a port, in bytes.
     const PORT: f64 = 400.0;
-    /// Bytes taken for a packet.
+    /// Assumed working set of a packet, in bytes.
     const PACKET: f64 = 64.0;
-    /// Bytes taken for both ends of an open flow.
+    /// Assumed working set of both ends of an active flow, in bytes.
     const FLOW: f64 = 512.0;
 
-    /// Of a run of `scenario`.
+    /// Computes the averages of a run of `scenario`.
     pub(super) fn of(scenario: &Scenario, outcome: &Outcome) -> Self {
         let ends = scenario.flows.iter().zip(&outcome.flows);
         let last = ends.filter_map(|(flow, record)| Some(flow.start.0 + record.fct?.0)).max().unwrap_or(0);
@@ -75,7 +73,8 @@ impl Busy {
         }
     }
 
-    /// N and F of the yardstick: packets on links and a timer of each open flow; visited ports, packets and flows.
+    /// Returns N (packets on links plus a timer per active flow) and F (ports, packets and active flows) of the
+    /// yardstick.
     pub fn extent(&self) -> Extent {
         let footprint = f64::from(self.links_used) * Self::PORT
             + (self.on_links + self.queued) * Self::PACKET
@@ -84,15 +83,17 @@ impl Busy {
     }
 }
 
-/// Builds a scenario, with the first `flows` of its flows, or all.
+/// Builds a scenario with its first `flows` flows, or all.
 ///
 /// # Errors
-/// None while our scenarios are sound.
+/// Returns an error only if a built-in scenario is invalid.
 pub(super) fn build(named: &Named, flows: Option<u32>) -> Result<Scenario, BenchError> {
-    named.build(flows).map_err(|source| BenchError::Broken { scenario: named.name, source: source.into() })
+    named
+        .build(flows)
+        .map_err(|source| BenchError::ScenarioBuildError { scenario: named.name, source: source.into() })
 }
 
-/// A run that was timed.
+/// A timed run.
 pub(super) struct Timed {
     pub(super) cpu_s: f64,
     pub(super) outcome: Outcome,
@@ -101,7 +102,7 @@ pub(super) struct Timed {
 /// Runs `scenario`, called `name` in messages, `repeat` times (at least once) on `engine`.
 ///
 /// # Errors
-/// A run that fails, leaves a flow unfinished, or does other work than the run before.
+/// Returns an error if a run fails, leaves a flow incomplete, or does different work from the run before.
 pub(super) fn measure(
     name: &'static str,
     scenario: &Scenario,
@@ -127,7 +128,7 @@ pub(super) fn measure(
     Ok(Raw { packet_hops: work.packet_hops, delivered, events: work.events, cpu_s, peak_bytes: None, busy })
 }
 
-/// One run, to the end of all its flows.
+/// Runs the scenario once, until all its flows complete.
 pub(super) fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> Result<Timed, BenchError> {
     let start = ThreadTime::now();
     let outcome = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(()));
@@ -140,26 +141,26 @@ pub(super) fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> R
     Ok(Timed { cpu_s, outcome })
 }
 
-/// Resident memory from a moment on (Linux: `/proc/self`).
+/// Resident memory from an instant on (Linux: `/proc/self`).
 #[derive(Debug)]
 pub(super) struct Memory {
     before: Option<u64>,
 }
 
 impl Memory {
-    /// From now on: forgets earlier peaks.
+    /// Starts now and resets the recorded peak.
     pub(super) fn start() -> Self {
         let forgotten = std::fs::write("/proc/self/clear_refs", "5").is_ok();
         Self { before: status_bytes("VmRSS:").filter(|_| forgotten) }
     }
 
-    /// The most that was held beyond what was held at the start, in bytes.
+    /// Returns the peak beyond the memory at the start, in bytes.
     pub(super) fn peak(&self) -> Option<u64> {
         Some(status_bytes("VmHWM:")?.saturating_sub(self.before?))
     }
 }
 
-/// A size of `/proc/self/status`.
+/// Reads a size in `/proc/self/status`.
 fn status_bytes(field: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
@@ -182,10 +183,10 @@ mod tests {
         let busy = Busy::of(&scenario, &outcome);
         let counted: u64 = outcome.ports.iter().map(|port| port.packets).sum();
         assert_eq!(counted, outcome.work.packet_hops);
-        // SYN, SYN/ACK and data follow each other without a gap, so one packet is on a link from start to end; the
-        // last ACKs come besides.
+        // SYN, SYN/ACK and data follow each other without a gap, so that one packet is on a link from start to end; the
+        // last ACKs come in addition.
         assert!((1.0..1.6).contains(&busy.on_links) && busy.queued == 0.0, "{busy:?}");
-        // All of the time but the jitter of its start.
+        // The whole duration except the jitter of the flow's start.
         assert!((busy.open_flows - 1.0).abs() < 1e-3, "{busy:?}");
         let flow = scenario.flows.at(0);
         let path = scenario.topology.path(flow.src, flow.dst, flow.entropy);
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn peak_memory_counts_what_was_resident_since_the_start() {
-        // Other tests allocate and free memory of the same process, so this one runs in a process of its own.
+        // Other tests allocate and free memory in the same process, so this test reruns itself in a process of its own.
         const ALONE: &str = "PRIOLANE_TEST_OF_PEAK_MEMORY";
         if std::env::var_os(ALONE).is_none() {
             let name = "bench::measure::tests::peak_memory_counts_what_was_resident_since_the_start";

@@ -1,61 +1,61 @@
-//! A scenario by its name, and how it is made.
+//! Benchmark scenarios by name, and how each is built.
 
 use priolane_sim::scenario::{Scenario, ScenarioSpec};
 
 use super::case::Case;
 use super::cell::Cell;
-use super::dctcp::{Broken, short_flows};
+use super::dctcp::{ScenarioBuildError, short_flows};
 use super::limit::Extent;
 
-/// A scenario that can be measured.
+/// A benchmark scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
-    /// Its name.
+    /// Name of the scenario.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One-line description.
     pub about: &'static str,
-    /// Its size for the yardstick; docs/bench.md counts it out. `None`: as its runs turn out ([`super::Raw::extent`]).
+    /// Size for the yardstick, as derived in docs/bench.md; `None` to measure it in the runs ([`super::Raw::extent`]).
     pub extent: Option<Extent>,
-    /// Whether it is measured without being asked for.
+    /// Whether it is measured by default.
     pub usual: Usual,
     pub(super) make: Make,
 }
 
-/// How a scenario is made.
+/// How a scenario is built.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Make {
-    /// By itself.
-    By(fn() -> Result<ScenarioSpec, Broken>),
+    /// By its own function.
+    By(fn() -> Result<ScenarioSpec, ScenarioBuildError>),
     /// As a case of the growth table.
     Case(Case),
-    /// As a cell of the grid of TOP.
+    /// As a cell of the TOP grid.
     Cell(Cell),
-    /// As so many short flows.
+    /// As this number of short flows.
     Short(u32),
 }
 
-/// Whether a scenario is measured without being asked for.
+/// Whether a scenario is measured by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usual {
-    /// Measured if nothing is asked for.
+    /// Measured by default.
     Yes,
     /// Measured by name only.
     No,
 }
 
 impl Named {
-    /// A case of the growth table.
+    /// Returns a case of the growth table.
     pub(super) const fn case(name: &'static str, about: &'static str, case: Case) -> Self {
         Self { name, about, extent: None, usual: Usual::No, make: Make::Case(case) }
     }
 
-    /// A cell of the grid of TOP.
+    /// Returns a cell of the TOP grid.
     pub(super) const fn cell(name: &'static str, cell: Cell) -> Self {
-        let about = "32 hosts under TOP: flows a host x packets, delay of a link";
+        let about = "32 hosts with TOP: flows per host x packets, delay of a link";
         Self { name, about, extent: None, usual: Usual::No, make: Make::Cell(cell) }
     }
 
-    /// So many short flows.
+    /// Returns a scenario with `flows` short flows.
     pub(super) const fn short(name: &'static str, flows: u32) -> Self {
         Self {
             name,
@@ -66,7 +66,7 @@ impl Named {
         }
     }
 
-    /// The case of the growth table that it is.
+    /// Returns its case of the growth table, if it is one.
     pub fn growth(&self) -> Option<Case> {
         match self.make {
             Make::By(_) | Make::Cell(_) | Make::Short(_) => None,
@@ -74,8 +74,8 @@ impl Named {
         }
     }
 
-    /// Builds it, with the first `flows` of its flows, or all.
-    pub(super) fn build(&self, flows: Option<u32>) -> Result<Scenario, Broken> {
+    /// Builds the scenario with its first `flows` flows, or all.
+    pub(super) fn build(&self, flows: Option<u32>) -> Result<Scenario, ScenarioBuildError> {
         let mut spec = match &self.make {
             Make::By(make) => make()?,
             Make::Case(case) => case.build()?,

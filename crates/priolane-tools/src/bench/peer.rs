@@ -1,4 +1,4 @@
-//! Our side of a comparison with another simulator: the flow list that both read, and one timed run of it.
+//! Our side of a comparison with another simulator: the common flow list, and one timed run of it.
 
 use priolane_sim::scenario::Engine;
 use serde::Serialize;
@@ -9,23 +9,23 @@ use super::measure::{Timed, build, once};
 use super::named::Named;
 use super::scenarios::find;
 
-/// The scenario that peers run too; docs/bench.md has its parameters.
+/// The scenario that the other simulators run too; docs/bench.md has its parameters.
 pub(crate) const SCENARIO: &str = "dctcp_leafspine144";
 
-/// One run, as a peer's program prints its own.
+/// One run, with the fields that the programs of the other simulators print.
 #[derive(Clone, Debug, Serialize)]
-pub struct Side {
-    /// Packets put on links.
+pub struct PeerResult {
+    /// Packets transmitted on links.
     pub packet_hops: u64,
-    /// CPU time in seconds: nodes set up, the run, results collected.
+    /// CPU time in seconds, for setup, run and collection of results.
     pub cpu_s: f64,
     /// Payload bytes of each flow.
     pub bytes: Vec<u64>,
-    /// Flow completion time of each flow, in seconds, the handshake included.
+    /// Flow completion time of each flow, in seconds, including the handshake.
     pub fct_s: Vec<f64>,
 }
 
-/// The head of the flow list (its comment and the names of its columns), and its first `flows` flows.
+/// Returns the header of the flow list (comment and column names) and its first `flows` flows.
 pub fn flow_list(flows: u32) -> String {
     let is_flow = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit());
     let head = LIST.lines().filter(|line| !is_flow(line));
@@ -33,10 +33,10 @@ pub fn flow_list(flows: u32) -> String {
     head.chain(rows).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// The scenario.
+/// Returns the common scenario.
 ///
 /// # Errors
-/// None while it has its name.
+/// Returns an error only if the scenario was renamed.
 pub(super) fn scenario() -> Result<&'static Named, BenchError> {
     find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })
 }
@@ -44,14 +44,14 @@ pub(super) fn scenario() -> Result<&'static Named, BenchError> {
 /// Runs the first `flows` flows once, in this thread.
 ///
 /// # Errors
-/// A run that fails, or leaves a flow unfinished.
-pub fn side(flows: u32) -> Result<Side, BenchError> {
+/// Returns an error if the run fails or leaves a flow incomplete.
+pub fn side(flows: u32) -> Result<PeerResult, BenchError> {
     let named = scenario()?;
     let scenario = build(named, Some(flows))?;
     let Timed { cpu_s, outcome } = once(named.name, &scenario, Engine::Window)?;
     let fct_s = outcome.flows.iter().filter_map(|flow| Some(flow.fct?.as_secs_f64())).collect();
     let bytes = scenario.flows.iter().filter_map(|flow| flow.size).collect();
-    Ok(Side { packet_hops: outcome.work.packet_hops, cpu_s, bytes, fct_s })
+    Ok(PeerResult { packet_hops: outcome.work.packet_hops, cpu_s, bytes, fct_s })
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     fn side_has_each_flow_of_the_list_in_order() {
         let side = side(3).unwrap();
         assert_eq!(side.bytes, [7_861, 1_887_233, 57_561]);
-        // 1,887,233 B at 10G take 1.51 ms at least.
+        // 1,887,233 B at 10G take at least 1.51 ms.
         assert!(side.fct_s.len() == 3 && (1.5e-3..1.0e-2).contains(&side.fct_s[1]), "{:?}", side.fct_s);
         // The second flow alone: 1,304 packets and as many ACKs, each over 2 or 4 links.
         assert!(side.packet_hops > 2 * 2 * 1_304, "{}", side.packet_hops);

@@ -1,4 +1,4 @@
-//! The leaf-spine under transports other than DCTCP, each on its own ports: what a packet-hop of theirs costs.
+//! Scenarios with transports other than DCTCP on the same leaf-spine, each with its own port disciplines.
 
 use priolane_core::host::SchedulerKind;
 use priolane_core::ids::ClassSet;
@@ -15,12 +15,12 @@ use priolane_core::units::{Limit, Span};
 use priolane_sim::scenario::{Nic, PortSpec, ScenarioSpec, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray};
 
-use super::dctcp::{Broken, CLASS_IS_QUEUE, leafspine144};
+use super::dctcp::{CLASS_IS_QUEUE, ScenarioBuildError, leafspine144};
 
-/// Which transport.
+/// The transport of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rival {
-    /// pFabric, a path's bytes in flight.
+pub(super) enum TransportVariant {
+    /// pFabric, with a window of one path's BDP.
     PFabric,
     /// pHost.
     PHost,
@@ -36,22 +36,22 @@ pub(super) enum Rival {
     Top,
 }
 
-/// Room of a port with several queues, in bytes: 250 full packets.
+/// Capacity of a port with several queues, in bytes: 250 full packets.
 const ROOM: u64 = 384_500;
 
-/// The leaf-spine with the flows of DCTCP's: lines that ask hosts, sprayed; HPCC on paths by hash; tokens at hosts and
-/// symmetric paths.
-pub(super) fn scenario(rival: Rival) -> Result<ScenarioSpec, Broken> {
+/// Returns the leaf-spine with the same flows as DCTCP. Links pull from hosts and packets are sprayed, except under
+/// HPCC (ECMP) and under token transports (tokens at hosts, symmetric paths).
+pub(super) fn scenario(rival: TransportVariant) -> Result<ScenarioSpec, ScenarioBuildError> {
     let mut scenario = leafspine144()?;
     let frame = scenario.frame;
     let strict =
         |queues| (DisciplineSpec::Strict(StrictSpec { queues, map: CLASS_IS_QUEUE }), Limit::Bytes(ROOM));
     let (transport, (queues, limit)) = match rival {
-        Rival::PFabric => {
+        TransportVariant::PFabric => {
             (pfabric(window::Config::new(frame)), (DisciplineSpec::PFabric(PFabricSpec), Limit::Packets(24)))
         }
-        Rival::PHost => (Transport::PHost(phost::Config::new(frame)), strict(phost::LEVELS)),
-        Rival::Ndp => {
+        TransportVariant::PHost => (Transport::PHost(phost::Config::new(frame)), strict(phost::LEVELS)),
+        TransportVariant::Ndp => {
             let headers = Limit::Packets(1_125);
             let port = (
                 DisciplineSpec::Trimming(TrimmingSpec { headers, overflow: Overflow::Return }),
@@ -59,30 +59,30 @@ pub(super) fn scenario(rival: Rival) -> Result<ScenarioSpec, Broken> {
             );
             (Transport::Ndp(ndp::Config::new(frame)), port)
         }
-        Rival::Homa => (Transport::Homa(homa::Config::new(frame)), strict(8)),
-        Rival::Hpcc => {
+        TransportVariant::Homa => (Transport::Homa(homa::Config::new(frame)), strict(8)),
+        TransportVariant::Hpcc => {
             scenario.switch = lossless();
             (hpcc(window::Config::new(frame)), (DisciplineSpec::Fifo(FifoSpec), Limit::Unlimited))
         }
-        Rival::ExpressPass | Rival::Top => return Ok(on_tokens(rival, scenario)),
+        TransportVariant::ExpressPass | TransportVariant::Top => return Ok(on_tokens(rival, scenario)),
     };
     let buffer = Buffer { limit, limit_scope: Scope::Port, ..Buffer::UNLIMITED };
     scenario.ports.iter_mut().for_each(|port| *port = PortSpec { discipline: queues, buffer });
-    if rival != Rival::Hpcc {
+    if rival != TransportVariant::Hpcc {
         scenario.topology.path_choice = PathChoice::Sprayed(Spray::Random);
     }
     Ok(ScenarioSpec { transport, nic: Nic::Pull, ..scenario })
 }
 
-/// TOP's thresholds for web search in packets of 1460 B, the largest flow 20,000 of them.
+/// TOP's thresholds for web search in packets of 1460 B; the largest flow has 20,000 packets.
 const WEB_SEARCH: Logarithm = Logarithm { classes: 6, p: 20_000.0, a: 1.0, b: 0.0 };
 
-/// Over ports and hosts that limit tokens, on symmetric paths.
-pub(super) fn on_tokens(rival: Rival, mut scenario: ScenarioSpec) -> ScenarioSpec {
+/// Configures token transports: ports and hosts that limit the token rate, and symmetric paths.
+pub(super) fn on_tokens(rival: TransportVariant, mut scenario: ScenarioSpec) -> ScenarioSpec {
     let frame = scenario.frame;
     let data_wire = frame.max_wire();
     let top = TokenGroupSpec { data_wire, ..TokenGroupSpec::TOP };
-    let (config, spec) = if rival == Rival::Top {
+    let (config, spec) = if rival == TransportVariant::Top {
         (tokens::Config::top(frame, Priority::Size(WEB_SEARCH.thresholds())), top)
     } else {
         let spec = TokenGroupSpec { classes: 1, token_wire: 88, expiry: None, ..top };
@@ -124,7 +124,7 @@ fn hpcc(window: window::Config) -> Transport {
     Transport::Window { window, controller: Controller::Hpcc(config), scheduler: SchedulerKind::RoundRobin }
 }
 
-/// 4 MB a switch, in which classes 0 to 2 lose nothing.
+/// Returns a switch with a shared buffer of 4 MB, in which classes 0 to 2 are lossless.
 pub(super) fn lossless() -> SwitchSpec {
     let lossless = Alpha::new((1, 8)).map(|alpha| PfcSpec {
         memory: SharedBuffer { size: 4_000_000, alpha },

@@ -1,4 +1,4 @@
-//! The scenarios that are measured.
+//! The benchmark scenarios.
 
 use priolane_core::packet::Frame;
 use priolane_core::port::{
@@ -15,15 +15,15 @@ use priolane_workload::{App, Permutation, Starts, Until};
 use super::case::{self, Case};
 use super::cell::Cell;
 use super::dctcp::{
-    Broken, CLASS_IS_QUEUE, Dctcp, HOST_RATE, LINK_DELAY, dctcp_scenario, generated, leafspine144,
+    CLASS_IS_QUEUE, Dctcp, HOST_RATE, LINK_DELAY, ScenarioBuildError, dctcp_scenario, generated, leafspine144,
 };
 use super::limit::Extent;
 use super::named::{Make, Named, Usual};
-use super::rivals::{self, Rival};
+use super::rivals::{self, TransportVariant};
 
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
-/// All scenarios, the usual ones first.
+/// All scenarios of `priolane bench`, the default ones first.
 pub const ALL: [Named; 18] = [
     Named {
         name: "dctcp_leafspine144",
@@ -34,21 +34,21 @@ pub const ALL: [Named; 18] = [
     },
     Named {
         name: "dctcp_permutation128",
-        about: "fat-tree k=8, 10G, MTU 9000, DCTCP, 50 MB from each host to another",
+        about: "fat-tree k=8, 10G, MTU 9000, DCTCP, 50 MB from each host to another host",
         extent: Some(FABRIC),
         usual: Usual::Yes,
         make: Make::By(permutation128),
     },
     Named {
         name: "dctcp_fattree1024",
-        about: "fat-tree k=16, 100G, MTU 9000, DCTCP, 36 MB from each host to another",
+        about: "fat-tree k=16, 100G, MTU 9000, DCTCP, 36 MB from each host to another host",
         extent: Some(Extent { pending: 10_000, footprint: 7 << 19 }),
         usual: Usual::Yes,
         make: Make::By(fattree1024),
     },
     Named {
         name: "million_flows",
-        about: "a million flows of 3 kB on the leaf-spine: what a run keeps of a flow",
+        about: "a million flows of 3 kB on the leaf-spine: memory of a run per flow",
         extent: Some(Extent { pending: 1_000, footprint: 64 << 20 }),
         usual: Usual::No,
         make: Make::Short(1_000_000),
@@ -56,58 +56,86 @@ pub const ALL: [Named; 18] = [
     variant("dctcp_leafspine144_fifo3", "the leaf-spine with flows of three classes", || {
         mixed(DisciplineSpec::Fifo(FifoSpec))
     }),
-    variant("dctcp_leafspine144_strict", "those with 3 strict queues that mark by themselves", || {
-        mixed(DisciplineSpec::Strict(StrictSpec { queues: 3, map: CLASS_IS_QUEUE }))
-    }),
-    variant("dctcp_leafspine144_wfq", "those with 3 weighted queues (8:4:1) that mark by themselves", || {
-        let weights = QueueWeights::new(&[8, 4, 1]).expect("invariant: weights within bounds");
-        mixed(DisciplineSpec::Wfq(WfqSpec { weights, map: CLASS_IS_QUEUE }))
-    }),
-    variant("dctcp_leafspine144_dynamic", "those with one queue and 4 MB shared by a switch", || {
-        let memory = Alpha::new((1, 1)).map(|alpha| SharedBuffer { size: 4_000_000, alpha });
-        Ok(ScenarioSpec {
-            switch: SwitchSpec { memory, lossless: None },
-            ..mixed(DisciplineSpec::Fifo(FifoSpec))?
-        })
-    }),
+    variant(
+        "dctcp_leafspine144_strict",
+        "the same with 3 strict-priority queues, each with its own marking",
+        || mixed(DisciplineSpec::Strict(StrictSpec { queues: 3, map: CLASS_IS_QUEUE })),
+    ),
+    variant(
+        "dctcp_leafspine144_wfq",
+        "the same with 3 weighted queues (8:4:1), each with its own marking",
+        || {
+            let weights = QueueWeights::new(&[8, 4, 1]).expect("invariant: weights within bounds");
+            mixed(DisciplineSpec::Wfq(WfqSpec { weights, map: CLASS_IS_QUEUE }))
+        },
+    ),
+    variant(
+        "dctcp_leafspine144_dynamic",
+        "the same with one queue and 4 MB of shared buffer per switch",
+        || {
+            let memory = Alpha::new((1, 1)).map(|alpha| SharedBuffer { size: 4_000_000, alpha });
+            Ok(ScenarioSpec {
+                switch: SwitchSpec { memory, lossless: None },
+                ..mixed(DisciplineSpec::Fifo(FifoSpec))?
+            })
+        },
+    ),
     variant(
         "dctcp_leafspine144_pfc",
-        "those with one queue and all classes lossless, in 4 MB a switch",
+        "the same with one queue and all classes lossless, in 4 MB per switch",
         || Ok(ScenarioSpec { switch: rivals::lossless(), ..mixed(DisciplineSpec::Fifo(FifoSpec))? }),
     ),
-    variant("dctcp_leafspine144_tokens", "those with ports for tokens, of which none comes", || {
+    variant("dctcp_leafspine144_tokens", "the same with token ports that receive no tokens", || {
         mixed(DisciplineSpec::Tokens(TokenGroupSpec {
             mode: TokenMode::UnlimitedDataLow,
             ..TokenGroupSpec::TOP
         }))
     }),
-    variant("dctcp_leafspine144_trimming", "those with ports that trim what they would drop", || {
-        mixed(DisciplineSpec::Trimming(TrimmingSpec { headers: Limit::Unlimited, overflow: Overflow::Drop }))
+    variant(
+        "dctcp_leafspine144_trimming",
+        "the same with ports that trim packets instead of dropping them",
+        || {
+            mixed(DisciplineSpec::Trimming(TrimmingSpec {
+                headers: Limit::Unlimited,
+                overflow: Overflow::Drop,
+            }))
+        },
+    ),
+    variant("pfabric_leafspine144", "the leaf-spine with packet spraying and pFabric", || {
+        rivals::scenario(TransportVariant::PFabric)
     }),
-    variant("pfabric_leafspine144", "the leaf-spine, sprayed, under pFabric", || {
-        rivals::scenario(Rival::PFabric)
+    variant("phost_leafspine144", "the leaf-spine with packet spraying and pHost", || {
+        rivals::scenario(TransportVariant::PHost)
     }),
-    variant("phost_leafspine144", "the leaf-spine, sprayed, under pHost", || rivals::scenario(Rival::PHost)),
-    variant("ndp_leafspine144", "the leaf-spine, sprayed, under NDP", || rivals::scenario(Rival::Ndp)),
-    variant("homa_leafspine144", "the leaf-spine, sprayed, under Homa", || rivals::scenario(Rival::Homa)),
-    variant("hpcc_leafspine144", "the leaf-spine, lossless, under HPCC", || rivals::scenario(Rival::Hpcc)),
-    variant("expresspass_leafspine144", "the leaf-spine, symmetric, under ExpressPass", || {
-        rivals::scenario(Rival::ExpressPass)
+    variant("ndp_leafspine144", "the leaf-spine with packet spraying and NDP", || {
+        rivals::scenario(TransportVariant::Ndp)
     }),
-    variant("top_leafspine144", "the leaf-spine, symmetric, under TOP", || rivals::scenario(Rival::Top)),
+    variant("homa_leafspine144", "the leaf-spine with packet spraying and Homa", || {
+        rivals::scenario(TransportVariant::Homa)
+    }),
+    variant("hpcc_leafspine144", "the lossless leaf-spine with HPCC", || {
+        rivals::scenario(TransportVariant::Hpcc)
+    }),
+    variant("expresspass_leafspine144", "the leaf-spine with symmetric routing and ExpressPass", || {
+        rivals::scenario(TransportVariant::ExpressPass)
+    }),
+    variant("top_leafspine144", "the leaf-spine with symmetric routing and TOP", || {
+        rivals::scenario(TransportVariant::Top)
+    }),
 ];
 
-/// The leaf-spine with another port: what a hop through that costs.
+/// Returns a variant of the leaf-spine with another port discipline, to measure its cost per hop.
 const fn variant(
     name: &'static str,
     about: &'static str,
-    make: fn() -> Result<ScenarioSpec, Broken>,
+    make: fn() -> Result<ScenarioSpec, ScenarioBuildError>,
 ) -> Named {
     Named { name, about, extent: Some(FABRIC), usual: Usual::No, make: Make::By(make) }
 }
 
-/// The leaf-spine with flows of classes 0, 1, 2 in turns and these queues at switches, each marking by itself.
-fn mixed(queues: DisciplineSpec) -> Result<ScenarioSpec, Broken> {
+/// Returns the leaf-spine with flows of classes 0, 1, 2 in rotation and the given switch queues, each marking on its
+/// own length.
+fn mixed(queues: DisciplineSpec) -> Result<ScenarioSpec, ScenarioBuildError> {
     let mut scenario = leafspine144()?;
     scenario.flows.edit_all(|flow| {
         flow.class = (flow.id.0 % 3) as u8;
@@ -119,7 +147,7 @@ fn mixed(queues: DisciplineSpec) -> Result<ScenarioSpec, Broken> {
     Ok(scenario)
 }
 
-fn permutation128() -> Result<ScenarioSpec, Broken> {
+fn permutation128() -> Result<ScenarioSpec, ScenarioBuildError> {
     let link = LinkSpec::lossless(HOST_RATE, LINK_DELAY);
     let topology = FatTree { k: 8, host_link: link, fabric_link: link }.build()?;
     let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
@@ -132,15 +160,15 @@ fn permutation128() -> Result<ScenarioSpec, Broken> {
     ))
 }
 
-/// At 100G, marked above 66 packets: four bandwidth-delay products.
-fn fattree1024() -> Result<ScenarioSpec, Broken> {
+/// At 100G with a marking threshold of 66 packets: four bandwidth-delay products.
+fn fattree1024() -> Result<ScenarioSpec, ScenarioBuildError> {
     Case { k: 16, packets: 4_000, ..case::FABRIC }.build()
 }
 
-/// Links long enough for windows that differ.
+/// Long links, so that different windows lead to different numbers of packets in flight.
 const LONG: Case = Case { delay: Span::from_us(100), packets: 6_000, ..case::FABRIC };
 
-/// The rows of the table: each 20 to 100 million packet-hops.
+/// The rows of the growth table, each with 20 to 100 million packet-hops.
 pub const TABLE: &[Named] = &[
     Named::case("grow_128x1", "128 hosts, 1 flow each", Case { packets: 24_000, ..case::FABRIC }),
     Named::case("grow_128x16", "", Case { flows_per_host: 16, packets: 1_500, ..case::FABRIC }),
@@ -158,7 +186,7 @@ pub const TABLE: &[Named] = &[
     ),
 ];
 
-/// Pairs of which the second has more of one thing: packets in flight, active flows.
+/// Pairs in which the second case has more of one item: packets in flight, active flows.
 pub const MEMORY: &[Named] = &[
     Named::case("memory_windows_16", "", Case { window: Some(16), ..LONG }),
     Named::case("memory_windows_1000", "", Case { window: Some(1_000), ..LONG }),
@@ -170,7 +198,7 @@ pub const MEMORY: &[Named] = &[
     ),
 ];
 
-/// Short ones, for counting instructions.
+/// Short cases, for counting instructions.
 const SMALL: &[Named] = &[
     Named::case(
         "small_128x1",
@@ -184,13 +212,13 @@ const SMALL: &[Named] = &[
     ),
 ];
 
-/// Runs that tell what is kept of a finished flow.
+/// Runs from which the memory per completed flow is computed.
 pub const FINISHED: &[Named] =
     &[Named::short("short_flows_200k", 200_000), Named::short("short_flows_1m", 1_000_000)];
 
 macro_rules! cells {
     ($($flows:literal x $packets:literal),* $(,)?) => {
-        /// All cells: numbers of flows, packets of a flow and microseconds of a link, each by each.
+        /// All cells: the product of flow counts, packets per flow and link delays in microseconds.
         pub(super) const CELLS: &[Named] = &[$(
             cells!(@one $flows, $packets, 1),
             cells!(@one $flows, $packets, 4),
@@ -207,7 +235,7 @@ macro_rules! cells {
 
 cells!(1 x 10, 1 x 50, 1 x 250, 8 x 10, 8 x 50, 8 x 250, 32 x 10, 32 x 50, 32 x 250);
 
-/// The scenario of that name, those of the growth table included.
+/// Finds a scenario by name in all lists.
 pub(super) fn find(name: &str) -> Option<&'static Named> {
     ALL.iter()
         .chain(TABLE)

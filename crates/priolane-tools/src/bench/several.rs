@@ -1,4 +1,4 @@
-//! One run on several threads beside the same run on one: what `priolane bench --threads N` prints.
+//! Compares one run on several threads with the same run on one thread, for `priolane bench --threads N`.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads clocks")]
 
 use std::num::NonZeroU8;
@@ -19,36 +19,36 @@ use super::scenarios::find;
 pub struct Request {
     /// Scenarios by name.
     pub scenarios: Vec<String>,
-    /// Threads of the one run.
+    /// Number of threads of the parallel run.
     pub threads: NonZeroU8,
     /// Pairs of runs, at least 1.
     pub repeat: u32,
-    /// Only the first so many flows of each scenario, at least 1; `None` for all.
+    /// Number of flows of each scenario to run, at least 1; `None` for all.
     #[serde(default)]
     pub flows: Option<u32>,
 }
 
-/// A scenario on one thread and on several, run in turn.
+/// A scenario on one thread and on several, run alternately.
 #[derive(Clone, Debug, Serialize)]
 pub struct Several {
-    /// Its name.
+    /// Name of the scenario.
     pub name: &'static str,
-    /// Threads of the one run.
+    /// Number of threads of the parallel run.
     pub threads: u8,
-    /// Packets put on links.
+    /// Packets transmitted on links.
     pub packet_hops: u64,
-    /// Seconds that went by on one thread: the median.
+    /// Wall-clock time on one thread, in seconds: the median.
     pub alone_s: f64,
-    /// Seconds that went by on several, none of which takes over.
+    /// Wall-clock time on several threads, in seconds: the median; fallback to one thread is disabled.
     pub several_s: f64,
-    /// One over several, of each pair: the median.
+    /// Median over the pairs of the single-threaded time divided by the multi-threaded time.
     pub speedup: f64,
 }
 
 /// Compares each scenario of `request`.
 ///
 /// # Errors
-/// An unknown name, or a run that fails or comes out otherwise on several threads.
+/// Returns an error if a name is unknown, a run fails, or the outcome on several threads differs.
 pub fn several(request: &Request) -> Result<Vec<Several>, BenchError> {
     let one = |name: &String| {
         let named = find(name).ok_or_else(|| BenchError::Unknown { name: name.clone() })?;

@@ -1,7 +1,7 @@
-//! How long thresholds take: each solver on the law of recorded flows, as a controller would ask it.
+//! Measures the run time of threshold solvers on recorded flows of known size distributions.
 
 use cpu_time::ThreadTime;
-use priolane_core::assign::{BasinHopping, ClosedForm, EqualSplit, Opt, Opt2, Question, Solver};
+use priolane_core::assign::{BasinHopping, ClosedForm, EqualSplit, Opt, Opt2, Solver, SolverInput};
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{Interpolation, SizeDistribution};
 use priolane_workload::size_csv;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::error::BenchError;
 
-/// Recorded flows of each law.
+/// Number of recorded flows per distribution.
 const FLOWS: usize = 1_000_000;
 const LOAD: f64 = 0.8;
 const LAWS: [&str; 2] = ["web_search", "data_mining"];
@@ -21,33 +21,33 @@ const SOLVERS: [(Solver, u8); 5] = [
     (Solver::BasinHopping(BasinHopping), 8),
 ];
 
-/// One solver on one law.
+/// The run time of one solver on one size distribution.
 #[derive(Clone, Debug, Serialize)]
 pub struct SolverTime {
-    /// The table that the sizes were drawn from.
+    /// The table from which the sizes are drawn.
     pub sizes: &'static str,
-    /// Recorded flows.
+    /// Number of recorded flows.
     pub flows: usize,
-    /// Sizes among them that differ.
+    /// Number of distinct sizes among them.
     pub different: usize,
-    /// The solver.
+    /// Name of the solver.
     pub solver: &'static str,
-    /// Levels it was asked for.
+    /// Number of levels requested.
     pub levels: u8,
-    /// CPU time of one answer, in milliseconds: the median. The flows are sorted before.
+    /// CPU time of one solution, in milliseconds: the median; excludes sorting of the flows.
     pub cpu_ms: f64,
 }
 
-/// All solvers on a million flows of each law, `repeat` times.
+/// Measures all solvers on a million flows of each size distribution, `repeat` times.
 ///
 /// # Errors
-/// If a law cannot be read or a solver refuses it.
+/// Returns an error if a distribution cannot be read or a solver rejects it.
 pub fn solver_times(repeat: u32) -> Result<Vec<SolverTime>, BenchError> {
     let mut found = Vec::new();
     for name in LAWS {
         let sizes = recorded(name).ok_or(BenchError::Sizes { name })?;
         for (solver, levels) in SOLVERS {
-            let question = Question { sizes: &sizes, name, published: None, load: LOAD, levels };
+            let question = SolverInput { sizes: &sizes, name, published: None, load: LOAD, levels };
             found.push(SolverTime {
                 sizes: name,
                 flows: FLOWS,
@@ -68,7 +68,7 @@ fn recorded(name: &str) -> Option<SizeDistribution> {
     SizeDistribution::recorded((0..FLOWS).map(|_| law.sample(&mut stream)).collect()).ok()
 }
 
-/// `None` if `work` says that it failed.
+/// Returns the median time of `work` in milliseconds; `None` if `work` returns false.
 fn median_ms(repeat: u32, work: impl Fn() -> bool) -> Option<f64> {
     let once = |_| {
         let start = ThreadTime::now();

@@ -1,4 +1,4 @@
-//! The benchmark without Python: a process of its own per scenario, or one scenario for a profiler.
+//! Command-line benchmark without Python: each scenario in its own process, or one scenario for a profiler.
 
 use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -10,16 +10,16 @@ use priolane_tools::bench::{self, ALL, Bench, Engine, Named, Raw, Request};
 const USAGE: &str =
     "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers]
                [--json | --raw]
-  --scenario  measure this one; without it the usual ones
+  --scenario  measure this one (default: the usual ones)
   --engine    window (default) or wheel
-  --repeat    runs of each, of which the median counts (default 3)
-  --flows     only the first N flows of each
-  --growth    the table of docs/performance.md: hosts, flows and memory; minutes, some GB
-  --solvers   how long thresholds for a million recorded flows take
-  --json      as JSON, not as a table
-  --raw       one scenario in this process, without the yardstick: for profilers";
+  --repeat    runs of each, of which the median is reported (default 3)
+  --flows     run only the first N flows of each
+  --growth    print the table of docs/performance.md: hosts, flows and memory; takes minutes and some GB
+  --solvers   measure the solvers on a million recorded flows
+  --json      print JSON, not a table
+  --raw       run one scenario in this process, without the reference limit: for profilers";
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Table,
@@ -27,7 +27,7 @@ enum Form {
     Raw,
 }
 
-/// What is measured.
+/// What to measure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Scenarios,
@@ -35,15 +35,15 @@ enum What {
     Solvers,
 }
 
-/// What is measured, and how it is printed.
+/// The parsed arguments.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct Arguments {
     what: What,
     form: Form,
 }
 
-/// Why nothing is printed.
-enum Trouble {
+/// Why the program fails.
+enum CliError {
     Usage(String),
     Other(String),
 }
@@ -53,8 +53,8 @@ fn main() -> ExitCode {
     let done = read(&arguments).and_then(|(request, wanted)| carry_out(&request, wanted));
     let (code, message) = match done {
         Ok(()) => return ExitCode::SUCCESS,
-        Err(Trouble::Usage(message)) => (2, format!("{message}\n{}", usage())),
-        Err(Trouble::Other(message)) => (1, message),
+        Err(CliError::Usage(message)) => (2, format!("{message}\n{}", usage())),
+        Err(CliError::Other(message)) => (1, message),
     };
     let _ = writeln!(io::stderr(), "{message}");
     ExitCode::from(code)
@@ -65,12 +65,12 @@ fn usage() -> String {
     format!("{USAGE}\nscenarios{}", rows.collect::<String>())
 }
 
-fn read(arguments: &[String]) -> Result<(Request, Wanted), Trouble> {
+fn read(arguments: &[String]) -> Result<(Request, Arguments), CliError> {
     let mut request = Request::default();
-    let mut wanted = Wanted { what: What::Scenarios, form: Form::Table };
+    let mut wanted = Arguments { what: What::Scenarios, form: Form::Table };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        let mut value = || rest.next().ok_or_else(|| Trouble::Usage(format!("{argument} wants a value")));
+        let mut value = || rest.next().ok_or_else(|| CliError::Usage(format!("{argument} needs a value")));
         match argument.as_str() {
             "--scenario" => request.scenarios.push(value()?.clone()),
             "--engine" => request.engine = engine(value()?)?,
@@ -80,17 +80,17 @@ fn read(arguments: &[String]) -> Result<(Request, Wanted), Trouble> {
             "--solvers" => wanted.what = What::Solvers,
             "--json" => wanted.form = Form::Json,
             "--raw" => wanted.form = Form::Raw,
-            other => return Err(Trouble::Usage(format!("there is no option {other}"))),
+            other => return Err(CliError::Usage(format!("unknown option {other}"))),
         }
     }
     Ok((request, wanted))
 }
 
-fn engine(name: &str) -> Result<Engine, Trouble> {
+fn engine(name: &str) -> Result<Engine, CliError> {
     match name {
         "window" => Ok(Engine::Window),
         "wheel" => Ok(Engine::Wheel),
-        _ => Err(Trouble::Usage(format!("there is no engine {name}"))),
+        _ => Err(CliError::Usage(format!("unknown engine {name}"))),
     }
 }
 
@@ -101,12 +101,12 @@ fn engine_name(engine: Engine) -> &'static str {
     }
 }
 
-fn above_0(option: &str, count: &str) -> Result<u32, Trouble> {
+fn above_0(option: &str, count: &str) -> Result<u32, CliError> {
     let count = count.parse().ok().filter(|&count: &u32| count > 0);
-    count.ok_or_else(|| Trouble::Usage(format!("{option} wants a number above 0")))
+    count.ok_or_else(|| CliError::Usage(format!("{option} needs a number above 0")))
 }
 
-fn carry_out(request: &Request, Wanted { what, form }: Wanted) -> Result<(), Trouble> {
+fn carry_out(request: &Request, Arguments { what, form }: Arguments) -> Result<(), CliError> {
     match what {
         What::Scenarios => print_scenarios(request, form),
         What::Growth => print_growth(request, form),
@@ -114,10 +114,12 @@ fn carry_out(request: &Request, Wanted { what, form }: Wanted) -> Result<(), Tro
     }
 }
 
-fn print_scenarios(request: &Request, form: Form) -> Result<(), Trouble> {
-    let wanted = request.wanted().map_err(|error| Trouble::Usage(error.to_string()))?;
+fn print_scenarios(request: &Request, form: Form) -> Result<(), CliError> {
+    let wanted = request.wanted().map_err(|error| CliError::Usage(error.to_string()))?;
     if form == Form::Raw {
-        let [named] = wanted[..] else { return Err(Trouble::Usage("--raw wants one --scenario".to_owned())) };
+        let [named] = wanted[..] else {
+            return Err(CliError::Usage("--raw needs exactly one --scenario".to_owned()));
+        };
         let raw = bench::raw(named, request).map_err(other)?;
         return print(&serde_json::to_string(&raw).map_err(other)?);
     }
@@ -130,7 +132,7 @@ fn print_scenarios(request: &Request, form: Form) -> Result<(), Trouble> {
     }
 }
 
-fn print_solvers(request: &Request, form: Form) -> Result<(), Trouble> {
+fn print_solvers(request: &Request, form: Form) -> Result<(), CliError> {
     let found = solver_times(request.repeat).map_err(other)?;
     if form != Form::Table {
         return print(&serde_json::to_string(&found).map_err(other)?);
@@ -143,7 +145,7 @@ fn print_solvers(request: &Request, form: Form) -> Result<(), Trouble> {
 }
 
 /// Measures a scenario in a new process, so that its peak memory is its own.
-fn alone(named: &Named, request: &Request) -> Result<Raw, Trouble> {
+fn alone(named: &Named, request: &Request) -> Result<Raw, CliError> {
     let this = std::env::current_exe().map_err(other)?;
     let engine = engine_name(request.engine);
     let output = Command::new(this)
@@ -154,28 +156,30 @@ fn alone(named: &Named, request: &Request) -> Result<Raw, Trouble> {
         .output()
         .map_err(other)?;
     if !output.status.success() {
-        return Err(Trouble::Other(format!("{}: {}", named.name, output.status)));
+        return Err(CliError::Other(format!("{}: {}", named.name, output.status)));
     }
     serde_json::from_slice(&output.stdout).map_err(other)
 }
 
-/// The growth table, each case in a process of its own; those that only tell memory run once.
-fn print_growth(request: &Request, form: Form) -> Result<(), Trouble> {
+/// Prints the growth table, with each case in a process of its own; the memory cases run once.
+fn print_growth(request: &Request, form: Form) -> Result<(), CliError> {
     if form == Form::Raw || !request.scenarios.is_empty() || request.flows.is_some() {
-        return Err(Trouble::Usage("--growth has its own scenarios and flows, and no --raw".to_owned()));
+        return Err(CliError::Usage(
+            "--growth has its own scenarios and flows and excludes --raw".to_owned(),
+        ));
     }
     let once = Request { repeat: 1, ..request.clone() };
     let rows = bench::TABLE.iter().map(|named| {
         let raw = alone(named, request)?;
-        // It takes minutes, so each case is told as it ends.
+        // The table takes minutes, so each case is reported when it completes.
         let ns = raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64;
         writeln!(io::stderr(), "{}: {} packet-hops, {ns:.1} ns each", named.name, raw.packet_hops)
             .map_err(other)?;
         Ok((named, raw))
     });
-    let rows: Vec<(&'static Named, Raw)> = rows.collect::<Result<_, Trouble>>()?;
+    let rows: Vec<(&'static Named, Raw)> = rows.collect::<Result<_, CliError>>()?;
     let ([short, long, few, many], [less, more]) = (bench::MEMORY, bench::FINISHED) else {
-        return Err(Trouble::Other("the cases of memory are not four and two".to_owned()));
+        return Err(CliError::Other("the cases of memory are not four and two".to_owned()));
     };
     let peaks = growth::Peaks {
         cases: [alone(short, &once)?, alone(long, &once)?, alone(few, &once)?, alone(many, &once)?],
@@ -214,8 +218,8 @@ fn growth_table(growth: &Growth) -> String {
     lines.join("\n")
 }
 
-fn other(error: impl std::fmt::Display) -> Trouble {
-    Trouble::Other(error.to_string())
+fn other(error: impl std::fmt::Display) -> CliError {
+    CliError::Other(error.to_string())
 }
 
 fn table(bench: &Bench) -> String {
@@ -247,6 +251,6 @@ fn table(bench: &Bench) -> String {
     lines.join("\n")
 }
 
-fn print(text: &str) -> Result<(), Trouble> {
+fn print(text: &str) -> Result<(), CliError> {
     writeln!(io::stdout().lock(), "{text}").map_err(other)
 }

@@ -1,33 +1,34 @@
-//! For what part of the noise channels have room: as stated, or as much as leaves the line used.
+//! Determines the fraction of the noise that channels cover: as given, or as needed for a given link utilization.
 //!
-//! A flow yields at the second sample in a round trip that is wrong by more than B, and others of its class need not
-//! make up for it:
+//! A flow yields when the second sample in a round trip has an error above B, and other flows of its class need not
+//! compensate for it:
 //!
 //! ```text
 //! m = D R / (n P)                            samples of one of n flows in a round trip, with packets of P; at least 1
-//! y = 1 - (1 - q)^m - m q (1 - q)^(m - 1)    how likely two of them are in the part q that B leaves out
-//! t = 3/2 + 2 log_1.5(m)                     round trips without its share: half of one to the probe on average, one until
-//!                                            its answer, then every second time half a window more, from one packet on
-//! U = 1 / (1 + y t)                          what is used
+//! y = 1 - (1 - q)^m - m q (1 - q)^(m - 1)    probability that two of them are in the part q that B does not cover
+//! t = 3/2 + 2 log_1.5(m)                     round trips without its share: half of one on average to the probe, one
+//!                                            until its reply; then a growth by half every second one, from one packet
+//! U = 1 / (1 + y t)                          utilization
 //! ```
 //!
-//! The part of the noise is 1 - q for the U that is wanted. The mean wait and the growth are PrioPlus's (§4.2, §4.3.1);
-//! that samples are apart and the delay always as high as A allows is ours (docs/assumptions.md#channel-utilization).
+//! The covered fraction of the noise is 1 - q for the required U. The mean wait and the growth follow PrioPlus (§4.2,
+//! §4.3.1). Independent samples and a delay that is always as high as A allows are our assumptions
+//! (docs/assumptions.md#channel-utilization).
 
 use serde::{Deserialize, Serialize};
 
-/// What channels have room for.
+/// The noise that channels accommodate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Room {
-    /// This part of the measured delays, above 0 and at most 1.
+    /// This fraction of the measured delays, above 0 and at most 1.
     Part(f64),
-    /// As much as leaves this part of the line used, above 0 and at most 1.
+    /// The fraction that yields this link utilization, above 0 and at most 1.
     Utilization(f64),
 }
 
 impl Room {
-    /// The number that is stated, and its key.
+    /// Returns the given number and its key.
     pub(super) fn stated(self) -> (&'static str, f64) {
         match self {
             Self::Part(part) => ("part", part),
@@ -35,7 +36,7 @@ impl Room {
         }
     }
 
-    /// The part of the samples, where a flow has so many in a round trip.
+    /// Returns the covered fraction of the noise if a flow has this many samples per round trip.
     pub(super) fn part(self, samples: f64) -> f64 {
         let used = match self {
             Self::Part(part) => return part,
@@ -59,12 +60,12 @@ impl Room {
     }
 }
 
-/// t.
+/// Returns t.
 fn without_share(samples: f64) -> f64 {
     1.5 + 2.0 * libm::log(samples) / libm::log(1.5)
 }
 
-/// y.
+/// Returns y.
 fn two_beyond(samples: f64, left_out: f64) -> f64 {
     let none = libm::pow(1.0 - left_out, samples);
     let one = samples * left_out * libm::pow(1.0 - left_out, samples - 1.0);
@@ -80,7 +81,7 @@ mod tests {
         // 55 samples: t = 21.27, y = 0.0204 / 21.27 = 9.6e-4, and 55 x 54 / 2 q^2 = y at q = 8.0e-4 to first order.
         let many = Room::Utilization(0.98).part(55.0);
         assert!((1.0 - many - 8.2e-4).abs() < 0.3e-4, "{many}");
-        // Two samples: t = 4.92, and q^2 = 0.0204 / 4.92: 6.4 % may be wrong by more.
+        // Two samples: t = 4.92, and q^2 = 0.0204 / 4.92: 6.4 % may have a larger error.
         let few = Room::Utilization(0.98).part(2.0);
         assert!((1.0 - few - 0.0644).abs() < 1e-3, "{few}");
         assert_eq!(Room::Part(0.9).part(55.0), 0.9);

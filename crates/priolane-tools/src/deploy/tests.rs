@@ -27,7 +27,7 @@ fn path() -> Path {
 #[test]
 fn a_switch_of_32_ports_of_40g_has_21_top_ports_as_printed() {
     let answer = answer(&request()).unwrap();
-    // 21 + ceil(42 / 4) = 32: no port is left. 3 + 21 VLANs, 3 + 24 beside a full assistant of 48 ports.
+    // 21 + ceil(42 / 4) = 32: no port is left. 3 + 21 VLANs; 3 + 24 with a full assistant of 48 ports.
     assert_eq!((answer.top_ports, answer.split_ports, answer.spare_ports), (21, 11, 0));
     assert_eq!((answer.assistant_ports, answer.assistants), (42, 1));
     assert_eq!((answer.vlans, answer.vlans_full, answer.level_vlans), (24, 27, 3));
@@ -46,29 +46,30 @@ fn a_group_limiter_takes_no_port_vlan_or_entry_more() {
     let answer = answer(&Request { limiter: Limiter::Group, switch_price: 6_400.0, ..request() }).unwrap();
     assert_eq!((answer.top_ports, answer.split_ports, answer.assistant_ports), (32, 0, 0));
     assert_eq!((answer.vlans, answer.entries_per_host, answer.hosts), (0, 1, 262_144));
-    // Signals, data and six classes are the eight queues that switches have.
+    // Signals, data and six classes fill the usual eight queues of a switch.
     assert_eq!((answer.queues_needed, answer.shapers, answer.cost_per_port), (8, 32, 200.0));
 }
 
 #[test]
 fn ports_are_shared_as_well_as_they_can_be() {
     let ports = |ports, lanes| answer(&Request { ports, lanes, ..request() }).unwrap();
-    // One port and half a port: 3 are 2 TOP ports; the other half of a fourth's cable is left over.
+    // Each TOP port takes one port and half a split port: 3 ports give 2 TOP ports; of 4, half a split port stays
+    // unused.
     assert_eq!((ports(3, 4).top_ports, ports(3, 4).spare_ports), (2, 0));
     assert_eq!((ports(4, 4).top_ports, ports(4, 4).split_ports, ports(4, 4).spare_ports), (2, 1, 1));
-    // A cable of two lanes is one TOP port's.
+    // A cable of two lanes serves exactly one TOP port.
     assert_eq!((ports(32, 2).top_ports, ports(32, 2).split_ports), (16, 16));
-    // 86 assistant ports: two switches of 48, which use the same 24 VLANs.
+    // 84 assistant ports need two switches of 48, which use the same 24 VLANs.
     let many = ports(64, 4);
     assert_eq!((many.top_ports, many.assistant_ports, many.assistants, many.vlans), (42, 84, 2, 27));
 }
 
 #[test]
 fn tokens_of_the_papers_testbed_are_good_for_26_us() {
-    // 6 x 84 B at 5 % of 10 Gbps are 8.064 us; 10 + 2 x 8.064.
+    // 6 x 84 B at 5 % of 10 Gbps take 8.064 us; 10 + 2 x 8.064.
     let ten = Request { rate: "10Gbps".into(), path: Some(path()), ..request() };
     assert_eq!(answer(&ten).unwrap().expiry_ps, Some(26_128_000));
-    // With the exact share, 6 x 1622 B at 10 Gbps are 7.7856 us, and clocks 100 ns apart.
+    // With the exact share, 6 x 1622 B at 10 Gbps take 7.7856 us; the clock offset is 100 ns.
     let exact = Path { share: 0.0, clock: "100ns".into(), ..path() };
     assert_eq!(answer(&Request { path: Some(exact), ..ten }).unwrap().expiry_ps, Some(25_671_200));
 }

@@ -1,9 +1,9 @@
-//! The answer: ladders with what they cost, and why a solver has none.
+//! The answer: thresholds of each solver with their predicted cost, or the reason why a solver has none.
 
 use priolane_core::assign::two_level_ps::{Hyperexponential, mean_sojourn};
 use priolane_core::assign::{
-    BasinHopping, ClosedForm, EqualSplit, Opt, Opt2, PiasForm, PiasPublished, Question, Refusal, Solver,
-    byte_share, pias_cost,
+    BasinHopping, ClosedForm, EqualSplit, Opt, Opt2, PiasForm, PiasPublished, Solver, SolverError,
+    SolverInput, byte_share, pias_cost,
 };
 use priolane_core::sizes::{Interpolation, SizeDistribution};
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 /// Levels of a NOS2 host (§IV-B).
 const NOS2_HOST: u8 = 8;
 
-/// Which solvers are asked.
+/// The solvers to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asked {
-    /// Every one; those that do not apply say why.
+    /// Every one; those that do not apply give the reason.
     #[default]
     All,
     /// Equal split.
@@ -34,29 +34,29 @@ pub enum Asked {
     Published,
 }
 
-/// Everything `priolane thresholds` prints.
+/// The output of `priolane thresholds`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// What the thresholds are for.
+    /// The traffic for which thresholds are computed.
     pub traffic: Traffic,
     /// The load.
     pub load: f64,
-    /// The number of levels.
+    /// Number of levels.
     pub levels: u8,
-    /// What each solver found.
+    /// Results of each solver.
     pub solvers: Vec<Outcome>,
 }
 
-/// The flows that thresholds are for.
+/// The flow sizes for which thresholds are computed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Traffic {
-    /// The name of the table, or the path.
+    /// Name or path of the size table or flow list.
     pub source: String,
-    /// How mass between rows is spread.
+    /// How probability mass is distributed between rows.
     pub interpolation: Interpolation,
-    /// Recorded flows; `None` for a table.
+    /// Number of recorded flows; `None` for a table.
     pub flows: Option<usize>,
-    /// Rows of the table, or different recorded sizes.
+    /// Number of rows of the table, or of distinct recorded sizes.
     pub rows: usize,
     /// Mean size, in bytes.
     pub mean_bytes: f64,
@@ -64,62 +64,62 @@ pub struct Traffic {
     pub largest_bytes: f64,
 }
 
-/// What a solver found.
+/// The result of one solver.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// The solver.
+    /// Name of the solver.
     pub solver: &'static str,
-    /// Its ladders: none if it does not apply, two for NOS2.
+    /// Its threshold vectors: none if it does not apply, two for NOS2.
     pub ladders: Vec<Ladder>,
     /// Why it does not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the closed form rests on.
+    /// The fit on which the closed form is based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
 }
 
-/// Thresholds and what they cost.
+/// Thresholds and their predicted cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ladder {
-    /// Where it is meant to be, if the solver says: `switch` or `host`.
+    /// Where they are used, if the solver specifies it: `switch` or `host`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<&'static str>,
-    /// The number of levels.
+    /// Number of levels.
     pub levels: u8,
-    /// The thresholds in bytes.
+    /// Thresholds in bytes.
     pub thresholds: Vec<u64>,
-    /// What they cost.
+    /// Predicted cost.
     pub costs: Costs,
-    /// The same over the least of all ladders of the answer.
+    /// The cost divided by the lowest cost of all solvers in the answer.
     pub relative: Costs,
 }
 
-/// Mean completion times of a ladder, in units of the mean service time of a stage; `None` if infinite.
+/// Mean completion times for given thresholds, in units of the mean service time of a stage; `None` if infinite.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Costs {
-    /// Exact byte shares.
+    /// By exact byte shares.
     pub byte_share: Option<f64>,
     /// PIAS's cost, scaled to the load.
     pub pias: Option<f64>,
-    /// PIAS's cost as ToN 2017 prints it.
+    /// PIAS's cost as printed in ToN 2017.
     pub pias_printed: Option<f64>,
-    /// PIAS's cost by share of flows, as NSDI 2015 prints it.
+    /// PIAS's cost by share of flows, as printed in NSDI 2015.
     pub pias_flow_share: Option<f64>,
 }
 
-/// The mix of two exponentials that the closed form takes for the sizes.
+/// The hyperexponential distribution that the closed form fits to the sizes.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Fit {
-    /// Probability of the law of short flows.
+    /// Probability of a short flow.
     pub p1: f64,
-    /// Its rate, per byte.
+    /// Rate parameter of the sizes of short flows, per byte.
     pub mu1: f64,
-    /// The rate of the law of long flows, per byte.
+    /// Rate parameter of the sizes of long flows, per byte.
     pub mu2: f64,
-    /// The largest difference of cumulative probability between fit and sizes.
+    /// Maximum difference of cumulative probability between fit and sizes.
     pub distance: f64,
-    /// Mean sojourn of the fit under the threshold over that without one.
+    /// Mean sojourn time of the fit under the threshold divided by that without one.
     pub sojourn: f64,
 }
 
@@ -136,8 +136,8 @@ impl Traffic {
     }
 }
 
-/// Asks the solvers and weighs what they find against each other.
-pub(super) fn answer_of(question: &Question, asked: Asked, traffic: Traffic) -> Answer {
+/// Runs the solvers and relates their costs to the lowest one.
+pub(super) fn answer_of(question: &SolverInput, asked: Asked, traffic: Traffic) -> Answer {
     const ALL: [Asked; 7] = [
         Asked::Es,
         Asked::Opt,
@@ -165,7 +165,7 @@ pub(super) fn answer_of(question: &Question, asked: Asked, traffic: Traffic) -> 
     Answer { traffic, load: question.load, levels: question.levels, solvers }
 }
 
-fn outcome(question: &Question, asked: Asked) -> Outcome {
+fn outcome(question: &SolverInput, asked: Asked) -> Outcome {
     let one = |name, solver| of_solver(question, name, solver);
     match asked {
         Asked::All | Asked::Opt => one("opt", Solver::Opt(Opt)),
@@ -182,21 +182,21 @@ fn outcome(question: &Question, asked: Asked) -> Outcome {
     }
 }
 
-fn of_solver(question: &Question, name: &'static str, solver: Solver) -> Outcome {
+fn of_solver(question: &SolverInput, name: &'static str, solver: Solver) -> Outcome {
     outcome_of(name, solver.solve(question).map(|found| vec![ladder(question, None, found)]))
 }
 
-/// OPT-2 for the switches and ES-8 for the hosts, whatever number of levels was asked for.
-fn nos2(question: &Question) -> Outcome {
+/// Solves OPT-2 for the switches and ES-8 for the hosts, regardless of the requested number of levels.
+fn nos2(question: &SolverInput) -> Outcome {
     let part = |place, solver: Solver, levels| {
-        solver.solve(&Question { levels, ..*question }).map(|found| ladder(question, Some(place), found))
+        solver.solve(&SolverInput { levels, ..*question }).map(|found| ladder(question, Some(place), found))
     };
     let parts = part("switch", Solver::Opt2(Opt2), 2)
         .and_then(|switch| Ok(vec![switch, part("host", Solver::EqualSplit(EqualSplit), NOS2_HOST)?]));
     outcome_of("nos2", parts)
 }
 
-fn outcome_of(solver: &'static str, ladders: Result<Vec<Ladder>, Refusal>) -> Outcome {
+fn outcome_of(solver: &'static str, ladders: Result<Vec<Ladder>, SolverError>) -> Outcome {
     let (ladders, reason) = match ladders {
         Ok(ladders) => (ladders, None),
         Err(refusal) => (Vec::new(), Some(refusal.what)),
@@ -204,8 +204,8 @@ fn outcome_of(solver: &'static str, ladders: Result<Vec<Ladder>, Refusal>) -> Ou
     Outcome { solver, ladders, reason, fit: None }
 }
 
-fn ladder(question: &Question, place: Option<&'static str>, thresholds: Vec<u64>) -> Ladder {
-    let Question { sizes, load, .. } = *question;
+fn ladder(question: &SolverInput, place: Option<&'static str>, thresholds: Vec<u64>) -> Ladder {
+    let SolverInput { sizes, load, .. } = *question;
     let finite = |cost: f64| cost.is_finite().then_some(cost);
     let pias = |form| finite(pias_cost(sizes, &thresholds, load, form));
     let costs = Costs {
@@ -218,7 +218,7 @@ fn ladder(question: &Question, place: Option<&'static str>, thresholds: Vec<u64>
     Ladder { place, levels, thresholds, costs, relative: costs }
 }
 
-fn fit(question: &Question, threshold: u64) -> Option<Fit> {
+fn fit(question: &SolverInput, threshold: u64) -> Option<Fit> {
     let law = Hyperexponential::fit(question.sizes)?;
     let with = mean_sojourn(&law, question.load, threshold as f64);
     let sojourn = with * (1.0 - question.load) / law.mean();

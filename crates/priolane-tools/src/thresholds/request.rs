@@ -1,8 +1,8 @@
-//! What `priolane thresholds` asks: sizes by name, from a table or from a flow list, a load, solvers.
+//! The request of `priolane thresholds`: sizes by name, from a table or from a flow list, a load, and solvers.
 
 use std::io::BufReader;
 
-use priolane_core::assign::Question;
+use priolane_core::assign::SolverInput;
 use priolane_core::sizes::{Interpolation, SizeDistribution};
 use priolane_source::{InputError, open};
 use priolane_workload::{flow_list, size_csv};
@@ -10,49 +10,50 @@ use serde::Deserialize;
 
 use super::answer::{Answer, Asked, Traffic, answer_of};
 
-/// Hosts a flow list may name: sizes are all that is read of it.
+/// Maximum number of hosts in a flow list, of which only sizes are read.
 const HOSTS: u32 = 1 << 16;
 
 /// The request, one JSON object.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The path of a flow list; this or `sizes`.
+    /// Path of a flow list; exclusive with `sizes`.
     #[serde(default)]
     pub flows: Option<String>,
-    /// The name of a shipped size table, or the path of one.
+    /// Name of a shipped size table, or the path of one.
     #[serde(default)]
     pub sizes: Option<String>,
-    /// How mass between the rows of a table is spread: linear if not said. Recorded flows are always a step.
+    /// How probability mass is distributed between the rows of a table; default linear. Recorded flows are always a
+    /// step function.
     #[serde(default)]
     pub interpolation: Option<Interpolation>,
-    /// The number of levels, 2 to 16.
+    /// Number of levels, 2 to 16.
     pub levels: u8,
-    /// The load, above 0 and below 1.
+    /// Load, above 0 and below 1.
     pub load: f64,
-    /// Which solvers.
+    /// The solvers to run.
     #[serde(default)]
     pub solver: Asked,
 }
 
-/// Thresholds, costs and fits for the request.
+/// Computes thresholds, costs and fits for the request.
 ///
 /// # Errors
-/// If levels, load or the choice of sizes is not legal, the sizes cannot be read, or the one solver that is
-/// asked does not apply.
+/// Returns an error if levels, load or the choice of sizes is invalid, if the sizes cannot be read, or if the single
+/// requested solver does not apply.
 pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let wrong = |key: &str, what: String, fix: &str| InputError::new("thresholds", None, key, what, fix);
     if !(2..=16).contains(&request.levels) {
-        return Err(wrong("levels", format!("{} levels", request.levels), "a number from 2 to 16"));
+        return Err(wrong("levels", format!("{} is out of range", request.levels), "a number from 2 to 16"));
     }
     if !(request.load > 0.0 && request.load < 1.0) {
         let fix = "a share of the link above 0 and below 1, such as 0.8";
-        return Err(wrong("load", format!("a load of {}", request.load), fix));
+        return Err(wrong("load", format!("the load {} is out of range", request.load), fix));
     }
     let (name, sizes, flows) = match (&request.flows, &request.sizes) {
         (Some(path), None) if request.interpolation == Some(Interpolation::Linear) => {
-            let what = format!("flows of {path} are recorded sizes, with nothing between them");
-            return Err(wrong("interpolation", what, "leave it out, or give step"));
+            let what = format!("the recorded sizes of {path} cannot be interpolated");
+            return Err(wrong("interpolation", what, "interpolation = step, or remove it"));
         }
         (Some(path), None) => {
             let sizes = recorded(path)?;
@@ -63,22 +64,28 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
             let interpolation = request.interpolation.unwrap_or(Interpolation::Linear);
             (name, size_csv::read(name, interpolation)?, None)
         }
-        _ => return Err(wrong("", "sizes come from one place".into(), "give flows or sizes")),
+        _ => {
+            return Err(wrong(
+                "",
+                "both flows and sizes are set, or neither".into(),
+                "either flows or sizes",
+            ));
+        }
     };
     let linear = sizes.interpolation() == Interpolation::Linear;
     let published = Some(name.as_str()).filter(|name| linear && size_csv::shipped(name).is_some());
     let (load, levels) = (request.load, request.levels);
-    let question = Question { sizes: &sizes, name, published, load, levels };
+    let question = SolverInput { sizes: &sizes, name, published, load, levels };
     let answer = answer_of(&question, request.solver, Traffic::new(name, &sizes, flows));
     match answer.solvers.iter().find_map(|outcome| outcome.reason.clone()) {
         Some(reason) if request.solver != Asked::All => {
-            Err(wrong("solver", reason, "another solver; `all` says which apply"))
+            Err(wrong("solver", reason, "another solver, or `all` to see which apply"))
         }
         _ => Ok(answer),
     }
 }
 
-/// The sizes of a flow list.
+/// Reads the sizes of a flow list.
 fn recorded(path: &str) -> Result<Vec<u64>, InputError> {
     let fix = "the path of a CSV with the columns start_ns, src, dst, bytes";
     let file = open(path.as_ref(), path).map_err(|error| InputError { fix: fix.to_owned(), ..error })?;
@@ -87,7 +94,7 @@ fn recorded(path: &str) -> Result<Vec<u64>, InputError> {
     while let Some(flow) = reader.next() {
         match flow?.size {
             Some(bytes) => sizes.push(bytes),
-            None => return Err(reader.size_error("a flow without end has no size", "leave it out")),
+            None => return Err(reader.size_error("an endless flow has no size", "Remove the flow")),
         }
     }
     Ok(sizes)

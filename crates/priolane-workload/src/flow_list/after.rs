@@ -1,4 +1,4 @@
-//! Flows that wait for flows: the cell `after`, and whether a list of them can be carried out.
+//! Dependencies between flows: the cell `after`, and the check that a list of them can be executed.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use priolane_core::ids::FlowId;
 
 use super::row::{Row, digits};
 
-/// The rows that a cell such as `3+7` names, in rising order, each once; `None` if it is no such cell.
+/// Parses the rows that a cell such as `3+7` names, ascending and without duplicates; `None` if the cell is
+/// invalid.
 pub(super) fn rows(cell: &str) -> Option<Vec<FlowId>> {
     if cell.is_empty() {
         return Some(Vec::new());
@@ -18,7 +19,7 @@ pub(super) fn rows(cell: &str) -> Option<Vec<FlowId>> {
     Some(rows)
 }
 
-/// Rows as a cell names them.
+/// Formats rows as in a cell.
 pub(super) struct Joined<'a>(pub(super) &'a [FlowId]);
 
 impl fmt::Display for Joined<'_> {
@@ -31,13 +32,13 @@ impl fmt::Display for Joined<'_> {
     }
 }
 
-/// A row that cannot start.
+/// A row that can never start.
 pub(super) struct Fault {
     pub(super) row: usize,
     pub(super) what: String,
 }
 
-/// Whether every flow waits for flows of the list, and none in the end for itself.
+/// Checks that all dependencies are in the list and that there is no cycle.
 pub(super) fn check(rows: &[Row]) -> Result<(), Fault> {
     let mut waiters = vec![Vec::new(); rows.len()];
     let mut open = vec![0; rows.len()];
@@ -46,11 +47,11 @@ pub(super) fn check(rows: &[Row]) -> Result<(), Fault> {
             let Some(list) = waiters.get_mut(first.index()) else {
                 return Err(Fault {
                     row: place,
-                    what: format!("waits for row {}, which is not there", first.0),
+                    what: format!("depends on row {}, which does not exist", first.0),
                 });
             };
             if rows[first.index()].flow.size.is_none() {
-                let what = format!("waits for row {}, which has no end", first.0);
+                let what = format!("depends on row {}, whose flow never ends", first.0);
                 return Err(Fault { row: place, what });
             }
             list.push(place);
@@ -67,7 +68,7 @@ pub(super) fn check(rows: &[Row]) -> Result<(), Fault> {
         }
     }
     match open.iter().position(|&open| open > 0) {
-        Some(row) => Err(Fault { row, what: "waits for flows that wait for it".into() }),
+        Some(row) => Err(Fault { row, what: "depends on flows that depend on it".into() }),
         None => Ok(()),
     }
 }

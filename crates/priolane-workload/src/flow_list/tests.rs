@@ -43,51 +43,53 @@ fn what_is_written_is_read_back() {
 fn each_defect_has_one_message_with_its_line() {
     const HEAD: &str = "start_ns,src,dst,bytes,class,deadline_ns\n";
     let headers = [
-        ("", "f.csv: the table is empty; begin with the header start_ns,src,dst,bytes"),
+        ("", "f.csv: the table is empty. Begin with the header start_ns,src,dst,bytes."),
         (
             "0,0,1,5\n",
-            "f.csv:1: no column is called \"0\"; columns are start_ns, src, dst, bytes, class, deadline_ns, coflow, after, delay_ns, path",
+            "f.csv:1: unknown column \"0\". Use one of start_ns, src, dst, bytes, class, deadline_ns, \
+             coflow, after, delay_ns, path.",
         ),
         (
             "src,dst,bytes\n",
-            "f.csv:1: key `start_ns`: the column is missing; begin with the header start_ns,src,dst,bytes",
+            "f.csv:1: start_ns: the column is missing. Begin with the header start_ns,src,dst,bytes.",
         ),
-        (HEAD, "f.csv: the list has no flows; give at least one row"),
+        (HEAD, "f.csv: the list has no flows. Use at least one row."),
     ];
     for (text, message) in headers {
         assert_eq!(four_hosts(text).unwrap_err().to_string(), message);
     }
-    let time = "write nanoseconds, at most three decimals, such as 1500 or 0.125";
-    let deadline = "the deadline is not after the start; deadline_ns is an instant on the clock of start_ns, later than it";
+    let time = "Use nanoseconds with at most three decimals, such as 1500 or 0.125.";
+    let deadline =
+        "the deadline is not after the start. Use an instant on the clock of start_ns that is after it.";
     let rows = [
-        ("0,0,1", "the row has 3 of 6 columns; give a cell for each column of the header".into()),
-        ("-1,0,1,5,0,", format!("key `start_ns`: \"-1\" is not a time; {time}")),
-        ("1.0005,0,1,5,0,", format!("key `start_ns`: \"1.0005\" is not a time; {time}")),
-        ("1e3,0,1,5,0,", format!("key `start_ns`: \"1e3\" is not a time; {time}")),
-        ("1.,0,1,5,0,", format!("key `start_ns`: \"1.\" is not a time; {time}")),
-        (",0,1,5,0,", format!("key `start_ns`: \"\" is not a time; {time}")),
+        (
+            "0,0,1",
+            "the row has 3 cells, but the header has 6. Use one cell for each column of the header.".into(),
+        ),
+        ("-1,0,1,5,0,", format!("start_ns: \"-1\" is not a time. {time}")),
+        ("1.0005,0,1,5,0,", format!("start_ns: \"1.0005\" is not a time. {time}")),
+        ("1e3,0,1,5,0,", format!("start_ns: \"1e3\" is not a time. {time}")),
+        ("1.,0,1,5,0,", format!("start_ns: \"1.\" is not a time. {time}")),
+        (",0,1,5,0,", format!("start_ns: \"\" is not a time. {time}")),
         (
             "99999999999999999999,0,1,5,0,",
-            format!("key `start_ns`: \"99999999999999999999\" is not a time; {time}"),
+            format!("start_ns: \"99999999999999999999\" is not a time. {time}"),
         ),
-        ("9000000000000000,0,1,5,0,", "key `start_ns`: the time is above 26 days; give nanoseconds".into()),
-        ("0,4,1,5,0,", "key `src`: there is no host 4; the network has 4 hosts, numbered from 0".into()),
-        (
-            "0,0,65537,5,0,",
-            "key `dst`: there is no host 65537; the network has 4 hosts, numbered from 0".into(),
-        ),
-        ("0,h0,1,5,0,", "key `src`: \"h0\" is not a whole number; write digits only".into()),
-        ("0,+0,1,5,0,", "key `src`: \"+0\" is not a whole number; write digits only".into()),
-        ("0,2,2,5,0,", "key `dst`: the flow goes from a host to itself; give two different hosts".into()),
-        ("0,0,1,0,0,", "key `bytes`: the flow has no bytes; give at least 1, or endless".into()),
-        ("0,0,1,1.5,0,", "key `bytes`: \"1.5\" is not a whole number; write digits only".into()),
+        ("9000000000000000,0,1,5,0,", "start_ns: the time is above 26 days. Use nanoseconds.".into()),
+        ("0,4,1,5,0,", "src: unknown host 4. Use a host from 0 to 3.".into()),
+        ("0,0,65537,5,0,", "dst: unknown host 65537. Use a host from 0 to 3.".into()),
+        ("0,h0,1,5,0,", "src: \"h0\" is not a whole number. Use digits only.".into()),
+        ("0,+0,1,5,0,", "src: \"+0\" is not a whole number. Use digits only.".into()),
+        ("0,2,2,5,0,", "dst: the flow goes from a host to itself. Use two different hosts.".into()),
+        ("0,0,1,0,0,", "bytes: the flow has no bytes. Use at least 1 byte, or endless.".into()),
+        ("0,0,1,1.5,0,", "bytes: \"1.5\" is not a whole number. Use digits only.".into()),
         (
             "0,0,1,140737488355329,0,",
-            "key `bytes`: the flow is above 2^47 bytes; give endless for a flow without end".into(),
+            "bytes: the flow is larger than 2^47 bytes. Use endless for a flow without end.".into(),
         ),
-        ("0,0,1,5,16,", "key `class`: there is no class 16; classes are 0 to 15, 0 first".into()),
-        ("9,0,1,5,0,9", format!("key `deadline_ns`: {deadline}")),
-        ("0,0,1,5\0,0,", "the line holds a NUL byte; give a text table".into()),
+        ("0,0,1,5,16,", "class: unknown class 16. Use a class from 0 to 15, 0 first.".into()),
+        ("9,0,1,5,0,9", format!("deadline_ns: {deadline}")),
+        ("0,0,1,5\0,0,", "the line contains a NUL byte. Use a text table in CSV format.".into()),
     ];
     for (row, message) in rows {
         let error = four_hosts(&format!("{HEAD}0,0,1,5,0,\n{row}\n")).unwrap_err();
@@ -105,14 +107,14 @@ fn the_list_ends_at_the_first_error_and_at_its_limit() {
     let mut reader = Reader::new(text.as_bytes(), "f.csv", 4).unwrap();
     reader.0.limit = 2;
     let error = reader.collect::<Result<Vec<_>, _>>().unwrap_err();
-    assert_eq!(error.to_string(), "f.csv:5: the list has more than 2 flows; split the list");
+    assert_eq!(error.to_string(), "f.csv:5: the list has more than 2 flows. Split the list.");
 }
 
 #[test]
 fn a_line_without_end_is_refused_without_being_held() {
     let endless = std::io::repeat(b'7');
     let error = read(std::io::BufReader::new(endless), "f.csv", 4).unwrap_err();
-    assert_eq!(error.to_string(), "f.csv:1: the line is longer than 64 KiB; is this a text table?");
+    assert_eq!(error.to_string(), "f.csv:1: the line is longer than 64 KiB. Use a text table in CSV format.");
 }
 
 #[test]
@@ -124,7 +126,7 @@ fn a_file_that_cannot_be_read_says_so() {
         }
     }
     let error = read(std::io::BufReader::new(Broken), "f.csv", 4).unwrap_err();
-    assert_eq!(error.to_string(), "f.csv: reading failed: disk on fire; check the file");
+    assert_eq!(error.to_string(), "f.csv: reading failed: disk on fire. Check the file.");
 }
 
 #[test]
@@ -158,13 +160,13 @@ fn flows_wait_for_flows_of_the_list_and_not_in_a_circle() {
         let text = format!("start_ns,src,dst,bytes,after,delay_ns\n{rows}");
         read_rows(text.as_bytes(), "f.csv", 4).unwrap_err().to_string()
     };
-    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n").contains("row 1 waits for row 2, which is not there"));
-    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n0,0,1,5,1,\n").contains("row 1 waits for flows that wait for it"));
-    assert!(rows("0,0,1,5,0,\n").contains("row 0 waits"));
-    assert!(rows("0,0,1,5,1++2,\n").contains("names no rows"));
-    assert!(rows("0,0,1,5,,3\n").contains("the flow waits for none"));
-    assert!(rows("0,0,1,5,,\n0,1,2,5,0,0\n").contains("f.csv:3: key `delay_ns`: news of a flow takes time"));
-    assert!(rows("0,0,1,endless,,\n0,1,2,5,0,1\n").contains("row 1 waits for row 0, which has no end"));
+    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n").contains("row 1 depends on row 2, which does not exist"));
+    assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n0,0,1,5,1,\n").contains("row 1 depends on flows that depend on it"));
+    assert!(rows("0,0,1,5,0,\n").contains("row 0 depends"));
+    assert!(rows("0,0,1,5,1++2,\n").contains("does not name rows"));
+    assert!(rows("0,0,1,5,,3\n").contains("the flow depends on no other flow"));
+    assert!(rows("0,0,1,5,,\n0,1,2,5,0,0\n").contains("f.csv:3: delay_ns: the delay is zero"));
+    assert!(rows("0,0,1,endless,,\n0,1,2,5,0,1\n").contains("row 1 depends on row 0, whose flow never ends"));
 }
 
 #[test]
@@ -175,5 +177,5 @@ fn a_row_may_state_the_number_of_its_path() {
     assert!(Reader::new(text.as_bytes(), "f.csv", 4).unwrap().has_paths());
     assert!(!Reader::new(&b"start_ns,src,dst,bytes\n"[..], "f.csv", 4).unwrap().has_paths());
     let error = read_rows(text.replace("65535", "65536").as_bytes(), "f.csv", 4).unwrap_err().to_string();
-    assert!(error.starts_with("f.csv:2: key `path`: there is no path 65536"), "{error}");
+    assert!(error.starts_with("f.csv:2: path: the path number 65536 is out of range"), "{error}");
 }

@@ -1,11 +1,11 @@
 //! Traces of Aequitas' YAPS: `priority,size_bytes,start_s,src,dst`.
 //!
 //! Priorities are 2 (latency), 1 (batch) and 0 (best effort): classes 0, 1 and 2
-//! (docs/assumptions.md#import-aequitas-class). Rows of other priorities are dropped, as the simulator skips them.
+//! (docs/assumptions.md#import-aequitas-class). Rows with other priorities are dropped, as in the simulator.
 
 use priolane_source::InputError;
 
-use super::collect::{Collector, Found, whole};
+use super::collect::{Collector, ParsedFlow, whole};
 use super::options::Text;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
@@ -14,7 +14,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let &[priority, bytes, start, src, dst] = &cells[..] else {
             let what = format!("the row has {} columns", cells.len());
-            return Err(lines.error("", what, "write priority,size_bytes,start_s,src,dst"));
+            return Err(lines.error("", what, "priority,size_bytes,start_s,src,dst"));
         };
         if into.rows == 0 && priority == "priority" {
             continue;
@@ -26,13 +26,13 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
             "1" => 1,
             "0" => 2,
             _ => {
-                into.drop("priority other than 0, 1 and 2", bytes);
+                into.drop("the priority is not 0, 1 or 2", bytes);
                 continue;
             }
         };
         let (src, dst) = (into.host(lines, src)?, into.host(lines, dst)?);
         let start = into.time(lines, start, 12)?;
-        into.take(lines, Found { src, dst, bytes, start, class, coflow: None })?;
+        into.take(lines, ParsedFlow { src, dst, bytes, start, class, coflow: None })?;
     }
     Ok(())
 }

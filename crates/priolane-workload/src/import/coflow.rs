@@ -1,4 +1,4 @@
-//! The trace of the coflow benchmark (FB2010): `ports coflows`, then a coflow a line.
+//! The trace of the coflow benchmark (FB2010): `ports coflows`, then one coflow per line.
 //!
 //! ```text
 //! 150 526
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `id arrival_ms mappers port... reducers port:MB...`. Each mapper sends to each reducer; a reducer's megabytes
-//! are split evenly over the mappers, bytes that are left over going one each to the first of them
+//! are divided evenly among the mappers, and remaining bytes are added one each to the first mappers
 //! (docs/assumptions.md#import-coflow-split). Port p is host p mod n.
 
 use std::collections::BTreeSet;
@@ -15,22 +15,18 @@ use priolane_core::ids::CoflowId;
 use priolane_source::InputError;
 use priolane_source::csv::shown;
 
-use super::collect::{Collector, Found, MAX_HOSTS, Name, whole};
+use super::collect::{Collector, MAX_HOSTS, Name, ParsedFlow, whole};
 use super::decimal;
 use super::options::Text;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
     let mut line = String::new();
     if !lines.next(&mut line)? {
-        return Err(lines.whole("the file is empty", "begin with numbers of ports and coflows"));
+        return Err(lines.whole("the file is empty", "Begin with the numbers of ports and coflows"));
     }
     let cells: Vec<&str> = line.split_whitespace().collect();
     let &[ports, coflows] = &cells[..] else {
-        return Err(lines.error(
-            "",
-            "the first line is not two numbers",
-            "write numbers of ports and coflows",
-        ));
+        return Err(lines.error("", "the first line is not two numbers", "the numbers of ports and coflows"));
     };
     let (ports, stated) = (whole(lines, ports, "a number of ports")?, whole(lines, coflows, "a number")?);
     if ports == 0 || ports > MAX_HOSTS {
@@ -39,7 +35,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     into.set_hosts((0..ports as u32).collect());
     let megabyte = into.options().megabyte.unwrap_or(1 << 20);
     into.notes
-        .push(format!("a megabyte was taken as {megabyte} bytes, a reducer's as the sum over its mappers"));
+        .push(format!("a megabyte is {megabyte} bytes; the bytes of a reducer are the sum over its mappers"));
     let mut seen = Seen { ports, ids: BTreeSet::new(), first: false, last: false };
     while lines.next(&mut line)? {
         into.rows += 1;
@@ -47,12 +43,12 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     }
     if into.rows != stated {
         let what = format!("the first line states {stated} coflows, but there are {}", into.rows);
-        return Err(lines.whole(what, "is the file cut short?"));
+        return Err(lines.whole(what, "Check that the file is complete"));
     }
     Ok(())
 }
 
-/// Ports and coflows that have come.
+/// The ports and coflows read so far.
 struct Seen {
     ports: u64,
     ids: BTreeSet<u32>,
@@ -61,17 +57,17 @@ struct Seen {
 }
 
 impl Seen {
-    /// The port as a number below that of ports: `ports` itself stands for 0 in traces that count from 1.
+    /// Returns the port as a number below the number of ports; in traces that count from 1, `ports` itself is 0.
     fn port(&mut self, lines: &Text<'_>, cell: &str) -> Result<u32, InputError> {
         let port = whole(lines, cell, "a port")?;
         self.first |= port == 0;
         self.last |= port == self.ports;
         if port > self.ports {
-            let fix = format!("the first line states {} ports", self.ports);
-            return Err(lines.error("", format!("there is no port {port}"), fix));
+            let fix = format!("one of the {} ports of the first line", self.ports);
+            return Err(lines.error("", format!("unknown port {port}"), fix));
         }
         if self.first && self.last {
-            let fix = "count ports from 0 or from 1";
+            let fix = "Count ports either from 0 or from 1";
             return Err(lines.error("", format!("there are port 0 and port {}", self.ports), fix));
         }
         Ok((port % self.ports) as u32)
@@ -83,7 +79,11 @@ fn coflow(lines: &Text<'_>, into: &mut Collector<'_>, line: &str, seen: &mut See
     let mut cell = || cells.next().ok_or_else(|| short(lines));
     let id = whole(lines, cell()?, "a coflow")?;
     let id = u32::try_from(id).ok().filter(|&id| id < u32::MAX && seen.ids.insert(id)).ok_or_else(|| {
-        lines.error("", format!("coflow {id} is there twice or not below 2^32 - 1"), "number coflows")
+        lines.error(
+            "",
+            format!("coflow {id} appears twice or is not below 2^32 - 1"),
+            "a different number for each coflow",
+        )
     })?;
     let start = into.time(lines, cell()?, 9)?;
     let mut mappers = Vec::new();
@@ -98,28 +98,34 @@ fn coflow(lines: &Text<'_>, into: &mut Collector<'_>, line: &str, seen: &mut See
         let count = mappers.len() as u64;
         for (nth, &src) in (0..).zip(&mappers) {
             let bytes = bytes / count + u64::from(nth < bytes % count);
-            into.take(lines, Found { src, dst, bytes, start, class: 0, coflow: CoflowId::new(id) })?;
+            into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: CoflowId::new(id) })?;
         }
         if mappers.is_empty() {
-            into.drop("a reducer without mappers", bytes);
+            into.drop("the reducer has no mappers", bytes);
         }
     }
     match cells.next() {
-        Some(_) => Err(lines.error("", "the coflow goes on after its reducers", "correct their number")),
+        Some(_) => Err(lines.error(
+            "",
+            "the coflow has more cells after its reducers",
+            "Correct the number of reducers",
+        )),
         None => Ok(()),
     }
 }
 
-/// Port and bytes of `port:MB`.
+/// Returns port and bytes of `port:MB`.
 fn reducer<'c>(lines: &Text<'_>, cell: &'c str, into: &Collector<'_>) -> Result<(&'c str, u64), InputError> {
     let megabyte = u128::from(into.options().megabyte.unwrap_or(1 << 20));
     let parts = cell.split_once(':').and_then(|(port, size)| {
         let millionths = decimal::scaled(size, 6)?.value.checked_mul(megabyte)?;
         Some((port, u64::try_from((millionths + 500_000) / 1_000_000).ok()?))
     });
-    parts.ok_or_else(|| lines.error("", format!("{} is not port:MB", shown(cell)), "write such as 65:1.0"))
+    parts.ok_or_else(|| {
+        lines.error("", format!("{} is not port:MB", shown(cell)), "a port and megabytes, such as 65:1.0")
+    })
 }
 
 fn short(lines: &Text<'_>) -> InputError {
-    lines.error("", "the coflow is cut short", "write id arrival_ms mappers port... reducers port:MB...")
+    lines.error("", "the coflow is incomplete", "id arrival_ms mappers port... reducers port:MB...")
 }

@@ -1,4 +1,5 @@
-//! What importers gather: flows between outside names, what was dropped and why, and the list made of them.
+//! The common part of all importers: collects flows between external names, counts dropped flows by reason, and
+//! builds the list.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -17,16 +18,16 @@ use super::options::{Options, Start, Text};
 use crate::context::LATEST_START;
 use crate::flow_list::Row;
 
-/// The most flows, and the most records of flows, that an import holds: below 1 GiB of memory.
+/// Maximum number of flows, and of flow records, in an import: less than 1 GiB of memory.
 pub(crate) const MAX_IMPORTED: usize = 8_000_000;
 
-/// The most outside names that are folded onto hosts.
+/// Maximum number of external names that are folded onto hosts.
 const MAX_NAMES: usize = 1 << 20;
 
-/// Hosts that a network can have.
+/// Maximum number of hosts in a network.
 pub(super) const MAX_HOSTS: u64 = 1 << 16;
 
-/// An end of a flow as the file names it.
+/// The name of a flow's end in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Name {
     /// A number.
@@ -35,25 +36,25 @@ pub(super) enum Name {
     Address(IpAddr),
 }
 
-/// A number that stands for a [`Name`] while a file is read.
+/// An index that represents a [`Name`] while a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct End(pub(super) u32);
 
-/// A flow as an importer found it.
+/// A flow as found by an importer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct ParsedFlow {
     pub(super) src: End,
     pub(super) dst: End,
     pub(super) bytes: u64,
-    /// Picoseconds on the file's own clock.
+    /// Picoseconds on the file's clock.
     pub(super) start: u128,
     pub(super) class: u8,
     pub(super) coflow: Option<CoflowId>,
 }
 
-/// A flow while it is held: its start is relative to the first row's.
+/// A collected flow, with its start relative to that of the first row.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct StoredFlow {
     start: i64,
     bytes: u64,
     src: End,
@@ -62,24 +63,24 @@ struct Held {
     class: u8,
 }
 
-/// What an importer has gathered so far.
+/// The data collected so far.
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
     options: &'a Options,
     base: Option<u128>,
-    held: Vec<Held>,
+    held: Vec<StoredFlow>,
     names: BTreeMap<Name, End>,
     after: BTreeMap<usize, Rc<[usize]>>,
     dropped: BTreeMap<&'static str, (u64, u128)>,
-    /// The hosts of the network, where the file states them: their numbers in the file, in order.
+    /// The hosts of the network, if the file states them: their numbers in the file, in order.
     hosts: Option<Vec<u32>>,
-    /// Rows that were read.
+    /// Number of rows read.
     pub(super) rows: u64,
-    /// Records that became part of another's flow.
+    /// Number of records merged into the flow of another record.
     pub(super) merged: u64,
-    /// Times that were finer than a picosecond.
+    /// Number of times that were finer than a picosecond.
     rounded: u64,
-    /// What else the user ought to know.
+    /// Other notes for the user.
     pub(super) notes: Vec<String>,
 }
 
@@ -100,17 +101,17 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What the user asked for.
+    /// Returns the user's options.
     pub(super) fn options(&self) -> &'a Options {
         self.options
     }
 
-    /// Says which numbers are hosts, in the order in which hosts are numbered.
+    /// Sets the numbers that are hosts, in the order in which hosts are numbered.
     pub(super) fn set_hosts(&mut self, numbers: Vec<u32>) {
         self.hosts = Some(numbers);
     }
 
-    /// The end of a flow called `name`.
+    /// Returns the index of the end called `name`.
     pub(super) fn end(&mut self, lines: &Text<'_>, name: Name) -> Result<End, InputError> {
         if let Some(&end) = self.names.get(&name) {
             return Ok(end);
@@ -122,15 +123,15 @@ impl<'a> Collector<'a> {
         };
         if let (false, Name::Number(number)) = (known, name) {
             let fix = if self.hosts.is_some() {
-                "name hosts of the network"
+                "hosts of the network"
             } else {
-                "hosts are 0 to 65535, or give --hosts N to fold them"
+                "hosts from 0 to 65535, or --hosts N to fold them"
             };
-            return Err(lines.error("", format!("there is no host {number}"), fix));
+            return Err(lines.error("", format!("unknown host {number}"), fix));
         }
         let most = if self.options.hosts.is_some() { MAX_NAMES } else { MAX_HOSTS as usize };
         if self.names.len() == most {
-            let fix = "give --hosts N to fold them onto N hosts, or a part of the file";
+            let fix = "--hosts N to fold them onto N hosts, or a part of the file";
             return Err(lines.error("", format!("there are more than {most} hosts"), fix));
         }
         let end = End(self.names.len() as u32);
@@ -138,50 +139,49 @@ impl<'a> Collector<'a> {
         Ok(end)
     }
 
-    /// A host that the file gives as a number.
+    /// Parses a host number of the file.
     pub(super) fn host(&mut self, lines: &Text<'_>, cell: &str) -> Result<End, InputError> {
         let number = whole(lines, cell, "a host number")?;
-        let what = || format!("there is no host {number}");
-        let number =
-            u32::try_from(number).map_err(|_| lines.error("", what(), "hosts are numbered from 0"))?;
+        let what = || format!("unknown host {number}");
+        let number = u32::try_from(number).map_err(|_| lines.error("", what(), "hosts from 0 to 65535"))?;
         self.end(lines, Name::Number(number))
     }
 
-    /// Picoseconds from a decimal number of which one is `10^power` of them.
+    /// Parses a decimal number in units of `10^power` picoseconds.
     pub(super) fn time(&mut self, lines: &Text<'_>, cell: &str, power: i32) -> Result<u128, InputError> {
         self.try_time(cell, power).ok_or_else(|| {
             let what = format!("{} is not a time", shown(cell));
-            lines.error("", what, "write a decimal number such as 2.000001, not below 0")
+            lines.error("", what, "a decimal number of at least 0, such as 2.000001")
         })
     }
 
-    /// [`Self::time`], where files are known to hold other things.
+    /// As [`Self::time`], for files that may contain other values.
     pub(super) fn try_time(&mut self, cell: &str, power: i32) -> Option<u128> {
         let scaled = decimal::scaled(cell, power).filter(|scaled| scaled.value >> 100 == 0)?;
         self.rounded += u64::from(!scaled.exact);
         Some(scaled.value)
     }
 
-    /// Why a flow cannot be listed, if it cannot.
-    pub(super) fn fault(found: &Found) -> Option<&'static str> {
+    /// Returns why a flow cannot be listed, if it cannot.
+    pub(super) fn fault(found: &ParsedFlow) -> Option<&'static str> {
         if found.bytes == 0 {
             return Some("no bytes");
         }
         if found.bytes > MAX_BYTES as u64 {
             return Some("more than 2^47 bytes");
         }
-        if found.src == found.dst { Some("from a host to itself") } else { None }
+        if found.src == found.dst { Some("source and destination are the same host") } else { None }
     }
 
-    /// Counts a flow that is not listed.
+    /// Counts a dropped flow.
     pub(super) fn drop(&mut self, reason: &'static str, bytes: u64) {
         let (count, sum) = self.dropped.entry(reason).or_default();
         *count += 1;
         *sum += u128::from(bytes);
     }
 
-    /// Takes a flow, or drops it for its [`Self::fault`]; its place among those taken.
-    pub(super) fn take(&mut self, lines: &Text<'_>, found: Found) -> Result<Option<usize>, InputError> {
+    /// Adds a flow and returns its index, or drops it because of its [`Self::fault`].
+    pub(super) fn take(&mut self, lines: &Text<'_>, found: ParsedFlow) -> Result<Option<usize>, InputError> {
         if let Some(reason) = Self::fault(&found) {
             self.drop(reason, found.bytes);
             return Ok(None);
@@ -190,40 +190,43 @@ impl<'a> Collector<'a> {
             return Err(too_many(lines));
         }
         let start = self.relative(lines, found.start)?;
-        let Found { src, dst, bytes, class, coflow, .. } = found;
-        self.held.push(Held { start, bytes, src, dst, coflow, class });
+        let ParsedFlow { src, dst, bytes, class, coflow, .. } = found;
+        self.held.push(StoredFlow { start, bytes, src, dst, coflow, class });
         Ok(Some(self.held.len() - 1))
     }
 
-    /// An instant relative to the first one asked for.
+    /// Returns a time relative to that of the first call.
     pub(super) fn relative(&mut self, lines: &Text<'_>, instant: u128) -> Result<i64, InputError> {
         let base = *self.base.get_or_insert(instant);
         let apart = instant as i128 - base as i128;
         i64::try_from(apart)
             .ok()
             .filter(|apart| apart.unsigned_abs() <= LATEST_START.0)
-            .ok_or_else(|| lines.error("", "flows are more than 26 days apart", "import a part of the file"))
+            .ok_or_else(|| lines.error("", "flows are more than 26 days apart", "Import a part of the file"))
     }
 
-    /// The instant that [`Self::relative`] made `apart` of.
+    /// Returns the time for which [`Self::relative`] returned `apart`.
     pub(super) fn absolute(&self, apart: i64) -> u128 {
         (self.base.unwrap_or(0) as i128 + i128::from(apart)) as u128
     }
 
-    /// Says that the flow at `place` waits for those at `others`.
+    /// Records that the flow at index `place` depends on those at `others`.
     pub(super) fn wait(&mut self, place: usize, others: Rc<[usize]>) {
         self.after.insert(place, others);
     }
 
-    /// The list of all that was taken.
+    /// Builds the list of all collected flows.
     pub(super) fn finish(mut self, lines: &Text<'_>) -> Result<Imported, InputError> {
         let mut hosts = self.host_numbers(lines)?;
-        self.fold_out(lines, &hosts)?;
+        self.drop_self_flows(lines, &hosts)?;
         if self.held.is_empty() {
             let why: Vec<String> =
-                self.dropped.iter().map(|(reason, (count, _))| format!("{count} {reason}")).collect();
-            let why = if why.is_empty() { "it has none".to_owned() } else { why.join(", ") };
-            return Err(lines.whole(format!("no flow of the file is left: {why}"), "check format and file"));
+                self.dropped.iter().map(|(reason, (count, _))| format!("{reason} ({count})")).collect();
+            let why = if why.is_empty() { "it has no flows".to_owned() } else { why.join(", ") };
+            return Err(lines.whole(
+                format!("no flow of the file can be imported: {why}"),
+                "Check the format and the file",
+            ));
         }
         let (rows, first_start_ps) = self.ordered(lines, &hosts)?;
         let dropped = self.dropped.iter().map(|(&reason, &(count, bytes))| Dropped { reason, count, bytes });
@@ -243,8 +246,8 @@ impl<'a> Collector<'a> {
         })
     }
 
-    /// Gives each name its host: its place among the file's hosts, its own number, or its rank among addresses;
-    /// modulo the number of hosts, if one is asked for.
+    /// Assigns a host to each name: its index among the file's hosts, its own number, or its rank among addresses;
+    /// modulo the number of hosts, if the user set one.
     fn host_numbers(&self, lines: &Text<'_>) -> Result<Hosts, InputError> {
         let mut names = Vec::with_capacity(self.names.len());
         let mut of_end = vec![HostId(0); self.names.len()];
@@ -259,7 +262,9 @@ impl<'a> Collector<'a> {
             self.options.hosts.filter(|&to| u64::from(to) < outside).map(|to| HostFolding::new(outside, to));
         let count = self.options.hosts.map_or(outside, u64::from);
         if count > MAX_HOSTS {
-            return Err(lines.whole(format!("there would be {count} hosts"), "give --hosts N, at most 65536"));
+            return Err(
+                lines.whole(format!("there would be {count} hosts"), "--hosts N with N at most 65536")
+            );
         }
         for (rank, (&name, &end)) in self.names.iter().enumerate() {
             let host = HostId((u64::from(place(rank, name)) % count) as u16);
@@ -269,24 +274,24 @@ impl<'a> Collector<'a> {
         Ok(Hosts { names, of_end, count: count as u32, fold })
     }
 
-    /// Drops flows whose ends have become one host.
-    fn fold_out(&mut self, lines: &Text<'_>, hosts: &Hosts) -> Result<(), InputError> {
+    /// Drops flows whose source and destination became the same host.
+    fn drop_self_flows(&mut self, lines: &Text<'_>, hosts: &Hosts) -> Result<(), InputError> {
         if hosts.fold.is_none() {
             return Ok(());
         }
         if !self.after.is_empty() {
-            let fix = "leave --hosts out: what waits for a dropped flow would never start";
-            return Err(lines.whole("flows that wait for others cannot be folded", fix));
+            let fix = "Remove --hosts: a flow that depends on a dropped flow would never start";
+            return Err(lines.whole("flows that depend on others cannot be folded", fix));
         }
-        let (kept, local): (Vec<Held>, Vec<Held>) = std::mem::take(&mut self.held)
+        let (kept, local): (Vec<StoredFlow>, Vec<StoredFlow>) = std::mem::take(&mut self.held)
             .into_iter()
             .partition(|held| hosts.of(held.src) != hosts.of(held.dst));
-        local.iter().for_each(|held| self.drop("both ends fold onto one host", held.bytes));
+        local.iter().for_each(|held| self.drop("source and destination fold onto one host", held.bytes));
         self.held = kept;
         Ok(())
     }
 
-    /// The rows in order of start, and the first start on the file's clock.
+    /// Returns the rows in order of start, and the first start on the file's clock.
     fn ordered(&self, lines: &Text<'_>, hosts: &Hosts) -> Result<(Vec<Row>, u128), InputError> {
         let starts = (0..self.held.len()).filter(|place| !self.after.contains_key(place));
         let first = starts.map(|place| self.held[place].start).min().unwrap_or(0);
@@ -311,7 +316,7 @@ impl<'a> Collector<'a> {
             let start =
                 origin + (i128::from(start_of(place)) - i128::from(first)) as u128 + u128::from(spread(row));
             let Some(start) = u64::try_from(start).ok().filter(|&start| start <= LATEST_START.0) else {
-                let fix = "leave --start keep out, or import a part of the file";
+                let fix = "Remove --start keep, or import a part of the file";
                 return Err(lines.whole("a flow would start after more than 26 days", fix));
             };
             let id = FlowId(row as u32);
@@ -325,7 +330,8 @@ impl<'a> Collector<'a> {
         Ok((rows, first_start))
     }
 
-    /// How much later each row starts so that flows of one instant are spread evenly over the span asked for.
+    /// Returns the additional delay of each row that spreads flows with equal start times evenly over the requested
+    /// span.
     fn spread<'b>(
         &self,
         order: &'b [usize],
@@ -342,7 +348,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-impl Held {
+impl StoredFlow {
     fn row(self, id: FlowId, start: Time, hosts: &Hosts, after: Vec<FlowId>) -> Row {
         let flow = FlowSpec {
             id,
@@ -362,7 +368,7 @@ impl Held {
     }
 }
 
-/// The hosts that names became.
+/// The mapping from names to hosts.
 struct Hosts {
     names: Vec<(Name, HostId)>,
     of_end: Vec<HostId>,
@@ -383,17 +389,17 @@ fn spelled(name: Name) -> String {
     }
 }
 
-/// More than an import holds.
+/// Returns the error for an import that is too large.
 pub(super) fn too_many(lines: &Text<'_>) -> InputError {
-    lines.error("", format!("there are more than {MAX_IMPORTED} flows"), "import a part of the file")
+    lines.error("", format!("there are more than {MAX_IMPORTED} flows"), "Import a part of the file")
 }
 
-/// A whole number without a sign; `what` it should be stands in the message.
+/// Parses a whole number without a sign; `what` describes it in the message.
 pub(super) fn whole(lines: &Text<'_>, cell: &str, what: &str) -> Result<u64, InputError> {
-    digits(cell).ok_or_else(|| lines.error("", format!("{} is not {what}", shown(cell)), "write digits only"))
+    digits(cell).ok_or_else(|| lines.error("", format!("{} is not {what}", shown(cell)), "digits only"))
 }
 
-/// A number of digits only; `None` if it is not one or above `u64::MAX`.
+/// Parses a number of digits only; `None` if it is not one or above `u64::MAX`.
 pub(super) fn digits(cell: &str) -> Option<u64> {
     if cell.bytes().all(|byte| byte.is_ascii_digit()) { cell.parse().ok() } else { None }
 }

@@ -1,22 +1,23 @@
-//! Decimal numbers as integers of a smaller unit: `2.000001` seconds are 2,000,001,000,000 ps, without a float.
+//! Decimal numbers as integers of a smaller unit: `2.000001` seconds are 2,000,001,000,000 ps, without floating
+//! point.
 //!
-//! With the digits `d` (no point) and `f` of them after the point, `d * 10^(x - f)` is the value of `...e<x>`;
-//! in units of `10^-p` it is `d * 10^(x - f + p)`, rounded half up where that is not whole.
+//! With the digits `d` (without the point), `f` of them after the point, the value of `...e<x>` is `d * 10^(x -
+//! f)`. In units of `10^-p` it is `d * 10^(x - f + p)`, rounded half up if that is not an integer.
 
-/// What a number is in the unit asked for.
+/// A number in the requested unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scaled {
-    /// The nearest whole number of units, the upper one of two.
+    /// The nearest integer number of units, rounded half up.
     pub(super) value: u128,
-    /// Whether it is the number itself.
+    /// Whether `value` is exact.
     pub(super) exact: bool,
 }
 
-/// Digits that are kept: 10^36 is far below 2^128.
+/// Number of digits kept: 10^36 is far below 2^128.
 const KEPT: u32 = 36;
 
-/// `text` in units of `10^-power`: digits, perhaps a point and a power of ten (`12`, `0.5`, `1.5e-06`). `None`
-/// if it is anything else (a sign, a name, infinity) or above 2^127 units.
+/// Parses `text` in units of `10^-power`: digits, optionally with a point and a power of ten (`12`, `0.5`,
+/// `1.5e-06`). Returns `None` for anything else (a sign, a name, infinity) or above 2^127 units.
 pub(super) fn scaled(text: &str, power: i32) -> Option<Scaled> {
     let (number, exponent) = match text.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, exponent_of(exponent)?),
@@ -88,7 +89,7 @@ mod tests {
 
     #[test]
     fn what_is_finer_is_rounded_half_up_and_says_so() {
-        // A float's 20 digits: the picosecond below.
+        // The 20 digits of a float: rounded down to the picosecond.
         assert_eq!(picoseconds("1.0000010000000000287"), Some((1_000_001_000_000, false)));
         assert_eq!(picoseconds("0.0000000000005"), Some((1, false)));
         assert_eq!(picoseconds("0.00000000000049999999999999999999999999999999999999"), Some((0, false)));

@@ -1,4 +1,5 @@
-//! An import from file to files: all of them are written beside their places first, then renamed.
+//! Imports a file to output files: all are written to temporary files next to their final paths first, then
+//! renamed.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,17 +23,17 @@ use super::sizes::SizeTable;
 use crate::context::LATEST_START;
 use crate::flow_list::{Extra, Writer};
 
-/// What the command line asks for.
+/// The request of the command line.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The format's name, or `auto`.
+    /// The name of the format, or `auto`.
     pub format: String,
-    /// The file.
+    /// The file to import.
     pub file: PathBuf,
-    /// The flow list to write; `x.hosts.csv`, `x.report.json` and `x.topology.csv` go beside `x.csv`.
+    /// The flow list to write; `x.hosts.csv`, `x.report.json` and `x.topology.csv` are written next to `x.csv`.
     pub out: PathBuf,
-    /// Hosts of the network, 2 to 65536; default as many as the file has.
+    /// Number of hosts of the network, 2 to 65536; default: as in the file.
     #[serde(default)]
     pub hosts: Option<u32>,
     /// A `topology.txt` of HPCC.
@@ -41,30 +42,30 @@ pub struct Request {
     /// A size table to write.
     #[serde(default)]
     pub sizes: Option<PathBuf>,
-    /// When the list starts: `0`, a time such as `1.5ms`, or `keep`; default `0`.
+    /// Start of the list: `0`, a time such as `1.5ms`, or `keep`; default `0`.
     #[serde(default)]
     pub start: Option<String>,
-    /// Over what flows of one instant are spread, a time.
+    /// Time over which flows with equal start times are spread.
     #[serde(default)]
     pub spread: Option<String>,
-    /// Bytes of a YAPS packet, 1 to 65535.
+    /// Bytes per YAPS packet, 1 to 65535.
     #[serde(default)]
     pub mss: Option<u32>,
-    /// Bytes of a megabyte, above 0.
+    /// Bytes per megabyte, above 0.
     #[serde(default)]
     pub megabyte: Option<u32>,
-    /// The longest gap between NetFlow records of a flow, a time.
+    /// Maximum gap between NetFlow records of a flow, a time.
     #[serde(default)]
     pub gap: Option<String>,
-    /// One in how many packets NetFlow saw, above 0.
+    /// NetFlow sampling: one in this many packets, above 0.
     #[serde(default)]
     pub sampling: Option<u32>,
 }
 
-/// Why an import came to nothing. No file was changed, unless the disk failed while whole files were put in place.
+/// Why an import failed. No file was changed, unless the disk failed while complete files were renamed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What was given is wrong.
+    /// The input is wrong.
     #[error(transparent)]
     Input(#[from] InputError),
     /// A file could not be written.
@@ -72,15 +73,15 @@ pub enum Failure {
     Output {
         /// The file.
         path: String,
-        /// What went wrong.
+        /// The error.
         error: io::Error,
     },
 }
 
-/// Imports a file and writes what it asks for.
+/// Imports a file and writes the requested files.
 ///
 /// # Errors
-/// A [`Failure`]; files that were there are then as they were.
+/// Returns a [`Failure`]; existing files are then unchanged.
 pub fn import_files(request: &Request) -> Result<Report, Failure> {
     let options = options(request)?;
     let format = format(&request.format)?;
@@ -102,7 +103,7 @@ pub fn import_files(request: &Request) -> Result<Report, Failure> {
     files.add(&paths.flows, |out| list(out, &imported))?;
     if files.last_size()? > FLOW_LIST_LIMIT {
         let what = format!("the list would be larger than {} MiB", FLOW_LIST_LIMIT >> 20);
-        return Err(InputError::new(shown, None, "", what, "import a part of the file").into());
+        return Err(InputError::new(shown, None, "", what, "Import a part of the file").into());
     }
     files.add(&paths.hosts, |out| names(out, &imported))?;
     if let Some(network) = &network {
@@ -125,7 +126,7 @@ fn network(path: &Path) -> Result<Network, InputError> {
     let network = read_topology(&mut text.as_bytes(), &shown)?;
     if network.text.len() as u64 > SIZE_LIMIT {
         let what = "the topology would be larger than 1 MiB, more than experiments read";
-        return Err(InputError::new(shown, None, "", what, "use a fat_tree or leaf_spine of its sizes"));
+        return Err(InputError::new(shown, None, "", what, "a fat_tree or leaf_spine of the same size"));
     }
     Ok(network)
 }
@@ -137,7 +138,7 @@ fn format(name: &str) -> Result<Option<Format>, InputError> {
     Format::named(name).map(Some).ok_or_else(|| {
         let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
         let fix = format!("auto or one of {}", names.join(", "));
-        InputError::new("FORMAT", None, "", format!("there is no format {name:?}"), fix)
+        InputError::new("FORMAT", None, "", format!("unknown format {name:?}"), fix)
     })
 }
 
@@ -169,7 +170,7 @@ fn within(flag: &str, given: Option<u32>, (least, most): (u32, u32)) -> Result<O
             None,
             "",
             format!("{number} is out of range"),
-            format!("{least} to {most}"),
+            format!("a number from {least} to {most}"),
         )),
         _ => Ok(given),
     }
@@ -177,7 +178,7 @@ fn within(flag: &str, given: Option<u32>, (least, most): (u32, u32)) -> Result<O
 
 fn span(flag: &str, given: &str) -> Result<Span, InputError> {
     let read = if given == "0" { Ok(Span::ZERO) } else { text::span(given).map_err(|e| e.to_string()) };
-    let bad = |what: String| InputError::new(flag, None, "", what, "write a time such as 1.5ms or 15s");
+    let bad = |what: String| InputError::new(flag, None, "", what, "a time such as 1.5ms or 15s");
     match read {
         Ok(span) if span.0 > LATEST_START.0 => Err(bad("the time is above 26 days".to_owned())),
         Ok(span) => Ok(span),
@@ -185,7 +186,7 @@ fn span(flag: &str, given: &str) -> Result<Span, InputError> {
     }
 }
 
-/// Where things are written.
+/// The output paths.
 struct Paths {
     flows: PathBuf,
     hosts: PathBuf,
@@ -203,10 +204,10 @@ impl Paths {
             topology: beside(out, ".topology.csv"),
         };
         let bad = |path: &Path, what: &str| {
-            InputError::new(path.display().to_string(), None, "", what, "write to another path")
+            InputError::new(path.display().to_string(), None, "", what, "another path for the output")
         };
         if out.file_name().is_none() || out.is_dir() {
-            return Err(bad(out, "this is no path of a file"));
+            return Err(bad(out, "the path does not name a file"));
         }
         let inputs = [Some(&request.file), request.topology.as_ref()];
         let inputs: Vec<PathBuf> =
@@ -215,7 +216,7 @@ impl Paths {
         own.extend(request.topology.as_ref().map(|_| &paths.topology));
         if let Some(sizes) = &request.sizes {
             if own.contains(&sizes) || sizes.file_name().is_none() || sizes.is_dir() {
-                return Err(bad(sizes, "the size table needs a path of its own"));
+                return Err(bad(sizes, "the size table needs its own path"));
             }
             own.push(sizes);
         }
@@ -226,7 +227,7 @@ impl Paths {
     }
 }
 
-/// `x.hosts.csv` for `x.csv`.
+/// Returns `x.hosts.csv` for `x.csv`.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name: OsString = path.file_stem().unwrap_or_default().to_owned();
     name.push(ending);
@@ -249,7 +250,7 @@ fn names(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
     imported.names.iter().try_for_each(|(name, host)| writeln!(out, "{name},{}", host.0))
 }
 
-/// Files that are written but not in their places; removed unless they get there.
+/// Files written to temporary paths; removed unless they are renamed.
 #[derive(Default)]
 struct Pending(Vec<(PathBuf, PathBuf)>);
 
@@ -273,7 +274,7 @@ impl Pending {
         file.sync_all().map_err(fail)
     }
 
-    /// Bytes of the file written last.
+    /// Returns the size in bytes of the last file written.
     fn last_size(&self) -> Result<u64, Failure> {
         let size = |(temporary, path): &(PathBuf, PathBuf)| {
             let fail = |error| Failure::Output { path: path.display().to_string(), error };
@@ -282,7 +283,8 @@ impl Pending {
         self.0.last().map_or(Ok(0), size)
     }
 
-    /// Puts all files, which are whole, in their places, one after the other. What could not be placed is removed.
+    /// Renames all complete files to their final paths, one after the other. Removes those that could not be
+    /// renamed.
     fn keep(mut self) -> Result<(), Failure> {
         while let Some((temporary, path)) = self.0.first() {
             std::fs::rename(temporary, path)

@@ -1,4 +1,4 @@
-//! The formats of flow lists, and what each needs from the user.
+//! The formats of flow lists, and the options that each needs from the user.
 
 /// A format of flow lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Format {
     Zeek,
 }
 
-/// A choice that some formats need from the user.
+/// An option that some formats need from the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImportOption {
     /// `--mss`.
@@ -37,7 +37,7 @@ pub(super) enum ImportOption {
 }
 
 impl Format {
-    /// All formats, in the order in which they are listed.
+    /// All formats, in the order in which they are shown.
     pub const ALL: [Self; 8] = [
         Self::Hpcc,
         Self::Htsim,
@@ -49,7 +49,7 @@ impl Format {
         Self::Zeek,
     ];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hpcc => "hpcc",
@@ -63,13 +63,15 @@ impl Format {
         }
     }
 
-    /// What it is, in one line.
+    /// Returns its description in one line.
     pub fn about(self) -> &'static str {
         match self {
             Self::Hpcc => {
                 "flow.txt of HPCC and other ns-3 RDMA simulations; its topology.txt with --topology"
             }
-            Self::Htsim => "connection matrix (.cm) of htsim, starts in picoseconds; triggers become `after`",
+            Self::Htsim => {
+                "connection matrix (.cm) of htsim, starts in picoseconds; triggers become the column `after`"
+            }
             Self::HtsimUs => "connection matrix of older htsim, starts in microseconds",
             Self::Yaps => "trace of YAPS with 8 or 9 columns, or 5 as GEN_ONLY prints them; --mss",
             Self::Aequitas => "trace of Aequitas' YAPS: priority,size_bytes,start_s,src,dst",
@@ -79,12 +81,12 @@ impl Format {
         }
     }
 
-    /// The format of this name.
+    /// Returns the format with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The knobs that it has.
+    /// Returns the options that it supports.
     pub(super) fn knobs(self) -> &'static [ImportOption] {
         match self {
             Self::Hpcc => &[ImportOption::Topology],

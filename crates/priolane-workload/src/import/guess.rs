@@ -1,22 +1,22 @@
-//! Which format a text is in, from its first lines.
+//! Detects the format of a text from its first lines.
 
 use super::collect::digits;
 use super::format::Format;
 use super::{decimal, nfdump};
 
-/// A format, and what it was taken for if nobody stated it.
+/// A format, and how it was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guess {
     /// The format.
     pub format: Format,
-    /// What was seen; `None` if the user stated the format.
+    /// The evidence for it; `None` if the user stated the format.
     pub from: Option<&'static str>,
 }
 
-/// How much of a text is looked at, in bytes.
+/// Number of bytes of a text that are examined.
 pub(super) const LOOKED_AT: usize = 64 * 1024;
 
-/// The format of a text that begins with `head`; an error says what it may be instead.
+/// Detects the format of a text that begins with `head`; an error says what it may be instead.
 pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}');
@@ -27,7 +27,7 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     let lines: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with('#')).collect();
     let Some(&first) = lines.first() else { return Err("it has no content") };
     if first.starts_with('{') {
-        return Err("it looks like JSON, which is not read: let the tool write text");
+        return Err("it looks like JSON, which is not supported: let the tool write text");
     }
     if first.split(',').any(|cell| cell.trim() == "start_ns") {
         return Err("it looks like a flow list of priolane, which needs no import");
@@ -45,20 +45,23 @@ fn found(format: Format, from: &'static str) -> Result<Guess, &'static str> {
     Ok(Guess { format, from: Some(from) })
 }
 
-/// Old and new connection matrices differ in the unit of `start` only, which nothing states.
+/// Old and new connection matrices differ only in the unit of `start`, which the file does not state.
 fn htsim(lines: &[&str]) -> Guess {
     let fraction = |line: &&str| {
         let start = line.split_whitespace().skip_while(|word| *word != "start").nth(1);
         start.is_some_and(|start| start.contains('.'))
     };
     if lines.iter().any(fraction) {
-        let from = "`Nodes`, and starts with fractions: microseconds of older versions";
+        let from = "`Nodes`, and start times with fractions: microseconds, as older versions write";
         return Guess { format: Format::HtsimUs, from: Some(from) };
     }
-    Guess { format: Format::Htsim, from: Some("`Nodes`; starts taken as picoseconds, not microseconds") }
+    Guess {
+        format: Format::Htsim,
+        from: Some("`Nodes`; start times are read as picoseconds, not microseconds"),
+    }
 }
 
-/// Formats that are numbers only, by how many of them stand in a line.
+/// Detects formats that consist of numbers only, by the count of numbers per line.
 fn of_numbers(lines: &[&str]) -> Result<Guess, &'static str> {
     let number = |word: &str| decimal::scaled(word, 0).is_some();
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -69,7 +72,7 @@ fn of_numbers(lines: &[&str]) -> Result<Guess, &'static str> {
         return found(Format::Aequitas, "five numbers between commas");
     }
     if !first.iter().all(|word| number(word)) {
-        return Err("its first lines are in no known format");
+        return Err("its first lines have no known format");
     }
     let whole = first.iter().all(|word| digits(word).is_some());
     match (first.len(), second.len()) {
@@ -83,6 +86,6 @@ fn of_numbers(lines: &[&str]) -> Result<Guess, &'static str> {
         (5, _) => found(Format::Yaps, "five numbers a line, as YAPS prints with GEN_ONLY"),
         (8, _) => found(Format::Yaps, "eight numbers a line, as YAPS writes"),
         (9, _) => found(Format::Yaps, "nine numbers a line, as YAPS reads"),
-        _ => Err("its first lines are in no known format"),
+        _ => Err("its first lines have no known format"),
     }
 }

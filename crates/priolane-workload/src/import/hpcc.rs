@@ -6,13 +6,13 @@
 //! 1 2 3 100 1000 2.000001
 //! ```
 //!
-//! The number of flows, then `src dst pg dport bytes start_s`. `pg` and `dport` are not read. With the topology,
-//! hosts are its nodes that are no switches, in order; without it, node k is host k. Rows beyond the stated
-//! number are dropped, as the simulation never reads them.
+//! The number of flows, then `src dst pg dport bytes start_s`. `pg` and `dport` are ignored. With the topology,
+//! hosts are its nodes that are not switches, in order; without it, node k is host k. Rows beyond the stated number
+//! are dropped, because the simulator never reads them.
 
 use priolane_source::InputError;
 
-use super::collect::{Collector, Found, whole};
+use super::collect::{Collector, ParsedFlow, whole};
 use super::hpcc_topology::Network;
 use super::options::Text;
 
@@ -24,32 +24,32 @@ pub(super) fn read(
     if let Some(network) = network {
         into.set_hosts(network.hosts.clone());
     } else {
-        into.notes.push("no topology was given: node k is host k".to_owned());
+        into.notes.push("there is no topology, so node k is host k".to_owned());
     }
     let mut line = String::new();
     if !lines.next(&mut line)? {
-        return Err(lines.whole("the file is empty", "begin with the number of flows"));
+        return Err(lines.whole("the file is empty", "Begin with the number of flows"));
     }
     let stated = whole(lines, &line, "a number of flows")?;
     while lines.next(&mut line)? {
         let cells: Vec<&str> = line.split_whitespace().collect();
         let &[src, dst, _, _, bytes, start] = &cells[..] else {
             let what = format!("the row has {} numbers", cells.len());
-            return Err(lines.error("", what, "write src dst pg dport bytes start_s"));
+            return Err(lines.error("", what, "src dst pg dport bytes start_s"));
         };
         into.rows += 1;
         let bytes = whole(lines, bytes, "a number of bytes")?;
         if into.rows > stated {
-            into.drop("after the stated number of flows", bytes);
+            into.drop("the flow is beyond the number in the first line", bytes);
             continue;
         }
         let (src, dst) = (into.host(lines, src)?, into.host(lines, dst)?);
         let start = into.time(lines, start, 12)?;
-        into.take(lines, Found { src, dst, bytes, start, class: 0, coflow: None })?;
+        into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
     }
     if into.rows < stated {
         let what = format!("the first line states {stated} flows, but there are {}", into.rows);
-        return Err(lines.whole(what, "is the file cut short?"));
+        return Err(lines.whole(what, "Check that the file is complete"));
     }
     Ok(())
 }

@@ -9,11 +9,11 @@
 //! trigger id 5 oneshot
 //! ```
 //!
-//! The stated counts are checked. A flow that a trigger starts waits for the flows that pull it: for the one that
-//! does (`oneshot`, `multishot`), or for all of a `barrier`. What starts at the first of several flows cannot be
-//! listed and is dropped, with all that waits for it. Both `send_done_trigger` and `recv_done_trigger` are taken
-//! as the arrival of the flow's last byte (docs/assumptions.md#import-cm-triggers). `prio` and failures are not
-//! read.
+//! The stated counts are checked. A flow that a trigger starts depends on the flows that fire the trigger: on the
+//! one that does (`oneshot`, `multishot`), or on all of a `barrier`. A flow that starts after the first of several
+//! flows cannot be listed and is dropped, with all flows that depend on it. Both `send_done_trigger` and
+//! `recv_done_trigger` are treated as the arrival of the flow's last byte (docs/assumptions.md#import-cm-triggers).
+//! `prio` and failures are ignored.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -23,17 +23,17 @@ use priolane_source::InputError;
 use priolane_source::csv::shown;
 
 use super::collect::MAX_IMPORTED;
-use super::collect::{Collector, Found, MAX_HOSTS, too_many, whole};
+use super::collect::{Collector, MAX_HOSTS, ParsedFlow, too_many, whole};
 use super::options::Text;
 
-/// What `start` counts.
+/// The unit of `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Picoseconds,
     Microseconds,
 }
 
-/// How many of each thing the file states, or has.
+/// The counts of items, as stated by the file or as found.
 #[derive(Default)]
 struct Counts {
     nodes: Option<u64>,
@@ -43,19 +43,19 @@ struct Counts {
 }
 
 struct Connection {
-    found: Found,
+    found: ParsedFlow,
     line: usize,
-    /// The trigger that starts it, if it does not start by itself.
+    /// The trigger that starts it; `None` if it starts at a time.
     waits: Option<u64>,
-    /// The triggers that it pulls, each once.
+    /// The triggers that it fires, without duplicates.
     pulls: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Fires when it is pulled.
+    /// Fires when it is triggered once.
     Shot,
-    /// Fires when it has been pulled so often.
+    /// Fires when it has been triggered this number of times.
     Barrier(u64),
 }
 
@@ -99,7 +99,7 @@ fn header(
     matrix: &mut Matrix,
 ) -> Result<(), InputError> {
     let &[name, number] = words else {
-        return Err(lines.error("", "the count is not one number", "write such as Nodes 16"));
+        return Err(lines.error("", "the count is not one number", "one number, such as Nodes 16"));
     };
     let number = whole(lines, number, "a number")?;
     let stated = match name {
@@ -109,7 +109,7 @@ fn header(
         _ => &mut matrix.stated.failures,
     };
     if stated.replace(number).is_some() {
-        return Err(lines.error("", format!("{name} is stated twice"), "state each count once"));
+        return Err(lines.error("", format!("{name} appears twice"), "each count once"));
     }
     if name == "Nodes" {
         if number == 0 || number > MAX_HOSTS {
@@ -126,15 +126,17 @@ fn trigger(lines: &Text<'_>, words: &[&str], matrix: &mut Matrix) -> Result<(), 
         ["id", id, "oneshot" | "multishot"] => (number(id)?, Kind::Shot),
         ["id", id, "barrier", "count", count] => (number(id)?, Kind::Barrier(number(count)?)),
         _ => {
-            let fix = "write trigger id N oneshot, multishot or barrier count N";
-            return Err(lines.error("", "this is no trigger", fix));
+            let fix = "trigger id N, followed by oneshot, multishot or barrier count N";
+            return Err(lines.error("", "the line is not a trigger", fix));
         }
     };
     if matrix.triggers.len() == MAX_IMPORTED {
         return Err(too_many(lines));
     }
     match matrix.triggers.insert(id, kind) {
-        Some(_) => Err(lines.error("", format!("trigger {id} is there twice"), "give each its own id")),
+        Some(_) => {
+            Err(lines.error("", format!("trigger {id} appears twice"), "a different id for each trigger"))
+        }
         None => Ok(()),
     }
 }
@@ -147,19 +149,19 @@ fn connection(
 ) -> Result<(), InputError> {
     let Some((src, dst)) = words[0].split_once("->") else {
         let what = format!("{} is neither a count nor a connection", shown(words[0]));
-        return Err(lines.error("", what, "write such as 0->13 id 1 start 0 size 2000000"));
+        return Err(lines.error("", what, "a connection such as 0->13 id 1 start 0 size 2000000"));
     };
     let power = if unit == Unit::Picoseconds { 0 } else { 6 };
     let (mut start, mut waits, mut size, mut pulls) = (None, None, 0, Vec::new());
     for pair in words[1..].chunks(2) {
         let &[key, value] = pair else {
-            return Err(lines.error("", "the connection is cut short", "give each key a value"));
+            return Err(lines.error("", "the connection is incomplete", "a value for each key"));
         };
         let number = || whole(lines, value, "a number");
         match key {
             "start" if unit == Unit::Picoseconds && value.contains('.') => {
-                let fix = "import older files as htsim-us";
-                return Err(lines.error("start", "starts are whole picoseconds", fix));
+                let fix = "the format htsim-us for older files";
+                return Err(lines.error("start", "the start is not a whole number of picoseconds", fix));
             }
             "start" => start = Some(into.time(lines, value, power)?),
             "trigger" => waits = Some(number()?),
@@ -167,23 +169,27 @@ fn connection(
             "send_done_trigger" | "recv_done_trigger" => pulls.push(number()?),
             "prio" => matrix.priorities += 1,
             "id" => match number()? {
-                0 => return Err(lines.error("id", "0 is no id", "number connections from 1")),
+                0 => return Err(lines.error("id", "0 is not an id", "ids from 1")),
                 id if !matrix.ids.insert(id) => {
-                    return Err(lines.error("id", format!("connection {id} is there twice"), "an id each"));
+                    return Err(lines.error(
+                        "id",
+                        format!("connection {id} appears twice"),
+                        "a different id for each connection",
+                    ));
                 }
                 _ => {}
             },
             _ => {
-                return Err(lines.error(
-                    "",
-                    format!("no key is called {}", shown(key)),
-                    "see docs/importing.md",
-                ));
+                return Err(lines.error("", format!("unknown key {}", shown(key)), "See docs/importing.md"));
             }
         }
     }
     if start.is_some() == waits.is_some() {
-        return Err(lines.error("", "a connection has either start or trigger", "give it one of them"));
+        return Err(lines.error(
+            "",
+            "the connection has both start and trigger, or neither",
+            "either start or trigger",
+        ));
     }
     if matrix.connections.len() == MAX_IMPORTED {
         return Err(too_many(lines));
@@ -191,16 +197,16 @@ fn connection(
     pulls.sort_unstable();
     pulls.dedup();
     let (src, dst) = (into.host(lines, src)?, into.host(lines, dst)?);
-    let found = Found { src, dst, bytes: size, start: start.unwrap_or(0), class: 0, coflow: None };
+    let found = ParsedFlow { src, dst, bytes: size, start: start.unwrap_or(0), class: 0, coflow: None };
     matrix.connections.push(Connection { found, line: lines.number(), waits, pulls });
     Ok(())
 }
 
-/// Compares what is stated with what is there.
+/// Compares the stated counts with the items found.
 fn counted(lines: &Text<'_>, matrix: &Matrix) -> Result<(), InputError> {
     let stated = &matrix.stated;
     if stated.nodes.is_none() || stated.connections.is_none() {
-        return Err(lines.whole("Nodes or Connections is not stated", "begin with both"));
+        return Err(lines.whole("Nodes or Connections is missing", "Begin with both"));
     }
     let counts = [
         ("Connections", stated.connections, matrix.connections.len() as u64),
@@ -209,23 +215,23 @@ fn counted(lines: &Text<'_>, matrix: &Matrix) -> Result<(), InputError> {
     ];
     for (name, stated, there) in counts {
         if stated.unwrap_or(0) != there {
-            let what = format!("{name} is stated as {}, but there are {there}", stated.unwrap_or(0));
-            return Err(lines.whole(what, "is the file cut short?"));
+            let what = format!("the file declares {} {name}, but there are {there}", stated.unwrap_or(0));
+            return Err(lines.whole(what, "Check that the file is complete"));
         }
     }
     Ok(())
 }
 
-/// A trigger, and who pulls it and waits for it, by place in the file.
-struct Pulled {
+/// A trigger with the flows that fire it and those that depend on it, by index in the file.
+struct Trigger {
     kind: Kind,
     pullers: Vec<usize>,
     waiters: Vec<usize>,
     open: usize,
 }
 
-impl Pulled {
-    /// Why what waits for it cannot be listed, if it cannot.
+impl Trigger {
+    /// Returns why the flows that depend on it cannot be listed, if they cannot.
     fn fault(&self) -> Option<&'static str> {
         let pullers = self.pullers.len() as u64;
         match self.kind {
@@ -239,14 +245,14 @@ impl Pulled {
 }
 
 fn resolve(lines: &Text<'_>, into: &mut Collector<'_>, matrix: &Matrix) -> Result<(), InputError> {
-    let mut pulled: BTreeMap<u64, Pulled> = BTreeMap::new();
+    let mut pulled: BTreeMap<u64, Trigger> = BTreeMap::new();
     for (&id, &kind) in &matrix.triggers {
-        pulled.insert(id, Pulled { kind, pullers: Vec::new(), waiters: Vec::new(), open: 0 });
+        pulled.insert(id, Trigger { kind, pullers: Vec::new(), waiters: Vec::new(), open: 0 });
     }
     for (place, connection) in matrix.connections.iter().enumerate() {
         let unknown = |id: u64| {
-            let what = format!("there is no trigger {id}");
-            InputError::new(lines.file(), Some(connection.line), "", what, "add its line")
+            let what = format!("unknown trigger {id}");
+            InputError::new(lines.file(), Some(connection.line), "", what, "Add the line of the trigger")
         };
         for &id in &connection.pulls {
             pulled.get_mut(&id).ok_or_else(|| unknown(id))?.pullers.push(place);
@@ -263,7 +269,7 @@ fn resolve(lines: &Text<'_>, into: &mut Collector<'_>, matrix: &Matrix) -> Resul
         match fault {
             Some(reason) => into.drop(reason, found.bytes),
             None if !starts[place] && Collector::fault(&found).is_none() => {
-                into.drop("waits for a flow that never starts", found.bytes);
+                into.drop("the flow depends on one that never starts", found.bytes);
             }
             None => place_of[place] = into.take(lines, found)?.unwrap_or(usize::MAX),
         }
@@ -276,8 +282,8 @@ fn resolve(lines: &Text<'_>, into: &mut Collector<'_>, matrix: &Matrix) -> Resul
     Ok(())
 }
 
-/// Which connections start in the end: those with a start, and those whose trigger all its pullers pull.
-fn startable(connections: &[Connection], pulled: &mut BTreeMap<u64, Pulled>) -> Vec<bool> {
+/// Returns which connections can start: those with a start time, and those whose trigger fires.
+fn startable(connections: &[Connection], pulled: &mut BTreeMap<u64, Trigger>) -> Vec<bool> {
     let mut starts = vec![false; connections.len()];
     for trigger in pulled.values_mut() {
         trigger.open = trigger.pullers.len();

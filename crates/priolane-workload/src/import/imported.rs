@@ -1,54 +1,54 @@
-//! A list that was imported, and how it came to be.
+//! An imported list and its statistics.
 
 use priolane_core::ids::HostId;
 use serde::Serialize;
 
 use crate::flow_list::Row;
 
-/// A list, and how it came to be.
+/// An imported list and its statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// Its rows, in order of start, then of the file.
+    /// Its rows, in order of start, then of position in the file.
     pub rows: Vec<Row>,
-    /// Outside name and host, in order of names.
+    /// External name and host, in order of names.
     pub names: Vec<(String, HostId)>,
-    /// Hosts that the network must have.
+    /// Number of hosts that the network must have.
     pub hosts: u32,
-    /// Whether names were folded onto fewer hosts.
+    /// How names were folded onto fewer hosts, if they were.
     pub fold: Option<HostFolding>,
-    /// Rows of the file with content.
+    /// Number of rows of the file with content.
     pub read: u64,
-    /// Records that became part of another's flow.
+    /// Number of records merged into the flow of another record.
     pub merged: u64,
-    /// Flows that were dropped, by reason.
+    /// Dropped flows, by reason.
     pub dropped: Vec<Dropped>,
     /// The first start on the file's clock, in picoseconds.
     pub first_start_ps: u128,
-    /// Times that were rounded to a picosecond.
+    /// Number of times that were rounded to a picosecond.
     pub rounded: u64,
-    /// What else the user ought to know.
+    /// Other notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Flows that were not listed, for one reason.
+/// Flows that were not listed for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
-    /// How many.
+    /// Number of flows.
     pub count: u64,
-    /// Their bytes, as far as they were read.
+    /// Total bytes, if they were read.
     pub bytes: u128,
 }
 
-/// Outside hosts that share hosts: number k (by place or rank) is host k mod `to`.
+/// The folding of external hosts: number k (by index or rank) becomes host k mod `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HostFolding {
-    /// Outside hosts.
+    /// Number of external hosts.
     pub from: u64,
-    /// Hosts.
+    /// Number of hosts.
     pub to: u32,
-    /// Outside hosts for each host.
+    /// External hosts per host.
     pub factor: f64,
 }
 

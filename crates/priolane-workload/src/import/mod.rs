@@ -1,8 +1,8 @@
-//! Flow lists that users already have, made into flow lists of priolane: one file per format.
+//! Converts flow lists of other tools to flow lists of priolane; one file per format.
 //!
-//! A text is read line by line (64 KiB each at most) and never held; at most [`MAX_IMPORTED`] flows are,
-//! and a list above 256 MiB, which no experiment could read, is refused. Times become whole picoseconds from
-//! their decimal digits. What is dropped is counted with its reason.
+//! A text is read line by line (at most 64 KiB each) and never stored as a whole. At most [`MAX_IMPORTED`] flows
+//! are stored, and a list above 256 MiB, which no experiment could read, is rejected. Times are converted from
+//! their decimal digits to whole picoseconds. Dropped flows are counted by reason.
 
 mod aequitas;
 mod coflow;

@@ -1,35 +1,37 @@
-//! CSV of nfdump: records of NetFlow and IPFIX, old columns (`ts,te,td,sa,da,...`) and new ones (`firstSeen,...`).
+//! CSV of nfdump: records of NetFlow and IPFIX, with old columns (`ts,te,td,sa,da,...`) or new ones
+//! (`firstSeen,...`).
 //!
 //! ```text
 //! firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,packets,bytes,flows
 //! 2024-05-01 12:00:00.100,3.012,TCP,10.0.0.1,40122,10.0.0.5,5001,812,1183402,1
 //! ```
 //!
-//! Columns are found by name; all that follows `Summary` up to the next header is skipped. Records of equal
-//! addresses, ports and protocol are one flow while the next starts at most `gap` after the end of those before
-//! (default 15 s, docs/assumptions.md#import-netflow-merge). Bytes lose their headers where packets are counted:
+//! Columns are found by name; everything from `Summary` to the next header is skipped. Records with equal
+//! addresses, ports and protocol are one flow if the next starts at most `gap` after the end of the previous ones
+//! (default 15 s, docs/assumptions.md#import-netflow-merge). Headers are subtracted from the bytes if packets are
+//! counted:
 //!
 //! ```text
 //! payload = bytes - packets * (IP + transport header) - 8 once (TCP, the SYN's options)
 //! header  = 20 (IPv4) or 40 (IPv6) + 32 (TCP with time stamps), 8 (UDP) or 0
 //! ```
 //!
-//! so that what only acknowledges is no flow (docs/assumptions.md#import-netflow-payload). `sampling` multiplies
-//! what is left. Records with bytes both ways (`obyt`) are two.
+//! Therefore pure acknowledgements are no flow (docs/assumptions.md#import-netflow-payload). `sampling` multiplies
+//! the remaining bytes. Records with bytes in both directions (`obyt`) become two flows.
 
 use std::net::IpAddr;
 
 use priolane_source::InputError;
 
-use super::collect::{Collector, End, Found, MAX_IMPORTED, Name, digits, too_many};
+use super::collect::{Collector, End, MAX_IMPORTED, Name, ParsedFlow, digits, too_many};
 use super::options::Text;
 use super::zeek;
 use crate::context::LATEST_START;
 
-/// The longest gap within a flow: the inactive timeout that exporters start with.
+/// Maximum gap within a flow: the default inactive timeout of exporters.
 const GAP_PS: u64 = 15_000_000_000_000;
 
-/// Columns, each with its names.
+/// The columns, each with its possible names.
 const COLUMNS: [&[&str]; 12] = [
     &["ts", "firstseen"],
     &["sa", "srcaddr"],
@@ -46,7 +48,7 @@ const COLUMNS: [&[&str]; 12] = [
 ];
 const REQUIRED: usize = 4;
 
-/// Where the columns are.
+/// The positions of the columns.
 type Places = [Option<usize>; COLUMNS.len()];
 
 fn places(line: &str) -> Option<Places> {
@@ -60,7 +62,7 @@ fn places(line: &str) -> Option<Places> {
     if places[..REQUIRED].iter().all(Option::is_some) { Some(places) } else { None }
 }
 
-/// Whether this is the line above the rows.
+/// Returns true if this is the header line.
 pub(super) fn is_header(line: &str) -> bool {
     places(line).is_some()
 }
@@ -72,7 +74,7 @@ enum Protocol {
     Other,
 }
 
-/// What makes records parts of one flow.
+/// The fields by which records belong to the same flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     src: End,
@@ -85,7 +87,7 @@ struct Record {
     key: Key,
     start: i64,
     end: i64,
-    /// Bytes without headers; below 0 if these were assumed too long.
+    /// Bytes without headers; negative if the assumed headers were too long.
     payload: i64,
 }
 
@@ -114,12 +116,12 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
             return Err(lines.error(
                 "",
                 "the header is missing",
-                "begin with ts,te,td,sa,da,... or firstSeen,...",
+                "Begin with ts,te,td,sa,da,... or firstSeen,...",
             ));
         }
     }
     if !seen {
-        return Err(lines.whole("the file is empty", "begin with ts,te,td,sa,da,... or firstSeen,..."));
+        return Err(lines.whole("the file is empty", "Begin with ts,te,td,sa,da,... or firstSeen,..."));
     }
     flows(lines, into, records)
 }
@@ -135,14 +137,14 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A record as it stands.
+/// A parsed record.
 struct Parsed {
     ends: [IpAddr; 2],
     ports: [u16; 2],
     protocol: Protocol,
     start: u128,
     duration: u128,
-    /// What went from source to destination, and back if anything did.
+    /// The volume from source to destination, and that in the reverse direction, if any.
     ways: (Volume, Option<Volume>),
 }
 
@@ -152,13 +154,13 @@ struct Volume {
     packets: Option<i64>,
 }
 
-/// The record of a row, or why there is none.
+/// Parses the record of a row, or returns why there is none.
 fn parsed(into: &mut Collector<'_>, row: &Row<'_>) -> Result<Parsed, &'static str> {
-    let required = |column| row.cell(column).ok_or("the row is cut short");
+    let required = |column| row.cell(column).ok_or("the row is incomplete");
     let (ts, src, dst, bytes) = (required(0)?, required(1)?, required(2)?, required(3)?);
     let ends = [zeek::address(src)?, zeek::address(dst)?];
     if zeek::is_group(ends[1]) {
-        return Err("to a multicast or broadcast address");
+        return Err("the destination is a multicast or broadcast address");
     }
     let start = instant(into, ts).ok_or("the time is unreadable")?;
     if start == 0 {
@@ -188,7 +190,7 @@ fn parsed(into: &mut Collector<'_>, row: &Row<'_>) -> Result<Parsed, &'static st
     Ok(Parsed { ends, ports: [port(6)?, port(7)?], protocol, start, duration, ways: (there, back) })
 }
 
-/// A port, or ICMP's `type.code` as one number.
+/// Parses a port, or ICMP's `type.code` as one number.
 fn port(cell: &str) -> Option<u16> {
     match cell.split_once('.') {
         Some((kind, code)) => Some(u16::from_be_bytes([kind.parse().ok()?, code.parse().ok()?])),
@@ -231,7 +233,7 @@ fn header(source: IpAddr, protocol: Protocol) -> i64 {
     }
 }
 
-/// Makes flows of records.
+/// Merges records into flows.
 fn flows(lines: &Text<'_>, into: &mut Collector<'_>, records: Records) -> Result<(), InputError> {
     let gap = into.options().gap.map_or(GAP_PS, |gap| gap.0).min(i64::MAX as u64) as i64;
     let sampling = into.options().sampling.unwrap_or(1);
@@ -255,20 +257,21 @@ fn flows(lines: &Text<'_>, into: &mut Collector<'_>, records: Records) -> Result
         if payload <= 0 {
             into.drop("no payload", 0);
         } else {
-            into.take(lines, Found { src, dst, bytes, start, class: 0, coflow: None })?;
+            into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
         }
         rest = &rest[length..];
     }
     if records.uncounted {
-        into.notes.push("packets are not counted everywhere: bytes include headers".to_owned());
+        into.notes.push("some records have no packet count, so bytes include headers".to_owned());
     }
     if sampling > 1 {
-        into.notes.push(format!("bytes were multiplied by {sampling}: small flows were seen by chance only"));
+        into.notes.push(format!("bytes are multiplied by {sampling}: sampling misses many small flows"));
     }
     Ok(())
 }
 
-/// `2024-05-01 12:00:00.125`, or seconds since an epoch, in picoseconds since that of Unix or theirs.
+/// Parses `2024-05-01 12:00:00.125`, or seconds since an epoch; returns picoseconds since the Unix epoch or that
+/// epoch.
 fn instant(into: &mut Collector<'_>, text: &str) -> Option<u128> {
     let Some((date, time)) = text.split_once([' ', 'T']) else { return into.try_time(text, 12) };
     let mut date = date.split('-').map(digits);
@@ -290,7 +293,7 @@ fn instant(into: &mut Collector<'_>, text: &str) -> Option<u128> {
     Some(u128::from(minutes) * 60_000_000_000_000 + seconds)
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar, of a year from 1970 on.
+/// Returns the days from 1970-01-01 to a date of the Gregorian calendar, in or after 1970.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     // Years that begin in March end with the leap day.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };

@@ -1,4 +1,4 @@
-//! How a text is imported.
+//! The options of an import.
 
 use std::io::BufRead;
 
@@ -7,34 +7,34 @@ use priolane_source::csv::Lines;
 
 use super::format::ImportOption;
 
-/// The lines of the text that is imported.
+/// The lines of the imported text.
 pub(super) type Text<'a> = Lines<&'a mut dyn BufRead>;
 
-/// When a list starts.
+/// The start of an imported list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Its first flow at this instant.
+    /// The first flow starts at this time.
     First(Time),
-    /// Each flow when the file says.
+    /// Each flow starts at the time in the file.
     Keep,
 }
 
-/// How a file is imported.
+/// The options of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Hosts of the network; `None` for as many as the file has. More are folded onto them.
+    /// Number of hosts of the network; `None` for that of the file. Additional hosts are folded onto them.
     pub hosts: Option<u32>,
-    /// When the list starts; default at 0.
+    /// Start of the list; default 0.
     pub start: Start,
-    /// Over what flows of one instant are spread evenly, for clocks that tick coarsely; default not at all.
+    /// Span over which flows with equal start times are spread evenly, for clocks with coarse ticks; default none.
     pub spread: Option<Span>,
-    /// Bytes of a YAPS packet, 1 to 65535; default 1460.
+    /// Bytes per YAPS packet, 1 to 65535; default 1460.
     pub mss: Option<u32>,
-    /// Bytes of a megabyte in a coflow trace; default 2^20.
+    /// Bytes per megabyte in a coflow trace; default 2^20.
     pub megabyte: Option<u32>,
-    /// The longest gap between two NetFlow records of one flow; default 15 s.
+    /// Maximum gap between two NetFlow records of one flow; default 15 s.
     pub gap: Option<Span>,
-    /// One in how many packets NetFlow records saw; default 1.
+    /// NetFlow sampling: one in this many packets; default 1.
     pub sampling: Option<u32>,
 }
 
@@ -46,7 +46,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The knobs that were turned.
+    /// Returns the options that the user set.
     pub(super) fn turned(&self) -> impl Iterator<Item = ImportOption> {
         let turned = [
             self.mss.map(|_| ImportOption::Mss),

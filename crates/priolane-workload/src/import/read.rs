@@ -1,4 +1,4 @@
-//! Reads a text of any format.
+//! Imports a text of any format.
 
 use std::io::BufRead;
 
@@ -13,21 +13,21 @@ use super::imported::Imported;
 use super::options::Options;
 use super::{aequitas, coflow, hpcc, htsim, nfdump, yaps, zeek};
 
-/// A text that is to be imported.
+/// A text to import.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// Its name in messages.
     pub file: &'a str,
-    /// Its format; `None` to guess it.
+    /// Its format; `None` to detect it.
     pub format: Option<Format>,
     /// The network of an HPCC simulation.
     pub network: Option<&'a Network>,
 }
 
-/// Reads all of `text`.
+/// Imports all of `text`.
 ///
 /// # Errors
-/// One [`InputError`] for the first defect that is no matter of a single flow.
+/// Returns an [`InputError`] for the first defect that is not limited to a single flow.
 pub fn read(
     mut text: impl BufRead,
     source: Source<'_>,
@@ -41,8 +41,8 @@ pub fn read(
     let network = source.network.map(|_| ImportOption::Topology);
     if let Some(knob) = options.turned().chain(network).find(foreign) {
         let key = format!("--{knob:?}").to_lowercase();
-        let what = format!("{key} has no meaning for {}", guess.format.name());
-        return Err(InputError::new(source.file, None, "", what, "leave it out, or state the format"));
+        let what = format!("{key} has no meaning for the format {}", guess.format.name());
+        return Err(InputError::new(source.file, None, "", what, format!("another format, or remove {key}")));
     }
     let text: &mut dyn BufRead = &mut text;
     let mut lines = Lines::new(text, source.file);
@@ -62,9 +62,9 @@ pub fn read(
 
 fn guessed(text: &mut dyn BufRead, file: &str) -> Result<Guess, InputError> {
     let fail = |what: String, fix: String| InputError::new(file, None, "", what, fix);
-    let head = text.fill_buf().map_err(|e| fail(format!("reading failed: {e}"), "check the file".into()))?;
+    let head = text.fill_buf().map_err(|e| fail(format!("reading failed: {e}"), "Check the file".into()))?;
     guess::guess(&head[..head.len().min(guess::LOOKED_AT)]).map_err(|why| {
         let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
-        fail(format!("the format cannot be guessed: {why}"), format!("state one of {}", names.join(", ")))
+        fail(format!("the format cannot be detected: {why}"), format!("one of {}", names.join(", ")))
     })
 }

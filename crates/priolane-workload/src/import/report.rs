@@ -1,76 +1,76 @@
-//! What an import says about itself, as JSON.
+//! The report of an import, as JSON.
 
 use serde::Serialize;
 
 use super::guess::Guess;
 use super::imported::{Dropped, HostFolding, Imported};
 
-/// A size table that was made of the list.
+/// A size table generated from the list.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SizesReport {
-    /// Its rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Different sizes in the list.
+    /// Number of different sizes in the list.
     pub distinct: usize,
     /// Mean size of the list, in bytes.
     pub mean_of_list: f64,
-    /// Mean size of the table read as steps, in bytes.
+    /// Mean size of the table with step interpolation, in bytes.
     pub mean_of_table: f64,
 }
 
-/// The files that an import left.
+/// The files that an import wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outputs {
     /// The flow list.
     pub flows: String,
-    /// Outside names and their hosts.
+    /// External names and their hosts.
     pub hosts: String,
     /// This report.
     pub report: String,
-    /// The topology, where one was given.
+    /// The topology, if one was given.
     pub topology: Option<String>,
-    /// The size table, where one was asked for.
+    /// The size table, if one was requested.
     pub sizes: Option<String>,
 }
 
-/// What was read, what became of it and where it is.
+/// The result of an import: what was read, converted and dropped, and the files written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The file, as the user named it.
+    /// The file, as named by the user.
     pub file: String,
     /// The format's name.
     pub format: &'static str,
-    /// What the format was guessed from, if it was.
+    /// The evidence for the detected format, if it was detected.
     pub guessed_from: Option<&'static str>,
-    /// Rows with content: headers and comments do not count.
+    /// Number of rows with content, without headers and comments.
     pub rows: u64,
-    /// Flows listed.
+    /// Number of flows listed.
     pub flows: u64,
-    /// Records that became part of another record's flow.
+    /// Number of records merged into the flow of another record.
     pub merged: u64,
-    /// Flows that were not listed.
+    /// Flows that were not listed, by reason.
     pub dropped: Vec<Dropped>,
-    /// Bytes of the flows listed.
+    /// Total bytes of the flows listed.
     pub bytes: u128,
-    /// First start on the file's own clock, in seconds, exactly.
+    /// First start on the file's clock, in seconds, exactly.
     pub first_start_s: String,
-    /// From the first to the last start of the list, in picoseconds.
+    /// Time from the first to the last start of the list, in picoseconds.
     pub span_ps: u64,
-    /// Different starts among the flows that wait for none.
+    /// Number of different starts among the independent flows.
     pub instants: u64,
-    /// Flows that wait for others.
+    /// Number of dependent flows.
     pub waiting: u64,
-    /// Hosts that the network must have.
+    /// Number of hosts that the network must have.
     pub hosts: u32,
-    /// Outside names.
+    /// Number of external names.
     pub names: u64,
     /// How names were folded, if they were.
     pub fold: Option<HostFolding>,
-    /// Times that were finer than a picosecond, and rounded.
+    /// Number of times that were finer than a picosecond and were rounded.
     pub rounded_times: u64,
-    /// What else to know.
+    /// Other notes.
     pub notes: Vec<String>,
-    /// The size table, if one was asked for.
+    /// The size table, if one was requested.
     pub sizes: Option<SizesReport>,
     /// The files written.
     pub outputs: Outputs,
@@ -108,7 +108,7 @@ impl Report {
     }
 }
 
-/// Picoseconds as seconds: digits, and as many decimals as it takes.
+/// Formats picoseconds as seconds, with as many decimals as needed.
 fn seconds(ps: u128) -> String {
     const SECOND: u128 = 1_000_000_000_000;
     let text = format!("{}.{:012}", ps / SECOND, ps % SECOND);

@@ -1,19 +1,20 @@
-//! A size table made of a list, in steps: each size with the share of flows up to it.
+//! A size table generated from a list, with steps: each size with the fraction of flows up to it.
 //!
-//! With more than [`MAX_SIZE_ROWS`] different sizes, neighbouring sizes share a row. A row is closed once it holds
-//! 1/249 of the flows, or of the bytes, and a size that holds as much by itself has its own: neither small flows
-//! nor the few that carry most bytes are lost. There are then at most 2 * (2 * 249) + 1 = 997 rows. A row stands at the mean of its sizes, rounded to a byte: the mean of the list
-//! is kept within 1 byte (docs/assumptions.md#import-sizes).
+//! With more than [`MAX_SIZE_ROWS`] different sizes, neighboring sizes share a row. A row is complete once it holds
+//! 1/249 of the flows or of the bytes, and a size that holds as much alone has its own row. So neither small flows
+//! nor the few flows that carry most bytes are lost. There are at most 2 * (2 * 249) + 1 = 997 rows. The size of a
+//! row is the mean of its sizes, rounded to a byte; the mean of the list is preserved within 1 byte
+//! (docs/assumptions.md#import-sizes).
 
 use std::fmt::Write as _;
 
 use super::report::SizesReport;
 use crate::flow_list::Row;
 
-/// The most rows that a size table made of a list has.
+/// Maximum number of rows of a generated size table.
 pub const MAX_SIZE_ROWS: usize = 1000;
 
-/// Rows are closed at this share of flows or bytes.
+/// Rows are complete at this fraction of flows or bytes.
 const SHARES: u128 = 249;
 
 /// A size table, ready to be written.
@@ -21,11 +22,11 @@ const SHARES: u128 = 249;
 pub struct SizeTable {
     /// `bytes,cdf` with its rows.
     pub text: String,
-    /// What it is made of.
+    /// Its statistics.
     pub report: SizesReport,
 }
 
-/// Flows of one size, or of neighbouring ones.
+/// Flows of one size, or of neighboring sizes.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
     flows: u64,
@@ -33,7 +34,7 @@ struct Bucket {
 }
 
 impl SizeTable {
-    /// The table of the flows of a list; flows without end do not count.
+    /// Generates the table for the flows of a list, without those that never end.
     pub fn of(rows: &[Row], source: &str) -> Self {
         let mut sizes: Vec<u64> = rows.iter().filter_map(|row| row.flow.size).collect();
         sizes.sort_unstable();
@@ -65,7 +66,7 @@ impl Bucket {
         Self { flows: self.flows + other.flows, bytes: self.bytes + other.bytes }
     }
 
-    /// Mean size, to the nearest byte.
+    /// Returns the mean size, rounded to a byte.
     fn size(self) -> u128 {
         let flows = u128::from(self.flows.max(1));
         (self.bytes + flows / 2) / flows

@@ -1,4 +1,4 @@
-//! Traces of YAPS: whitespace between numbers, no header.
+//! Traces of YAPS: numbers separated by whitespace, no header.
 //!
 //! ```text
 //! 0 1.000001 0 0 137 0 0 3 77            nine: id start_s - - packets - - src dst (its reader)
@@ -10,16 +10,16 @@
 
 use priolane_source::InputError;
 
-use super::collect::{Collector, Found, whole};
+use super::collect::{Collector, ParsedFlow, whole};
 use super::options::Text;
 
-/// What the columns of a trace are.
+/// The meaning of the columns of a trace.
 struct Shape {
     start: usize,
-    /// A second or a microsecond: 10^`power` ps.
+    /// Unit of `start`, a second or a microsecond: 10^`power` ps.
     power: i32,
     size: usize,
-    /// Bytes that the size counts.
+    /// Bytes per unit of size.
     unit: u64,
     src: usize,
     dst: usize,
@@ -35,25 +35,25 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
             8 => Shape { start: 1, power: 12, size: 3, unit: mss, src: 6, dst: 7 },
             9 => Shape { start: 1, power: 12, size: 4, unit: mss, src: 7, dst: 8 },
             other => {
-                return Err(lines.error("", format!("the row has {other} columns"), "traces have 5, 8 or 9"));
+                return Err(lines.error("", format!("the row has {other} columns"), "5, 8 or 9 columns"));
             }
         };
         if into.rows == 0 {
             width = cells.len();
             if width != 5 {
-                into.notes.push(format!("sizes were taken as packets of {mss} bytes"));
+                into.notes.push(format!("sizes are read as packets of {mss} bytes"));
             }
         }
         if cells.len() != width {
-            let what = format!("the row has {} columns, those before it {width}", cells.len());
-            return Err(lines.error("", what, "is the row cut short?"));
+            let what = format!("the row has {} columns, but the rows before it have {width}", cells.len());
+            return Err(lines.error("", what, "Check that the row is complete"));
         }
         into.rows += 1;
         let size = whole(lines, cells[shape.size], "a size")?;
         let bytes = size.saturating_mul(shape.unit);
         let (src, dst) = (into.host(lines, cells[shape.src])?, into.host(lines, cells[shape.dst])?);
         let start = into.time(lines, cells[shape.start], shape.power)?;
-        into.take(lines, Found { src, dst, bytes, start, class: 0, coflow: None })?;
+        into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 fn incast() -> Incast {
     Incast {
         epochs: Epochs::Every,
-        period: Span::from_ms(10),
+        period: Some(Span::from_ms(10)),
+        load: None,
         fan_in: 5,
         size: 30_000,
         receiver: Some(HostId(2)),
@@ -36,14 +37,14 @@ fn incast_draws_receivers_and_spreads_starts() {
     let jitter = Span::from_us(100);
     let app = Incast {
         epochs: Epochs::Poisson,
-        period: Span::from_ms(1),
+        period: Some(Span::from_ms(1)),
         receiver: None,
         starts: Starts::within(jitter),
         ..incast()
     };
     let site = WorkloadContext { until: Until::Flows(9_998), ..network.site() };
     let flows = generate(&App::Incast(app), &site).unwrap();
-    // Whole epochs: 9998 flows take 2000 of them.
+    // Whole epochs: 9998 flows require 2000 epochs.
     assert_eq!(flows.len(), 10_000);
     let mut received = BTreeMap::new();
     flows.iter().for_each(|flow| *received.entry(flow.dst).or_insert(0u32) += 1);
@@ -59,7 +60,7 @@ fn incast_draws_receivers_and_spreads_starts() {
     assert!((mean / (0.5 * jitter.0 as f64) - 1.0).abs() < 0.03, "{mean}");
 }
 
-/// Starts in order, sender by sender: jitter moves the k-th of a sender by no more than itself.
+/// Returns starts in order, sender by sender: jitter changes the k-th start of a sender by at most the jitter.
 fn by_sender(flows: &[FlowSpec]) -> impl Iterator<Item = Time> {
     let mut flows = flows.to_vec();
     flows.sort_by_key(|flow| (flow.src, flow.start));
@@ -73,11 +74,32 @@ fn incast_refuses_what_cannot_be() {
     for fan_in in [0, 16] {
         assert_eq!(error(Incast { fan_in, ..incast() }), AppError::FanIn { asked: fan_in, available: 15 });
     }
-    assert_eq!(error(Incast { period: Span::ZERO, ..incast() }), AppError::Period);
+    assert_eq!(error(Incast { period: Some(Span::ZERO), ..incast() }), AppError::Period);
     assert_eq!(error(Incast { size: 0, ..incast() }), AppError::Size(0));
-    assert_eq!(error(Incast { period: Span(1), ..incast() }), AppError::TooMany);
+    assert_eq!(error(Incast { period: Some(Span(1)), ..incast() }), AppError::TooMany);
     let far = Some(HostId(99));
     assert_eq!(error(Incast { receiver: far, ..incast() }), AppError::UnknownHost(HostId(99)));
+}
+
+#[test]
+fn an_incast_comes_as_often_as_its_load_says() {
+    let network = Network::new();
+    let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.3 };
+    let app = Incast { period: None, load: Some(load), receiver: None, ..incast() };
+    let site = network.site();
+    let flows = generate(&App::Incast(app), &site).unwrap();
+    // 5 flows of 30 kB at 0.3 of 16 links: every 1.2 Mbit / (0.3 x 16 x rate).
+    let period = 1.2e6 / (0.3 * 16.0 * site.host_rate.bps() as f64);
+    let second = flows[5].start.as_secs_f64();
+    assert!((second / period - 1.0).abs() < 1e-9, "{second} is not {period}");
+    let bits: f64 = flows.iter().map(|flow| 8.0 * flow.size.unwrap() as f64).sum();
+    let Until::Time(end) = site.until else { panic!("a window") };
+    let offered = bits / (16.0 * site.host_rate.bps() as f64 * end.as_secs_f64());
+    assert!((offered / 0.3 - 1.0).abs() < 0.01, "{offered}");
+    // On the wire the same load is fewer flows.
+    let wire = Load { counts: Counts::Wire, ..load };
+    let fewer = generate(&App::Incast(Incast { load: Some(wire), ..app }), &site).unwrap();
+    assert!(fewer.len() < flows.len());
 }
 
 #[test]
@@ -104,7 +126,7 @@ fn all_derangements_are_equally_likely() {
         let image: Vec<u16> = flows.iter().map(|flow| flow.dst.0).collect();
         *counts.entry(image).or_insert(0) += 1;
     }
-    // Four things have 9 derangements; 1000 each, give or take 5 standard deviations of 30.
+    // Four elements have 9 derangements; 1000 each, plus or minus 5 standard deviations of 30.
     assert_eq!(counts.len(), 9);
     assert!(counts.values().all(|n| (850..1150).contains(n)), "{counts:?}");
 }
@@ -202,7 +224,7 @@ fn offered_load_counts_hosts_core_payload_and_wire() {
     assert_eq!((got.flows, got.endless), (2, 1));
     assert_eq!(got.sent[0], Volume { payload: 4380, wire: 3 * 1538 });
     assert_eq!(got.received[2], Volume { payload: 2920, wire: 2 * 1538 });
-    // 100 us at 1 Gbps carry 12500 B; of the core's 2 Gbps 25000 B.
+    // 100 us at 1 Gbps carry 12500 B; at the core's 2 Gbps 25000 B.
     assert_eq!(got.host_load(&[HostId(0)], Counts::Payload), Some(4380.0 / 12500.0));
     assert_eq!(got.host_load(&[HostId(0), HostId(1)], Counts::Wire), Some(3.0 * 1538.0 / 25000.0));
     assert_eq!(got.core_load(Counts::Payload), Some(2920.0 / 25000.0));
@@ -215,15 +237,16 @@ fn app_errors_name_the_key_and_the_cure() {
     let message = |error: AppError| error.in_file("a.toml", "group.all").to_string();
     assert_eq!(
         message(AppError::Load(80.0)),
-        "a.toml: key `group.all.load.value`: the load is 80; give a share above 0 and at most 20, such as 0.8 for 80 %"
+        "a.toml: group.all.load.value: the load 80 is out of range. Use a share above 0 and at most 20, \
+         such as 0.8 for 80 %."
     );
     assert_eq!(
         message(AppError::FanIn { asked: 16, available: 15 }),
-        "a.toml: key `group.all.fan_in`: fan_in is 16, but 15 hosts can send to one receiver; \
-         ask for at least 1 and at most that many"
+        "a.toml: group.all.fan_in: fan_in is 16, but 15 hosts can send to one receiver. Use a number from 1 \
+         to that number of hosts."
     );
     assert_eq!(
         message(AppError::TooMany),
-        "a.toml: key `group.all`: there would be more than 50 million flows; shorten the time or lower the load"
+        "a.toml: group.all: there would be more than 50 million flows. Use a shorter time or a lower load."
     );
 }

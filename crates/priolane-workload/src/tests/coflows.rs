@@ -1,4 +1,4 @@
-//! Coflows as they are generated: shape, hosts, bytes, load.
+//! Generated coflows: shape, hosts, bytes, load.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,14 +51,14 @@ fn every_mapper_sends_to_every_reducer_at_once_and_no_host_is_both() {
         assert!(spread <= 1 && (5_000..=15_000).contains(&sizes.iter().sum::<u64>()));
         *shapes.entry((from.len(), to.len())).or_insert(0_u32) += 1;
     }
-    // Half of each: within 4 sigma.
+    // Half of each shape: within 4 sigma.
     let [one, two] = [shapes[&(1, 2)], shapes[&(2, 2)]].map(f64::from);
     assert!(shapes.len() == 2 && (one - two).abs() < 4.0 * (one + two).sqrt(), "{shapes:?}");
 }
 
 #[test]
 fn the_load_is_what_is_offered_however_bytes_are_split_and_whatever_is_drawn_anew() {
-    // 16 hosts of 1 Gbps at .25 for 1 s: 500 MB in coflows of 10 kB, standard deviation 0.5 % of that.
+    // 16 hosts of 1 Gbps at 0.25 for 1 s: 500 MB in coflows of 10 kB, standard deviation 0.5 % of that.
     let network = Network::new();
     let narrow = |parts| Coflow { flow_bytes: FlowBytes { from: 3_000, to: 5_000 }, ..coflows(parts) };
     for app in [coflows(Parts::Even), coflows(Parts::Drawn), narrow(Parts::Even), narrow(Parts::Drawn)] {
@@ -66,8 +66,8 @@ fn the_load_is_what_is_offered_however_bytes_are_split_and_whatever_is_drawn_ane
         let bytes: u64 = flows.iter().filter_map(|flow| flow.size).sum();
         assert!((bytes as f64 / 500e6 - 1.0).abs() < 0.02, "{bytes} {app:?}");
     }
-    // One mapper and two reducers: S of 6 to 10 kB; two and two: 12 to 15 kB. A part of .5 x .4 + .5 x .3; the mean of
-    // .2 at 8 kB and .15 at 13.5 kB. A byte of rounding is 1e-4 of the range.
+    // One mapper and two reducers: S of 6 to 10 kB; two and two: 12 to 15 kB. The fraction is 0.5 x 0.4 + 0.5 x
+    // 0.3; the mean is that of 0.2 at 8 kB and 0.15 at 13.5 kB. A byte of rounding is 1e-4 of the range.
     let accepted = narrow(Parts::Even).accepted_at(&network.site());
     assert!(
         (accepted.part - 0.35).abs() < 3e-4 && (accepted.mean - 3_625.0 / 0.35).abs() < 3.0,
@@ -93,7 +93,7 @@ fn flows_are_parts_of_sizes_of_their_own_if_drawn() {
 #[test]
 fn what_no_hosts_are_there_for_is_drawn_anew_and_refused_if_it_is_nearly_all() {
     let network = Network::new();
-    // 15 mappers and two reducers are more than 16 hosts.
+    // 15 mappers and two reducers need more than 16 hosts.
     let wide = Coflow {
         mappers: Count::of(law(&[(1.0, 0.5), (15.0, 1.0)], Interpolation::Step)),
         ..coflows(Parts::Even)
@@ -102,7 +102,7 @@ fn what_no_hosts_are_there_for_is_drawn_anew_and_refused_if_it_is_nearly_all() {
     assert!(by_coflow(&flows).values().all(|members| members.len() == 2));
     let never = Coflow { mappers: fixed(15.0), ..wide };
     assert_eq!(generate(&App::Coflow(never.clone()), &network.site()), Err(AppError::NoCoflow(0.0)));
-    // From hosts that receive nothing 15 mappers are possible.
+    // If the senders receive nothing, 15 mappers are possible.
     let apart = WorkloadContext { hosts: &network.hosts[..15], to: &network.hosts[15..], ..network.site() };
     let one = Coflow { reducers: fixed(1.0), ..never };
     assert_eq!(

@@ -1,17 +1,17 @@
-//! Readers against many damaged inputs each: an answer or an error, never a panic.
+//! Feeds many damaged inputs to each reader: it returns a result or an error, and never panics.
 
 use super::*;
 use priolane_core::sizes::Interpolation;
 
-/// Damaged versions of a file.
+/// Number of damaged versions of a file.
 fn rounds() -> u64 {
     priolane_rounds::rounds(30_000, 1_000_000)
 }
 
-/// Bytes that are likelier than others to matter.
+/// Bytes that are more likely to matter than others.
 const TELLING: &[u8] = b"0123456789.,-+eE#\"\n\r\0 \xff\xefnaif";
 
-/// Changes, drops, doubles or inserts a few bytes.
+/// Changes, removes, duplicates or inserts a few bytes.
 fn damage(text: &mut Vec<u8>, random: &mut Stream) {
     for _ in 0..=random.below(4) {
         let place = random.below(text.len() as u64 + 1) as usize;
@@ -32,7 +32,7 @@ fn damage(text: &mut Vec<u8>, random: &mut Stream) {
     }
 }
 
-/// How many of the damaged versions of `text` are still accepted.
+/// Returns how many of the damaged versions of `text` are accepted.
 fn survivors(text: &str, accepts: &dyn Fn(&[u8]) -> bool) -> u64 {
     assert!(accepts(text.as_bytes()));
     let mut random = Stream::new(1, Purpose::Endpoint, 0);
@@ -51,7 +51,7 @@ fn survivors(text: &str, accepts: &dyn Fn(&[u8]) -> bool) -> u64 {
 fn damaged_size_tables_are_read_or_refused() {
     let accepted = survivors(size_csv::shipped("data_mining").unwrap(), &|text| {
         let Ok(sizes) = size_csv::parse("t", text, Interpolation::Linear) else { return false };
-        // What is accepted is a law: its mean is that of the truncation at its largest size.
+        // An accepted table is a distribution: its mean is that of the truncation at its largest size.
         let (mean, max) = (sizes.mean(), sizes.max());
         assert!(mean >= 0.0 && mean <= max && sizes.truncated_mean(max) <= mean * (1.0 + 1e-9));
         assert!((1..=1 << 47).contains(&sizes.sample(&mut Stream::new(1, Purpose::Sizes, 0))));

@@ -13,15 +13,15 @@ fn mean(value: f64) -> OpenLoop {
 
 fn on_off(per: Bursts, burst_load: f64, burst_flows: u32) -> App {
     let (open_loop, draw) = (mean(0.5), SizeDraw::Independent);
-    App::OnOff(OnOff { open_loop, draw, burst_load, burst_flows, per, reading: Reading::Bursts })
+    App::OnOff(OnOff { open_loop, draw, burst_load, burst_flows, per, reading: BurstModel::Bursts })
 }
 
-/// Starts in seconds.
+/// Returns the start times in seconds.
 fn starts(flows: &[FlowSpec]) -> Vec<f64> {
     flows.iter().map(|flow| flow.start.as_secs_f64()).collect()
 }
 
-/// Variance over mean of the numbers of starts in windows of `window` seconds: 1 for Poisson arrivals.
+/// Returns variance over mean of the numbers of starts in windows of `window` seconds: 1 for Poisson arrivals.
 fn dispersion(flows: &[FlowSpec], window: f64) -> f64 {
     let starts = starts(flows);
     let mut counts = vec![0.0; (starts[starts.len() - 1] / window) as usize];
@@ -45,8 +45,9 @@ fn the_mean_load_is_the_asked_one_whatever_the_bursts() {
             let load = offered(&flows.iter().copied().collect(), &fabric, window)
                 .host_load(site.hosts, Counts::Payload)
                 .unwrap();
-            // 3125 flows a second of each of 16 hosts: 200,000, in cycles of n flows whose lengths deviate by
-            // 1/sqrt(n): one standard error is 0.22 %, and some more as 240 pairs end within a cycle.
+            // 3125 flows per second from each of 16 hosts: 200,000, in cycles of n flows whose lengths have a
+            // relative deviation of 1/sqrt(n). One standard error is 0.22 %, and slightly more because 240 pairs
+            // end within a cycle.
             assert!((load / 0.5 - 1.0).abs() < 0.01, "{bursts:?} {burst_load} {burst_flows}: {load}");
         }
     }
@@ -54,8 +55,9 @@ fn the_mean_load_is_the_asked_one_whatever_the_bursts() {
 
 #[test]
 fn the_load_is_that_from_the_first_instant_on() {
-    // The first 2 ms of 400 groups: 16 hosts x 3125 flows/s x 2 ms x 400 = 40,000 flows are due. Started with a burst
-    // each, they were more than twice as many: a burst of 20 at 4 x 3125 flows/s is over after 1.6 ms.
+    // The first 2 ms of 400 groups: 16 hosts x 3125 flows/s x 2 ms x 400 = 40,000 flows are expected. If each
+    // source started with a burst, there would be more than twice as many: a burst of 20 at 4 x 3125 flows/s is
+    // over after 1.6 ms.
     let network = Network::new();
     let flows = |group| {
         let until = Until::Time(Time(Span::from_ms(2).0));
@@ -63,7 +65,7 @@ fn the_load_is_that_from_the_first_instant_on() {
         generate(&on_off(Bursts::PerHost, 2.0, 20), &site).unwrap().len()
     };
     let all: usize = (0..400).map(flows).sum();
-    // The number of 2 ms varies as if bursts came whole: deviation about sqrt(40,000 x 16) = 800.
+    // The number in 2 ms varies as if bursts arrived as a whole: deviation about sqrt(40,000 x 16) = 800.
     assert!(all.abs_diff(40_000) < 3_200, "{all}");
 }
 
@@ -72,11 +74,12 @@ fn arrivals_cluster_as_bursts_do_and_a_burst_load_of_the_mean_is_poisson() {
     let network = Network::new();
     let site = WorkloadContext { hosts: &network.hosts[..1], until: Until::Flows(200_000), ..network.site() };
     let of = |app: &App, window| dispersion(&generate(app, &site).unwrap(), window);
-    // 3125 flows/s on the mean, 12,500 in a burst of 50: busy for 4 ms, idle for 12 ms. Windows of 2 ms that lie in
-    // a burst have 25 flows, others none: about (625 + 25) / 4 - 6.25^2 = 123 over 6.25, less at the edges.
+    // 3125 flows/s on average, 12,500 in a burst of 50: busy for 4 ms, idle for 12 ms. Windows of 2 ms within a
+    // burst have 25 flows, others none: about (625 + 25) / 4 - 6.25^2 = 123 over 6.25, less at the edges.
     let bursts = of(&on_off(Bursts::PerHost, 2.0, 50), 0.002);
     assert!((8.0..20.0).contains(&bursts), "{bursts}");
-    // Over many cycles bursts even out: a cycle has 50 flows and a length of deviation 1/sqrt(50).
+    // Over many cycles bursts average out: a cycle has 50 flows and a length with a relative deviation of
+    // 1/sqrt(50).
     let long = of(&on_off(Bursts::PerHost, 2.0, 50), 0.4);
     assert!(long < 2.5, "{long}");
     for plain in [
@@ -91,7 +94,7 @@ fn arrivals_cluster_as_bursts_do_and_a_burst_load_of_the_mean_is_poisson() {
 
 #[test]
 fn idle_times_are_what_the_burst_before_them_asks() {
-    // One pair, bursts of 8 flows at 4 times the mean rate: the first gap of a burst holds idle = 3 x busy.
+    // One pair, bursts of 8 flows at 4 times the mean rate: the first gap of a burst includes idle = 3 x busy.
     let network = Network::new();
     let ends = [HostId(0), HostId(5)];
     let site =
@@ -99,7 +102,7 @@ fn idle_times_are_what_the_burst_before_them_asks() {
     let starts = starts(&generate(&on_off(Bursts::PerPair, 2.0, 8), &site).unwrap());
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean_gap = 1.0 / 12_500.0;
-    // The place of the first flows of bursts: there the mean gap is 1 + 3 x 8 mean gaps, elsewhere 1.
+    // The index of the first flows of bursts: there the mean gap is 1 + 3 x 8 mean gaps, elsewhere 1.
     let at =
         |place: usize| gaps.iter().skip(place).step_by(8).sum::<f64>() / (gaps.len() / 8) as f64 / mean_gap;
     let mut means: Vec<f64> = (0..8).map(at).collect();
@@ -115,7 +118,7 @@ fn as_the_simulator_counts_there_is_one_burst_and_then_poisson_arrivals() {
     let site =
         WorkloadContext { hosts: &ends[..1], to: &ends[1..], until: Until::Flows(50_000), ..network.site() };
     let (open_loop, draw, burst_flows) = (mean(0.5), SizeDraw::Independent, 10_000);
-    let reading = Reading::CompatYaps;
+    let reading = BurstModel::CompatYaps;
     let app =
         App::OnOff(OnOff { open_loop, draw, burst_load: 2.0, burst_flows, per: Bursts::PerPair, reading });
     let flows = generate(&app, &site).unwrap();
@@ -125,7 +128,8 @@ fn as_the_simulator_counts_there_is_one_burst_and_then_poisson_arrivals() {
     let mean_of = |values: &mut dyn Iterator<Item = f64>, count: usize| values.sum::<f64>() / count as f64;
     let first = |gaps: &[f64]| mean_of(&mut gaps.iter().copied(), gaps.len());
     let second = |gaps: &[f64]| mean_of(&mut gaps.iter().map(|gap| gap * gap), gaps.len());
-    // Four times as fast in the burst; afterwards exponential: the second moment is twice the square of the mean.
+    // Four times as fast within the burst; exponential afterwards: the second moment is twice the square of the
+    // mean.
     let ratio = first(rest) / first(burst);
     assert!((ratio / 4.0 - 1.0).abs() < 0.05, "{ratio}");
     let shape = second(rest) / (first(rest) * first(rest));
@@ -140,7 +144,7 @@ fn pairs_burst_on_their_own_and_each_gets_its_part() {
     let mut counts = std::collections::BTreeMap::new();
     flows.iter().for_each(|flow| *counts.entry((flow.src, flow.dst)).or_insert(0u32) += 1);
     assert_eq!(counts.len(), 16 * 15);
-    // 2000 each; cycles of 4 with deviation 1/2: sqrt(2000) = 45.
+    // 2000 each; cycles of 4 with a relative deviation of 1/2: sqrt(2000) = 45.
     assert!(counts.values().all(|c| c.abs_diff(2000) < 5 * 45), "{counts:?}");
 }
 
@@ -157,7 +161,7 @@ fn other_hosts_do_not_move_a_sources_bursts_and_seed_and_group_do() {
         assert!(of(&few).len() > 100);
         assert_eq!(of(&few), of(&many), "{host:?}");
     }
-    // A pair's bursts do not hang on the other sources either, as long as its host has as many to send to.
+    // A pair's bursts do not depend on the other sources either, if its host has the same number of destinations.
     let pairs = on_off(Bursts::PerPair, 2.0, 4);
     let some = generate(&pairs, &WorkloadContext { hosts: &large.hosts[..3], ..large.site() }).unwrap();
     let all = generate(&pairs, &large.site()).unwrap();

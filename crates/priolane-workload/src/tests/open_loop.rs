@@ -22,7 +22,7 @@ fn measured(flows: &[FlowSpec], site: &WorkloadContext) -> Offered {
     offered(&flows.iter().copied().collect(), &Fabric { rack, host_rate, core_rate_bps, frame }, window)
 }
 
-/// What a flow is besides its destination, which hangs on the hosts there are.
+/// The properties of a flow other than its destination, which depends on the existing hosts.
 fn life(flow: &FlowSpec) -> (Time, Option<u64>, u16) {
     (flow.start, flow.size, flow.entropy)
 }
@@ -86,7 +86,7 @@ fn means_of_shipped_tables_are_the_published_ones() {
 
 #[test]
 fn samples_have_the_mean_of_their_law() {
-    // Stratified: the tail of data mining carries 98 % of the bytes in 5 % of the flows.
+    // Stratified: the tail of data mining has 98 % of the bytes in 5 % of the flows.
     let strata = 100_000;
     for name in size_csv::names() {
         let sizes = law(name);
@@ -182,7 +182,7 @@ fn paths_are_spread_evenly() {
     for shift in [0, 6, 12] {
         let mut counts = [0u32; 16];
         flows.iter().for_each(|flow| counts[usize::from(flow.entropy >> shift) & 15] += 1);
-        // 4000 each, give or take 5 standard deviations of 61.
+        // 4000 each, plus or minus 5 standard deviations of 61.
         assert!(counts.iter().all(|count| (3690..4310).contains(count)), "{counts:?}");
     }
 }
@@ -194,7 +194,7 @@ fn golden_flows() {
     let flows = generate(&poisson("web_search", host_load(0.5), DestinationScope::AnyHost), &site).unwrap();
     let got: Vec<_> =
         flows.iter().map(|f| (f.start.0, f.src.0, f.dst.0, f.size.unwrap(), f.entropy)).collect();
-    // From the formulas alone, by an independent script: ChaCha8, inversion, destinations, entropy.
+    // Computed from the formulas alone by an independent script: ChaCha8, inversion, destinations, entropy.
     let want = [
         (4_603_147_595, 2, 1, 177_907, 7046),
         (5_905_412_977, 10, 1, 29_286_779, 17_730),

@@ -1,4 +1,4 @@
-//! Rings of workers as lists of flows that wait.
+//! Rings of workers as lists of dependent flows.
 
 use std::collections::BTreeMap;
 
@@ -26,23 +26,23 @@ fn each_part_of_an_iteration_is_sent_on_by_each_worker_but_one_twice() {
     let by_id: BTreeMap<FlowId, FlowSpec> = flows.iter().map(|flow| (flow.id, flow)).collect();
     for wait in &waits {
         let (flow, before) = (by_id[&wait.flow], by_id[&wait.after[0]]);
-        // All that a worker waits for is what it was sent itself: no news between hosts.
+        // A worker depends only on flows that it received itself, so no notification between hosts is needed.
         assert_eq!((wait.after.len(), before.dst), (1, flow.src));
         let same = before.coflow == flow.coflow;
         assert_eq!(wait.delay, if same { Span::ZERO } else { Span::from_us(500) });
         assert_eq!(wait.until.is_some(), !same);
-        // It sends on the part that it got; an iteration begins with its own.
+        // It forwards the part that it received; an iteration begins with its own part.
         assert!(!same || before.size == flow.size, "{before:?} {flow:?}");
     }
     for iteration in [0, 1].map(CoflowId::new) {
         let own: Vec<FlowSpec> = flows.iter().filter(|flow| flow.coflow == iteration).collect();
-        // Each of three parts goes four hops.
+        // Each of the three parts takes four hops.
         assert_eq!(own.iter().filter_map(|flow| flow.size).sum::<u64>(), 4 * 100);
         for (from, to) in [(5, 2), (2, 9), (9, 5)] {
             assert_eq!(own.iter().filter(|flow| (flow.src.0, flow.dst.0) == (from, to)).count(), 4);
         }
     }
-    // The second iteration at the earliest 4 x (2 us + 264 ns) and 500 us after the first.
+    // The second iteration starts at the earliest 4 x (2 us + 264 ns) and 500 us after the first.
     let second =
         flows.iter().filter(|flow| flow.coflow == CoflowId::new(1)).map(|flow| flow.start).min().unwrap();
     assert!(second >= Time(518_000_000) && second <= Time(519_100_000), "{second:?}");
@@ -61,6 +61,6 @@ fn a_ring_has_two_workers_and_a_byte_for_each() {
     let endless = Ring { iterations: None, ..ring(2) };
     let until = Until::Time(Time(Span::from_ms(10).0));
     let site = WorkloadContext { hosts: &network.hosts[..2], until, ..network.site() };
-    // An iteration takes 504 us at least: 20 begin in 10 ms, the first at 10 us.
+    // An iteration takes at least 504 us: 20 begin in 10 ms, the first at 10 us.
     assert_eq!(traffic(&App::Ring(endless), &site).unwrap().flows.len(), 20 * 4);
 }

@@ -1,4 +1,4 @@
-//! Sizes by strata: the law of each flow, and the load of all.
+//! Stratified sizes: the distribution of each flow, and the load of all flows.
 
 use priolane_core::sizes::{Interpolation, Point, SizeDistribution, whole_bytes};
 
@@ -10,12 +10,12 @@ fn law(rows: &[(f64, f64)]) -> SizeDistribution {
     SizeDistribution::new(points, Interpolation::Linear).unwrap()
 }
 
-/// Small, medium and large sizes between which the law has a gap.
+/// Small, medium and large sizes with gaps in between.
 fn three_parts() -> SizeDistribution {
     law(&[(100.0, 0.0), (1_000.0, 0.5), (50_000.0, 0.5), (100_000.0, 0.9), (10_000_000.0, 1.0)])
 }
 
-/// One flow in 10,000 has 100 MB, and these are 92 % of the bytes.
+/// One flow in 10,000 has 100 MB; these flows have 92 % of the bytes.
 fn heavy_tail() -> SizeDistribution {
     law(&[(800.0, 0.9999), (100_000_000.0, 0.9999), (100_000_000.0, 1.0)])
 }
@@ -44,7 +44,7 @@ fn each_part_of_the_law_gives_one_size() {
         let [from, to] = [k, k + 1].map(|k| whole_bytes(law.quantile(k as f64 / 1_000.0)));
         assert!((from..=to).contains(&size), "{k}: {size} is not in {from} to {to}");
     }
-    // But not in this order, nor in the same at each seed.
+    // But not in this order, and in another order for each seed.
     assert_ne!(drawn, sorted);
     let other = generate(&app, &WorkloadContext { until, seed: 2, ..network.site() }).unwrap();
     assert_ne!(sizes(&other), drawn);
@@ -66,8 +66,8 @@ fn the_size_of_each_flow_has_the_law_of_sizes() {
     for flow in 0..7 {
         let mut own: Vec<f64> = lists.iter().map(|list| list[flow] as f64).collect();
         own.sort_unstable_by(f64::total_cmp);
-        // Kolmogorov's statistic of 4,000 values of the law is beyond 1.95 / sqrt(4000) = 0.031 once in 1,000 times. A
-        // fixed stratum would give 1/7 of the law, and 0.86.
+        // Kolmogorov's statistic of 4,000 values of the distribution exceeds 1.95 / sqrt(4000) = 0.031 once in
+        // 1,000 times. A fixed stratum would give 1/7 of the distribution, and 0.86.
         let largest = own.iter().enumerate().map(|(k, &x)| {
             let below = k as f64 / seeds as f64;
             (law.cdf(x) - below).abs().max((law.cdf(x) - below - 1.0 / seeds as f64).abs())
@@ -75,8 +75,8 @@ fn the_size_of_each_flow_has_the_law_of_sizes() {
         let largest = largest.fold(0.0, f64::max);
         assert!(largest < 0.031, "flow {flow}: {largest}");
     }
-    // The mean over all lists: strata leave the total of seven a standard deviation of 23 % of its mean at most (the
-    // last stratum is 1/7 of the law), which is 0.4 % over 4,000 seeds.
+    // The mean over all lists: with strata, the total of seven sizes has a standard deviation of at most 23 % of
+    // its mean (the last stratum is 1/7 of the distribution), which is 0.4 % over 4,000 seeds.
     let total: u64 = lists.iter().flatten().sum();
     let ratio = total as f64 / (7.0 * seeds as f64 * law.mean());
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
@@ -87,7 +87,7 @@ fn the_load_of_a_short_run_comes_out() {
     let network = Network::new();
     let offered_by = |draw, seed| {
         let app = App::Poisson(app(heavy_tail(), draw));
-        // 100,000 flows of 10.8 kB at half of 16 Gbps are due in about 1.08 s.
+        // 100,000 flows of 10.8 kB at half of 16 Gbps start in about 1.08 s.
         let list = super::super::generate(
             &app,
             &WorkloadContext { until: Until::Flows(100_000), seed, ..network.site() },
@@ -103,7 +103,7 @@ fn the_load_of_a_short_run_comes_out() {
         let loads = (1..=5).map(|seed| (offered_by(draw, seed) - 1.0).abs());
         loads.fold(0.0, f64::max)
     };
-    // Ten flows of 100 MB are due: Poisson's law of ten has a standard deviation of a third.
+    // Ten flows of 100 MB are expected: a Poisson variable with mean ten has a standard deviation of a third.
     assert!(worst(SizeDraw::Independent) > 0.2, "{}", worst(SizeDraw::Independent));
     assert!(worst(SizeDraw::Strata) < 0.01, "{}", worst(SizeDraw::Strata));
 }

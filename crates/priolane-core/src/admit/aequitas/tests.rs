@@ -2,7 +2,7 @@ use super::*;
 use crate::admit::Policy;
 use crate::admit::tests::{done, flow, live_once, rng};
 
-/// Three classes; 15 us and 25 us per MTU of 1000 B, one increase in 100 us.
+/// Three classes; 15 us and 25 us per MTU of 1000 B, one increase per 100 us.
 fn config(update: Update) -> Config {
     Config {
         levels: 3,
@@ -22,7 +22,7 @@ pub(in crate::admit) fn policy() -> Policy {
     Policy::Aequitas(config(Update::Prose))
 }
 
-/// A flow of `mtus` MTUs to host 1 asks for class 0 and takes `us`; the completion is at `at_us`.
+/// A flow of `mtus` MTUs to host 1 requests class 0 and takes `us`; it completes at `at_us`.
 fn completes(policy: &mut Aequitas, mtus: u64, us: u64, at_us: u64) -> f64 {
     let spec = flow(0, (1, 0), mtus * 1000, None);
     let key = (spec.dst, 0);
@@ -38,7 +38,7 @@ fn near(a: f64, b: f64) {
 #[test]
 fn a_miss_takes_beta_for_each_mtu_down_to_the_floor() {
     let mut policy = Aequitas::new(config(Update::Prose), 1000);
-    // 4 MTUs may take less than 60 us.
+    // The target of 4 MTUs is 60 us.
     near(completes(&mut policy, 4, 59, 1), 1.0);
     near(completes(&mut policy, 4, 60, 2), 1.0 - 0.04);
     near(completes(&mut policy, 1, 900, 3), 0.96 - 0.01);
@@ -61,17 +61,20 @@ fn targets_per_rpc_do_not_grow_with_size() {
 
 #[test]
 fn the_three_updates_differ_in_what_begins_a_window() {
-    // Windows are 100 us. Misses (-0.01) at 150 and 290, hits at 200, 260, 301, 402 us.
+    // Windows are 100 us. Misses (-0.01) at 150 and 290 us, hits at 200, 260, 301, 402 us.
     let run = |update| {
         let mut policy = Aequitas::new(config(update), 1000);
         let script = [(20, 150), (1, 200), (1, 260), (20, 290), (1, 301), (1, 402)];
         script.map(|(us, at)| (completes(&mut policy, 1, us, at) * 100.0).round())
     };
-    // Prose: the hit at 200 raises (200 > 100 since 0), 301 raises (101 since 200), 402 is at 1 already but counts.
+    // Prose: the hit at 200 increases p (200 > 100 since 0), 301 increases it (101 since 200), 402 is at 1 already but
+    // counts.
     assert_eq!(run(Update::Prose), [99.0, 100.0, 100.0, 99.0, 100.0, 100.0]);
-    // Simulator: the miss at 150 restarts the window: 200 is too soon, 260 raises; that at 290 likewise: 402 raises.
+    // Simulator: the miss at 150 restarts the window, so 200 is too early and 260 increases p; after the miss at 290,
+    // 402 does.
     assert_eq!(run(Update::Simulator), [99.0, 99.0, 100.0, 99.0, 99.0, 100.0]);
-    // Literal: the hit at 200 raises; 260 restarts it: 301 is too soon and restarts it: 402, 101 later, raises.
+    // Literal: the hit at 200 increases p. The hits at 260 and 301 restart the window and are too early; 402, 101
+    // later, increases p.
     assert_eq!(run(Update::Literal), [99.0, 100.0, 100.0, 99.0, 99.0, 100.0]);
 }
 
@@ -80,7 +83,7 @@ fn without_misses_the_probability_is_back_within_its_windows() {
     let mut policy = Aequitas::new(config(Update::Prose), 1000);
     completes(&mut policy, 200, 1_000_000, 1);
     near(policy.admit_probability(HostId(1), 0), 0.1);
-    // ceil(0.9 / 0.01) = 90 windows, a completion just after each.
+    // ceil(0.9 / 0.01) = 90 windows, with a completion just after each.
     let after = |n: u64| 1 + 101 * n;
     for n in 1..90 {
         assert!(completes(&mut policy, 1, 1, after(n)) < 1.0 - 0.005, "window {n}");

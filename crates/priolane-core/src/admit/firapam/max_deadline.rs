@@ -1,23 +1,24 @@
-//! The longest deadline among the last completions of a class, in constant time each.
+//! The longest deadline among the last completions of a class, in amortized constant time.
 
 use std::collections::VecDeque;
 
-use super::utility::{Rival, gbit, seconds};
+use super::utility::{ReferenceFlow, gbit, seconds};
 use crate::units::Span;
 
-/// Completions of a class that are remembered (docs/assumptions.md#firapam-no-deadline).
+/// Size of the window, in completions of a class (docs/assumptions.md#firapam-no-deadline).
 const REMEMBERED: u64 = 1000;
 
-/// A flow that had a deadline.
+/// A completed flow with a deadline.
 #[derive(Clone, Copy, Debug)]
 struct DeadlineSample {
-    /// Which completion of the class it was.
+    /// The number of the completion in its class.
     nth: u64,
     allowed: Span,
     bytes: u64,
 }
 
-/// The longest deadline of one class: those that a later, at least as long one has not made pointless, longest first.
+/// Sliding-window maximum of a class's deadlines: a monotonic queue, longest first, of samples without a later one of
+/// at least the same length.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxDeadlineWindow {
     completions: u64,
@@ -25,7 +26,7 @@ pub(super) struct MaxDeadlineWindow {
 }
 
 impl MaxDeadlineWindow {
-    /// A flow of the class completed; its size and time from start to deadline, if it had one.
+    /// Records the completion of a flow; `deadline` is its size and time from start to deadline, if it had one.
     pub(super) fn completed(&mut self, deadline: Option<(u64, Span)>) {
         self.completions += 1;
         if let Some((bytes, allowed)) = deadline {
@@ -39,10 +40,10 @@ impl MaxDeadlineWindow {
         }
     }
 
-    /// B_max / d_max.
-    pub(super) fn get(&self) -> Option<Rival> {
+    /// Returns B_max / d_max.
+    pub(super) fn get(&self) -> Option<ReferenceFlow> {
         let had = self.candidates.front()?;
-        Some(Rival { gbps: gbit(had.bytes) / seconds(had.allowed) })
+        Some(ReferenceFlow { gbps: gbit(had.bytes) / seconds(had.allowed) })
     }
 }
 
@@ -59,10 +60,10 @@ mod tests {
         max_deadlines.completed(Some((1_000_000, Span::from_ms(4))));
         for _ in 2..1000 {
             max_deadlines.completed(None);
-            assert_eq!(max_deadlines.get(), Some(Rival { gbps: 1.0 }));
+            assert_eq!(max_deadlines.get(), Some(ReferenceFlow { gbps: 1.0 }));
         }
         max_deadlines.completed(None);
-        assert_eq!(max_deadlines.get(), Some(Rival { gbps: 2.0 }));
+        assert_eq!(max_deadlines.get(), Some(ReferenceFlow { gbps: 2.0 }));
         max_deadlines.completed(None);
         assert_eq!(max_deadlines.get(), None);
     }
@@ -72,6 +73,6 @@ mod tests {
         let mut max_deadlines = MaxDeadlineWindow::default();
         max_deadlines.completed(Some((1_000_000, Span::from_ms(8))));
         max_deadlines.completed(Some((3_000_000, Span::from_ms(8))));
-        assert_eq!(max_deadlines.get(), Some(Rival { gbps: 3.0 }));
+        assert_eq!(max_deadlines.get(), Some(ReferenceFlow { gbps: 3.0 }));
     }
 }

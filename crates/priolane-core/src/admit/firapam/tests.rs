@@ -3,7 +3,7 @@ use super::*;
 use crate::admit::Policy;
 use crate::admit::tests::{done, flow, live_once, rng};
 
-/// Steps of `a` times the gradient, bounded where that is analytic.
+/// Steps of `a` times the gradient, bounded in the analytic mode.
 fn config(mode: Mode) -> Config {
     Config {
         levels: 3,
@@ -21,7 +21,7 @@ pub(in crate::admit) fn analytic() -> Policy {
     Policy::Firapam(config(Mode::Analytic))
 }
 
-/// A flow of 1 Gbit that had `allowed` and took `took`: D is 1 Gbit/s where it had a second.
+/// Observation of a flow of 1 Gbit with `allowed` time that took `took`: D is 1 Gbit/s if it had a second.
 fn seen(allowed: Option<Span>, took: Span, loss: f64) -> Observation {
     Observation::new(125_000_000, (allowed, allowed.is_some()), took, loss).unwrap()
 }
@@ -32,7 +32,7 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-9 * a.abs().max(1.0), "{a} {b}");
 }
 
-/// One flow of class 1 to host 1 that gets its class, and what its end leaves of p at that class.
+/// Runs a flow of class 1 to host 1 at its requested class, and returns p of that class after its end.
 fn ends(policy: &mut Firapam, bytes: u64, allowed: Span, took: Span, again: u64) -> f64 {
     let spec = flow(0, (1, 1), bytes, Some(allowed));
     policy.active.insert(spec.id, ActiveFlow::new(&spec, 1, 0.0));
@@ -48,7 +48,7 @@ fn the_utility_is_eq_16() {
     near(terms.slack, -225.0);
     near(terms.loss, -0.22);
     near(terms.sum(), -224.22);
-    // In half a second D = 2; 2^0.9 = 1.866065983; slack -0.25: + 900 * 2 * 0.25 = 450.
+    // With half a second allowed, D = 2; 2^0.9 = 1.866065983; slack -0.25: + 900 * 2 * 0.25 = 450.
     let late = Constants::default().utility(&seen(Some(Span::from_ms(500)), Span::from_ms(750), 0.0), None);
     near(late.unwrap().sum(), 451.866_065_983_073_6);
 }
@@ -64,7 +64,7 @@ fn the_gradient_is_eq_21() {
 fn without_deadline_it_is_eq_19_against_the_longest_deadline_of_the_class() {
     // B = 1, B / d = 2, B_max / d_max = 0.5: u = 1 - 900 * 1 * 1.5 - 11 * 1 * 0.1 = -1350.1; g = 0.9 - 1350 - 1.1.
     let plain = seen(None, Span::from_ms(500), 0.1);
-    let rival = Some(Rival { gbps: 0.5 });
+    let rival = Some(ReferenceFlow { gbps: 0.5 });
     near(Constants::default().utility(&plain, rival).unwrap().sum(), -1350.1);
     near(Constants::default().gradient(&plain, rival).unwrap().sum(), -1350.2);
     assert_eq!(Constants::default().utility(&plain, None), None, "no rival, no signal");
@@ -76,9 +76,10 @@ fn an_analytic_update_moves_by_a_g_at_most_a_step() {
     let (soon, later) = (SECOND + Span::from_us(500), SECOND + Span::from_ms(250));
     // lambda = 1, slack 0.5 ms, no loss: g = 0.9 - 0.45 = 0.45; p = 1 + 0.05 * 0.45.
     near(ends(&mut policy, 125_000_000, soon, SECOND, 0), 1.0225);
-    // Slack 250 ms: a g = 0.05 * (0.9 - 225) = -11.2, cut to -0.1.
+    // Slack 250 ms: a g = 0.05 * (0.9 - 225) = -11.2, clamped to -0.1.
     near(ends(&mut policy, 125_000_000, later, SECOND, 0), 0.9225);
-    // Half of what was sent was sent again: l = 0.5, g = 0.9 - 0.45 - 5.5 = -5.05, a g = -0.2525, cut to -0.1.
+    // Half of the sent bytes are retransmissions: l = 0.5, g = 0.9 - 0.45 - 5.5 = -5.05, a g = -0.2525, clamped to
+    // -0.1.
     near(ends(&mut policy, 125_000_000, soon, SECOND, 125_000_000), 0.8225);
 }
 
@@ -89,7 +90,7 @@ fn a_literal_update_is_the_difference_quotient_of_successive_ends() {
     near(ends(&mut policy, 125_000_000, SECOND, SECOND, 0), 1.0);
     // Then x = 1 / 0.8 = 1.25, u = 1 - 900 * 0.2 = -179: g = -180 / 0.25 = -720, p = 1 - 0.072.
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.928);
-    // The same again: 0 / 0 is no quotient.
+    // The same sample again: 0 / 0 is no quotient.
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.928);
     // x = 1 / 2 = 0.5, u = 1 + 900 = 901: g = 1080 / -0.75 = -1440, p = 0.928 - 0.144.
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(2000), 0), 0.784);
@@ -118,7 +119,7 @@ fn the_papers_step_size_jumps_between_the_bounds() {
     let mut policy = Firapam::new(config(Mode::Literal));
     ends(&mut policy, 125_000_000, SECOND, SECOND, 0);
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.1);
-    // x = 1.25 to 1.111, u = -179 to 1 - 900 * 0.1 = -89: g = 90 / -0.139 < 0 still; then a quotient above 0.
+    // x = 1.25 to 1.111, u = -179 to 1 - 900 * 0.1 = -89: g = 90 / -0.139 < 0 still; then a positive quotient.
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(900), 0), 0.1);
     // x = 0.6 * 1.0 = 2.0 with D = 2: u = 1.866 - 900 * 2 * 0 = 1.866 at x = 2: g = 90.9 / 0.889 > 0.
     near(ends(&mut policy, 125_000_000, Span::from_ms(500), Span::from_ms(500), 0), 1.9);
@@ -127,7 +128,7 @@ fn the_papers_step_size_jumps_between_the_bounds() {
 #[test]
 fn issue_is_algorithm_1() {
     let table = [
-        // p, draw, class asked: class given, of 0 to 2
+        // p, draw, requested class: class given, of 0 to 2
         ((1.0, 0.999_999), 1, 1),
         ((0.4, 0.4), 1, 1),
         ((0.4, 0.41), 1, 2),
@@ -201,8 +202,9 @@ fn the_gradient_takes_the_actual_rate_and_the_utility_the_demand_rate() {
 
 #[test]
 fn theorem_1_every_deadline_has_one_equilibrium_and_it_is_in_time() {
-    // Eq. 22: g(d) = t (B / d)^(t-1) - b (d_o - d) grows with d from - b d_o to t (B / d_o)^(t-1), so that it has one root,
-    // below d_o. With D = B / d_o for lambda it has none above 0 where b d_o < t D^(t-1), such as for 0.5 ms at 1 Gbit/s.
+    // Eq. 22: g(d) = t (B / d)^(t-1) - b (d_o - d) grows with d from - b d_o to t (B / d_o)^(t-1), so that it has one
+    // root, below d_o. With D = B / d_o for lambda it has no root above 0 if b d_o < t D^(t-1), such as for 0.5 ms at
+    // 1 Gbit/s.
     let constants = Constants::default();
     let deadlines = [0.05e-3, 0.5e-3, 2e-3, 50e-3];
     for (gbps, allowed) in [0.1, 1.0, 40.0].into_iter().flat_map(|gbps| deadlines.map(|d| (gbps, d))) {
@@ -322,7 +324,7 @@ fn flows_under_way_move_when_the_probability_crosses_their_draw() {
     let mut policy = Firapam::new(policy);
     let spec = flow(0, (1, 1), 125_000_000, Some(SECOND));
     policy.active.insert(spec.id, ActiveFlow::new(&spec, 1, 0.85));
-    // Half is left at 0.25 s, at 4 Gbit/s: it takes 0.125 s and has 0.75 s. p falls by 0.1 an interval.
+    // At 0.25 s half is left, at 4 Gbit/s: it takes 0.125 s and has 0.75 s. p falls by 0.1 per interval.
     let early = FlowReport {
         remaining: 62_500_000,
         rate_bps: 4_000_000_000,
@@ -331,16 +333,16 @@ fn flows_under_way_move_when_the_probability_crosses_their_draw() {
     let at = Time::ZERO + Span::from_ms(250);
     assert_eq!(policy.report(&early, at), None, "p = 0.9, the draw is 0.85");
     assert_eq!(policy.report(&early, at), Some(2), "p = 0.8");
-    // From now on it teaches class 2; class 1 rises by others, to 0.9: it goes back.
+    // From now on it updates class 2. Other flows increase p of class 1 to 0.9, and it returns to class 1.
     ends_beside(&mut policy);
     assert_eq!(policy.report(&early, at), Some(1));
-    // After its deadline there is nothing to learn.
+    // After its deadline there is no sample.
     let skipped = policy.account().skipped;
     assert_eq!(policy.report(&early, Time::ZERO + Span::from_ms(1001)), None);
     assert_eq!(policy.account().skipped, skipped + 1);
 }
 
-/// Another flow of class 1 ends late: p rises by a step of 0.1.
+/// Another flow of class 1 ends late and increases p by a step of 0.1.
 fn ends_beside(policy: &mut Firapam) {
     let spec = flow(9, (1, 1), 125_000_000, Some(SECOND));
     policy.active.insert(spec.id, ActiveFlow::new(&spec, 1, 0.0));
@@ -365,6 +367,6 @@ fn terms_are_logged_in_canonical_units() {
     ends(&mut policy, 125_000_000, SECOND + Span::from_ms(250), SECOND, 0);
     let terms = policy.account().terms;
     let medians: Vec<_> = terms.iter().map(|(name, all)| (*name, all.quantile(0.5).unwrap())).collect();
-    // 0.9 lies in [0.875, 1), 225 in [224, 256).
+    // 0.9 is in the bin [0.875, 1), 225 in [224, 256).
     assert_eq!(medians, [("rate", 0.875), ("slack", 224.0), ("loss", 0.0)]);
 }

@@ -11,7 +11,7 @@ pub(in crate::admit) fn policy() -> Policy {
     Policy::Pase(config(Remap::AtIssue))
 }
 
-/// A flow that asks for class 1 and needs `gbps` to end in 1 ms: 125 kB for each.
+/// A flow that requests class 1 and needs `gbps` to end in 1 ms: 125 kB per Gbit/s.
 fn needs(id: u32, gbps: u64) -> FlowSpec {
     flow(id, (1, 1), gbps * 125_000, Some(Span::from_ms(1)))
 }
@@ -20,15 +20,16 @@ fn needs(id: u32, gbps: u64) -> FlowSpec {
 fn flows_go_to_the_top_while_those_ahead_of_them_leave_room() {
     let mut pase = Pase::new(config(Remap::AtIssue), Rate::from_gbps(10));
     let mut open = |spec: FlowSpec| pase.open(&spec, Time::ZERO, &mut rng(1));
-    // Of equal deadlines fewer bytes are more urgent: 4 + 6 Gbit/s are ahead of the third, 4 + 6 + 7 of the fourth.
+    // At equal deadlines, fewer bytes are more urgent: 4 + 6 Gbit/s are ahead of the third flow, 4 + 6 + 7 of the
+    // fourth.
     assert_eq!(open(needs(0, 4)), 0);
     assert_eq!(open(needs(1, 6)), 0);
     assert_eq!(open(needs(2, 7)), 0);
     assert_eq!(open(needs(3, 8)), 2);
-    // More urgent by the class it asks for: nothing is ahead of it.
+    // More urgent by its requested class: no flow is ahead of it.
     assert_eq!(open(FlowSpec { class: 0, ..needs(4, 9) }), 0);
     pase.completed(&done(1, 750_000, Span::from_us(1), 0), Time(1));
-    // 9 are ahead by class, 4, 7 and 8 of this one by size: 28.
+    // 9 are ahead by class; 4, 7 and 8 by size: 28.
     assert_eq!(pase.open(&needs(5, 9), Time::ZERO, &mut rng(1)), 2);
     pase.aborted(FlowId(4));
     pase.aborted(FlowId(3));
@@ -55,7 +56,7 @@ fn flows_under_way_are_mapped_again_only_where_asked() {
         for id in 0..3 {
             pase.open(&needs(id, 6), Time::ZERO, &mut rng(1));
         }
-        // 12 Gbit/s are ahead of the third; 6 once the first is done.
+        // 12 Gbit/s are ahead of the third flow, 6 once the first has completed.
         let report = FlowReport { remaining: 700_000, ..done(2, 50_000, Span::from_us(90), 0) };
         pase.completed(&done(0, 750_000, Span::from_us(80), 0), Time(80));
         assert_eq!(pase.report(&report, Time(90)), moved);

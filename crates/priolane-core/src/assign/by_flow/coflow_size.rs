@@ -1,4 +1,4 @@
-//! By the size of whole coflows, and their order by it.
+//! Classes by the size of whole coflows, and the rank of coflows by size.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::part::Part;
 #[keys(group = "coflow_size")]
 #[part(
     name = "coflow_size",
-    summary = "flows of smaller coflows first, cut at stated sizes of whole coflows",
+    summary = "flows of smaller coflows first, with given thresholds of coflow size",
     source = "Varys (SIGCOMM 2014) §5"
 )]
 pub struct CoflowSize {
-    /// Bytes up to which coflows are in each class but the last.
+    /// Upper bound of the coflow size of each class except the last.
     #[key(required = "thresholds = [\"1MB\", \"10MB\"]", form = Ascending<15>, source = "docs/coflows.md")]
     pub thresholds: Vec<u64>,
 }
@@ -29,7 +29,7 @@ impl Rule for CoflowSize {
         self.thresholds.len() as u8 + 1
     }
 
-    /// A flow by itself is a coflow of its own.
+    /// A flow without a coflow is a coflow by itself.
     fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
         Some(exceeded(&self.thresholds, flow.size?) as Class)
     }
@@ -44,7 +44,7 @@ impl Rule for CoflowSize {
     }
 }
 
-/// Tells each flow the place of its coflow among all by bytes, equal ones the same; those without end come last.
+/// Sets each flow's coflow rank by bytes. Equal sizes share a rank; endless coflows come last.
 pub fn tell_coflow_places(flows: &mut FlowList) {
     let sizes = CoflowSizes::of(flows);
     let size = |flow: &FlowSpec| sizes.size(flow).unwrap_or(u64::MAX);
@@ -54,7 +54,7 @@ pub fn tell_coflow_places(flows: &mut FlowList) {
     flows.edit_all(|flow| flow.coflow_place = order.partition_point(|&other| other < size(flow)) as u32);
 }
 
-/// Bytes of coflows, by group and number; `None` where a flow has no end.
+/// Bytes of coflows, by group and number; `None` if a flow is endless.
 struct CoflowSizes(BTreeMap<(u16, CoflowId), Option<u64>>);
 
 impl CoflowSizes {
@@ -68,7 +68,7 @@ impl CoflowSizes {
         Self(sizes)
     }
 
-    /// The bytes of the flow's coflow, or its own.
+    /// Returns the bytes of the flow's coflow, or of the flow if it has none.
     fn size(&self, flow: &FlowSpec) -> Option<u64> {
         flow.coflow.map_or(flow.size, |coflow| self.0.get(&(flow.group, coflow)).copied().flatten())
     }

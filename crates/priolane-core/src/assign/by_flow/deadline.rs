@@ -1,4 +1,4 @@
-//! By the time from start to deadline, cut at stated times.
+//! Classes by the time from start to deadline, with stated thresholds.
 
 use super::rule::{Rule, allowance};
 use super::thresholds::Ascending;
@@ -13,11 +13,11 @@ use crate::units::Span;
 #[keys(group = "deadline")]
 #[part(
     name = "deadline",
-    summary = "shorter times to the deadline first, cut at stated times",
+    summary = "shorter time to the deadline first, with given thresholds",
     source = "DeTail (SIGCOMM 2012), Firapam Table I"
 )]
 pub struct Deadline {
-    /// Times up to which flows are in each class but the last.
+    /// Upper bound of the time to the deadline of each class except the last.
     #[key(required = "thresholds = [\"2ms\", \"8ms\"]", form = Ascending<15>, source = "Firapam Table I")]
     pub thresholds: Vec<Span>,
 }

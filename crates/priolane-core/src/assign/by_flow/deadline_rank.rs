@@ -1,4 +1,4 @@
-//! By the rank of flows' time to the deadline among all flows (PASE, SIGCOMM 2014).
+//! Classes by the rank of a flow's time to the deadline among all flows (PASE, SIGCOMM 2014).
 
 use super::rule::{Rule, allowance};
 use super::thresholds::{Shares, above};
@@ -13,7 +13,7 @@ use crate::part::Part;
 #[keys(group = "deadline_rank")]
 #[part(
     name = "deadline_rank",
-    summary = "shorter times to the deadline first, cut by rank among all flows",
+    summary = "shorter time to the deadline first, split by rank among all flows",
     source = "PASE (SIGCOMM 2014)"
 )]
 pub struct DeadlineRank {
@@ -27,7 +27,7 @@ impl Rule for DeadlineRank {
         self.fractions.len() as u8
     }
 
-    /// No flow by itself has a rank.
+    /// A single flow has no rank.
     fn class(&self, _: &FlowSpec, _: f64) -> Option<Class> {
         None
     }

@@ -1,4 +1,4 @@
-//! Flows with a deadline before all others, these by size (Karuna, SIGCOMM 2016).
+//! Flows with a deadline first, the others after them by size (Karuna, SIGCOMM 2016).
 
 use super::rule::Rule;
 use super::thresholds::{Ascending, exceeded};
@@ -12,11 +12,11 @@ use crate::part::Part;
 #[keys(group = "deadlines_first")]
 #[part(
     name = "deadlines_first",
-    summary = "flows with a deadline first, the others after them, smaller first, cut at stated sizes",
+    summary = "flows with a deadline first, then the others, smaller first, with given size thresholds",
     source = "Karuna (SIGCOMM 2016), Firapam Table I"
 )]
 pub struct DeadlinesFirst {
-    /// Sizes up to which flows without a deadline are in each class but the first and last.
+    /// Upper bound of the size of flows without a deadline, for each class except the first and last.
     #[key(required = "thresholds = [\"100kB\", \"1MB\"]", form = Ascending<14>, source = "docs/assumptions.md#karuna")]
     pub thresholds: Vec<u64>,
 }

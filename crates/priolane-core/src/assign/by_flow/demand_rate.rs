@@ -1,4 +1,4 @@
-//! By size over the time to the deadline (Firapam Eq. 15).
+//! Classes by size over the time to the deadline (Firapam Eq. 15).
 
 use super::rule::{Rule, allowance};
 use super::thresholds::Descending;
@@ -13,16 +13,16 @@ use crate::units::{PS_PER_S, Rate, Span};
 #[keys(group = "demand_rate")]
 #[part(
     name = "demand_rate",
-    summary = "larger size over time to the deadline first",
+    summary = "larger ratio of size to time to the deadline first",
     source = "Firapam §III-C, Eq. 15"
 )]
 pub struct DemandRate {
-    /// Rates from which on flows are in each class but the last.
+    /// Lower bound of the rate of each class except the last.
     #[key(required = "thresholds = [\"5Gbps\", \"1Gbps\"]", form = Descending, source = "Eq. 15")]
     pub thresholds: Vec<Rate>,
 }
 
-/// Whether `size` bytes within `allowed` are a rate below `rate`, exactly.
+/// Returns whether `size` bytes within `allowed` are a rate below `rate`; exact.
 fn below(size: u64, allowed: Span, rate: Rate) -> bool {
     u128::from(size) * 8 * u128::from(PS_PER_S) < u128::from(rate.bps()) * u128::from(allowed.0)
 }

@@ -1,4 +1,4 @@
-//! By size, cut so that classes have as many bytes (Homa, SIGCOMM 2018 §3.4).
+//! Classes by size, with thresholds that give all classes equal bytes (Homa, SIGCOMM 2018 §3.4).
 
 use super::rule::Rule;
 use super::solved::SolvedThresholds;
@@ -6,7 +6,7 @@ use super::thresholds::misjudged;
 use crate::assign::{SizeScope, equal_bytes};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
-use crate::keys::{Keys, Misfit};
+use crate::keys::{KeyConflict, Keys};
 use crate::part::Part;
 use crate::sizes::SizeDistribution;
 
@@ -15,7 +15,7 @@ use crate::sizes::SizeDistribution;
 #[keys(group = "equal_bytes", check = Self::check)]
 #[part(
     name = "equal_bytes",
-    summary = "smaller flows first, cut so that classes have as many bytes",
+    summary = "smaller flows first, split so that all classes carry the same number of bytes",
     source = "Homa (SIGCOMM 2018) §3.4"
 )]
 pub struct EqualBytes {
@@ -25,7 +25,7 @@ pub struct EqualBytes {
     /// The thresholds between classes.
     #[keys(flatten)]
     pub thresholds: SolvedThresholds,
-    /// Largest factor by which sizes are misjudged, up or down.
+    /// Largest factor of errors in the known sizes, up or down.
     #[key(
         default = 1.0,
         skip_default,
@@ -36,7 +36,7 @@ pub struct EqualBytes {
 }
 
 impl EqualBytes {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         self.thresholds.check(self.levels())
     }
 }

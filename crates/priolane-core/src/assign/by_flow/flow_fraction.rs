@@ -1,4 +1,4 @@
-//! By size, cut so that each class has its share of flows.
+//! Classes by size, with thresholds that give each class its share of flows.
 
 use super::rule::Rule;
 use super::solved::SolvedThresholds;
@@ -6,7 +6,7 @@ use super::thresholds::Shares;
 use crate::assign::{SizeScope, flow_fraction};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
-use crate::keys::{Keys, Misfit};
+use crate::keys::{KeyConflict, Keys};
 use crate::part::Part;
 use crate::sizes::SizeDistribution;
 
@@ -15,7 +15,7 @@ use crate::sizes::SizeDistribution;
 #[keys(group = "flow_fraction", check = Self::check)]
 #[part(
     name = "flow_fraction",
-    summary = "smaller flows first, cut so that each class has its share of flows",
+    summary = "smaller flows first, split so that each class has its fraction of flows",
     source = "Firapam §V, Table II"
 )]
 pub struct FlowFraction {
@@ -28,7 +28,7 @@ pub struct FlowFraction {
 }
 
 impl FlowFraction {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         self.thresholds.check(self.levels())
     }
 }

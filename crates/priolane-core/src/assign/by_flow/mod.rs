@@ -1,8 +1,8 @@
-//! Priority by what is known of a flow before it sends: its size, its deadline, both, or nothing (Firapam, Table I).
+//! Priority from what is known of a flow before it sends: its size, its deadline, both, or nothing (Firapam, Table I).
 //!
 //! ```text
 //! size           class = number of thresholds below the size                        Homa, Aalo with known sizes
-//! coflow size    the same of the bytes of all flows of its coflow                     SEBF's order, by bands
+//! coflow size    the same for the bytes of all flows of its coflow                    SEBF's order, by bands
 //! deadlines 1st  class = 0 with a deadline, else 1 + number of thresholds below the size  Karuna
 //! random         class = number of cumulative shares not above U[0, 1)              Aequitas' generator
 //! deadline       class = number of thresholds below deadline - start                DeTail, Poche
@@ -12,10 +12,10 @@
 //! power law      p = ((x - offset) / scale)^e + base, e < 0;  class = N - floor(p)  Firapam Eqs. 6, 8
 //! ```
 //!
-//! A flow without coflow is one of its own; a coflow of which a flow has no end has none.
+//! A flow without a coflow is a coflow by itself; a coflow with an endless flow has no size.
 //!
-//! A flow of which a rule needs what it does not have (no deadline, no end) gets the lowest class. The order of equal
-//! deadlines is drawn. One number is drawn for each flow whatever the rule.
+//! A flow without the value that a rule needs (no deadline, no end) gets the lowest class. Equal deadlines are ordered
+//! at random. Each rule draws one random number per flow.
 
 mod coflow_size;
 mod deadline;
@@ -50,19 +50,19 @@ pub use rule::Rule;
 use size::Size;
 
 parts! {
-    /// A rule that gives classes to flows before they send, with its parameters.
+    /// A rule that assigns classes to flows before they send, with its parameters.
     pub enum ByFlow: dyn Rule in Assign {
-        /// By size, at stated thresholds.
+        /// By size, with stated thresholds.
         Size(Size);
         /// By the size of the whole coflow.
         CoflowSize(CoflowSize);
-        /// By size, so that each class has its share of flows.
+        /// By size, with a given share of flows per class.
         FlowFraction(FlowFraction);
-        /// By size, so that each class has as many bytes (Homa).
+        /// By size, with equal bytes per class (Homa).
         EqualBytes(EqualBytes);
         /// At random.
         RandomFraction(RandomFraction);
-        /// With a deadline first, the others by size (Karuna).
+        /// Flows with a deadline first, the others by size (Karuna).
         DeadlinesFirst(DeadlinesFirst);
         /// By the time from start to deadline.
         Deadline(Deadline);
@@ -72,13 +72,13 @@ parts! {
         DemandRate(DemandRate);
         /// By a power law of size or deadline.
         PowerLaw(PowerLaw);
-        /// By the weight that it pays for.
+        /// By the weight that a flow pays for.
         PaidWeight(PaidWeight);
     }
 }
 
 impl ByFlow {
-    /// Gives each flow its class. One number is drawn for each flow, whatever the rule.
+    /// Sets the class of each flow. Draws one random number per flow, whatever the rule.
     pub fn assign(&self, flows: &mut FlowList, rng: &mut Stream) {
         let draws = flows.iter().map(|_| rng.uniform()).collect();
         self.part().assign(flows, draws);

@@ -1,10 +1,10 @@
-//! By what a flow pays for: its weight w of (theta, w) (PACCP), cut at stated weights.
+//! Classes by what a flow pays for: its weight w of (theta, w) (PACCP), with stated thresholds.
 //!
 //! ```text
-//! class = number of thresholds above w        w in thousandths, as flows have it
+//! class = number of thresholds above w        w in thousandths, as stored in flows
 //! ```
 //!
-//! The largest weights come first. A minimum rate has no place among classes.
+//! The largest weights come first. Minimum rates do not affect the class.
 
 use super::rule::Rule;
 use super::thresholds::Descending;
@@ -18,12 +18,12 @@ use crate::part::Part;
 #[keys(group = "paid_weight")]
 #[part(
     name = "paid_weight",
-    summary = "larger weights that flows pay for first, cut at stated weights",
+    summary = "larger paid weights first, with given weight thresholds",
     source = "docs/pricing.md",
     provides = [Weights]
 )]
 pub struct PaidWeight {
-    /// Weights from which on flows are in each class but the last.
+    /// Lower bound of the weight of each class except the last.
     #[key(required = "weights = [2]", form = Descending, range = "(0, 1000]", source = "docs/pricing.md")]
     pub weights: Vec<f64>,
 }

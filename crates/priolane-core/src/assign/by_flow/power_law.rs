@@ -1,5 +1,5 @@
-//! By a power law of size or deadline: p = ((x - offset) / scale)^e + base (Firapam Eqs. 6 and 8, with gamma =
-//! 1 / scale): the larger p, the higher the priority.
+//! Classes by a power law of size or deadline: p = ((x - offset) / scale)^e + base (Firapam Eqs. 6 and 8, with gamma =
+//! 1 / scale); larger p is a higher priority.
 
 use super::rule::{Rule, allowance};
 use crate::endpoint::FlowSpec;
@@ -20,13 +20,13 @@ pub struct PowerLaw {
     /// Number of classes N: p of N or more is class 0, below 2 the lowest.
     #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
-    /// What x is.
+    /// The measure x of a flow.
     #[keys(flatten)]
     pub of: Measure,
     /// The exponent e.
     #[key(required = "exponent = -0.5", range = "[-100, 0)", source = "Firapam Eqs. 6, 8")]
     pub exponent: f64,
-    /// beta: what is added.
+    /// beta: the added constant.
     #[key(default = 0.0, range = "[-1000000, 1000000]", source = "Firapam Eqs. 6, 8")]
     pub base: f64,
 }
@@ -44,10 +44,10 @@ pub enum Measure {
 /// Scale and offset of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 pub struct Sizes {
-    /// 1 / gamma: what sizes are divided by.
+    /// 1 / gamma: the divisor of sizes.
     #[key(required = "scale = \"100kB\"", form = Bytes, range = "(0, )", source = "docs/assumptions.md#firapam-power-law")]
     pub scale: u64,
-    /// alpha: no larger size is above the top.
+    /// alpha: sizes up to it get the highest class.
     #[key(default = 0, form = Bytes, source = "Firapam Eq. 6")]
     pub offset: u64,
 }
@@ -55,10 +55,10 @@ pub struct Sizes {
 /// Scale and offset of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 pub struct Times {
-    /// 1 / gamma: what times are divided by.
+    /// 1 / gamma: the divisor of times.
     #[key(required = "scale = \"2ms\"", range = "(0, )", source = "docs/assumptions.md#firapam-power-law")]
     pub scale: Span,
-    /// alpha: no longer time is above the top.
+    /// alpha: times up to it get the highest class.
     #[key(default = Span::ZERO, source = "Firapam Eq. 8")]
     pub offset: Span,
 }
@@ -80,7 +80,7 @@ impl Rule for PowerLaw {
             }
         };
         let levels = f64::from(self.levels);
-        // At the offset the law is infinite.
+        // At the offset the power law is infinite.
         let p = match over {
             0 => levels,
             over => libm::pow(over as f64 / scale as f64, self.exponent) + self.base,

@@ -1,4 +1,4 @@
-//! At random, with a share of flows for each class.
+//! Random classes, with a given share of flows per class.
 
 use super::rule::Rule;
 use super::thresholds::{Shares, above};
@@ -12,7 +12,7 @@ use crate::part::Part;
 #[keys(group = "random_fraction")]
 #[part(
     name = "random_fraction",
-    summary = "each flow's class is drawn",
+    summary = "draws the class of each flow at random",
     source = "docs/assumptions.md#firapam-tables"
 )]
 pub struct RandomFraction {

@@ -1,4 +1,4 @@
-//! What a rule is: a class for each flow, as it starts.
+//! The interface of rules, which assign a class to each flow when it starts.
 
 use std::fmt::Debug;
 
@@ -9,21 +9,22 @@ use crate::ids::Class;
 use crate::sizes::SizeDistribution;
 use crate::units::Span;
 
-/// Gives each flow a class when it starts.
+/// Assigns a class to each flow when it starts.
 pub trait Rule: Debug {
-    /// The number of classes it gives, at least 1.
+    /// Returns the number of classes it assigns, at least 1.
     fn levels(&self) -> u8;
 
-    /// The class of one flow, where `u` is drawn from [0, 1) for it; `None` where the flow lacks what the rule needs.
+    /// Returns the class of one flow, for a uniform random `u` in [0, 1); `None` if the flow lacks a value that the
+    /// rule needs.
     fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class>;
 
-    /// Whether it looks at deadlines. Default: it does not.
+    /// Returns whether it uses deadlines. Default: no.
     fn reads_deadlines(&self) -> bool {
         false
     }
 
-    /// Gives all flows their classes, where `draws` has a number in [0, 1) for each. Default: each by itself, those that
-    /// lack what the rule needs the lowest.
+    /// Sets the classes of all flows; `draws` has a uniform random number in [0, 1) for each. Default: each flow
+    /// independently; flows that lack a needed value get the lowest class.
     fn assign(&self, flows: &mut FlowList, draws: Vec<f64>) {
         let lowest = self.levels() - 1;
         let mut draws = draws.into_iter();
@@ -33,18 +34,18 @@ pub trait Rule: Debug {
         });
     }
 
-    /// Whose sizes its thresholds are still to be found from. Default: nobody's.
+    /// Returns the scope of sizes that its thresholds are still to be computed from. Default: none.
     fn unsolved(&self) -> Option<&SizeScope> {
         None
     }
 
-    /// Finds its thresholds from these sizes. Default: it has none to find.
+    /// Computes its thresholds from these sizes. Default: it has none to compute.
     fn solve(&mut self, sizes: &SizeDistribution) {
         let _ = sizes;
     }
 }
 
-/// The time from a flow's start to its deadline, if that is later.
+/// Returns the time from a flow's start to its deadline; `None` if the deadline is not later.
 pub(super) fn allowance(flow: &FlowSpec) -> Option<Span> {
     flow.deadline.map(|deadline| deadline.since(flow.start)).filter(|&span| span > Span::ZERO)
 }

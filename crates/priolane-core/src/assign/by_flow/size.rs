@@ -1,4 +1,4 @@
-//! By size, cut at stated thresholds.
+//! Classes by size, with stated thresholds.
 
 use super::rule::Rule;
 use super::thresholds::{Ascending, exceeded, misjudged};
@@ -10,12 +10,16 @@ use crate::part::Part;
 /// Parameters of the rule `size`.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
 #[keys(group = "size")]
-#[part(name = "size", summary = "smaller flows first, cut at stated sizes", source = "Firapam Table I")]
+#[part(
+    name = "size",
+    summary = "smaller flows first, with given size thresholds",
+    source = "Firapam Table I"
+)]
 pub struct Size {
-    /// Sizes up to which flows are in each class but the last.
+    /// Upper bound of the size of each class except the last.
     #[key(required = "thresholds = [\"100kB\", \"1MB\"]", form = Ascending<15>, source = "Firapam Table I")]
     pub thresholds: Vec<u64>,
-    /// Largest factor by which sizes are misjudged, up or down.
+    /// Largest factor of errors in the known sizes, up or down.
     #[key(
         default = 1.0,
         skip_default,

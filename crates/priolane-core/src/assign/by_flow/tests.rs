@@ -29,7 +29,7 @@ fn sizes_up_to_a_threshold_are_in_its_class_and_endless_flows_in_the_last() {
 
 #[test]
 fn a_coflow_is_as_large_as_its_flows_together() {
-    // Coflow 4 of group 0 has 60 + 41 bytes, that of group 1 its 60 alone; a flow without coflow counts by itself.
+    // Coflow 4 of group 0 has 60 + 41 bytes, that of group 1 only its 60; a flow without a coflow counts by itself.
     let of = |group, coflow: Option<u32>, size| FlowSpec {
         group,
         coflow: coflow.and_then(CoflowId::new),
@@ -46,7 +46,7 @@ fn a_coflow_is_as_large_as_its_flows_together() {
     ];
     let rule = ByFlow::CoflowSize(CoflowSize { thresholds: vec![100, 1_000] });
     assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![1, 0, 1, 0, 1, 2, 2], 3));
-    // 60, 100, 101 bytes, without end: flows of the same number of bytes have the same place.
+    // 60, 100, 101 bytes, endless: flows with equal bytes have the same rank.
     let mut told = FlowList::from(flows.to_vec());
     tell_coflow_places(&mut told);
     let places: Vec<u32> = told.iter().map(|flow| flow.coflow_place).collect();
@@ -88,7 +88,7 @@ fn the_power_law_is_eq_6_and_eq_8() {
     let law = ByFlow::PowerLaw(PowerLaw { of, levels: 3, exponent: -0.5, base: 1.0 });
     let flows = [1, 25_000, 26_000, 100_000, 101_000, u64::MAX].map(|size| flow(0, Some(size), None));
     assert_eq!(classes(&law, &flows), [0, 0, 1, 1, 2, 2]);
-    // p = (L - 1 ms) / 2 ms)^-1: up to 1 ms infinite; 1.5 ms gives 4, 2 ms 2, 4 ms 0.67, which is at least 1.
+    // p = ((L - 1 ms) / 2 ms)^-1: up to 1 ms infinite; 1.5 ms gives 4, 2 ms 2, 4 ms 0.67, which is clamped to 1.
     let of =
         power_law::Measure::Deadline(power_law::Times { scale: Span::from_ms(2), offset: Span::from_ms(1) });
     let law = ByFlow::PowerLaw(PowerLaw { of, levels: 4, exponent: -1.0, base: 0.0 });
@@ -107,7 +107,7 @@ fn random_shares_are_kept_and_depend_on_nothing_else() {
         // 4 sigma: 4 sqrt(0.25 / 100,000) = 0.0063.
         assert!((of_class - share).abs() < 0.006_4, "{class}: {of_class}");
     }
-    // A longer list begins with the same classes.
+    // A longer list starts with the same classes.
     assert_eq!(
         given[..1_000],
         classes(&ByFlow::RandomFraction(RandomFraction { fractions: vec![0.3, 0.5, 0.2] }), &flows[..1_000])
@@ -137,14 +137,14 @@ fn flows_that_pay_for_larger_weights_are_in_better_classes_and_a_threshold_belon
     let flows = [8_000, 4_000, 3_999, 2_000, 1_999, 1_000].map(paying);
     let rule = ByFlow::PaidWeight(PaidWeight { weights: vec![4.0, 2.0] });
     assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![0, 0, 1, 1, 2, 2], 3));
-    // A weight to the thousandth: 1.1 is 1100 although 1.1 * 1000 is not.
+    // Weights are exact to the thousandth: 1.1 is 1100 although 1.1 * 1000 is not.
     let rule = ByFlow::PaidWeight(PaidWeight { weights: vec![1.1] });
     assert_eq!(classes(&rule, &[1_100, 1_099].map(paying)), [0, 1]);
 }
 
 #[test]
 fn misjudged_sizes_are_off_by_the_factor_at_most_and_evenly_so_on_a_logarithmic_scale() {
-    // Sizes of 1000 misjudged by up to 100: between 10 and 100000, a quarter in each power of ten.
+    // Sizes of 1000 with errors of up to 100: between 10 and 100000, a quarter in each power of ten.
     let flows: Vec<FlowSpec> = (0..40_000).map(|id| flow(id, Some(1_000), None)).collect();
     let rule = ByFlow::Size(Size { thresholds: vec![9, 99, 999, 9_999, 100_000], error: 100.0 });
     let given = classes(&rule, &flows);

@@ -1,14 +1,14 @@
-//! Forms of thresholds and shares: where one class ends and the next begins.
+//! Forms of thresholds between classes, and of shares of classes.
 
 use crate::ids::CLASSES;
 use crate::keys::{Bounds, ByteList, Form, KeyError, KeyValue, Schema, Value, Written};
 use crate::units::{Rate, Span};
 
-/// Thresholds in order, of at most `MOST` in number.
+/// Increasing thresholds, at most `MOST`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ascending<const MOST: usize>;
 
-/// `all`, if it is not empty and has at most `most` items, each pair of neighbours in `order`; else the error `otherwise`.
+/// Returns `all` if it has 1 to `most` items and each pair of neighbours is in `order`; else the error `otherwise`.
 fn in_order<T>(
     all: Vec<T>,
     most: usize,
@@ -26,8 +26,13 @@ fn in_order<T>(
 }
 
 fn ascending<T: PartialOrd>(all: Vec<T>, most: usize, example: &str) -> Result<Vec<T>, KeyError> {
-    let fix = format!("1 to {most} in increasing order, such as {example}");
-    in_order(all, most, |below, above| below <= above, KeyError::new("these are no thresholds", fix))
+    let fix = format!("1 to {most} thresholds in increasing order, such as {example}");
+    in_order(
+        all,
+        most,
+        |below, above| below <= above,
+        KeyError::new("the list is too long or not in increasing order", fix),
+    )
 }
 
 /// Sizes in bytes.
@@ -66,7 +71,7 @@ impl<const MOST: usize> Form<Vec<Span>> for Ascending<MOST> {
     }
 }
 
-/// Thresholds from the largest to the smallest.
+/// Decreasing thresholds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Descending;
 
@@ -74,9 +79,9 @@ impl Form<Vec<Rate>> for Descending {
     const UNIT: &'static str = "bit/s";
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<Rate>, KeyError> {
-        let fix =
-            "1 to 15 in decreasing order, such as [\"5Gbps\", \"1Gbps\"]: more demand is a higher class";
-        let otherwise = KeyError::new("these are no thresholds of demand", fix);
+        let fix = "1 to 15 thresholds in decreasing order, such as [\"5Gbps\", \"1Gbps\"]: a larger demand \
+                   is a higher class";
+        let otherwise = KeyError::new("the list is too long or not in decreasing order", fix);
         in_order(Vec::<Rate>::read(value, bounds)?, CLASSES - 1, |above, below| above >= below, otherwise)
     }
 
@@ -89,13 +94,13 @@ impl Form<Vec<Rate>> for Descending {
     }
 }
 
-/// Weights, as they are paid for.
+/// Weights that flows pay for.
 impl Form<Vec<f64>> for Descending {
     const UNIT: &'static str = "";
 
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<f64>, KeyError> {
-        let fix = "1 to 15 in decreasing order, such as [4, 2]: a larger weight is a higher class";
-        let otherwise = KeyError::new("these are no thresholds of weights", fix);
+        let fix = "1 to 15 thresholds in decreasing order, such as [4, 2]: a larger weight is a higher class";
+        let otherwise = KeyError::new("the list is too long or not in decreasing order", fix);
         in_order(Vec::<f64>::read(value, bounds)?, CLASSES - 1, |above, below| above > below, otherwise)
     }
 
@@ -108,7 +113,7 @@ impl Form<Vec<f64>> for Descending {
     }
 }
 
-/// The share of each class, 2 to 16 of them that sum to 1.
+/// The shares of 2 to 16 classes, which sum to 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares;
 
@@ -121,8 +126,8 @@ impl Form<Vec<f64>> for Shares {
         if (2..=CLASSES).contains(&shares.len()) && (sum - 1.0).abs() <= 1e-9 {
             return Ok(shares);
         }
-        let what = format!("{} fraction(s) that sum to {sum}", shares.len());
-        Err(KeyError::new(what, "2 to 16 fractions, class 0 first, that sum to 1"))
+        let what = format!("there are {} fractions with the sum {sum}", shares.len());
+        Err(KeyError::new(what, "2 to 16 fractions with the sum 1, class 0 first"))
     }
 
     fn write(value: &Vec<f64>) -> Written {
@@ -134,13 +139,13 @@ impl Form<Vec<f64>> for Shares {
     }
 }
 
-/// The number of thresholds below a size.
+/// Returns the number of thresholds below a size.
 pub(super) fn exceeded(thresholds: &[u64], size: u64) -> usize {
     thresholds.iter().filter(|&&t| t < size).count()
 }
 
-/// What is thought to be the size of a flow of `size` bytes: `size` times error^(2u - 1), whose logarithm is uniform between
-/// those of 1 / `error` and `error`.
+/// Returns the erroneous size of a flow of `size` bytes: `size` times error^(2u - 1). The logarithm of the factor is
+/// uniform between those of 1 / `error` and `error`.
 pub(super) fn misjudged(size: u64, error: f64, u: f64) -> u64 {
     if error == 1.0 {
         return size;
@@ -148,7 +153,7 @@ pub(super) fn misjudged(size: u64, error: f64, u: f64) -> u64 {
     (size as f64 * libm::pow(error, 2.0 * u - 1.0)).round() as u64
 }
 
-/// The class of the part `u` of all flows: the number of cumulative shares not above it.
+/// Returns the class at the fraction `u` of all flows: the number of cumulative shares up to it.
 pub(super) fn above(shares: &[f64], u: f64) -> usize {
     let mut sum = 0.0;
     let all_but_last = &shares[..shares.len().saturating_sub(1)];

@@ -1,25 +1,25 @@
-//! The keys of `controller`.
+//! Keys of `controller`.
 
 use crate::keys::{Bounds, ByteList, Bytes, Form, KeyError, KeyValue, Keys, Schema, Value, Written};
 use crate::units::Span;
 
-/// How thresholds are found again every period: those `from = "local"` by each host from its own flows, all others by a
-/// controller from the reports of all hosts.
+/// How thresholds are recomputed every period: those with `from = "local"` by each host from its own flows, all others
+/// by a controller from the reports of all hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Keys)]
 pub struct Config {
     /// Time between two reports of a host.
     #[key(required = "period = \"50ms\"", range = "(0, )", source = "NOS2 (GLOBECOM 2019) §IV")]
     pub period: Span,
-    /// One-way time of a message between host and controller, not below the engines' window.
+    /// One-way delay of a message between host and controller, at least the engine's lookahead window.
     #[key(required = "delay = \"1ms\"", range = "(0, )", source = "docs/assumptions.md#controller")]
     pub delay: Span,
-    /// Flows that a host remembers.
+    /// Number of flows in a host's estimate.
     #[key(default = 1_000, range = "[1, 1000000]", source = "docs/assumptions.md#controller")]
     pub window: u32,
-    /// Flows without which thresholds stay as they are: of one host for its own, of all for the switches'.
+    /// Minimum number of flows for new thresholds: of one host for its own, of all hosts for those of switches.
     #[key(default = 100, range = "[1, 1000000]", source = "docs/assumptions.md#controller")]
     pub min_samples: u32,
-    /// Periods after which a report no longer counts.
+    /// Periods after which a report expires.
     #[key(default = 4, range = "[1, 1000000]", source = "docs/assumptions.md#controller")]
     pub max_age: u32,
     /// The smallest and the largest threshold.
@@ -28,15 +28,15 @@ pub struct Config {
     /// Probability that a report is lost.
     #[key(default = 0.0, range = "[0, 1]", source = "docs/assumptions.md#controller")]
     pub report_loss: f64,
-    /// How much longer than the delay a report takes at most, evenly drawn.
+    /// Maximum extra delay of a report, uniformly distributed.
     #[key(default = Span::ZERO, source = "docs/assumptions.md#controller")]
     pub report_jitter: Span,
-    /// The load that solvers are told; by default that of the traffic, found when the experiment is planned.
+    /// Load that solvers assume; by default that of the traffic, computed when the experiment is planned.
     #[key(optional, range = "[0.001, 0.999]", source = "docs/assumptions.md#controller")]
     pub load: Option<f64>,
 }
 
-/// The range of thresholds that a controller finds, in bytes.
+/// The range of thresholds that a controller sets, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThresholdRange {
     /// The smallest threshold.
@@ -46,7 +46,7 @@ pub struct ThresholdRange {
 }
 
 impl ThresholdRange {
-    /// `threshold` moved into the range.
+    /// Returns `threshold` clamped to the range.
     pub fn bounded(&self, threshold: u64) -> u64 {
         threshold.min(self.max).max(self.min)
     }
@@ -60,7 +60,7 @@ impl KeyValue for ThresholdRange {
         match ByteList::read(value, bounds)?[..] {
             [min, max] if min > max => Err(KeyError::new("the smallest threshold is above the largest", FIX)),
             [min, max] => Ok(Self { min, max }),
-            _ => Err(KeyError::new("these are not two sizes", FIX)),
+            _ => Err(KeyError::new("the list does not have two sizes", FIX)),
         }
     }
 

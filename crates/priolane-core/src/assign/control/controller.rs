@@ -1,4 +1,4 @@
-//! The central threshold controller (NOS2 §IV-A): reports in, thresholds out.
+//! The central threshold controller (NOS2 §IV-A): receives reports, computes thresholds.
 
 use super::histogram::Histogram;
 use super::{AdaptiveThresholds, Config, TrackedThresholds};
@@ -6,16 +6,16 @@ use crate::endpoint::Thresholds;
 use crate::ids::HostId;
 use crate::units::Time;
 
-/// A host's report: all it remembers, so that a lost report costs nothing but freshness and a repeated one nothing.
+/// A host's report: its complete estimate. A lost report only costs freshness, and a duplicate has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeReport {
     /// The host.
     pub host: HostId,
-    /// Its number among the reports of the host, from 1.
+    /// Its sequence number at the host, from 1.
     pub sequence: u32,
-    /// When it was made.
+    /// When it was created.
     pub made: Time,
-    /// The sizes of the flows that the host remembers.
+    /// The sizes of the flows in the host's estimate.
     pub sizes: Histogram,
 }
 
@@ -24,19 +24,19 @@ pub struct SizeReport {
 pub struct ThresholdController {
     config: Config,
     followed: Vec<TrackedThresholds>,
-    /// By host: its newest report.
+    /// The newest report of each host.
     newest: Vec<Option<SizeReport>>,
 }
 
 impl ThresholdController {
-    /// A controller of `hosts` hosts that has heard nothing yet.
+    /// Creates a controller of `hosts` hosts, without reports.
     pub fn new(config: Config, targets: Vec<AdaptiveThresholds>, hosts: u32) -> Self {
         let followed = targets.into_iter().map(TrackedThresholds::from).collect();
         Self { config, followed, newest: vec![None; hosts as usize] }
     }
 
-    /// A report arrived. Older ones than the newest of its host, repeated ones, and ones that claim more flows
-    /// than a host may remember are left out of account.
+    /// Processes a report. Ignores duplicates, reports older than the newest of their host, and reports of more flows
+    /// than a host may remember.
     pub fn on_report(&mut self, report: SizeReport) {
         let Some(newest) = self.newest.get_mut(report.host.index()) else { return };
         let is_newer = newest.as_ref().is_none_or(|old| report.sequence > old.sequence);
@@ -45,8 +45,8 @@ impl ThresholdController {
         }
     }
 
-    /// The thresholds as of `now` that differ from the last ones: from all reports made within the last `max_age`
-    /// periods. None while these speak of fewer than `min_samples` flows.
+    /// Returns the thresholds at `now` that differ from the last ones, computed from all reports created within the
+    /// last `max_age` periods. Empty if these have fewer than `min_samples` flows.
     pub fn solve(&mut self, now: Time) -> Vec<Thresholds> {
         let oldest =
             now.0.saturating_sub(self.config.period.0.saturating_mul(u64::from(self.config.max_age)));

@@ -1,4 +1,4 @@
-//! What a host knows of the sizes of its own flows: those of the last so many that it completed.
+//! A host's estimate of the sizes of its own flows, from its last completed flows.
 
 use std::collections::VecDeque;
 
@@ -13,12 +13,12 @@ pub struct SizeEstimate {
 }
 
 impl SizeEstimate {
-    /// No flow yet; `window` is the number of flows it remembers, at least 1.
+    /// Creates an empty estimate; `window` is the number of flows it remembers, at least 1.
     pub fn new(window: u32) -> Self {
         Self { window: window.max(1) as usize, bins: VecDeque::new(), histogram: Histogram::default() }
     }
 
-    /// A flow of `bytes` payload bytes completed.
+    /// Adds a completed flow of `bytes` payload bytes.
     pub fn observe(&mut self, bytes: u64) {
         if self.bins.len() == self.window
             && let Some(oldest) = self.bins.pop_front()
@@ -30,7 +30,7 @@ impl SizeEstimate {
         self.histogram.add(bin);
     }
 
-    /// The flows remembered.
+    /// Returns the histogram of the flows in the window.
     pub fn histogram(&self) -> &Histogram {
         &self.histogram
     }

@@ -1,18 +1,18 @@
-//! Flow sizes in bins, 16 to a factor of two: what a report can carry and reports can be added up in.
+//! Histograms of flow sizes with 16 bins per factor of two; reports carry them, and the controller adds them up.
 
 use crate::sizes::{Interpolation, Point, SizeDistribution};
 
-/// Bins per factor of two, as a power of two: a bin is at most 1/16 wide.
+/// Bins per factor of two, as a power of two: the relative width of a bin is at most 1/16.
 const SUB_BITS: u32 = 4;
 const SUB: u64 = 1 << SUB_BITS;
 
-/// The largest size that is told from larger ones: 2^47 bytes.
+/// The largest size that has its own bin: 2^47 bytes.
 const LARGEST: u64 = (1 << 47) - 1;
 
 /// Number of bins.
 pub(crate) const BINS: usize = bin_of(LARGEST) as usize + 1;
 
-/// The bin of a size in bytes; sizes above the largest count as it.
+/// Returns the bin of a size in bytes; larger sizes are in the last bin.
 pub(crate) const fn bin_of(bytes: u64) -> u16 {
     let bytes = if bytes > LARGEST { LARGEST } else { bytes };
     if bytes < SUB {
@@ -23,7 +23,7 @@ pub(crate) const fn bin_of(bytes: u64) -> u16 {
     ((exponent - SUB_BITS + 1) as u64 * SUB + sub) as u16
 }
 
-/// The smallest size of a bin, in bytes.
+/// Returns the smallest size of a bin, in bytes.
 pub(crate) const fn lower(bin: u16) -> u64 {
     let bin = bin as u64;
     if bin < SUB {
@@ -32,7 +32,7 @@ pub(crate) const fn lower(bin: u16) -> u64 {
     (SUB + bin % SUB) << (bin / SUB - 1)
 }
 
-/// How many flows had a size in each bin.
+/// The number of flows in each size bin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u32]>,
@@ -46,18 +46,18 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Flows counted.
+    /// Returns the number of flows.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// One more flow in `bin`.
+    /// Adds a flow in `bin`.
     pub(crate) fn add(&mut self, bin: u16) {
         self.counts[usize::from(bin)] += 1;
         self.total += 1;
     }
 
-    /// One flow fewer in `bin`, which holds one.
+    /// Removes a flow from `bin`, which must have one.
     pub(crate) fn remove(&mut self, bin: u16) {
         self.counts[usize::from(bin)] -= 1;
         self.total -= 1;
@@ -71,7 +71,7 @@ impl Histogram {
         self.total += other.total;
     }
 
-    /// The law of the sizes, even within a bin; `None` without flows.
+    /// Returns the distribution of the sizes, uniform within a bin; `None` without flows.
     pub fn distribution(&self) -> Option<SizeDistribution> {
         if self.total == 0 {
             return None;
@@ -83,7 +83,7 @@ impl Histogram {
             let cdf = |flows: u64| flows as f64 / self.total as f64;
             points.push(Point { bytes: lower(bin) as f64, cdf: cdf(below) });
             below += u64::from(count);
-            // A bin of one size is an atom.
+            // A bin of a single size is an atom.
             points.push(Point { bytes: (lower(bin + 1) - 1) as f64, cdf: cdf(below) });
         }
         SizeDistribution::new(points, Interpolation::Linear).ok()

@@ -1,19 +1,19 @@
-//! Thresholds that follow the workload (NOS2 §IV): hosts estimate, a controller solves.
+//! Thresholds that adapt to the workload (NOS2 §IV): hosts estimate sizes, a controller solves.
 //!
 //! ```text
 //! host        a flow completes ──▶ SizeEstimate: the last `window` flows of this host
 //!             every `period`   ──▶ own thresholds (`from = "local"`), at once
-//!                              ──▶ SizeReport: all that is remembered, numbered ─┐
-//!                                                                        `delay` │ may be lost, late, repeated
+//!                              ──▶ SizeReport: the whole estimate, numbered ─────┐
+//!                                                                        `delay` │ may be lost, late, duplicated
 //! controller  newest report of each host, none older than `max_age` periods ◀────┘
-//!             `delay` after each period: sum ──▶ solve ──▶ bound to [min, max] ──┐
+//!             `delay` after each period: sum ──▶ solve ──▶ clamp to [min, max] ──┐
 //!                                                                        `delay` │
-//! host        takes the thresholds for its classes ◀─────────────────────────────┘
+//! host        sets the thresholds of its classes ◀───────────────────────────────┘
 //! ```
 //!
-//! Until `min_samples` flows are known, the thresholds of the start stay. A report is a snapshot and not a
-//! difference, so that none has to arrive. What a report may claim is bounded twice: it counts at most `window`
-//! flows, and thresholds never leave `[min, max]` (docs/assumptions.md#controller).
+//! Until `min_samples` flows are known, the initial thresholds stay. A report is a snapshot rather than a difference,
+//! so that none has to arrive. Two bounds limit the effect of a false report: it counts at most `window` flows, and
+//! thresholds stay in `[min, max]` (docs/assumptions.md#controller).
 
 mod config;
 mod controller;
@@ -26,34 +26,34 @@ pub use config::{Config, ThresholdRange};
 pub use controller::{SizeReport, ThresholdController};
 pub use estimate::SizeEstimate;
 
-use super::solver::Question;
+use super::solver::SolverInput;
 use super::solvers::Solver;
 use crate::endpoint::{ThresholdSet, Thresholds};
 use crate::sizes::SizeDistribution;
 use histogram::Histogram;
 
-/// A ladder whose thresholds follow the workload.
+/// A set of thresholds that adapts to the workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaptiveThresholds {
-    /// Which.
+    /// The set of thresholds.
     pub of: ThresholdSet,
-    /// How.
+    /// The solver.
     pub solver: Solver,
     /// Number of levels, 1 to 16.
     pub levels: u8,
-    /// Load of the links that the solver is told.
+    /// Load of the links that the solver assumes.
     pub load: f64,
 }
 
 impl AdaptiveThresholds {
-    /// The thresholds in bytes for `sizes`, non-decreasing; `None` where these have none.
+    /// Returns the thresholds in bytes for `sizes`, non-decreasing; `None` if there are none for these sizes.
     fn thresholds(&self, sizes: &SizeDistribution) -> Option<Vec<u64>> {
         let Self { solver, levels, load, .. } = *self;
-        solver.solve(&Question { sizes, name: "reported", published: None, load, levels }).ok()
+        solver.solve(&SolverInput { sizes, name: "reported", published: None, load, levels }).ok()
     }
 }
 
-/// A target with the thresholds found last.
+/// Adaptive thresholds with the last result.
 #[derive(Clone, Debug)]
 pub struct TrackedThresholds {
     target: AdaptiveThresholds,
@@ -67,8 +67,8 @@ impl From<AdaptiveThresholds> for TrackedThresholds {
 }
 
 impl TrackedThresholds {
-    /// The thresholds for the flows in `sizes`, within bounds; `None` if these are fewer than `min_samples`, or if
-    /// the thresholds are those found last.
+    /// Returns the thresholds for the flows in `sizes`, within bounds; `None` if there are fewer flows than
+    /// `min_samples`, or if the thresholds equal the last ones.
     pub fn follow(&mut self, config: &Config, sizes: &Histogram) -> Option<Thresholds> {
         if sizes.total() < u64::from(config.min_samples) {
             return None;

@@ -33,7 +33,7 @@ fn controller() -> ThresholdController {
     ThresholdController::new(config(), vec![QUARTERS], HOSTS)
 }
 
-/// The one ladder's thresholds, if they changed.
+/// Returns the thresholds of the only target, if they changed.
 fn solve(controller: &mut ThresholdController, now: Time) -> Option<Vec<u64>> {
     controller.solve(now).into_iter().next().map(|found| found.bytes)
 }
@@ -42,7 +42,7 @@ fn at(period: u64) -> Time {
     Time::ZERO + config().period.times(period)
 }
 
-/// A host's report of `flows` draws from web search.
+/// A host's report of `flows` samples from web search.
 fn report(host: u32, sequence: u32, flows: u32) -> SizeReport {
     let mut stream = Stream::new(u64::from(sequence), Purpose::Sizes, u64::from(host));
     let mut estimate = SizeEstimate::new(config().window);
@@ -58,7 +58,7 @@ fn a_stationary_workload_leads_to_the_static_thresholds() {
     (0..HOSTS).for_each(|host| controller.on_report(report(host, 1, 1_000)));
     let found = solve(&mut controller, at(1)).unwrap();
     for (found, want) in found.iter().zip(&want) {
-        // 20,000 flows: a quantile's standard error is at most .0035, a few bins of 1/16.
+        // 20,000 flows: a quantile's standard error is at most 0.0035, a few bins of 1/16.
         let ratio = *found as f64 / *want as f64;
         assert!((0.85..1.15).contains(&ratio), "{found} for {want}");
     }
@@ -80,11 +80,11 @@ fn repeated_late_and_lost_reports_make_no_difference() {
     let (mut once, mut disturbed) = (controller(), controller());
     (0..HOSTS).for_each(|host| once.on_report(report(host, 2, 500)));
     for host in 0..HOSTS {
-        // The second report comes twice, and the first one after it.
+        // The second report arrives twice, and the first one after it.
         [2, 2, 1].into_iter().for_each(|sequence| disturbed.on_report(report(host, sequence, 500)));
     }
     assert_eq!(solve(&mut once, at(2)), solve(&mut disturbed, at(2)));
-    // A host whose later reports are lost counts with its last one until that is too old.
+    // A host whose later reports are lost counts with its last one until that expires.
     (1..HOSTS).for_each(|host| disturbed.on_report(report(host, 5, 500)));
     let mut without = controller();
     (1..HOSTS).for_each(|host| without.on_report(report(host, 5, 500)));
@@ -105,8 +105,8 @@ fn a_lie_moves_thresholds_no_further_than_the_bounds_and_its_share() {
     let mut alone = ThresholdController::new(Config { min_samples: 1, ..config() }, vec![QUARTERS], 1);
     alone.on_report(lie(1_000));
     assert_eq!(solve(&mut alone, at(1)), Some(vec![config().bounds.max; 3]));
-    // Among 20 honest hosts, one that claims to have seen huge flows only moves quantiles by 1/20 of the mass; one
-    // that claims more flows than it may remember is left out.
+    // Among 20 honest hosts, one that claims only huge flows moves quantiles by 1/20 of the mass; one that claims more
+    // flows than allowed is ignored.
     let honest = |mut controller: ThresholdController| {
         (1..HOSTS).for_each(|host| controller.on_report(report(host, 1, 1_000)));
         controller

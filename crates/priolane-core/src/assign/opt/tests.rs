@@ -11,7 +11,7 @@ fn least(sizes: &SizeDistribution, load: f64, levels: u8) -> f64 {
     cost(sizes, &opt(sizes, load, levels), load)
 }
 
-/// A table of up to 12 rows with gaps, atoms and empty stretches, over three to seven decades.
+/// A table of up to 12 rows with gaps, atoms and empty intervals, over three to seven decades.
 fn random_table(draw: &mut Stream, interpolation: Interpolation) -> SizeDistribution {
     let rows = 1 + draw.below(12);
     let decades = 3.0 + 4.0 * draw.uniform();
@@ -43,7 +43,7 @@ fn two_levels_cost_what_opt2_finds() {
 fn the_solver_finds_the_threshold_of_opt2_and_for_more_levels_those_of_the_search() {
     let sizes = web_search();
     for (levels, want) in [(2, vec![byte_share::opt2(&sizes, 0.6)]), (3, opt(&sizes, 0.6, 3))] {
-        let question = Question { sizes: &sizes, name: "some", published: None, load: 0.6, levels };
+        let question = SolverInput { sizes: &sizes, name: "some", published: None, load: 0.6, levels };
         assert_eq!(Opt.solve(&question).unwrap(), want);
     }
 }
@@ -75,7 +75,7 @@ fn three_levels_are_the_minimum_of_a_brute_force_search() {
                 }
             }
             assert!(found <= brute, "{load}: {found} {brute}");
-            // The grid is 5 % wide.
+            // The grid spacing is 5 %.
             assert!(found >= brute * 0.99, "{load}: {found} {brute}");
         }
     }
@@ -100,7 +100,7 @@ fn opt_costs_no_more_than_equal_split_and_the_published_tables() {
 
 #[test]
 fn eight_levels_of_web_search_collapse_to_three() {
-    // The kinks F = .8 and F = .97, and five thresholds that nobody passes.
+    // The kinks F = 0.8 and F = 0.97, and five thresholds that no flow passes.
     let sizes = web_search();
     let found = opt(&sizes, 0.8, 8);
     assert_eq!(found, [1333, 6667, 20_000, 20_000, 20_000, 20_000, 20_000].map(|packets| packets * 1460));
@@ -144,7 +144,7 @@ fn the_unit_of_size_does_not_matter() {
             let scaled = sizes.scaled(factor).unwrap();
             for levels in [2, 3, 8] {
                 let (a, b) = (least(&sizes, 0.7, levels), least(&scaled, 0.7, levels));
-                // Whole bytes are finer in the larger unit.
+                // Rounding to whole bytes is finer in the larger unit.
                 assert!((a - b).abs() < 1e-6 * a, "{levels}: {a} {b}");
             }
         }
@@ -161,7 +161,7 @@ fn a_million_recorded_flows_are_solved_row_by_row() {
     for levels in [2, 8] {
         let found = opt(&sizes, 0.8, levels);
         let (here, there) = (cost(&sizes, &found, 0.8), least(&law, 0.8, levels));
-        // A sample of a million is not its law: its optimum may be cheaper or dearer by the sample's error.
+        // A sample of a million differs from its distribution: its optimal cost may differ by the sampling error.
         assert!((here / there - 1.0).abs() < 0.01, "{levels}: {here} {there}");
         assert!(found.iter().all(|&w| sizes.points().iter().any(|p| p.bytes as u64 == w)), "{found:?}");
     }
@@ -176,7 +176,7 @@ fn a_million_recorded_flows_are_solved_row_by_row() {
 #[test]
 fn small_cases() {
     assert_eq!(opt(&web_search(), 0.5, 1), Vec::<u64>::new());
-    // All flows are alike: nobody gains, and the threshold stands where it harms nobody.
+    // All flows have equal size: levels bring no gain, and the thresholds are where they do no harm.
     let fixed = SizeDistribution::fixed(1000.0).unwrap();
     assert_eq!(opt(&fixed, 0.8, 3), [1000, 1000]);
 }

@@ -9,7 +9,8 @@ fn law((p1, mu1, mu2): (f64, f64, f64)) -> Hyperexponential {
     Hyperexponential { p1, mu1, mu2 }
 }
 
-/// The least mean sojourn over thresholds 1.5 % apart from a hundredth of the first mean to ten of the second.
+/// Returns the least mean sojourn time over thresholds 1.5 % apart, from a hundredth of the first mean to ten times
+/// the second.
 fn least_sojourn(law: &Hyperexponential, load: f64) -> f64 {
     let (low, high) = (libm::log(0.01 / law.mu1), libm::log(10.0 / law.mu2));
     let steps = ((high - low) / 0.015) as u32;
@@ -22,7 +23,7 @@ fn within(law: &Hyperexponential, load: f64, part: f64) {
     let least = least_sojourn(law, load);
     assert!(closed <= least * (1.0 + part), "{law:?} {load}: {closed} {least}");
     assert!(closed >= least * (1.0 - 1e-4), "{law:?} {load}: {closed} below {least}");
-    // The minimum is one: sharing alone is dearer.
+    // There is an actual minimum: plain sharing costs more.
     assert!(least < 0.99 * law.mean() / (1.0 - load), "{law:?} {load}");
 }
 
@@ -44,7 +45,7 @@ fn the_closed_form_is_within_one_percent_of_the_least_sojourn() {
 
 #[test]
 fn the_closed_form_of_the_published_tables() {
-    // In MB, loads .5 to .8; "within" allows for the printed digits.
+    // In MB, loads 0.5 to 0.8; "within" allows for the printed digits.
     let web = [(0.5, 2.75), (0.6, 2.90), (0.7, 3.10), (0.8, 3.42)];
     let mining = [(0.5, 19.9), (0.6, 20.5), (0.7, 21.3), (0.8, 22.6)];
     for (sizes, rows, digit) in [(web_search(), web, 0.006), (data_mining(), mining, 0.06)] {
@@ -87,11 +88,11 @@ fn sizes_that_hardly_vary_have_no_fit() {
 
 #[test]
 fn the_distance_of_a_fit() {
-    // An atom at 1 against exp: the law has 1 - e^-1 there, the table 0 below and 1 at it.
+    // An atom at 1 against exp: the exponential distribution has 1 - e^-1 there, the table 0 below and 1 at it.
     let one = SizeDistribution::fixed(1.0).unwrap();
     let exponential = law((0.5, 1.0, 1.0));
     assert!((exponential.distance(&one) - (1.0 - libm::exp(-1.0))).abs() < 1e-12);
-    // A sample of the law itself is close to it: 1.63 / sqrt(n) is passed once in a hundred times.
+    // A sample of the mixture is close to it: 1.63 / sqrt(n) is exceeded once in a hundred times.
     let mix = law((0.9, 1e-5, 1e-6));
     let mut draw = Stream::new(1, Purpose::Sizes, 0);
     let sample = |_| {
@@ -116,7 +117,7 @@ fn a_threshold_at_either_end_is_plain_sharing() {
     }
 }
 
-/// The mean sojourn with `a` found by repeated substitution on a grid, without the transform.
+/// Returns the mean sojourn time with `a` computed by iterated substitution on a grid, without the transform.
 fn sojourn_by_substitution(law: &Hyperexponential, load: f64, threshold: f64) -> f64 {
     const STEP: f64 = 0.25;
     const PLACES: usize = 1200;

@@ -17,7 +17,7 @@ fn load(from: usize, class: Class, wire: u16) -> Load {
 #[test]
 fn headroom_is_the_formula_to_the_byte() {
     let frames = Frames { largest: 1538, pause: 84 };
-    // 100 Gbps both ways, 1 us each way: (1538 + 84) + 25,000 + 2 x 1538 = 29,698, and a byte for rounding.
+    // 100 Gbps and 1 us in each direction: (1538 + 84) + 25,000 + 2 x 1538 = 29,698, and a byte for rounding.
     let reach = |rate, back, reaction| PauseLink {
         rate: Rate::from_gbps(rate),
         back: Rate::from_gbps(back),
@@ -25,9 +25,9 @@ fn headroom_is_the_formula_to_the_byte() {
         reaction,
     };
     assert_eq!(reach(100, 100, Span::ZERO).headroom(frames), 29_699);
-    // A way back of 10 Gbps takes ten times as long: 10 x 1622.
+    // A reverse link of 10 Gbps takes ten times as long: 10 x 1622.
     assert_eq!(reach(100, 10, Span::ZERO).headroom(frames), 16_220 + 25_000 + 3_076 + 1);
-    // A host that takes 1 us more: 12,500 B more at 100 Gbps.
+    // 1 us of reaction time at a host: 12,500 B more at 100 Gbps.
     assert_eq!(reach(100, 100, Span::from_us(1)).headroom(frames), 29_699 + 12_500);
 }
 
@@ -37,18 +37,18 @@ fn a_class_is_paused_by_the_packet_that_does_not_fit_and_resumed_below() {
     let arrive = |buffer: &mut PfcBuffer, n: usize| {
         (0..n).map(|_| buffer.arrive(load(0, C, 1_000), 0)).collect::<Vec<_>>()
     };
-    // Ten fit; the eleventh pauses and is in the headroom, as are four more; a sixteenth has no room.
-    assert!(arrive(&mut buffer, 10).iter().all(|&a| a == (Taken::Kept, Tell::Nothing)));
-    assert_eq!(arrive(&mut buffer, 1), [(Taken::Kept, Tell::Pause)]);
-    assert!(arrive(&mut buffer, 4).iter().all(|&a| a == (Taken::Kept, Tell::Nothing)));
-    assert_eq!(arrive(&mut buffer, 1), [(Taken::Refused, Tell::Nothing)]);
+    // Ten fit; the eleventh pauses and uses the headroom, as do four more; a sixteenth has no room.
+    assert!(arrive(&mut buffer, 10).iter().all(|&a| a == (Taken::Kept, PauseSignal::Nothing)));
+    assert_eq!(arrive(&mut buffer, 1), [(Taken::Kept, PauseSignal::Pause)]);
+    assert!(arrive(&mut buffer, 4).iter().all(|&a| a == (Taken::Kept, PauseSignal::Nothing)));
+    assert_eq!(arrive(&mut buffer, 1), [(Taken::Refused, PauseSignal::Nothing)]);
     assert_eq!((buffer.paused(0), buffer.paused(1), buffer.shared_used), (LOSSLESS, ClassSet::NONE, 10_000));
-    // The other port and the other class go on.
-    assert_eq!(buffer.arrive(load(1, C, 1_000), 0), (Taken::Kept, Tell::Nothing));
-    assert_eq!(buffer.arrive(load(0, 0, 1_000), 0), (Taken::Kept, Tell::Nothing));
-    // Five leave the headroom; 10,000, 9,000, 8,000 are above 10,000 - 3,000; at 7,000 it is resumed.
-    let left: Vec<Tell> = (0..8).map(|_| buffer.leave(load(0, C, 1_000))).collect();
-    assert_eq!(left, [[Tell::Nothing; 7].as_slice(), &[Tell::Resume]].concat());
+    // The other port and the other class continue.
+    assert_eq!(buffer.arrive(load(1, C, 1_000), 0), (Taken::Kept, PauseSignal::Nothing));
+    assert_eq!(buffer.arrive(load(0, 0, 1_000), 0), (Taken::Kept, PauseSignal::Nothing));
+    // Five leave the headroom; 10,000, 9,000, 8,000 are above 10,000 - 3,000; at 7,000 the class is resumed.
+    let left: Vec<PauseSignal> = (0..8).map(|_| buffer.leave(load(0, C, 1_000))).collect();
+    assert_eq!(left, [[PauseSignal::Nothing; 7].as_slice(), &[PauseSignal::Resume]].concat());
     assert_eq!((buffer.paused(0), buffer.shared_used), (ClassSet::NONE, 9_000));
 }
 
@@ -57,14 +57,32 @@ fn a_threshold_follows_what_is_free() {
     let alpha = Alpha::new((1, 2)).unwrap();
     let mut buffer = PfcBuffer::new(spec(12_000, Xoff::OfFree(alpha), HeadroomFrom::Beside), vec![50_000; 2]);
     // Before each packet x + 1000 <= (12,000 - x) / 2: up to x = 3,000, then 5,000 > 4,000.
-    let told: Vec<Tell> = (0..5).map(|_| buffer.arrive(load(0, C, 1_000), 0).1).collect();
-    assert_eq!(told, [Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Pause]);
-    // A lossy queue of 4,000 is not below what is free, 8,000, less itself and so on: to 4,000 free.
+    let told: Vec<PauseSignal> = (0..5).map(|_| buffer.arrive(load(0, C, 1_000), 0).1).collect();
+    assert_eq!(
+        told,
+        [
+            PauseSignal::Nothing,
+            PauseSignal::Nothing,
+            PauseSignal::Nothing,
+            PauseSignal::Nothing,
+            PauseSignal::Pause
+        ]
+    );
+    // A lossy queue must be below the free bytes, 8,000 initially; each packet reduces them: up to 4,000.
     let lossy: Vec<Taken> = (0..5).map(|i| buffer.arrive(load(1, 0, 1_000), i * 1_000).0).collect();
     assert_eq!(lossy, [[Taken::Kept; 4].as_slice(), &[Taken::Refused]].concat());
-    // 4,000 are free: X is 2,000, less 3,000 nothing. Only an empty account is resumed.
-    let left: Vec<Tell> = (0..5).map(|_| buffer.leave(load(0, C, 1_000))).collect();
-    assert_eq!(left, [Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Nothing, Tell::Resume]);
+    // 4,000 are free: X is 2,000, minus 3,000 gives 0. Only an empty account is resumed.
+    let left: Vec<PauseSignal> = (0..5).map(|_| buffer.leave(load(0, C, 1_000))).collect();
+    assert_eq!(
+        left,
+        [
+            PauseSignal::Nothing,
+            PauseSignal::Nothing,
+            PauseSignal::Nothing,
+            PauseSignal::Nothing,
+            PauseSignal::Resume
+        ]
+    );
 }
 
 #[test]
@@ -72,15 +90,15 @@ fn headroom_is_charged_to_the_memory_or_beside_it() {
     // 4 ports of 5,000 B leave 10,000 of 30,000.
     let fill = |headroom| {
         let mut buffer = PfcBuffer::new(spec(30_000, Xoff::Bytes(u64::MAX), headroom), vec![5_000; 4]);
-        (0..).take_while(|_| buffer.arrive(load(0, C, 1_000), 0).1 == Tell::Nothing).count()
+        (0..).take_while(|_| buffer.arrive(load(0, C, 1_000), 0).1 == PauseSignal::Nothing).count()
     };
     assert_eq!((fill(HeadroomFrom::Memory), fill(HeadroomFrom::Beside)), (10, 30));
 }
 
 #[test]
 fn eight_lossless_classes_take_most_of_a_small_switch() {
-    // PrioPlus's switch of 6 ports of 100 Gbps and 1 us: 1.5 x 100 Gbps x 2 us = 37.5 kB for each class and port, where
-    // the links ask for 29,699 B; 8 x 6 x 37.5 kB = 1.8 MB of 4.4 MB/Tbps x 0.6 Tbps = 2.64 MB.
+    // PrioPlus's switch of 6 ports of 100 Gbps and 1 us: 1.5 x 100 Gbps x 2 us = 37.5 kB per class and port, while
+    // the links need 29,699 B; 8 x 6 x 37.5 kB = 1.8 MB of 4.4 MB/Tbps x 0.6 Tbps = 2.64 MB.
     let left = |classes: u16, headroom_least| {
         let spec = PfcSpec {
             lossless: ClassSet((1 << classes) - 1),
@@ -98,9 +116,9 @@ fn a_class_is_not_resumed_before_its_headroom_is_empty() {
     let spec = PfcSpec { xon_below: 0, ..spec(100_000, Xoff::Bytes(3_000), HeadroomFrom::Beside) };
     let mut buffer = PfcBuffer::new(spec, vec![5_000]);
     (0..5).for_each(|_| assert_eq!(buffer.arrive(load(0, C, 1_000), 0).0, Taken::Kept));
-    // Three are in the shared buffer, which is X; two in the headroom: resumed as the second of those has left.
-    let told: Vec<Tell> = (0..2).map(|_| buffer.leave(load(0, C, 1_000))).collect();
-    assert_eq!(told, [Tell::Nothing, Tell::Resume]);
+    // Three are in the shared buffer, which is X; two in the headroom: resumed when the second of those has left.
+    let told: Vec<PauseSignal> = (0..2).map(|_| buffer.leave(load(0, C, 1_000))).collect();
+    assert_eq!(told, [PauseSignal::Nothing, PauseSignal::Resume]);
 }
 
 #[test]
@@ -119,10 +137,10 @@ fn what_leaves_a_buffer_unmoved_is_what_arrives_and_leaves_without_a_word() {
             let next = load(rng.below(2) as usize, rng.below(2) as Class, 64 + rng.below(1_475) as u16);
             let mut through = buffer.clone();
             let arrival = through.arrive(next, 0);
-            let departure = if arrival.0 == Taken::Kept { through.leave(next) } else { Tell::Nothing };
-            let silent = (arrival, departure) == ((Taken::Kept, Tell::Nothing), Tell::Nothing);
+            let departure = if arrival.0 == Taken::Kept { through.leave(next) } else { PauseSignal::Nothing };
+            let silent = (arrival, departure) == ((Taken::Kept, PauseSignal::Nothing), PauseSignal::Nothing);
             let paused = buffer.paused(next.from).has(next.class);
-            assert_eq!(buffer.is_unmoved_by(next), silent && !paused, "{buffer:?} {next:?}");
+            assert_eq!(buffer.leaves_state_unchanged(next), silent && !paused, "{buffer:?} {next:?}");
             if silent && !paused {
                 assert_eq!(format!("{buffer:?}"), format!("{through:?}"));
                 unmoved += 1;

@@ -1,4 +1,4 @@
-//! Who makes way for whom, by hand and against a list that is searched from end to end.
+//! Push-out on small examples, and against a linear search over a list.
 
 use super::*;
 use crate::packet::{Marks, Packet};
@@ -8,7 +8,7 @@ use crate::units::Limit;
 
 const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Packet `id` of `class`, of `wire` bytes.
+/// Returns packet `id` of `class`, of `wire` bytes.
 fn packet((class, id): (u8, u64), wire: u16) -> Packet<()> {
     let marks = Marks::ECN_CAPABLE;
     Packet { header: Header { class, rank: id, wire, marks, ..Header::default() }, body: () }
@@ -23,7 +23,7 @@ fn port(queues: u8, limit: Limit) -> PushOut<Packet<()>> {
     PushOut::new(queues, IDENTITY, SortBy::Class, buffer)
 }
 
-/// Offers a packet of 1000 bytes: what became of it and who made way.
+/// Offers a packet of 1000 bytes; returns the outcome and the evicted packets.
 fn offer(port: &mut PushOut<Packet<()>>, packet: &Packet<()>) -> (Admission, Vec<(u8, u64)>) {
     let mut log = Log::default();
     let admission = port.enqueue(Time::ZERO, packet, &mut log);
@@ -55,7 +55,7 @@ fn equals_and_betters_do_not_make_way() {
     offer(&mut port, &packet((0, 1), 1000));
     assert_eq!(offer(&mut port, &packet((1, 2), 1000)), (Admission::Dropped, vec![]));
     assert_eq!(offer(&mut port, &packet((2, 3), 1000)), (Admission::Dropped, vec![]));
-    // Classes 2 and 7 share the last queue: equals.
+    // Classes 2 and 7 share the last queue, so they are equal.
     assert_eq!(offer(&mut port, &packet((0, 4), 1000)), (Admission::Queued, vec![(1, 0)]));
     assert_eq!(offer(&mut port, &packet((7, 5), 1000)), (Admission::Dropped, vec![]));
     assert_eq!(drain(&mut port), [(0, 1), (0, 4)]);
@@ -67,7 +67,7 @@ fn as_many_make_way_as_the_bytes_need_and_none_in_vain() {
     for (class, id, wire) in [(0, 0, 1400), (2, 1, 700), (2, 2, 100), (1, 3, 300)] {
         offer(&mut port, &packet((class, id), wire));
     }
-    // 2500 of 3000 are taken. 1600 need 1100 back: 100 + 700 + 300, and then fit to the byte.
+    // 2500 of 3000 are used. 1600 needs 1100 more: 100 + 700 + 300, which fits exactly.
     assert_eq!(offer(&mut port, &packet((0, 4), 1601)), (Admission::Dropped, vec![]));
     assert_eq!(port.bytes(), 2500);
     let (admission, made_way) = offer(&mut port, &packet((0, 5), 1600));
@@ -88,12 +88,12 @@ fn marks_count_what_is_left_after_the_eviction() {
         for id in 0..3 {
             port.enqueue(Time::ZERO, &packet((1, id), 1000), &mut ());
         }
-        // Two of class 1 stay, the arrival is the third of the port and the first of its queue.
+        // Two of class 1 stay; the arriving packet is the third of the port and the first of its queue.
         assert_eq!(offer(&mut port, &packet((0, 3), 1000)), (expected, vec![(1, 2)]), "{scope:?}");
     }
 }
 
-/// Queued packets in order of arrival, searched from end to end.
+/// Queued packets in order of arrival, searched linearly.
 struct Model {
     queued: Vec<Packet<()>>,
     limit: Limit,
@@ -158,7 +158,7 @@ fn random_arrivals_and_services_are_those_of_the_searched_list() {
 
 #[test]
 fn what_worse_classes_send_costs_a_class_no_packet() {
-    // Two ports see one class-0 stream; the other one also three times as much of classes 1 to 7.
+    // Two ports receive the same class-0 stream; the second also receives three times as much of classes 1 to 7.
     let mut draw = Stream::new(5, Purpose::Ties, 0);
     let (mut alone, mut crowded) = (port(8, Limit::Packets(10)), port(8, Limit::Packets(10)));
     let (mut kept, mut dropped, mut evicted) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! Bounds by hand, and how far from sorted the order of service is.
+//! Bounds on a small example, and the number of inversions in the order of service.
 
 use super::*;
 use crate::packet::Packet;
@@ -29,7 +29,8 @@ fn bounds(port: &SpPifo<Packet<()>>) -> Vec<u64> {
 #[test]
 fn a_rank_pushes_its_bound_up_and_an_inversion_pushes_all_down() {
     let mut port = SpPifo::new(3, Buffer::UNLIMITED);
-    // 5, 3 and 1 each take a queue; 4 joins 3; 0 is 1 below the bound of the first queue; then 4 is at the last bound.
+    // 5, 3 and 1 each take a queue; 4 joins the queue of 3; 0 is 1 below the bound of the first queue; then 4
+    // equals the last bound.
     let steps =
         [(5, [0, 0, 5]), (3, [0, 3, 5]), (4, [0, 4, 5]), (1, [1, 4, 5]), (0, [0, 3, 4]), (4, [0, 3, 4])];
     for (rank, after) in steps {
@@ -64,14 +65,15 @@ fn what_passes_an_empty_port_moves_bounds_too() {
     assert_eq!(drain(&mut port), [4, 3]);
 }
 
-/// The sum of what served ranks were above the least queued one, over 20,000 services of uniform ranks below 100.
+/// Returns the sum of the differences between served ranks and the smallest queued rank, over 20,000 services of
+/// uniform ranks below 100.
 fn inversions(queues: u8) -> u64 {
     let mut port = SpPifo::new(queues, Buffer::UNLIMITED);
     let mut stream = Stream::new(1, Purpose::Port, 0);
     let mut queued = Vec::new();
     let mut sum = 0;
     for step in 0..20_000 {
-        // 30 packets wait.
+        // 30 packets are queued.
         for _ in 0..if step == 0 { 30 } else { 1 } {
             let rank = u64::from(stream.below(100) as u32);
             offer(&mut port, rank);
@@ -87,7 +89,7 @@ fn inversions(queues: u8) -> u64 {
 #[test]
 fn more_queues_are_closer_to_a_sorted_one() {
     let [fifo, two, eight] = [1, 2, 8].map(inversions);
-    // The least of 30 uniform ranks below 100 is about 3, the first in, first out one 50 in the mean.
+    // The smallest of 30 uniform ranks below 100 is about 3, the first in FIFO order is 50 on average.
     assert!((40..55).contains(&(fifo / 20_000)), "{fifo}");
     assert!(3 * two < 2 * fifo && 3 * eight < two, "{fifo} {two} {eight}");
 }

@@ -1,26 +1,26 @@
-//! The way of a token through an assistant switch, between the limiter and the line (TOP §4.2, the remedy).
+//! The detour of a token through an auxiliary switch, between limiter and link (TOP §4.2, the workaround).
 //!
 //! ```text
-//! limiter    a shaped port: lets the best token go as soon as the rate allows, whether or not the line is free
-//! detour     a constant time
-//! line       one queue for the tokens of all classes, in the order in which the limiter let them go
+//! limiter    a shaped port: releases the best token as soon as the rate allows, whether or not the link is free
+//! detour     a constant delay
+//! line       one FIFO queue for the tokens of all classes, in the order of their release
 //! ```
 
 use crate::chunked_queue::ChunkedQueue;
 use crate::units::{Span, Time};
 
-/// What comes back.
+/// A token that returns from the detour.
 #[derive(Clone, Copy, Debug, Default)]
 struct ReturnedToken<P> {
     at: Time,
     item: P,
 }
 
-/// Tokens that a limiter let go and that the line has not taken.
+/// Tokens that the limiter has released and the link has not transmitted.
 #[derive(Debug)]
 pub(super) struct ReleasedTokens<P> {
     takes: Span,
-    /// The last instant of which all is known that came before it.
+    /// All arrivals before this time are known.
     seen: Time,
     back: ChunkedQueue<ReturnedToken<P>>,
 }
@@ -30,22 +30,22 @@ impl<P: Copy + Default> ReleasedTokens<P> {
         Self { takes, seen: Time::ZERO, back: ChunkedQueue::default() }
     }
 
-    /// All that comes before `now` has come.
+    /// Records that all arrivals before `now` are known.
     pub(super) fn see(&mut self, now: Time) {
         self.seen = self.seen.max(now);
     }
 
-    /// When the limiter, which allows a token at `eligible`, lets one go that waits now.
+    /// Returns when the limiter, which allows a token at `eligible`, releases a token queued now.
     pub(super) fn released(&self, eligible: Time) -> Time {
         eligible.max(self.seen)
     }
 
-    /// The limiter lets `item` go at `t`.
+    /// Records that the limiter releases `item` at `t`.
     pub(super) fn send(&mut self, t: Time, item: &P) {
         self.back.push(&ReturnedToken { at: t + self.takes, item: *item });
     }
 
-    /// When the first of them may start; else when one would that the limiter lets go at `next`.
+    /// Returns when the first returning token may start; if there is none, when a token released at `next` may.
     pub(super) fn next_start(&self, next: Option<Time>) -> Option<Time> {
         match self.back.first() {
             Some(first) => Some(first.at),
@@ -53,12 +53,12 @@ impl<P: Copy + Default> ReleasedTokens<P> {
         }
     }
 
-    /// What is back at `t`.
+    /// Returns the first token that has returned by `t`.
     pub(super) fn first(&self, t: Time) -> Option<&P> {
         self.back.first().filter(|first| first.at <= t).map(|first| &first.item)
     }
 
-    /// Takes out the first.
+    /// Dequeues the first token.
     pub(super) fn pop(&mut self) -> Option<&P> {
         self.back.pop().map(|first| &first.item)
     }

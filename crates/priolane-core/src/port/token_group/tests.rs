@@ -5,7 +5,7 @@ use crate::rng::{Purpose, Stream};
 use crate::units::Limit;
 
 const LINE: Rate = Rate::from_gbps(10);
-/// 1622 B at 10 Gbps.
+/// Transmission time of 1622 B at 10 Gbps.
 const SLOT: u64 = 1_297_600;
 
 fn item(kind: Kind, class: u8, wire: u16, rank: u64) -> Packet<()> {
@@ -24,12 +24,12 @@ fn group(spec: TokenGroupSpec) -> TokenGroup<Packet<()>> {
     TokenGroup::new(&spec, LINE, Buffer::UNLIMITED)
 }
 
-/// What a line serves from `from` on until nothing is due or `until` has come: when, and the header.
+/// Serves the port from `from` until nothing is due or `until`; returns the times and headers.
 fn serve(port: &mut TokenGroup<Packet<()>>, from: u64, until: u64) -> Vec<(u64, Header)> {
     serve_and_tell(port, from, until).0
 }
 
-/// The same, and the ranks of what expired.
+/// As `serve`, and also returns the ranks of the expired tokens.
 fn serve_and_tell(
     port: &mut TokenGroup<Packet<()>>,
     from: u64,
@@ -51,7 +51,7 @@ fn ranks(headers: &[Header]) -> Vec<u64> {
     headers.iter().map(|header| header.rank).collect()
 }
 
-/// Discards what has waited too long at `now`: its ranks.
+/// Discards the tokens that have expired by `now` and returns their ranks.
 fn expired(port: &mut TokenGroup<Packet<()>>, now: u64) -> Vec<u64> {
     let mut log = Log::default();
     port.expire(Time(now), &mut log);
@@ -70,7 +70,7 @@ fn a_lone_group_serves_a_token_a_slot_after_its_burst() {
     assert_eq!(port.enqueue(Time::ZERO, &token(2, 9), &mut ()), Admission::Queued, "and another 8 more");
     let starts: Vec<(u64, u64)> =
         serve(&mut port, 0, u64::MAX / 2).iter().map(|&(t, h)| (t, h.rank)).collect();
-    // Two at once, 67.2 ns each on the line; then one a slot, the better class first.
+    // Two immediately, 67.2 ns each on the link; then one per slot, the better class first.
     let expected: Vec<(u64, u64)> = [9, 0, 1, 2, 3, 4, 5, 6, 7]
         .iter()
         .enumerate()
@@ -97,13 +97,13 @@ fn arrivals_make_room_of_what_expired() {
     (0..8).for_each(|i| {
         port.enqueue(Time(i), &token(0, i), &mut ());
     });
-    // Five came by 4 ps.
+    // Five arrived by 4 ps.
     let now = Time(8 * SLOT + 5);
     let mut log = Log::default();
     assert_eq!(port.enqueue(now, &token(0, 8), &mut log), Admission::Queued);
     assert_eq!(ranks(&log.expired), [0, 1, 2, 3, 4]);
     assert_eq!((port.packets(), port.bytes()), (4, 4 * 84));
-    // Where nothing expires there is no room.
+    // If tokens do not expire, there is no room.
     let mut port = group(TokenGroupSpec { expiry: None, ..TokenGroupSpec::TOP });
     (0..8).for_each(|i| {
         port.enqueue(Time(i), &token(0, i), &mut ());
@@ -116,7 +116,7 @@ fn arrivals_make_room_of_what_expired() {
 fn a_better_class_makes_a_worse_one_expire() {
     let mut port = group(TokenGroupSpec::TOP);
     port.enqueue(Time::ZERO, &token(5, 99), &mut ());
-    // A token of class 0 each slot: they take the burst and every slot.
+    // A token of class 0 each slot: they use the burst and every slot.
     let (mut served, mut gone) = (Vec::new(), Vec::new());
     for i in 0..12 {
         gone.extend(expired(&mut port, i * SLOT));
@@ -130,7 +130,8 @@ fn a_better_class_makes_a_worse_one_expire() {
     assert!(gone.contains(&99), "{gone:?}");
 }
 
-/// A line fed with data and tokens for 2,000 slots, `tokens` of each offered in a slot: token and data bytes served.
+/// Feeds a link with data and tokens for 2,000 slots, one token of each of `classes` per slot; returns token and
+/// data bytes served.
 fn saturated(spec: TokenGroupSpec, classes: &[u8]) -> (u64, u64) {
     let mut port = TokenGroup::new(&spec, LINE, Buffer { limit: Limit::Packets(40), ..Buffer::UNLIMITED });
     let mut sums = (0, 0);
@@ -156,8 +157,8 @@ fn saturated(spec: TokenGroupSpec, classes: &[u8]) -> (u64, u64) {
 fn both_modes_share_a_saturated_line_in_the_ratio_of_token_and_frame() {
     for mode in [TokenMode::B, TokenMode::A] {
         let (tokens, data) = saturated(TokenGroupSpec { mode, ..TokenGroupSpec::TOP }, &[0, 3, 5]);
-        // 2,000 slots: a token and a frame each. Where data goes first, two of its frames in a row, its burst, let now
-        // and then a token's turn pass unused.
+        // 2,000 slots: a token and a frame each. If data is first, two data frames in a row, its burst,
+        // occasionally leave a token's slot unused.
         let least = if mode == TokenMode::B { 1_998 } else { 1_975 };
         assert!((least..=2_002).contains(&(tokens / 84)), "{mode:?} {tokens}");
         assert!((1_997..=2_002).contains(&(data / 1538)), "{mode:?} {data}");
@@ -167,15 +168,15 @@ fn both_modes_share_a_saturated_line_in_the_ratio_of_token_and_frame() {
 #[test]
 fn what_top_rejects_fails_as_it_says() {
     let top = TokenGroupSpec::TOP;
-    // Data without a limit above tokens: they starve.
+    // Unlimited data above tokens: tokens starve.
     let high = TokenGroupSpec { mode: TokenMode::UnlimitedDataHigh, ..top };
     assert_eq!(saturated(high, &[0]).0, 0);
-    // Below tokens it takes the slots that tokens leave: with no token at all, the whole line.
+    // Below tokens, data uses the slots that tokens leave: without any token, the whole link.
     let low = TokenGroupSpec { mode: TokenMode::UnlimitedDataLow, ..top };
     let (none, all) = saturated(low, &[]);
     assert!(none == 0 && all / 1538 > 2_100, "{all}");
     assert!(saturated(top, &[]).1 / 1538 <= 2_002);
-    // A limiter for each class: a lone class gets a sixth.
+    // A limiter for each class: a single active class gets a sixth.
     let split = TokenGroupSpec { mode: TokenMode::PerClassSplit, ..top };
     let lone = saturated(split, &[3]).0 / 84;
     assert!((333..=336).contains(&lone), "{lone}");
@@ -183,7 +184,7 @@ fn what_top_rejects_fails_as_it_says() {
 
 #[test]
 fn a_limiter_where_tokens_arrive_does_not_see_their_classes() {
-    // Two tokens a slot, in any order: the best class should have all, and has what comes first.
+    // Two tokens a slot, in random order: the best class should be served always, but the first to arrive is.
     let served = |mode| {
         let mut port = group(TokenGroupSpec { mode, ..TokenGroupSpec::TOP });
         let mut stream = Stream::new(1, Purpose::Port, 0);
@@ -215,7 +216,7 @@ fn without_expiry_a_token_waits_as_long_as_better_ones_come() {
             enqueue(&mut port, 0, &token(5, 99));
             let mut starts = Vec::new();
             for slot in 0..load {
-                // Two at the start: the burst is theirs as well.
+                // Two more at the start: the burst is available to them as well.
                 (0..if slot == 0 { 3 } else { 1 }).for_each(|_| {
                     enqueue(&mut port, slot * SLOT, &token(0, 0));
                 });
@@ -240,7 +241,7 @@ fn a_detour_delays_what_the_limiter_lets_go_and_nothing_else() {
     let mut dropped = [0, 0];
     let mut now = 0;
     for rank in 0..3_000 {
-        // More than a token a slot for a while, then less.
+        // More than a token per slot for a while, then fewer.
         let most = if rank / 500 % 2 == 0 { 12 } else { 30 };
         let next = now + 100_000 * (1 + stream.below(most));
         let class = stream.below(6) as u8;
@@ -272,7 +273,7 @@ fn signals_go_first_and_are_not_limited() {
     assert_eq!(ranks, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 0]);
 }
 
-/// Tokens of 84 to 92 B, offered at random: in every window no more than the rate and the burst, to the bit.
+/// Tokens of 84 to 92 B at random times: every window has at most the rate and the burst, exactly.
 #[test]
 fn token_bytes_of_every_window_are_bounded_exactly() {
     let rates = [LINE, Rate::from_gbps(15), Rate::from_bps(9_999_999_967).unwrap()];
@@ -320,7 +321,7 @@ fn token_bytes_of_every_window_are_bounded_exactly() {
     }
 }
 
-/// Against a list that is searched: same services, drops and expiries, whatever comes.
+/// Compares with a linear search over a list: same services, drops and expiries for random input.
 #[test]
 fn the_group_serves_as_a_searched_list_does() {
     for seed in 0..6 {
@@ -364,7 +365,7 @@ fn ranked_tokens_go_by_rank_and_the_worst_makes_way() {
     for (class, rank) in [(0, 50), (1, 20), (5, 40), (0, 20)] {
         assert_eq!(enqueue(&mut port, 0, &token(class, rank)), Admission::Queued);
     }
-    // Four are all there is room for: a worse or equal one is refused, a better one evicts the worst.
+    // The capacity is four: a worse or equal token is dropped, a better one evicts the worst.
     let mut log = Log::default();
     assert_eq!(port.enqueue(Time(1), &token(0, 50), &mut log), Admission::Dropped);
     assert!(log.evicted.is_empty());
@@ -399,7 +400,7 @@ fn several_queues_of_data_are_strict_by_rank_and_share_buffer_and_rate() {
     assert_eq!(enqueue(&mut port, 0, &data(0)), Admission::Dropped, "room is for all together");
     assert_eq!(port.payload_bytes(), 4 * 1_538);
     let served: Vec<(u64, u64)> = serve(&mut port, 0, 4 * SLOT).iter().map(|&(t, h)| (t, h.rank)).collect();
-    // A frame a slot; the rank beyond the last queue came second into it.
+    // A frame per slot; the packet with a rank beyond the last queue arrived second in it.
     assert_eq!(served, [(0, 0), (SLOT, 1), (2 * SLOT, 2), (3 * SLOT, 7)]);
     assert_eq!((port.packets(), port.next_eligible_time()), (0, None));
 }
@@ -417,6 +418,6 @@ fn unscheduled_payload_waits_alone_and_goes_last() {
     enqueue(&mut port, 0, &token(0, 5));
     let served: Vec<(u64, u64)> =
         serve(&mut port, 0, u64::MAX / 2).iter().map(|&(t, h)| (t, h.rank)).collect();
-    // The token, the burst of two frames of data, then the packet that nobody called for.
+    // The token, the burst of two data frames, then the unscheduled packet.
     assert_eq!(served, [(0, 5), (67_200, 3), (1_297_600, 4), (2_528_000, 1)]);
 }

@@ -4,9 +4,9 @@ use super::*;
 use crate::packet::Packet;
 
 const LINE: Rate = Rate::from_gbps(10);
-/// 1622 B at 10 Gbps.
+/// Transmission time of 1622 B at 10 Gbps.
 const SLOT: u64 = 1_297_600;
-/// Of a token that is not of the example.
+/// The rank of tokens that are not part of the example.
 const OTHER: u64 = 99;
 
 fn token(class: u8, rank: u64) -> Packet<()> {
@@ -17,14 +17,14 @@ fn group(spec: TokenGroupSpec) -> TokenGroup<Packet<()>> {
     TokenGroup::new(&TokenGroupSpec { burst: 1, ..spec }, LINE, Buffer::UNLIMITED)
 }
 
-/// The ranks that start in slots `from` to `until`, each in its slot.
+/// Returns the ranks that start in slots `from` to `until`, one per slot.
 fn slots(port: &mut TokenGroup<Packet<()>>, from: u64, until: u64) -> Vec<u64> {
     let start = |slot: u64| port.dequeue(Time(slot * SLOT), &mut ()).map(|p| p.header.rank);
     (from..until).filter_map(start).collect()
 }
 
-/// Tokens of receivers A and B (ranks 10 to 19 and 20 to 29) for two packets each, in windows of two slots in which every
-/// receiver sends a token for each packet that is missing; the slots in which A's and B's last tokens go.
+/// Tokens of receivers A and B (ranks 10 to 19 and 20 to 29) for two packets each. In windows of two slots every
+/// receiver sends a token for each missing packet. Returns the slots in which A's and B's last tokens start.
 fn two_receivers(spec: TokenGroupSpec, class_of_b: u8) -> (u64, u64) {
     let mut port = group(spec);
     let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -49,14 +49,14 @@ fn two_receivers(spec: TokenGroupSpec, class_of_b: u8) -> (u64, u64) {
 
 #[test]
 fn fig_2_priority_among_tokens_ends_one_flow_a_window_earlier_and_the_other_no_later() {
-    // Room for two tokens, good for one slot. Without priority A1 and B1 go in the first window, A2 and B2 find no room;
-    // with it A1 and A2 go, and B1 and B2 expire.
+    // Room for two tokens, valid for one slot. Without priority A1 and B1 start in the first window, A2 and B2 find
+    // no room; with priority A1 and A2 start, and B1 and B2 expire.
     let spec = TokenGroupSpec { depth: 2, expiry: Some(1), ..TokenGroupSpec::TOP };
     assert_eq!(two_receivers(TokenGroupSpec { classes: 1, ..spec }, 0), (2, 3));
     assert_eq!(two_receivers(TokenGroupSpec { classes: 2, ..spec }, 1), (1, 3));
 }
 
-/// Slots that the last token of `classes` full queues waits, which another one has just left.
+/// Returns the slots that the last token of `classes` full queues is queued, just after another token has started.
 fn longest(classes: u8) -> u64 {
     let mut port = group(TokenGroupSpec { classes, depth: 2, expiry: None, ..TokenGroupSpec::TOP });
     port.enqueue(Time::ZERO, &token(0, OTHER), &mut ());
@@ -75,8 +75,9 @@ fn longest(classes: u8) -> u64 {
 fn fig_8_with_two_priorities_one_switch_can_take_the_whole_delay_of_a_path() {
     // Queues of two tokens, two hops: T is 2 hops x 2 tokens = 4 slots.
     let (hops, depth) = (2, 2);
-    // (a) One priority: two slots at each hop, four in all.
+    // (a) One priority: two slots at each hop, four in total.
     assert_eq!(hops * longest(1), hops * depth);
-    // (b) Two: at one hop a low token waits for two of the better queue, one of its own and its own slot. It is still good.
+    // (b) Two: at one hop a low token is queued behind two of the better queue and one of its own. It is still
+    // valid.
     assert_eq!(longest(2), hops * depth);
 }

@@ -1,4 +1,4 @@
-//! What is cut, what is dropped, who is served, by hand and over random arrivals.
+//! Trimming, drops and service order, on small examples and with random arrivals.
 
 use super::*;
 use crate::packet::Packet;
@@ -32,7 +32,7 @@ fn what_is_trimmed_keeps_its_name_and_loses_its_payload() {
         assert_eq!(port.enqueue(Time::ZERO, &data(id, 1538), &mut log), Admission::Queued);
     }
     let [(before, after)] = log.trimmed[..] else { panic!("one packet is trimmed: {log:?}") };
-    // The third arrives or the second was the last: one of them is trimmed.
+    // Either the arriving third packet or the second, the last in the queue, is trimmed.
     assert!([1, 2].contains(&before.rank) && before.rank == after.rank);
     assert_eq!((before.wire, after.wire, after.payload), (1538, 84, 0));
     assert!(after.marks.has(Marks::TRIMMED) && !before.marks.has(Marks::TRIMMED));
@@ -82,7 +82,7 @@ fn ten_headers_go_for_each_payload_packet_while_both_wait() {
     }
     let served = drain(&mut port);
     let places: Vec<usize> = (0..served.len()).filter(|&i| served[i].1 == 1538).collect();
-    // After 10 headers, after 10 more, and the rest when the last 5 headers are gone.
+    // After 10 headers, after 10 more, and the rest when the last 5 headers are served.
     assert_eq!(places, [10, 21, 27, 28]);
 }
 
@@ -164,7 +164,7 @@ fn a_header_without_room_goes_back_once_to_its_sender() {
     let mut log = Log::default();
     assert_eq!(port.enqueue(Time::ZERO, &from(1, 3, 5), &mut log), Admission::Queued);
     assert_eq!((log.trimmed.len(), log.returned.len()), (1, 0));
-    // Neither payload nor header has room: the arriving one goes back, whatever the coin.
+    // Neither data nor header has room: the arriving packet is returned, regardless of the coin.
     for id in 2..40 {
         let mut log = Log::default();
         assert_eq!(port.enqueue(Time::ZERO, &from(id, 3, 5), &mut log), Admission::Returned);
@@ -172,12 +172,12 @@ fn a_header_without_room_goes_back_once_to_its_sender() {
         assert_eq!((header.src.0, header.dst.0, header.rank, header.wire), (5, 3, id, 84));
         assert!(header.marks.has(Marks::RETURNED.with(Marks::TRIMMED)));
         assert_eq!((before.wire, after.wire), (1538, 84));
-        // On its way back it is dropped where there is no room.
+        // On its way back it is dropped if there is no room.
         let (back, mut log) = (Packet { header, body: () }, Log::default());
         assert_eq!(port.enqueue(Time::ZERO, &back, &mut log), Admission::Dropped);
         assert!(log.returned.is_empty());
     }
-    // One that was trimmed before goes back as it is; what never was payload does not.
+    // A packet trimmed earlier is returned unchanged; a packet that was never data is not returned.
     let mut trimmed = from(50, 3, 5);
     (trimmed.header.wire, trimmed.header.marks) = (84, Marks::TRIMMED);
     let mut log = Log::default();

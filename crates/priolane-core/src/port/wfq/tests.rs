@@ -1,4 +1,4 @@
-//! Property 2 (shares, no credit, no debt, delay) and a model that keeps a tag for every packet.
+//! Property 2 (shares, no credit, no debt, delay), and a model that stores a tag for every packet.
 
 use std::collections::VecDeque;
 
@@ -23,12 +23,12 @@ fn offer(port: &mut Wfq<Packet<()>>, class: u8, wire: u16) {
     assert_eq!(port.enqueue(Time::ZERO, &packet(class, wire), &mut ()), Admission::Queued);
 }
 
-/// Class and size of the next packet.
+/// Serves a packet and returns its class and size.
 fn serve(port: &mut Wfq<Packet<()>>) -> Option<(usize, u16)> {
     port.dequeue(Time::ZERO, &mut ()).map(|p| (usize::from(p.header.class), p.header.wire))
 }
 
-/// A size from 84 to 1538 bytes.
+/// Returns a random size from 84 to 1538 bytes.
 fn draw_wire(draw: &mut Stream) -> u16 {
     84 + draw.below(1455) as u16
 }
@@ -39,7 +39,7 @@ fn weights_are_whole_above_zero_and_not_too_unlike() {
     assert!(QueueWeights::new(&[4, 0]).is_none());
     assert!(QueueWeights::new(&[1; 17]).is_none());
     assert_eq!(QueueWeights::new(&[8, 4, 1]).unwrap().as_slice(), [8, 4, 1]);
-    // lcm(1048573, 1048571) = 1.0995e12 < 2^40; times 7 it is beyond.
+    // lcm(1048573, 1048571) = 1.0995e12 < 2^40; times 7 it is above.
     assert!(QueueWeights::new(&[1_048_573, 1_048_571]).is_some());
     assert!(QueueWeights::new(&[1_048_573, 1_048_571, 7]).is_none());
 }
@@ -58,7 +58,8 @@ fn equal_packets_of_8_4_1_are_served_8_4_1() {
     assert_eq!(served, [80, 40, 10]);
 }
 
-/// Largest spread of S_i/w_i - S_j/w_j over all intervals while all queues stay backlogged, in bytes per weight.
+/// Returns the largest difference of S_i/w_i - S_j/w_j over all intervals in which all queues are backlogged,
+/// relative to the bound.
 fn widest_gap(port: &mut Wfq<Packet<()>>, weights: &[u32], draw: &mut Stream, rounds: u32) -> f64 {
     let mut sent = vec![0u64; weights.len()];
     let mut extremes = vec![vec![(0f64, 0f64); weights.len()]; weights.len()];
@@ -74,7 +75,7 @@ fn widest_gap(port: &mut Wfq<Packet<()>>, weights: &[u32], draw: &mut Stream, ro
             }
         }
     }
-    // The difference over an interval is that of two values; the bound is L_i/w_i + L_j/w_j.
+    // The difference over an interval is that of its end points; the bound is L_i/w_i + L_j/w_j.
     let slack = |i: usize, j: usize| {
         let (low, high) = extremes[i][j];
         (high - low) / (1538.0 / f64::from(weights[i]) + 1538.0 / f64::from(weights[j]))
@@ -106,7 +107,7 @@ fn neither_idleness_nor_having_been_alone_is_repaid() {
         let mut draw = Stream::new(3, Purpose::Ties, u64::from(alone));
         offer(&mut port, alone, 1538);
         offer(&mut port, alone, 1538);
-        // 10,000 packets of one queue, the others idle, the port never so.
+        // 10,000 packets of one queue; the others are idle, the port never is.
         for _ in 0..10_000 {
             offer(&mut port, alone, 1538);
             serve(&mut port).unwrap();
@@ -120,8 +121,8 @@ fn neither_idleness_nor_having_been_alone_is_repaid() {
     }
 }
 
-/// Golestani's bound: a packet has left by EAT + L/r_i + one largest packet of each other queue, where
-/// EAT_k = max(arrival, EAT_{k-1} + L_{k-1}/r_i) and r_i is the queue's share. One byte takes one tick.
+/// Golestani's bound: a packet leaves by EAT + L/r_i + one largest packet of each other queue, where EAT_k =
+/// max(arrival, EAT_{k-1} + L_{k-1}/r_i) and r_i is the queue's share. One byte takes one tick.
 #[test]
 fn no_packet_leaves_later_than_its_share_and_a_packet_of_each_other_queue() {
     let weights = [8u32, 4, 1];
@@ -153,7 +154,7 @@ fn no_packet_leaves_later_than_its_share_and_a_packet_of_each_other_queue() {
     assert!(worst > -3076.0, "the bound is far from tight: {worst}");
 }
 
-/// SCFQ as it is written: every packet has a finish tag, in 128 bits.
+/// SCFQ by definition: every packet has a finish tag, in 128 bits.
 struct Model {
     queues: Vec<VecDeque<(u128, u16)>>,
     last: Vec<u128>,
@@ -185,7 +186,7 @@ impl Model {
 
 #[test]
 fn the_tag_of_the_first_packet_is_enough() {
-    // The last weights add up to 2^56 a packet of queue 0: the clock is moved back every 64 of them.
+    // The last weights add up to 2^56 per packet of queue 0: the clock is rebased every 64 packets.
     for weights in [&[8, 4, 1][..], &[1, 1, 1, 1], &[5, 3], &[1, 1_048_573, 1_048_571]] {
         let (mut port, mut model) = (port(weights), Model::new(weights));
         let mut draw = Stream::new(4, Purpose::Ties, weights.len() as u64);
@@ -236,7 +237,7 @@ fn a_paused_queue_waits_and_saves_up_nothing() {
     }
     assert!(port.is_ready(paused) && !port.is_ready(paused.with(1)));
     assert!(port.dequeue_unpaused(Time::ZERO, paused.with(1), &mut ()).is_none());
-    // Both go on in turns: the 20 packets are not made up for.
+    // Both continue alternately: the 20 packets are not made up.
     let mut served = [0; 2];
     for _ in 0..10 {
         served[serve(&mut port).unwrap().0] += 1;

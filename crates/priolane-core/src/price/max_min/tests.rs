@@ -16,7 +16,7 @@ fn assert_near(got: &[f64], expected: &[f64]) {
     assert!(got.iter().zip(expected).all(near), "{got:?} is not {expected:?}");
 }
 
-/// `n` flows that share a virtual machine's pair evenly.
+/// Splits a virtual machine's pair evenly over `n` flows.
 fn vm(n: u32, (theta, w): (f64, f64)) -> Vec<(f64, f64)> {
     (0..n).map(|_| (theta / f64::from(n), w / f64::from(n))).collect()
 }
@@ -77,7 +77,8 @@ fn optimal_rates_of_figures_2_3_and_5() {
 
 #[test]
 fn parking_lot_and_other_bottlenecks() {
-    // One flow over both links of 12 and 6, one over each: the second link stops at nu = 3, then the first is filled.
+    // One flow over both links of 12 and 6, and one over each: the second link freezes at nu = 3, then the first is
+    // filled.
     let demand = |links: &[usize], w| Demand { links: links.to_vec(), theta: 0.0, w };
     let lot = Shares {
         capacity: vec![12.0, 6.0],
@@ -100,8 +101,8 @@ fn minima_that_do_not_fit_shrink_in_proportion() {
     assert!(one_link(10.0, &[(6.0, 1.0), (4.0, 1.0)]).promised().overbooked.is_empty());
 }
 
-/// Property 18, at random: everything is handed out, minima kept, those above theirs share by weight; more capacity,
-/// weight or minimum never means less; a pair split in parts gets as much in sum.
+/// Property 18, at random: all capacity is allocated, minima are kept, flows above their minima share by weight. More
+/// capacity, weight or minimum never yields less; the parts of a split pair get as much in sum.
 #[test]
 fn water_filling_properties() {
     use crate::rng::{Purpose, Stream};

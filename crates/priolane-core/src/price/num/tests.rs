@@ -36,7 +36,7 @@ fn two_equal_flows_of_unequal_weight_meet_equation_5() {
         Shares { capacity: vec![2e8], demands: vec![demand(&[0], 0.0, 1.0), demand(&[0], 0.0, 3.0)] };
     let found = solved(&shares);
     near(3.0 * PATH.marginal(found.rate[1]), PATH.marginal(found.rate[0]), 1e-9);
-    // And so not 1 : 3.
+    // Hence not 1 : 3.
     assert!(found.rate[1] / found.rate[0] > 3.1);
 }
 
@@ -51,7 +51,7 @@ fn parking_lot_charges_the_long_flow_for_both_links() {
     near(found.rate[1], 2e11 / 3.0, 1e-3);
 }
 
-/// At random networks: feasible, minima kept, and no farther from the best than the duality gap, which is nothing.
+/// Random networks: rates are feasible, minima are kept, and the duality gap is nearly zero.
 #[test]
 fn random_networks_are_solved_to_the_gap() {
     use crate::rng::{Purpose, Stream};

@@ -1,25 +1,26 @@
-//! The hash of flows that other hosts name.
+//! Hash function for flow ids chosen by other hosts.
 //!
-//! `hash(x) = x a mod 2^64`, rotated so that the table's index is from the upper bits: multiply-shift hashing (Dietzfelbinger,
-//! Hagerup, Katajainen, Penttonen 1997). For an odd `a` that is drawn evenly, two given keys fall on the same index with at most
-//! twice the probability of an ideal hash. So a peer that does not know `a` cannot name flows that fill one place of a table.
+//! `hash(x) = x a mod 2^64`, rotated so that the upper bits select the table index: multiply-shift hashing
+//! (Dietzfelbinger, Hagerup, Katajainen, Penttonen 1997). For a uniformly random odd `a`, two given keys collide
+//! with at most twice the probability of an ideal hash. A peer that does not know `a` cannot choose flow ids that
+//! all collide.
 
 use std::hash::{BuildHasher, Hasher};
 
-/// `a` in a simulator: that of `rustc_hash`, whose hash of one word this then is.
+/// `a` in a simulator: the multiplier of `rustc_hash`, so that the hash of one word equals that of `rustc_hash`.
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
 /// Bits by which the product is rotated, as in `rustc_hash`.
 const ROTATION: u32 = 26;
 
-/// Makes hashers with the multiplier of one host.
+/// Builds hashers with the multiplier of one host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowHash {
     multiplier: u64,
 }
 
 impl FlowHash {
-    /// That of a host with `secret`; of a simulator with 0.
+    /// Creates the hash of a host with `secret`; a simulator passes 0.
     pub(super) const fn new(secret: u64) -> Self {
         Self { multiplier: (MULTIPLIER ^ secret) | 1 }
     }
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
     use rustc_hash::FxBuildHasher;
 
-    /// The largest number of keys with one index, of 1024 keys in a table of 1024 places.
+    /// Returns the largest number of the 1024 keys with the same index in a table of 1024 slots.
     fn fullest(hash: FlowHash, keys: &[u64; 1024]) -> usize {
         let mut places = [0; 1024];
         keys.iter().for_each(|key| places[hash.hash_one(key) as usize % 1024] += 1);
@@ -71,7 +72,8 @@ mod tests {
 
     #[test]
     fn keys_that_collide_under_one_multiplier_do_not_under_that_of_a_secret() {
-        // 1024 flow ids of one host whose products with the published multiplier have the same bits 38 to 47, which are the index.
+        // 1024 flow ids of one host whose products with the published multiplier agree in bits 38 to 47, the index
+        // bits.
         let mut found = (0..u64::from(u32::MAX)).filter(|id| id.wrapping_mul(MULTIPLIER) >> 38 & 1023 == 0);
         let keys: [u64; 1024] = std::array::from_fn(|_| found.next().unwrap());
         assert_eq!(fullest(FlowHash::new(0), &keys), 1024);

@@ -1,30 +1,30 @@
-//! The name of a flow at its receiver.
+//! Identifies a flow at its receiver.
 
 use crate::ids::{FlowId, HostId};
 use crate::packet::Header;
 
-/// The sender of a flow and the id that it chose: two senders may use the same id.
+/// The sender of a flow and the id that the sender chose; two senders may use the same id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::transport) struct FlowKey(u64);
 
 impl FlowKey {
-    /// The flow that `src` calls `flow`.
+    /// Creates the key of flow `flow` of sender `src`.
     #[inline]
     pub(in crate::transport) fn new(src: HostId, flow: FlowId) -> Self {
         Self(u64::from(src.0) << 32 | u64::from(flow.0))
     }
 
-    /// The sender.
+    /// Returns the sender.
     pub(in crate::transport) fn src(self) -> HostId {
         HostId((self.0 >> 32) as u16)
     }
 
-    /// The id that it chose.
+    /// Returns the id that the sender chose.
     pub(in crate::transport) fn flow(self) -> FlowId {
         FlowId(self.0 as u32)
     }
 
-    /// The flow of a packet from its sender.
+    /// Returns the key of the flow of a packet that its sender sent.
     #[inline]
     pub(in crate::transport) fn of(header: &Header) -> Self {
         Self::new(header.src, header.flow)

@@ -1,9 +1,9 @@
-//! How many unfinished flows of each other host a real host keeps state of.
+//! Limits the number of unfinished flows per peer for which a real host keeps state.
 //!
 //! ```text
-//! first packet of a flow   fewer than `flows_per_peer` of its sender         ──▶ Admit::Yes
-//!                          the one heard of longest ago, `idle` ago or more  ──▶ Admit::InPlaceOf that one
-//!                          none idle                                         ──▶ Admit::No: the packet is lost
+//! first packet of a flow   its sender has fewer than `flows_per_peer` flows   ──▶ Admit::Yes
+//!                          its least recent flow is idle for `idle` or more   ──▶ Admit::InPlaceOf that flow
+//!                          none is idle                                       ──▶ Admit::No: the packet is dropped
 //! ```
 
 use rustc_hash::FxHashMap;
@@ -13,32 +13,32 @@ use crate::endpoint::RealHost;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 
-/// Whether a new flow may have a receiver.
+/// Whether a new flow may get a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Admit {
-    /// It may.
+    /// A receiver may be created.
     Yes,
-    /// It may once this flow, which is idle, is forgotten.
+    /// A receiver may be created after this idle flow is removed.
     InPlaceOf(FlowKey),
-    /// It may not.
+    /// No receiver may be created.
     No,
 }
 
-/// The unfinished flows of one other host.
+/// The unfinished flows of a peer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Peer {
     flows: u32,
-    /// Before this instant none of them is idle.
+    /// None of the flows is idle before this time.
     busy_until: Time,
 }
 
-/// The unfinished flows that a real host receives.
+/// The limit on unfinished flows that a real host receives.
 #[derive(Debug)]
 pub(in crate::transport) struct FlowLimit {
     most: u32,
     idle: Span,
     peers: FxHashMap<HostId, Peer>,
-    /// By the place of the receiver: the flow, and when a packet of it came last.
+    /// Indexed by receiver slot: the flow, and the time of its last packet.
     heard: Vec<Option<(FlowKey, Time)>>,
 }
 
@@ -52,8 +52,8 @@ impl FlowLimit {
         }
     }
 
-    /// Whether a flow of `src` may have a receiver at `now`. Looks at all flows at most once in the time after which the next
-    /// can be idle.
+    /// Decides whether a flow of `src` may get a receiver at `now`. Scans all flows only when one of this peer may
+    /// have become idle.
     pub(super) fn admit(&mut self, src: HostId, now: Time) -> Admit {
         let Some(peer) = self.peers.get_mut(&src).filter(|peer| peer.flows >= self.most) else {
             return Admit::Yes;
@@ -67,7 +67,7 @@ impl FlowLimit {
         if now < peer.busy_until { Admit::No } else { Admit::InPlaceOf(key) }
     }
 
-    /// A receiver was made at `slot`.
+    /// Records that a receiver was created at `slot`.
     pub(super) fn opened(&mut self, slot: u32, key: FlowKey, now: Time) {
         let slot = slot as usize;
         if slot >= self.heard.len() {
@@ -77,14 +77,14 @@ impl FlowLimit {
         self.peers.entry(key.src()).or_default().flows += 1;
     }
 
-    /// A packet of the flow at `slot` came.
+    /// Records a packet of the flow at `slot`.
     pub(in crate::transport) fn heard(&mut self, slot: u32, now: Time) {
         if let Some(Some((_, heard))) = self.heard.get_mut(slot as usize) {
             *heard = now;
         }
     }
 
-    /// The receiver at `slot` is no more.
+    /// Records that the receiver at `slot` was removed.
     pub(super) fn closed(&mut self, slot: u32) {
         let Some((key, _)) = self.heard.get_mut(slot as usize).and_then(Option::take) else { return };
         if let Some(peer) = self.peers.get_mut(&key.src()) {

@@ -1,7 +1,7 @@
-//! The flows that start or end at a host, found by the names that packets give them, and their timers.
+//! A table of the flows that start or end at a host, looked up by the ids in packets, with their timers.
 //!
-//! A flow's id is chosen by the host that sends it. A flow that is sent here is found by its id, a flow that is received
-//! here by its id and its sender: two senders may use the same id.
+//! The sender of a flow chooses its id. A flow sent by this host is looked up by its id, a flow received by this
+//! host by its id and its sender, because two senders may use the same id.
 //!
 //! ```text
 //! outgoing   add_sender ──▶ active ── remove_sender ──▶ forgotten
@@ -11,8 +11,8 @@
 //! remembered ── time_wait ──▶ forgotten
 //! ```
 //!
-//! What is remembered answers packets that come late. A packet that comes later than `time_wait` is one of a new flow, so
-//! `time_wait` is twice the longest life of a packet (RFC 9293 §3.4.2), or none in a simulation that ends.
+//! The remembered state answers late packets. A packet later than `time_wait` belongs to a new flow. So `time_wait`
+//! is twice the maximum lifetime of a packet (RFC 9293 §3.4.2), or unlimited in a simulation, which ends.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -28,23 +28,23 @@ use crate::ids::{FlowId, HostId};
 use crate::packet::Header;
 use crate::units::{Span, Time};
 
-/// A flow that this host receives or received.
+/// A flow that this host is receiving or has received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Incoming<E> {
-    /// Not all of it is here: its place among the receivers.
+    /// Not completely received: its slot among the receivers.
     Active(u32),
-    /// It ended.
+    /// It has ended.
     Ended(E),
 }
 
-/// A flow whose timer has expired: its place.
+/// A flow whose timer has expired: its slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Expired {
     Sender(u32),
     Receiver(u32),
 }
 
-/// A flow that ended and is remembered.
+/// An ended flow that is still remembered.
 #[derive(Clone, Copy, Debug)]
 enum Ended {
     Received(FlowKey),
@@ -53,41 +53,41 @@ enum Ended {
 
 /// A flow with a timer.
 pub(in crate::transport) trait Timed {
-    /// When its timer expires; `Time::NEVER` for not at all.
+    /// Returns when its timer expires; `Time::NEVER` if it is not set.
     fn due(&self) -> Time;
 
-    /// When its live entry in the host's timers is; `Time::NEVER` for none.
+    /// Returns the time of its live entry in the host's timers; `Time::NEVER` for none.
     fn armed(&mut self) -> &mut Time;
 }
 
-/// A flow at its sender.
+/// The state of a flow at its sender.
 pub(in crate::transport) trait SentFlow: Timed {
-    /// The host that receives it.
+    /// Returns the receiving host.
     fn dst(&self) -> HostId;
 }
 
-/// A flow that is sent here, found at its place, and what arms its timer: one look at the table for all of a call.
+/// A borrowed sender flow with its slot and the host's timers, so that a call looks it up only once.
 #[derive(Debug)]
 pub(in crate::transport) struct Sending<'a, S> {
     pub(in crate::transport) flow: &'a mut S,
-    /// How often the place was emptied before the flow came.
+    /// Number of times that the slot was freed before this flow took it.
     pub(in crate::transport) generation: u32,
     pub(in crate::transport) slot: u32,
     timers: &'a mut Timers,
 }
 
 impl<S: Timed> Sending<'_, S> {
-    /// After a change of when the flow's timer expires. One that expires later keeps its entry.
+    /// Sets the timer after the flow's deadline changed. If the deadline became later, the existing entry stays.
     #[inline]
     pub(in crate::transport) fn arm(self) {
         arm(self.timers, Owner::Sender(self.slot), self.generation, self.flow);
     }
 }
 
-/// A deadline that its flow sets.
+/// The deadline of a flow's timer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct FlowTimer {
-    /// `Time::NEVER` for not at all.
+    /// `Time::NEVER` if it is not set.
     pub(in crate::transport) due: Time,
     pub(in crate::transport) armed: Time,
 }
@@ -96,7 +96,7 @@ impl FlowTimer {
     pub(in crate::transport) const OFF: Self = Self { due: Time::NEVER, armed: Time::NEVER };
 }
 
-/// Makes flows with a field `alarm` [`Timed`] by it.
+/// Implements [`Timed`] for flows with a field `alarm`.
 macro_rules! timed_by_alarm {
     ($flow:ty) => {
         impl $crate::transport::common::Timed for $flow {
@@ -112,18 +112,19 @@ macro_rules! timed_by_alarm {
 }
 pub(in crate::transport) use timed_by_alarm;
 
-/// The flows of one host: `S` is a flow at its sender, `R` one at its receiver, `E` what is remembered of one received.
+/// The flows of a host: `S` is the state at a sender, `R` at a receiver, `E` is what is remembered of a received
+/// flow.
 #[derive(Debug)]
 pub(in crate::transport) struct FlowTable<S, R, E> {
     outgoing: FxHashMap<FlowId, u32>,
     incoming: HashMap<FlowKey, Incoming<E>, FlowHash>,
-    /// How many are not finished, on a real host.
+    /// Limit on unfinished received flows, on a real host.
     pub(in crate::transport) limit: Option<Box<FlowLimit>>,
-    /// Flows that this host gave up as their sender.
+    /// Flows that this host aborted as their sender.
     aborted: FxHashSet<FlowId>,
-    /// How long flows that ended are remembered; `None` for ever.
+    /// How long ended flows are remembered; `None` for unlimited.
     time_wait: Option<Span>,
-    /// Flows that ended and when they are forgotten, in order; empty where that is never.
+    /// Ended flows and when they are forgotten, in order; empty if `time_wait` is `None`.
     ended: VecDeque<(Time, Ended)>,
     pub(in crate::transport) senders: Slab<S>,
     pub(in crate::transport) receivers: Slab<R>,
@@ -131,7 +132,7 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
 }
 
 impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
-    /// The table of `host`, without flows.
+    /// Creates the table of `host`, without flows.
     pub(in crate::transport) fn new(host: &LocalHost) -> Self {
         let hash = FlowHash::new(host.real.map_or(0, |real| real.secret));
         Self {
@@ -147,31 +148,31 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         }
     }
 
-    /// Whether this host gave up a flow that it sent, and remembers it.
+    /// Returns true if this host aborted the flow as its sender and remembers it.
     pub(in crate::transport) fn is_aborted(&self, flow: FlowId) -> bool {
         self.aborted.contains(&flow)
     }
 
-    /// The place of a flow that is sent here.
+    /// Returns the slot of a flow sent by this host.
     #[inline]
     pub(in crate::transport) fn sender_of(&self, flow: FlowId) -> Option<u32> {
         self.outgoing.get(&flow).copied()
     }
 
-    /// The place of the flow that is sent here and that a packet from its receiver is about. Packets of other hosts, which
-    /// may use the same id, are about none.
+    /// Returns the slot of the sender flow that a packet from its receiver refers to. A packet of another host
+    /// refers to none, as that host may use the same id for another flow.
     #[inline]
     pub(in crate::transport) fn answered(&mut self, header: &Header) -> Option<u32> {
         self.answering(header).map(|sending| sending.slot)
     }
 
-    /// What is known of a flow that is or was received here.
+    /// Returns the state of a flow that is or was received by this host.
     #[inline]
     pub(in crate::transport) fn incoming(&self, key: FlowKey) -> Option<Incoming<E>> {
         self.incoming.get(&key).copied()
     }
 
-    /// The place of a flow that is being received here.
+    /// Returns the slot of a flow that is being received.
     #[inline]
     pub(in crate::transport) fn receiver_of(&self, key: FlowKey) -> Option<u32> {
         match self.incoming.get(&key) {
@@ -180,15 +181,15 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         }
     }
 
-    /// A flow starts here; its place.
+    /// Adds a flow that starts at this host and returns its slot.
     pub(in crate::transport) fn add_sender(&mut self, flow: FlowId, sender: S) -> u32 {
         let slot = self.senders.insert(sender);
         self.outgoing.insert(flow, slot);
         slot
     }
 
-    /// Whether a flow that is not known here may have a receiver at `now`. Where another flow must be forgotten for it, adds the
-    /// event that says so.
+    /// Decides whether an unknown flow may get a receiver at `now`. If another flow is removed for it, adds the
+    /// event that reports this.
     #[inline]
     pub(in crate::transport) fn admit(
         &mut self,
@@ -203,7 +204,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         admit
     }
 
-    /// A flow ends here, of which the first packet came at `now`; its place.
+    /// Adds a flow that ends at this host and whose first packet arrived at `now`; returns its slot.
     pub(in crate::transport) fn add_receiver(&mut self, key: FlowKey, receiver: R, now: Time) -> u32 {
         let slot = self.receivers.insert(receiver);
         if let Some(limit) = &mut self.limit {
@@ -213,20 +214,20 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         slot
     }
 
-    /// Forgets a flow that is sent here; its place is free.
+    /// Removes a sender flow and frees its slot.
     pub(in crate::transport) fn remove_sender(&mut self, flow: FlowId) -> Option<S> {
         let (slot, sender) = self.take_sender(flow)?;
         self.senders.release(slot);
         Some(sender)
     }
 
-    /// Forgets a flow that is sent here, but keeps its place from new flows until `Slab::release`.
+    /// Removes a sender flow, but does not free its slot until `Slab::release`.
     pub(in crate::transport) fn take_sender(&mut self, flow: FlowId) -> Option<(u32, S)> {
         let slot = self.outgoing.remove(&flow)?;
         Some((slot, self.senders.take(slot)?))
     }
 
-    /// Gives up a flow that is sent here.
+    /// Aborts a sender flow.
     pub(in crate::transport) fn abort_sender(&mut self, flow: FlowId, now: Time) {
         if self.remove_sender(flow).is_some() {
             self.aborted.insert(flow);
@@ -234,12 +235,41 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         }
     }
 
-    /// A flow that was being received ended at `now`: `end` is what is remembered of it.
+    /// Ends a receiver flow at `now`; `end` is remembered.
     pub(in crate::transport) fn end_receiver(&mut self, key: FlowKey, end: E, now: Time) {
         if let Some(Incoming::Active(slot)) = self.incoming.insert(key, Incoming::Ended(end)) {
             self.free_receiver(slot);
             self.remember(Ended::Received(key), now);
         }
+    }
+
+    /// A flow that was received here, or was to be, ended at `now` for its sender: `end` is what is remembered of it.
+    pub(in crate::transport) fn refuse(&mut self, key: FlowKey, end: E, now: Time) {
+        match self.incoming.insert(key, Incoming::Ended(end)) {
+            Some(Incoming::Active(slot)) => self.free_receiver(slot),
+            Some(Incoming::Ended(_)) => return,
+            None => {}
+        }
+        self.remember(Ended::Received(key), now);
+    }
+
+    /// The flows that this host sends to `host`.
+    pub(in crate::transport) fn sent_to(&self, host: HostId) -> Vec<FlowId> {
+        let is_to = |slot: u32| self.senders.get(slot).is_some_and(|sender| sender.dst() == host);
+        self.outgoing.iter().filter(|&(_, &slot)| is_to(slot)).map(|(&flow, _)| flow).collect()
+    }
+
+    /// The flows that this host is receiving from `host`.
+    pub(in crate::transport) fn received_from(&self, host: HostId) -> Vec<FlowKey> {
+        let active = self.incoming.iter().filter(|(_, role)| matches!(role, Incoming::Active(_)));
+        active.map(|(&key, _)| key).filter(|key| key.src() == host).collect()
+    }
+
+    /// Forgets the flows that ended of those that `is_one` names.
+    pub(in crate::transport) fn forget_ended(&mut self, is_one: impl Fn(FlowKey) -> bool) {
+        let Self { ended, incoming, .. } = self;
+        ended.retain(|(_, flow)| !matches!(flow, Ended::Received(key) if is_one(*key)));
+        incoming.retain(|&key, role| !(matches!(role, Incoming::Ended(_)) && is_one(key)));
     }
 
     fn remember(&mut self, flow: Ended, now: Time) {
@@ -251,7 +281,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         self.ended.push_back((until, flow));
     }
 
-    /// Forgets the flows that ended `time_wait` before `now`.
+    /// Forgets the flows whose `time_wait` is over at `now`.
     fn forget(&mut self, now: Time) {
         while let Some(&(until, flow)) = self.ended.front() {
             if until > now {
@@ -265,7 +295,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         }
     }
 
-    /// Forgets a flow that was being received.
+    /// Removes a receiver flow without remembering it.
     pub(in crate::transport) fn remove_receiver(&mut self, key: FlowKey) {
         if let Some(Incoming::Active(slot)) = self.incoming.remove(&key) {
             self.free_receiver(slot);
@@ -280,21 +310,21 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         self.receivers.release(slot);
     }
 
-    /// The flow at the place that [`Self::answered`] names.
+    /// Returns the flow at the slot that [`Self::answered`] returns.
     #[inline]
     pub(in crate::transport) fn answering(&mut self, header: &Header) -> Option<Sending<'_, S>> {
         let slot = self.sender_of(header.flow)?;
         self.sending(slot).filter(|sending| sending.flow.dst() == header.src)
     }
 
-    /// The flow that is sent at a place.
+    /// Returns the sender flow at `slot`.
     #[inline]
     pub(in crate::transport) fn sending(&mut self, slot: u32) -> Option<Sending<'_, S>> {
         let (generation, flow) = self.senders.entry(slot)?;
         Some(Sending { flow, generation, slot, timers: &mut self.timers })
     }
 
-    /// After a change of when a sender's timer expires. One that expires later keeps its entry.
+    /// Sets a sender's timer after its deadline changed. If the deadline became later, the existing entry stays.
     #[inline]
     pub(in crate::transport) fn arm_sender(&mut self, slot: u32) {
         if let Some(sending) = self.sending(slot) {
@@ -302,7 +332,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         }
     }
 
-    /// After a change of when a receiver's timer expires.
+    /// Sets a receiver's timer after its deadline changed.
     #[inline]
     pub(in crate::transport) fn arm_receiver(&mut self, slot: u32) {
         if let Some((generation, receiver)) = self.receivers.entry(slot) {
@@ -310,13 +340,13 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         }
     }
 
-    /// When the first timer expires; perhaps earlier than any does.
+    /// Returns a lower bound on when the first timer expires.
     #[inline]
     pub(in crate::transport) fn next_timeout(&self) -> Option<Time> {
         self.timers.first_at()
     }
 
-    /// The next flow whose timer has expired at `now`; it is armed no more.
+    /// Returns the next flow whose timer has expired at `now`, and disarms it.
     pub(in crate::transport) fn expired(&mut self, now: Time) -> Option<Expired> {
         while let Some(entry) = self.timers.first().filter(|entry| entry.at <= now) {
             self.timers.pop();
@@ -347,8 +377,8 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         live == Some((entry.generation, entry.at))
     }
 
-    /// Drops the first timers as far as they are those of flows that ended, so that `next_timeout` is the next that
-    /// expires. A machine that does not call it is woken for nothing.
+    /// Drops timers of ended flows at the head of the heap, so that `next_timeout` is exact. A transport that does
+    /// not call it gets spurious wake-ups.
     pub(in crate::transport) fn drop_dead_timers(&mut self) {
         while let Some(entry) = self.timers.first()
             && !self.is_live(&entry)
@@ -366,7 +396,7 @@ fn arm(timers: &mut Timers, owner: Owner, generation: u32, flow: &mut impl Timed
     }
 }
 
-/// Disarms a flow; when its timer expires.
+/// Disarms a flow and returns its deadline.
 fn disarm(flow: &mut impl Timed) -> Time {
     *flow.armed() = Time::NEVER;
     flow.due()
@@ -446,7 +476,8 @@ mod tests {
         let key = FlowKey::new(HostId(1), FlowId(7));
         let receiver = table.add_receiver(key, at(5), Time::ZERO);
         table.arm_receiver(receiver);
-        // The sender's entry is not the first, so it stays in the heap; its place is taken by a flow due later.
+        // The sender's entry is not at the head, so it stays in the heap; a flow with a later deadline takes its
+        // slot.
         assert!(table.remove_sender(FlowId(0)).is_some());
         assert_eq!(table.add_sender(FlowId(1), at(20)), old);
         table.arm_sender(old);
@@ -474,10 +505,49 @@ mod tests {
         assert_eq!((table.expired(Time(120)), table.next_timeout()), (None, Some(Time(150))));
         assert_eq!((table.incoming(keys[0]), table.is_aborted(FlowId(3))), (None, false));
         assert_eq!(table.incoming(keys[1]), Some(Incoming::Ended(())), "its time has not come");
-        // The id may be used again.
+        // The id may be reused.
         let slot = table.add_receiver(keys[0], at(2_000), Time::ZERO);
         assert_eq!((table.expired(Time(150)), table.incoming(keys[1])), (None, None));
         assert_eq!((table.receiver_of(keys[0]), table.next_timeout()), (Some(slot), None));
+    }
+
+    #[test]
+    fn a_flow_that_its_sender_gave_up_is_remembered_as_one_that_ended() {
+        let real = RealHost { time_wait: Span(100), ..RealHost::new(1) };
+        let mut table = Table::new(&LocalHost { real: Some(real), ..SIMULATED });
+        let keys = [1, 2].map(|flow| FlowKey::new(HostId(1), FlowId(flow)));
+        table.add_receiver(keys[0], at(1_000), Time::ZERO);
+        for key in keys {
+            table.refuse(key, (), Time(10));
+            table.refuse(key, (), Time(50));
+            assert_eq!(table.incoming(key), Some(Incoming::Ended(())), "whether or not a packet of it came");
+        }
+        assert_eq!(table.expired(Time(110)), None);
+        assert_eq!(keys.map(|key| table.incoming(key)), [None; 2]);
+    }
+
+    #[test]
+    fn flows_of_a_host_that_is_another_now_are_found_and_those_that_ended_forgotten() {
+        let real = RealHost { time_wait: Span(100), ..RealHost::new(1) };
+        let mut table = Table::new(&LocalHost { real: Some(real), ..SIMULATED });
+        let key = |host, flow| FlowKey::new(HostId(host), FlowId(flow));
+        for (host, flow) in [(1, 1), (1, 2), (2, 1)] {
+            table.add_receiver(key(host, flow), at(1_000), Time::ZERO);
+        }
+        table.end_receiver(key(1, 1), (), Time(10));
+        table.end_receiver(key(2, 1), (), Time(10));
+        // To host 9, as all flows of this test.
+        table.add_sender(FlowId(7), at(1_000));
+        assert_eq!((table.sent_to(HostId(9)), table.sent_to(HostId(1))), (vec![FlowId(7)], vec![]));
+        assert_eq!(table.received_from(HostId(1)), [key(1, 2)]);
+        table.forget_ended(|ended| ended.src() == HostId(1));
+        assert_eq!(table.incoming(key(1, 1)), None);
+        assert_eq!(table.incoming(key(2, 1)), Some(Incoming::Ended(())));
+        assert_eq!(table.receiver_of(key(1, 2)), Some(1));
+        // A flow of the same name is not forgotten when the time of the old one has come.
+        table.add_receiver(key(1, 1), at(1_000), Time(20));
+        assert_eq!(table.expired(Time(110)), None);
+        assert!(table.receiver_of(key(1, 1)).is_some() && table.incoming(key(2, 1)).is_none());
     }
 
     #[test]

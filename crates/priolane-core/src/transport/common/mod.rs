@@ -1,13 +1,13 @@
-//! What all transports are built from.
+//! Building blocks shared by all transports.
 //!
 //! ```text
 //! FlowTable  the flows that start or end at a host, with their timers
 //! Timers     deadlines of flows
-//! Outbox     control packets that wait to leave a host
-//! Slab       a table whose places are used again
+//! Outbox     control packets queued to leave a host
+//! Slab       a table that reuses its slots
 //! Ranges     byte or packet ranges that arrived out of order
 //! Peers      what a real host measures of other hosts
-//! Stamp      a reading of a host's clock, as packets carry it
+//! Stamp      a reading of a host's clock, as carried in packets
 //! ```
 
 mod flow_hash;
@@ -28,4 +28,4 @@ pub(super) use outbox::{Outbox, room};
 pub(super) use peers::{Peers, Sample};
 pub(super) use ranges::{Interval, Ranges};
 pub use stamp::Stamp;
-pub(super) use timers::paced_from;
+pub(super) use timers::pacing_base;

@@ -1,14 +1,15 @@
-//! What a real host measures of the hosts that its flows go to; in a simulator all of it is known.
+//! Measures paths and clocks of the peers of a real host; a simulator knows these values.
 //!
 //! ```text
-//! rtt      the least of late                                  -> the base of paths of which it is not known
-//! rate     bytes acknowledged in rounds in which every packet queued, the most of late    -> as their rate
-//! offset   one-way delay - rtt = offset of the clocks - way back: the most of late is that of an empty way back, and
-//!          one-way delay - that + way back = one-way delay by one clock, however long packets queue on the way there
-//! age      a token's age by two clocks, less the least of late
+//! rtt      the recent minimum, used as base delay of paths whose base delay is unknown
+//! rate     bytes acknowledged in rounds in which every packet queued; the recent maximum is used as the path's rate
+//! offset   one-way delay - rtt = clock offset - return delay. The recent maximum is that of an empty return path, and
+//!          one-way delay - maximum + base return delay = one-way delay by one clock, however long packets queue
+//! age      age of a token by two clocks, minus the recent minimum
 //! ```
 //!
-//! *Of late* is one to two periods. Clocks that drift by 100 ppm err by 10 us in two periods of offsets.
+//! *Recent* covers one to two periods. Clocks that drift by 100 ppm cause an error of 10 us in two periods of
+//! offsets.
 
 use rustc_hash::FxHashMap;
 
@@ -17,27 +18,27 @@ use crate::endpoint::{BaseDelay, Clocks, LocalHost, Path, PathInfo, RealHost};
 use crate::ids::HostId;
 use crate::units::{Rate, Span, Time, bits_per_second};
 
-/// Periods of what changes with routes.
+/// Period of values that change with routes.
 const PATH_PERIOD: Span = Span::from_ms(10_000);
 
-/// The least period of what changes as clocks drift; else so many round trips.
+/// Minimum period of values that change with clock drift; otherwise [`CLOCK_ROUND_TRIPS`] round trips.
 const CLOCK_PERIOD: Span = Span::from_ms(50);
 const CLOCK_ROUND_TRIPS: u64 = 8;
 
-/// Links of a path of which it is not known: a switch between two hosts.
+/// Assumed number of links of an unknown path: a switch between two hosts.
 const UNKNOWN_HOPS: u32 = 2;
 
-/// The first of the values of one to two periods, in an order.
+/// The extreme value over the last one to two periods, in some order.
 #[derive(Clone, Copy, Debug)]
 struct RecentExtreme<T> {
-    /// Of the period before this and of this one.
+    /// Of the last period and this one together.
     both: T,
     this: T,
     began: Time,
 }
 
 impl<T: Copy> RecentExtreme<T> {
-    /// Takes a value into `kept`; `before` says which of two is kept.
+    /// Adds a value to `kept` and returns the extreme; `before(a, b)` is true if `a` is kept over `b`.
     fn take(
         kept: &mut Option<Self>,
         value: T,
@@ -60,12 +61,12 @@ impl<T: Copy> RecentExtreme<T> {
     }
 }
 
-/// Whether `a` is the lesser of two differences of stamps that are less than 2.2 s apart.
+/// Returns true if `a` is the smaller of two stamp differences that are less than 2.2 s apart.
 fn is_less(a: u32, b: u32) -> bool {
     Stamp::difference_ps(a.wrapping_sub(b)) < 0
 }
 
-/// Bytes acknowledged since an instant, and whether each ACK found a queue.
+/// Bytes acknowledged since a start time, and whether each ACK measured a queue.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     began: Time,
@@ -73,18 +74,26 @@ struct Round {
     queued: bool,
 }
 
-/// Another host.
+/// The measurements of a peer.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     rtt: Option<RecentExtreme<Span>>,
     rate: Option<RecentExtreme<u64>>,
-    /// Round-trip time less one-way delay, in ticks.
+    /// Round-trip time minus one-way delay, in ticks.
     offset: Option<RecentExtreme<u32>>,
     age: Option<RecentExtreme<u32>>,
     round: Round,
 }
 
-/// The path of a flow: what is known of it, and what its sender goes by.
+impl Peer {
+    /// A host without any estimates.
+    const NEW: Self = {
+        let round = Round { began: Time::ZERO, bytes: 0, queued: false };
+        Self { rtt: None, rate: None, offset: None, age: None, round }
+    };
+}
+
+/// The path of a flow: the known parts, and the estimate that its sender uses.
 #[derive(Clone, Copy, Debug)]
 struct PeerPath {
     peer: u32,
@@ -92,18 +101,18 @@ struct PeerPath {
     used: Path,
 }
 
-/// The other hosts.
+/// The measured peers of a host.
 #[derive(Debug)]
 pub(in crate::transport) struct Peers {
     line: Rate,
     real: Option<RealHost>,
     index: FxHashMap<HostId, u32>,
     peers: Vec<Peer>,
-    /// By the place of the flow among the senders.
+    /// Indexed by sender slot.
     ways: Vec<Option<PeerPath>>,
 }
 
-/// What an ACK tells.
+/// The measurement from an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Sample {
     pub(in crate::transport) now: Time,
@@ -113,19 +122,19 @@ pub(in crate::transport) struct Sample {
 }
 
 impl Peers {
-    /// Nothing measured yet.
+    /// Creates the state of a host without measurements.
     pub(in crate::transport) fn new(host: &LocalHost) -> Self {
         let LocalHost { line, real, .. } = *host;
         Self { line, real, index: FxHashMap::default(), peers: Vec::new(), ways: Vec::new() }
     }
 
-    /// Whether there is anything to measure: on a real host.
+    /// Returns true on a real host, where there is something to measure.
     #[inline]
     pub(in crate::transport) fn is_measuring(&self) -> bool {
         self.real.is_some()
     }
 
-    /// The path to `dst` of which the driver knows `known`.
+    /// Returns the path to `dst`, with `known` from the driver completed by measurements.
     pub(in crate::transport) fn path(&self, dst: HostId, known: &PathInfo) -> Path {
         let peer = self.index.get(&dst).and_then(|&peer| self.peers.get(peer as usize));
         self.complete(peer, known)
@@ -149,13 +158,19 @@ impl Peers {
         let next = self.peers.len() as u32;
         let peer = *self.index.entry(host).or_insert(next);
         if peer == next {
-            let round = Round { began: Time::ZERO, bytes: 0, queued: false };
-            self.peers.push(Peer { rtt: None, rate: None, offset: None, age: None, round });
+            self.peers.push(Peer::NEW);
         }
         peer
     }
 
-    /// A flow to `dst` opened at a place among the senders, on a path of which `known` is known.
+    /// Discards all estimates of a host: another machine has taken its place.
+    pub(in crate::transport) fn forget(&mut self, host: HostId) {
+        if let Some(peer) = self.index.get(&host).and_then(|&peer| self.peers.get_mut(peer as usize)) {
+            *peer = Peer::NEW;
+        }
+    }
+
+    /// Records that a flow to `dst` was opened at sender slot `slot`; `known` is what the driver knows of its path.
     pub(in crate::transport) fn opened(&mut self, slot: u32, dst: HostId, known: PathInfo) {
         let peer = self.peer(dst);
         let used = self.path(dst, &known);
@@ -166,7 +181,7 @@ impl Peers {
         self.ways[slot] = Some(PeerPath { peer, known, used });
     }
 
-    /// The first answer of a host came `rtt` after it was called for.
+    /// Records that the first reply of a host arrived `rtt` after the request.
     pub(in crate::transport) fn answered(&mut self, host: HostId, rtt: Span, now: Time) {
         let peer = self.peer(host);
         if let Some(peer) = self.peers.get_mut(peer as usize) {
@@ -174,7 +189,8 @@ impl Peers {
         }
     }
 
-    /// An ACK for the flow at `slot` arrived: its path, if it is now known to be another than that which its sender goes by.
+    /// Records an ACK for the flow at `slot`. Returns the path if it differs from the one that the sender uses by
+    /// more than an eighth.
     pub(in crate::transport) fn acknowledged(&mut self, slot: u32, sample: Sample) -> Option<Path> {
         let way = (*self.ways.get(slot as usize)?)?;
         let peer = self.peers.get_mut(way.peer as usize)?;
@@ -186,7 +202,7 @@ impl Peers {
         round.queued &= rtt.0 >= least.0 + least.0 / 2;
         let elapsed = now.since(round.began);
         if elapsed >= least.times(4) {
-            // A round of silence says nothing of the path.
+            // A round without traffic tells nothing about the path.
             if round.queued && elapsed < least.times(64) {
                 let rate = bits_per_second(round.bytes, elapsed);
                 RecentExtreme::take(&mut peer.rate, rate, (now, PATH_PERIOD), |a, b| a > b);
@@ -205,8 +221,8 @@ impl Peers {
         Some(path)
     }
 
-    /// The one-way delay of a packet of the flow at `slot` by one clock, in picoseconds, where the stamps of its two ends are
-    /// `ticks` apart and its answer was here `rtt` after it was sent.
+    /// Returns the one-way delay of a packet of the flow at `slot`, relative to one clock, in picoseconds. The
+    /// stamps of the two hosts are `ticks` apart, and the reply arrived `rtt` after the packet was sent.
     pub(in crate::transport) fn one_way(&mut self, slot: u32, ticks: u32, (now, rtt): (Time, Span)) -> i64 {
         let by_stamps = Stamp::difference_ps(ticks);
         let Some(RealHost { clocks: Clocks::Independent, .. }) = self.real else { return by_stamps };
@@ -220,8 +236,9 @@ impl Peers {
         there_and_back.saturating_sub_unsigned(round_trip.0.saturating_sub(one_way.0))
     }
 
-    /// How long a packet from `host` was on its way, where the stamps of the two hosts are `ticks` apart, beyond the least of
-    /// late if the clocks differ; ticks, below zero as a signed number where the sender's clock is ahead.
+    /// Returns how long a packet from `host` was in flight, in ticks, from the difference `ticks` of the stamps of
+    /// the two hosts. If the clocks differ, the recent minimum is subtracted. As a signed number it is negative if
+    /// the sender's clock is ahead.
     pub(in crate::transport) fn age(&mut self, host: HostId, ticks: u32, now: Time) -> u32 {
         let Some(RealHost { clocks: Clocks::Independent, .. }) = self.real else { return ticks };
         let peer = self.peer(host) as usize;

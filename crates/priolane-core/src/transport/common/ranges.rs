@@ -1,8 +1,8 @@
-//! Byte ranges of a stream that arrived (or are known to have arrived) out of order.
+//! Byte ranges of a stream that arrived out of order, or are known to have done so.
 
 use std::collections::VecDeque;
 
-/// Bytes `start..end` of a stream, never empty where it is stored.
+/// Bytes `start..end` of a stream; never empty when stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) struct Interval {
     pub(in crate::transport) start: u64,
@@ -15,33 +15,33 @@ impl Interval {
         self.end - self.start
     }
 
-    /// Bytes this interval and `other` have in common.
+    /// Returns the number of bytes that both intervals contain.
     #[inline]
     pub(in crate::transport) fn overlap(self, other: Self) -> u64 {
         self.end.min(other.end).saturating_sub(self.start.max(other.start))
     }
 }
 
-/// Disjoint, non-touching intervals in order. Growth at the top and removal at the bottom, the usual cases,
-/// take constant time; elsewhere a binary search and a shift.
+/// A sorted list of disjoint, non-touching intervals. Growth at the end and removal at the start, the common cases,
+/// take constant time; other operations take a binary search and a shift.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Ranges {
-    /// None before the first: few flows ever have one, and the others have no room for more than this word.
+    /// Boxed and allocated on first use, because most flows never need one.
     held: Option<Box<CountedRanges>>,
 }
 
-/// Intervals, and how many bytes they have.
+/// The intervals and their total number of bytes.
 #[derive(Clone, Debug, Default)]
 struct CountedRanges {
     all: VecDeque<Interval>,
     bytes: u64,
 }
 
-/// What is there where nothing ever was.
+/// The list before the first insertion.
 const NOTHING: &VecDeque<Interval> = &VecDeque::new();
 
 impl Ranges {
-    /// Bytes in all intervals.
+    /// Returns the number of bytes in all intervals.
     #[inline]
     pub(in crate::transport) fn bytes(&self) -> u64 {
         self.held.as_ref().map_or(0, |held| held.bytes)
@@ -52,7 +52,7 @@ impl Ranges {
         self.held.as_ref().map_or(NOTHING, |held| &held.all)
     }
 
-    /// Number of intervals.
+    /// Returns the number of intervals.
     #[inline]
     pub(in crate::transport) fn count(&self) -> usize {
         self.all().len()
@@ -63,7 +63,7 @@ impl Ranges {
         self.bytes() == 0
     }
 
-    /// Adds `new` (not empty) and tells `fresh` each part of it that was not there.
+    /// Adds `new` (not empty) and calls `fresh` with each part of it that was missing.
     pub(in crate::transport) fn insert(&mut self, new: Interval, mut fresh: impl FnMut(Interval)) {
         let CountedRanges { all, bytes } = &mut **self.held.get_or_insert_default();
         let first = match all.back() {
@@ -96,7 +96,7 @@ impl Ranges {
         }
     }
 
-    /// Forgets everything below `to` and tells `fresh` each part of `from..to` that was not there.
+    /// Removes everything below `to` and calls `fresh` with each part of `from..to` that was missing.
     pub(in crate::transport) fn advance(&mut self, from: u64, to: u64, mut fresh: impl FnMut(Interval)) {
         let mut at = from;
         while let Some(CountedRanges { all, bytes }) = self.held.as_deref_mut()
@@ -119,7 +119,7 @@ impl Ranges {
         }
     }
 
-    /// Takes out the intervals that `edge` reaches, and returns how far they carry it.
+    /// Removes the intervals that touch `edge`, and returns the end of the contiguous range.
     pub(in crate::transport) fn absorb(&mut self, mut edge: u64) -> u64 {
         while let Some(CountedRanges { all, bytes }) = self.held.as_deref_mut()
             && let Some(&front) = all.front().filter(|r| r.start <= edge)
@@ -131,47 +131,47 @@ impl Ranges {
         edge
     }
 
-    /// Whether an interval overlaps or borders on `new`, which would then be no further one.
+    /// Returns true if an interval overlaps or borders `new`, so that adding it would not increase the count.
     pub(in crate::transport) fn touches(&self, new: Interval) -> bool {
         let i = self.all().partition_point(|r| r.end < new.start);
         self.all().get(i).is_some_and(|r| r.start <= new.end)
     }
 
-    /// The interval that holds `offset`.
+    /// Returns the interval that contains `offset`.
     pub(in crate::transport) fn holding(&self, offset: u64) -> Option<Interval> {
         let i = self.all().partition_point(|r| r.end <= offset);
         self.all().get(i).copied().filter(|r| r.start <= offset)
     }
 
-    /// The end of the highest interval; `edge` if there is none.
+    /// Returns the end of the highest interval; `edge` if there is none.
     #[inline]
     pub(in crate::transport) fn end_above(&self, edge: u64) -> u64 {
         self.highest().map_or(edge, |top| top.end)
     }
 
-    /// The lowest interval.
+    /// Returns the lowest interval.
     pub(in crate::transport) fn lowest(&self) -> Option<Interval> {
         self.all().front().copied()
     }
 
-    /// The highest interval.
+    /// Returns the highest interval.
     pub(in crate::transport) fn highest(&self) -> Option<Interval> {
         self.all().back().copied()
     }
 
-    /// The first offset from `at` on that is in no interval.
+    /// Returns the first offset at or above `at` that is in no interval.
     #[inline]
     pub(in crate::transport) fn next_gap(&self, at: u64) -> u64 {
         if self.all().is_empty() { at } else { self.holding(at).map_or(at, |r| r.end) }
     }
 
-    /// Where the first interval above `at` starts; `u64::MAX` if there is none.
+    /// Returns the start of the first interval above `at`; `u64::MAX` if there is none.
     pub(in crate::transport) fn next_start(&self, at: u64) -> u64 {
         let i = self.all().partition_point(|r| r.start <= at);
         self.all().get(i).map_or(u64::MAX, |r| r.start)
     }
 
-    /// Bytes of `within` that are in no interval.
+    /// Returns the number of bytes of `within` that are in no interval.
     pub(in crate::transport) fn missing(&self, within: Interval) -> u64 {
         if within.end <= within.start {
             return 0;
@@ -182,8 +182,8 @@ impl Ranges {
         within.len() - there
     }
 
-    /// The highest offset above which more than `bytes` bytes arrived, as the start of an interval: what is
-    /// missing below it is lost (RFC 6675 §4, `IsLost`). `None` if so many did not arrive.
+    /// Returns the highest offset, as the start of an interval, above which more than `bytes` bytes arrived. What
+    /// is missing below it is lost (RFC 6675 §4, `IsLost`). `None` if no more than `bytes` bytes arrived.
     pub(in crate::transport) fn lost_edge(&self, bytes: u64) -> Option<u64> {
         if self.bytes() <= bytes {
             return None;
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(edges, [Some(50), Some(30), Some(30), Some(10), Some(10), None]);
     }
 
-    /// Against a plain set of bytes: 300 random sequences of 40 operations on 64 bytes.
+    /// Compares with a plain set of bytes: 300 random sequences of 40 operations on 64 bytes.
     #[test]
     fn ranges_agree_with_a_set_of_bytes() {
         for case in 0..300 {

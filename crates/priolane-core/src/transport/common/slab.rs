@@ -1,30 +1,30 @@
-//! A table whose places keep their number: freed ones are used again under a new generation.
+//! A table with stable slot numbers: freed slots are reused under a new generation.
 
-/// A table of `T`. Beyond the first places it grows piece by piece: what is in it does not move then, and it is hardly larger
-/// than what it holds.
+/// A table of `T` with stable slots. Beyond the first slots it grows in chunks: entries do not move, and there is
+/// little unused memory.
 #[derive(Debug)]
 pub(in crate::transport) struct Slab<T> {
-    /// Places below [`FIRST`].
+    /// Slots below [`FIRST`].
     first: Vec<Place<T>>,
-    /// The others, [`PIECE`] each, fewer in the last.
+    /// The other slots, in chunks of [`PIECE`]; the last chunk may be shorter.
     pieces: Vec<Vec<Place<T>>>,
-    /// The place given back last, or [`NO_PLACE`].
+    /// Head of the free list: the slot freed last, or [`NO_PLACE`].
     free: u32,
 }
 
-/// No place.
+/// Marks the end of the free list.
 const NO_PLACE: u32 = u32::MAX;
 
-/// Places that are found without a look at a list of pieces: most hosts have no more flows at a time.
+/// Number of slots accessed without the list of chunks; most hosts have no more flows at a time.
 const FIRST: usize = 64;
 
-/// Places of a piece.
+/// Slots per chunk.
 const PIECE: usize = 16;
 
 #[derive(Debug)]
 struct Place<T> {
     generation: u32,
-    /// Of a free place: the one given back before it, or [`NO_PLACE`].
+    /// For a free slot: the next slot of the free list, or [`NO_PLACE`].
     next_free: u32,
     value: Option<T>,
 }
@@ -36,7 +36,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// Stores `value`; its place.
+    /// Stores `value` and returns its slot.
     pub(in crate::transport) fn insert(&mut self, value: T) -> u32 {
         let value = Some(value);
         let free = self.free;
@@ -75,14 +75,14 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Empties a place, which is not used again before `release`.
+    /// Empties a slot, which is not reused before `release`.
     pub(in crate::transport) fn take(&mut self, slot: u32) -> Option<T> {
         let place = self.place_mut(slot)?;
         place.generation = place.generation.wrapping_add(1);
         place.value.take()
     }
 
-    /// Gives an emptied place back.
+    /// Adds an emptied slot to the free list.
     pub(in crate::transport) fn release(&mut self, slot: u32) {
         let free = self.free;
         if let Some(place) = self.place_mut(slot) {
@@ -91,19 +91,19 @@ impl<T> Slab<T> {
         }
     }
 
-    /// One more than the highest place that was ever used.
+    /// Returns one more than the highest slot ever used.
     pub(in crate::transport) fn places(&self) -> u32 {
         let in_pieces = self.pieces.last().map_or(0, |last| (self.pieces.len() - 1) * PIECE + last.len());
         (self.first.len() + in_pieces) as u32
     }
 
-    /// How often the place was emptied so far; 0 for one that never was used.
+    /// Returns how often the slot was emptied; 0 if it was never used.
     #[inline]
     pub(in crate::transport) fn generation(&self, slot: u32) -> u32 {
         self.place(slot).map_or(0, |place| place.generation)
     }
 
-    /// What is at a place, with the place's generation.
+    /// Returns the entry of a slot and the slot's generation.
     #[inline]
     pub(in crate::transport) fn entry(&mut self, slot: u32) -> Option<(u32, &mut T)> {
         let place = self.place_mut(slot)?;

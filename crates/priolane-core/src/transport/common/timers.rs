@@ -1,21 +1,21 @@
-//! Deadlines of a host's flows: a heap with at most a few entries per flow, re-armed lazily.
+//! Deadlines of a host's flows: a heap with at most a few entries per flow, updated lazily.
 //!
-//! An ACK that moves a deadline *later*, which most do, touches only the flow. Its heap entry stays, comes
-//! up early, and is put back at the true deadline. Only a deadline *earlier* than the flow's live entry
-//! makes a new one.
+//! Most ACKs move a deadline *later*, and then only the flow is updated. Its heap entry stays, is popped early, and
+//! is pushed again at the true deadline. Only a deadline *earlier* than the flow's live entry adds a new entry.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::units::{Span, Time};
 
-/// What a rate counts from that was due at `due` and is served at `now`: lateness is made up, as far as `catch_up` goes.
+/// Returns the time from which a pacer counts its next gap, for a send due at `due` and made at `now`. Lateness of
+/// up to `catch_up` is made up.
 #[inline]
-pub(in crate::transport) fn paced_from(due: Time, now: Time, catch_up: Span) -> Time {
+pub(in crate::transport) fn pacing_base(due: Time, now: Time, catch_up: Span) -> Time {
     due.max(Time(now.0.saturating_sub(catch_up.0))).min(now)
 }
 
-/// Whose deadline it is: a place in one of the endpoint's two tables, or the first of the flows that ended.
+/// The owner of a deadline: a slot in one of the endpoint's two tables, or the first of the ended flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Owner {
     Sender(u32),
@@ -23,7 +23,7 @@ pub(in crate::transport) enum Owner {
     Ended,
 }
 
-/// A deadline. It is live while its owner still has `generation` and is armed for `at`.
+/// A deadline. It is live while its owner has `generation` and is armed for `at`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) struct Entry {
     pub(in crate::transport) at: Time,
@@ -31,17 +31,17 @@ pub(in crate::transport) struct Entry {
     pub(in crate::transport) generation: u32,
 }
 
-/// The bit of a receiver: no host has so many flows.
+/// The bit that marks a receiver; slot numbers never use it.
 const RECEIVER: u32 = 1 << 31;
 
-/// Flows that ended, which come last of the same instant.
+/// Ended flows sort last at equal times.
 const ENDED: u32 = u32::MAX;
 
-/// An entry as the heap holds it: in two words, as every flow has one.
+/// An entry of the heap, in two words because every flow has one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Packed {
     at: Time,
-    /// The place, with [`RECEIVER`] if it is a receiver's: of the same instant senders come first.
+    /// The slot, with [`RECEIVER`] set for a receiver: at equal times senders sort first.
     owner: u32,
     generation: u32,
 }
@@ -71,14 +71,14 @@ impl From<Packed> for Entry {
     }
 }
 
-/// The deadlines of one host.
+/// The deadlines of a host.
 #[derive(Debug, Default)]
 pub(in crate::transport) struct Timers {
     heap: BinaryHeap<Reverse<Packed>>,
 }
 
 impl Timers {
-    /// Makes `entry` the live one of its owner: `armed`, when its live one is, was later.
+    /// Adds `entry` as the live entry of its owner; `armed`, the time of the current live entry, must be later.
     pub(in crate::transport) fn arm(&mut self, entry: Entry, armed: &mut Time) {
         debug_assert!(entry.at < *armed);
         *armed = entry.at;
@@ -90,13 +90,13 @@ impl Timers {
         self.heap.peek().map(|&Reverse(entry)| entry.into())
     }
 
-    /// When the first entry is.
+    /// Returns the time of the first entry.
     #[inline]
     pub(in crate::transport) fn first_at(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(entry)| entry.at)
     }
 
-    /// Adds the deadline of the first of the flows that ended.
+    /// Adds the deadline of the first of the ended flows.
     pub(in crate::transport) fn forget_at(&mut self, at: Time) {
         self.heap.push(Reverse(Entry { at, owner: Owner::Ended, generation: 0 }.into()));
     }

@@ -8,7 +8,7 @@ use crate::units::Span;
 
 const MSS: u64 = 1_000;
 
-/// A flow of 1 MB with a window of 40 segments, alpha at 0.25, and perhaps a deadline in microseconds.
+/// A flow of 1 MB with a window of 40 segments, alpha at 0.25, and a deadline in microseconds, if any.
 fn flow(deadline: Option<u64>) -> D2tcp {
     let dctcp = dctcp::Config {
         reno: new_reno::Config { init_window: Some(40 * MSS) },
@@ -33,8 +33,8 @@ fn flow(deadline: Option<u64>) -> D2tcp {
     flow
 }
 
-/// The window after a mark at 100 us, with 700,000 B left and a round-trip time of 60 us. The first ACK of a flow ends
-/// its first window of data, all of it marked.
+/// The window after a mark at 100 us, with 700,000 B left and a round-trip time of 60 us. The first ACK of a
+/// flow ends its first window of data, here all marked.
 fn after_a_mark(deadline: Option<u64>) -> (f64, f64, f64) {
     let mut flow = flow(deadline);
     flow.on_ack(&AckEvent {

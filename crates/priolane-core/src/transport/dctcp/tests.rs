@@ -8,7 +8,7 @@ fn config(alpha_0: f64) -> Config {
     Config { reno, g: 1.0 / 16.0, alpha_0, min_window: 2, reduction: Reduction::AtOnce }
 }
 
-/// A bulk sender that always fills its window, one ACK per segment.
+/// A bulk sender that always fills its window; receives one ACK per segment.
 struct Bulk {
     dctcp: Dctcp,
     una: u64,
@@ -33,7 +33,7 @@ impl Bulk {
         self.next = self.next.max(self.una + self.dctcp.window());
     }
 
-    /// Acknowledges all that is out now.
+    /// Acknowledges all data in flight.
     fn window(&mut self, echo: impl Fn(u64) -> Echo) {
         let end = self.next;
         while self.una < end {
@@ -51,11 +51,11 @@ enum Echo {
 #[test]
 fn alpha_is_the_filtered_fraction_of_marked_bytes() {
     let mut bulk = Bulk::new(0.0);
-    // The first ACK ends the empty window [0, 0): unmarked, alpha 0. The next window ends with the first
-    // ACK beyond what was out then: 64 segments, of which every fourth is marked: 16/64 g = 1/64.
+    // The first ACK ends the empty window [0, 0): unmarked, alpha 0. The next window ends with the first ACK
+    // beyond the data in flight then: 64 segments, of which every fourth is marked: 16/64 g = 1/64.
     bulk.ack(Echo::Unmarked);
     assert_eq!((bulk.dctcp.alpha(), bulk.next), (0.0, 66_000));
-    // out = 64 at that ACK, so the window ends beyond 64: ACKs 2..=65, 64 of them.
+    // 64 segments are in flight at that ACK, so the window ends beyond 64: ACKs 2 to 65, 64 of them.
     for n in 2..=65 {
         bulk.ack(if n % 4 == 0 { Echo::Marked } else { Echo::Unmarked });
     }
@@ -71,7 +71,8 @@ fn marks_of_one_window_do_not_count_in_the_next() {
         dctcp.on_ack(&AckEvent { una, next: una + 10 * MSS, marked, ..self::marked() });
         dctcp.alpha()
     };
-    // With ten segments out after each ACK, a window is over with the eleventh ACK after the one that began it.
+    // With ten segments in flight after each ACK, a window ends with the eleventh ACK after the one that
+    // began it.
     ack(false);
     let alphas = [true, false, false, true].map(|marked| (0..11).map(|_| ack(marked)).last().unwrap());
     // RFC 8257 §3.3: alpha = (1 - g) alpha + g F, with g = 1/16 and F = 1, 0, 0, 1. All are exact in binary.
@@ -94,7 +95,7 @@ fn all_marked_drives_alpha_to_one_and_each_window_to_half() {
         .map(|_| {
             halving.ack(Echo::Marked);
             let cut = halving.dctcp.window() / MSS;
-            // Deliver the rest of what was out at the cut, marked as well: no further reduction.
+            // Deliver the rest of the data in flight at the reduction, also marked: no further reduction.
             halving.window(|_| Echo::Marked);
             assert_eq!(halving.dctcp.window() / MSS, cut);
             cut
@@ -111,7 +112,7 @@ fn a_marked_ack_ends_slow_start_and_grows_nothing() {
     assert_eq!((bulk.dctcp.alpha(), bulk.dctcp.window()), (0.53125, 47_000));
     bulk.ack(Echo::Marked);
     assert_eq!(bulk.dctcp.window(), 47_000);
-    // 47 unmarked segments buy one: congestion avoidance.
+    // 47 unmarked segments add one in congestion avoidance.
     (0..46).for_each(|_| bulk.ack(Echo::Unmarked));
     assert_eq!(bulk.dctcp.window(), 47_000);
     bulk.ack(Echo::Unmarked);
@@ -148,10 +149,12 @@ fn a_proportional_reduction_sends_half_of_what_is_acknowledged_and_ends_at_its_t
     let mut bulk = Bulk::with(&config);
     let (end, mut before) = (bulk.next, bulk.next);
     bulk.ack(Echo::Marked);
-    // 64 segments out, one acknowledged: 63 are in flight and 32 the target. The first ACK may send a segment.
+    // 64 segments in flight, one acknowledged: 63 are left and the target is 32. The first ACK may send a
+    // segment.
     assert_eq!(bulk.next, end + MSS);
     while bulk.una < end {
-        // At most an ACK's worth per ACK: nothing bursts, and marks begin no second reduction.
+        // Each ACK sends at most what it acknowledges, so there is no burst; the marks begin no second
+        // reduction.
         assert!(bulk.next - before <= MSS, "{} after {}", bulk.next, before);
         before = bulk.next;
         bulk.ack(Echo::Marked);
@@ -182,7 +185,8 @@ fn a_loss_ends_a_reduction() {
     assert_eq!(bulk.dctcp.window(), 10 * MSS);
 }
 
-/// Over PACCP in congestion avoidance a mark takes alpha (W / 2 - (w - 1)), in slow start alpha 3^(1-w) / 2 W.
+/// Over PACCP, a mark reduces by alpha (W / 2 - (w - 1)) in congestion avoidance, by alpha 3^(1-w) / 2 W in
+/// slow start.
 #[test]
 fn over_paccp_a_cut_is_alpha_times_that_of_a_loss() {
     use super::super::paccp::{self, Avoidance, Paccp, RttOf};

@@ -3,7 +3,7 @@
 use super::levels::{Levels, LevelsError};
 use crate::assign::SizeScope;
 use crate::ids::CLASSES;
-use crate::keys::{ByteList, Bytes, Keys, Misfit};
+use crate::keys::{ByteList, Bytes, KeyConflict, Keys};
 use crate::packet::Frame;
 use crate::part::Part;
 use crate::units::Span;
@@ -13,38 +13,39 @@ use crate::units::Span;
 #[keys(group = "homa", check = Self::check)]
 #[part(
     name = "homa",
-    summary = "Homa: receivers grant to the messages with least left and choose the classes of their packets",
+    summary = "Homa: receivers grant to the messages with the fewest remaining bytes and choose the classes \
+               of their packets",
     source = "Homa (SIGCOMM 2018) §3",
     provides = [Ranks]
 )]
 pub struct Config {
-    /// Classes of what is sent unasked, from 0 on.
+    /// Number of classes for unscheduled packets, from class 0 on.
     #[key(default = 1, range = "[1, 15]", source = "docs/assumptions.md#homa-levels")]
     pub unscheduled: u8,
-    /// Classes of what is granted, after those.
+    /// Number of classes for granted packets, after the unscheduled ones.
     #[key(default = 7, range = "[1, 15]", source = "docs/assumptions.md#homa-levels")]
     pub scheduled: u8,
-    /// Lengths up to which messages are in each unscheduled class but the last, ascending; found so that as many
-    /// unscheduled bytes are in each class where they are not stated.
+    /// Maximum message length of each unscheduled class but the last, in ascending order; by default chosen so that
+    /// each class carries the same number of unscheduled bytes.
     #[key(optional, form = ByteList, source = "Homa (SIGCOMM 2018) §3.4")]
     pub cutoffs: Option<Vec<u64>>,
-    /// Whose sizes cut-offs are found from: global, local or a group.
+    /// Whose size distribution the cut-offs are computed from: global, local or a group.
     #[key(default = SizeScope::Global, source = "docs/thresholds.md")]
     pub from: SizeScope,
-    /// Payload bytes that a message may have sent or been granted beyond what has arrived, rounded up to full packets;
-    /// auto for those that fill its path. At most 65,535 packets.
+    /// Payload bytes that a message may have sent or been granted beyond what has arrived, rounded up to full
+    /// packets; auto for the bandwidth-delay product of its path. At most 65,535 packets.
     #[key(auto = "0B", form = Bytes, source = "Homa (SIGCOMM 2018) §3.3")]
     pub rtt_bytes: Option<u64>,
-    /// Messages granted at once.
+    /// Number of messages granted concurrently.
     #[key(default = scheduled, shown = "scheduled", range = "[1, 255]", source = "Homa (SIGCOMM 2018) §3.5")]
     pub overcommit: u8,
-    /// Time after which a receiver asks again (Linux: 5 ms).
+    /// Time after which a receiver requests missing data again (Linux: 5 ms).
     #[key(default = Span::from_ms(5), range = "(0, )", source = "docs/assumptions.md#homa-timeouts")]
     pub resend: Span,
-    /// Time after which a sender that hears nothing sends its first packet again.
+    /// Time without packets from the receiver after which a sender retransmits its first packet.
     #[key(default = Span::from_ms(10), range = "(0, )", source = "docs/assumptions.md#homa-timeouts")]
     pub retry: Span,
-    /// Which class packets have: as the keys say, once cut-offs are known.
+    /// The class of each packet, computed from the keys once the cut-offs are known.
     #[keys(skip = Levels::DEFAULT)]
     pub levels: Levels,
     /// Packet sizes of the experiment.
@@ -53,25 +54,25 @@ pub struct Config {
 }
 
 impl Config {
-    /// The defaults, for packets of `frame`: one class for what is unscheduled, seven for what is granted.
+    /// Returns the defaults, for packets of `frame`: one unscheduled class, seven scheduled classes.
     pub fn new(frame: Frame) -> Self {
         Self { frame, ..Self::default() }
     }
 
-    /// Goes by cut-offs that were found, as many as there are.
+    /// Uses computed cut-offs, which may be fewer than requested.
     pub fn set_cutoffs(&mut self, found: Vec<u64>) {
         self.unscheduled = found.len() as u8 + 1;
         self.levels = Levels::new(&found, self.scheduled).unwrap_or(Levels::DEFAULT);
         self.cutoffs = Some(found);
     }
 
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         let Self { unscheduled, scheduled, .. } = *self;
         let at = if self.cutoffs.is_some() { Some("cutoffs") } else { None };
-        let misfit = |what: String, fix: String| Misfit { key: at, what, fix };
+        let misfit = |what: String, fix: String| KeyConflict { key: at, what, fix };
         if usize::from(unscheduled + scheduled) > CLASSES {
-            let what = format!("{unscheduled} unscheduled and {scheduled} scheduled classes");
-            return Err(misfit(what, format!("{CLASSES} in all at most")));
+            let what = format!("there are {unscheduled} unscheduled and {scheduled} scheduled classes");
+            return Err(misfit(what, format!("at most {CLASSES} classes in total")));
         }
         if self.cutoffs.is_none() && unscheduled == 1 {
             self.cutoffs = Some(Vec::new());
@@ -79,9 +80,9 @@ impl Config {
         let Some(cutoffs) = &self.cutoffs else {
             return match self.rtt_bytes {
                 Some(_) => Ok(()),
-                None => Err(Misfit::new(
-                    "cut-offs depend on what is sent unasked, and rtt_bytes is not stated",
-                    "such as rtt_bytes = \"10kB\", or cutoffs = [\"2kB\", ...]",
+                None => Err(KeyConflict::new(
+                    "the cutoffs depend on the unscheduled bytes, but rtt_bytes is not set",
+                    "rtt_bytes, such as \"10kB\", or cutoffs = [\"2kB\", ...]",
                 )),
             };
         };
@@ -90,12 +91,14 @@ impl Config {
                 self.levels = levels;
                 Ok(())
             }
-            Err(LevelsError::Order) => {
-                Err(misfit("cut-offs do not ascend".to_owned(), "such as [\"2kB\", \"15kB\"]".to_owned()))
-            }
+            Err(LevelsError::Order) => Err(misfit(
+                "the cutoffs are not in increasing order".to_owned(),
+                "a list such as [\"2kB\", \"15kB\"]".to_owned(),
+            )),
             Ok(_) | Err(LevelsError::Count) => {
-                let what = format!("{} cut-offs between {unscheduled} unscheduled classes", cutoffs.len());
-                Err(misfit(what, format!("{} of them", unscheduled - 1)))
+                let what =
+                    format!("there are {} cutoffs for {unscheduled} unscheduled classes", cutoffs.len());
+                Err(misfit(what, format!("{} cutoffs", unscheduled - 1)))
             }
         }
     }

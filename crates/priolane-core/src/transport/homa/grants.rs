@@ -1,39 +1,39 @@
-//! Which messages are granted: those with least left, one per sender.
+//! Selects the messages to grant: those with the fewest packets left, at most one per sender.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::Place;
+use super::OrderKey;
 use crate::ids::HostId;
 
-/// Messages that want grants, best first.
+/// The messages that need grants, best first.
 #[derive(Debug, Default)]
 pub(super) struct Grants {
-    /// Those of each sender.
-    of: FxHashMap<HostId, BTreeSet<Place>>,
-    /// The best of each sender.
-    best: BTreeSet<Place>,
-    /// The places of what was asked for last.
+    /// The messages of each sender.
+    of: FxHashMap<HostId, BTreeSet<OrderKey>>,
+    /// The best message of each sender.
+    best: BTreeSet<OrderKey>,
+    /// The slots returned by the last call of `best`, kept to reuse the allocation.
     chosen: Vec<u32>,
 }
 
 impl Grants {
-    /// The message at `slot`, from `sender`, wants grants as `place` says, or none; `asks` is how it wanted them so far.
+    /// Moves the message at `slot`, from `sender`, to `place`, or removes it; `grant_position` is its current position.
     pub(super) fn update(
         &mut self,
         slot: u32,
         sender: HostId,
-        asks: &mut Option<Place>,
-        place: Option<Place>,
+        grant_position: &mut Option<OrderKey>,
+        place: Option<OrderKey>,
     ) {
         debug_assert!(place.is_none_or(|(.., at)| at == slot), "a place of its own");
-        if *asks == place {
+        if *grant_position == place {
             return;
         }
         let own = self.of.entry(sender).or_default();
         let before = own.first().copied();
-        if let Some(old) = std::mem::replace(asks, place) {
+        if let Some(old) = std::mem::replace(grant_position, place) {
             own.remove(&old);
         }
         own.extend(place);
@@ -47,7 +47,7 @@ impl Grants {
         }
     }
 
-    /// The `most` best messages, one per sender, best first.
+    /// Returns the slots of the `most` best messages, one per sender, best first.
     pub(super) fn best(&mut self, most: u8) -> Vec<u32> {
         let mut chosen = std::mem::take(&mut self.chosen);
         chosen.clear();
@@ -55,7 +55,7 @@ impl Grants {
         chosen
     }
 
-    /// Takes back the list that `best` gave, to be used again.
+    /// Takes back the list that `best` returned, to reuse its allocation.
     pub(super) fn reuse(&mut self, list: Vec<u32>) {
         self.chosen = list;
     }

@@ -1,13 +1,14 @@
-//! Which class a packet of Homa has.
+//! Assigns classes to Homa's packets.
 //!
 //! ```text
-//! unscheduled   U classes from 0 on: a message is in the first whose cut-off is not below its length, else in the last
-//! scheduled     S classes after those; M messages granted:  M < S: the M last classes, the best message in the first of
-//!               them;  else the best S - 1 messages have a class each, all others the last
+//! unscheduled   U classes from 0 on: a message is in the first whose cut-off is not below its length, else the last
+//! scheduled     S classes after those; M messages granted:  M < S: the M last classes, the best message first;
+//!               else the best S - 1 messages have a class each, all others share the last
 //! ```
 //!
-//! Few messages use the last classes so that a better one that comes next preempts them (draft-ousterhout-tsvwg-homa §5).
-//! Cut-offs give each unscheduled class as many unscheduled bytes. Control packets are in class 0.
+//! The last classes are used first, so that a better message that arrives later can preempt
+//! (draft-ousterhout-tsvwg-homa §5). The cut-offs balance the unscheduled bytes across the unscheduled classes.
+//! Control packets are in class 0.
 
 use crate::ids::{CLASSES, Class};
 use crate::sizes::SizeDistribution;
@@ -17,24 +18,25 @@ use crate::sizes::SizeDistribution;
 pub struct Levels {
     unscheduled: u8,
     scheduled: u8,
-    /// Lengths up to which messages are in each unscheduled class but the last, ascending; the first `unscheduled - 1`.
+    /// Maximum message length of each unscheduled class but the last, ascending; only the first `unscheduled - 1`
+    /// count.
     cutoffs: [u64; CLASSES],
 }
 
-/// Why classes cannot be laid out so.
+/// Why a class layout is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LevelsError {
-    /// There must be a class of each sort, and 16 in all at most.
+    /// There must be at least one class of each kind, and at most 16 in total.
     Count,
     /// A cut-off is zero or not above the one before it.
     Order,
 }
 
 impl Levels {
-    /// One class for what is unscheduled, seven for what is granted.
+    /// One unscheduled class, seven scheduled classes.
     pub const DEFAULT: Self = Self { unscheduled: 1, scheduled: 7, cutoffs: [0; CLASSES] };
 
-    /// As many unscheduled classes as `cutoffs` and one more, and `scheduled` others.
+    /// Creates a layout with `cutoffs.len() + 1` unscheduled and `scheduled` scheduled classes.
     ///
     /// # Errors
     /// See [`LevelsError`].
@@ -50,8 +52,9 @@ impl Levels {
         Ok(Self { unscheduled: cutoffs.len() as u8 + 1, scheduled, cutoffs: all })
     }
 
-    /// Cut-offs for `unscheduled` classes between which as many unscheduled bytes fall: the first `rtt_bytes` of each
-    /// message whose length `sizes` draws. Fewer where classes would be empty.
+    /// Computes cut-offs that balance the unscheduled bytes across `unscheduled` classes. The unscheduled bytes are
+    /// the first `rtt_bytes` of each message, with lengths drawn from `sizes`. Returns fewer cut-offs if a class
+    /// would be empty.
     pub fn cutoffs(sizes: &SizeDistribution, rtt_bytes: u64, unscheduled: u8) -> Vec<u64> {
         const STEPS: u32 = 60;
         let below = |x: f64| unscheduled_below(sizes, x, rtt_bytes as f64);
@@ -73,18 +76,18 @@ impl Levels {
         cutoffs
     }
 
-    /// Classes in all.
+    /// Returns the total number of classes.
     pub fn count(&self) -> u8 {
         self.unscheduled + self.scheduled
     }
 
-    /// The class of the unscheduled packets of a message of `size` bytes.
+    /// Returns the class of the unscheduled packets of a message of `size` bytes.
     pub(crate) fn unscheduled_class(&self, size: u64) -> Class {
         let cutoffs = &self.cutoffs[..usize::from(self.unscheduled - 1)];
         cutoffs.partition_point(|&cutoff| cutoff < size) as Class
     }
 
-    /// The class of packets granted to the message of this rank, 0 the best, of `granted`.
+    /// Returns the class of packets granted to the message with this rank, 0 the best, of `granted` messages.
     pub(crate) fn scheduled_class(&self, rank: usize, granted: usize) -> Class {
         let scheduled = usize::from(self.scheduled);
         let place = (scheduled.saturating_sub(granted) + rank).min(scheduled - 1);
@@ -92,7 +95,7 @@ impl Levels {
     }
 }
 
-/// E[min(X, rtt); X <= x]: unscheduled bytes of messages of at most `x` bytes, per message.
+/// E[min(X, rtt); X <= x]: mean unscheduled bytes per message that belong to messages of at most `x` bytes.
 fn unscheduled_below(sizes: &SizeDistribution, x: f64, rtt: f64) -> f64 {
     // E[min(X, y); X <= y] = E[min(X, y)] - y P(X > y).
     let up_to = |y: f64| sizes.truncated_mean(y) - y * (1.0 - sizes.cdf(y));
@@ -134,14 +137,16 @@ mod tests {
 
     #[test]
     fn classes_share_the_unscheduled_bytes_evenly() {
-        // Evenly from 0 to 1000 B with 1000 unscheduled: bytes below x are x^2 / 2000, so half of them below 707.2.
+        // Uniform from 0 to 1000 B with 1000 unscheduled: bytes below x are x^2 / 2000, so half of them below
+        // 707.2.
         let even = SizeDistribution::new(
             [(0.0, 0.0), (1_000.0, 1.0)].map(|(bytes, cdf)| Point { bytes, cdf }).to_vec(),
             Interpolation::Linear,
         )
         .unwrap();
         assert_eq!(Levels::cutoffs(&even, 1_000, 2), [708]);
-        // 100 unscheduled: all above 100 B have as many; below x are 100 x - 5000, of 95000 in all: 5 + 95 / 2 per cent.
+        // 100 unscheduled: all above 100 B have the same number; below x are 100 x - 5000, of 95000 in total: 5 +
+        // 95 / 2 per cent.
         assert_eq!(Levels::cutoffs(&even, 100, 2), [525]);
         assert_eq!(Levels::cutoffs(&even, 100, 1), [0u64; 0]);
     }

@@ -1,18 +1,19 @@
-//! Homa: receivers grant to the messages with least left, and choose the classes of their packets (SIGCOMM 2018 §3).
+//! Homa: receivers grant the messages with the fewest packets left, and choose the classes of their packets
+//! (SIGCOMM 2018 §3).
 //!
 //! ```text
-//! sender     the first RTTbytes of a message unasked, in a class by its length; the rest as it is granted
-//!            of messages that may send the one with least left to send
-//! receiver   of messages not granted as a whole the `overcommit` with least left to receive, one per sender, are granted
+//! sender     sends the first RTTbytes of a message unscheduled, in a class by its length; the rest as granted
+//!            of the messages that may send, sends the one with the fewest packets left to send
+//! receiver   of the messages not fully granted, grants the `overcommit` with the fewest packets left, one per sender,
 //!            up to RTTbytes beyond what has arrived, each in a class of its own ([`Levels`])
-//!            nothing new of a message for `resend` though some was granted: RESEND of the first gap
-//!            all here: ACK
-//! RESEND     the range again, or BUSY where it was not sent yet
-//! sender     nothing heard for `retry` though all that may go went: the first packet again
+//!            no new data of a message for `resend` though some was granted: RESEND of the first gap
+//!            all has arrived: ACK
+//! RESEND     retransmit the range, or reply BUSY if it was not sent yet
+//! sender     no reply for `retry` and nothing left that may be sent: retransmit the first packet
 //! ```
 //!
-//! A flow is a message one way. RTTbytes is counted in full packets. What is ours: docs/assumptions.md#homa-one-way,
-//! #homa-levels, #homa-timeouts.
+//! A flow is a one-way message. RTTbytes is counted in full packets. Decisions of this implementation:
+//! docs/assumptions.md#homa-one-way, #homa-levels, #homa-timeouts.
 
 mod config;
 mod grants;
@@ -24,12 +25,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{ControlMessage, Host, MessageType, Place, replace};
+use super::receiver_driven::{ControlMessage, Host, MessageType, OrderKey, replace};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
-use crate::ids::FlowId;
-use crate::keys::Misfit;
+use crate::ids::{FlowId, HostId};
+use crate::keys::KeyConflict;
 use crate::packet::{Frame, Marks, Packet};
 use crate::quantity::show_bytes;
 use crate::transport::{Cost, Machine, Setup, TransportKeys};
@@ -40,15 +41,15 @@ pub use levels::{Levels, LevelsError};
 use receiver::ReceiverFlow;
 use sender::SenderFlow;
 
-/// Homa at one host.
+/// The Homa endpoint of a host.
 #[derive(Debug)]
 pub struct Homa {
     config: Arc<Config>,
     host: Host<SenderFlow, ReceiverFlow>,
     grants: Grants,
-    /// Messages from this host that may send.
-    sending: BTreeSet<Place>,
-    /// Messages seen so far.
+    /// Messages of this host that may send.
+    sending: BTreeSet<OrderKey>,
+    /// Number of messages seen so far.
     arrivals: u64,
 }
 
@@ -64,12 +65,16 @@ impl TransportKeys for Config {
         self.levels.count()
     }
 
-    fn fits(&self, frame: &Frame) -> Result<(), Misfit> {
+    fn fits(&self, frame: &Frame) -> Result<(), KeyConflict> {
         let most = u64::from(u16::MAX) * u64::from(frame.mss());
         match self.rtt_bytes {
             Some(bytes) if bytes > most => {
                 let what = format!("{} are more than 65535 packets", show_bytes(bytes));
-                Err(Misfit { key: Some("rtt_bytes"), what, fix: format!("at most {}", show_bytes(most)) })
+                Err(KeyConflict {
+                    key: Some("rtt_bytes"),
+                    what,
+                    fix: format!("at most {}", show_bytes(most)),
+                })
             }
             _ => Ok(()),
         }
@@ -94,7 +99,7 @@ impl Machine for Homa {
     }
 
     fn cost(_: &Config) -> Cost {
-        // A grant for each packet; an ACK.
+        // A grant per packet; an ACK per message.
         Cost { instructions: 1.2, control: 1.0, per_flow: 1.0 }
     }
 }
@@ -105,7 +110,7 @@ impl Homa {
         self.arrivals
     }
 
-    /// Keeps `sending` in step with a sender.
+    /// Updates `sending` after a change of a sender.
     fn offer(&mut self, slot: u32) {
         let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         let place = flow.may_send().then(|| (flow.left(), flow.order, slot));
@@ -135,12 +140,12 @@ impl Homa {
             return;
         }
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        // A sender that tries again may be as frequent as `resend`: its duplicates must not put off the RESEND that it waits for.
+        // A sender may retry as often as `resend`: its duplicates must not postpone the RESEND that it needs.
         if flow.arrived(packet, &mut self.host.payload) {
             flow.alarm.due = cx.now + self.config.resend;
         }
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
-        self.grants.update(slot, flow.inbound.src, &mut flow.asks, wants);
+        self.grants.update(slot, flow.inbound.src, &mut flow.grant_position, wants);
         if left == 0 {
             self.host.deliver(cx.now, meta, header);
             self.host.acknowledge(header);
@@ -159,13 +164,13 @@ impl Homa {
             let Some(flow) = self.host.flows.receivers.get_mut(slot) else { continue };
             let Some((header, body)) = flow.grant(class) else { continue };
             let wants = flow.wants_grants().then(|| flow.place(slot));
-            self.grants.update(slot, flow.inbound.src, &mut flow.asks, wants);
+            self.grants.update(slot, flow.inbound.src, &mut flow.grant_position, wants);
             self.host.outbox.push(header, body);
         }
         self.grants.reuse(best);
     }
 
-    /// Anything but payload, for a message of this host.
+    /// Handles any packet but data for a message of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(slot) = self.host.answered(&packet.header, cx.now) else {
             if packet.body.message_type != MessageType::Ack {
@@ -193,7 +198,7 @@ impl Homa {
         self.host.flows.arm_sender(slot);
     }
 
-    /// Forgets a message that this host sends.
+    /// Removes a message that this host sends.
     fn forget(&mut self, flow: FlowId) {
         let Some(slot) = self.host.flows.sender_of(flow) else { return };
         if let Some(place) = self.host.flows.senders.get(slot).and_then(|flow| flow.place) {
@@ -202,7 +207,7 @@ impl Homa {
         self.host.remove_sender(flow);
     }
 
-    /// BUSY, or UNKNOWN: for a message to this host.
+    /// Handles a BUSY or UNKNOWN for a message to this host.
     fn on_news(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(Incoming::Active(slot)) = self.host.flows.incoming(FlowKey::of(&packet.header)) else {
             return;
@@ -216,13 +221,20 @@ impl Homa {
         self.grant();
     }
 
-    /// Forgets a message to this host.
+    /// Removes a message to this host.
     fn forget_receiver(&mut self, key: FlowKey) {
         let Some(slot) = self.host.flows.receiver_of(key) else { return };
         if let Some(flow) = self.host.flows.receivers.get_mut(slot) {
-            self.grants.update(slot, flow.inbound.src, &mut flow.asks, None);
+            self.grants.update(slot, flow.inbound.src, &mut flow.grant_position, None);
         }
         self.host.remove_receiver(key);
+    }
+
+    /// Removes all flows to and from a host.
+    fn forget_host(&mut self, host: HostId) {
+        self.host.flows.sent_to(host).into_iter().for_each(|flow| self.forget(flow));
+        self.host.flows.received_from(host).into_iter().for_each(|key| self.forget_receiver(key));
+        self.host.forget_host(host);
     }
 
     fn next_data(&mut self) -> Option<Packet<ControlMessage>> {
@@ -251,9 +263,19 @@ impl Endpoint for Homa {
         self.host.flows.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, command: Command) {
-        if let Command::Flow(id, Control::Abort) = command {
-            self.forget(id);
+    fn control(&mut self, cx: &mut Cx, command: Command) {
+        match command {
+            Command::Flow(id, Control::Abort) => self.forget(id),
+            Command::Flow(..) | Command::Thresholds(_) => {}
+            Command::ForgetHost(host) => self.forget_host(host),
+            Command::ForgetReceived { src, flow } => {
+                self.forget_receiver(FlowKey::new(src, flow));
+                self.host.flows.forget_ended(|ended| ended == FlowKey::new(src, flow));
+            }
+            Command::EndReceived { src, flow } => {
+                self.forget_receiver(FlowKey::new(src, flow));
+                self.host.flows.refuse(FlowKey::new(src, flow), (), cx.now);
+            }
         }
     }
 
@@ -306,6 +328,10 @@ impl Endpoint for Homa {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
+    }
+
+    fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        self.host.is_receiving(src, flow)
     }
 
     fn stats(&self) -> Stats {

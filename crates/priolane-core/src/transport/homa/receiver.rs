@@ -1,36 +1,37 @@
-//! A message at its receiver: what is missing, and what was granted of it.
+//! A message at its receiver: what is missing, and what has been granted.
 
 use crate::endpoint::PayloadStats;
 use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Offset, Packet};
 use crate::transport::common::FlowTimer;
-use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, Place, has_inbound};
+use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, OrderKey, has_inbound};
 
-/// A message that this host receives; it is counted in packets.
+/// A message that this host receives, in units of packets.
 #[derive(Debug)]
 pub(super) struct ReceiverFlow {
     pub(super) inbound: Inbound,
     pub(super) alarm: FlowTimer,
-    /// How it wants grants, as the host's order has it.
-    pub(super) asks: Option<Place>,
+    /// Its position in the host's grant order; `None` if it needs no grants.
+    pub(super) grant_position: Option<OrderKey>,
     order: u64,
     received: u64,
-    /// The first packet that may not be sent.
+    /// The first packet not granted.
     granted: u64,
-    /// RTTbytes: what may be granted beyond what has arrived.
+    /// RTTbytes, in packets: how much may be granted beyond what has arrived.
     window: u64,
 }
 
 has_inbound!(ReceiverFlow);
 
 impl ReceiverFlow {
-    /// The message of `packet`, the `order`-th of its host: what its sender sends unasked counts as granted.
+    /// Creates the message of `packet`, the `order`-th of its host. Packets that its sender sends unscheduled count
+    /// as granted.
     pub(super) fn new(packet: &Packet<ControlMessage>, frame: &Frame, order: u64) -> Self {
         let inbound = Inbound::new(packet, frame);
         let window = u64::from(packet.body.window.max(1));
         Self {
             alarm: FlowTimer::OFF,
-            asks: None,
+            grant_position: None,
             order,
             received: 0,
             granted: window.min(inbound.packets.count()),
@@ -39,29 +40,29 @@ impl ReceiverFlow {
         }
     }
 
-    /// Packets missing.
+    /// Returns the number of missing packets.
     pub(super) fn left(&self) -> u64 {
         self.inbound.packets.count() - self.received
     }
 
-    /// Where it is in the order of those that want grants.
-    pub(super) fn place(&self, slot: u32) -> Place {
+    /// Returns its position in the grant order.
+    pub(super) fn place(&self, slot: u32) -> OrderKey {
         (self.left(), self.order, slot)
     }
 
-    /// A packet of the message is here; whether it is new. `stats` counts it if so.
+    /// Records a packet of the message and returns true if it is new. `stats` counts it if so.
     pub(super) fn arrived(&mut self, packet: &Packet<ControlMessage>, stats: &mut PayloadStats) -> bool {
         let new = self.inbound.insert(&packet.header, stats);
         self.received += u64::from(new);
         new
     }
 
-    /// Whether some of it was not granted.
+    /// Returns true if part of the message is not granted.
     pub(super) fn wants_grants(&self) -> bool {
         self.granted < self.inbound.packets.count()
     }
 
-    /// A grant of RTTbytes beyond what has arrived, if that is more than was granted.
+    /// Returns a grant of RTTbytes beyond what has arrived, if that exceeds the last grant.
     pub(super) fn grant(&mut self, class: Class) -> Option<(Header, ControlMessage)> {
         let up_to = (self.received + self.window).min(self.inbound.packets.count());
         if up_to <= self.granted {
@@ -77,7 +78,7 @@ impl ReceiverFlow {
         ))
     }
 
-    /// Asks for the first gap in what was granted, if there is any.
+    /// Returns a RESEND for the first gap in the granted packets, if there is any.
     pub(super) fn resend(&self) -> Option<(Header, ControlMessage)> {
         let first = self.inbound.got.first_missing(0);
         if first >= self.granted {

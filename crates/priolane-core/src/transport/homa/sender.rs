@@ -1,4 +1,4 @@
-//! A message at its sender: what may go, and what has to go again.
+//! A message at its sender: what may be sent, and what must be retransmitted.
 
 use std::collections::VecDeque;
 
@@ -7,37 +7,37 @@ use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::packet::{Frame, Packet};
 use crate::transport::common::FlowTimer;
-use crate::transport::receiver_driven::{ControlMessage, Outgoing, Place, Transmission, has_outgoing};
+use crate::transport::receiver_driven::{ControlMessage, OrderKey, Outgoing, Transmission, has_outgoing};
 
-/// The class of what is sent again: the best.
+/// The class of retransmissions: the best.
 const AGAIN: Class = 0;
 
-/// Ranges that wait to go again; a receiver that asks for more is not heard, and asks again.
+/// Maximum number of queued retransmission ranges; further requests are ignored, and the receiver repeats them.
 const MAX_AGAIN: usize = 256;
 
-/// A message that this host sends; it is counted in packets.
+/// A message that this host sends, in units of packets.
 #[derive(Debug)]
 pub(super) struct SenderFlow {
     pub(super) out: Outgoing,
     pub(super) order: u64,
-    /// Where it is in the order of those that may send.
-    pub(super) place: Option<Place>,
+    /// Its position in the host's order of messages that may send.
+    pub(super) place: Option<OrderKey>,
     pub(super) alarm: FlowTimer,
-    /// What is sent unasked, and its class.
+    /// The number of unscheduled packets as announced; the end of the unscheduled packets and their class.
     window: u16,
     unscheduled: (u64, Class),
     /// The first packet never sent.
     next: u64,
-    /// The first packet that may not be sent, and the class of granted ones.
+    /// The first packet not granted, and the class of granted packets.
     granted: (u64, Class),
-    /// What goes again, in ranges: the first packet and the end of each.
+    /// Ranges to retransmit: the first packet and the end of each.
     again: VecDeque<(u64, u64)>,
 }
 
 has_outgoing!(SenderFlow);
 
 impl SenderFlow {
-    /// A message of which `window` packets go unasked, the `order`-th of its host.
+    /// Creates a message with `window` unscheduled packets, the `order`-th of its host.
     pub(super) fn new(spec: FlowRequest, window: u16, order: u64, frame: &Frame, levels: &Levels) -> Self {
         let out = Outgoing::new(spec, frame);
         let class = levels.unscheduled_class(out.packets.size());
@@ -55,7 +55,7 @@ impl SenderFlow {
         }
     }
 
-    /// Packets never sent.
+    /// Returns the number of packets never sent.
     pub(super) fn left(&self) -> u64 {
         self.out.packets.count() - self.next
     }
@@ -64,7 +64,7 @@ impl SenderFlow {
         !self.again.is_empty() || self.next < self.granted.0
     }
 
-    /// A grant arrived, perhaps an old one.
+    /// Handles a grant, possibly an old one.
     pub(super) fn take_grant(&mut self, packet: &Packet<ControlMessage>) {
         let offset = packet.header.offset.get();
         let up_to = if offset >= self.out.packets.size() {
@@ -77,12 +77,12 @@ impl SenderFlow {
         }
     }
 
-    /// The receiver misses a range; whether all of it had been sent, and goes again.
+    /// Handles a RESEND; returns true if some of the range had been sent and will be retransmitted.
     pub(super) fn take_resend(&mut self, packet: &Packet<ControlMessage>) -> bool {
         let packets = self.out.packets;
         let first = packets.at(packet.header.offset.get());
         let asked = packet.body.size.div_ceil(packets.offset(1)).min(packets.count());
-        // What is asked for was granted: a grant that was lost is made good.
+        // A requested range counts as granted, in case the grant was lost.
         self.granted.0 = self.granted.0.max(asked);
         let end = asked.min(self.next);
         if first >= end {
@@ -94,7 +94,7 @@ impl SenderFlow {
         true
     }
 
-    /// Nothing was heard: if all that may go went, the first packet goes again.
+    /// Handles a timeout: if nothing may be sent, retransmits the first packet.
     pub(super) fn time_out(&mut self) {
         if !self.may_send() {
             self.out.timeouts += 1;
@@ -102,9 +102,9 @@ impl SenderFlow {
         }
     }
 
-    /// The packet that goes now.
+    /// Returns the packet to send now.
     pub(super) fn next_data(&mut self, frame: &Frame) -> Option<Packet<ControlMessage>> {
-        let (n, class, turn) = match self.again.front_mut() {
+        let (n, class, transmission) = match self.again.front_mut() {
             Some((first, end)) => {
                 let n = *first;
                 *first += 1;
@@ -121,12 +121,12 @@ impl SenderFlow {
             }
             None => return None,
         };
-        let mut packet = self.out.data(n, class, turn, frame);
+        let mut packet = self.out.data(n, class, transmission, frame);
         packet.body.window = self.window;
         Some(packet)
     }
 
-    /// What the sender knows of the message, for traces.
+    /// Passes the state of the message to `see`, for traces.
     pub(super) fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("sent_packets", self.next as f64);
         see("granted_packets", self.granted.0 as f64);

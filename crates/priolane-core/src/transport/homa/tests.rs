@@ -15,7 +15,7 @@ fn host(id: u16, overcommit: u8) -> Bench<Homa> {
     Bench::new(Homa::new(local(id), Arc::new(config)))
 }
 
-/// Packet `n` of a message of `packets` packets from host `from`.
+/// Returns packet `n` of a message of `packets` packets from host `from`.
 fn data(flow: u32, from: u16, n: u64, packets: u64) -> Packet<ControlMessage> {
     bench::packet(
         flow,
@@ -30,7 +30,7 @@ fn tell(n: u64, message_type: MessageType, end: u64) -> Packet<ControlMessage> {
     bench::packet(0, (1, 0), n, body)
 }
 
-/// What a receiver sends at one instant: flow, verb, packets granted, class.
+/// Returns the packets that a receiver sends at one time: flow, message type, packets granted, class.
 fn said(receiver: &mut Bench<Homa>, at: u64) -> Vec<(u32, MessageType, u64, u8)> {
     let said = |p: Packet<ControlMessage>| (p.header.flow.0, p.body.message_type, number(&p), p.body.class);
     receiver.poll_all(at).into_iter().map(said).collect()
@@ -45,7 +45,7 @@ fn the_first_rtt_goes_unasked_and_the_rest_as_granted_in_the_class_of_the_grant(
     sender.give(1, &tell(5, MessageType::Grant, 0));
     let granted: Vec<_> = sender.poll_all(1).iter().map(|p| (number(p), p.header.class)).collect();
     assert_eq!(granted, [(4, 6)]);
-    // An older grant says nothing.
+    // An older grant has no effect.
     sender.give(2, &tell(4, MessageType::Grant, 0));
     assert!(sender.poll(2).is_none());
 }
@@ -68,7 +68,7 @@ fn no_more_than_an_rtt_is_granted_beyond_what_arrived_and_a_lone_message_uses_th
         receiver.give(n, &data(0, 0, n, 30));
         assert_eq!(said(&mut receiver, n), [(0, MessageType::Grant, n + 5, 7)]);
     }
-    // What comes twice moves nothing.
+    // A duplicate changes nothing.
     receiver.give(20, &data(0, 0, 3, 30));
     assert!(said(&mut receiver, 20).is_empty());
 }
@@ -79,9 +79,9 @@ fn the_best_messages_are_granted_one_per_sender_in_order_of_what_is_left() {
     receiver.give(0, &data(0, 2, 0, 30));
     assert_eq!(said(&mut receiver, 0), [(0, MessageType::Grant, 5, 7)]);
     receiver.give(0, &data(1, 3, 0, 20));
-    // Two are granted, the shorter in the better of the two last classes; the longer has nothing new.
+    // Two are granted, the shorter in the better of the two last classes; the longer needs no new grant.
     assert_eq!(said(&mut receiver, 0), [(1, MessageType::Grant, 5, 6)]);
-    // A shorter one of the same sender takes its place, one of a third sender the other's.
+    // A shorter message of the same sender replaces it, one of a third sender replaces the other.
     receiver.give(0, &data(2, 3, 0, 10));
     assert_eq!(said(&mut receiver, 0), [(2, MessageType::Grant, 5, 6)]);
     receiver.give(0, &data(3, 4, 0, 8));
@@ -90,7 +90,7 @@ fn the_best_messages_are_granted_one_per_sender_in_order_of_what_is_left() {
         receiver.give(1, &data(flow, from, 1, packets));
         assert!(said(&mut receiver, 1).is_empty(), "flow {flow} is not among the best");
     }
-    // The third's message is granted as a whole when four of it are missing: another sender's is next.
+    // The third sender's message is fully granted when four of its packets are missing: another sender's is next.
     for n in 1..4 {
         receiver.give(2, &data(3, 4, n, 8));
     }
@@ -155,7 +155,7 @@ fn what_was_not_sent_yet_is_busy_and_a_lost_grant_is_made_good() {
     sender.give(1, &tell(4, MessageType::Resend, 6));
     let said: Vec<_> = sender.poll_all(1).iter().map(|p| (p.body.message_type, number(p))).collect();
     assert_eq!(said, [(MessageType::Busy, 4), (MessageType::Data, 4), (MessageType::Data, 5)]);
-    // BUSY puts the next RESEND off.
+    // BUSY postpones the next RESEND.
     let mut receiver = host(1, 7);
     receiver.give(0, &data(0, 0, 1, 4));
     let busy = bench::packet(
@@ -197,7 +197,7 @@ fn a_grant_for_a_message_that_was_aborted_ends_it_at_the_receiver() {
     let unknown = sender.poll(1).unwrap();
     assert_eq!(unknown.body.message_type, MessageType::Unknown);
     receiver.give(2, &unknown);
-    // The other message is the best now.
+    // The other message is now the best.
     assert_eq!(said(&mut receiver, 2), [(1, MessageType::Grant, 5, 7)]);
 }
 

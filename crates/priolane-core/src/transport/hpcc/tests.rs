@@ -4,7 +4,7 @@ use crate::units::Rate;
 
 const MSS: u64 = 1_000;
 
-/// Two links, 80 Gbps, 10 us there and back: 10 bytes a nanosecond, and 100,000 B fill it.
+/// Two 80 Gbps links with an RTT of 10 us: 10 B/ns, and a BDP of 100,000 B.
 const PATH: Path = {
     let delay = BaseDelay { one_way: Span::from_us(5), round_trip: Span::from_us(10) };
     Path { hops: 2, rate: Rate::from_gbps(80), data: delay, control: delay }
@@ -13,7 +13,7 @@ const PATH: Path = {
 const CONFIG: Config =
     Config { eta: 0.95, max_stage: 5, step: Size::Packets(0.5), rtt: None, min_window: Size::Packets(0.001) };
 
-/// A reading of an 80 Gbps line.
+/// A reading of an 80 Gbps link.
 fn at(us: u64, queued_bytes: u64, sent_bytes: u64) -> HopReading {
     HopReading { at: Time(us * 1_000_000), queued_bytes, sent_bytes, rate: Rate::from_gbps(80) }
 }
@@ -24,7 +24,7 @@ fn way(hops: &[HopReading]) -> Readings {
     way
 }
 
-/// The ACK up to `una`, when `next` is the first byte not sent.
+/// Acknowledges the data up to `una`; `next` is the first byte not yet sent.
 fn ack(flow: &mut Hpcc, una: u64, next: u64, hops: &[HopReading]) {
     flow.on_telemetry(&way(hops));
     flow.on_ack(&AckEvent {
@@ -53,7 +53,7 @@ fn hpcc() -> Hpcc {
 fn one_update_of_the_window_by_hand() {
     let mut flow = hpcc();
     assert_eq!(flow.window(), 100_000);
-    // The first ACK is only stored: Wc may change with the first ACK beyond what was sent by then.
+    // The first ACK is only stored: Wc may change with the first ACK beyond the data sent by then.
     ack(&mut flow, 1_000, 50_000, &[at(0, 30_000, 0), at(2, 0, 0)]);
     assert_eq!(flow.window(), 100_000);
     // Hop 1: min(30,000, 20,000) / (10 B/ns x 10 us) + 50,000 B / 5 us / (10 B/ns) = 0.2 + 1 = 1.2, over 5 us.
@@ -64,7 +64,8 @@ fn one_update_of_the_window_by_hand() {
     let first = 100_000.0 * 0.95 / 1.1 + 500.0;
     close(flow.window, first);
     close(flow.reference, first);
-    // The same round trip again, the line busy and no queue: U = 0.5 x 1.1 + 0.5 x 1 = 1.05. W goes by Wc, which stays.
+    // The same round trip again, the link busy and no queue: U = 0.5 x 1.1 + 0.5 x 1 = 1.05. W is computed
+    // from Wc, which stays.
     ack(&mut flow, 61_000, 170_000, &[at(10, 0, 100_000), at(11, 0, 20_000)]);
     close(flow.utilization(), 1.05);
     close(flow.window, first * 0.95 / 1.05 + 500.0);
@@ -77,7 +78,8 @@ fn below_eta_there_are_five_steps_and_then_a_multiplicative_increase() {
     (flow.utilization, flow.reference, flow.update_beyond) = (0.5, 10_000.0, Some(0));
     flow.seen = way(&[at(0, 0, 0)]);
     let mut stages = Vec::new();
-    // Each ACK is a round trip later, with half of the line in use: u = 50,000 B / 10 us / (10 B/ns) = 0.5 = U.
+    // Each ACK is a round trip later, with half of the link in use: u = 50,000 B / 10 us / (10 B/ns) = 0.5 =
+    // U.
     for round in 1..=7 {
         ack(&mut flow, 1_000 * round, 1_000 * round, &[at(10 * round, 0, 50_000 * round)]);
         stages.push((flow.stage, flow.reference.round() as u64));
@@ -113,7 +115,7 @@ fn readings_of_another_way_change_nothing() {
     let mut flow = hpcc();
     ack(&mut flow, 0, 0, &[at(0, 0, 1_000)]);
     let slower = HopReading { rate: Rate::from_gbps(40), ..at(20, 0, 9_000) };
-    // More hops, fewer, an earlier instant, fewer bytes sent, another rate.
+    // More hops, fewer hops, an earlier time, fewer bytes sent, another rate.
     let two = [at(9, 0, 9_000), at(10, 0, 0)];
     for other in [&two[..], &[at(11, 0, 10)], &[at(10, 0, 11)], &[at(12, 0, 5)], &[slower]] {
         let before = flow.window;

@@ -10,19 +10,21 @@ use crate::units::{Rate, Span};
 #[keys(group = "ndp")]
 #[part(
     name = "ndp",
-    summary = "NDP: a first window blind, switches trim, receivers pull the rest at the rate of their line",
+    summary = "NDP: sends the first window at once, switches trim packets, receivers pull the rest at their \
+               link rate",
     source = "NDP (SIGCOMM 2017) §3",
     requires = [Trimming],
     provides = [Ranks]
 )]
 pub struct Config {
-    /// Packets that a flow starts with; auto for those that fill its path. (The paper: 30 of 9 kB.)
+    /// Initial window in packets; auto for the bandwidth-delay product of the path. (The paper: 30 packets of 9
+    /// kB.)
     #[key(name = "window", auto = 0, range = "[0, 65535]", source = "TOP §4; NDP (SIGCOMM 2017) §6 has 30")]
     pub init_window: Option<u16>,
-    /// Whom a receiver pulls first.
+    /// The order in which a receiver pulls flows.
     #[key(default = PullOrder::Fair, source = "NDP (SIGCOMM 2017) §3.2")]
     pub pull: PullOrder,
-    /// The part of its line's rate at which a receiver pulls, kept to millionths; csg-htsim: 0.99.
+    /// Pull rate as a fraction of the link rate, rounded to millionths; csg-htsim: 0.99.
     #[key(
         name = "pull_rate",
         default = PPM,
@@ -32,7 +34,7 @@ pub struct Config {
         source = "NDP (SIGCOMM 2017) §3.2; docs/assumptions.md#ndp-pulls"
     )]
     pub pull_rate_ppm: u32,
-    /// Time after which a packet of which nothing is heard goes again.
+    /// Time without a reply after which a packet is retransmitted.
     #[key(
         default = Span::from_ms(1),
         range = "(0, )",
@@ -44,26 +46,27 @@ pub struct Config {
     pub frame: Frame,
 }
 
-/// The whole of a rate, in millionths.
+/// A fraction of 1, in millionths.
 const PPM: u32 = 1_000_000;
 
-/// Whom a receiver pulls first.
+/// The order in which a receiver pulls flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum PullOrder {
-    /// Flows in turns (§3.2).
+    /// Round robin over all flows (§3.2).
     #[default]
     Fair,
-    /// Flows of the best class in turns.
+    /// Round robin over the flows of the best class.
     ByClass,
 }
 
 impl Config {
-    /// The defaults above, for packets of `frame`.
+    /// Returns the defaults above, for packets of `frame`.
     pub fn new(frame: Frame) -> Self {
         Self { frame, ..Self::default() }
     }
 
-    /// The time between two pulls of a receiver whose line has `rate`: that of a full packet at the rate at which it pulls.
+    /// Returns the time between two pulls of a receiver whose link has `rate`: that of a full packet at the pull
+    /// rate.
     pub(super) fn pull_interval(&self, rate: Rate) -> Span {
         let full = u128::from(rate.serialize(u64::from(self.frame.max_wire())).0);
         let interval = full * u128::from(PPM) / u128::from(self.pull_rate_ppm.clamp(1, PPM));

@@ -1,19 +1,20 @@
-//! NDP: senders start blind, switches trim what does not fit, receivers pull the rest (SIGCOMM 2017 §3).
+//! NDP: senders send the first window without permission, switches trim excess packets, receivers pull the rest
+//! (SIGCOMM 2017 §3).
 //!
 //! ```text
-//! sender     the first window at once; then a packet for each pull, what was trimmed first
-//! receiver   payload: ACK;  header alone: NACK;  for each, one pull joins the host's queue
-//!            every packet time one pull, flows in turns (of the best class, where pulls go by class)
-//!            an idle pacer sends the pull with the ACK or NACK
-//! returned   a header that a full switch sent back: the packet goes again, at once if nothing else is on its way, else with
+//! sender     the first window immediately; then one packet per pull, trimmed packets first
+//! receiver   data: ACK;  only the header: NACK;  each adds one pull to the host's pull queue
+//!            one pull per packet time, flows in round robin (of the best class with `pull` = `by_class`)
+//!            an idle pacer sends the pull together with the ACK or NACK
+//! returned   a header that a full switch returned: retransmit it, immediately if nothing else is in flight, else with
 //!            a pull
-//! timeout    a packet of which nothing was heard for `rto` goes again, without a pull
-//!            a sender with nothing on its way that hears nothing for `rto`, then twice that, ... sends a packet
+//! timeout    a packet without a reply for `rto` is retransmitted without a pull
+//!            a sender with nothing in flight and no reply for `rto`, then twice that, ... sends a packet
 //! ```
 //!
-//! Pulls count up, so a lost one is made good by the next, or by the next ACK or NACK, which name the count too. A receiver
-//! pulls what is still to be sent and no more: packets beyond the first window, and those that were trimmed. What is ours:
-//! docs/assumptions.md#ndp-pulls, #ndp-timeouts.
+//! Pulls carry a running count, so the next pull, ACK or NACK, which all carry it, repairs the loss of one. A
+//! receiver pulls only what is still to be sent: packets beyond the first window, and trimmed packets. Decisions of
+//! this implementation: docs/assumptions.md#ndp-pulls, #ndp-timeouts.
 
 mod config;
 mod receiver;
@@ -27,7 +28,7 @@ use super::receiver_driven::{ControlMessage, Host, MessageType, Pacer, answer};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
-use crate::ids::{Class, FlowId};
+use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Frame, Kind, Marks, Packet};
 use crate::transport::{Cost, Machine, Setup, TransportKeys};
 use crate::units::Time;
@@ -35,17 +36,17 @@ pub use config::{Config, PullOrder};
 use receiver::ReceiverFlow;
 use sender::SenderFlow;
 
-/// NDP at one host.
+/// The NDP endpoint of a host.
 #[derive(Debug)]
 pub struct Ndp {
     config: Arc<Config>,
     host: Host<SenderFlow, ReceiverFlow>,
     pacer: Pacer,
-    /// Flows to this host with pulls to be sent: class, turn, place.
+    /// Flows to this host with pending pulls: class, round-robin turn, slot.
     pulling: BTreeSet<(Class, u64, u32)>,
-    /// Flows from this host with a packet that may go: turn, place.
+    /// Flows from this host with a packet that may be sent: round-robin turn, slot.
     sending: BTreeSet<(u64, u32)>,
-    /// Turns taken so far.
+    /// Number of turns assigned so far.
     turns: u64,
 }
 
@@ -78,7 +79,7 @@ impl Machine for Ndp {
     }
 
     fn cost(_: &Config) -> Cost {
-        // An ACK and a pull for each packet.
+        // An ACK and a pull per packet.
         Cost { instructions: 1.0, control: 2.0, per_flow: 0.0 }
     }
 }
@@ -89,17 +90,17 @@ impl Ndp {
         self.turns
     }
 
-    /// After a change of a sender's state: it waits for its turn if it may send, and its timer runs.
+    /// Updates the turn and the timer after a change of a sender's state.
     fn offer(&mut self, slot: u32, now: Time) {
         let turn = self.next_turn();
         let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
-        match (flow.may_send(), flow.turn) {
+        match (flow.may_send(), flow.transmission) {
             (true, None) => {
-                flow.turn = Some(turn);
+                flow.transmission = Some(turn);
                 self.sending.insert((turn, slot));
             }
             (false, Some(old)) => {
-                flow.turn = None;
+                flow.transmission = None;
                 self.sending.remove(&(old, slot));
             }
             _ => {}
@@ -108,7 +109,7 @@ impl Ndp {
         self.host.flows.arm_sender(slot);
     }
 
-    /// A flow to this host, known or new.
+    /// Returns the state of a flow to this host; creates it if it is new.
     fn receiving(&mut self, packet: &Packet<ControlMessage>, now: Time) -> Option<Incoming<()>> {
         let header = &packet.header;
         let role = self.host.flows.incoming(FlowKey::of(header));
@@ -160,7 +161,7 @@ impl Ndp {
         self.host.outbox.push(answer(header, kind), body);
     }
 
-    /// An ACK, NACK or pull for a flow of this host.
+    /// Handles an ACK, NACK or pull for a flow of this host.
     fn on_answer(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let header = &packet.header;
         let Some(slot) = self.host.answered(header, cx.now) else {
@@ -181,7 +182,7 @@ impl Ndp {
         self.offer(slot, cx.now);
     }
 
-    /// A packet of a flow of this host came back.
+    /// Handles a packet of a flow of this host that a switch returned.
     fn on_returned(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
         let Some(slot) = self.host.flows.sender_of(packet.header.flow) else { return };
         if let Some(flow) = self.host.flows.senders.get_mut(slot) {
@@ -190,16 +191,16 @@ impl Ndp {
         self.offer(slot, cx.now);
     }
 
-    /// Forgets a flow that this host sends.
+    /// Removes a flow that this host sends.
     fn forget(&mut self, flow: FlowId) {
         let Some(slot) = self.host.flows.sender_of(flow) else { return };
-        if let Some(turn) = self.host.flows.senders.get(slot).and_then(|flow| flow.turn) {
+        if let Some(turn) = self.host.flows.senders.get(slot).and_then(|flow| flow.transmission) {
             self.sending.remove(&(turn, slot));
         }
         self.host.remove_sender(flow);
     }
 
-    /// Forgets a flow to this host.
+    /// Removes a flow to this host.
     fn forget_receiver(&mut self, key: FlowKey) {
         let Some(slot) = self.host.flows.receiver_of(key) else { return };
         if let Some(flow) = self.host.flows.receivers.get(slot) {
@@ -208,7 +209,14 @@ impl Ndp {
         self.host.remove_receiver(key);
     }
 
-    /// The pull that goes now, if one may.
+    /// Removes all flows to and from a host.
+    fn forget_host(&mut self, host: HostId) {
+        self.host.flows.sent_to(host).into_iter().for_each(|flow| self.forget(flow));
+        self.host.flows.received_from(host).into_iter().for_each(|key| self.forget_receiver(key));
+        self.host.forget_host(host);
+    }
+
+    /// Returns the pull to send now, if one may be sent.
     fn next_pull(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
         if self.pulling.is_empty() || self.pacer.next() > now {
             return None;
@@ -229,7 +237,7 @@ impl Ndp {
         while let Some((_, slot)) = self.sending.pop_first() {
             let frame = self.config.frame;
             let Some(flow) = self.host.flows.senders.get_mut(slot) else { continue };
-            flow.turn = None;
+            flow.transmission = None;
             let packet = flow.next_data(now, &frame);
             self.offer(slot, now);
             if let Some(packet) = packet {
@@ -250,9 +258,19 @@ impl Endpoint for Ndp {
         self.offer(slot, cx.now);
     }
 
-    fn control(&mut self, _cx: &mut Cx, command: Command) {
-        if let Command::Flow(id, Control::Abort) = command {
-            self.forget(id);
+    fn control(&mut self, cx: &mut Cx, command: Command) {
+        match command {
+            Command::Flow(id, Control::Abort) => self.forget(id),
+            Command::Flow(..) | Command::Thresholds(_) => {}
+            Command::ForgetHost(host) => self.forget_host(host),
+            Command::ForgetReceived { src, flow } => {
+                self.forget_receiver(FlowKey::new(src, flow));
+                self.host.flows.forget_ended(|ended| ended == FlowKey::new(src, flow));
+            }
+            Command::EndReceived { src, flow } => {
+                self.forget_receiver(FlowKey::new(src, flow));
+                self.host.flows.refuse(FlowKey::new(src, flow), (), cx.now);
+            }
         }
     }
 
@@ -296,6 +314,10 @@ impl Endpoint for Ndp {
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
+    }
+
+    fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        self.host.is_receiving(src, flow)
     }
 
     fn stats(&self) -> Stats {

@@ -1,4 +1,4 @@
-//! A flow at its receiver: what is missing, and how many pulls it takes.
+//! A flow at its receiver: what is missing, and how many pulls it needs.
 
 use crate::endpoint::PayloadStats;
 use crate::ids::Class;
@@ -9,26 +9,27 @@ use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, ha
 /// A flow that this host receives.
 #[derive(Debug)]
 pub(super) struct ReceiverFlow {
-    /// Packets missing.
+    /// Number of missing packets.
     pub(super) left: u64,
-    /// The class among whose flows it takes turns, and its turn, where it waits for one.
+    /// The class within which it takes turns, and its turn while pulls are pending.
     pub(super) class: Class,
     pub(super) turn: u64,
-    /// Pulls sent, and those that wait.
+    /// Number of pulls sent, and of pulls pending.
     pub(super) pulls: u32,
     pub(super) owed: u32,
     alarm: FlowTimer,
     inbound: Inbound,
-    /// Pulls that the flow takes as far as is known: packets beyond the first window, trimmed ones and some that went back.
+    /// Number of pulls needed as far as known: packets beyond the first window, trimmed packets and some returned
+    /// packets.
     needed: u64,
-    /// Packets that went back to their sender and wait for pulls, as it says.
+    /// Packets returned to their sender that need pulls, according to the sender.
     returned: u32,
 }
 
 has_inbound!(ReceiverFlow);
 
 impl ReceiverFlow {
-    /// The flow of `packet`, in turns with others of `class`.
+    /// Creates the flow of `packet`, which takes turns with others of `class`.
     pub(super) fn new(packet: &Packet<ControlMessage>, frame: &Frame, class: Class) -> Self {
         let inbound = Inbound::new(packet, frame);
         let count = inbound.packets.count();
@@ -45,7 +46,7 @@ impl ReceiverFlow {
         }
     }
 
-    /// A packet of the flow arrived, perhaps trimmed; returns the answer to its sender. `stats` counts new payload.
+    /// Records a packet of the flow, possibly trimmed, and returns the type of the reply. `stats` counts new data.
     pub(super) fn arrived(
         &mut self,
         packet: &Packet<ControlMessage>,
@@ -66,12 +67,12 @@ impl ReceiverFlow {
         MessageType::Nack
     }
 
-    /// Whether an arrival calls for one more pull.
+    /// Returns true if one more pull is needed.
     pub(super) fn wants_pull(&self) -> bool {
         self.left > 0 && u64::from(self.pulls) + u64::from(self.owed) < self.needed
     }
 
-    /// The pull that goes now.
+    /// Returns the pull to send now.
     pub(super) fn pull(&mut self) -> (Header, ControlMessage) {
         self.pulls = self.pulls.wrapping_add(1);
         self.owed = self.owed.saturating_sub(1);

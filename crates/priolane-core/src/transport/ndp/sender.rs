@@ -1,4 +1,4 @@
-//! A flow at its sender: which packets are on their way, which go again, and how many were pulled.
+//! A flow at its sender: which packets are in flight, which must be retransmitted, and how many were pulled.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,15 @@ use crate::transport::common::FlowTimer;
 use crate::transport::receiver_driven::{ControlMessage, MessageType, Outgoing, Transmission, has_outgoing};
 use crate::units::{Span, Time};
 
-/// Doublings after which the wait of a sender that hears nothing grows no more.
+/// Maximum number of doublings of the time that a sender waits without replies.
 const MAX_DOUBLINGS: u32 = 10;
 
-/// A packet that was sent and is not known to have arrived, nor all before it.
+/// The state of a sent packet at or after the first one not acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// On its way since then.
+    /// In flight since this time.
     Flying(Time),
-    /// Trimmed or given up: to be sent again.
+    /// Trimmed or lost: to be retransmitted.
     Due,
     /// It has arrived.
     Acked,
@@ -27,28 +27,28 @@ enum State {
 pub(super) struct SenderFlow {
     pub(super) out: Outgoing,
     /// Its turn among the flows of the host that may send.
-    pub(super) turn: Option<u64>,
+    pub(super) transmission: Option<u64>,
     alarm: FlowTimer,
     window: u16,
     /// The first packet never sent.
     next: u64,
-    /// All before it have arrived; the states of those from it to `next`.
+    /// All packets before `base` have arrived; the states of the packets from `base` to `next`.
     base: u64,
     states: VecDeque<State>,
-    /// Those that were trimmed, and wait for a pull.
+    /// Trimmed packets, which need a pull.
     trimmed: VecDeque<u64>,
-    /// Those that were given up, and do not wait.
+    /// Packets presumed lost, which need no pull.
     given_up: VecDeque<u64>,
-    /// Every transmission in order, some of which no longer count.
+    /// All transmissions in order, including obsolete ones.
     flights: VecDeque<(u64, Time)>,
-    /// Pulls that were not yet used, and how many there were in all.
+    /// Unused pulls, and the total number of pulls.
     credits: u32,
     pulled: u32,
-    /// Packets that came back and wait for pulls that the receiver knows nothing of.
+    /// Returned packets that need pulls which the receiver does not know of.
     returned: u32,
-    /// Packets of which the receiver had the header only.
+    /// Packets of which the receiver got only the header.
     nacks: u64,
-    /// Last sign of life of the receiver, and how often it was waited for in vain since.
+    /// Time of the last packet from the receiver, and the number of timeouts since.
     heard: Time,
     silences: u32,
 }
@@ -56,11 +56,11 @@ pub(super) struct SenderFlow {
 has_outgoing!(SenderFlow);
 
 impl SenderFlow {
-    /// A flow that sends `window` packets unasked from `now` on.
+    /// Creates a flow that sends `window` packets without pulls from `now` on.
     pub(super) fn new(spec: FlowRequest, window: u16, now: Time, frame: &Frame) -> Self {
         Self {
             out: Outgoing::new(spec, frame),
-            turn: None,
+            transmission: None,
             alarm: FlowTimer::OFF,
             window,
             next: 0,
@@ -78,7 +78,7 @@ impl SenderFlow {
         }
     }
 
-    /// Bytes from the start that have arrived.
+    /// Returns the number of bytes from the start that have arrived.
     pub(super) fn acked(&self) -> u64 {
         self.out.packets.bytes(self.base)
     }
@@ -96,7 +96,7 @@ impl SenderFlow {
         place.and_then(|i| self.states.get(i)) == Some(&State::Due)
     }
 
-    /// Whether a packet may go now. Forgets what came late after all.
+    /// Returns true if a packet may be sent now. Drops queued packets that have arrived meanwhile.
     pub(super) fn may_send(&mut self) -> bool {
         while self.given_up.front().is_some_and(|&n| !self.is_due(n)) {
             self.given_up.pop_front();
@@ -110,7 +110,7 @@ impl SenderFlow {
             || self.credits > 0 && (fresh || !self.trimmed.is_empty())
     }
 
-    /// The packet that goes now: what was given up, the first window, then a packet for a pull.
+    /// Returns the packet to send now: first lost packets, then the first window, then a packet for a pull.
     pub(super) fn next_data(&mut self, now: Time, frame: &Frame) -> Option<Packet<ControlMessage>> {
         if !self.may_send() {
             return None;
@@ -123,8 +123,8 @@ impl SenderFlow {
                 self.trimmed.pop_front().unwrap_or(self.next)
             }
         };
-        let turn = if n < self.next { Transmission::Again } else { Transmission::First };
-        match turn {
+        let transmission = if n < self.next { Transmission::Again } else { Transmission::First };
+        match transmission {
             Transmission::Again => *self.state(n)? = State::Flying(now),
             Transmission::First => {
                 self.next += 1;
@@ -133,18 +133,18 @@ impl SenderFlow {
         }
         self.flights.push_back((n, now));
         let class = self.out.spec.class;
-        let mut packet = self.out.data(n, class, turn, frame);
+        let mut packet = self.out.data(n, class, transmission, frame);
         packet.body.window = self.first_window();
         packet.body.count = self.returned;
         Some(packet)
     }
 
-    /// Packets that it sends unasked.
+    /// Returns the number of packets sent without pulls.
     fn first_window(&self) -> u16 {
         u64::from(self.window).min(self.out.packets.count()) as u16
     }
 
-    /// An ACK, NACK or pull arrived.
+    /// Handles an ACK, NACK or pull.
     pub(super) fn heard(&mut self, now: Time, packet: &Packet<ControlMessage>) {
         (self.heard, self.silences) = (now, 0);
         let pulls = packet.body.count.wrapping_sub(self.pulled);
@@ -175,7 +175,7 @@ impl SenderFlow {
         self.go_on();
     }
 
-    /// What came back and waits for a pull does not if none is to be expected.
+    /// Sends a returned packet that needs a pull without one if no pull is expected.
     fn go_on(&mut self) {
         let beyond = self.out.packets.count() - u64::from(self.first_window());
         let expected = u64::from(self.pulled) < beyond + self.nacks;
@@ -189,8 +189,8 @@ impl SenderFlow {
         }
     }
 
-    /// Packet `n` came back without its payload: it goes at once if nothing is on its way that would be answered with a
-    /// pull, else it waits for one.
+    /// Handles the return of packet `n` without its payload. It is sent immediately if nothing is in flight that
+    /// would be answered with a pull; otherwise it needs a pull.
     pub(super) fn came_back(&mut self, now: Time, packet: &Packet<ControlMessage>) {
         (self.heard, self.silences) = (now, 0);
         let n = self.out.packets.at(packet.header.offset.get());
@@ -204,7 +204,7 @@ impl SenderFlow {
         }
     }
 
-    /// The oldest transmission of which nothing was heard.
+    /// Returns the oldest transmission without a reply.
     fn oldest(&mut self) -> Option<(u64, Time)> {
         while let Some(&(n, at)) = self.flights.front() {
             if self.state(n) == Some(&mut State::Flying(at)) {
@@ -215,22 +215,22 @@ impl SenderFlow {
         None
     }
 
-    /// How long nothing may be heard.
+    /// Returns the maximum time without replies.
     fn patience(&self, rto: Span) -> Span {
         rto.times(1 << self.silences).min(Span::LONGEST)
     }
 
-    /// When nothing heard means something; nothing does while a packet may go.
+    /// Sets the timer. While a packet may be sent, the time without replies does not count.
     pub(super) fn set_alarm(&mut self, now: Time, rto: Span) {
         self.alarm.due = match self.oldest() {
             Some((_, at)) => at + rto,
-            None if self.turn.is_some() => now + rto,
+            None if self.transmission.is_some() => now + rto,
             None => self.heard + self.patience(rto),
         };
         self.alarm.due = self.alarm.due.max(now + Span(1));
     }
 
-    /// The alarm rang.
+    /// Handles an expiry of the timer.
     pub(super) fn time_out(&mut self, now: Time, rto: Span) {
         while let Some((n, at)) = self.oldest().filter(|&(_, at)| at + rto <= now) {
             self.flights.pop_front();
@@ -251,7 +251,7 @@ impl SenderFlow {
         }
     }
 
-    /// What the sender knows of the flow, for traces.
+    /// Passes the state of the flow to `see`, for traces.
     pub(super) fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("sent_packets", self.next as f64);
         see("all_arrived_packets", self.base as f64);

@@ -35,13 +35,13 @@ fn the_first_window_goes_unasked_then_a_packet_for_each_pull_trimmed_ones_first(
     sender.give(10, &answer_to(0, MessageType::Ack, 0));
     sender.give(10, &answer_to(2, MessageType::Nack, 0));
     assert!(sender.poll(10).is_none());
-    // Two pulls at once: the count is two ahead. What was trimmed goes first, then what is new.
+    // Two pulls: the count is two ahead. Trimmed packets are sent first, then new ones.
     sender.give(20, &answer_to(0, MessageType::Pull, 2));
     assert_eq!(sender.poll_all(20).iter().map(number).collect::<Vec<_>>(), [2, 4]);
-    // An older count says nothing.
+    // An older count has no effect.
     sender.give(30, &answer_to(0, MessageType::Pull, 1));
     assert!(sender.poll(30).is_none());
-    // An ACK that names a pull is one.
+    // An ACK with a higher count acts as a pull.
     sender.give(40, &answer_to(1, MessageType::Ack, 3));
     assert_eq!(sender.poll_all(40).iter().map(number).collect::<Vec<_>>(), [5]);
 }
@@ -67,20 +67,20 @@ fn what_is_not_heard_of_goes_again_and_silence_is_waited_for_ever_longer() {
     sender.ring(100 * SLOT);
     assert_eq!(sender.poll_all(100 * SLOT).iter().map(number).collect::<Vec<_>>(), [3]);
     sender.give(110 * SLOT, &answer_to(3, MessageType::Ack, 0));
-    // Nothing is on its way and nobody pulls: one packet after one timeout of silence.
+    // Nothing is in flight and there are no pulls: one packet after one timeout.
     let mut sent = Vec::new();
     for at in 110..800 {
         sender.ring(at * SLOT);
         sent.extend(sender.poll_all(at * SLOT).iter().map(|packet| (at, number(packet))));
     }
-    // It is not heard of either: again after each timeout.
+    // There is no reply to it either: again after each timeout.
     assert_eq!(sent[..3], [(210, 4), (310, 4), (410, 4)]);
 }
 
 #[test]
 fn a_receiver_answers_at_once_and_pulls_one_per_packet_time_in_turns() {
     let mut receiver = host(1);
-    // The pacer is idle: the pull goes with the ACK.
+    // The pacer is idle: the pull is sent with the ACK.
     receiver.give(0, &data(0, 0, 20));
     let ack = receiver.poll(0).unwrap();
     assert_eq!((ack.body.message_type, ack.body.count), (MessageType::Ack, 1));
@@ -109,7 +109,7 @@ fn a_receiver_answers_at_once_and_pulls_one_per_packet_time_in_turns() {
 #[test]
 fn no_more_is_pulled_than_is_still_to_be_sent() {
     let mut receiver = host(1);
-    // Six packets, four of them unasked: two pulls, and one for what was trimmed.
+    // Six packets, four of them sent without pulls: two pulls, and one for the trimmed packet.
     receiver.give(0, &data(0, 0, 6));
     receiver.give(0, &data(0, 1, 6));
     receiver.give(0, &data(0, 2, 6));
@@ -123,7 +123,7 @@ fn no_more_is_pulled_than_is_still_to_be_sent() {
     }
     assert_eq!(count(&mut receiver, 20), Some(3));
     assert!(matches!(receiver.host.poll_event(), Some(Event::Delivered { missing: 0, .. })));
-    // A copy of a packet of a flow that is all here is acknowledged.
+    // A copy of a packet of a completed flow is acknowledged.
     receiver.give(50 * SLOT, &trimmed(0, 3, 6));
     assert_eq!(receiver.poll(50 * SLOT).unwrap().body.message_type, MessageType::Ack);
 }
@@ -143,7 +143,7 @@ fn the_last_ack_completes_the_flow_and_nothing_is_left_of_it() {
     assert_eq!((sender.host.next_timeout(), sender.poll(20).is_none()), (None, true));
 }
 
-/// Packet `n`, sent back by a switch.
+/// Returns packet `n`, returned by a switch.
 fn returned(n: u64) -> Packet<ControlMessage> {
     let mut packet = trimmed(0, n, 10);
     (packet.header.src, packet.header.dst) = (packet.header.dst, packet.header.src);
@@ -156,7 +156,7 @@ fn what_comes_back_waits_for_a_pull_that_the_receiver_is_told_of() {
     let mut sender = host(0);
     sender.open(0, spec(0, 10));
     sender.poll_all(0);
-    // Three are still on their way, and their pulls are to come.
+    // Three are still in flight, and their pulls will arrive.
     sender.give(1, &returned(1));
     assert!(sender.poll(1).is_none());
     sender.give(2, &answer_to(0, MessageType::Ack, 1));
@@ -177,13 +177,13 @@ fn what_comes_back_waits_for_a_pull_that_the_receiver_is_told_of() {
 
 #[test]
 fn what_comes_back_goes_at_once_where_nothing_else_would_be_answered() {
-    // The whole first window comes back: the last of it goes at once.
+    // The whole first window is returned: its last packet is retransmitted immediately.
     let mut sender = host(0);
     sender.open(0, spec(0, 10));
     sender.poll_all(0);
     (0..4).for_each(|n| sender.give(1, &returned(n)));
     assert_eq!(sender.poll_all(1).iter().map(number).collect::<Vec<_>>(), [3]);
-    // A flow that is all in its first window is pulled for nothing: what waits goes after the last answer.
+    // A flow that fits the first window needs no pulls: the returned packet is sent after the last reply.
     let mut sender = host(0);
     sender.open(0, spec(0, 2));
     sender.poll_all(0);

@@ -22,7 +22,7 @@ fn loss(in_flight: u64) -> LossEvent {
     LossEvent { now: Time::ZERO, in_flight, next: 0 }
 }
 
-/// In congestion avoidance with a window of `segments`.
+/// A flow in congestion avoidance with a window of `segments`.
 fn avoiding(segments: u64) -> NewReno {
     let mut reno = NewReno::new(&Config { init_window: None }, MSS);
     reno.on_loss(&loss(2 * segments * MSS));
@@ -49,7 +49,7 @@ fn slow_start_grows_by_what_was_acknowledged_at_most_a_segment() {
 #[test]
 fn congestion_avoidance_adds_a_segment_per_window() {
     let mut reno = avoiding(4);
-    // 4 segments acknowledged buy the 5th, 5 more the 6th: after 8 ACKs still 5.
+    // 4 segments acknowledged add the 5th, 5 more the 6th: still 5 after 8 ACKs.
     let windows: Vec<u64> =
         (0..9).map(|_| (reno.on_ack(&ack(MSS, Growth::Allowed)), reno.window() / MSS).1).collect();
     assert_eq!(windows, [4, 4, 4, 5, 5, 5, 5, 5, 6]);
@@ -59,7 +59,7 @@ fn congestion_avoidance_adds_a_segment_per_window() {
 fn slow_start_ends_at_the_threshold_and_the_rest_counts_for_avoidance() {
     let mut reno = avoiding(2);
     reno.on_timeout(&loss(5_000), Repeat::First);
-    // Threshold 2500, window 1000: 2000, then 2500 with 500 left over; 2000 more buy a segment.
+    // Threshold 2500, window 1000: 2000, then 2500 with 500 left over; 2000 more add a segment.
     let windows: Vec<u64> =
         (0..4).map(|_| (reno.on_ack(&ack(MSS, Growth::Allowed)), reno.window()).1).collect();
     assert_eq!(windows, [2_000, 2_500, 2_500, 3_500]);

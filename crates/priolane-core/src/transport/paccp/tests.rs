@@ -32,7 +32,7 @@ fn loss(in_flight: u64) -> LossEvent {
     LossEvent { now: Time::ZERO, in_flight, next: 0 }
 }
 
-/// A new flow with this minimum window (in segments over `RTT`) and weight, first window `segments`.
+/// A new flow with a minimum window (in segments over `RTT`), a weight, and an initial window of `segments`.
 fn paccp(config: Config, segments: u64, minimum: u64, w_milli: u32) -> Paccp {
     let reno = new_reno::Config { init_window: Some(segments * MSS) };
     let mut paccp = Paccp::new(&Config { reno, ..config }, MSS);
@@ -41,7 +41,7 @@ fn paccp(config: Config, segments: u64, minimum: u64, w_milli: u32) -> Paccp {
     paccp
 }
 
-/// The same in congestion avoidance with exactly `segments`.
+/// The same flow in congestion avoidance with exactly `segments`.
 fn avoiding(config: Config, segments: u64, minimum: u64, w_milli: u32) -> Paccp {
     let mut paccp = paccp(config, segments, minimum, w_milli);
     paccp.ssthresh = segments * MSS;
@@ -53,7 +53,7 @@ fn after_round_trip(mut paccp: Paccp) -> f64 {
     for _ in 0..paccp.window() / MSS {
         paccp.on_ack(&ack(MSS));
     }
-    // The credit of a segment under way counts too.
+    // Include the credit for a partial segment.
     (paccp.window() as f64 + paccp.credit as f64 / 1e3 / paccp.window() as f64 * MSS as f64) / MSS as f64
 }
 
@@ -88,20 +88,21 @@ fn slow_start_multiplies_by_the_papers_factors() {
 
 #[test]
 fn congestion_avoidance_adds_w_segments_a_round_trip() {
-    // Each ACK adds w acked / W of a window that grows meanwhile: a little less than w.
+    // Each ACK adds w acked / W, and the window grows meanwhile: a little less than w.
     for w in [250, 500, 1_000, 2_000, 8_000] {
         let gained = after_round_trip(avoiding(CONFIG, 200, 0, w)) - 200.0;
         near(gained, f64::from(w) / 1e3, 0.03);
     }
-    // CND1: (r - 1) / 2 W + (r - 1 + w) = 200 + 2 + w; the additive part is shared out over a window that doubles,
+    // CND1: (r - 1) / 2 W + (r - 1 + w) = 200 + 2 + w; the additive part is divided by a window that doubles,
     // so that a round trip earns ln 2 of it: 200 + 0.69 (2 + 2).
     near(after_round_trip(avoiding(CONFIG, 200, 10_000, 2_000)), 400.0 + 0.69 * 4.0, 2e-3);
 }
 
 #[test]
 fn acks_add_their_share_one_by_one() {
-    // W = 4, w = 2: 2000 credits of thousandths a byte; 4 segments' worth is 4,000,000. Two ACKs buy the fifth
-    // segment (2 * 1000 * 2000 = 4,000,000), and 2.5 more the sixth: three ACKs make 6,000,000, 1,000,000 left.
+    // W = 4, w = 2: 2000 credits of thousandths a byte; 4 segments' worth is 4,000,000. Two ACKs add the
+    // fifth segment (2 * 1000 * 2000 = 4,000,000), and 2.5 more the sixth: three ACKs make 6,000,000,
+    // 1,000,000 left.
     let mut paccp = avoiding(CONFIG, 4, 0, 2_000);
     let windows: Vec<u64> = (0..5).map(|_| (paccp.on_ack(&ack(MSS)), paccp.window() / MSS).1).collect();
     assert_eq!(windows, [4, 5, 5, 5, 6]);
@@ -145,7 +146,7 @@ fn a_loss_in_avoidance_keeps_half_and_w_less_one() {
 
 #[test]
 fn the_minimum_window_ends_the_fast_growth() {
-    // W_min = 20. From 10 in slow start with w = 1: + 4 a segment acknowledged below 20, then + 1.
+    // W_min = 20. From 10 in slow start with w = 1: + 4 per segment acknowledged below 20, then + 1.
     let mut flow = paccp(CONFIG, 10, 20, 1_000);
     let windows: Vec<u64> = (0..5).map(|_| (flow.on_ack(&ack(MSS)), flow.window() / MSS).1).collect();
     assert_eq!((windows, flow.minimum), (vec![14, 18, 22, 23, 24], 20_000.0));
@@ -179,11 +180,12 @@ fn the_exact_law_is_equation_11() {
     let mut flow = avoiding(EXACT, 5, 0, 4_000);
     flow.on_loss(&loss(5 * MSS));
     assert_eq!(flow.window(), 4_088);
-    // A large window is what Eq. 14 takes it for: W = 1000, w = 2: (1 + 500)(1 - 1.002^-2) = 1.999.
+    // For a large window Eq. 14 is close: W = 1000, w = 2: (1 + 500)(1 - 1.002^-2) = 1.999.
     assert_eq!(avoiding(EXACT, 1_000, 0, 2_000).exact(1.0), 1_998);
 }
 
-/// Random ACKs, losses and timeouts: with (0, 1) the window is NewReno's after each, by either law.
+/// Random ACKs, losses and timeouts: with (0, 1) the window equals NewReno's after each, with either
+/// equation.
 #[test]
 fn with_no_minimum_and_weight_one_it_is_new_reno() {
     use crate::rng::{Purpose, Stream};
@@ -211,7 +213,7 @@ fn with_no_minimum_and_weight_one_it_is_new_reno() {
     }
 }
 
-/// Property 17: whatever the weights and events, the window is at least a segment and no loss makes it larger.
+/// Property 17: for all weights and events, the window is at least a segment and no loss increases it.
 #[test]
 fn the_window_never_falls_below_a_segment() {
     use crate::rng::{Purpose, Stream};
@@ -239,7 +241,8 @@ fn the_window_never_falls_below_a_segment() {
     }
 }
 
-/// Property 19: two flows under the fluid Eq. 11, cut whenever their sum reaches capacity: rates w1 : w2.
+/// Property 19: two flows under the fluid Eq. 11, reduced whenever their sum reaches capacity, have rates w1
+/// : w2.
 #[test]
 fn the_fluid_law_shares_by_weight() {
     for (w1, w2) in [(1.0, 2.0), (1.0, 4.0), (0.5, 3.0)] {

@@ -10,19 +10,20 @@ use crate::units::Span;
 #[keys(group = "phost")]
 #[part(
     name = "phost",
-    summary = "pHost: receivers give tokens, one per packet time, to the flow with fewest packets missing; classes 0 to 2",
+    summary = "pHost: receivers give tokens, one per packet time, to the flow with the fewest missing \
+               packets; classes 0 to 2",
     source = "pHost (CoNEXT 2015) §3",
     provides = [Ranks]
 )]
 pub struct Config {
-    /// Packets that fill a path; auto for those of each flow's own. It is the number of free tokens, the tokens that
-    /// may go unused, and what makes a flow short; times count in it too.
+    /// Bandwidth-delay product in packets; auto for that of each flow's path. It sets the number of free tokens,
+    /// the number of tokens that may be unused, the limit of short flows, and the unit of `relax`.
     #[key(auto = 0, range = "[0, 65535]", source = "docs/assumptions.md#phost-scale")]
     pub bdp: Option<u16>,
-    /// Which flows have free tokens.
+    /// Which flows get free tokens.
     #[key(default = Free::Every, source = "pHost (CoNEXT 2015) §4.1")]
     pub free: Free,
-    /// How long a token holds, in packet times, kept to thousandths.
+    /// Lifetime of a token, in packet times, rounded to thousandths.
     #[key(
         name = "expiry",
         default = 1_500,
@@ -31,7 +32,8 @@ pub struct Config {
         source = "pHost (CoNEXT 2015) §3.1"
     )]
     pub expiry_milli: u32,
-    /// How long a flow that left its tokens unused gets none, in BDP packet times, kept to thousandths.
+    /// How long a flow that left its tokens unused gets none, in multiples of BDP packet times, rounded to
+    /// thousandths.
     #[key(
         name = "relax",
         default = 3_000,
@@ -40,7 +42,7 @@ pub struct Config {
         source = "pHost (CoNEXT 2015) §4.1"
     )]
     pub relax_milli: u32,
-    /// Time after which a sender that hears nothing asks again.
+    /// Time without packets from the receiver after which a sender repeats its request.
     #[key(default = Span::from_ms(1), range = "(0, )", source = "docs/assumptions.md#phost-loss")]
     pub retry: Span,
     /// Packet sizes of the experiment.
@@ -48,23 +50,23 @@ pub struct Config {
     pub frame: Frame,
 }
 
-/// Which flows have free tokens.
+/// Which flows get free tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Free {
-    /// All (§4.1).
+    /// All flows (§4.1).
     #[default]
     Every,
-    /// Those of at most BDP packets (the authors' simulator).
+    /// Flows of at most BDP packets (the authors' simulator).
     ShortOnly,
 }
 
 impl Config {
-    /// The defaults above, for packets of `frame`.
+    /// Returns the defaults above, for packets of `frame`.
     pub fn new(frame: Frame) -> Self {
         Self { frame, ..Self::default() }
     }
 
-    /// The packets that a flow of `packets` sends without tokens.
+    /// Returns the number of packets that a flow of `packets` packets sends without tokens.
     pub(super) fn free(&self, packets: u64, bdp: u16) -> u64 {
         match self.free {
             Free::ShortOnly if packets > u64::from(bdp) => 0,

@@ -1,18 +1,19 @@
-//! pHost: receivers hand out tokens, a packet each, to the flow with the fewest packets left (CoNEXT 2015 §3).
+//! pHost: receivers send tokens, one per packet, to the flow with the fewest packets left (CoNEXT 2015 §3).
 //!
 //! ```text
-//! sender     RTS at once, and a budget of free tokens
-//!            free line: of the flows with a token that has not expired the one with the fewest packets left sends, on the
+//! sender     sends an RTS immediately, and has a budget of free tokens
+//!            idle link: of the flows with an unexpired token the one with the fewest packets left sends, using the
 //!            token that expires first
-//! receiver   every packet time one token, to the flow with the fewest packets missing, for the first missing packet that
-//!            was given none in this round
-//!            `window` tokens without a packet on any of them: none for `relax`, then a new round
-//!            all packets were given one: none for `resend`, then a new round for those still missing
-//!            all here: one ACK
+//! receiver   sends one token per packet time, to the flow with the fewest packets missing, for the first missing
+//!            packet without a token in this round
+//!            `window` tokens in a row unused: no tokens for `relax`, then a new round
+//!            all missing packets have a token: a pause of BDP + 1 packet times, then a new round for the rest
+//!            all has arrived: one ACK
 //! ```
 //!
-//! A token holds for 1.5 packet times, free ones for as many more as there are. Three levels: control, short flows, long
-//! flows. What is ours: docs/assumptions.md#phost-scale, #phost-loss.
+//! A token is valid for 1.5 packet times; free tokens are valid for one more packet time each. There are three
+//! levels: control, short flows, long flows. Decisions of this implementation: docs/assumptions.md#phost-scale,
+//! #phost-loss.
 
 mod config;
 mod receiver;
@@ -22,11 +23,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{ControlMessage, Host, Inbound, MessageType, Pacer, Place, replace};
+use super::receiver_driven::{ControlMessage, Host, Inbound, MessageType, OrderKey, Pacer, replace};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
-use crate::ids::{Class, FlowId};
+use crate::ids::{Class, FlowId, HostId};
 use crate::packet::{Frame, Marks, Packet};
 use crate::transport::{Cost, Machine, Setup, TransportKeys};
 use crate::units::{Span, Time};
@@ -34,20 +35,20 @@ pub use config::{Config, Free};
 use receiver::{ReceiverFlow, TokenEligibility, part};
 use sender::SenderFlow;
 
-/// Classes of pHost's packets: control, payload of short flows, payload of long ones.
+/// Classes of pHost's packets: control, data of short flows, data of long flows.
 pub const LEVELS: Class = 3;
 
-/// pHost at one host.
+/// The pHost endpoint of a host.
 #[derive(Debug)]
 pub struct PHost {
     config: Arc<Config>,
     host: Host<SenderFlow, ReceiverFlow>,
     pacer: Pacer,
-    /// Flows to this host that may be given a token.
-    asking: BTreeSet<Place>,
-    /// Flows from this host that hold a token, perhaps an expired one.
-    holding: BTreeSet<Place>,
-    /// Flows seen so far.
+    /// Flows to this host that may get a token.
+    eligible_flows: BTreeSet<OrderKey>,
+    /// Flows from this host that hold a token, possibly an expired one.
+    token_holders: BTreeSet<OrderKey>,
+    /// Number of flows seen so far.
     arrivals: u64,
 }
 
@@ -73,8 +74,8 @@ impl Machine for PHost {
             host: Host::new(&host, &config.frame),
             config,
             pacer: Pacer::new(slot, host.catch_up()),
-            asking: BTreeSet::new(),
-            holding: BTreeSet::new(),
+            eligible_flows: BTreeSet::new(),
+            token_holders: BTreeSet::new(),
             arrivals: 0,
         }
     }
@@ -84,7 +85,7 @@ impl Machine for PHost {
     }
 
     fn cost(_: &Config) -> Cost {
-        // A token for each packet; a request and an ACK.
+        // A token per packet; a request and an ACK per flow.
         Cost { instructions: 1.2, control: 1.0, per_flow: 2.0 }
     }
 }
@@ -95,26 +96,26 @@ impl PHost {
         self.arrivals
     }
 
-    /// Keeps `holding` in step with a sender.
+    /// Updates `token_holders` after a change of a sender.
     fn hold(&mut self, slot: u32) {
         let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         let place = flow.has_token().then(|| (flow.left(), flow.order, slot));
-        replace(&mut self.holding, &mut flow.held, place);
+        replace(&mut self.token_holders, &mut flow.hold_position, place);
     }
 
-    /// Keeps `asking` in step with a receiver, and its alarm.
+    /// Updates `eligible_flows` and the timer after a change of a receiver.
     fn ask(&mut self, slot: u32) {
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
-        let place = (flow.turn == TokenEligibility::Ready).then_some((flow.left, flow.order, slot));
-        replace(&mut self.asking, &mut flow.asked, place);
-        flow.alarm.due = match flow.turn {
+        let place = (flow.eligibility == TokenEligibility::Ready).then_some((flow.left, flow.order, slot));
+        replace(&mut self.eligible_flows, &mut flow.token_position, place);
+        flow.alarm.due = match flow.eligibility {
             TokenEligibility::Ready => Time::NEVER,
             TokenEligibility::Downgraded(until) | TokenEligibility::Pause(until) => until,
         };
         self.host.flows.arm_receiver(slot);
     }
 
-    /// A flow to this host, known or new.
+    /// Returns the state of a flow to this host; creates it if it is new.
     fn receiving(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) -> Option<Incoming<()>> {
         let role = self.host.flows.incoming(FlowKey::of(&packet.header));
         if role.is_some() {
@@ -160,8 +161,8 @@ impl PHost {
         if flow.left > 0 {
             return self.ask(slot);
         }
-        let asked = flow.asked.take();
-        asked.map(|place| self.asking.remove(&place));
+        let token_position = flow.token_position.take();
+        token_position.map(|place| self.eligible_flows.remove(&place));
         self.host.deliver(cx.now, meta, &packet.header);
         self.host.acknowledge(&packet.header);
     }
@@ -186,28 +187,38 @@ impl PHost {
         self.forget(packet.header.flow);
     }
 
-    /// Forgets a flow that this host sends.
+    /// Removes a flow that this host sends.
     fn forget(&mut self, flow: FlowId) {
         let Some(slot) = self.host.flows.sender_of(flow) else { return };
-        if let Some(place) = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.held.take()) {
-            self.holding.remove(&place);
+        if let Some(place) = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.hold_position.take())
+        {
+            self.token_holders.remove(&place);
         }
         self.host.remove_sender(flow);
     }
 
-    /// Forgets a flow to this host.
+    /// Removes a flow to this host.
     fn forget_receiver(&mut self, key: FlowKey) {
         let Some(slot) = self.host.flows.receiver_of(key) else { return };
-        if let Some(place) = self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.asked.take()) {
-            self.asking.remove(&place);
+        if let Some(place) =
+            self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.token_position.take())
+        {
+            self.eligible_flows.remove(&place);
         }
         self.host.remove_receiver(key);
     }
 
-    /// The token that goes now, if one may.
+    /// Removes all flows to and from a host.
+    fn forget_host(&mut self, host: HostId) {
+        self.host.flows.sent_to(host).into_iter().for_each(|flow| self.forget(flow));
+        self.host.flows.received_from(host).into_iter().for_each(|key| self.forget_receiver(key));
+        self.host.forget_host(host);
+    }
+
+    /// Returns the token to send now, if one may be sent.
     fn next_token(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
         while self.pacer.next() <= now {
-            let &(_, _, slot) = self.asking.first()?;
+            let &(_, _, slot) = self.eligible_flows.first()?;
             let slots = (self.pacer.slot(), u64::from(self.config.relax_milli));
             let token = self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, slots));
             self.ask(slot);
@@ -219,9 +230,9 @@ impl PHost {
         None
     }
 
-    /// The payload packet that goes now, if any flow holds a token that has not expired.
+    /// Returns the data packet to send now, if any flow holds an unexpired token.
     fn next_data(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
-        while let Some(&(_, _, slot)) = self.holding.first() {
+        while let Some(&(_, _, slot)) = self.token_holders.first() {
             let frame = self.config.frame;
             let packet = self.host.flows.senders.get_mut(slot).and_then(|flow| flow.next_data(now, &frame));
             self.hold(slot);
@@ -265,9 +276,19 @@ impl Endpoint for PHost {
         self.host.flows.arm_sender(slot);
     }
 
-    fn control(&mut self, _cx: &mut Cx, command: Command) {
-        if let Command::Flow(id, Control::Abort) = command {
-            self.forget(id);
+    fn control(&mut self, cx: &mut Cx, command: Command) {
+        match command {
+            Command::Flow(id, Control::Abort) => self.forget(id),
+            Command::Flow(..) | Command::Thresholds(_) => {}
+            Command::ForgetHost(host) => self.forget_host(host),
+            Command::ForgetReceived { src, flow } => {
+                self.forget_receiver(FlowKey::new(src, flow));
+                self.host.flows.forget_ended(|ended| ended == FlowKey::new(src, flow));
+            }
+            Command::EndReceived { src, flow } => {
+                self.forget_receiver(FlowKey::new(src, flow));
+                self.host.flows.refuse(FlowKey::new(src, flow), (), cx.now);
+            }
         }
     }
 
@@ -310,12 +331,16 @@ impl Endpoint for PHost {
         if let Some(packet) = control.or_else(|| self.next_data(cx.now)) {
             return Tx::Send { packet, id: None };
         }
-        if self.asking.is_empty() { Tx::Idle } else { Tx::NotBefore(self.pacer.next()) }
+        if self.eligible_flows.is_empty() { Tx::Idle } else { Tx::NotBefore(self.pacer.next()) }
     }
 
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.host.events.pop_front()
+    }
+
+    fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        self.host.is_receiving(src, flow)
     }
 
     fn stats(&self) -> Stats {

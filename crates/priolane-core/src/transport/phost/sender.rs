@@ -7,24 +7,24 @@ use crate::ids::Class;
 use crate::packet::{Frame, Header, Kind, Packet};
 use crate::transport::common::FlowTimer;
 use crate::transport::receiver_driven::{
-    ControlMessage, MessageType, Outgoing, Place, Transmission, has_outgoing,
+    ControlMessage, MessageType, OrderKey, Outgoing, Transmission, has_outgoing,
 };
 use crate::units::Time;
 
-/// Classes of payload.
+/// Classes of data packets.
 const SHORT: Class = 1;
 const LONG: Class = 2;
 
-/// Tokens that a flow holds, expired ones included; an honest receiver gives no more than fill the path.
+/// Maximum number of tokens that a flow holds, expired ones included; an honest receiver sends at most one BDP.
 const MAX_TOKENS: usize = 1 << 17;
 
 /// Permission to send a packet.
 #[derive(Clone, Copy, Debug)]
 struct Token {
     packet: u64,
-    /// What the receiver counts it as; 0 of a free one.
+    /// The number that the receiver gave it; 0 for a free token.
     number: u32,
-    /// The last instant at which it may be used.
+    /// The last time at which it may be used.
     expires: Time,
 }
 
@@ -33,32 +33,32 @@ struct Token {
 pub(super) struct SenderFlow {
     pub(super) out: Outgoing,
     pub(super) order: u64,
-    /// Where it is in the order of those that hold tokens.
-    pub(super) held: Option<Place>,
+    /// Its position in the order of flows that hold tokens.
+    pub(super) hold_position: Option<OrderKey>,
     pub(super) alarm: FlowTimer,
-    /// How much longer free tokens keep the line busy than a token takes to come, in nanoseconds.
+    /// How much longer the free tokens keep the link busy than a token takes to arrive, in nanoseconds.
     pub(super) ahead_ns: u32,
     bdp: u16,
     class: Class,
-    /// Those of the receiver, which all hold equally long: the first expires first.
+    /// The receiver's tokens, all with the same lifetime: the first expires first.
     tokens: VecDeque<Token>,
     /// Free tokens: the first packet that has one, the first that has none, when they expire.
     free: (u64, u64, Time),
-    /// The first packet that was never sent, nor any after it.
+    /// The first packet such that neither it nor any later one was sent.
     next: u64,
 }
 
 has_outgoing!(SenderFlow);
 
 impl SenderFlow {
-    /// A flow whose path `bdp` packets fill, the `order`-th of its host.
+    /// Creates a flow whose path has a BDP of `bdp` packets, the `order`-th of its host.
     pub(super) fn new(spec: FlowRequest, bdp: u16, order: u64, frame: &Frame) -> Self {
         let out = Outgoing::new(spec, frame);
         let class = if out.packets.count() <= u64::from(bdp) { SHORT } else { LONG };
         Self {
             out,
             order,
-            held: None,
+            hold_position: None,
             alarm: FlowTimer::OFF,
             ahead_ns: 0,
             bdp,
@@ -69,12 +69,12 @@ impl SenderFlow {
         }
     }
 
-    /// The first `packets` packets need no token until `expires`.
+    /// Lets the first `packets` packets be sent without a token until `expires`.
     pub(super) fn give_free(&mut self, packets: u64, expires: Time) {
         self.free = (0, packets, expires);
     }
 
-    /// The RTS.
+    /// Returns the RTS.
     pub(super) fn request(&self) -> (Header, ControlMessage) {
         let size = self.out.packets.size();
         let body = ControlMessage {
@@ -87,12 +87,12 @@ impl SenderFlow {
         (self.out.header(Kind::Syn), body)
     }
 
-    /// Packets never sent.
+    /// Returns the number of packets never sent.
     pub(super) fn left(&self) -> u64 {
         self.out.packets.count() - self.next
     }
 
-    /// Tokens held, expired ones included.
+    /// Returns the number of tokens held, expired ones included.
     pub(super) fn tokens(&self) -> u64 {
         self.tokens.len() as u64 + (self.free.1 - self.free.0)
     }
@@ -101,7 +101,7 @@ impl SenderFlow {
         self.tokens() > 0
     }
 
-    /// A token arrived that holds until `expires`.
+    /// Stores a token that is valid until `expires`.
     pub(super) fn take_token(&mut self, packet: &Packet<ControlMessage>, expires: Time) {
         let number = packet.body.count;
         let packet = self.out.packets.at(packet.header.offset.get());
@@ -110,12 +110,12 @@ impl SenderFlow {
         }
     }
 
-    /// The packet that the token that expires first is for; tokens that have expired are thrown away.
+    /// Returns the packet of the token that expires first, and discards expired tokens.
     pub(super) fn next_data(&mut self, now: Time, frame: &Frame) -> Option<Packet<ControlMessage>> {
         let token = self.next_token(now)?;
-        let turn = if token.packet < self.next { Transmission::Again } else { Transmission::First };
+        let transmission = if token.packet < self.next { Transmission::Again } else { Transmission::First };
         self.next = self.next.max(token.packet + 1);
-        let mut packet = self.out.data(token.packet, self.class, turn, frame);
+        let mut packet = self.out.data(token.packet, self.class, transmission, frame);
         packet.body.count = token.number;
         packet.body.window = self.bdp;
         Some(packet)

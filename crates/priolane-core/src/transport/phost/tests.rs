@@ -31,7 +31,7 @@ fn free_tokens_go_after_the_request_and_expire() {
     assert_eq!(sender.poll(0).unwrap().body.message_type, MessageType::Request);
     let sent: Vec<u64> = (0..2).map(|i| number(&sender.poll(i * SLOT).unwrap())).collect();
     assert_eq!(sent, [0, 1]);
-    // Three free tokens hold (3 + 1.5) packet times.
+    // Three free tokens are valid for (3 + 1.5) packet times.
     assert!(sender.poll(9 * SLOT / 2 + 1).is_none());
 }
 
@@ -47,7 +47,7 @@ fn a_token_is_used_until_it_expires_and_the_flow_with_least_left_goes_first() {
     }
     let first = sender.poll(100).unwrap();
     assert_eq!((first.header.flow, number(&first), first.body.count), (FlowId(1), 1, 1));
-    // 1.5 packet times after it came the token still holds, a picosecond later it does not.
+    // 1.5 packet times after its arrival the token is still valid, a picosecond later it is not.
     let last = 100 + 3 * SLOT / 2;
     assert_eq!(number(&sender.poll(last).unwrap()), 1);
     assert!(sender.poll(last + 1).is_none());
@@ -61,9 +61,9 @@ fn one_token_goes_per_packet_time_to_the_shortest_flow_until_its_window_is_unuse
     let given: Vec<_> = (0..16)
         .filter_map(|half| receiver.poll(half * SLOT / 2).map(|t| (half, t.header.flow.0, number(&t))))
         .collect();
-    // Three tokens each go unused; then both are downgraded.
+    // Three tokens of each flow are unused; then both are downgraded.
     assert_eq!(given, [(0, 1, 0), (2, 1, 1), (4, 1, 2), (6, 0, 0), (8, 0, 1), (10, 0, 2)]);
-    // Flow 1 found so at slot 3: 9 packet times later it is given its first missing packet again.
+    // Flow 1 was downgraded in slot 3: 9 packet times later it gets another token for its first missing packet.
     assert_eq!(receiver.host.next_timeout(), Some(Time(12 * SLOT)));
     receiver.ring(12 * SLOT);
     let again = receiver.poll(12 * SLOT).unwrap();
@@ -84,7 +84,7 @@ fn what_is_missing_after_a_round_is_given_tokens_again_and_one_ack_ends_the_flow
         assert_eq!((number(&data), data.header.class), (n, 2));
         if n == 1 { lost += 1 } else { receiver.give(n * SLOT, &data) }
     }
-    // The round is over; at the fifth slot it is found so, and BDP + 1 = 4 packet times later packet 1 has its turn.
+    // The round is over, which is detected in the fifth slot; BDP + 1 = 4 packet times later packet 1 gets a token.
     assert!(receiver.poll(4 * SLOT).is_none());
     assert_eq!(receiver.host.next_timeout(), Some(Time(8 * SLOT)));
     receiver.ring(8 * SLOT);

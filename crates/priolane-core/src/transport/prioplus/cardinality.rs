@@ -1,21 +1,22 @@
-//! How many flows of its class a flow takes to be sending: at each yield from what is in flight over its own window.
+//! Estimates the number of sending flows of a class: the bytes in flight divided by the flow's own window, at
+//! each yield.
 
 use super::variant::Variant;
 
-/// Flows up to which the released code does not scale the step.
+/// Number of flows below which the released code does not scale the step.
 const UNSCALED: f64 = 5.0;
 
-/// The most flows that there are taken to be; the paper has no bound (docs/assumptions.md#prioplus-flows).
+/// Upper bound of the estimate; the paper has none (docs/assumptions.md#prioplus-flows).
 const MOST: f64 = 2_000.0;
 
-/// Round trips that the released code waits longer before it forgets.
+/// Additional round trips before the released code reduces the estimate.
 const LATER: f64 = 2.0;
 
-/// The estimate.
+/// The estimate of the number of flows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cardinality {
     n: f64,
-    /// Quiet round trips until the estimate begins to halve.
+    /// Round trips without queueing until the estimate begins to halve.
     countdown: f64,
 }
 
@@ -27,7 +28,8 @@ impl Cardinality {
         self.n
     }
 
-    /// `seen` flows at a yield; `rounds` is how many round trips linear start takes to the line rate.
+    /// Records `seen` flows at a yield; `rounds` is the number of round trips that linear start takes to
+    /// reach line rate.
     pub(super) fn estimate(&mut self, seen: f64, rounds: f64, variant: Variant) {
         let (seen, countdown) = match variant {
             Variant::Paper => (seen, rounds),
@@ -37,7 +39,7 @@ impl Cardinality {
         self.countdown = countdown;
     }
 
-    /// A round trip without queueing.
+    /// Records a round trip without queueing.
     pub(super) fn quiet(&mut self) {
         if self.countdown > 0.0 {
             self.countdown -= 1.0;
@@ -46,7 +48,7 @@ impl Cardinality {
         }
     }
 
-    /// What the step is multiplied by.
+    /// Returns the factor of the controller's step.
     pub(super) fn scale(&self, variant: Variant) -> f64 {
         match variant {
             Variant::Paper => 1.0 / self.n,

@@ -1,20 +1,20 @@
-//! The channels of delay, one for each class, and how flows of the class start.
+//! The delay channels, one per class, and how flows of the class start.
 
 use std::sync::Arc;
 
 use crate::ids::{CLASSES, Class};
 use crate::units::Span;
 
-/// One class.
+/// The channel of a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Channel {
-    /// D_target, above the delay of the empty path; above zero.
+    /// D_target, relative to the delay of the empty path; above zero.
     pub target: Span,
-    /// D_limit, above the delay of the empty path; `None` for a class that never yields.
+    /// D_limit, relative to the delay of the empty path; `None` for a class that never yields.
     pub limit: Option<Span>,
     /// How its flows start.
     pub start: Start,
-    /// W_LS: the part of the bandwidth-delay product that linear start adds per round trip, in (0, 1].
+    /// W_LS: the fraction of the bandwidth-delay product that linear start adds per round trip, in (0, 1].
     pub linear_start: f64,
 }
 
@@ -25,38 +25,38 @@ pub enum Start {
     Probe,
     /// With the window of linear start.
     Linear,
-    /// With a window that fills the path.
+    /// With a window of one bandwidth-delay product.
     LineRate,
 }
 
-/// The channels of all classes, class 0, the best, first: the highest delay.
+/// The channels of all classes, in order of class: class 0, the best, has the highest delay.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChannelTable(Arc<[Channel]>);
 
-/// Why lanes are no channels.
+/// Why a list of channels is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelError {
-    /// None, or more than classes.
+    /// No channels, or more than there are classes.
     Count(usize),
     /// The limit of this class is not above its target, or the target is zero.
     Inverted(usize),
-    /// The limit of this class reaches the target of the class before, or lies above it.
+    /// The limit of this class is not below the target of the class before.
     Overlap(usize),
-    /// The linear start of this class is not above zero and at most 1.
+    /// The linear start of this class is not in (0, 1].
     LinearStart(usize),
 }
 
 impl std::fmt::Display for ChannelError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Count(n) => write!(f, "{n} channels, where there can be 1 to {CLASSES}"),
+            Self::Count(n) => write!(f, "there are {n} channels, but only 1 to {CLASSES} are possible"),
             Self::Inverted(at) => {
-                write!(f, "the limit of channel {at} is not above its target, or that is zero")
+                write!(f, "the limit of channel {at} is not above its target, or the target is zero")
             }
             Self::Overlap(at) => {
                 write!(
                     f,
-                    "channels {} and {at} overlap: the limit of {at} reaches the other's target",
+                    "channels {} and {at} overlap: the limit of {at} reaches the target of the other",
                     at - 1
                 )
             }
@@ -68,15 +68,15 @@ impl std::fmt::Display for ChannelError {
 impl std::error::Error for ChannelError {}
 
 impl ChannelTable {
-    /// The channels `lanes`, of class 0 and on; classes beyond have the last one's.
+    /// Creates the table from `channels`, starting with class 0; further classes share the last channel.
     ///
     /// # Errors
-    /// A [`ChannelError`] where they overlap or are empty.
-    pub fn new(lanes: &[Channel]) -> Result<Self, ChannelError> {
-        if lanes.is_empty() || lanes.len() > CLASSES {
-            return Err(ChannelError::Count(lanes.len()));
+    /// Returns a [`ChannelError`] if channels overlap or a value is out of range.
+    pub fn new(channels: &[Channel]) -> Result<Self, ChannelError> {
+        if channels.is_empty() || channels.len() > CLASSES {
+            return Err(ChannelError::Count(channels.len()));
         }
-        for (at, lane) in lanes.iter().enumerate() {
+        for (at, lane) in channels.iter().enumerate() {
             if lane.target == Span::ZERO || lane.limit.is_some_and(|limit| limit <= lane.target) {
                 return Err(ChannelError::Inverted(at));
             }
@@ -84,19 +84,19 @@ impl ChannelTable {
                 return Err(ChannelError::LinearStart(at));
             }
             let top = lane.limit.unwrap_or(lane.target);
-            if at > 0 && top >= lanes[at - 1].target {
+            if at > 0 && top >= channels[at - 1].target {
                 return Err(ChannelError::Overlap(at));
             }
         }
-        Ok(Self(lanes.into()))
+        Ok(Self(channels.into()))
     }
 
-    /// The channel of `class`.
+    /// Returns the channel of `class`.
     pub fn of(&self, class: Class) -> Channel {
         self.0[usize::from(class).min(self.0.len() - 1)]
     }
 
-    /// All channels, the best class first.
+    /// Returns all channels, the best class first.
     pub fn all(&self) -> &[Channel] {
         &self.0
     }

@@ -1,69 +1,69 @@
-//! How wide the channels of PrioPlus are, from its keys (§4.3.2).
+//! Computes the channels of PrioPlus from its keys (§4.3.2).
 //!
 //! ```text
 //! D_target(i) = base + i (fluctuation + noise),  D_limit(i) = D_target(i) + fluctuation / 2 + noise,  i = N - class
 //! ```
 
 use super::{Channel, ChannelError, ChannelTable, Config, Start, Variant};
-use crate::keys::Misfit;
+use crate::keys::KeyConflict;
 use crate::quantity::show_span;
 use crate::transport::delay::Channels;
 use crate::units::Span;
 
 impl<C> Config<C> {
-    /// What others need to know of the channels; `None` where there are none.
+    /// Returns the channel dimensions that other parts need; `None` if channels are off.
     pub(super) fn channels(&self) -> Option<Channels> {
         let Self { priorities, fluctuation, noise, .. } = *self;
         let limit = self.width().times(u64::from(priorities - self.never_yield)) + self.head();
-        self.lanes.as_ref().map(|_| Channels { priorities, limit, fluctuation, noise })
+        self.channel_table.as_ref().map(|_| Channels { priorities, limit, fluctuation, noise })
     }
 
-    /// From one D_target to the next.
+    /// Returns the distance from one D_target to the next.
     fn width(&self) -> Span {
         self.fluctuation + self.noise
     }
 
-    /// From a D_target to its D_limit.
+    /// Returns the distance from a D_target to its D_limit.
     fn head(&self) -> Span {
         Span(self.fluctuation.0 / 2) + self.noise
     }
 
-    /// How far above the delay of the empty path the highest channel reaches.
+    /// Returns how far above the delay of the empty path the highest channel reaches.
     fn highest(&self) -> Span {
         self.width().times(u64::from(self.priorities)) + self.head()
     }
 
-    /// Finds the channels; refuses those that overlap or add more than the budget.
-    pub(super) fn check(&mut self) -> Result<(), Misfit> {
+    /// Computes the channels. Rejects channels that overlap or add more than the budget.
+    pub(super) fn check(&mut self) -> Result<(), KeyConflict> {
         if self.never_yield > self.priorities {
             let what = format!("{} is out of range", self.never_yield);
             let fix = format!("a whole number from 0 to {}", self.priorities);
-            return Err(Misfit::of("never_yield", what, fix));
+            return Err(KeyConflict::of("never_yield", what, fix));
         }
-        let lanes = self.lanes_of_keys().map_err(|error| {
-            let fix = "a fluctuation above zero: D_limit lies half of it below the next D_target";
-            Misfit::new(error.to_string(), fix)
+        let table = self.table_of_keys().map_err(|error| {
+            let fix = "a fluctuation above zero: D_limit is half of it below the next D_target";
+            KeyConflict::new(error.to_string(), fix)
         })?;
         if let Some(budget) = self.delay_budget.filter(|&budget| self.highest() > budget) {
             let width = self.width();
             let room = (budget.0 - self.head().0.min(budget.0)) / width.0;
             let what = format!(
-                "{} priorities of {} reach {} above the empty path, but the delay budget is {}",
+                "{} priorities of {} each reach {} above the base delay, but the delay budget is {}",
                 self.priorities,
                 show_span(width),
                 show_span(self.highest()),
                 show_span(budget)
             );
-            return Err(Misfit::new(
+            return Err(KeyConflict::new(
                 what,
-                format!("priorities = {} at most, or narrower channels", room.max(1)),
+                format!("at most priorities = {}, or narrower channels", room.max(1)),
             ));
         }
-        self.lanes = self.channels.then_some(lanes);
+        self.channel_table = self.channels.then_some(table);
         Ok(())
     }
 
-    fn lanes_of_keys(&self) -> Result<ChannelTable, ChannelError> {
+    fn table_of_keys(&self) -> Result<ChannelTable, ChannelError> {
         let n = u64::from(self.priorities);
         let lane = |class: u64| {
             let target = self.width().times(n - class);
@@ -82,7 +82,7 @@ impl<C> Config<C> {
             };
             Channel { target, limit: (!never).then(|| target + self.head()), start, linear_start }
         };
-        let lanes: Vec<Channel> = (0..n).map(lane).collect();
-        ChannelTable::new(&lanes)
+        let channels: Vec<Channel> = (0..n).map(lane).collect();
+        ChannelTable::new(&channels)
     }
 }

@@ -1,25 +1,25 @@
-//! Where a flow stands between sending and yielding, and the randomness that keeps probes apart.
+//! The phases of a flow (sending, waiting, probing), and the random jitter of probes.
 
 use crate::units::{Span, Time};
 
-/// What a flow does.
+/// The phase of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// It sends as its window says.
+    /// It sends as its window allows.
     Sending,
-    /// It has stopped; a probe goes out at `probe_at`.
+    /// It has stopped and sends a probe at `probe_at`.
     Waiting {
-        /// When.
+        /// When the probe is due.
         probe_at: Time,
     },
-    /// A probe is out; it is taken for lost, and another goes out, at `again_at`.
+    /// A probe is in flight; at `again_at` it counts as lost and another is sent.
     Probing {
-        /// When.
+        /// When the next probe is due.
         again_at: Time,
     },
 }
 
-/// A random stream of one flow, seeded from its host's (SplitMix64, Steele et al., OOPSLA 2014).
+/// The random stream of a flow, seeded from its host's stream (SplitMix64, Steele et al., OOPSLA 2014).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Jitter(u64);
 
@@ -28,7 +28,7 @@ impl Jitter {
         Self(seed)
     }
 
-    /// A uniform span below `end`.
+    /// Returns a uniform random span below `end`.
     pub(super) fn below(&mut self, end: Span) -> Span {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut x = self.0;
@@ -50,7 +50,7 @@ mod tests {
         let draws: Vec<f64> = (0..10_000).map(|_| jitter.below(end).0 as f64 / end.0 as f64).collect();
         let mean = draws.iter().sum::<f64>() / 1e4;
         let square = draws.iter().map(|u| u * u).sum::<f64>() / 1e4;
-        // Means 1/2 and 1/3 with sigmas of sqrt(1/12)/100 and sqrt(4/45)/100; four of them.
+        // Means 1/2 and 1/3 with sigmas of sqrt(1/12)/100 and sqrt(4/45)/100; bounds of four sigmas.
         assert!((mean - 0.5).abs() < 0.0116 && (square - 1.0 / 3.0).abs() < 0.012, "{mean} {square}");
         assert!(draws.iter().all(|u| (0.0..1.0).contains(u)));
     }

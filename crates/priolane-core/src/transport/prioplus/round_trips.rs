@@ -1,31 +1,31 @@
-//! Round trips by sequence numbers, and which of two they are.
+//! Counts round trips by sequence numbers; they alternate between two phases.
 
 use crate::transport::window::AckEvent;
 
-/// Which of two round trips: adaptive increase acts in one and shows in the other.
+/// The two alternating phases: adaptive increase acts in one round trip and takes effect in the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RoundTripPhase {
     /// The window grows by the controller's step.
     Plain,
-    /// And by adaptive increase.
+    /// The window also grows by adaptive increase.
     Adaptive,
 }
 
 /// The round trips of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
-    /// The current one ends when more than this is acknowledged.
+    /// The current round trip ends when more than this is acknowledged.
     end: u64,
     pub(super) half: RoundTripPhase,
 }
 
 impl RoundTrips {
-    /// From now on, with `next` the first byte not yet sent.
+    /// Starts a round trip, with `next` the first byte not yet sent.
     pub(super) fn from(next: u64) -> Self {
         Self { end: next, half: RoundTripPhase::Plain }
     }
 
-    /// Whether `ack` ends a round trip.
+    /// Returns true if `ack` ends a round trip.
     #[inline]
     pub(super) fn pass(&mut self, ack: &AckEvent) -> bool {
         if ack.una <= self.end {

@@ -8,7 +8,7 @@ use crate::units::Rate;
 
 const MSS: u64 = 1_000;
 
-/// 100 Gbps, 12 us there and back: 150,000 B; probes take 1 us less.
+/// 100 Gbps with an RTT of 12 us: a BDP of 150,000 B; probes take 1 us less.
 const PATH: Path = Path {
     hops: 2,
     rate: Rate::from_gbps(100),
@@ -17,7 +17,7 @@ const PATH: Path = Path {
 };
 
 /// The paper's channels for two classes: 8 and 4 us above the empty path, limits 2.4 us above that.
-fn lanes(start: Start) -> ChannelTable {
+fn channels(start: Start) -> ChannelTable {
     let lane = |us: u64| Channel {
         target: Span::from_us(us),
         limit: Some(Span::from_ns(us * 1_000 + 2_400)),
@@ -46,7 +46,7 @@ fn config(variant: Variant, start: Start) -> Config<swift::Config> {
         retx_reset: 5,
         ..swift::Config::of(Preset::Paper)
     };
-    Config { inner, variant, lanes: Some(lanes(start)), ..Config::default() }
+    Config { inner, variant, channel_table: Some(channels(start)), ..Config::default() }
 }
 
 /// A flow of class 1: D_target 16 us, D_limit 18.4 us, W_LS 37,500 B.
@@ -76,7 +76,7 @@ impl Driven {
         Self::new(&config(variant, Start::Linear))
     }
 
-    /// An ACK of a segment within a round trip, at so many us, with a delay in us.
+    /// Delivers an ACK of a segment within a round trip, at `at` us, with a delay in us.
     fn ack(&mut self, at: u64, delay: f64) {
         self.una += MSS;
         self.next = self.next.max(self.una + 50 * MSS);
@@ -95,7 +95,7 @@ impl Driven {
         });
     }
 
-    /// The same, as the first ACK of a new round trip.
+    /// Delivers the first ACK of a new round trip.
     fn round(&mut self, at: u64, delay: f64) {
         self.una = self.flow_end();
         self.ack(at, delay);
@@ -116,7 +116,7 @@ impl Driven {
         self.flow.inner().cwnd()
     }
 
-    /// When the next probe is due, in us after `at`.
+    /// Returns when the next probe is due, in us after `at`.
     fn probe_in(&self, at: u64) -> f64 {
         match self.flow.gate() {
             SendPermission::Probe(due) => due.0 as f64 / 1e6 - at as f64,
@@ -140,7 +140,7 @@ fn linear_start_adds_its_share_each_round_trip_of_an_empty_path() {
     close(driven.cwnd(), 75_002.4 + 180e3 / 75_002.4);
     let mut released = Driven::sending(Variant::Released);
     released.round(12, 12.5);
-    // There the controller does not run at that ACK.
+    // The released code does not run the controller at that ACK.
     close(released.cwnd(), 75_000.0);
 }
 
@@ -164,7 +164,7 @@ fn adaptive_increase_fills_the_channel_in_every_second_round_trip() {
     close(driven.flow.inner().step(), 180.0 + 2.0 / 14.0 * 37_500.0);
     driven.ack(15, 14.0);
     close(driven.flow.inner().step(), 180.0 + 2.0 / 14.0 * 37_500.0);
-    // The next one is plain: the increase shows before it acts again.
+    // The next round trip is plain: the increase takes effect before it acts again.
     driven.round(28, 15.0);
     close(driven.flow.inner().step(), 180.0);
     driven.round(42, 15.0);
@@ -190,8 +190,8 @@ fn the_strawman_probes_as_soon_as_the_last_probe_is_answered() {
     close(driven.probe_in(30), 0.0);
 }
 
-/// Property: whatever the delays, W stays above zero, no two multiplicative decreases are within a round trip (a yield
-/// excepted), and a yielding flow has no window and a probe ahead.
+/// Property: for any delays, W stays above zero, two multiplicative decreases are at least a round trip apart
+/// (except a yield), and a yielding flow has no window and a pending probe.
 #[test]
 fn windows_stay_above_zero_and_fall_once_a_round_trip() {
     let mut draw = Stream::new(11, Purpose::Sizes, 0);
@@ -223,7 +223,7 @@ fn windows_stay_above_zero_and_fall_once_a_round_trip() {
                 yields += 1;
             } else if after < before {
                 decreases += 1;
-                // At a delay of 12 us and more the last one was at least as long ago.
+                // At a delay of 12 us or more the last decrease was at least 12 us ago.
                 assert!(cut.is_none_or(|at| now - at >= 12), "case {case}: {cut:?} {now}");
                 cut = Some(now);
             }
@@ -245,20 +245,20 @@ fn adaptive_increase_is_at_most_half_the_window() {
 fn one_sample_above_the_limit_is_noise_and_two_make_it_yield() {
     let mut driven = Driven::sending(Variant::Paper);
     driven.ack(20, 18.5);
-    // The first is the controller's: 1 - 0.8 (18.5 - 16) / 18.5.
+    // The first decrease is the controller's: 1 - 0.8 (18.5 - 16) / 18.5.
     close(driven.cwnd(), 37_500.0 * (1.0 - 0.8 * 2.5 / 18.5));
     assert!(!driven.flow.is_yielding());
     driven.ack(21, 18.5);
     assert!(driven.flow.is_yielding());
     assert_eq!(driven.flow.window(), 0);
-    // 18.5 - 16 = 2.5 us and up to a round trip of 12 us.
+    // 18.5 - 16 = 2.5 us plus up to a round trip of 12 us.
     let wait = driven.probe_in(21);
     assert!((2.5..14.5).contains(&wait), "{wait}");
 }
 
 #[test]
 fn the_variants_differ_in_what_resets_the_filter() {
-    // A sample between target and limit: the released code starts to count anew, the paper does not.
+    // A sample between target and limit resets the count in the released code, not in the paper.
     for (variant, yields) in [(Variant::Paper, true), (Variant::Released, false)] {
         let mut driven = Driven::sending(variant);
         driven.ack(20, 18.5);
@@ -281,7 +281,8 @@ fn a_yield_counts_flows_and_scales_the_step() {
     released.ack(20, 18.5);
     let window = released.cwnd();
     released.ack(21, 20.0);
-    // 20 us over 16 us of its window over the path's, in whole flows, of which four do not scale.
+    // 20 us over 16 us of its window over the path's BDP, in whole flows; fewer than five do not scale the
+    // step.
     close(released.flow.flows(), (20.0 / 16.0 * 150_000.0 / window).floor());
     close(released.flow.inner().step(), 180.0);
 }
@@ -294,12 +295,12 @@ fn probes_go_on_until_the_delay_is_below_the_limit() {
     driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
     close(driven.probe_in(0), 500.0);
     driven.answer(30, 30.0);
-    // 30 - 16 and up to 12 us.
+    // 30 - 16 us plus up to 12 us.
     let wait = driven.probe_in(30);
     assert!((14.0..26.0).contains(&wait), "{wait}");
     driven.flow.on_probe_sent(Time(50_000_000), Span::from_us(500));
     driven.answer(70, 18.0);
-    // Below the limit, not empty: a packet.
+    // Below the limit, but the path is not empty: one packet.
     assert_eq!((driven.flow.is_yielding(), driven.cwnd()), (false, 1_000.0));
 }
 
@@ -309,13 +310,13 @@ fn an_empty_path_resumes_with_the_share_of_linear_start() {
     driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
     driven.answer(12, 12.0);
     close(driven.cwnd(), 37_500.0);
-    // An answer to a probe of before, late or twice, changes nothing.
+    // A late or duplicate answer to an earlier probe changes nothing.
     driven.answer(13, 40.0);
     assert!(!driven.flow.is_yielding());
 }
 
-/// Property: a flow that has counted far too many others sends a packet, or probes, when the path is empty: it does not
-/// wait for the next packet of a window of a few bytes.
+/// Property: after it has overestimated the number of flows, a flow sends a packet, or probes, when the path
+/// is empty. It does not wait for a pacing gap computed from a window of a few bytes.
 #[test]
 fn an_empty_path_never_resumes_with_next_to_nothing() {
     for variant in [Variant::Paper, Variant::Released] {
@@ -336,7 +337,7 @@ fn an_empty_path_never_resumes_with_next_to_nothing() {
         }
         match variant {
             Variant::Paper => assert_eq!((probes, driven.cwnd()), (1, 1_000.0)),
-            // n stays for BDP / W_LS + 2 = 6 of them and halves then: 32, 64 and 129 B, above 100.
+            // n stays for BDP / W_LS + 2 = 6 RTTs and then halves: 32, 64 and 129 B, above 100.
             Variant::Released => assert!(probes > 6 && driven.cwnd() > 100.0, "{probes} {}", driven.cwnd()),
         }
     }
@@ -369,8 +370,8 @@ fn acks_of_what_was_in_flight_do_not_wake_a_yielding_flow_of_the_paper() {
 #[test]
 fn the_best_class_starts_at_line_rate_and_never_yields() {
     let top = Channel { target: Span::from_us(4), limit: None, start: Start::LineRate, linear_start: 1.0 };
-    let lanes = Some(ChannelTable::new(&[top]).unwrap());
-    let mut driven = Driven::new(&Config { lanes, ..config(Variant::Paper, Start::Probe) });
+    let channel_table = Some(ChannelTable::new(&[top]).unwrap());
+    let mut driven = Driven::new(&Config { channel_table, ..config(Variant::Paper, Start::Probe) });
     close(driven.cwnd(), 150_000.0);
     for at in 0..100 {
         driven.ack(100 * at, 900.0);
@@ -401,7 +402,7 @@ fn the_released_code_stops_rather_than_trickle_and_paces_by_its_own_rule() {
     assert_eq!(driven.flow.gate(), SendPermission::NotBefore(Time(32_000_000)));
     driven.flow.inner.set_cwnd(110.0);
     driven.ack(60, 17.5);
-    // 1 - 0.8 x 1.5 / 17.5 leaves 102.5 B: above 100. The next decrease does not.
+    // 1 - 0.8 x 1.5 / 17.5 leaves 102.5 B: above 100. The next decrease goes below.
     assert!(!driven.flow.is_yielding(), "{}", driven.cwnd());
     driven.ack(90, 17.5);
     assert!(driven.flow.is_yielding(), "{}", driven.cwnd());
@@ -416,7 +417,7 @@ fn channels_that_overlap_are_refused() {
         linear_start: 0.125,
     };
     assert!(ChannelTable::new(&[lane(12, None), lane(8, Some(10)), lane(4, Some(6))]).is_ok());
-    let refused = |lanes: &[Channel]| ChannelTable::new(lanes).unwrap_err();
+    let refused = |channels: &[Channel]| ChannelTable::new(channels).unwrap_err();
     assert_eq!(refused(&[]), ChannelError::Count(0));
     assert_eq!(refused(&[lane(8, Some(10)), lane(4, Some(8))]), ChannelError::Overlap(1));
     assert_eq!(refused(&[lane(4, Some(6)), lane(8, None)]), ChannelError::Overlap(1));
@@ -424,7 +425,7 @@ fn channels_that_overlap_are_refused() {
     assert_eq!(refused(&[Channel { linear_start: 0.0, ..lane(8, None) }]), ChannelError::LinearStart(0));
 }
 
-/// Property: a probe every (delay - D_target) + BaseRTT / 2 after the answer to the one before, on average.
+/// Property: on average a probe is sent (delay - D_target) + BaseRTT / 2 after the answer to the one before.
 #[test]
 fn probes_cost_what_the_formula_says() {
     let mut driven = Driven::new(&config(Variant::Paper, Start::Probe));
@@ -439,7 +440,7 @@ fn probes_cost_what_the_formula_says() {
         formula += delay as f64 - 16.0 + 6.0;
         now += wait as u64 + 1;
     }
-    // The jitter, even over 12 us, has a sigma of 12 / sqrt(12); of the sum sqrt(4,000) of that.
+    // The jitter, uniform over 12 us, has a sigma of 12 / sqrt(12); the sum has sqrt(4,000) times that.
     let sigma = 12.0 / 12f64.sqrt() * 4_000f64.sqrt();
     assert!((waited - formula).abs() < 4.0 * sigma, "{waited} {formula}");
 }

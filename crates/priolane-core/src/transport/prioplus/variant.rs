@@ -1,8 +1,8 @@
-//! What is implemented: the paper's text or the released code.
+//! The variants of PrioPlus: the paper's text or the released code.
 
 use crate::keys::Words;
 
-/// Whose PrioPlus: the paper's or that of the code released with it.
+/// The variant of PrioPlus: the paper's or that of the code released with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Variant {
     /// The paper's Algorithm 1.

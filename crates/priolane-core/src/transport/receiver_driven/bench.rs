@@ -1,4 +1,4 @@
-//! An endpoint by hand, for tests.
+//! Test bench that drives an endpoint step by step.
 
 use super::{ControlMessage, MessageType};
 use crate::endpoint::{Cx, Endpoint, FlowSpec, LocalClock, LocalHost, Path, PayloadStats, RxMeta, Tx};
@@ -7,20 +7,20 @@ use crate::packet::{Header, Kind, Offset, Packet};
 use crate::rng::{Purpose, Stream};
 use crate::units::{Rate, Span, Time};
 
-/// 1538 B at 10 Gbps.
+/// Serialization time of 1538 B at 10 Gbps, in picoseconds.
 pub(in crate::transport) const SLOT: u64 = 1_230_400;
 
-/// A flow of full packets from host 0 to host 1.
+/// Returns a flow of full packets from host 0 to host 1.
 pub(in crate::transport) fn spec(id: u32, packets: u64) -> FlowSpec {
     FlowSpec::new(FlowId(id), (HostId(0), HostId(1)), Some(packets * 1_460))
 }
 
-/// Which packet of its flow this is, or is about.
+/// Returns the number within its flow of the packet that this is, or refers to.
 pub(in crate::transport) fn number(packet: &Packet<ControlMessage>) -> u64 {
     packet.header.offset.get() / 1_460
 }
 
-/// A packet about packet `n` of a flow, from one host to another.
+/// Returns a packet that refers to packet `n` of a flow, from one host to another.
 pub(in crate::transport) fn packet(
     flow: u32,
     (src, dst): (u16, u16),
@@ -40,7 +40,7 @@ pub(in crate::transport) fn packet(
     Packet { header, body }
 }
 
-/// Host `id` on a line of 10 Gbps.
+/// Returns host `id` with a link of 10 Gbps.
 pub(in crate::transport) fn local(id: u16) -> LocalHost {
     LocalHost::simulated(HostId(id), Rate::from_gbps(10))
 }
@@ -72,7 +72,7 @@ impl<E: Endpoint<Body = ControlMessage>> Bench<E> {
         }
     }
 
-    /// All that it sends at one instant.
+    /// Returns all packets that the host sends at time `at`.
     pub(in crate::transport) fn poll_all(&mut self, at: u64) -> Vec<Packet<ControlMessage>> {
         std::iter::from_fn(|| self.poll(at)).collect()
     }
@@ -82,7 +82,7 @@ impl<E: Endpoint<Body = ControlMessage>> Bench<E> {
         self.at(at, |host, cx| host.on_packet(cx, meta, packet));
     }
 
-    /// Gives it packets of a flow of 20 packets in an order worked by hand: 9 are new, of which 3 come after higher ones.
+    /// Delivers packets of a flow of 20 packets in a fixed order: 9 are new, of which 3 arrive after higher ones.
     pub(in crate::transport) fn assert_counts_reordered(
         &mut self,
         data: impl Fn(u64) -> Packet<ControlMessage>,

@@ -1,53 +1,53 @@
-//! What packets of receiver-driven transports say besides the header: 16 bytes.
+//! The body of packets of receiver-driven transports: 16 bytes.
 
 use crate::ids::Class;
 use crate::packet::{Body, Header, Kind, Packet};
 
-/// What a packet asks or tells.
+/// The type of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum MessageType {
-    /// Here is payload.
+    /// The packet carries payload.
     #[default]
     Data,
-    /// I have a flow for you (pHost's RTS).
+    /// Announces a flow (pHost's RTS).
     Request,
-    /// Send one packet (pHost's token).
+    /// Asks for one packet (pHost's token).
     Token,
-    /// Send as many packets more as this count is above the last (NDP).
+    /// Asks for as many packets as `count` exceeds that of the last pull (NDP).
     Pull,
-    /// Send up to this offset (Homa).
+    /// Permits sending up to this offset (Homa).
     Grant,
-    /// The packet arrived; of pHost and Homa: all of the flow did.
+    /// The packet arrived; in pHost and Homa: the whole flow arrived.
     Ack,
     /// The packet arrived without its payload (NDP).
     Nack,
-    /// Send this once more (Homa).
+    /// Asks for a retransmission (Homa).
     Resend,
-    /// It is still to come, others go first (Homa).
+    /// The data will follow; the sender serves other flows first (Homa).
     Busy,
-    /// I do not know this flow: forget it.
+    /// The flow is unknown and should be forgotten.
     Unknown,
 }
 
 /// Body of a packet of a receiver-driven transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ControlMessage {
-    /// Length of the flow in bytes, in packets of its sender; of a resend: the end of the range.
+    /// Length of the flow in bytes, in packets of its sender; in a resend, the end of the range.
     pub size: u64,
-    /// A number: of a token and of the packet sent on it, of pulls so far.
+    /// Counter: the number of a token and of the packet sent for it, or the number of pulls so far.
     pub count: u32,
-    /// Packets that the sender may send, or has sent, without being asked.
+    /// Packets that the sender may send, or has sent, unsolicited.
     pub window: u16,
-    /// The class that packets are to carry (Homa's grants).
+    /// The class that packets must carry (Homa's grants).
     pub class: Class,
-    /// What the packet asks or tells.
+    /// The type of the packet.
     pub message_type: MessageType,
 }
 
 impl Body for ControlMessage {}
 
-/// The header of an answer to a packet.
+/// Returns the header of a reply to a packet.
 #[inline]
 pub(in crate::transport) fn answer(to: &Header, kind: Kind) -> Header {
     Header { flow: to.flow, dst: to.src, offset: to.offset, entropy: to.entropy, kind, ..Header::default() }

@@ -1,4 +1,4 @@
-//! One host of a receiver-driven transport: its flows, and what all of these transports do with them.
+//! A host of a receiver-driven transport: its flows, and the operations that these transports share.
 
 use std::collections::VecDeque;
 
@@ -11,16 +11,16 @@ use crate::packet::{Frame, Header, Kind, Marks, Packet};
 use crate::transport::common::{Admit, FlowKey, FlowTable, Outbox, Peers, SentFlow, Timed};
 use crate::units::{Span, Time};
 
-/// A flow that this host sends, as its transport has it.
+/// A transport's state of a flow that this host sends.
 pub(in crate::transport) trait HasOutgoing: Timed {
-    /// The part that all transports have.
+    /// Returns the part that all transports share.
     fn out(&self) -> &Outgoing;
 
-    /// That part, to be changed.
+    /// Returns that part mutably.
     fn out_mut(&mut self) -> &mut Outgoing;
 }
 
-/// Makes flows with the fields `alarm` and `out` [`HasOutgoing`].
+/// Implements [`HasOutgoing`] for flows with the fields `alarm` and `out`.
 macro_rules! has_outgoing {
     ($flow:ty) => {
         $crate::transport::common::timed_by_alarm!($flow);
@@ -47,13 +47,13 @@ impl<S: HasOutgoing> SentFlow for S {
     }
 }
 
-/// A flow that this host receives, as its transport has it.
+/// A transport's state of a flow that this host receives.
 pub(in crate::transport) trait HasInbound: Timed {
-    /// The part that all transports have.
+    /// Returns the part that all transports share.
     fn inbound(&self) -> &Inbound;
 }
 
-/// Makes flows with the fields `alarm` and `inbound` [`HasInbound`].
+/// Implements [`HasInbound`] for flows with the fields `alarm` and `inbound`.
 macro_rules! has_inbound {
     ($flow:ty) => {
         $crate::transport::common::timed_by_alarm!($flow);
@@ -68,7 +68,7 @@ macro_rules! has_inbound {
 }
 pub(in crate::transport) use has_inbound;
 
-/// The flows of one host, with the packets and events that wait to be fetched.
+/// The flows of a host, with its queued packets and events.
 #[derive(Debug)]
 pub(in crate::transport) struct Host<S, R> {
     pub(in crate::transport) flows: FlowTable<S, R, ()>,
@@ -79,7 +79,7 @@ pub(in crate::transport) struct Host<S, R> {
 }
 
 impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
-    /// `host` without flows; its control packets have class 0.
+    /// Creates `host` without flows; its control packets have class 0.
     pub(in crate::transport) fn new(host: &LocalHost, frame: &Frame) -> Self {
         Self {
             flows: FlowTable::new(host),
@@ -90,17 +90,17 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         }
     }
 
-    /// The full packets that fill the path of a flow, rounded up.
+    /// Returns the bandwidth-delay product of a flow's path in full packets, rounded up.
     pub(in crate::transport) fn bdp(&self, flow: &FlowRequest, path: &PathInfo, frame: &Frame) -> u64 {
         self.peers.path(flow.dst, path).bdp().div_ceil(u64::from(frame.max_wire()))
     }
 
-    /// The time that a control packet of a flow and its answer take, on an empty path.
+    /// Returns the round-trip time of control packets of a flow on an empty path.
     pub(in crate::transport) fn control_rtt(&self, flow: &FlowRequest, path: &PathInfo) -> Span {
         self.peers.path(flow.dst, path).control.round_trip
     }
 
-    /// A flow starts here at `now`, with a packet that its receiver answers; its place.
+    /// Adds a flow that starts at `now` with a packet that its receiver answers; returns its slot.
     pub(in crate::transport) fn add_sender(&mut self, mut sender: S, now: Time) -> u32 {
         let out = sender.out_mut();
         if self.peers.is_measuring() {
@@ -110,8 +110,8 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.flows.add_sender(flow, sender)
     }
 
-    /// The place of the flow of this host that a packet from its receiver is about. The first answer says how far the
-    /// receiver is.
+    /// Returns the slot of the flow of this host that a packet from its receiver refers to. The first reply yields
+    /// an RTT sample.
     #[inline]
     pub(in crate::transport) fn answered(&mut self, header: &Header, now: Time) -> Option<u32> {
         let slot = self.flows.answered(header)?;
@@ -124,8 +124,8 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         Some(slot)
     }
 
-    /// Tells the application, on a real host, that the receiver has more of a flow than the `before` bytes from its start
-    /// that it had.
+    /// On a real host, reports to the application that the receiver has `bytes` bytes from the start of a flow, if
+    /// that is more than `before`.
     #[inline]
     pub(in crate::transport) fn acked(&mut self, flow: FlowId, before: u64, bytes: u64) {
         if self.peers.is_measuring() && bytes > before {
@@ -133,7 +133,7 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         }
     }
 
-    /// The receiver has all of the flow at `slot`: reports it.
+    /// Reports the completion of the flow at `slot`.
     pub(in crate::transport) fn complete(&mut self, slot: u32, now: Time) {
         if let Some(flow) = self.flows.senders.get(slot) {
             let out = flow.out();
@@ -141,20 +141,20 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         }
     }
 
-    /// Forgets a flow that this host sends.
+    /// Removes a flow that this host sends.
     pub(in crate::transport) fn remove_sender(&mut self, flow: FlowId) {
         self.flows.remove_sender(flow);
         self.flows.drop_dead_timers();
     }
 
-    /// Whether a flow that is not known here may have a receiver.
+    /// Decides whether an unknown flow may get a receiver.
     #[inline]
     pub(in crate::transport) fn admit(&mut self, header: &Header, now: Time) -> Admit {
         self.flows.admit(FlowKey::of(header), now, &mut self.events)
     }
 
-    /// Whether a packet with payload is taken at `now` for the flow at `slot`. A real host takes only what fits the length of the flow,
-    /// and tells its application what can be read.
+    /// Returns true if a data packet for the flow at `slot` is accepted at `now`. A real host accepts only packets
+    /// that match the length of the flow, and tells its application what can be read.
     #[inline]
     pub(in crate::transport) fn takes(
         &mut self,
@@ -177,7 +177,7 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         fits
     }
 
-    /// All of the flow of a packet is here.
+    /// Ends the flow of a packet, which has arrived completely.
     pub(in crate::transport) fn deliver(&mut self, now: Time, meta: RxMeta, header: &Header) {
         self.flows.end_receiver(FlowKey::of(header), (), now);
         self.flows.drop_dead_timers();
@@ -185,13 +185,25 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
     }
 
-    /// Forgets a flow that this host receives.
+    /// Removes a flow that this host receives.
     pub(in crate::transport) fn remove_receiver(&mut self, key: FlowKey) {
         self.flows.remove_receiver(key);
         self.flows.drop_dead_timers();
     }
 
-    /// Answers a packet: ACK.
+    /// Returns true if a flow is being received here.
+    pub(in crate::transport) fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        self.flows.receiver_of(FlowKey::new(src, flow)).is_some()
+    }
+
+    /// Discards the remaining state of a host, once all its flows are removed.
+    pub(in crate::transport) fn forget_host(&mut self, host: HostId) {
+        self.flows.forget_ended(|ended| ended.src() == host);
+        self.peers.forget(host);
+        self.outbox.forget(host);
+    }
+
+    /// Replies to a packet with an ACK.
     pub(in crate::transport) fn acknowledge(&mut self, header: &Header) {
         self.outbox.push(
             answer(header, Kind::Ack),
@@ -199,7 +211,7 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         );
     }
 
-    /// Answers a packet with a signal that has no numbers.
+    /// Replies to a packet with a control message without numbers.
     pub(in crate::transport) fn signal(&mut self, header: &Header, message_type: MessageType) {
         self.outbox
             .push(answer(header, Kind::Signal), ControlMessage { message_type, ..ControlMessage::default() });

@@ -1,4 +1,4 @@
-//! A flow at its receiver: its packets, and which of them are here.
+//! A flow at its receiver: its packets, and which of them have arrived.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::endpoint::{Event, PayloadStats};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Packet};
 
-/// A flow at its receiver, whatever the protocol.
+/// The part of a flow at its receiver that all protocols share.
 #[derive(Debug)]
 pub(in crate::transport) struct Inbound {
     pub(in crate::transport) src: HostId,
@@ -19,27 +19,27 @@ pub(in crate::transport) struct Inbound {
 }
 
 impl Inbound {
-    /// The flow of `packet`, of which nothing is here.
+    /// Creates the flow of `packet`, of which nothing has arrived.
     pub(in crate::transport) fn new(packet: &Packet<ControlMessage>, frame: &Frame) -> Self {
         let Header { src, flow, entropy, .. } = packet.header;
         let packets = Packets::new(Some(packet.body.size), frame);
         Self { src, packets, got: PacketSet::default(), flow, entropy }
     }
 
-    /// The header of a control packet to the flow's sender.
+    /// Returns the header of a control packet to the flow's sender.
     pub(in crate::transport) fn header(&self, kind: Kind) -> Header {
         let Self { flow, src: dst, entropy, .. } = *self;
         Header { flow, dst, entropy, kind, ..Header::default() }
     }
 
-    /// Puts a packet with payload to the others; whether it was not here. `stats` counts it if so.
+    /// Records a data packet and returns true if it is new. `stats` counts it if so.
     #[inline]
     pub(in crate::transport) fn insert(&mut self, header: &Header, stats: &mut PayloadStats) -> bool {
         let n = self.packets.at(header.offset.get());
         n < self.packets.count() && self.got.receive(n, stats)
     }
 
-    /// Tells the application what it can read once `packet` is here, if that is more.
+    /// Reports to the application what becomes readable with `packet`, if anything.
     pub(in crate::transport) fn readable(
         &self,
         packet: &Packet<ControlMessage>,

@@ -1,17 +1,17 @@
-//! What transports have in common whose receivers say who may send (pHost, NDP, Homa).
+//! Parts shared by transports whose receivers decide who may send (pHost, NDP, Homa).
 //!
 //! ```text
-//! Host       the flows of a host, and the events and control packets that wait
+//! Host       the flows of a host, and its queued events and control packets
 //! Outgoing   a flow at its sender: cut into packets, counted, reported
-//! Inbound    a flow at its receiver: which packets are here
-//! Packets    which packets of a flow there are, and which have arrived
-//! Pacer      one permission per packet time of the host's line
-//! Place      which flow goes first
-//! Note       what their packets say besides the header
+//! Inbound    a flow at its receiver: which packets have arrived
+//! Packets    how a flow is divided into packets, and which have arrived
+//! Pacer      one permission per packet time of the host's link
+//! Place      the position of a flow in an order
+//! ControlMessage   the body of their packets
 //! ```
 //!
-//! A flow is cut at multiples of the largest payload, and a packet's number is its place in that. Every payload packet
-//! names the flow's length, so a receiver knows of a flow whichever of its packets comes first.
+//! A flow is divided at multiples of the largest payload; packets are numbered in that order. Every data packet
+//! carries the flow's length, so a receiver learns of a flow from whichever packet arrives first.
 
 #[cfg(test)]
 pub(super) mod bench;
@@ -27,6 +27,6 @@ pub(super) use control_message::answer;
 pub use control_message::{ControlMessage, MessageType};
 pub(super) use host::{HasInbound, HasOutgoing, Host, has_inbound, has_outgoing};
 pub(super) use inbound::Inbound;
-pub(super) use order::{Place, replace};
+pub(super) use order::{OrderKey, replace};
 pub(super) use outgoing::{Outgoing, Transmission};
 pub(super) use pacer::Pacer;

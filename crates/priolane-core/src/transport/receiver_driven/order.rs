@@ -1,15 +1,15 @@
-//! Which flow of a host goes first.
+//! The order in which a host serves its flows.
 
 use std::collections::BTreeSet;
 
-/// A flow in an order: packets left, then who came first; and its place in the table.
-pub(in crate::transport) type Place = (u64, u64, u32);
+/// The position of a flow in an order: packets left, then order of arrival; and its slot in the table.
+pub(in crate::transport) type OrderKey = (u64, u64, u32);
 
-/// Moves a flow from where it is in `order`, or from nowhere, to `place`, or to nowhere.
+/// Moves a flow from `at`, its current position in `order` if any, to `place`; `None` removes it.
 pub(in crate::transport) fn replace(
-    order: &mut BTreeSet<Place>,
-    at: &mut Option<Place>,
-    place: Option<Place>,
+    order: &mut BTreeSet<OrderKey>,
+    at: &mut Option<OrderKey>,
+    place: Option<OrderKey>,
 ) {
     if *at == place {
         return;

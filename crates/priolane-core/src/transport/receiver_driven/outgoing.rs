@@ -1,4 +1,4 @@
-//! A flow at its sender: its packets, and what was sent of it.
+//! A flow at its sender: its packets, and what has been sent.
 
 use super::control_message::{ControlMessage, MessageType};
 use super::packets::Packets;
@@ -7,14 +7,14 @@ use crate::ids::{Class, HostId};
 use crate::packet::{Frame, Header, Kind, Marks, Offset, Packet};
 use crate::units::{Span, Time, bits_per_second};
 
-/// Whether a packet goes out for the first time.
+/// Whether a packet is sent for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Transmission {
     First,
     Again,
 }
 
-/// A flow at its sender, whatever the protocol.
+/// The part of a flow at its sender that all protocols share.
 #[derive(Debug)]
 pub(in crate::transport) struct Outgoing {
     pub(in crate::transport) spec: FlowRequest,
@@ -24,7 +24,7 @@ pub(in crate::transport) struct Outgoing {
     retransmits: u32,
     class_first: Option<Class>,
     class_last: Class,
-    /// When an answer was called for, where its time is to be measured; `Time::NEVER` once one came.
+    /// When a reply was requested, if its RTT is to be measured; `Time::NEVER` after the first reply.
     pub(in crate::transport) asked: Time,
 }
 
@@ -42,28 +42,28 @@ impl Outgoing {
         }
     }
 
-    /// An answer came at `now`: how long it took, if it is the first and nothing was sent again.
+    /// Handles a reply at `now`: returns the RTT if it is the first reply and nothing was retransmitted.
     pub(in crate::transport) fn first_answer(&mut self, now: Time) -> Option<Span> {
         let asked = std::mem::replace(&mut self.asked, Time::NEVER);
         (asked != Time::NEVER && self.timeouts == 0).then(|| now.since(asked))
     }
 
-    /// The header of a control packet to the flow's receiver.
+    /// Returns the header of a control packet to the flow's receiver.
     pub(in crate::transport) fn header(&self, kind: Kind) -> Header {
         let FlowRequest { id, dst, entropy, .. } = self.spec;
         Header { flow: id, dst, entropy, kind, ..Header::default() }
     }
 
-    /// Packet `n` of the flow in `class`, to be sent now; whose host fills in the source.
+    /// Returns packet `n` of the flow in `class`, to be sent now; the host fills in the source.
     pub(in crate::transport) fn data(
         &mut self,
         n: u64,
         class: Class,
-        turn: Transmission,
+        transmission: Transmission,
         frame: &Frame,
     ) -> Packet<ControlMessage> {
         let payload = self.packets.len(n);
-        if turn == Transmission::Again {
+        if transmission == Transmission::Again {
             self.retransmitted += u64::from(payload);
             self.retransmits += 1;
         }
@@ -96,7 +96,7 @@ impl Outgoing {
         }
     }
 
-    /// What the sender knows at `now`, when `acked` bytes are known to have arrived.
+    /// Returns a report of the sender's state at `now`, when `acked` bytes are known to have arrived.
     pub(in crate::transport) fn report(&self, now: Time, acked: u64) -> FlowReport {
         let elapsed = now.since(self.spec.start);
         FlowReport {

@@ -1,10 +1,11 @@
-//! One permission per packet time: what is let in arrives no faster than the line takes it.
+//! Paces permissions, one per packet time, so that the permitted data arrives no faster than the host's link takes
+//! it.
 
-use crate::transport::common::paced_from;
+use crate::transport::common::pacing_base;
 use crate::units::{Span, Time};
 
-/// A host's pacer. A permission that its own line kept waiting does not put off the next, so that as many go as packet
-/// times pass while there are flows to permit.
+/// A host's pacer. A permission delayed by the host's own link does not delay the next, so that the rate of
+/// permissions is one per packet time while there are flows to permit.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Pacer {
     slot: Span,
@@ -14,28 +15,28 @@ pub(in crate::transport) struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer with packet times of `slot` that makes up `catch_up` of lateness.
+    /// Creates a pacer with packet times of `slot` that makes up `catch_up` of lateness.
     pub(in crate::transport) fn new(slot: Span, catch_up: Span) -> Self {
         Self { slot, next: Time::ZERO, catch_up }
     }
 
-    /// A packet time.
+    /// Returns the packet time.
     pub(in crate::transport) fn slot(&self) -> Span {
         self.slot
     }
 
-    /// When the next permission may go.
+    /// Returns when the next permission may be sent.
     #[inline]
     pub(in crate::transport) fn next(&self) -> Time {
         self.next
     }
 
-    /// A permission goes at `now`, not before `next`.
+    /// Records that a permission is sent at `now`, not before `next`.
     #[inline]
     pub(in crate::transport) fn spend(&mut self, now: Time) {
         debug_assert!(now >= self.next, "a permission before its time");
         let late = now.since(self.next) >= self.slot;
-        self.next = if late { paced_from(self.next, now, self.catch_up) } else { self.next } + self.slot;
+        self.next = if late { pacing_base(self.next, now, self.catch_up) } else { self.next } + self.slot;
     }
 }
 
@@ -48,13 +49,13 @@ mod tests {
         let mut pacer = Pacer::new(Span(100), Span::ZERO);
         let mut spend = |at| (pacer.spend(Time(at)), pacer.next()).1;
         assert_eq!(spend(0), Time(100));
-        // 60 late: the one after it is on time.
+        // 60 late: the next one is on time.
         assert_eq!(spend(160), Time(200));
-        // Idle for long: from now on.
+        // Idle for long: starts again from now.
         assert_eq!(spend(900), Time(1_000));
     }
 
-    /// Permissions that go at once.
+    /// Returns the number of permissions sent at `now`.
     fn spent_at(pacer: &mut Pacer, now: Time) -> u32 {
         let mut count = 0;
         while pacer.next() <= now {
@@ -68,10 +69,10 @@ mod tests {
     fn a_real_host_makes_up_what_its_scheduler_cost() {
         let mut pacer = Pacer::new(Span(100), Span(500));
         pacer.spend(Time(0));
-        // Woken 400 late: the five that were due go at once.
+        // Called 400 late: the five that were due are sent immediately.
         let at_once = spent_at(&mut pacer, Time(500));
         assert_eq!((at_once, pacer.next()), (5, Time(600)));
-        // Idle for long: no more than 500 are made up.
+        // Idle for long: at most 500 are made up.
         let at_once = spent_at(&mut pacer, Time(9_000));
         assert_eq!((at_once, pacer.next()), (6, Time(9_100)));
     }

@@ -1,11 +1,11 @@
-//! A flow in packets, and sets of them.
+//! The packets of a flow, and sets of packet numbers.
 
 use std::collections::VecDeque;
 
 use crate::endpoint::PayloadStats;
 use crate::packet::{Frame, Header, Offset};
 
-/// How a flow is cut: at multiples of the largest payload.
+/// How a flow is divided into packets: at multiples of the largest payload.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Packets {
     size: u64,
@@ -13,70 +13,70 @@ pub(in crate::transport) struct Packets {
 }
 
 impl Packets {
-    /// A flow of `size` bytes; without a size it never ends.
+    /// Creates the packets of a flow of `size` bytes; without a size it never ends.
     pub(in crate::transport) fn new(size: Option<u64>, frame: &Frame) -> Self {
         let size = size.unwrap_or(Offset::MAX).clamp(1, Offset::MAX);
         Self { size, mss: u64::from(frame.mss()) }
     }
 
-    /// Bytes of the flow.
+    /// Returns the size of the flow in bytes.
     #[inline]
     pub(in crate::transport) fn size(&self) -> u64 {
         self.size
     }
 
-    /// How many packets it is.
+    /// Returns the number of packets.
     #[inline]
     pub(in crate::transport) fn count(&self) -> u64 {
         self.size.div_ceil(self.mss)
     }
 
-    /// Where packet `n` begins.
+    /// Returns the offset of packet `n`.
     #[inline]
     pub(in crate::transport) fn offset(&self, n: u64) -> u64 {
         n * self.mss
     }
 
-    /// The packet that begins at `offset`.
+    /// Returns the number of the packet that begins at `offset`.
     #[inline]
     pub(in crate::transport) fn at(&self, offset: u64) -> u64 {
         offset / self.mss
     }
 
-    /// Payload of packet `n`, which is one of the flow's.
+    /// Returns the payload length of packet `n`, which must be one of the flow's.
     #[inline]
     pub(in crate::transport) fn len(&self, n: u64) -> u16 {
         (self.size - self.offset(n)).min(self.mss) as u16
     }
 
-    /// Whether a packet of payload is one of these: begins where one does, and is as long.
+    /// Returns true if offset and length of a data packet match one of these packets.
     pub(in crate::transport) fn are_of(&self, header: &Header) -> bool {
         let n = self.at(header.offset.get());
         n < self.count() && self.offset(n) == header.offset.get() && self.len(n) == header.payload
     }
 
-    /// The end of packet `n - 1`: the bytes of the first `n` packets.
+    /// Returns the number of bytes of the first `n` packets.
     #[inline]
     pub(in crate::transport) fn bytes(&self, n: u64) -> u64 {
         self.size.min(n.saturating_mul(self.mss))
     }
 }
 
-/// Words of a set: packets this far beyond the first that is missing are not taken, whatever a sender says they are. An
-/// honest one has fewer than 2^17 on their way.
+/// Maximum number of words of a set: packets further beyond the first missing one are not recorded, whatever a
+/// sender claims. An honest sender has fewer than 2^17 in flight.
 const MAX_WORDS: u64 = 1 << 14;
 
 /// A set of packet numbers that fills from below.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct PacketSet {
-    /// All below `64 * full` are in it.
+    /// All numbers below `64 * full` are in the set.
     full: u64,
-    /// The next, a bit each.
+    /// The next numbers, one bit each.
     words: VecDeque<u64>,
 }
 
 impl PacketSet {
-    /// Puts `n` in; whether it was not there. One too far above the others is not taken.
+    /// Adds `n` and returns true if it is new. A number too far above the others is not added.
     #[inline]
     pub(in crate::transport) fn insert(&mut self, n: u64) -> bool {
         let Some(word) = (n / 64).checked_sub(self.full) else { return false };
@@ -97,7 +97,8 @@ impl PacketSet {
         fresh
     }
 
-    /// Puts in packet `n` of a flow, which arrived with its payload and which `stats` counts; whether it was not there.
+    /// Adds packet `n` of a flow, which arrived with its payload, and counts it in `stats`. Returns true if it is
+    /// new.
     #[inline]
     pub(in crate::transport) fn receive(&mut self, n: u64, stats: &mut PayloadStats) -> bool {
         let highest = self.end();
@@ -108,7 +109,7 @@ impl PacketSet {
         fresh
     }
 
-    /// One more than the highest number in it.
+    /// Returns one more than the highest number in the set.
     #[inline]
     fn end(&self) -> u64 {
         // The last word is never 0.
@@ -116,7 +117,7 @@ impl PacketSet {
         64 * (self.full + self.words.len() as u64) - last
     }
 
-    /// Whether `n` is in it.
+    /// Returns true if the set contains `n`.
     #[inline]
     pub(in crate::transport) fn has(&self, n: u64) -> bool {
         match (n / 64).checked_sub(self.full) {
@@ -125,7 +126,7 @@ impl PacketSet {
         }
     }
 
-    /// The first number from `n` on that is not in it.
+    /// Returns the first number at or above `n` that is not in the set.
     pub(in crate::transport) fn first_missing(&self, n: u64) -> u64 {
         let n = n.max(64 * self.full);
         let mut word = n / 64 - self.full;
@@ -163,7 +164,7 @@ mod tests {
         let most = 64 * MAX_WORDS;
         assert_eq!([1 << 37, most, most - 1, most - 1].map(|n| set.insert(n)), [false, false, true, false]);
         assert_eq!((set.words.len() as u64, set.has(1 << 37), set.first_missing(0)), (MAX_WORDS, false, 0));
-        // As it fills from below it takes more above.
+        // As the set fills from below it accepts higher numbers.
         (0..64).for_each(|n| assert!(set.insert(n)));
         assert!(set.insert(most));
     }

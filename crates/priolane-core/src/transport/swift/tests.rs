@@ -6,7 +6,7 @@ use crate::units::Rate;
 
 const MSS: u64 = 1_000;
 
-/// Two links, 100 Gbps, 12 us there and back: 150,000 B fill it.
+/// Two 100 Gbps links with an RTT of 12 us: a BDP of 150,000 B.
 const PATH: Path = {
     let delay = BaseDelay { one_way: Span::from_us(6), round_trip: Span::from_us(12) };
     Path { hops: 2, rate: Rate::from_gbps(100), data: delay, control: delay }
@@ -46,7 +46,7 @@ fn swift(config: &Config) -> Swift {
     swift
 }
 
-/// An ACK of a segment, so many microseconds after the start, with this delay in microseconds.
+/// An ACK of a segment at `at` microseconds after the start, with this delay in microseconds.
 fn ack(at: u64, delay: u64) -> AckEvent {
     AckEvent {
         now: Time(at * 1_000_000),
@@ -93,7 +93,7 @@ fn a_window_below_a_packet_gains_ai_per_packet_and_is_paced() {
     let mut flow = swift(&Config { init_window: Size::Packets(0.25), ..PLAIN });
     assert_eq!((flow.window(), flow.gate()), (MSS, SendPermission::Open));
     flow.on_sent(Time(5_000_000));
-    // A round trip of 12 us over a quarter: 48 us later.
+    // A round trip of 12 us at a quarter of a packet: 48 us later.
     assert_eq!(flow.gate(), SendPermission::NotBefore(Time(53_000_000)));
     flow.on_ack(&ack(20, 20));
     // 250 + 1,000 x 1,000 / 1,000: no longer paced.
@@ -111,7 +111,7 @@ fn a_decrease_is_in_proportion_to_the_excess_and_once_a_round_trip() {
     close(flow.cwnd(), 8_400.0);
     flow.on_ack(&ack(150, 50));
     close(flow.cwnd(), 8_400.0 * 0.84);
-    // 1 - 0.8 (400 - 40) / 400 = 0.28 is less than max_mdf leaves.
+    // 1 - 0.8 (400 - 40) / 400 = 0.28 is below the 0.5 that max_mdf allows.
     flow.on_ack(&ack(1_000, 400));
     close(flow.cwnd(), 8_400.0 * 0.84 * 0.5);
 }
@@ -132,7 +132,7 @@ fn the_floor_holds_and_starts_the_timer() {
     close(flow.cwnd(), 1.0);
     flow.on_ack(&ack(600, 400));
     close(flow.cwnd(), 1.0);
-    // Still at the floor, whose timer began at 600: nothing happens before 1,000.
+    // Still at the floor, where the timer restarted at 600: nothing happens before 1,000.
     assert_eq!(flow.cwnd.cut, Some(Time(600_000_000)));
 }
 
@@ -191,7 +191,7 @@ fn losses_cut_once_a_round_trip_and_timeouts_in_a_row_reset() {
     close(flow.cwnd(), 5_050.0 / 4.0);
     flow.on_timeout(&loss(400), Repeat::Again);
     close(flow.cwnd(), 1.0);
-    // An ACK of new data begins a new row.
+    // An ACK of new data resets the count of timeouts.
     flow.on_ack(&ack(500, 30));
     flow.on_timeout(&loss(600), Repeat::First);
     close(flow.cwnd(), 1_001.0 / 2.0);
@@ -213,11 +213,11 @@ fn a_slow_host_is_no_congestion_of_the_fabric() {
     let config = Config { endpoint_target: Some(Span::from_us(100)), ..PLAIN };
     let slow = |delay| AckEvent { host_delay: Span::from_us(20), ..ack(100, delay) };
     let mut flow = swift(&config);
-    // 79 us less twice 20 is 39, below the target of 40; the hosts' 40 us are below theirs of 100.
+    // 79 us minus twice 20 is 39, below the target of 40; the hosts' 40 us are below their target of 100.
     flow.on_ack(&slow(79));
     close(flow.cwnd(), 10_100.0);
     let mut tight = swift(&Config { endpoint_target: Some(Span::from_us(32)), ..PLAIN });
-    // The hosts take 40 us of 32: 1 - 0.8 x 8 / 40 = 0.84 of their window, which counts.
+    // The hosts take 40 us with a target of 32: 1 - 0.8 x 8 / 40 = 0.84 of their window, the smaller one.
     tight.on_ack(&slow(79));
     close(tight.cwnd(), 8_400.0);
 }

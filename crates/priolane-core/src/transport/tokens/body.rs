@@ -1,69 +1,70 @@
-//! What token transports write in their packets: 24 bytes after the header.
+//! The body of packets of token transports: 24 bytes after the header.
 
 use crate::ids::Class;
 use crate::packet::{Body, Packet};
 use crate::transport::common::Stamp;
 use crate::units::Time;
 
-/// The class that packets of payload carry: apart from the classes of tokens, so that ports' counts tell them apart.
+/// The class of data packets. It differs from the classes of tokens, so that port counters distinguish them.
 pub const DATA_CLASS: Class = 13;
-/// The class that unscheduled packets of payload carry.
+/// The class of unscheduled data packets.
 pub const UNSCHEDULED_CLASS: Class = 14;
-/// The class that signals (SYNC, STOP, MISS, FIN, DONE, RESET) carry.
+/// The class of signals (SYNC, STOP, MISS, FIN, DONE, RESET).
 pub const SIGNAL_CLASS: Class = 15;
-/// Most classes of tokens.
+/// Maximum number of token classes.
 pub const MAX_CLASSES: u8 = 13;
 
-/// What a packet of a token transport says besides its header.
+/// The message of a packet of a token transport, besides its header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TokenMessage {
-    /// Nothing.
+    /// No message.
     #[default]
     Empty,
-    /// A sender asks for tokens (ExpressPass: CREDIT_REQUEST).
+    /// The sender asks for tokens (ExpressPass: CREDIT_REQUEST).
     Sync {
-        /// Payload bytes of the flow; `u64::MAX` where they are not known or without end.
+        /// Payload bytes of the flow; `u64::MAX` if unknown or unlimited.
         size: u64,
-        /// The flow's deadline; never without one.
+        /// The flow's deadline; `Time::NEVER` without one.
         deadline: Time,
-        /// Packets that are on their way without tokens.
+        /// Number of packets sent without tokens.
         unscheduled: u16,
-        /// The class the flow asks for.
+        /// The class that the flow requests.
         asked: Class,
     },
-    /// Permission to send one packet (ExpressPass: CREDIT). The header's offset is what arrived in order so far.
+    /// Permission to send one packet (ExpressPass: CREDIT). The header's offset is the data received in order so
+    /// far.
     Token {
         /// Its number among the flow's tokens.
         seq: u32,
-        /// When it was given to the receiver's NIC, by the receiver's clock.
+        /// When it was passed to the receiver's NIC, by the receiver's clock.
         stamp: Stamp,
     },
-    /// Payload that a token called for, with what the token said.
+    /// Data sent for a token, with the fields of the token.
     Data {
         /// The token's number.
         seq: u32,
         /// The token's stamp.
         stamp: Stamp,
     },
-    /// Payload that no token called for.
+    /// Data sent without a token.
     Unscheduled,
     /// Packets that did not arrive (ExpressPass: NACK).
     Miss {
-        /// The first of them, counted from 0.
+        /// The first missing packet, counted from 0.
         first: u64,
-        /// One more than the last of them.
+        /// One more than the last missing packet.
         end: u64,
     },
-    /// The sender needs no more tokens (ExpressPass: CREDIT_STOP), or asks whether all arrived.
+    /// The sender needs no more tokens (ExpressPass: CREDIT_STOP), or asks whether all data arrived.
     Stop,
-    /// The sender of a flow of unknown size has sent all of it.
+    /// The sender of a flow of unknown size has sent all data.
     Fin {
         /// Its payload bytes.
         size: u64,
     },
-    /// All of the flow arrived.
+    /// All data of the flow arrived.
     Done,
-    /// The sender gave the flow up.
+    /// The sender aborted the flow.
     Reset,
 }
 

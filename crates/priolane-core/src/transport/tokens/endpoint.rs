@@ -21,13 +21,13 @@ use crate::units::{Rate, Span, Time};
 /// How a flow ended at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
-    /// All of it arrived.
+    /// All data arrived.
     Received,
-    /// Its sender gave it up.
+    /// Its sender aborted it.
     Aborted,
 }
 
-/// The token transport of one host.
+/// The token transport of a host.
 #[derive(Debug)]
 pub struct Tokens {
     host: HostId,
@@ -43,7 +43,7 @@ pub struct Tokens {
     payload: PayloadStats,
 }
 
-/// The other end of a flow.
+/// The remote end of a flow, as an address for packets.
 #[derive(Clone, Copy, Debug)]
 struct RemoteEnd {
     flow: FlowId,
@@ -60,7 +60,7 @@ impl RemoteEnd {
         Self { flow: receiver.flow, dst: receiver.peer, entropy: receiver.entropy }
     }
 
-    /// To where a packet came from.
+    /// Returns the sender of a packet as the remote end.
     fn answer(header: &Header) -> Self {
         Self { flow: header.flow, dst: header.src, entropy: header.entropy }
     }
@@ -93,7 +93,7 @@ impl Machine for Tokens {
     }
 
     fn cost(_: &Config) -> Cost {
-        // A token for each packet; SYNC, STOP, DONE.
+        // A token per packet; SYNC, STOP, DONE per flow.
         Cost { instructions: 1.9, control: 1.0, per_flow: 3.0 }
     }
 }
@@ -115,10 +115,10 @@ impl Tokens {
         self.outbox.push(Packet { header, body });
     }
 
-    fn send_signal(&mut self, slot: u32, word: Option<SenderSignal>) {
-        let (Some(word), Some(sender)) = (word, self.flows.senders.get(slot)) else { return };
+    fn send_signal(&mut self, slot: u32, signal: Option<SenderSignal>) {
+        let (Some(signal), Some(sender)) = (signal, self.flows.senders.get(slot)) else { return };
         let FlowRequest { size, deadline, class, .. } = sender.spec;
-        let body = match word {
+        let body = match signal {
             SenderSignal::Sync => TokenMessage::Sync {
                 size: if self.config.priority.tells_size() { size.unwrap_or(u64::MAX) } else { u64::MAX },
                 deadline: deadline.unwrap_or(Time::NEVER),
@@ -128,7 +128,8 @@ impl Tokens {
             SenderSignal::Stop => TokenMessage::Stop,
             SenderSignal::Fin => TokenMessage::Fin { size: size.unwrap_or(u64::MAX) },
         };
-        let rank = if word == SenderSignal::Sync { self.config.priority.told(&sender.spec) } else { 0 };
+        let rank =
+            if signal == SenderSignal::Sync { self.config.priority.announced_key(&sender.spec) } else { 0 };
         self.ranked_signal(RemoteEnd::to(&sender.spec), body, rank);
     }
 
@@ -161,7 +162,7 @@ impl Tokens {
         }
     }
 
-    /// A SYNC arrived: a new flow, or one that asks again.
+    /// Handles a SYNC: a new flow, or a repeated request.
     fn on_sync(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         let header = &packet.header;
         let Some(sync) = Sync::of(packet, u64::from(self.config.frame.mss())) else { return };
@@ -191,7 +192,7 @@ impl Tokens {
         }
     }
 
-    /// Gives away the token that is due for a flow, if one is.
+    /// Sends the token of a flow that is due, if any.
     fn grant(&mut self, slot: u32, cx: &mut Cx) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         if let Some((seq, (class, rank))) = receiver.token(cx, self.catch_up, &self.config) {
@@ -221,16 +222,16 @@ impl Tokens {
         if let Some(expiry) = self.config.expiry {
             let ticks = Stamp::read(cx.clock, cx.now).ticks_since(stamp);
             let age = self.peers.age(header.src, ticks, cx.now);
-            // The receiver's clock may be ahead: then the difference is below zero.
+            // If the receiver's clock is ahead, the difference is negative.
             if age.cast_signed() > 0 && Stamp(age).since(Stamp(0)) > expiry {
-                sender.spent.expired += 1;
+                sender.usage.expired += 1;
                 self.credits.expired += 1;
                 return;
             }
         }
         let rank = if self.config.ranked == Ranked::Data { header.rank } else { 0 };
         let before = sender.acked();
-        let TokenResponse { packet, word } = sender.token(cx.now, header.offset.get(), &self.config);
+        let TokenResponse { packet, signal } = sender.token(cx.now, header.offset.get(), &self.config);
         if self.peers.is_measuring() && sender.acked() > before {
             self.events.push_back(Event::Acked { flow: header.flow, bytes: sender.acked() });
         }
@@ -241,7 +242,7 @@ impl Tokens {
             }
             None => self.credits.wasted += 1,
         }
-        self.send_signal(slot, word);
+        self.send_signal(slot, signal);
         self.arm_sender(slot);
     }
 
@@ -272,7 +273,7 @@ impl Tokens {
         }
     }
 
-    /// The first token of a flow says how far its receiver is.
+    /// Measures the round-trip time with the first token of a flow.
     #[inline]
     fn measure(&mut self, slot: u32, now: Time) {
         if self.peers.is_measuring()
@@ -283,7 +284,7 @@ impl Tokens {
         }
     }
 
-    /// Tells the application what it can read, as there were `before` packets in order.
+    /// Reports to the application what it can read; `before` packets were in order previously.
     fn readable(&mut self, slot: u32, before: u64) {
         let Some(receiver) = self.flows.receivers.get(slot).filter(|receiver| receiver.edge() > before)
         else {
@@ -297,7 +298,7 @@ impl Tokens {
         self.signal(way, TokenMessage::Miss { first: hole.start, end: hole.end });
     }
 
-    /// Ends a flow of which all has arrived with the packet of `meta`; whether it was so.
+    /// Ends a flow if all of it has arrived with the packet of `meta`; returns true if so.
     fn end_if_complete(&mut self, slot: u32, now: Time, meta: RxMeta) -> bool {
         let Some(receiver) = self.flows.receivers.get(slot).filter(|r| r.is_complete()) else { return false };
         let way = RemoteEnd::back(receiver);
@@ -307,7 +308,7 @@ impl Tokens {
         true
     }
 
-    /// A signal for the receiver of a flow.
+    /// Handles a signal for the receiver of a flow.
     fn on_word(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<TokenMessage>) {
         let header = &packet.header;
         let key = FlowKey::of(header);
@@ -316,7 +317,7 @@ impl Tokens {
             Some(Incoming::Ended(End::Received)) => {
                 return self.signal(RemoteEnd::answer(header), TokenMessage::Done);
             }
-            // Its SYNC was lost, and the sender will ask again.
+            // Its SYNC was lost, and the sender will retry.
             Some(Incoming::Ended(End::Aborted)) | None => return,
         };
         let mss = u64::from(self.config.frame.mss());
@@ -347,12 +348,12 @@ impl Tokens {
             return self.answer_if_aborted(&packet.header);
         };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
-        let word = sender.missed(Interval { start: first, end }, cx.now, &self.config);
-        self.send_signal(slot, word);
+        let signal = sender.missed(Interval { start: first, end }, cx.now, &self.config);
+        self.send_signal(slot, signal);
         self.arm_sender(slot);
     }
 
-    /// Tells the receiver of a flow that was given up here that nothing comes any more.
+    /// Tells the receiver of a flow that was aborted by this host that no more data will be sent.
     fn answer_if_aborted(&mut self, header: &Header) {
         if self.flows.is_aborted(header.flow) {
             self.signal(RemoteEnd::answer(header), TokenMessage::Reset);
@@ -367,13 +368,31 @@ impl Tokens {
         self.flows.remove_sender(header.flow);
     }
 
+    /// Forgets what is known of a flow that is or was received here.
+    fn forget_received(&mut self, key: FlowKey) {
+        self.flows.remove_receiver(key);
+        self.flows.forget_ended(|ended| ended == key);
+    }
+
+    fn forget_host(&mut self, host: HostId) {
+        for flow in self.flows.sent_to(host) {
+            self.flows.remove_sender(flow);
+        }
+        for key in self.flows.received_from(host) {
+            self.flows.remove_receiver(key);
+        }
+        self.flows.forget_ended(|ended| ended.src() == host);
+        self.peers.forget(host);
+        self.outbox.forget(host);
+    }
+
     fn on_sender_timer(&mut self, slot: u32, cx: &Cx) {
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if sender.reports(cx.now, &self.config) {
             self.events.push_back(Event::Report(sender.report(cx.now)));
         }
-        let word = sender.on_timer(cx.now, &self.config);
-        self.send_signal(slot, word);
+        let signal = sender.on_timer(cx.now, &self.config);
+        self.send_signal(slot, signal);
         self.arm_sender(slot);
     }
 
@@ -406,7 +425,15 @@ impl Endpoint for Tokens {
     }
 
     fn control(&mut self, cx: &mut Cx, command: Command) {
-        let Command::Flow(id, control) = command else { return };
+        let (id, control) = match command {
+            Command::Flow(id, control) => (id, control),
+            Command::Thresholds(_) => return,
+            Command::ForgetHost(host) => return self.forget_host(host),
+            Command::ForgetReceived { src, flow } => return self.forget_received(FlowKey::new(src, flow)),
+            Command::EndReceived { src, flow } => {
+                return self.flows.refuse(FlowKey::new(src, flow), End::Aborted, cx.now);
+            }
+        };
         let Some(slot) = self.flows.sender_of(id) else { return };
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         match control {
@@ -457,7 +484,7 @@ impl Endpoint for Tokens {
         if self.peers.is_measuring()
             && let TokenMessage::Token { stamp, .. } = &mut packet.body
         {
-            // It may have waited here.
+            // The token may have been queued here.
             *stamp = Stamp::read(cx.clock, cx.now);
         }
         Tx::Send { packet, id: None }
@@ -468,6 +495,10 @@ impl Endpoint for Tokens {
         self.events.pop_front()
     }
 
+    fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        self.flows.receiver_of(FlowKey::new(src, flow)).is_some()
+    }
+
     fn stats(&self) -> Stats {
         Stats { credits: Some(self.credits), payload: self.payload }
     }
@@ -476,9 +507,9 @@ impl Endpoint for Tokens {
         if let Some(slot) = self.flows.sender_of(flow)
             && let Some(sender) = self.flows.senders.get(slot)
         {
-            see("tokens_used", sender.spent.used as f64);
-            see("tokens_wasted", sender.spent.wasted as f64);
-            see("tokens_expired", sender.spent.expired as f64);
+            see("tokens_used", sender.usage.used as f64);
+            see("tokens_wasted", sender.usage.wasted as f64);
+            see("tokens_expired", sender.usage.expired as f64);
         }
     }
 }

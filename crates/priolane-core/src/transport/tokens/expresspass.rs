@@ -1,4 +1,4 @@
-//! ExpressPass (SIGCOMM 2017): the token machine without ranks.
+//! ExpressPass (SIGCOMM 2017): the token transport without ranks.
 
 use super::{Config, Tokens};
 use crate::keys::Keys;
@@ -11,12 +11,12 @@ use crate::transport::{Setup, TransportKeys};
 #[keys(group = "expresspass")]
 #[part(
     name = "expresspass",
-    summary = "ExpressPass: receivers pace credits, ports limit them, a packet for each",
+    summary = "ExpressPass: receivers pace credits, ports limit them, one packet per credit",
     source = "ExpressPass (SIGCOMM 2017)",
     requires = [TokenPorts, TokenQueue]
 )]
 pub struct ExpressPass {
-    /// Those of the token machine.
+    /// The parameters of the token transport.
     #[keys(flatten, defaults(token_max = "92B", stop = "sender", recovery = "gbn"))]
     pub tokens: Config,
 }
@@ -30,7 +30,7 @@ impl TransportKeys for ExpressPass {
 }
 
 impl Config {
-    /// ExpressPass for packets of `frame`, tokens of 84 to 92 B.
+    /// Returns ExpressPass's parameters for packets of `frame`, with tokens of 84 to 92 B.
     pub fn expresspass(frame: Frame) -> Self {
         Self { frame, ..ExpressPass::default().tokens }
     }

@@ -1,32 +1,33 @@
-//! How fast a receiver sends a flow's tokens: ExpressPass's feedback (SIGCOMM 2017 §3.2).
+//! The rate at which a receiver sends a flow's tokens: ExpressPass's feedback (SIGCOMM 2017 §3.2).
 //!
-//! Once per round trip in which the fate of at least one token became known:
+//! Runs once per round trip in which at least one token was delivered or dropped:
 //!
 //! ```text
 //! loss = dropped / (dropped + delivered)
 //!
-//! paper  loss <= target   w := (w + w_max) / 2 if the period before raised the rate too
+//! paper  loss <= target   w := (w + w_max) / 2 if the last period raised the rate too
 //!                         rate := (1 - w) rate + w max (1 + target)
 //!        loss >  target   rate := rate (1 - loss) (1 + target);  w := max(w / 2, w_min)
 //!
 //! ns-2   target := target (1 - rate / max)
-//!        loss <= target   w := min(w + 0.05, w_max) if the period before raised the rate too
+//!        loss <= target   w := min(w + 0.05, w_max) if the last period raised the rate too
 //!                         rate := (1 - w) rate + w max
 //!        loss >  target   rate := min(rate, delivered tokens / elapsed x (1 + target));  w := max(w / 2, w_min)
 //! ```
 //!
-//! At least one token per round trip, at most `max (1 + target)` (ns-2: `max`). A period of which nothing is known changes
-//! nothing: a flow whose tokens are all lost keeps its rate (docs/assumptions.md#token-silence).
+//! The rate is at least one token per round trip, and at most `max (1 + target)` (ns-2: `max`). A period without
+//! any known outcome changes nothing: a flow whose tokens are all lost keeps its rate
+//! (docs/assumptions.md#token-silence).
 
 use crate::keys::{Keys, Words};
 use crate::units::{PS_PER_S, Span};
 
-/// Which of the two forms of the rule.
+/// The form of the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Form {
-    /// The paper's; TOP's target is fixed.
+    /// The rule of the paper; TOP's target is fixed.
     Paper,
-    /// That of the published ns-2 code.
+    /// The rule of the published ns-2 code.
     Ns2,
 }
 
@@ -34,17 +35,17 @@ pub enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Keys)]
 #[keys(group = "tokens")]
 pub struct Config {
-    /// How a flow's rate follows the fate of its tokens.
+    /// The rule by which a flow's rate follows the loss of its tokens.
     #[key(
         name = "feedback",
         default = Form::Paper,
         source = "ExpressPass §3.2; docs/assumptions.md#token-feedback"
     )]
     pub form: Form,
-    /// The first rate as a part of the largest.
+    /// Initial rate as a fraction of the maximum.
     #[key(default = Self::DEFAULT.alpha, range = "[0.001, 1]", source = "docs/assumptions.md#token-feedback")]
     pub alpha: f64,
-    /// The first w.
+    /// Initial value of w.
     #[key(
         default = Self::DEFAULT.w_init,
         shown = "1/16",
@@ -52,13 +53,13 @@ pub struct Config {
         source = "docs/assumptions.md#token-feedback"
     )]
     pub w_init: f64,
-    /// The part of tokens that may be lost (ns-2: at rest).
+    /// Target fraction of lost tokens (ns-2: at rate 0).
     #[key(default = Self::DEFAULT.target, range = "[0, 0.9]", source = "ExpressPass §3.2, TOP §3.1")]
     pub target: f64,
-    /// The largest w.
+    /// Maximum of w.
     #[keys(skip = Self::DEFAULT.w_max)]
     pub w_max: f64,
-    /// The smallest w, above 0.
+    /// Minimum of w, above 0.
     #[keys(skip = Self::DEFAULT.w_min)]
     pub w_min: f64,
 }
@@ -69,17 +70,17 @@ impl Config {
         Self { form: Form::Paper, alpha: 0.5, w_init: 1.0 / 16.0, w_max: 0.5, w_min: 0.01, target: 0.1 };
 }
 
-/// Packets below which the ns-2 form starts a flow slower, in proportion.
+/// Number of packets below which the ns-2 form reduces the initial rate in proportion.
 const NS2_SHORT: f64 = 40.0;
 
-/// What became known in a period.
+/// The outcomes of tokens in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
-    /// Tokens that came back as data.
+    /// Tokens answered with data.
     pub delivered: u32,
-    /// Tokens that did not.
+    /// Tokens that were lost.
     pub dropped: u32,
-    /// How long it was.
+    /// Length of the period.
     pub elapsed: Span,
 }
 
@@ -90,7 +91,7 @@ impl Period {
     }
 }
 
-/// The rate of one flow's tokens, in tokens per second.
+/// The rate of a flow's tokens, in tokens per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feedback {
     rate: f64,
@@ -100,7 +101,7 @@ pub struct Feedback {
 }
 
 impl Feedback {
-    /// A new flow of `packets`, where `max` tokens per second fill the receiver's line.
+    /// Creates the state of a new flow of `packets` packets; `max` tokens per second fill the receiver's link.
     pub fn new(config: &Config, max: f64, packets: u64) -> Self {
         let short = match config.form {
             Form::Paper => 1.0,
@@ -109,22 +110,22 @@ impl Feedback {
         Self { rate: config.alpha * max * short, max, w: config.w_init, raised: false }
     }
 
-    /// Tokens per second.
+    /// Returns the rate in tokens per second.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// The weight of the largest rate in the next increase.
+    /// Returns the weight of the maximum rate in the next increase.
     pub fn w(&self) -> f64 {
         self.w
     }
 
-    /// The mean gap between tokens.
+    /// Returns the mean gap between tokens in picoseconds.
     pub(crate) fn gap_ps(&self) -> f64 {
         PS_PER_S as f64 / self.rate
     }
 
-    /// A period ends; `rtt` is the round trip, which bounds the rate from below.
+    /// Updates the rate at the end of a period; `rtt` is the round-trip time, which sets the minimum rate.
     pub fn update(&mut self, config: &Config, period: Period, rtt: Span) {
         let (loss, max) = (period.loss(), self.max);
         let target = match config.form {
@@ -186,9 +187,9 @@ mod tests {
             flow.update(&Config::DEFAULT, period(delivered, dropped), RTT);
             (flow.rate(), flow.w())
         };
-        // No loss, the first increase: w stays; 15/16 x 500,000 + 1/16 x 1,100,000 = 537,500.
+        // No loss, first increase: w stays; 15/16 x 500,000 + 1/16 x 1,100,000 = 537,500.
         assert_eq!(step(50, 0), (537_500.0, 0.0625));
-        // The second: w = (1/16 + 1/2) / 2 = 9/32; 23/32 x 537,500 + 9/32 x 1,100,000 = 695,703.125.
+        // Second increase: w = (1/16 + 1/2) / 2 = 9/32; 23/32 x 537,500 + 9/32 x 1,100,000 = 695,703.125.
         assert_eq!(step(45, 5), (695_703.125, 0.28125));
         // A quarter lost: 695,703.125 x 0.75 x 1.1 = 573,955.078125; w = 9/64.
         let (rate, w) = step(30, 10);
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn the_ns2_rule_by_hand() {
         let config = Config { form: Form::Ns2, target: 0.125, ..Config::DEFAULT };
-        // 20 packets: half as fast as the alpha of longer flows.
+        // 20 packets: half the initial rate of longer flows.
         assert_eq!(Feedback::new(&config, 1e6, 20).rate(), 250_000.0);
         let mut flow = Feedback::new(&config, 1e6, 1000);
         let mut step = |delivered, dropped| {
@@ -218,8 +219,8 @@ mod tests {
         assert!(near(rate, 400_000.0 * (1.0 + 0.125 * (1.0 - 0.583_984_375))) && near(w, 0.056_25));
     }
 
-    /// The mean part of a line that flows in step use by the paper's rule, where the loss of a period is known `late` periods
-    /// after it; a round trip has 23 slots.
+    /// Mean utilization of a link by synchronized flows under the paper's rule, where the loss of a period is known
+    /// `late` periods later; a round trip has 23 slots.
     fn used_by(flows: u32, late: usize) -> f64 {
         let mut flow = Feedback::new(&Config::DEFAULT, 1e6, 1_000);
         let mut offered = vec![0.0; late];
@@ -236,15 +237,17 @@ mod tests {
 
     #[test]
     fn losses_that_are_seen_a_round_trip_late_are_answered_twice() {
-        // Known at once, a loss of 1 - 1 / x at x times the line leads to x (1 / x) 1.1: the line stays full.
+        // If known immediately, a loss of 1 - 1 / x at x times the link rate leads to x (1 / x) 1.1: the link stays
+        // full.
         for flows in [1, 2, 4, 8, 16] {
             assert!(used_by(flows, 0) > 0.999, "{flows}");
         }
-        // Known a period late, the tokens of the rate before the cut make for another one, to 1.21 / x: below the line.
+        // If known a period later, the tokens sent at the old rate cause a second reduction, to 1.21 / x: below the
+        // link rate.
         assert!((0.75..0.85).contains(&used_by(4, 1)), "{}", used_by(4, 1));
         assert!((0.70..0.80).contains(&used_by(8, 1)), "{}", used_by(8, 1));
-        // A flow alone offers 1.1, of which 1 / 11 is lost, less than the target; where a token per round trip of each fills
-        // the line nobody can undershoot.
+        // A single flow offers 1.1, of which 1 / 11 is lost, less than the target. If one token per round trip of
+        // each flow fills the link, the rates cannot fall below it.
         assert!(used_by(1, 1) > 0.999 && used_by(23, 1) > 0.999);
     }
 
@@ -255,7 +258,7 @@ mod tests {
         assert!(flow.rate() <= 1.1e6 && flow.rate() > 1.099e6, "{}", flow.rate());
         (0..50).for_each(|_| flow.update(&Config::DEFAULT, period(1, 20), RTT));
         assert_eq!((flow.rate(), flow.w()), (10_000.0, 0.01));
-        // Ten round trips later it has nine tenths again.
+        // Ten round trips later it is back at more than nine tenths.
         (0..10).for_each(|_| flow.update(&Config::DEFAULT, period(10, 0), RTT));
         assert!(flow.rate() > 0.9e6, "{}", flow.rate());
     }

@@ -1,17 +1,18 @@
-//! Receivers hand out tokens, senders send a packet for each: ExpressPass (SIGCOMM 2017), and TOP, in which tokens have
-//! priorities.
+//! Transports with tokens: receivers send tokens, and senders send a packet for each. ExpressPass (SIGCOMM 2017),
+//! and TOP, whose tokens have priorities.
 //!
 //! ```text
 //! sender             SYNC ............... DATA(token) ... [STOP | FIN]
 //! receiver                TOKEN(class) ...          [MISS]            DONE
 //! ```
 //!
-//! One machine for both; [`Config`] says what each of them is. Ports for tokens ([`crate::port::TokenGroup`]) limit them so
-//! that what they call for fits the line on its way back, the host's transmit queue among them: a flow's tokens are paced by
-//! its own feedback, and the flows of a host meet in its transmit queue (docs/assumptions.md#token-nic). Tokens and data of a flow must
-//! take the same way in opposite directions.
+//! Both share one implementation; [`Config`] selects between them. Ports limit the tokens
+//! ([`crate::port::TokenGroup`]), so that the data sent for them fits the link in the reverse direction. The host's
+//! transmit queue is such a port: each flow's tokens are paced by the flow's own feedback, and the tokens of all
+//! flows of a host share the transmit queue (docs/assumptions.md#token-nic). Tokens and data of a flow must take
+//! the same path in opposite directions.
 //!
-//! A SYNC, STOP, FIN or DONE that is lost is sent again until it is answered (docs/assumptions.md#token-end).
+//! A lost SYNC, STOP, FIN or DONE is sent again until it is answered (docs/assumptions.md#token-end).
 
 mod body;
 mod config;

@@ -1,41 +1,42 @@
-//! Packets that wait to leave a host.
+//! The queue of packets that are to leave a host.
 //!
-//! A simulated host takes them all at once, in order. A real one may poll no faster than its line: there signals and payload go
-//! before tokens, so that no DONE or MISS waits behind them, and of either kind only so many wait. A token that finds no
-//! room is dropped, as by a port.
+//! A simulated host dequeues all packets immediately, in FIFO order. A real host may poll no faster than its link.
+//! There, signals and data have priority over tokens, so that no DONE or MISS is queued behind tokens, and the
+//! number of queued packets of both kinds is limited. If the queue is full, a token is dropped, as by a port.
 
 use std::collections::VecDeque;
 
 use super::body::TokenMessage;
 use crate::endpoint::LocalHost;
+use crate::ids::HostId;
 use crate::packet::Packet;
 use crate::transport::common::room;
 
-/// Tokens that may wait on a real host, at least; one that waits long is worth nothing.
+/// Minimum capacity for tokens on a real host; a token that is queued for long is useless.
 const MIN_ROOM: u64 = 128;
 
-/// Whether a token waits to be sent.
+/// Whether a token was queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Queued {
     Yes,
-    /// It found no room.
+    /// The queue was full.
     Dropped,
 }
 
-/// The packets of one host.
+/// The queued packets of a host.
 #[derive(Debug)]
 pub(super) struct Outbox {
     packets: VecDeque<Packet<TokenMessage>>,
-    /// Those of a real host.
+    /// The queued tokens of a real host.
     tokens: VecDeque<Packet<TokenMessage>>,
-    /// How many packets may wait; `usize::MAX` in a simulator.
+    /// Capacity for other packets; `usize::MAX` in a simulator.
     room: usize,
-    /// How many tokens may: as many as go at once where lateness is made up.
+    /// Capacity for tokens: as many as are sent at the same time when lateness is made up.
     token_room: usize,
 }
 
 impl Outbox {
-    /// That of `host`, empty, whose tokens call for packets of `full` bytes on the wire.
+    /// Creates the empty outbox of `host`, whose tokens request packets of `full` bytes on the wire.
     pub(super) fn new(host: &LocalHost, full: u16) -> Self {
         let room = if host.real.is_some() { room(host) as usize } else { usize::MAX };
         let made_up = host.line.bytes_in(host.catch_up()) / u64::from(full.max(1));
@@ -43,14 +44,14 @@ impl Outbox {
         Self { packets: VecDeque::new(), tokens: VecDeque::new(), room, token_room }
     }
 
-    /// Queues a signal or payload, if there is room.
+    /// Queues a signal or data packet; drops it if the queue is full.
     pub(super) fn push(&mut self, packet: Packet<TokenMessage>) {
         if self.packets.len() < self.room {
             self.packets.push_back(packet);
         }
     }
 
-    /// Queues a token, if there is room.
+    /// Queues a token; drops it if the queue is full.
     pub(super) fn push_token(&mut self, packet: Packet<TokenMessage>) -> Queued {
         if self.room == usize::MAX {
             self.packets.push_back(packet);
@@ -63,7 +64,13 @@ impl Outbox {
         Queued::Yes
     }
 
-    /// The packet that leaves next.
+    /// Drops the packets queued for a host.
+    pub(super) fn forget(&mut self, host: HostId) {
+        self.packets.retain(|packet| packet.header.dst != host);
+        self.tokens.retain(|packet| packet.header.dst != host);
+    }
+
+    /// Dequeues the next packet.
     pub(super) fn pop(&mut self) -> Option<Packet<TokenMessage>> {
         self.packets.pop_front().or_else(|| self.tokens.pop_front())
     }
@@ -73,7 +80,6 @@ impl Outbox {
 mod tests {
     use super::*;
     use crate::endpoint::RealHost;
-    use crate::ids::HostId;
     use crate::packet::Header;
     use crate::transport::Stamp;
     use crate::units::Rate;
@@ -91,7 +97,7 @@ mod tests {
     #[test]
     fn on_a_real_host_signals_pass_tokens_and_all_are_bounded() {
         let mut outbox = Outbox::new(&REAL, 1_538);
-        // In 5 ms a line of 10 Gbps takes 4063 full packets.
+        // In 5 ms a link of 10 Gbps takes 4063 full packets.
         let queued = (0..9_000).filter(|&seq| outbox.push_token(token(seq)) == Queued::Yes).count();
         assert_eq!(queued, 4_063);
         (0..10_000).for_each(|_| outbox.push(packet(TokenMessage::Done)));

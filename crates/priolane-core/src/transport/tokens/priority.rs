@@ -1,12 +1,12 @@
-//! Which class, or which key, a flow's next token gets: TOP's rules at the receiver (§3.2).
+//! TOP's rules at the receiver (§3.2): the class, or the key, of a flow's next token.
 //!
 //! ```text
-//! by size      class = number of thresholds t <= x, x the flow's packets
+//! by size      class = number of thresholds t <= x; x is the flow's size in packets
 //! logarithmic  class = floor(K log_p(a x + b)), so t_i = (p^(i/K) - b) / a for i = 1 .. K - 1
-//! exponential  the same thresholds where sizes are light-tailed, their density e^(-(x - 1) / m) from 1 to p:
+//! exponential  the same for light-tailed sizes, with density e^(-(x - 1) / m) from 1 to p:
 //!              t_i = 1 - m ln(1 - i / K (1 - e^(-(p - 1) / m)))
-//! attained     as by size, x the packets that arrived so far and one more
-//! deadline     as logarithmic, x the time from the SYNC's arrival to the deadline
+//! attained     as by size; x is the number of packets that arrived so far, plus one
+//! deadline     as logarithmic; x is the time from the SYNC's arrival to the deadline
 //! exact        one class, and a key that ports sort by (ideal)
 //! ```
 
@@ -15,65 +15,67 @@ use crate::endpoint::FlowRequest;
 use crate::ids::Class;
 use crate::units::{Span, Time};
 
-/// What orders flows exactly.
+/// The key of an exact order of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Packets that have not arrived.
+    /// Number of packets that have not arrived.
     Remaining,
-    /// Packets of the flow.
+    /// Number of packets of the flow.
     Size,
     /// The deadline.
     Deadline,
-    /// The place of the flow's coflow by payload bytes; a flow without coflow is one of its own.
+    /// The position of the flow's coflow in order of payload bytes; a flow without a coflow forms its own.
     Coflow,
 }
 
 /// How a receiver ranks its flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// All alike (ExpressPass).
+    /// All flows are equal (ExpressPass).
     Single,
-    /// By the class they ask for.
+    /// By the class that flows request.
     Asked,
-    /// By size: thresholds in packets, in order.
+    /// By size: ascending thresholds in packets.
     Size(Vec<u64>),
-    /// By what arrived so far: thresholds in packets, in order. Nobody knows sizes.
+    /// By packets received so far: ascending thresholds in packets. Sizes are not announced.
     Attained(Vec<u64>),
-    /// By the time to the deadline as the flow comes: thresholds in order. Flows without one are in the last class.
+    /// By the time to the deadline at the flow's start: ascending thresholds. Flows without a deadline are in the
+    /// last class.
     Deadline(Vec<Span>),
-    /// Exactly.
+    /// By an exact key.
     Exact(Key),
 }
 
-/// What a receiver knows of a flow.
+/// A flow's properties that a receiver uses to rank it.
 #[derive(Clone, Copy, Debug)]
 pub struct RankInputs {
-    /// Packets of the flow; `u64::MAX` where they are not known.
+    /// Number of packets of the flow; `u64::MAX` if unknown.
     pub packets: u64,
-    /// Packets that arrived.
+    /// Number of packets that arrived.
     pub arrived: u64,
     /// When its SYNC arrived.
     pub opened: Time,
-    /// Its deadline, or never.
+    /// Its deadline; `Time::NEVER` without one.
     pub deadline: Time,
-    /// The class it asks for.
+    /// The class that it requests.
     pub asked: Class,
-    /// What its SYNC told of it: [`Priority::told`].
-    pub told: u64,
+    /// The value in its SYNC: [`Priority::announced_key`].
+    pub announced_key: u64,
 }
 
 impl Priority {
-    /// Whether senders tell the size of flows.
+    /// Returns true if senders announce the size of flows.
     pub(crate) fn tells_size(&self) -> bool {
         !matches!(self, Self::Attained(_))
     }
 
-    /// What a sender tells in its SYNC besides size, deadline and class: the place of the coflow, where that is the key.
-    pub fn told(&self, flow: &FlowRequest) -> u64 {
+    /// Returns the value that a sender adds to its SYNC besides size, deadline and class: the position of the
+    /// coflow, if that is the key.
+    pub fn announced_key(&self, flow: &FlowRequest) -> u64 {
         if *self == Self::Exact(Key::Coflow) { u64::from(flow.coflow_place) } else { 0 }
     }
 
-    /// Number of classes it gives; those asked for are not known here: 0.
+    /// Returns the number of classes; 0 if flows request classes, which are not known here.
     pub fn classes(&self) -> usize {
         match self {
             Self::Single | Self::Exact(_) => 1,
@@ -83,7 +85,7 @@ impl Priority {
         }
     }
 
-    /// Class and key of the flow's next token.
+    /// Returns class and key of the flow's next token.
     pub fn of(&self, flow: &RankInputs) -> (Class, u64) {
         let class = match self {
             Self::Single => 0,
@@ -97,7 +99,7 @@ impl Priority {
                     Key::Remaining => flow.packets.saturating_sub(flow.arrived),
                     Key::Size => flow.packets,
                     Key::Deadline => flow.deadline.0,
-                    Key::Coflow => flow.told,
+                    Key::Coflow => flow.announced_key,
                 };
                 return (0, key);
             }
@@ -124,30 +126,31 @@ pub struct Logarithm {
 }
 
 impl Logarithm {
-    /// The least whole x of each class but the first: below p all classes are met, above it the last one goes on.
+    /// Returns the smallest integer x of each class but the first. All classes are used below p; above p the last
+    /// class continues.
     pub fn thresholds(&self) -> Vec<u64> {
         let bound = |i: u8| {
             let power = libm::pow(self.p, f64::from(i) / f64::from(self.classes));
-            // An x that is a whole number but for rounding is one.
+            // Tolerates rounding errors for an x that should be an integer.
             libm::ceil((power - self.b) / self.a - 1e-9).max(0.0) as u64
         };
         (1..self.classes).map(bound).collect()
     }
 }
 
-/// The rule for sizes with a light tail: thresholds between which an exponential density, cut at p, has equal parts.
+/// The rule for light-tailed sizes: the thresholds divide an exponential density, truncated at p, into equal parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exponential {
     /// K, 1 to 13.
     pub classes: u8,
-    /// p, the largest flow in packets, above 1.
+    /// p, the size of the largest flow in packets, above 1.
     pub p: f64,
-    /// m, what the density falls by a factor e in, in packets, above 0: the mean flow less one packet.
+    /// m, the decay length of the density in packets, above 0: the mean flow size minus one packet.
     pub mean: f64,
 }
 
 impl Exponential {
-    /// The least whole x of each class but the first.
+    /// Returns the smallest integer x of each class but the first.
     pub fn thresholds(&self) -> Vec<u64> {
         let all = -libm::expm1(-(self.p - 1.0) / self.mean);
         let bound = |i: u8| {
@@ -163,7 +166,14 @@ mod tests {
     use super::*;
 
     fn flow(packets: u64) -> RankInputs {
-        RankInputs { packets, arrived: 0, opened: Time(1_000), deadline: Time::NEVER, asked: 3, told: 9_000 }
+        RankInputs {
+            packets,
+            arrived: 0,
+            opened: Time(1_000),
+            deadline: Time::NEVER,
+            asked: 3,
+            announced_key: 9_000,
+        }
     }
 
     #[test]
@@ -172,7 +182,7 @@ mod tests {
         // p^(i/6): 3.58, 12.8, 45.9, 164.3, 588.5 (IMC10); 9.35, 87.4, 816.5, 7631.6, 71327.9 (data mining).
         assert_eq!(thresholds(2107.0), [4, 13, 46, 165, 589]);
         assert_eq!(thresholds(666_667.0), [10, 88, 817, 7632, 71_328]);
-        // 64 = 2^6: the powers themselves open their classes.
+        // 64 = 2^6: the powers themselves begin their classes.
         assert_eq!(thresholds(64.0), [2, 4, 8, 16, 32]);
     }
 
@@ -189,10 +199,10 @@ mod tests {
 
     #[test]
     fn light_tailed_sizes_have_thresholds_between_equal_parts_of_an_exponential() {
-        // m = 100 and no end: 1 + 100 ln(6 / (6 - i)) = 19.2, 41.5, 70.3, 110.9, 180.2.
+        // m = 100 without truncation: 1 + 100 ln(6 / (6 - i)) = 19.2, 41.5, 70.3, 110.9, 180.2.
         let endless = Exponential { classes: 6, p: 1e9, mean: 100.0 };
         assert_eq!(endless.thresholds(), [20, 42, 71, 111, 181]);
-        // The parts of 1 - e^-x between them are a sixth of that up to p each, but for whole packets.
+        // The parts of 1 - e^-x between them are each a sixth of the total up to p, except for rounding to packets.
         let cut = Exponential { classes: 6, p: 2107.0, mean: 1000.0 };
         let below = |x: f64| 1.0 - libm::exp(-(x - 1.0) / 1000.0);
         let ends: Vec<f64> = std::iter::once(1.0)
@@ -203,7 +213,7 @@ mod tests {
             let part = (below(pair[1]) - below(pair[0])) / below(2107.0);
             assert!((part - 1.0 / 6.0).abs() < 1.5e-3, "{part}");
         }
-        // Where p is small beside m the density is even: sixths of 60 packets.
+        // If p is small relative to m, the density is uniform: sixths of 60 packets.
         assert_eq!(Exponential { classes: 6, p: 61.0, mean: 1e9 }.thresholds(), [11, 21, 31, 41, 51]);
         assert_eq!(Exponential { classes: 1, p: 61.0, mean: 5.0 }.thresholds(), [0; 0]);
     }

@@ -1,44 +1,44 @@
-//! What receivers of TOP rank flows by: the keys, and the rule that they stand for (TOP §3.2).
+//! The keys for the ranking of flows by TOP's receivers, and the rule that they select (TOP §3.2).
 
 use super::body::MAX_CLASSES;
 use super::priority::{Exponential, Key, Logarithm, Priority};
-use crate::keys::{Bounds, KeyInfo, KeyValue, Keys, Misfit, Pairs, Schema, Table, Value, Words};
+use crate::keys::{Bounds, KeyConflict, KeyInfo, KeyValue, Keys, Pairs, Schema, Table, Value, Words};
 use crate::units::Span;
 
-/// What receivers rank flows by.
+/// The property by which receivers rank flows.
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(tag = "priority", default = "size", source = "TOP §3.2; docs/assumptions.md#top-classes")]
 pub enum RankBy {
-    /// Nothing.
+    /// All flows are equal.
     Single,
-    /// The class that flows ask for.
+    /// The class that flows request.
     Asked(Classes),
-    /// Their size.
+    /// The size of flows.
     Size(Sizes),
-    /// What arrived so far (LAS).
+    /// The data received so far (LAS).
     Attained(Sizes),
-    /// The time to their deadline, in classes of equal ratio.
+    /// The time to the deadline, in classes of equal ratio.
     Deadline(Deadlines),
-    /// Exactly, by what is left.
+    /// Exactly, by remaining size.
     ExactRemaining,
-    /// Exactly, by their size.
+    /// Exactly, by size.
     ExactSize,
-    /// Exactly, by their deadline.
+    /// Exactly, by deadline.
     ExactDeadline,
-    /// Exactly, by the bytes of their coflow.
+    /// Exactly, by the bytes of the coflow.
     ExactCoflow,
 }
 
-/// How many classes there are.
+/// The number of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "classes")]
 pub struct Classes {
-    /// K, token classes.
+    /// K, the number of token classes.
     #[key(name = "classes", default = 6, range = "[1, 13]", source = "TOP §3.1")]
     count: u8,
 }
 
-/// Classes by packets.
+/// Classes by number of packets.
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(check = Self::check)]
 pub struct Sizes {
@@ -48,56 +48,57 @@ pub struct Sizes {
     cuts: ClassThresholds,
 }
 
-/// Classes by deadline.
+/// Classes by time to the deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(check = Self::check)]
 pub struct Deadlines {
     #[keys(flatten)]
     classes: Classes,
-    /// Time to the deadline at which the logarithmic classes of deadlines begin.
+    /// Time to the deadline at the lower end of the logarithmic classes.
     #[key(
         required = "deadline_min = \"100us\"",
         range = "(0, )",
         source = "docs/assumptions.md#top-classes"
     )]
     deadline_min: Span,
-    /// Time at which they end.
+    /// Time to the deadline at their upper end.
     #[key(required = "deadline_max = \"10ms\"", range = "(0, )", source = "docs/assumptions.md#top-classes")]
     deadline_max: Span,
 }
 
-/// Where classes by packets end.
+/// The thresholds of classes by number of packets.
 #[derive(Clone, Debug, PartialEq)]
 enum ClassThresholds {
-    /// As stated.
+    /// As configured.
     Stated(Vec<u64>),
-    /// By a density of sizes as 1 / x up to p packets, scaled by a and b (TOP §4.2); without p the largest flow there is.
+    /// For a density of sizes proportional to 1 / x up to p packets, scaled by a and b (TOP §4.2); without p, up to
+    /// the largest flow.
     Heavy { p: Option<f64>, a: f64, b: f64 },
-    /// By an exponential density up to p packets with mean m; without m that of the flows there are, less a packet.
+    /// For an exponential density up to p packets with mean m; without m, that of the flows minus one packet.
     Light { p: Option<f64>, mean: Option<f64> },
 }
 
-/// What stands for the sizes of flows.
+/// The model of the flow size distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 enum Tail {
-    /// The logarithm.
+    /// Logarithmic classes.
     Heavy,
-    /// The exponential: thresholds between equal parts of it up to p.
+    /// Exponential: thresholds that divide the density up to p into equal parts.
     Light,
 }
 
 impl RankBy {
-    /// Whether flows are ranked exactly, and not by classes.
+    /// Returns true if flows are ranked exactly, not by classes.
     pub fn is_exact(&self) -> bool {
         matches!(self, Self::ExactRemaining | Self::ExactSize | Self::ExactDeadline | Self::ExactCoflow)
     }
 
-    /// Whether it needs deadlines.
+    /// Returns true if the ranking needs deadlines.
     pub fn reads_deadlines(&self) -> bool {
         matches!(self, Self::Deadline(_) | Self::ExactDeadline)
     }
 
-    /// K.
+    /// Returns K.
     pub fn classes(&self) -> u8 {
         match self {
             Self::Asked(classes) | Self::Deadline(Deadlines { classes, .. }) => classes.count,
@@ -113,23 +114,23 @@ impl RankBy {
         }
     }
 
-    /// The place of p, in packets, if it is still to be found from the sizes of the experiment.
-    pub fn lacks_p(&mut self) -> Option<&mut Option<f64>> {
+    /// Returns the field of p, in packets, if it must still be computed from the experiment's flow sizes.
+    pub fn missing_p_mut(&mut self) -> Option<&mut Option<f64>> {
         match self.cuts_mut()? {
             ClassThresholds::Heavy { p, .. } | ClassThresholds::Light { p, .. } if p.is_none() => Some(p),
             _ => None,
         }
     }
 
-    /// The place of m, in packets, if it is still to be found from them.
-    pub fn lacks_mean(&mut self) -> Option<&mut Option<f64>> {
+    /// Returns the field of m, in packets, if it must still be computed from them.
+    pub fn missing_mean_mut(&mut self) -> Option<&mut Option<f64>> {
         match self.cuts_mut()? {
             ClassThresholds::Light { mean, .. } if mean.is_none() => Some(mean),
             _ => None,
         }
     }
 
-    /// The rule of receivers.
+    /// Returns the rule for receivers.
     pub fn rule(&self) -> Priority {
         match self {
             Self::Single => Priority::Single,
@@ -146,14 +147,14 @@ impl RankBy {
 }
 
 impl Deadlines {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.deadline_max > self.deadline_min {
             return Ok(());
         }
-        Err(Misfit::of("deadline_max", "deadline_max is not above deadline_min", "a longer time"))
+        Err(KeyConflict::of("deadline_max", "deadline_max is not above deadline_min", "a longer time"))
     }
 
-    /// Classes of equal ratio from the one time to the other.
+    /// Returns thresholds for classes of equal ratio between the two times.
     fn thresholds(&self) -> Vec<Span> {
         let (min, max) = (self.deadline_min.0 as f64, self.deadline_max.0 as f64);
         let scaled = Logarithm { classes: self.classes.count, p: max / min, a: 1.0 / min, b: 0.0 };
@@ -162,18 +163,26 @@ impl Deadlines {
 }
 
 impl Sizes {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         let classes = self.classes.count;
         match &self.cuts {
             ClassThresholds::Stated(at) if at.len() + 1 != usize::from(classes) || !at.is_sorted() => {
-                let what = format!("{} thresholds for {classes} classes", at.len());
-                Err(Misfit::of("thresholds", what, "packets in order, one less than classes"))
+                let what = format!(
+                    "{} thresholds do not fit {classes} classes, or are not in increasing order",
+                    at.len()
+                );
+                Err(KeyConflict::of(
+                    "thresholds",
+                    what,
+                    "numbers of packets in increasing order, one fewer than classes",
+                ))
             }
             _ => Ok(()),
         }
     }
 
-    /// Packets from which a flow is in the next class; what was never found out is as if all flows had two packets.
+    /// Returns the smallest number of packets of each class but the first. A missing p is replaced as if all flows
+    /// had two packets.
     fn thresholds(&self) -> Vec<u64> {
         let classes = self.classes.count;
         match self.cuts {
@@ -192,7 +201,7 @@ const CLASS_BOUNDS: Bounds = Bounds::whole(1, u32::MAX as u64, "[1, 4294967295]"
 const LARGEST: Bounds = Bounds::above(1.0, "(1, )");
 const POSITIVE: Bounds = Bounds::above(0.0, "(0, )");
 
-/// Thresholds are stated, or follow from a density of sizes.
+/// Thresholds are configured, or follow from a density of sizes.
 impl Keys for ClassThresholds {
     fn read<T: Table>(table: &mut T) -> Result<Self, T::Error> {
         let number = |bounds| move |value: Value<'_>| f64::read(&value, &bounds);
@@ -240,7 +249,7 @@ impl Keys for ClassThresholds {
         out.extend([
             key(
                 "thresholds",
-                "Where one class ends and the next begins, in place of p, tail, mean, a and b",
+                "Thresholds between classes, in place of p, tail, mean, a and b",
                 ["pkt", "", "TOP §3.2"],
                 CLASS_BOUNDS,
                 Vec::<u64>::schema(),
@@ -254,14 +263,14 @@ impl Keys for ClassThresholds {
             ),
             key(
                 "tail",
-                "What stands for the sizes of flows",
+                "Model of the distribution of flow sizes",
                 ["", "heavy", "TOP §3.2; docs/assumptions.md#top-classes"],
                 Bounds::ANY,
                 Tail::schema(),
             ),
             key(
                 "mean",
-                "m of a light tail: what the exponential falls by a factor e in",
+                "m of a light tail: the size over which the exponential falls by a factor of e",
                 ["pkt", "the mean of the experiment's sizes less one", classes],
                 POSITIVE,
                 Schema::Number,

@@ -1,12 +1,12 @@
-//! The sending end of a flow: a packet for each token.
+//! The sending end of a flow: sends a packet for each token.
 //!
 //! ```text
-//! REQUESTING  SYNC sent; again after each timeout
+//! REQUESTING  SYNC sent; repeated after each timeout
 //!   first token -> SENDING
-//! SENDING     each token sends what was missed, else the next packet, else it is wasted
-//!   all sent, or a round trip's tokens are as many as packets left (where senders end tokens) -> STOP, STOPPED
-//! STOPPED     tokens under way still send; two round trips later: packets left -> SYNC, SENDING
-//! any state   nothing heard for a timeout: SYNC if packets are left, else STOP (FIN where the size was not told)
+//! SENDING     each token sends a missing packet, else the next packet, else it is wasted
+//!   all sent, or the tokens of a round trip cover the packets left (if senders end tokens) -> STOP, STOPPED
+//! STOPPED     tokens in flight still send; two round trips later: packets left -> SYNC, SENDING
+//! any state   timeout without packets from the receiver: SYNC if packets are left, else STOP (FIN if size unannounced)
 //!   DONE -> the flow is complete
 //! ```
 
@@ -16,12 +16,12 @@ use crate::ids::{Class, HostId};
 use crate::transport::common::{FlowTimer, Interval, Ranges, SentFlow, timed_by_alarm};
 use crate::units::{Span, Time, bits_per_second};
 
-/// Where a sender is.
+/// The state of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Requesting,
     Sending,
-    /// It told the receiver to stop; at this instant it looks whether that was too early.
+    /// It has asked the receiver to stop; at this time it checks whether that was too early.
     Stopped(Time),
 }
 
@@ -32,74 +32,74 @@ struct Round {
     tokens: u64,
 }
 
-/// What a sender wants to say.
+/// A signal that a sender has to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SenderSignal {
-    /// It wants tokens.
+    /// It needs tokens.
     Sync,
-    /// It wants no more, or asks whether it is done.
+    /// It needs no more tokens, or asks whether all data arrived.
     Stop,
-    /// That was all.
+    /// All data was sent.
     Fin,
 }
 
-/// What a token leads to.
+/// The response to a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TokenResponse {
-    /// The packet it sends, by its place in the flow; `None` if it is wasted.
+    /// The number of the packet to send; `None` if the token is wasted.
     pub(super) packet: Option<u64>,
-    /// What the sender has to say after it.
-    pub(super) word: Option<SenderSignal>,
+    /// The signal to send after the packet.
+    pub(super) signal: Option<SenderSignal>,
 }
 
-/// What became of tokens at the sender.
+/// Counters of tokens at the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TokenUsage {
-    /// Sent a packet.
+    /// Tokens for which a packet was sent.
     pub(super) used: u64,
-    /// Found nothing to send.
+    /// Tokens that found nothing to send.
     pub(super) wasted: u64,
-    /// Were too old.
+    /// Tokens that were too old.
     pub(super) expired: u64,
 }
 
-/// A flow that starts here.
+/// The sender state of a flow.
 #[derive(Debug)]
 pub(super) struct Sender {
     pub(super) spec: FlowRequest,
-    /// Packets of the flow; `u64::MAX` without end.
+    /// Number of packets of the flow; `u64::MAX` without an end.
     packets: u64,
     /// The next packet in order.
     next: u64,
-    /// Packets sent at least once: those below this place.
+    /// Packets below this were sent at least once.
     sent: u64,
     again: Ranges,
-    /// Packets that went without tokens.
+    /// Number of packets sent without tokens.
     first: u16,
-    /// When such a packet that did not arrive may go again.
+    /// When a missing packet among those may be retransmitted.
     resend_from: Time,
     state: State,
     round: Round,
     rtt: Span,
-    /// Whether the first token says what the round trip is.
+    /// Whether the first token measures the round-trip time.
     pub(super) measures_rtt: bool,
     heard: Time,
     /// Doublings of the timeout.
     backoff: u32,
-    pub(super) spent: TokenUsage,
+    pub(super) usage: TokenUsage,
     retransmits: u32,
-    /// Payload sent again.
+    /// Retransmitted payload bytes.
     retransmitted: u64,
     timeouts: u32,
     /// The class of the first packet sent.
     class_first: Class,
-    /// Payload that the receiver is known to have in order.
+    /// Payload bytes that the receiver is known to have received in order.
     acked: u64,
     next_report: Time,
     pub(super) alarm: FlowTimer,
 }
 
-/// The timeout doubles at most so often.
+/// Maximum number of doublings of the timeout.
 const MOST_BACKOFF: u32 = 6;
 
 timed_by_alarm!(Sender);
@@ -112,7 +112,7 @@ impl SentFlow for Sender {
 }
 
 impl Sender {
-    /// A flow that starts at `now` on a path of this round trip.
+    /// Creates a flow that starts at `now` on a path with this round-trip time.
     pub(super) fn new(spec: FlowRequest, rtt: Span, now: Time, config: &Config) -> Self {
         let mss = u64::from(config.frame.mss());
         Self {
@@ -130,7 +130,7 @@ impl Sender {
             measures_rtt: false,
             heard: now,
             backoff: 0,
-            spent: TokenUsage::default(),
+            usage: TokenUsage::default(),
             retransmits: 0,
             retransmitted: 0,
             timeouts: 0,
@@ -140,18 +140,18 @@ impl Sender {
         }
     }
 
-    /// Payload bytes that the receiver is known to have in order.
+    /// Returns the payload bytes that the receiver is known to have received in order.
     pub(super) fn acked(&self) -> u64 {
         self.spec.size.map_or(self.acked, |size| self.acked.min(size))
     }
 
-    /// A token arrived at `now`: how long after the SYNC, if it is the first and that was not lost. Where the path was not
-    /// known this is the round trip from now on.
+    /// Handles a token at `now`: returns the time since the SYNC if it is the first token and no SYNC was repeated.
+    /// If the path is unknown, this becomes the round-trip time.
     pub(super) fn first_token(&mut self, now: Time) -> Option<Span> {
         if self.state != State::Requesting || self.timeouts > 0 {
             return None;
         }
-        // Nothing was heard yet: since the flow opened.
+        // Nothing was received yet, so `heard` is the opening time.
         let rtt = now.since(self.heard).max(Span(1));
         if self.measures_rtt {
             self.rtt = rtt;
@@ -159,20 +159,20 @@ impl Sender {
         Some(rtt)
     }
 
-    /// How many packets go without tokens.
+    /// Returns the number of packets to send without tokens.
     pub(super) fn unscheduled(&self, config: &Config) -> u16 {
         let small = config.priority.tells_size() && self.packets <= u64::from(config.unscheduled);
         if small { self.packets as u16 } else { 0 }
     }
 
-    /// So many first packets have been sent.
+    /// Records that the first `packets` packets were sent.
     pub(super) fn sent_first(&mut self, packets: u16) {
         self.next = u64::from(packets);
         self.sent = self.next;
         self.first = packets;
     }
 
-    /// Its class from now on.
+    /// Sets the class from now on.
     pub(super) fn reclassify(&mut self, class: Class) {
         self.spec.class = class;
         if self.sent == 0 {
@@ -180,7 +180,7 @@ impl Sender {
         }
     }
 
-    /// Sends a packet: for the first time, or again.
+    /// Counts a packet as sent or retransmitted.
     fn count(&mut self, packet: u64, config: &Config) {
         if packet < self.sent {
             self.retransmits += 1;
@@ -190,7 +190,7 @@ impl Sender {
         }
     }
 
-    /// Payload bytes of a packet.
+    /// Returns the payload bytes of a packet.
     pub(super) fn payload(&self, packet: u64, config: &Config) -> u16 {
         let mss = u64::from(config.frame.mss());
         self.spec.size.map_or(mss, |size| size.saturating_sub(packet * mss).min(mss)) as u16
@@ -204,9 +204,9 @@ impl Sender {
         (self.packets - self.next).saturating_add(self.again.bytes())
     }
 
-    /// A token arrived that is not too old; the receiver has `acked` bytes in order.
+    /// Handles a token that is not too old; the receiver has `acked` bytes in order.
     pub(super) fn token(&mut self, now: Time, acked: u64, config: &Config) -> TokenResponse {
-        self.hear(now, acked);
+        self.on_packet(now, acked);
         if self.state == State::Requesting {
             self.state = State::Sending;
             self.round = Round { ends: now + self.rtt, tokens: 0 };
@@ -215,23 +215,24 @@ impl Sender {
         let packet =
             self.next_packet().or_else(|| self.unanswered(now, acked / u64::from(config.frame.mss())));
         if let Some(packet) = packet {
-            self.spent.used += 1;
+            self.usage.used += 1;
             self.count(packet, config);
-            return TokenResponse { packet: Some(packet), word: self.word_after(now, config) };
+            return TokenResponse { packet: Some(packet), signal: self.signal_after(now, config) };
         }
-        self.spent.wasted += 1;
-        let word = match self.state {
-            // The receiver did not hear the first one.
+        self.usage.wasted += 1;
+        let signal = match self.state {
+            // The receiver did not get the first STOP.
             State::Stopped(at) if at <= now => {
                 self.state = State::Stopped(now + self.rtt.times(2));
                 Some(SenderSignal::Stop)
             }
             _ => None,
         };
-        TokenResponse { packet, word }
+        TokenResponse { packet, signal }
     }
 
-    /// The first packet that the receiver misses, `edge`, if it went without a token so long ago that it must have arrived.
+    /// Returns `edge`, the first packet missing at the receiver, if it was sent without a token long enough ago to
+    /// count as lost.
     fn unanswered(&mut self, now: Time, edge: u64) -> Option<u64> {
         let is_lost = edge < u64::from(self.first) && self.resend_from <= now;
         is_lost.then(|| {
@@ -240,8 +241,8 @@ impl Sender {
         })
     }
 
-    /// Something came from the receiver.
-    pub(super) fn hear(&mut self, now: Time, acked: u64) {
+    /// Records a packet from the receiver.
+    pub(super) fn on_packet(&mut self, now: Time, acked: u64) {
         self.heard = now;
         self.backoff = 0;
         self.acked = self.acked.max(acked);
@@ -259,8 +260,8 @@ impl Sender {
         })
     }
 
-    /// What to say once a packet is sent.
-    fn word_after(&mut self, now: Time, config: &Config) -> Option<SenderSignal> {
+    /// Returns the signal to send after a packet.
+    fn signal_after(&mut self, now: Time, config: &Config) -> Option<SenderSignal> {
         let all = !self.has_unsent();
         if config.stop != Stop::Sender {
             return (all && !config.priority.tells_size()).then_some(SenderSignal::Fin);
@@ -278,9 +279,9 @@ impl Sender {
         Some(SenderSignal::Stop)
     }
 
-    /// Packets `missed` did not arrive; what to say to that.
+    /// Handles the report that packets `missed` did not arrive; returns the signal to reply with.
     pub(super) fn missed(&mut self, missed: Interval, now: Time, config: &Config) -> Option<SenderSignal> {
-        self.hear(now, missed.start.saturating_mul(u64::from(config.frame.mss())));
+        self.on_packet(now, missed.start.saturating_mul(u64::from(config.frame.mss())));
         let sent = Interval { start: missed.start, end: missed.end.min(self.next) };
         match config.recovery {
             Recovery::Selective if sent.start < sent.end => self.again.insert(sent, |_| ()),
@@ -301,7 +302,7 @@ impl Sender {
         config.min_rto.max(self.rtt.times(3)).times(1 << self.backoff).min(Span::LONGEST)
     }
 
-    /// When something happens here next unless a packet arrives before.
+    /// Returns the time of the next action if no packet arrives before.
     pub(super) fn next_action(&self, config: &Config) -> Time {
         let stopped = match self.state {
             State::Stopped(at) if self.has_unsent() => at,
@@ -310,7 +311,7 @@ impl Sender {
         (self.heard + self.timeout(config)).min(stopped).min(self.next_report)
     }
 
-    /// What to say at `now`, if something is due.
+    /// Returns the signal that is due at `now`, if any.
     pub(super) fn on_timer(&mut self, now: Time, config: &Config) -> Option<SenderSignal> {
         if let State::Stopped(at) = self.state
             && at <= now
@@ -335,7 +336,7 @@ impl Sender {
         })
     }
 
-    /// Whether a report is due at `now`; the next is planned.
+    /// Returns true if a report is due at `now`, and schedules the next.
     pub(super) fn reports(&mut self, now: Time, config: &Config) -> bool {
         let due = self.next_report <= now;
         if due && let Some(every) = config.monitor {
@@ -344,13 +345,13 @@ impl Sender {
         due
     }
 
-    /// All of it arrived.
+    /// Records that all data has arrived.
     pub(super) fn done(&mut self, config: &Config) {
         let mss = u64::from(config.frame.mss());
         self.acked = self.spec.size.unwrap_or(self.next.saturating_mul(mss));
     }
 
-    /// What is known of the flow at `now`.
+    /// Returns a report of the flow's state at `now`.
     pub(super) fn report(&self, now: Time) -> FlowReport {
         let elapsed = now.since(self.spec.start);
         let bytes = self.spec.size.map_or(self.acked, |size| self.acked.min(size));

@@ -1,7 +1,7 @@
-//! TOP: the token machine whose receivers rank their flows (TOP §3).
+//! TOP: the token transport whose receivers rank their flows (TOP §3).
 
 use super::{Config, RankBy, Ranked, Stop, Tokens};
-use crate::keys::{Keys, Misfit, Words};
+use crate::keys::{KeyConflict, Keys, Words};
 use crate::part::Part;
 use crate::transport::{Setup, TransportKeys};
 use crate::units::Span;
@@ -11,18 +11,18 @@ use crate::units::Span;
 #[keys(group = "top", check = Self::check)]
 #[part(
     name = "top",
-    summary = "TOP: ExpressPass whose tokens have priorities",
+    summary = "TOP: ExpressPass with token priorities",
     source = "TOP §3",
     requires = [TokenPorts, TokenQueue]
 )]
 pub struct Top {
-    /// Those of the token machine.
+    /// The parameters of the token transport.
     #[keys(flatten)]
     pub tokens: Config,
     /// Where old tokens are dropped.
     #[keys(flatten)]
     pub expiry: Expiry,
-    /// m: flows of at most so many packets go at once, in a one-packet queue served last.
+    /// m: flows of at most this many packets are sent immediately, through a one-packet queue served last.
     #[key(
         default = 0,
         range = "[0, 1000]",
@@ -30,30 +30,30 @@ pub struct Top {
         source = "TOP §3.3; docs/assumptions.md#top-unscheduled"
     )]
     pub unscheduled: u16,
-    /// The ways of packets.
+    /// How packets are routed.
     #[key(default = Paths::Symmetric, source = "TOP §3.3; docs/assumptions.md#spray")]
     pub paths: Paths,
-    /// What receivers rank flows by.
+    /// The property by which receivers rank flows.
     #[keys(flatten)]
     pub priority: RankBy,
-    /// What carries these ranks, where they are classes.
+    /// Which packets carry these ranks if they are classes.
     #[key(default = Ranked::Tokens, skip_default, source = "TOP §3.1")]
     pub ranks: Ranked,
 }
 
 impl Top {
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.unscheduled > 0 && self.tokens.stop == Stop::Sender {
-            return Err(Misfit::of(
+            return Err(KeyConflict::of(
                 "unscheduled",
-                "senders that end their tokens wait for one first, and unscheduled packets need none",
+                "a sender that stops its tokens waits for a first token, but unscheduled packets need none",
                 "stop = \"complete\", or unscheduled = 0",
             ));
         }
         if self.ranks == Ranked::Data && self.priority.is_exact() {
-            return Err(Misfit::of(
+            return Err(KeyConflict::of(
                 "ranks",
-                "data carries classes, and flows are ranked exactly",
+                "data packets carry classes, but flows are ranked exactly",
                 "ranks = \"tokens\", or a priority with classes",
             ));
         }
@@ -81,13 +81,13 @@ impl TransportKeys for Top {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(tag = "expiry", default = "switch", source = "TOP §3.1, §4.2")]
 pub enum Expiry {
-    /// At the ports, as these say.
+    /// At ports, as configured there.
     Switch,
     /// At the sender.
     EndHost(Lifetime),
 }
 
-/// How long tokens live where they expire at hosts.
+/// The lifetime of tokens that expire at hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 pub struct Lifetime {
     /// T = d + |P| th (+ D), from when a token leaves its NIC.
@@ -100,7 +100,7 @@ pub struct Lifetime {
 }
 
 impl Expiry {
-    /// T, where tokens expire at hosts.
+    /// Returns T if tokens expire at hosts.
     pub fn lifetime(&self) -> Option<Span> {
         match self {
             Self::Switch => None,
@@ -109,15 +109,15 @@ impl Expiry {
     }
 }
 
-/// The ways of packets.
+/// How packets are routed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Paths {
-    /// Data takes the way of its tokens.
+    /// Data takes the path of its tokens.
     Symmetric,
-    /// Each packet by itself, at random.
+    /// Each packet independently, at random.
     Spray,
-    /// Each packet by itself, in turns.
+    /// Each packet independently, in round robin.
     RoundRobin,
-    /// Each packet by itself, by what waits at ports.
+    /// Each packet independently, by queue lengths at ports.
     Drill,
 }

@@ -1,23 +1,23 @@
-//! What ACKs and the retransmission timer do to a flow's sender.
+//! How ACKs and the retransmission timer change the state of a flow's sender.
 //!
 //! ```text
 //! Open      SACK:          more than (dup_threshold - 1) MSS SACKed above una, or dup_threshold duplicates
-//!                          that SACK something new .......................... Fast (RFC 6675 §5 steps 1-4)
+//!           that SACK new data ............................... Fast (RFC 6675 §5 steps 1-4)
 //!           NewReno, GBN:  dup_threshold duplicates, una beyond the last recovery ... Fast (RFC 6582 §3.2)
-//! Fast      one window cut; the first lost segment goes out at once, the rest as the pipe allows
+//! Fast      one window reduction; the first lost segment is sent immediately, the rest as the pipe allows
 //!           SACK:          lost = missing below the loss edge (RFC 6675 §4 IsLost), at most `recover`
 //!           NewReno:       lost = the segment at una; each duplicate inflates by one MSS, a partial ACK
-//!                          deflates by what it acknowledges less one MSS and sends the next hole
+//!                          deflates by the bytes it acknowledges minus one MSS and sends the next hole
 //!           GoBackN:       lost = everything up to `recover`
 //! any       RTO:           window 1 MSS, timeout doubled; lost = everything outstanding that is not
 //!                          SACKed ...................................... Timeout (RFC 5681 §3.1, RFC 6298 §5)
 //! Recovery  una ≥ recover .................................................................... Open
 //! ```
 //!
-//! A lost retransmission is left to the timer (docs/assumptions.md#lost-retransmission), which a new ACK
-//! restarts (RFC 6298 §5.3). After an expiry the timer starts when the retransmission leaves the host
-//! (§5.6), not before: a host that serves other flows first causes no second expiry
-//! (docs/assumptions.md#rto-after-expiry). What is left of RFC 6675: docs/assumptions.md#sack-recovery.
+//! A lost retransmission is repaired by the timer (docs/assumptions.md#lost-retransmission), which an ACK of new
+//! data restarts (RFC 6298 §5.3). After an expiry the timer starts only when the retransmission leaves the host
+//! (§5.6). So a host that serves other flows first causes no second expiry (docs/assumptions.md#rto-after-expiry).
+//! Parts of RFC 6675 not implemented: docs/assumptions.md#sack-recovery.
 
 use super::config::{Config, LossRecovery};
 use super::controller::{AckEvent, CongestionControl, Growth, LossEvent, Repeat};
@@ -26,7 +26,7 @@ use super::sender::Sender;
 use crate::transport::common::Interval;
 use crate::units::{Span, Time};
 
-/// An ACK as its sender understands it.
+/// The contents of an ACK, decoded for its sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     pub(super) now: Time,
@@ -39,18 +39,18 @@ pub(super) struct Arrived {
     pub(super) echo: Echoed,
 }
 
-/// What an ACK did to the sender's knowledge.
+/// The effect of an ACK on the sender's state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
-    /// So many bytes were acknowledged for the first time.
+    /// This number of bytes was acknowledged for the first time.
     Advanced(u64),
-    /// It repeats the cumulative ACK while data is outstanding; with selective ACKs, and SACKs something new.
+    /// It repeats the cumulative ACK while data is outstanding; with selective ACKs, it also SACKs new data.
     Duplicate,
-    /// Nothing.
+    /// No effect.
     None,
 }
 
-/// Whether an ACK echoes a congestion mark.
+/// Whether an ACK echoes an ECN mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Echoed {
     Nothing,
@@ -58,34 +58,33 @@ pub(super) enum Echoed {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// The handshake is over.
+    /// Completes the handshake.
     pub(super) fn on_established(&mut self, rtt: Span) {
         self.rto.sample(rtt);
         self.state = State::Open;
         self.deadline = Time::NEVER;
     }
 
-    /// The SYN or its answer is lost.
+    /// Handles the loss of the SYN or the SYN/ACK.
     pub(super) fn on_handshake_timeout(&mut self) {
         self.sent.timeouts += 1;
         self.rto.back_off();
     }
 
-    /// Whether an ACK is the one that header prediction expects (Van Jacobson, 1990): in the open state, with nothing SACKed,
-    /// it acknowledges data for the first time and reports nothing else, and neither the flow nor the wait for a class ends
-    /// with it.
+    /// Returns true if header prediction expects this ACK (Van Jacobson, 1990). The state is open and nothing is
+    /// SACKed, and the ACK only acknowledges new data. It completes neither the flow nor a pending change of class.
     #[inline]
     pub(super) fn expects(&self, cumulative: u64, sack: [(u32, u32); 2]) -> bool {
         matches!(self.state, State::Open)
             && self.una < cumulative
             && cumulative <= self.next
-            && cumulative < self.last_unchanged()
+            && cumulative < self.next_transition_offset()
             && sack[0].1 | sack[1].1 == 0
             && self.sacked.is_empty()
     }
 
-    /// What [`Self::on_ack`] does with an ACK that [`Self::expects`]. Of the sender's fields it changes `una`, `dup_acks`,
-    /// `rto`, `deadline` and `controller`.
+    /// Processes an ACK that [`Self::expects`], with the same result as [`Self::on_ack`]. Changes only the fields
+    /// `una`, `dup_acks`, `rto`, `deadline` and `controller`.
     #[inline(always)]
     pub(super) fn on_expected_ack(&mut self, ack: &Arrived, config: &Config) {
         debug_assert!(self.expects(ack.cumulative, ack.sack), "{self:?}");
@@ -95,7 +94,7 @@ impl<C: CongestionControl> Sender<C> {
         self.notify_controller(ack, acked, growth);
     }
 
-    /// An ACK arrived. One for data that was never sent is ignored.
+    /// Processes an ACK. Ignores an ACK for data that was never sent.
     pub(super) fn on_ack(&mut self, ack: &Arrived, config: &Config) {
         if matches!(self.state, State::Handshake) || ack.cumulative > self.next {
             return;
@@ -109,7 +108,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Passes an ACK, of whose bytes `acked` are acknowledged for the first time, to the congestion controller.
+    /// Passes an ACK, which acknowledges `acked` bytes for the first time, to the congestion controller.
     #[inline(always)]
     fn notify_controller(&mut self, ack: &Arrived, acked: u64, growth: Growth) {
         self.controller.on_ack(&AckEvent {
@@ -126,7 +125,7 @@ impl<C: CongestionControl> Sender<C> {
         });
     }
 
-    /// Whether an ACK may grow the window, before it is processed.
+    /// Returns whether an ACK may grow the window; called before the ACK is processed.
     #[inline]
     fn growth(&self) -> Growth {
         match &self.state {
@@ -136,7 +135,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Takes note of what an ACK reports.
+    /// Updates the state of acknowledged data from an ACK.
     fn learn(&mut self, ack: &Arrived, config: &Config) -> Effect {
         let acked = self.advance(ack, config);
         let selective = config.recovery == LossRecovery::Sack;
@@ -152,7 +151,7 @@ impl<C: CongestionControl> Sender<C> {
         Effect::None
     }
 
-    /// Moves `una`; bytes acknowledged for the first time.
+    /// Advances `una` and returns the bytes acknowledged for the first time.
     fn advance(&mut self, ack: &Arrived, config: &Config) -> u64 {
         let acked = ack.cumulative.saturating_sub(self.una);
         if acked == 0 {
@@ -171,7 +170,7 @@ impl<C: CongestionControl> Sender<C> {
         acked
     }
 
-    /// Moves `una` to the cumulative ACK, and the timer with it.
+    /// Advances `una` to the cumulative ACK, and restarts the timer.
     #[inline(always)]
     fn acknowledge(&mut self, ack: &Arrived, config: &Config) {
         self.una = ack.cumulative;
@@ -181,7 +180,7 @@ impl<C: CongestionControl> Sender<C> {
         self.deadline = if outstanding { ack.now + self.rto.timeout(config) } else { Time::NEVER };
     }
 
-    /// Takes note of SACK blocks; bytes they report for the first time.
+    /// Records SACK blocks and returns the bytes they report for the first time.
     fn take_sacks(&mut self, ack: &Arrived) -> u64 {
         let mut fresh = 0;
         for (start, end) in ack.sack {
@@ -203,7 +202,7 @@ impl<C: CongestionControl> Sender<C> {
         fresh
     }
 
-    /// Begins, continues or ends a repair.
+    /// Begins, continues or ends a recovery.
     fn repair(&mut self, effect: Effect, now: Time, config: &Config) {
         if let State::Recovery(recovery) = &self.state {
             let kind = recovery.kind;
@@ -246,7 +245,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Everything missing below is lost, by what SACKs reported.
+    /// Returns the offset below which everything missing is lost according to SACKs.
     fn loss_edge(&self, config: &Config) -> Option<u64> {
         let tolerated = u64::from(config.dup_threshold.max(1) - 1) * u64::from(config.frame.mss());
         self.sacked.lost_edge(tolerated)
@@ -282,7 +281,7 @@ impl<C: CongestionControl> Sender<C> {
         self.begin(Kind::Fast, edge);
     }
 
-    /// The retransmission timer fired for outstanding data.
+    /// Handles an expiry of the retransmission timer for outstanding data.
     pub(super) fn on_timeout(&mut self, now: Time) {
         let repeat = if self.rto.backed_off() { Repeat::Again } else { Repeat::First };
         self.sent.timeouts += 1;

@@ -1,23 +1,22 @@
-//! What the window machine writes in its packets: 24 bytes after the header.
+//! The body of packets of the window transport: 24 bytes after the header.
 
 use crate::packet::{Body, Header, Kind, Packet};
 use crate::telemetry::{HopReading, Telemetry};
 use crate::transport::common::Stamp;
 
-/// Body of a packet of the window machine, with telemetry of the kind `T`.
+/// Body of a packet of the window transport, with telemetry of type `T`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment<T = ()> {
-    /// When the packet was sent, by its sender's clock; an ACK or SYN/ACK echoes the stamp of the packet
-    /// that it answers (RFC 7323 §3).
+    /// When the packet was sent, by its sender's clock. An ACK or SYN/ACK echoes the stamp of the packet that it
+    /// answers (RFC 7323 §3).
     pub stamp: Stamp,
-    /// Of an ACK: ticks of 1024 ps from that packet's stamp to its arrival by the receiver's clock. Holds the
-    /// difference of the two clocks, so only its changes mean anything where clocks are not in step.
+    /// In an ACK: ticks of 1024 ps from that packet's stamp to its arrival by the receiver's clock. It includes the
+    /// difference of the two clocks; unless the clocks are synchronized, only its changes are meaningful.
     pub one_way: u32,
-    /// Of an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it, the most recent
-    /// first (RFC 2018 §4); (0, 0) is none. Of a signal: the bytes that will not come, as offsets from the
-    /// header's.
+    /// In an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it, the most recent first
+    /// (RFC 2018 §4); (0, 0) is none. In a signal: the bytes that will not be sent, as offsets from the header's.
     pub sack: [(u32, u32); 2],
-    /// What switches told the packet; of an ACK: told the packet that it answers.
+    /// Telemetry that switches wrote to the packet; an ACK carries that of the packet it answers.
     pub telemetry: T,
 }
 

@@ -1,27 +1,27 @@
-//! Parameters of the reliability machine, independent of the congestion controller.
+//! Parameters of the window transport, independent of the congestion controller.
 
 use crate::assign::DemotionThresholds;
 use crate::ids::Class;
 use crate::keys::{
-    Bounds, Bytes, Form, KeyError, KeyValue, Keys, Misfit, Schema, Value, Words, Written, truth_value,
+    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, Written, truth_value,
 };
 use crate::packet::Frame;
 use crate::units::{Limit, Span};
 
-/// What happens before a flow's first payload packet.
+/// The handshake before a flow's first data packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Handshake {
-    /// Payload at once.
+    /// No handshake: data is sent immediately.
     None,
-    /// SYN, SYN/ACK, then an ACK and payload: one round trip per flow.
+    /// SYN, SYN/ACK, then an ACK and data: one round trip per flow.
     #[default]
     #[word("1rtt")]
     OneRtt,
-    /// A handshake for the first flow from one host to another, none for the later ones.
+    /// A handshake for the first flow from one host to another, none for later ones.
     Reuse,
 }
 
-/// How lost packets are found and repaired.
+/// How losses are detected and repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum LossRecovery {
     /// Selective acknowledgements (RFC 2018, RFC 6675).
@@ -30,50 +30,50 @@ pub enum LossRecovery {
     /// Duplicate ACKs and partial ACKs (RFC 6582).
     #[word("newreno")]
     NewReno,
-    /// Everything after the hole again; the receiver keeps nothing out of order.
+    /// Retransmits everything after the hole; the receiver keeps no out-of-order data.
     #[word("gbn")]
     GoBackN,
 }
 
-/// Whether lost payload is sent again.
+/// Whether lost data is retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reliability {
-    /// It is, until all has arrived.
+    /// Lost data is retransmitted until all has arrived.
     #[default]
     Reliable,
-    /// It is given up: instead of it a header-only [`crate::packet::Kind::Signal`] tells the receiver which bytes
-    /// will not come (as RFC 3758's FORWARD TSN; docs/assumptions.md#unreliable).
+    /// Lost data is not retransmitted. Instead a header-only [`crate::packet::Kind::Signal`] tells the receiver
+    /// which bytes will not be sent (as RFC 3758's FORWARD TSN; docs/assumptions.md#unreliable).
     Unreliable,
 }
 
 truth_value!(Reliability: Unreliable, Reliable);
 
-/// Whether control packets (ACK, SYN, SYN/ACK) of an ECN transport are ECN-capable themselves.
+/// Whether the control packets (ACK, SYN, SYN/ACK) of an ECN transport are ECN-capable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ControlEcn {
-    /// Only payload packets are (RFC 3168 §6.1.1, §6.1.4).
+    /// Only data packets are (RFC 3168 §6.1.1, §6.1.4).
     #[default]
     No,
-    /// All packets are, as ns-3's DCTCP and data-centre practice (RFC 8257 §3.1 permits it for SYNs).
+    /// All packets are, as in ns-3's DCTCP and in data centers (RFC 8257 §3.1 permits it for SYNs).
     Yes,
 }
 
 truth_value!(ControlEcn: No, Yes);
 
-/// Parameters that every transport on the window machine has.
+/// Parameters of all transports that use the window transport.
 #[derive(Clone, Copy, PartialEq, Debug, Keys)]
 #[keys(group = "window", check = Self::check)]
 pub struct Config {
-    /// Window of a new flow, at least one packet.
+    /// Initial window of a flow, at least one packet.
     #[key(default = Limit::Packets(10), form = FirstWindow, source = "RFC 6928 §2")]
     pub init_window: Limit,
-    /// What happens before the first payload packet.
+    /// The handshake before the first data packet.
     #[key(default = Handshake::OneRtt, source = "RFC 9293 §3.5")]
     pub handshake: Handshake,
-    /// How losses are found and repaired.
+    /// How losses are detected and repaired.
     #[key(default = LossRecovery::Sack, source = "RFC 2018, RFC 6675, RFC 6582")]
     pub recovery: LossRecovery,
-    /// Whether what is lost is sent again; false for UDP-like traffic, not with recovery = gbn.
+    /// Whether lost data is retransmitted; false for UDP-like traffic, not with recovery = gbn.
     #[key(
         name = "reliable",
         default = Reliability::Reliable,
@@ -81,14 +81,14 @@ pub struct Config {
         source = "PACCP §III; docs/assumptions.md#unreliable"
     )]
     pub reliability: Reliability,
-    /// Duplicate ACKs, or segments selectively acknowledged above a hole, that mean loss.
+    /// Duplicate ACKs, or segments selectively acknowledged above a hole, that indicate loss.
     #[key(default = 3, range = "[1, 1000000000]", source = "RFC 5681 §3.2")]
     pub dup_threshold: u32,
     /// ACK every n-th packet in order; 1 acknowledges each. A change of the CE mark is always acknowledged
-    /// at once (RFC 8257 §3.2).
+    /// immediately (RFC 8257 §3.2).
     #[key(default = 1, range = "[1, 255]", source = "docs/assumptions.md#ack-every")]
     pub ack_every: u8,
-    /// How long a receiver may hold an ACK back if `ack_every` is above 1.
+    /// How long a receiver may delay an ACK if `ack_every` is above 1.
     #[key(default = Span::from_ms(1), range = "(0, )", source = "RFC 9293 §3.8.6.3")]
     pub ack_delay: Span,
     /// Floor of the retransmission timeout.
@@ -100,29 +100,29 @@ pub struct Config {
     /// Ceiling of the backed-off timeout.
     #[key(default = Span::from_ms(4_000), range = "(0, )", source = "RFC 6298 §2.5 allows a ceiling")]
     pub max_rto: Span,
-    /// Most bytes in flight whatever the congestion window says; the receiver's window.
+    /// Maximum bytes in flight, in addition to the congestion window; the receiver's window.
     #[key(none = "unbounded", form = Bytes, range = "(0, )", source = "RFC 9293 §3.8.6")]
     pub max_window: Option<u64>,
-    /// Whether ACKs and handshake packets of an ECN transport are ECN-capable too.
+    /// Whether ACKs and handshake packets of an ECN transport are ECN-capable.
     #[key(name = "ecn_control", default = ControlEcn::No, source = "RFC 3168 §6.1.4; true as ns-3's DCTCP mode")]
     pub control_ecn: ControlEcn,
-    /// Class of ACKs, handshake packets and answers to probes.
+    /// Class of ACKs, handshake packets and replies to probes.
     #[key(default = 0, skip_default, range = "[0, 15]", source = "docs/assumptions.md#classes")]
     pub control_class: Class,
     /// Packet sizes of the experiment.
     #[keys(skip = Frame::ETHERNET)]
     pub frame: Frame,
-    /// Payload bytes of a flow that may wait in the host's transmit queue: a flow with as many there sends
-    /// nothing more until one begins its transmission (Linux's TCP small queues). Default no limit.
+    /// Maximum payload bytes of a flow in the host's transmit queue. A flow at this limit sends nothing more until
+    /// a packet begins its transmission (Linux's TCP small queues). Default: no limit.
     #[keys(skip)]
     pub queue_limit: Option<u64>,
-    /// Class on the wire by bytes sent; added to the flow's own class, capped at 15.
+    /// Class on the wire as a function of bytes sent; added to the flow's own class, capped at 15.
     #[keys(skip = DemotionThresholds::FLAT)]
     pub class: DemotionThresholds,
-    /// Level inside the host by bytes sent (NOS2 §IV-B).
+    /// Level inside the host as a function of bytes sent (NOS2 §IV-B).
     #[keys(skip = DemotionThresholds::FLAT)]
     pub host_level: DemotionThresholds,
-    /// Length of the monitor interval after which a sender reports; `None` (or zero) reports at completion
+    /// Length of the monitor interval after which a sender reports; `None` (or zero) for a report at completion
     /// only.
     #[keys(skip)]
     pub monitor: Option<Span>,
@@ -140,7 +140,9 @@ impl Form<Limit> for FirstWindow {
             Limit::Packets(0) | Limit::Bytes(0) => {
                 Err(KeyError::new("the window is zero", "at least \"1pkt\""))
             }
-            Limit::Unlimited => Err(KeyError::new("a new flow's window must be finite", "such as \"10pkt\"")),
+            Limit::Unlimited => {
+                Err(KeyError::new("a new flow's window must be finite", "a finite window, such as \"10pkt\""))
+            }
             limit => Ok(limit),
         }
     }
@@ -155,12 +157,12 @@ impl Form<Limit> for FirstWindow {
 }
 
 impl Config {
-    /// The defaults, for packets of `frame`.
+    /// Returns the defaults, for packets of `frame`.
     pub fn new(frame: Frame) -> Self {
         Self { frame, ..Self::default() }
     }
 
-    /// Window of a new flow, in bytes.
+    /// Returns the initial window of a flow in bytes.
     pub(in crate::transport) fn first_window(&self) -> u64 {
         match self.init_window {
             Limit::Packets(packets) => u64::from(packets) * u64::from(self.frame.mss()),
@@ -169,23 +171,24 @@ impl Config {
         }
     }
 
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         if self.max_rto < self.min_rto.max(self.initial_rto) {
-            return Err(Misfit::new(
+            return Err(KeyConflict::new(
                 "max_rto is below min_rto or initial_rto",
                 "a max_rto at least as long as both",
             ));
         }
         if self.reliability == Reliability::Unreliable && self.recovery == LossRecovery::GoBackN {
-            return Err(Misfit::new(
-                "recovery = \"gbn\" sends everything after a hole again, and reliable = false nothing",
+            return Err(KeyConflict::new(
+                "recovery = \"gbn\" retransmits everything after a gap, but reliable = false retransmits \
+                 nothing",
                 "recovery = \"sack\" or \"newreno\"",
             ));
         }
         Ok(())
     }
 
-    /// The monitor interval, above zero.
+    /// Returns the monitor interval if it is above zero.
     pub(super) fn monitor_interval(&self) -> Option<Span> {
         self.monitor.filter(|&interval| interval > Span::ZERO)
     }

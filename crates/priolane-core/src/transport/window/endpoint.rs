@@ -1,10 +1,10 @@
-//! The window machine of one host: all flows that start or end there.
+//! The window transport of one host: all flows that start or end there.
 //!
-//! A packet is delivered with one probe of the flow map; flows live in two tables (senders, receivers) with
-//! places that are used again. Control packets (ACK, SYN, SYN/ACK) leave first, in order; then the host
-//! scheduler picks among the flows that may send. A flow is offered to it when an ACK, a timer or its own
-//! last packet leaves it able to send, and looked at again when its turn comes: it may by then have nothing
-//! to send (its turn is void) or only a packet of a worse level (it is offered anew at that level).
+//! A packet takes one lookup in the flow map; flows live in two tables (senders, receivers) with reusable slots.
+//! Control packets (ACK, SYN, SYN/ACK) leave first, in FIFO order. Then the host scheduler picks among the flows
+//! that may send. A flow is offered to the scheduler when an ACK, a timer or its own last packet makes it able to
+//! send. It is checked again when the scheduler picks it: if it has nothing to send by then, the scheduling slot is
+//! skipped; if it has only a packet of a worse level, it is offered again at that level.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -33,15 +33,16 @@ use crate::transport::common::{
 };
 use crate::units::{Span, Time};
 
-/// A host knows each flow it ever received: of those that ended the length, so that late retransmissions are acknowledged.
+/// The host stores every flow it ever received; for ended flows it stores the length, to acknowledge late
+/// retransmissions.
 const _: () = assert!(size_of::<(FlowKey, Incoming<Offset>)>() == 16);
 
-/// A segment in the host's transmit queue: the name it has there.
+/// Identifies a segment in the host's transmit queue.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     slot: u32,
     generation: u16,
-    /// Above zero, so that a name is.
+    /// Above zero, so that the id is nonzero.
     len: u16,
 }
 
@@ -57,7 +58,7 @@ impl Queued {
     }
 }
 
-/// What the answer to a packet says of the way.
+/// The delays measured from the reply to a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delays {
     pub(super) rtt: Span,
@@ -76,22 +77,22 @@ impl Delays {
     }
 }
 
-/// The window transport of one host, with controller `C` and host scheduler `S`. With `FAST` unset, for tests, no packet is
-/// taken by the fast path.
+/// The window transport of a host, with controller `C` and host scheduler `S`. `FAST` is false only in tests and
+/// disables the fast path.
 #[derive(Debug)]
 pub struct Window<C: CongestionControl, S: HostScheduler, const FAST: bool = true> {
     host: HostId,
-    /// Shared: what every packet of every host asks stays in the cache.
+    /// Shared by all hosts, so that it stays in the cache.
     pub(super) config: Arc<Config>,
     controller: C::Config,
     pub(super) scheduler: S,
     pub(super) flows: FlowTable<Sender<C>, Receiver<C::Telemetry>, Offset>,
-    /// Hosts that a handshake from here succeeded with.
+    /// Hosts with which this host has completed a handshake.
     known: FxHashSet<HostId>,
     pub(super) outbox: Outbox<C::Telemetry>,
     events: VecDeque<Event>,
     pub(super) peers: Peers,
-    /// How much lateness of what is paced is made up.
+    /// How much lateness of paced packets is made up.
     catch_up: Span,
     pub(super) payload: PayloadStats,
 }
@@ -100,7 +101,7 @@ pub struct Window<C: CongestionControl, S: HostScheduler, const FAST: bool = tru
 pub type WindowEndpoint<C> = Window<C, AnyScheduler>;
 
 impl<C: CongestionControl> WindowEndpoint<C> {
-    /// The endpoint of `host` with the scheduler that `kind` names.
+    /// Creates the endpoint of `host` with a scheduler of `kind`.
     pub fn with_kind(
         host: LocalHost,
         config: Arc<Config>,
@@ -112,7 +113,7 @@ impl<C: CongestionControl> WindowEndpoint<C> {
 }
 
 impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST> {
-    /// The endpoint of `host`, without flows.
+    /// Creates the endpoint of `host`, without flows.
     pub fn new(host: LocalHost, config: Arc<Config>, controller: C::Config, scheduler: S) -> Self {
         let ecn = if C::ECN { config.control_ecn } else { ControlEcn::No };
         Self {
@@ -130,7 +131,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// The controller of a flow that this host still sends; for tests and traces.
+    /// Returns the controller of a flow that this host still sends; for tests and traces.
     pub fn controller(&self, flow: FlowId) -> Option<&C> {
         let slot = self.flows.sender_of(flow)?;
         self.flows.senders.get(slot).map(|sender| &sender.controller)
@@ -152,7 +153,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.flows.arm_sender(slot);
     }
 
-    /// After a change of a flow's state.
+    /// Updates the plan and the scheduler after a change of a flow's state.
     #[inline]
     fn refresh(&mut self, slot: u32) {
         if let Some(sender) = self.flows.senders.get_mut(slot) {
@@ -160,10 +161,10 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// Forgets a flow that this host sends.
+    /// Removes a flow that this host sends.
     fn forget_sender(&mut self, flow: FlowId) {
         if let Some((slot, sender)) = self.flows.take_sender(flow)
-            // A place that the scheduler still holds is given back when its turn comes.
+            // If the scheduler still holds the slot, it is freed when the scheduler picks it.
             && sender.offered.is_none()
         {
             self.flows.senders.release(slot);
@@ -199,8 +200,8 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// What this host has of the flow of a packet from its sender, with a new receiver if it had nothing; `None` if
-    /// the packet has nothing to receive, or its sender too many flows.
+    /// Returns the state of the flow of a packet from its sender, and creates a receiver if there is none. `None`
+    /// if the packet is trimmed, or if its sender has too many flows.
     fn receiving(&mut self, header: &Header, now: Time) -> Option<Incoming<Offset>> {
         if header.marks.has(Marks::TRIMMED) {
             return None;
@@ -242,7 +243,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// Answers a retransmission of a flow that is all here.
+    /// Acknowledges a retransmission for a flow that has arrived completely.
     fn acknowledge_again(&mut self, end: u64, header: &Header, arrival: &Arrival<C::Telemetry>) {
         let echo = Echo {
             stamp: arrival.stamp,
@@ -264,11 +265,11 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.outbox.push(Packet { header, body: Segment { stamp: packet.body.stamp, ..Segment::default() } });
     }
 
-    /// A SYN/ACK or an ACK of payload: for a flow that this host sends.
+    /// Handles a SYN/ACK or an ACK of data for a flow that this host sends.
     #[inline(never)]
     fn on_answer(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
-        // The last packet of a handshake also comes as an ACK, but to the receiver: it says nothing new.
+        // The last packet of a handshake also arrives as an ACK, but at the receiver; it carries no information.
         let Some(slot) = self.flows.answered(header) else { return };
         let mut delays = Delays::of(packet, cx, meta);
         if header.kind == Kind::SynAck {
@@ -281,7 +282,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// A probe for a flow that this host receives, or the answer to one of its own.
+    /// Handles a probe for a flow that this host receives, or the reply to one of its own.
     fn on_probe(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
         if header.marks.has(Marks::ECHO) {
@@ -376,7 +377,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.flows.arm_sender(slot);
     }
 
-    /// An answer tells something of the path.
+    /// Updates the path measurements from a reply.
     #[cold]
     fn measure(&mut self, slot: u32, sample: Sample) {
         if let Some(path) = self.peers.acknowledged(slot, sample)
@@ -386,7 +387,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// A class that was to come takes effect if its time has.
+    /// Applies a pending change of class once it is due.
     #[inline]
     fn promote(&mut self, slot: u32) {
         if let Some(sender) = self.flows.senders.get_mut(slot)
@@ -417,7 +418,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.flows.arm_sender(slot);
     }
 
-    /// What waits for a gate that opens by now: data, or a probe.
+    /// Handles an opened gate: data or a probe may be sent.
     fn on_pacing_timer(&mut self, slot: u32, cx: &Cx) {
         let Some(sender) = self.flows.senders.get_mut(slot) else { return };
         if sender.gate_at() > cx.now {
@@ -440,9 +441,9 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         self.flows.arm_receiver(slot);
     }
 
-    /// One packet of the flow at `slot`, whose turn it is; `Idle` if its turn is void.
+    /// Sends one packet of the flow at `slot`, which the scheduler picked; `Idle` if it has nothing to send.
     #[inline(never)]
-    fn take_turn(&mut self, slot: u32, cx: &Cx) -> Tx<Segment<C::Telemetry>> {
+    fn transmit_next(&mut self, slot: u32, cx: &Cx) -> Tx<Segment<C::Telemetry>> {
         let Self { flows, scheduler, config, .. } = self;
         let Some(sending) = flows.sending(slot) else {
             self.flows.senders.release(slot);
@@ -494,6 +495,25 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
+    /// Forgets what is known of a flow that is or was received here.
+    fn forget_received(&mut self, key: FlowKey) {
+        self.flows.remove_receiver(key);
+        self.flows.forget_ended(|ended| ended == key);
+        self.flows.drop_dead_timers();
+    }
+
+    fn forget_host(&mut self, host: HostId) {
+        self.flows.sent_to(host).into_iter().for_each(|flow| self.forget_sender(flow));
+        for key in self.flows.received_from(host) {
+            self.flows.remove_receiver(key);
+        }
+        self.flows.forget_ended(|ended| ended.src() == host);
+        self.flows.drop_dead_timers();
+        self.peers.forget(host);
+        self.known.remove(&host);
+        self.outbox.forget(host);
+    }
+
     fn set_thresholds(&mut self, thresholds: &Thresholds) {
         let config = Arc::make_mut(&mut self.config);
         let ladder = match thresholds.of {
@@ -509,7 +529,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
-    /// A packet has left the host's transmit queue.
+    /// Handles the departure of a packet from the host's transmit queue.
     fn left_queue(&mut self, id: SendId) {
         let Queued { slot, generation, len } = Queued::named(id);
         if self.flows.senders.generation(slot) as u16 != generation {
@@ -538,7 +558,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
         let way = || self.peers.path(flow.dst, &path());
         controller.open(&mut FlowStart { flow: &flow, now, path: &way, catch_up, rng: cx.rng });
         let mut sender = Sender::new(&flow, state, controller, &self.config, cx.now);
-        sender.tell_class();
+        sender.notify_class();
         sender.refresh_pacing(cx.now);
         let slot = self.flows.add_sender(flow.id, sender);
         if self.peers.is_measuring() {
@@ -552,10 +572,16 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
         }
     }
 
-    fn control(&mut self, _cx: &mut Cx, command: Command) {
+    fn control(&mut self, cx: &mut Cx, command: Command) {
         match command {
             Command::Flow(id, change) => self.change(id, change),
             Command::Thresholds(thresholds) => self.set_thresholds(thresholds),
+            Command::ForgetHost(host) => self.forget_host(host),
+            Command::ForgetReceived { src, flow } => self.forget_received(FlowKey::new(src, flow)),
+            Command::EndReceived { src, flow } => {
+                self.flows.refuse(FlowKey::new(src, flow), Offset::default(), cx.now);
+                self.flows.drop_dead_timers();
+            }
         }
     }
 
@@ -585,14 +611,14 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
         self.flows.next_timeout()
     }
 
-    // In line by measurement, but for a packet of payload: every second question finds nothing to send.
+    // Inlined except for data packets, by measurement: every second call finds nothing to send.
     #[inline(always)]
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Segment<C::Telemetry>> {
         if let Some(&packet) = self.outbox.pop() {
             return Tx::Send { packet, id: None };
         }
         while let Some(slot) = self.scheduler.next() {
-            let turn = self.take_turn(slot, cx);
+            let turn = self.transmit_next(slot, cx);
             if matches!(turn, Tx::Send { .. }) {
                 return turn;
             }
@@ -607,6 +633,10 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
     #[inline]
     fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        self.flows.receiver_of(FlowKey::new(src, flow)).is_some()
     }
 
     fn stats(&self) -> Stats {

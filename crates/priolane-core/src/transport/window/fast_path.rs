@@ -1,8 +1,9 @@
-//! What most packets need, in straight code: header prediction (Van Jacobson, 4BSD TCP header prediction, CCR 1990).
+//! The fast path of most packets: header prediction (Van Jacobson, 4BSD TCP header prediction, CCR 1990).
 //!
-//! Both functions ask one predicate, with one look at the flow, whether a packet is the one that is expected next. If it is
-//! they do what the state machine would do, and only that; otherwise they change nothing, and the state machine takes the
-//! packet. With `FAST` unset the state machine takes all of them, and the outcome is the same (`tests`).
+//! Both functions evaluate one predicate, with one lookup of the flow, to see if a packet is the one expected next.
+//! If so, they make exactly the changes that the state machine would make. Otherwise they change nothing, and the
+//! state machine processes the packet. Without `FAST` the state machine processes all packets, with the same
+//! outcome (`tests`).
 
 use super::acks::{Arrived, Echoed};
 use super::body::Segment;
@@ -15,8 +16,8 @@ use crate::telemetry::Telemetry;
 use crate::transport::common::{FlowKey, Stamp};
 
 impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST> {
-    /// Takes payload that its receiver expects ([`super::receiver::Receiver::expects`]); false if it does not. Changes the
-    /// receiver's `next`, the count of payload and the outbox.
+    /// Processes data that its receiver expects ([`super::receiver::Receiver::expects`]); returns false if it does
+    /// not. Changes the receiver's `next`, the payload statistics and the outbox.
     #[inline(always)]
     pub(super) fn take_expected_data(
         &mut self,
@@ -39,9 +40,9 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         true
     }
 
-    /// Takes an ACK that its sender expects ([`super::sender::Sender::expects`]); false if it does not. Changes what
-    /// [`super::sender::Sender::on_expected_ack`] and the plan for the flow's next segment do, the scheduler where the
-    /// flow may send again, and the timers where one is due earlier.
+    /// Processes an ACK that its sender expects ([`super::sender::Sender::expects`]); returns false if it does not.
+    /// Changes what [`super::sender::Sender::on_expected_ack`] changes and the plan for the flow's next segment. It
+    /// also changes the scheduler if the flow may send again, and the timers if one is due earlier.
     #[inline(always)]
     pub(super) fn take_expected_ack(
         &mut self,

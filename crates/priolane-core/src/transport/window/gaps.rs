@@ -1,34 +1,34 @@
-//! What a receiver keeps of a flow once something arrived out of order, or never will.
+//! The out-of-order data of a receiver, and the bytes that its sender gave up.
 
 use crate::packet::Offset;
 use crate::transport::common::{Interval, Ranges};
 
-/// Intervals a receiver keeps out of order; a packet that would begin one more is treated as lost.
+/// Maximum number of out-of-order intervals at a receiver; a packet that would begin one more is treated as lost.
 const MAX_RANGES: usize = 4_096;
 
-/// What is here above the first byte that is not.
+/// The data received above the first missing byte.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     above: Ranges,
-    /// A byte of the block reported first, and of the one reported first before it.
+    /// A byte of the block reported first, and of the one reported first before that.
     recent: [Offset; 2],
-    /// Bytes that were given up before they arrived.
+    /// Bytes given up by the sender before they arrived.
     missing: u64,
 }
 
 impl Gaps {
-    /// Bytes that were given up before they arrived.
+    /// Returns the bytes given up by the sender before they arrived.
     pub(super) fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// `bytes` will not arrive.
+    /// Records that `bytes` will not arrive.
     pub(super) fn give_up(&mut self, bytes: Interval) {
         self.missing += self.above.missing(bytes);
     }
 
-    /// Keeps `bytes`, which do not follow on what is here, and makes their block the first to be reported; whether
-    /// any of them are new.
+    /// Stores `bytes`, which are out of order, and makes their block the first to be reported. Returns true if any
+    /// of them are new.
     pub(super) fn keep(&mut self, bytes: Interval) -> bool {
         if self.above.count() >= MAX_RANGES && !self.above.touches(bytes) {
             return false;
@@ -43,23 +43,23 @@ impl Gaps {
         is_new
     }
 
-    /// The end of the highest block; `edge` if nothing is kept.
+    /// Returns the end of the highest block; `edge` if there is none.
     pub(super) fn end_above(&self, edge: u64) -> u64 {
         self.above.end_above(edge)
     }
 
-    /// Whether nothing is kept.
+    /// Returns true if there are no blocks.
     pub(super) fn is_empty(&self) -> bool {
         self.above.is_empty()
     }
 
-    /// All before `edge` is here: how far what is kept carries it.
+    /// Returns the end of the contiguous data when everything before `edge` has arrived.
     pub(super) fn absorb(&mut self, edge: u64) -> u64 {
         self.above.absorb(edge)
     }
 
-    /// The blocks that an ACK reports, as offsets from `next`, the first byte not here: the most recent first (RFC 2018
-    /// §4); (0, 0) is none, or one beyond what 32 bits reach.
+    /// Returns the blocks that an ACK reports, as offsets from `next`, the first missing byte; the most recent
+    /// first (RFC 2018 §4). (0, 0) stands for no block, or one beyond 32 bits.
     pub(super) fn blocks(&self, next: u64) -> [(u32, u32); 2] {
         let [latest, before] = self.recent.map(|offset| self.above.holding(offset.get()));
         let top = self.above.highest();

@@ -1,15 +1,15 @@
-//! Controllers that grow their window by themselves and cut it for losses: what DCTCP wraps.
+//! Controllers that grow their window and reduce it for losses; DCTCP wraps one.
 
 use super::controller::CongestionControl;
 
-/// A controller that goes by losses alone.
+/// A controller that reacts to losses only.
 pub trait LossBased: CongestionControl<Telemetry = ()> {
-    /// Bytes per segment.
+    /// Returns the bytes per segment.
     fn mss(&self) -> u64;
 
-    /// The part of the window that a loss would take now, before floors: 1/2 for NewReno. In [0, 1].
+    /// Returns the fraction by which a loss would reduce the window now, before floors: 1/2 for NewReno. In [0, 1].
     fn loss_cut(&self) -> f64;
 
-    /// Sets threshold and window to `ssthresh` bytes, the window never upwards: the end of slow start.
+    /// Sets ssthresh to `ssthresh` bytes and lowers the window to it; ends slow start.
     fn reduce_to(&mut self, ssthresh: u64);
 }

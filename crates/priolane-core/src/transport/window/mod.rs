@@ -1,9 +1,9 @@
-//! The reliability machine: handshake, cumulative and selective ACKs, retransmission, completion.
+//! The window transport: handshake, cumulative and selective ACKs, retransmission, completion.
 //!
-//! [`Window`] is one host's endpoint. A flow's two ends are `sender` (what may be sent) with `recovery` and `acks`
-//! (what ACKs and timeouts change), and `receiver` (which ACKs arrivals call for); each has its state
-//! machine in its module's documentation. The congestion controller ([`CongestionControl`]) says how large
-//! the window is, the host scheduler ([`crate::host::HostScheduler`]) which flow goes next.
+//! [`Window`] is the endpoint of one host. A flow's sending end is `sender` (what may be sent) with `recovery` and
+//! `acks` (how ACKs and timeouts change the state). Its receiving end is `receiver` (which ACKs to send). The
+//! documentation of each module has its state machine. The congestion controller ([`CongestionControl`]) computes
+//! the window, and the host scheduler ([`crate::host::HostScheduler`]) picks the next flow.
 
 mod acks;
 mod body;

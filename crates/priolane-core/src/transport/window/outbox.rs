@@ -1,27 +1,27 @@
-//! Control packets (ACK, SYN, SYN/ACK) that wait to leave a host, in order.
+//! A FIFO of control packets (ACK, SYN, SYN/ACK) that are to leave a host.
 
 use super::body::Segment;
 use super::config::{Config, ControlEcn};
 use crate::chunked_queue::ChunkedQueue;
 use crate::endpoint::LocalHost;
-use crate::ids::Class;
+use crate::ids::{Class, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::transport::common::room;
 
-/// The control packets of one host.
+/// The queued control packets of a host.
 #[derive(Debug)]
 pub(super) struct Outbox<T> {
     packets: ChunkedQueue<Packet<Segment<T>>>,
-    /// What every control packet of the host has in common.
+    /// The header fields that all control packets of the host share.
     common: Header,
     syn_wire: u16,
-    /// How many may wait.
+    /// Capacity in packets.
     room: u32,
 }
 
 impl<T: Telemetry> Outbox<T> {
-    /// Nothing yet; `ecn` says whether the host's control packets are ECN-capable.
+    /// Creates an empty outbox; `ecn` tells whether the host's control packets are ECN-capable.
     pub(super) fn new(host: &LocalHost, config: &Config, ecn: ControlEcn) -> Self {
         let marks = if ecn == ControlEcn::Yes { Marks::ECN_CAPABLE } else { Marks::none() };
         let (class, wire) = (config.control_class, config.frame.ack_wire());
@@ -33,7 +33,7 @@ impl<T: Telemetry> Outbox<T> {
         }
     }
 
-    /// Queues a packet, if there is room: what depends on the host is filled in here.
+    /// Queues a packet and fills in the host's header fields; drops it if the outbox is full.
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<Segment<T>>) {
         if self.packets.len() >= self.room {
@@ -49,8 +49,8 @@ impl<T: Telemetry> Outbox<T> {
         header.marks = header.marks.with(self.common.marks);
     }
 
-    /// Queues the ACK of `cumulative` bytes that a packet calls for, which arrived as all before it: [`Self::push`] with what
-    /// `receiver::Ack` makes of it.
+    /// Queues the ACK for an in-order packet; `cumulative` is the new cumulative ACK. Equivalent to [`Self::push`]
+    /// with the packet from `receiver::Ack`.
     #[inline(always)]
     pub(super) fn acknowledge(&mut self, cumulative: u64, packet: &Packet<Segment<T>>, one_way: u32) {
         if self.packets.len() >= self.room {
@@ -71,7 +71,7 @@ impl<T: Telemetry> Outbox<T> {
         self.packets.push(&Packet { header, body });
     }
 
-    /// Queues a packet that goes through the network as the data of `class` does: a probe.
+    /// Queues a packet that the network treats like data of `class`: a probe.
     pub(super) fn push_as_data(&mut self, packet: Packet<Segment<T>>, class: Class) {
         if self.packets.len() >= self.room {
             return;
@@ -82,7 +82,16 @@ impl<T: Telemetry> Outbox<T> {
         header.wire = self.common.wire;
     }
 
-    /// Takes out the packet that leaves next.
+    /// Drops the packets queued for a host.
+    pub(super) fn forget(&mut self, host: HostId) {
+        for _ in 0..self.packets.len() {
+            if let Some(packet) = self.packets.pop().copied().filter(|packet| packet.header.dst != host) {
+                self.packets.push(&packet);
+            }
+        }
+    }
+
+    /// Dequeues the next packet.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<&Packet<Segment<T>>> {
         self.packets.pop()

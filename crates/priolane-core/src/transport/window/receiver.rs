@@ -1,16 +1,16 @@
-//! The receiving end of a flow: what arrived, and which ACKs that calls for.
+//! The receiving end of a flow: what has arrived, and which ACKs to send.
 //!
 //! ```text
 //! in order, n-th since the last ACK, or LAST ......... ACK now          (RFC 5681 §4.2)
-//! in order, sooner ................................... hold the ACK back, at most `ack_delay`
+//! in order, sooner ................................... delay the ACK, at most `ack_delay`
 //! out of order, duplicate, or filling a hole ......... ACK now, with SACK blocks (RFC 5681 §4.2, RFC 2018 §4)
-//! CE mark differs from the packet before ............. first ACK what is held back, with the old mark;
+//! CE mark differs from the packet before ............. first send the delayed ACK, with the old mark;
 //!                                                      then ACK this packet, with the new one (RFC 8257 §3.2)
 //! ```
 //!
-//! An ACK echoes the stamp of the last packet it answers (docs/assumptions.md#delack-stamp), and carries ECHO
-//! exactly if those were marked. The receiver learns of the flow from
-//! packets alone; when all bytes are here it is replaced by its length.
+//! An ACK echoes the stamp of the last packet it answers (docs/assumptions.md#delack-stamp), and carries ECHO if
+//! and only if those packets were marked. The receiver learns of the flow only from packets. When all bytes have
+//! arrived, only the length is kept.
 
 use super::body::Segment;
 use super::config::{Config, LossRecovery};
@@ -22,31 +22,31 @@ use crate::telemetry::Telemetry;
 use crate::transport::common::{FlowKey, Interval, Stamp, Timed};
 use crate::units::Time;
 
-/// Payload that arrived.
+/// Data that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival<T> {
     pub(super) bytes: Interval,
     pub(super) content: Content,
     pub(super) marks: Marks,
-    /// The stamp the packet carries.
+    /// The stamp in the packet.
     pub(super) stamp: Stamp,
-    /// The receiver's clock at its arrival.
+    /// The receiver's clock when the packet arrived.
     pub(super) read: Stamp,
     pub(super) entropy: u16,
     pub(super) now: Time,
     pub(super) telemetry: T,
 }
 
-/// What a packet says of its bytes.
+/// Whether a packet carries its bytes or gives them up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Content {
-    /// Here they are.
+    /// The packet carries the bytes.
     Payload,
-    /// They will not come.
+    /// The bytes will not be sent.
     GivenUp,
 }
 
-/// What an ACK answers: echoed in it.
+/// The information of a packet that its ACK echoes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo<T> {
     pub(super) stamp: Stamp,
@@ -56,7 +56,7 @@ pub(super) struct Echo<T> {
     pub(super) telemetry: T,
 }
 
-/// Whether a packet was marked on its way.
+/// Whether the network marked a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ce {
     Unmarked,
@@ -81,7 +81,7 @@ pub(super) struct Ack<T> {
 }
 
 impl<T: Telemetry> Ack<T> {
-    /// The packet, but for what depends on the host: source, class, size and ECN capability.
+    /// Returns the packet without the host's fields: source, class, size and ECN capability.
     pub(super) fn packet(&self) -> Packet<Segment<T>> {
         let marks = if self.echo.ce == Ce::Marked { Marks::ECHO } else { Marks::none() };
         let header = Header {
@@ -99,14 +99,14 @@ impl<T: Telemetry> Ack<T> {
     }
 }
 
-/// ACKs held back.
+/// The delayed ACKs.
 #[derive(Clone, Copy, Debug)]
 enum Pending<T> {
     None,
     CountedRanges { packets: u8, last: Echo<T>, until: Time },
 }
 
-/// The length of a flow that only its sender knows.
+/// The length of a flow of unknown length.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// A flow at its receiver.
@@ -114,20 +114,20 @@ const NOT_KNOWN: u64 = u64::MAX;
 pub(super) struct Receiver<T> {
     flow: FlowId,
     src: HostId,
-    /// First byte not yet here.
+    /// First byte that has not arrived.
     next: u64,
-    /// Length of the flow; [`NOT_KNOWN`] before its last packet arrived.
+    /// Length of the flow; [`NOT_KNOWN`] before its last packet has arrived.
     end: u64,
-    /// None before something arrived out of order, as most flows never see it.
+    /// `None` until data arrives out of order, which most flows never see.
     gaps: Option<Box<Gaps>>,
     ce: Ce,
     pending: Pending<T>,
-    /// When the live entry in the host's timers is.
+    /// Time of the live entry in the host's timers.
     armed: Time,
 }
 
 impl<T> Timed for Receiver<T> {
-    /// When a held ACK is due.
+    /// Returns when a delayed ACK is due.
     #[inline]
     fn due(&self) -> Time {
         match self.pending {
@@ -156,12 +156,12 @@ impl<T: Telemetry> Receiver<T> {
         }
     }
 
-    /// The flow's length if all of it is here.
+    /// Returns the flow's length if all of it has arrived.
     pub(super) fn complete(&self) -> Option<u64> {
         (self.end == self.next).then_some(self.end)
     }
 
-    /// Bytes that its sender gave up and that had not arrived by then.
+    /// Returns the bytes that the sender gave up before they arrived.
     pub(super) fn missing(&self) -> u64 {
         self.gaps.as_ref().map_or(0, |gaps| gaps.missing())
     }
@@ -174,7 +174,7 @@ impl<T: Telemetry> Receiver<T> {
         self.src
     }
 
-    /// Bytes from the start of the flow that are here, or were given up.
+    /// Returns the bytes from the start of the flow that have arrived or were given up.
     pub(super) fn in_order(&self) -> u64 {
         self.next
     }
@@ -183,8 +183,9 @@ impl<T: Telemetry> Receiver<T> {
         FlowKey::new(self.src, self.flow)
     }
 
-    /// Whether a packet is the one that header prediction expects (Van Jacobson, 1990): the next payload in order with
-    /// nothing above it, marked as the packet before, not the flow's last, with an ACK due for it alone.
+    /// Returns true if header prediction expects this packet (Van Jacobson, 1990). It is the next in-order data
+    /// with nothing above it, has the same mark as the packet before, and is not the flow's last. Its ACK is due
+    /// and covers it alone.
     #[inline]
     pub(super) fn expects(&self, header: &Header, config: &Config) -> bool {
         let payload = u64::from(header.payload);
@@ -201,8 +202,8 @@ impl<T: Telemetry> Receiver<T> {
             && self.gaps.as_ref().is_none_or(|gaps| gaps.is_empty())
     }
 
-    /// What [`Self::receive`] does with a packet that [`Self::expects`]; the cumulative ACK that it calls for. Of the
-    /// receiver's fields it changes `next`.
+    /// Processes a packet that [`Self::expects`], with the same result as [`Self::receive`]; returns the cumulative
+    /// ACK to send. Changes only the field `next`.
     #[inline]
     pub(super) fn receive_expected(&mut self, header: &Header, stats: &mut PayloadStats) -> u64 {
         stats.count(self.next, self.next);
@@ -210,7 +211,8 @@ impl<T: Telemetry> Receiver<T> {
         self.next
     }
 
-    /// Payload arrived, which `stats` counts: the ACKs it calls for, of what was held back and of itself, go to `send`.
+    /// Processes arrived data and counts it in `stats`. Passes the ACKs to send to `send`: first any delayed ACK,
+    /// then its own.
     #[inline]
     pub(super) fn receive(
         &mut self,
@@ -253,12 +255,12 @@ impl<T: Telemetry> Receiver<T> {
         }
     }
 
-    /// The ACK held back, if it is due.
+    /// Returns the delayed ACK if it is due.
     pub(super) fn on_timer(&mut self, now: Time) -> Option<Ack<T>> {
         if self.due() <= now { self.take_held() } else { None }
     }
 
-    /// Whether an ACK is due for a packet; else it is held back.
+    /// Returns true if the ACK of a packet is due; otherwise the ACK is delayed.
     fn is_due(&mut self, echo: &Echo<T>, urgency: Urgency, now: Time, config: &Config) -> bool {
         let (packets, until) = match self.pending {
             Pending::None => (1, now + config.ack_delay),
@@ -285,7 +287,7 @@ impl<T: Telemetry> Receiver<T> {
         Ack { to: self.src, flow: self.flow, cumulative: self.next, sack, echo }
     }
 
-    /// Keeps what is new of `bytes`.
+    /// Stores the new part of `bytes`.
     fn store(&mut self, bytes: Interval, recovery: LossRecovery) -> Stored {
         if bytes.start > self.next {
             let is_new = recovery != LossRecovery::GoBackN && self.gaps.get_or_insert_default().keep(bytes);
@@ -307,18 +309,18 @@ impl<T: Telemetry> Receiver<T> {
     }
 }
 
-/// What a receiver kept of a packet.
+/// What a receiver stored of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stored {
-    /// The next bytes in order, with nothing above them.
+    /// The next in-order bytes, with nothing above them.
     InOrder,
     /// Bytes above or below a gap.
     BesideGap,
-    /// Nothing: it had the bytes, or has no room for them.
+    /// Nothing: the bytes are duplicates, or there is no room for them.
     Nothing,
 }
 
-/// Whether an ACK may be held back.
+/// Whether an ACK may be delayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Urgency {
     CanWait,
@@ -331,5 +333,5 @@ impl From<bool> for Urgency {
     }
 }
 
-/// A receiver's fixed state stays small, as a sender's does.
+/// Keeps the fixed state of a receiver small, as that of a sender.
 const _: () = assert!(size_of::<Receiver<()>>() <= 64);

@@ -1,44 +1,44 @@
-//! What a sender knows of losses: which bytes are lost, and which of those were sent again. How ACKs and timeouts
-//! change it is in `acks`.
+//! Loss state of a sender: which bytes are lost, and which of those were retransmitted. Module `acks` defines how
+//! ACKs and timeouts change it.
 
 use crate::transport::common::{Interval, Ranges};
 
-/// Where a sender stands.
+/// The state of a sender.
 #[derive(Debug)]
 pub(super) enum State {
     /// SYN sent, SYN/ACK awaited.
     Handshake,
-    /// Nothing is known to be lost.
+    /// No known losses.
     Open,
-    /// Losses are being repaired. Few flows are here at once, so that all others have no room for it.
+    /// Losses are being repaired. Boxed because few flows are in recovery at the same time.
     Recovery(Box<Recovery>),
 }
 
-/// A repair under way.
+/// A recovery in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recovery {
-    /// It ends when everything below is acknowledged.
+    /// The recovery ends when everything below this is acknowledged.
     pub(super) recover: u64,
     pub(super) kind: Kind,
-    /// Everything lost below was sent again.
+    /// Everything lost below this was retransmitted.
     pub(super) rexmit_next: u64,
-    /// Everything missing below is lost.
+    /// Everything missing below this is lost.
     pub(super) edge: u64,
-    /// Bytes missing in `rexmit_next..edge`: lost and not sent again.
+    /// Bytes missing in `rexmit_next..edge`: lost and not retransmitted.
     pub(super) lost_left: u64,
-    /// Bytes that duplicate ACKs say have left the network (RFC 6582 §3.2); 0 with selective ACKs.
+    /// Bytes that left the network according to duplicate ACKs (RFC 6582 §3.2); 0 with selective ACKs.
     pub(super) inflation: u64,
     first: First,
 }
 
-/// What began a repair.
+/// The cause of a recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Fast,
     Timeout,
 }
 
-/// The retransmission that goes out whatever the window says (RFC 6675 §5 step 4.3, RFC 6582 §3.2).
+/// Whether the retransmission that ignores the window was sent (RFC 6675 §5 step 4.3, RFC 6582 §3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum First {
     Due,
@@ -50,18 +50,18 @@ impl Recovery {
         Self { recover, kind, rexmit_next: una, edge: una, lost_left: 0, inflation: 0, first: First::Due }
     }
 
-    /// Whether its next retransmission does not wait for the window.
+    /// Returns true if the next retransmission ignores the window.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.first == First::Due
     }
 
-    /// Its next retransmission does not wait for the window.
+    /// Lets the next retransmission ignore the window.
     pub(super) fn send_at_once(&mut self) {
         self.first = First::Due;
     }
 
-    /// A hole was sent again.
+    /// Records the retransmission of a hole.
     pub(super) fn sent_again(&mut self, sent: Interval, sacked: &Ranges) {
         self.first = First::Sent;
         let Interval { start, end } = sent;
@@ -70,25 +70,25 @@ impl Recovery {
         self.edge = self.edge.max(end);
     }
 
-    /// Whether the running count of lost bytes is what a recount finds.
+    /// Returns true if the running count of lost bytes matches a recount.
     pub(super) fn counts_right(&self, sacked: &Ranges) -> bool {
         self.lost_left == sacked.missing(Interval { start: self.rexmit_next, end: self.edge })
     }
 
-    /// `bytes` that were missing arrived.
+    /// Records the arrival of `bytes`, which were missing.
     #[inline]
     pub(super) fn arrived(&mut self, bytes: Interval) {
         let open = Interval { start: self.rexmit_next, end: self.edge };
         self.lost_left -= bytes.overlap(open);
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Records that everything below `una` is acknowledged.
     pub(super) fn acknowledged(&mut self, una: u64) {
         self.rexmit_next = self.rexmit_next.max(una);
         self.edge = self.edge.max(una);
     }
 
-    /// What is missing below `edge` is lost.
+    /// Marks everything missing below `edge` as lost.
     pub(super) fn lose_to(&mut self, edge: u64, sacked: &Ranges) {
         let edge = edge.min(self.recover);
         if edge > self.edge {

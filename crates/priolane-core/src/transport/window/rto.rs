@@ -7,16 +7,16 @@
 //! expiry            n += 1                                                                (§5.5)
 //! ```
 //!
-//! Stamps tell which transmission an ACK answers, so every sample counts (Karn's rule has no case) and a
+//! Stamps tell which transmission an ACK answers, so every sample is valid (Karn's rule does not apply), and a
 //! sample ends the back-off (§5, last paragraph).
 
 use super::Config;
 use crate::units::Span;
 
-/// Doublings after which any timeout has reached its ceiling.
+/// Number of doublings after which any timeout has reached its ceiling.
 const MAX_DOUBLINGS: u32 = 40;
 
-/// Round-trip estimate and back-off of one flow.
+/// Round-trip estimate and back-off of a flow.
 // Packed: every flow has one.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
@@ -29,12 +29,12 @@ pub(super) struct Rto {
 impl Rto {
     pub(super) const NEW: Self = Self { srtt: Span::ZERO, rttvar: Span::ZERO, doublings: 0 };
 
-    /// Smoothed round-trip time; zero before the first sample.
+    /// Returns the smoothed round-trip time; zero before the first sample.
     pub(super) fn srtt(&self) -> Span {
         self.srtt
     }
 
-    /// Takes a sample (above zero) and ends the back-off.
+    /// Adds a sample (above zero) and ends the back-off.
     pub(super) fn sample(&mut self, rtt: Span) {
         self.doublings = 0;
         let Self { srtt, rttvar, .. } = *self;
@@ -48,17 +48,17 @@ impl Rto {
         self.srtt = Span(srtt.0 - srtt.0 / 8 + rtt.0 / 8);
     }
 
-    /// The timer expired: the next timeout is twice as long.
+    /// Doubles the timeout after an expiry.
     pub(super) fn back_off(&mut self) {
         self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
     }
 
-    /// Whether the timer expired since the last sample.
+    /// Returns true if the timer has expired since the last sample.
     pub(super) fn backed_off(&self) -> bool {
         self.doublings > 0
     }
 
-    /// The timeout for a timer started now.
+    /// Returns the timeout for a timer started now.
     #[inline]
     pub(super) fn timeout(&self, config: &Config) -> Span {
         let Self { srtt, rttvar, doublings } = *self;
@@ -67,7 +67,7 @@ impl Rto {
             _ => Span(srtt.0.saturating_add(rttvar.0.saturating_mul(4))),
         };
         let longest = config.max_rto.max(config.min_rto);
-        // Never zero, so that a timer is always later than the instant that starts it.
+        // Never zero, so that a timer always expires after the time it starts.
         estimate.max(config.min_rto).times(1 << doublings).min(longest).max(Span(1))
     }
 }

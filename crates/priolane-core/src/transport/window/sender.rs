@@ -11,10 +11,10 @@
 //!                                               └──┘ RTO: Timeout, once more
 //! ```
 //!
-//! A segment may be sent if `pipe + len <= min(cwnd, max_window)` or nothing is in the pipe (RFC 6675 §5;
-//! without selective ACKs, RFC 5681 §3.2). Segments are cut at multiples of the MSS of the stream, so that
-//! a retransmission has its original's boundaries and, where levels count stream offsets, its level.
-//! How ACKs move the states is in `acks`.
+//! A segment may be sent if `pipe + len <= min(cwnd, max_window)` or the pipe is empty (RFC 6675 §5; without
+//! selective ACKs, RFC 5681 §3.2). Segments end at multiples of the MSS in the stream. So a retransmission has the
+//! boundaries of its original and, if levels count stream offsets, its level. Module `acks` defines how ACKs change
+//! the state.
 
 use std::num::NonZeroU16;
 
@@ -31,20 +31,20 @@ use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::transport::common::{Interval, Ranges, SentFlow, Stamp, Timed};
 use crate::units::{Span, Time, bits_per_second};
 
-/// The levels that a flow's new data has reached.
+/// The levels of a flow's new data.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
-    /// They hold at least until so many bytes were sent, retransmissions included: one compare per packet.
+    /// They apply until this number of bytes is sent, retransmissions included: one comparison per packet.
     until: Offset,
     class: u8,
     host: u8,
 }
 
 impl Levels {
-    /// Of a flow of which `next` is the first byte not sent.
+    /// Returns the levels of a flow; `next` is the first byte not sent.
     fn at(config: &Config, next: u64, &Sent { retransmitted: again, .. }: &Sent) -> Self {
         let find = |ladder: &DemotionThresholds| match ladder.count() {
-            // More of the stream takes at least as many bytes more.
+            // Advancing the stream sends at least as many bytes.
             Count::StreamOffset => {
                 let level = ladder.level(next);
                 (level, ladder.end_of(level).saturating_add(again))
@@ -59,32 +59,33 @@ impl Levels {
     }
 }
 
-/// What was sent, for reports.
+/// Counters of sent data, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// Payload bytes sent again.
+    /// Retransmitted payload bytes.
     pub(super) retransmitted: u64,
     pub(super) retransmits: u32,
     pub(super) timeouts: u32,
 }
 
-/// The classes of what was sent, for reports.
+/// The classes of sent data, for reports.
 #[derive(Clone, Copy, Debug)]
 struct Classes {
     first: Option<Class>,
     last: Class,
 }
 
-/// A class to come.
+/// A pending change of class.
 #[derive(Clone, Copy, Debug)]
 struct Promotion {
-    /// It comes once all before this byte is acknowledged, which until then is the first not to be sent.
+    /// The class changes once everything before this byte is acknowledged; until then no data from this byte on is
+    /// sent.
     fence: Offset,
     class: Class,
 }
 
 impl Promotion {
-    /// Never: no flow has so many bytes.
+    /// No pending change: no flow has so many bytes.
     const NONE: Self = Self { fence: Offset::new(Offset::MAX), class: 0 };
 }
 
@@ -93,23 +94,23 @@ impl Promotion {
 pub(super) struct Plan {
     pub(super) offset: Offset,
     pub(super) len: NonZeroU16,
-    pub(super) turn: Transmission,
+    pub(super) transmission: Transmission,
 }
 
 impl Plan {
-    /// The segment of `len` bytes from `offset` on; `None` if it has none.
+    /// Creates the segment of `len` bytes at `offset`; `None` if `len` is 0.
     #[inline]
-    fn new(offset: u64, len: u16, turn: Transmission) -> Option<Self> {
-        NonZeroU16::new(len).map(|len| Self { offset: Offset::new(offset), len, turn })
+    fn new(offset: u64, len: u16, transmission: Transmission) -> Option<Self> {
+        NonZeroU16::new(len).map(|len| Self { offset: Offset::new(offset), len, transmission })
     }
 
-    /// Its payload, in bytes.
+    /// Returns its payload in bytes.
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         u64::from(self.len.get())
     }
 
-    /// The bytes of the stream.
+    /// Returns its bytes in the stream.
     #[inline]
     pub(super) fn interval(&self) -> Interval {
         let start = self.offset.get();
@@ -117,10 +118,10 @@ impl Plan {
     }
 }
 
-/// The size of a flow without end.
+/// The size of a flow without an end.
 const ENDLESS: u64 = u64::MAX;
 
-/// Whether a segment goes out for the first time.
+/// Whether a segment is sent for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Transmission {
     First,
@@ -133,7 +134,7 @@ pub(super) struct Sender<C> {
     pub(super) id: FlowId,
     pub(super) dst: HostId,
     pub(super) entropy: u16,
-    /// The class it asks for or was told, before levels.
+    /// The class requested at the start or set later, before levels.
     asked: Class,
     start: Time,
     /// Payload bytes, or [`ENDLESS`].
@@ -148,23 +149,23 @@ pub(super) struct Sender<C> {
     /// Bytes above `una` that SACKs reported.
     pub(super) sacked: Ranges,
     pub(super) dup_acks: u32,
-    /// A recovery may start once `una` is here (RFC 6582 §3.2 step 2).
+    /// A new recovery may start once `una` reaches this (RFC 6582 §3.2 step 2).
     pub(super) may_recover_at: u64,
-    /// Data below it was sent or outstanding when the window was full.
+    /// Data below this was sent or outstanding when the window was full.
     pub(super) full_until: u64,
     /// When the retransmission timer expires; `Time::NEVER` while it is off.
     pub(super) deadline: Time,
     /// When the monitor interval ends.
     pub(super) report_at: Time,
-    /// When the live entry in the host's timers is.
+    /// Time of the live entry in the host's timers.
     armed: Time,
     /// The level at which the host scheduler holds the flow.
     pub(super) offered: Option<u8>,
-    /// Payload bytes in the host's transmit queue, where they are limited.
+    /// Payload bytes in the host's transmit queue, if they are limited.
     pub(super) queued: u64,
-    /// What holds the flow back besides its window: `SendPermission::Open` for controllers that are not gated.
+    /// Limits besides the window; always `SendPermission::Open` for controllers without a gate.
     pub(super) gate: SendPermission,
-    /// What may be sent now, as of the last change of the flow's state.
+    /// The segment that may be sent now, as of the last state change.
     pub(super) planned: Option<Plan>,
     pub(super) sent: Sent,
     classes: Classes,
@@ -193,7 +194,7 @@ impl<C: CongestionControl> Timed for Sender<C> {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// A flow that starts at `now` in `state`.
+    /// Creates a flow that starts at `now` in `state`.
     pub(super) fn new(spec: &FlowRequest, state: State, controller: C, config: &Config, now: Time) -> Self {
         let sent = Sent { retransmitted: 0, retransmits: 0, timeouts: 0 };
         Self {
@@ -226,19 +227,19 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The class of what is sent from now on.
+    /// Sets the class of data sent from now on.
     pub(super) fn change_class(&mut self, class: Class) {
         self.asked = class;
         self.promotion = Promotion::NONE;
-        self.tell_class();
+        self.notify_class();
     }
 
-    /// `class` is to come once all that was sent is acknowledged.
+    /// Schedules a change to `class` once all data sent so far is acknowledged.
     pub(super) fn await_class(&mut self, class: Class) {
         self.promotion = Promotion { fence: Offset::new(self.next), class };
     }
 
-    /// The class that was to come, if it has.
+    /// Applies a pending change of class if it is due, and returns the class.
     #[inline]
     pub(super) fn promoted(&mut self) -> Option<Class> {
         if self.una < self.promotion.fence.get() {
@@ -249,25 +250,25 @@ impl<C: CongestionControl> Sender<C> {
         Some(class)
     }
 
-    /// Whether every byte is acknowledged.
+    /// Returns true if every byte is acknowledged.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.una == self.size
     }
 
-    /// An ACK below it changes neither class nor state of the flow by itself.
+    /// Returns the offset below which an ACK completes neither the flow nor a pending change of class.
     #[inline]
-    pub(super) fn last_unchanged(&self) -> u64 {
+    pub(super) fn next_transition_offset(&self) -> u64 {
         self.size.min(self.promotion.fence.get())
     }
 
-    /// Bytes from `offset` to the flow's end; `u64::MAX` if it has none.
+    /// Returns the bytes from `offset` to the flow's end; `u64::MAX` if it has none.
     #[inline]
     fn left(&self, offset: u64) -> u64 {
         if self.size == ENDLESS { u64::MAX } else { self.size - offset }
     }
 
-    /// When the gate opens or a probe is due; `Time::NEVER` while it is open.
+    /// Returns when the gate opens or a probe is due; `Time::NEVER` while the gate is open.
     #[inline]
     pub(super) fn gate_at(&self) -> Time {
         match self.gate {
@@ -276,7 +277,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// Asks a gated controller again what holds the flow back: after whatever may have changed that.
+    /// Updates the gate from the controller, after any change that may affect it.
     #[inline]
     pub(super) fn refresh_pacing(&mut self, now: Time) {
         if !C::PACED || matches!(self.state, State::Handshake) {
@@ -289,7 +290,7 @@ impl<C: CongestionControl> Sender<C> {
         };
     }
 
-    /// The header of a probe: it goes the way of the flow's data, in their class.
+    /// Returns the header of a probe: it takes the path and class of the flow's data.
     pub(super) fn probe(&self) -> Header {
         Header {
             rank: self.rank(self.una),
@@ -303,7 +304,7 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// If a monitor interval ended by `now`, begins the next; intervals passed over meanwhile count as one.
+    /// Starts the next monitor interval if one ended by `now`; several ended intervals count as one.
     pub(super) fn interval_ended(&mut self, now: Time, config: &Config) -> bool {
         let Some(interval) = config.monitor_interval().filter(|_| self.report_at <= now) else {
             return false;
@@ -313,8 +314,8 @@ impl<C: CongestionControl> Sender<C> {
         true
     }
 
-    /// Bytes believed to be in the network: sent, neither acknowledged nor SACKed nor lost, plus those of
-    /// the lost that were sent again (RFC 6675 §4, `SetPipe`).
+    /// Returns the bytes estimated to be in the network: sent, neither acknowledged nor SACKed nor lost, plus
+    /// retransmitted bytes (RFC 6675 §4, `SetPipe`).
     #[inline]
     pub(super) fn pipe(&self) -> u64 {
         let gone = match &self.state {
@@ -324,13 +325,13 @@ impl<C: CongestionControl> Sender<C> {
         (self.next - self.una).saturating_sub(self.sacked.bytes() + gone)
     }
 
-    /// The most that may be in the pipe.
+    /// Returns the limit on the pipe in bytes.
     #[inline]
     pub(super) fn window(&self, config: &Config) -> u64 {
         self.controller.window().min(config.max_window.unwrap_or(u64::MAX))
     }
 
-    /// The segment that may be sent now, if any: retransmissions first (RFC 6675 §4, `NextSeg`).
+    /// Returns the segment that may be sent now, if any: retransmissions first (RFC 6675 §4, `NextSeg`).
     #[inline]
     pub(super) fn plan(&self, config: &Config) -> Option<Plan> {
         if config.queue_limit.is_some_and(|limit| self.queued >= limit) {
@@ -356,9 +357,9 @@ impl<C: CongestionControl> Sender<C> {
         fits.then_some(plan)
     }
 
-    /// The next segment of new data, if any is left: `next` is a boundary, or the end.
+    /// Returns the next segment of new data, if any is left; `next` is a segment boundary or the end.
     fn new_data(&self, config: &Config) -> Option<Plan> {
-        let left = self.last_unchanged().saturating_sub(self.next);
+        let left = self.next_transition_offset().saturating_sub(self.next);
         let len = u64::from(config.frame.mss()).min(left) as u16;
         Plan::new(self.next, len, Transmission::First)
     }
@@ -369,8 +370,8 @@ impl<C: CongestionControl> Sender<C> {
         Plan::new(offset, len, Transmission::Again)
     }
 
-    /// Plans the flow's next packet after a change of its state. If the flow, whose place is `slot`, may send, it is
-    /// offered to the scheduler, or promoted where it waits at a worse level.
+    /// Plans the next packet of the flow at `slot` after a state change. If the flow may send, it is offered to the
+    /// scheduler, or promoted if it is queued there at a worse level.
     #[inline]
     pub(super) fn refresh(&mut self, slot: u32, config: &Config, scheduler: &mut impl HostScheduler) {
         self.planned = self.plan(config);
@@ -389,19 +390,19 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// What the host scheduler may know of the flow, whose next packet is of `level`.
+    /// Returns the flow's entry for the host scheduler; `level` is that of its next packet.
     #[inline]
     pub(super) fn candidate(&self, slot: u32, level: u8) -> Candidate {
         Candidate { slot, flow: self.id, level, sent: self.next, remaining: self.left(self.next) }
     }
 
-    /// The level of `plan` inside the host.
+    /// Returns the level of `plan` inside the host.
     #[inline]
     pub(super) fn host_level(&self, plan: Plan, config: &Config) -> u8 {
         level(plan, &config.host_level, self.levels.host)
     }
 
-    /// Sends `plan`: the packet.
+    /// Sends `plan` and returns the packet.
     pub(super) fn emit(
         &mut self,
         plan: Plan,
@@ -409,7 +410,7 @@ impl<C: CongestionControl> Sender<C> {
         cx: &Cx,
         config: &Config,
     ) -> Packet<Segment<C::Telemetry>> {
-        let skips = plan.turn == Transmission::Again && config.reliability == Reliability::Unreliable;
+        let skips = plan.transmission == Transmission::Again && config.reliability == Reliability::Unreliable;
         let class = self.class(level(plan, &config.class, self.levels.class));
         let host_level = self.host_level(plan, config);
         self.classes.first.get_or_insert(class);
@@ -421,7 +422,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.pipe() + u64::from(config.frame.mss()) > self.window(config) {
             self.full_until = self.next;
         }
-        // Only now: what is known before all of that would have to be kept meanwhile.
+        // The header is built here to keep fewer values live across the code above.
         let header = Header {
             rank: self.rank(plan.offset.get()),
             flow: self.id,
@@ -447,7 +448,7 @@ impl<C: CongestionControl> Sender<C> {
         packet
     }
 
-    /// The rank of the packet that begins at `offset`.
+    /// Returns the rank of the packet that begins at `offset`.
     #[inline]
     fn rank(&self, offset: u64) -> u64 {
         let from = match C::RANK {
@@ -464,7 +465,7 @@ impl<C: CongestionControl> Sender<C> {
 
     fn account(&mut self, plan: Plan, config: &Config) {
         let len = plan.bytes();
-        match plan.turn {
+        match plan.transmission {
             Transmission::First => self.next += len,
             Transmission::Again => {
                 if config.reliability == Reliability::Reliable {
@@ -481,17 +482,17 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// More was sent, or the ladders have changed.
+    /// Updates the levels after data was sent or the thresholds changed.
     pub(super) fn find_levels(&mut self, config: &Config) {
         let before = self.levels.class;
         self.levels = Levels::at(config, self.next, &self.sent);
         if self.levels.class != before {
-            self.tell_class();
+            self.notify_class();
         }
     }
 
-    /// The class of new packets may have changed.
-    pub(super) fn tell_class(&mut self) {
+    /// Passes the class of new packets to the controller.
+    pub(super) fn notify_class(&mut self) {
         self.controller.set_class(self.class(self.levels.class));
     }
 
@@ -500,12 +501,12 @@ impl<C: CongestionControl> Sender<C> {
         self.asked.saturating_add(level).min(CLASSES as u8 - 1)
     }
 
-    /// What the sender knows of the flow, for traces.
+    /// Passes the sender's state to `see`, for traces.
     pub(super) fn inspect(&self, config: &Config, see: &mut dyn FnMut(&'static str, f64)) {
         see("acked_bytes", self.una as f64);
         see("cwnd_bytes", self.controller.window() as f64);
         see("in_flight_bytes", self.pipe() as f64);
-        // Zero stands for "no sample yet".
+        // Zero means no sample yet.
         if self.rto.srtt() > Span::ZERO {
             see("srtt_ps", self.rto.srtt().0 as f64);
         }
@@ -513,7 +514,7 @@ impl<C: CongestionControl> Sender<C> {
         self.controller.inspect(see);
     }
 
-    /// What the sender knows of the flow at `now`.
+    /// Returns a report of the flow's state at `now`.
     pub(super) fn report(&self, now: Time) -> FlowReport {
         let elapsed = now.since(self.start);
         let bytes = self.una + self.sacked.bytes();
@@ -533,22 +534,22 @@ impl<C: CongestionControl> Sender<C> {
     }
 }
 
-/// The level of `plan` on `ladder`: what new data has reached, but for a retransmission where levels count stream
+/// Returns the level of `plan` in `ladder`: that of new data, except for a retransmission if levels count stream
 /// offsets.
 #[inline]
 fn level(plan: Plan, ladder: &DemotionThresholds, reached: u8) -> u8 {
-    match (plan.turn, ladder.count()) {
+    match (plan.transmission, ladder.count()) {
         (Transmission::Again, Count::StreamOffset) => ladder.level(plan.offset.get()),
         (Transmission::First, _) | (Transmission::Again, Count::BytesSent) => reached,
     }
 }
 
-/// Payload of the segment that begins at `offset`: to the next multiple of `mss`, at most `left`.
+/// Returns the payload of the segment at `offset`: up to the next multiple of `mss`, at most `left`.
 #[inline]
 fn segment_len(offset: u64, mss: u16, left: u64) -> u16 {
     let to_boundary = u64::from(mss) - offset % u64::from(mss);
     to_boundary.min(left) as u16
 }
 
-/// A sender's fixed state stays small: a host may have thousands.
+/// Keeps the fixed state of a sender small: a host may have thousands.
 const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 304);

@@ -9,8 +9,8 @@ use priolane_testkit::made_up::MadeUp;
 
 const MS: u64 = 1_000_000_000;
 
-/// Three endless flows from one host, reports each millisecond from the first millisecond on: flow 0 with 1 Gbps and 3
-/// Gbps in turn, flow 1 with 2 Gbps, flow 2 with 4 Gbps; for 10 ms.
+/// Three long-lived flows from one host for 10 ms, with a report every millisecond: flow 0 alternates between 1 and 3
+/// Gbps, flow 1 has 2 Gbps, flow 2 has 4 Gbps.
 fn fixture() -> MadeUp {
     let mut fixture = MadeUp::with_flows(3);
     fixture.scenario.rates_every = Some(Span(MS));
@@ -87,9 +87,9 @@ fn utility_is_that_of_the_rates_of_a_bin() {
     assert!(mean_utility(&record).unwrap() < 1.0);
 }
 
-/// What a flow measures if it is a part of its optimum's rate, or has another one.
+/// Returns the gap closed by flows whose rates are a function of the optimum's and the equal share.
 fn distances(measured: impl Fn(f64, f64) -> f64) -> Option<f64> {
-    // Fig. 2 of PACCP on 40 Gbps: four flows of best effort, two of weight 2, two of weight 1; 5 Gbps each if none paid.
+    // Fig. 2 of PACCP on 40 Gbps: four best-effort flows, two of weight 2, two of weight 1; an equal share is 5 Gbps.
     let best = [4.0, 4.0, 4.0, 4.0, 8.0, 8.0, 4.0, 4.0];
     gap_closed(best.iter().map(|&best| Distance { measured: measured(best, 5.0), best, equal: 5.0 }))
 }
@@ -98,16 +98,16 @@ fn distances(measured: impl Fn(f64, f64) -> f64) -> Option<f64> {
 fn the_gap_closed_is_0_with_equal_sharing_and_1_in_the_optimum_only() {
     assert_eq!(distances(|best, _| best), Some(1.0));
     assert_eq!(distances(|_, equal| equal), Some(0.0));
-    // Half way: each flow half way.
+    // Half way: each flow is half way.
     assert_eq!(distances(|best, equal| (best + equal) / 2.0), Some(0.5));
-    // A link that is used to a tenth in the proportions of the optimum: 1 - 0.9 * 40 / 12 = -2.
+    // A link used to a tenth, in the proportions of the optimum: 1 - 0.9 * 40 / 12 = -2.
     assert!((distances(|best, _| best / 10.0).unwrap() + 2.0).abs() < 1e-12);
-    // An idle one: 1 - 40 / 12.
+    // An idle link: 1 - 40 / 12.
     assert!((distances(|_, _| 0.0).unwrap() - (1.0 - 40.0 / 12.0)).abs() < 1e-12);
-    // Best effort's 3.72 and 6.21 of PACCP: left are 6 x 0.28 + 2 x 1.79 = 5.26 of 12.
+    // PACCP's rates of 3.72 (best effort) and 6.21: the remaining gap is 6 x 0.28 + 2 x 1.79 = 5.26 of 12.
     let paper = distances(|best, _| if best == 8.0 { 6.21 } else { 3.72 });
     assert!((paper.unwrap() - (1.0 - 5.26 / 12.0)).abs() < 1e-12);
-    // Where nobody pays there is no gap.
+    // If no flow pays, there is no gap.
     let unpaid = |best| gap_closed([Distance { measured: 1e9, best, equal: 2e9 }].into_iter());
     assert_eq!((unpaid(2e9), unpaid(2e9 + 1.0)), (None, None), "not even by rounding");
     assert_eq!(gap_closed(std::iter::empty()), None);
@@ -118,11 +118,11 @@ fn the_gap_closed_is_that_of_the_flows_of_a_class() {
     let fixture = fixture();
     let optimum = optimum::of(&fixture.scenario).unwrap();
     let record = record(&fixture, &[]);
-    // 9.49 Gbps of payload: 3.16 for each of three flows if none paid.
+    // 9.49 Gbps of payload: the equal share of three flows is 3.16.
     let line = 10.0 * 1460.0 / 1538.0;
     assert!(optimum.equal.iter().all(|rate| (rate / 1e9 - line / 3.0).abs() < 1e-6), "{:?}", optimum.equal);
     let best: Vec<f64> = optimum.best.rate.iter().map(|rate| rate / 1e9).collect();
-    // The flow of weight 2 has more than half of the line in the optimum.
+    // In the optimum, the flow of weight 2 has more than half of the link.
     assert!(best[2] > line / 2.0 && (best.iter().sum::<f64>() - line).abs() < 1e-3, "{best:?}");
     let left = (2.2 - best[0]).abs() + (2.0 - best[1]).abs() + (4.0 - best[2]).abs();
     let whole: f64 = best.iter().map(|best| (line / 3.0 - best).abs()).sum();

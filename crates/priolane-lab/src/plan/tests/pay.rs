@@ -1,4 +1,4 @@
-//! What groups pay for: read, drawn, kept in the merged file, refused where it makes no sense or would be ignored.
+//! Tests of payments of groups: reading, drawing, the merged file, and rejection of meaningless or ignored payments.
 
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::units::{Limit, Rate, Span, Time};
@@ -64,10 +64,10 @@ fn pairs_reach_flows_machines_and_controls() {
         let pair = Weights { theta: Rate::from_bps(theta), w_milli };
         own.iter().filter(|&&weights| weights == pair).count() as f64 / own.len() as f64
     };
-    // About 2000 flows: shares within 0.04, four standard deviations of 0.01.
+    // About 2000 flows: fractions within 0.04, four standard deviations of 0.01.
     let parts = [(part(0, 1_000), 0.6), (part(0, 2_000), 0.2), (part(2_500_000_000, 2_000), 0.2)];
     assert!(own.len() > 1_500 && parts.iter().all(|(got, asked)| (got - asked).abs() < 0.04), "{parts:?}");
-    // The preset's buffers follow the rate of the link.
+    // The preset's buffers scale with the link rate.
     let limit = |gbps| {
         let link = scenario.topology.links.iter().position(|l| l.rate == Rate::from_gbps(gbps));
         scenario.ports[link.unwrap()].buffer.limit
@@ -86,7 +86,7 @@ fn the_merged_file_states_what_is_paid_for_and_nothing_where_nothing_is() {
     assert!(["cos", "theta", "w", "mix", "plan"].iter().all(|key| unpaid["group"][0].get(key).is_none()));
 }
 
-/// Sizes, starts and pairs of the flows of the group `own`, in order of the list.
+/// Returns sizes, starts and pairs of the flows of the group `own`, in list order.
 fn own_flows(text: &str) -> Vec<(u64, Time, Weights)> {
     let scenario = build(&planned(text, &Options::default()).runs[0]).unwrap().scenario;
     let own = scenario.flows.iter().filter(|flow| flow.group == 0);
@@ -111,10 +111,10 @@ fn pairs_by_size_give_flows_of_nearly_one_size_each_pair_by_its_share() {
         measured.sort_by_key(|f| std::cmp::Reverse(f.0));
         measured.chunks_exact(5).map(counts).collect::<Vec<_>>()
     };
-    // Shares of 0.6, 0.2 and 0.2 are 3, 1 and 1 of 5.
+    // Fractions of 0.6, 0.2 and 0.2 are 3, 1 and 1 of 5.
     assert!(blocks(&flows).len() > 50 && blocks(&flows).iter().all(|&counts| counts == [3, 1, 1]));
     assert!(blocks(&others).iter().any(|&counts| counts != [3, 1, 1]));
-    // Which flow of a block has which pair is drawn: the largest flow of a block is BE in 0.6 of them.
+    // Which flow of a block has which pair is random: the largest flow of a block is best effort in 0.6 of the blocks.
     let mut sorted = flows.clone();
     sorted.sort_by_key(|f| std::cmp::Reverse(f.0));
     let first = sorted.iter().step_by(5).filter(|f| f.2 == Weights::BEST_EFFORT).count() as f64;
@@ -129,7 +129,7 @@ fn pairs_by_size_keep_shares_that_are_no_fifths_and_other_seeds_draw_others() {
     let end = start + FILE[start..].find('\n').unwrap() + 1;
     let flows = own_flows(&format!("{}{mix}{}", &FILE[..start], &FILE[end..]));
     let be = flows.iter().filter(|f| f.2 == Weights::BEST_EFFORT).count() as f64 / flows.len() as f64;
-    // Blocks of 100: only the last one, of fewer flows, can miss its share.
+    // Blocks of 100: only the last one, with fewer flows, can deviate.
     assert!((be - 0.33).abs() < 0.33 * 100.0 / flows.len() as f64, "{be}");
     let text = FILE.replace("w = 2 }]\napp", "w = 2 }]\nmix_draw = \"by_size\"\napp");
     let plan =
@@ -147,20 +147,20 @@ fn pairs_by_size_keep_shares_that_are_no_fifths_and_other_seeds_draw_others() {
 #[test]
 fn what_cannot_be_paid_for_is_refused() {
     let cases = [
-        ("theta = \"5Gbps\"", "theta = \"50Gbps\"", "group.shared.theta", "on a link of 10Gbps"),
+        ("theta = \"5Gbps\"", "theta = \"50Gbps\"", "group.shared.theta", "above the link rate 10Gbps"),
         (
             "w = 2\nplan",
             "w = 2\nmix_draw = \"by_size\"\nplan",
             "group.shared.mix_draw",
-            "without a mix nothing is drawn",
+            "no effect without a mix",
         ),
-        ("}]\napp", "}]\nmix_draw = \"sorted\"\napp", "group.own.mix_draw", "there is no \"sorted\" here"),
-        ("w = 2\nplan", "w = 0\nplan", "group.shared.w", "a weight of 0 is out of range"),
-        ("w = 2\nplan", "w = -1\nplan", "group.shared.w", "a weight of -1 is out of range"),
-        ("cos = \"DS\"", "cos = \"XS\"", "group.own.mix[1].cos", "there is no \"XS\" here"),
-        ("cos = \"DS\"", "cos = \"BE\"", "group.own.mix[1].cos", "BE is without theta"),
+        ("}]\napp", "}]\nmix_draw = \"sorted\"\napp", "group.own.mix_draw", "unknown value \"sorted\""),
+        ("w = 2\nplan", "w = 0\nplan", "group.shared.w", "the weight 0 is out of range"),
+        ("w = 2\nplan", "w = -1\nplan", "group.shared.w", "the weight -1 is out of range"),
+        ("cos = \"DS\"", "cos = \"XS\"", "group.own.mix[1].cos", "unknown value \"XS\""),
+        ("cos = \"DS\"", "cos = \"BE\"", "group.own.mix[1].cos", "BE has no theta"),
         ("share = 0.6", "share = 0.5", "group.own.mix", "the shares sum to 0.9"),
-        ("plan = \"vbp\"", "plan = \"fbp\"", "group.shared.resplit", "nothing is split"),
+        ("plan = \"vbp\"", "plan = \"fbp\"", "group.shared.resplit", "do not split a pair"),
         ("\"paccp\"", "\"dctcp\"", "scheme.dctcp.transport", "`dctcp` ignores"),
     ];
     for (old, new, key, what) in cases {
@@ -233,7 +233,7 @@ fn each_scheme_reads_what_one_flow_list_pays_for_in_its_own_way() {
         assert_eq!((class.0, class.1, class.2), (weight.0, weight.1, weight.2));
         assert_eq!(class.3, u8::from(class.0 == 1));
     }
-    // Only who says so has the key, so that the ids of others are what they were.
+    // The key is written only if it is set, so that the ids of other schemes do not change.
     let merged = |scheme: &str| {
         let run = plan.runs.iter().find(|run| run.scheme == scheme).unwrap();
         run.merged["scheme"][scheme].get("pay").cloned()
@@ -252,19 +252,19 @@ fn two_readings_of_what_is_paid_for_or_none_are_refused() {
             "base = \"dctcp\"\nassign",
             "base = \"paccp\"\nassign",
             "scheme.strict.assign",
-            "so does the transport `paccp`",
+            "the transport `paccp` use what",
         ),
-        ("base = \"dctcp\"\npay", "base = \"paccp\"\npay", "scheme.plain.pay", "transport `paccp` goes by"),
-        ("port = {", "pay = \"ignored\"\nport = {", "scheme.strict.pay", "assign `paid_weight` goes by"),
+        ("base = \"dctcp\"\npay", "base = \"paccp\"\npay", "scheme.plain.pay", "transport `paccp` uses"),
+        ("port = {", "pay = \"ignored\"\nport = {", "scheme.strict.pay", "assign `paid_weight` uses"),
         ("w = 2", "theta = \"1Gbps\"\nw = 2", "scheme.strict.assign", "groups pay for minimum rates"),
-        ("w = 2", "w = 2\nplan = \"vbp\"", "scheme.strict.assign", "changes while they run"),
-        ("[scheme.strict]", control, "scheme.strict.assign", "changes while they run"),
+        ("w = 2", "w = 2\nplan = \"vbp\"", "scheme.strict.assign", "changes while it is active"),
+        ("[scheme.strict]", control, "scheme.strict.assign", "changes while it is active"),
         ("w = 2", "w = 1", "scheme.strict.assign", "no group pays"),
-        ("w = 2", "w = 2\nclass = 1", "scheme.strict.assign", "flows ask for up to 1"),
-        ("weights = [2]", "weights = [2, 4]", "scheme.strict.assign.weights", "no thresholds of weights"),
+        ("w = 2", "w = 2\nclass = 1", "scheme.strict.assign", "request classes up to 1"),
+        ("weights = [2]", "weights = [2, 4]", "scheme.strict.assign.weights", "not in decreasing order"),
         ("weights = [2]", "weights = []", "scheme.strict.assign.weights", "the list is empty"),
         ("weights = [2]", "weights = [0]", "scheme.strict.assign.weights", ""),
-        ("\"ignored\"", "\"often\"", "scheme.plain.pay", "there is no \"often\" here"),
+        ("\"ignored\"", "\"often\"", "scheme.plain.pay", "unknown value \"often\""),
     ];
     for (old, new, key, what) in cases {
         assert!(PRIVILEGE.contains(old), "{old}");
@@ -284,7 +284,7 @@ fn prices_are_read_with_the_papers_p1_and_kept_in_the_merged_file() {
         (price.p0, price.p1, price.p2, price.p0s, price.p1s, price.p2s),
         (2.0, 1.2, 0.5, 0.0, 1.2, 0.5)
     );
-    // A price is per gigabit: 5 Gbps for a second cost 2.5.
+    // Prices are per gigabit: 5 Gbps for a second cost 2.5.
     assert!((price.machines().per_second(SHARED) - (2.0 + 1.2 + 2.5)).abs() < 1e-9);
     let again = planned(&toml::to_string(&plan.experiment.to_json()).unwrap(), &Options::default());
     assert_eq!(again.runs[0].id, plan.runs[0].id);
@@ -299,11 +299,11 @@ fn prices_are_read_with_the_papers_p1_and_kept_in_the_merged_file() {
 #[test]
 fn what_cannot_be_priced_is_refused() {
     let cases = [
-        ("price = { p0 = -1 }", "price.p0", "a price of -1"),
-        ("price = { p0 = 1, p1 = -0.1 }", "price.p1", "a price of -0.1"),
-        ("price = { p0 = 1, p2s = -3 }", "price.p2s", "a price of -3"),
-        ("price = { charge = \"sent\" }", "price.p0", "this key is missing"),
-        ("price = { p0 = 1, charge = \"none\" }", "price.charge", "there is no \"none\" here"),
+        ("price = { p0 = -1 }", "price.p0", "the price -1"),
+        ("price = { p0 = 1, p1 = -0.1 }", "price.p1", "the price -0.1"),
+        ("price = { p0 = 1, p2s = -3 }", "price.p2s", "the price -3"),
+        ("price = { charge = \"sent\" }", "price.p0", "the key is missing"),
+        ("price = { p0 = 1, charge = \"none\" }", "price.charge", "unknown value \"none\""),
         ("price = { p0 = 1, P1 = 1 }", "price.P1", ""),
     ];
     for (price, key, what) in cases {
@@ -365,10 +365,10 @@ fn a_machine_may_split_its_pair_as_it_likes_but_not_overdraw_it() {
     assert_eq!(pairs, [(2, 1_000), (0, 2_000), (2, 1_000)]);
     assert_eq!(scenario.machines, [None]);
     let cases = [
-        ("{ w = 2 }]", "{ w = 2.5 }]", "weights are 3500 thousandths together"),
-        ("{ w = 2 }]", "{ w = 2, theta = \"1Mbps\" }]", "minimum rates are 2001000000 bit/s together"),
+        ("{ w = 2 }]", "{ w = 2.5 }]", "weights sum to 3500 thousandths"),
+        ("{ w = 2 }]", "{ w = 2, theta = \"1Mbps\" }]", "minimum rates sum to 2001000000 bit/s"),
         ("count = 2", "count = 3", "host 0 sends more flows"),
-        ("plan = \"vbp\"", "plan = \"fbp\"", "nothing is split"),
+        ("plan = \"vbp\"", "plan = \"fbp\"", "do not split a pair"),
     ];
     for (old, new, what) in cases {
         let text = OWN_SPLIT.replacen(old, new, 1);

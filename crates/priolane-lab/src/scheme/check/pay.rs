@@ -1,12 +1,12 @@
 //! Checks that exactly one row of a scheme uses what the experiment's groups pay for, or none if the file says so.
 //!
-//! | who reads (theta, w) | how |
+//! | row that uses (theta, w) | how |
 //! |---|---|
-//! | a transport that provides weights, such as `paccp` | flows share by them |
-//! | `assign = { kind = "paid_weight" }` | larger weights are better classes |
-//! | `pay = "ignored"` | nobody |
+//! | a transport that provides weights, such as `paccp` | flows share the bandwidth by weight |
+//! | `assign = { kind = "paid_weight" }` | higher weights get better classes |
+//! | `pay = "ignored"` | no row |
 //!
-//! None of them, or two, is refused: what is paid for would be ignored unasked, or count twice.
+//! Anything else is rejected: payments would be ignored without notice, or count twice.
 
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::scheme::{ENTRIES, find};
@@ -21,17 +21,17 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     match (scheme.pay, transport.filter(|&entry| reads(entry)), assign.filter(|&entry| reads(entry))) {
         (Pay::Honoured, Some(transport), Some(assign)) => {
             let what = format!(
-                "`{}` goes by what flows pay for, and so does the transport `{}`",
+                "both `{}` and the transport `{}` use what flows pay for",
                 assign.name, transport.name
             );
-            Err(Fault::new("assign", what, "one of them: another transport, or assign = { kind = \"none\" }"))
+            Err(Fault::new("assign", what, "another transport, or assign = { kind = \"none\" }"))
         }
         (Pay::Honoured, _, Some(assign)) => by_class(assign, fabric),
         (Pay::Honoured, transport, None) => honours(scheme, transport, fabric),
         (Pay::Ignored, None, None) => Ok(()),
         (Pay::Ignored, Some(entry), _) | (Pay::Ignored, None, Some(entry)) => {
-            let what = format!("{} `{}` goes by what flows pay for", entry.row.key(), entry.name);
-            Err(Fault::new("pay", what, "another one of that row, or leave the key out"))
+            let what = format!("{} `{}` uses what flows pay for", entry.row.key(), entry.name);
+            Err(Fault::new("pay", what, "another entry of that row, or remove pay"))
         }
     }
 }
@@ -45,12 +45,12 @@ fn gives(entry: &Entry, capability: Capability) -> bool {
     entry.provides.iter().any(|given| given.capability == capability)
 }
 
-/// What is paid for must be what the transport gives.
+/// Checks that the transport provides what is paid for.
 fn honours(scheme: &Scheme, transport: Option<&Entry>, fabric: &Fabric) -> Result<(), Fault> {
     let ignored = fabric.asks.iter().find(|&&asked| !transport.is_some_and(|entry| gives(entry, asked)));
     let Some(&capability) = ignored else { return Ok(()) };
     let what = format!(
-        "the experiment's groups pay for {}, which the transport `{}` ignores",
+        "the groups of the experiment pay for {}, which the transport `{}` ignores",
         capability.clause(),
         scheme.transport.name()
     );
@@ -64,22 +64,23 @@ fn honours(scheme: &Scheme, transport: Option<&Entry>, fabric: &Fabric) -> Resul
     Err(Fault::new("transport", what, fix))
 }
 
-/// Classes by weight need weights, that stay, and no minimum rates.
+/// Checks that classes by weight are used with weights that do not change, and without minimum rates.
 fn by_class(assign: &Entry, fabric: &Fabric) -> Result<(), Fault> {
     let fault = |what: String, fix: &str| Err(Fault::new("assign", what, fix));
     let name = assign.name;
     if fabric.asks.contains(&Capability::MinimumRates) {
-        let what = format!("`{name}` gives classes by weight, and groups pay for minimum rates");
+        let what = format!("`{name}` assigns classes by weight, but groups pay for minimum rates");
         return fault(what, "groups without theta, or pay = \"ignored\" with another rule");
     }
     if fabric.pairs_change {
         let what = format!(
-            "`{name}` gives a flow its class at its start, and what flows pay for changes while they run"
+            "`{name}` assigns the class of a flow at its start, but its weight or minimum rate changes \
+             while it is active"
         );
-        return fault(what, "groups with plan = \"fbp\", and no [[control]] that sets pay");
+        return fault(what, "groups with plan = \"fbp\", without [[control]] that sets pay");
     }
     if fabric.asks.is_empty() {
-        let what = format!("`{name}` gives classes by weight, and no group pays for one");
+        let what = format!("`{name}` assigns classes by weight, but no group pays for a weight");
         return fault(what, "w = 2 in a group, or another rule");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! A capture file, read byte by byte by the definitions of its formats and nothing else.
+//! An independent parser of capture files, written from the definitions of the formats.
 
 /// A captured packet.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Packet {
     pub(super) sack: Vec<(u32, u32)>,
 }
 
-/// The packets of a file; panics at anything that is not as it should be.
+/// Returns the packets of a file; panics on any deviation from the format.
 pub(super) fn parse(file: &[u8]) -> Vec<Packet> {
     assert_eq!(little(file, 0), 0xa1b2_3c4d);
     assert_eq!(file[4..8], [2, 0, 4, 0]);
@@ -41,7 +41,7 @@ fn packet(frame: &[u8], ns: u64, length: u32) -> Packet {
     assert_eq!(ip[0], 0x45);
     assert_eq!(ip[9], 6);
     assert_eq!(folded(&[ip]), 0xffff, "IPv4 checksum");
-    // Ethernet addresses are the hosts' numbers as well.
+    // The Ethernet addresses contain the hosts' numbers as well.
     assert_eq!((&frame[6..9], &frame[9..12]), (&[2, 0, 0][..], &ip[13..16]));
     assert_eq!((&frame[0..3], &frame[3..6]), (&[2, 0, 0][..], &ip[17..20]));
     let total = big16(ip, 2);
@@ -49,7 +49,7 @@ fn packet(frame: &[u8], ns: u64, length: u32) -> Packet {
     let tcp = &frame[34..];
     let header = usize::from(tcp[12] >> 4) * 4;
     let payload = total - 20 - header as u16;
-    // The payload that was cut off is zeros, which a sum does not see; so are bytes of padding.
+    // The truncated payload and the padding are zeros, which do not change the checksum.
     let kept = &tcp[..tcp.len().min(header + usize::from(payload))];
     assert!(tcp[header..].iter().all(|&byte| byte == 0));
     let segment = (total - 20).to_be_bytes();
@@ -78,7 +78,7 @@ fn sack(options: &[u8]) -> Vec<(u32, u32)> {
     block[2..].chunks(8).map(|edges| (big32(edges, 0), big32(edges, 4))).collect()
 }
 
-/// The ones' complement sum of 16-bit words (RFC 1071).
+/// Returns the ones' complement sum of 16-bit words (RFC 1071).
 fn folded(parts: &[&[u8]]) -> u32 {
     let bytes = parts.concat();
     let mut sum: u32 =

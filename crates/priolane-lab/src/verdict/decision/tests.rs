@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::experiment::OpenRange;
 
-/// Seeds whose mean is `mean` and whose sample standard deviation is `std`.
+/// Returns the interval of `n` seeds with this mean and sample standard deviation.
 fn spread(mean: f64, std: f64, n: u32) -> Interval {
     let half = student::quantile(f64::from(n - 1)) * std / f64::from(n).sqrt();
     Interval { mean: Some(mean), low: Some(mean - half), high: Some(mean + half), n }
@@ -49,7 +49,7 @@ fn seeds_of_a_ratio_are_counted_on_its_logarithm() {
 fn no_number_of_seeds_moves_a_mean_off_the_edge() {
     let band = Band::from(OpenRange::above(1.0));
     assert_eq!(seeds_of(Decision::of(&spread(1.0, 0.1, 5), band)), Some(Undecided::OnEdge));
-    // 0.001 away at s = 1: some 4 million.
+    // At a distance of 0.001 with s = 1: about 4 million.
     assert_eq!(seeds_of(Decision::of(&spread(1.001, 1.0, 5), band)), Some(Undecided::Interval(None)));
 }
 
@@ -95,7 +95,7 @@ fn reasons_are_told_in_words_and_numbers() {
                 "because": "load",
                 "seeds": null,
                 "load": { "of": "host", "counts": "wire", "asked": 0.2, "offered": 0.626 },
-                "says": "asked load 0.200 of hosts, offered 0.626, tolerance ±5 %"
+                "says": "requested load 0.200 of hosts, offered 0.626, tolerance ±5 %"
             }
         ])
     );

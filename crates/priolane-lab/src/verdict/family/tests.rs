@@ -9,7 +9,7 @@ use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Unit;
 
-/// A claim with a comparison for each list of values by seed.
+/// Returns a claim with a comparison for each list of values by seed.
 fn claim(parts: &[Vec<f64>], band: Band) -> ClaimReport {
     let mut point = PointReport::at(serde_json::Map::new());
     let compared = |values: &Vec<f64>| {
@@ -32,7 +32,7 @@ fn above_zero() -> Band {
     OpenRange::above(0.0).into()
 }
 
-/// Draws of the normal law (Box and Muller 1958).
+/// Generates normally distributed values (Box and Muller 1958).
 struct Normal(Stream);
 
 impl Normal {
@@ -41,13 +41,13 @@ impl Normal {
         radius * libm::cos(std::f64::consts::TAU * self.0.uniform())
     }
 
-    /// As many values with the mean 0, of which a part is `common` to all that are drawn of it.
+    /// Returns values with mean 0, of which the fraction `part` of the variance comes from `common`.
     fn around_zero(&mut self, common: &[f64], part: f64) -> Vec<f64> {
         common.iter().map(|all| part.sqrt() * all + (1.0 - part).sqrt() * self.draw()).collect()
     }
 }
 
-/// So many of `n` events of probability 0.05 are four standard deviations too many.
+/// Returns four standard deviations above the expected count of `n` events with probability 0.05.
 fn most_of(n: u64) -> u64 {
     let n = n as f64;
     (0.05 * n + 4.0 * (n * 0.05 * 0.95).sqrt()) as u64
@@ -77,7 +77,7 @@ fn among_many_claims_of_random_numbers_hardly_a_figure_has_a_false_verdict() {
             false_among += u64::from(is_false(|claim| claim.verdict));
         }
         assert!(false_among <= most_of(figures), "{false_among} of {figures}, part {part}");
-        // Without the correction far more figures have one: were it left out, the line above would fail.
+        // Without the correction, far more figures have a false verdict: the test above would fail.
         assert!(false_alone > most_of(figures), "{false_alone} of {figures}, part {part}");
     }
 }
@@ -119,7 +119,7 @@ fn one_claim_with_one_bound_is_judged_by_its_interval() {
 
 #[test]
 fn a_claim_among_others_needs_more_seeds() {
-    // p is 0.0066 of 3 above 0 with four degrees of freedom: below 0.025, and above 0.025 / 4.
+    // The p value of 3 above 0 with four degrees of freedom is 0.0066: below 0.025, and above 0.025 / 4.
     let some = || claim(&[vec![1.0, 2.0, 3.0, 4.0, 5.0]], above_zero());
     let verdicts = |claims: &mut [ClaimReport]| {
         judge(claims, 1);
@@ -129,9 +129,9 @@ fn a_claim_among_others_needs_more_seeds() {
     let mut four = [some(), some(), some(), some()];
     assert_eq!(verdicts(&mut four), [Verdict::Undecided; 4]);
     assert_eq!(four[0].alone, Verdict::Reproduced);
-    // At 0.00625 and n = 6: t = 3 sqrt(6) / 1.5811 = 4.65 with five degrees, p = 0.0028.
+    // At 0.00625 and n = 6: t = 3 sqrt(6) / 1.5811 = 4.65 with five degrees of freedom, p = 0.0028.
     assert_eq!(four[0].undecided, Some(Undecided::Among(Some(6))));
-    // What does not vary is known: it leaves the others as many as they are.
+    // A claim without variance has p = 0, so the correction for the others does not change.
     let known = claim(&[vec![2.0; 5]], above_zero());
     assert_eq!(verdicts(&mut [some(), some(), known, some()]), [Verdict::Reproduced; 4]);
 }

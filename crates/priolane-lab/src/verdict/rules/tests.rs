@@ -14,26 +14,27 @@ fn told(decision: Decision) -> (Verdict, Direction) {
 
 #[test]
 fn order_is_paired_by_seed() {
-    // Seeds differ by a factor of 100, but a is 10 % to 12 % above b in each: unpaired means would not tell.
+    // Seeds differ by a factor of 100, but a is 10 % to 12 % above b in each: an unpaired comparison would not detect
+    // it.
     let b = seeds(&[1.0, 10.0, 100.0]);
     let a = seeds(&[1.10, 11.2, 111.0]);
-    assert_eq!(told(ordered(contrast(&a, &b))), (Verdict::Reproduced, Direction::Agrees));
-    assert_eq!(told(ordered(contrast(&b, &a))), (Verdict::Contradicted, Direction::Opposes));
+    assert_eq!(told(ordered(comparison(&a, &b))), (Verdict::Reproduced, Direction::Agrees));
+    assert_eq!(told(ordered(comparison(&b, &a))), (Verdict::Contradicted, Direction::Opposes));
 }
 
 #[test]
 fn order_with_an_interval_across_equality_is_undecided() {
-    // ln ratios 0.69, -0.22, 0.41: mean 0.29 > 0, s = 0.47, half = 4.303 * 0.47 / sqrt(3) = 1.16.
+    // ln ratios 0.69, -0.22, 0.41: mean 0.29 > 0, s = 0.47, half-width = 4.303 * 0.47 / sqrt(3) = 1.16.
     let a = seeds(&[2.0, 0.8, 1.5]);
     let b = seeds(&[1.0, 1.0, 1.0]);
-    assert_eq!(told(ordered(contrast(&a, &b))), (Verdict::Undecided, Direction::None));
+    assert_eq!(told(ordered(comparison(&a, &b))), (Verdict::Undecided, Direction::None));
 }
 
 #[test]
 fn a_tie_without_variance_is_no_order() {
     let a = seeds(&[2.0, 2.0, 2.0]);
-    assert_eq!(told(ordered(contrast(&a, &a))), (Verdict::Contradicted, Direction::None));
-    assert_eq!(equal(contrast(&a, &a), 0.1).verdict, Verdict::Reproduced);
+    assert_eq!(told(ordered(comparison(&a, &a))), (Verdict::Contradicted, Direction::None));
+    assert_eq!(equal(comparison(&a, &a), 0.1).verdict, Verdict::Reproduced);
 }
 
 #[test]
@@ -42,9 +43,9 @@ fn one_seed_decides_nothing() {
     let published = Published { value: 2.0, within: 0.1, scale: Scale::Absolute };
     let along = [(0.5, seeds(&[1.0])), (0.6, seeds(&[2.0]))];
     for decision in [
-        ordered(contrast(&a, &b)),
-        equal(contrast(&a, &a), 0.1),
-        agrees(contrast(&a, &a), 0.1),
+        ordered(comparison(&a, &b)),
+        equal(comparison(&a, &a), 0.1),
+        agrees(comparison(&a, &a), 0.1),
         bounded(&interval(&[2.0]), OpenRange::above(1.0)),
         published.judge(&interval(&[2.0])),
         trend(&along, TrendDirection::Up).1,
@@ -62,7 +63,7 @@ fn one_seed_decides_nothing() {
 #[test]
 fn ratio_of_seeds_is_their_geometric_mean() {
     // Ratios 2 and 8: geometric mean 4.
-    let Comparison::Ratio(ratio) = contrast(&seeds(&[2.0, 8.0]), &seeds(&[1.0, 1.0])) else {
+    let Comparison::Ratio(ratio) = comparison(&seeds(&[2.0, 8.0]), &seeds(&[1.0, 1.0])) else {
         panic!("positive")
     };
     assert!((ratio.mean.unwrap() - 4.0).abs() < 1e-12);
@@ -71,35 +72,35 @@ fn ratio_of_seeds_is_their_geometric_mean() {
 
 #[test]
 fn zero_values_are_compared_by_difference() {
-    let contrast = contrast(&seeds(&[0.5, 0.6]), &seeds(&[0.0, 0.1]));
-    assert!(matches!(contrast, Comparison::Difference(d) if (d.mean.unwrap() - 0.5).abs() < 1e-12));
-    assert_eq!(told(ordered(contrast)), (Verdict::Reproduced, Direction::Agrees));
-    assert_eq!(equal(contrast, 0.1).verdict, Verdict::Contradicted);
-    assert_eq!(agrees(contrast, 0.1), Decision::undecided(Undecided::NoRatio));
+    let comparison = comparison(&seeds(&[0.5, 0.6]), &seeds(&[0.0, 0.1]));
+    assert!(matches!(comparison, Comparison::Difference(d) if (d.mean.unwrap() - 0.5).abs() < 1e-12));
+    assert_eq!(told(ordered(comparison)), (Verdict::Reproduced, Direction::Agrees));
+    assert_eq!(equal(comparison, 0.1).verdict, Verdict::Contradicted);
+    assert_eq!(agrees(comparison, 0.1), Decision::undecided(Undecided::NoRatio));
     let published = Published { value: 2.0, within: 0.1, scale: Scale::Relative };
-    assert_eq!(published.judge_ratio(contrast), Decision::undecided(Undecided::NoRatio));
-    assert_eq!(bounded_ratio(contrast, OpenRange::above(1.0)), Decision::undecided(Undecided::NoRatio));
+    assert_eq!(published.judge_ratio(comparison), Decision::undecided(Undecided::NoRatio));
+    assert_eq!(bounded_ratio(comparison, OpenRange::above(1.0)), Decision::undecided(Undecided::NoRatio));
 }
 
 #[test]
 fn equality_needs_the_whole_interval_inside_the_band() {
     let one = seeds(&[1.0; 4]);
     let near = seeds(&[1.01, 1.02, 0.99, 1.0]);
-    assert_eq!(equal(contrast(&near, &one), 0.1).verdict, Verdict::Reproduced);
-    // Mean ratio about 1.06, s of logs about 0.08, half = 3.182 * 0.08 / 2 = 0.13: reaches beyond ln 1.1.
+    assert_eq!(equal(comparison(&near, &one), 0.1).verdict, Verdict::Reproduced);
+    // Mean ratio about 1.06, s of logs about 0.08, half-width = 3.182 * 0.08 / 2 = 0.13: extends beyond ln 1.1.
     let spread = seeds(&[1.15, 0.97, 1.1, 1.03]);
-    assert_eq!(equal(contrast(&spread, &one), 0.1).verdict, Verdict::Undecided);
+    assert_eq!(equal(comparison(&spread, &one), 0.1).verdict, Verdict::Undecided);
     let far = seeds(&[1.3, 1.31, 1.29, 1.3]);
-    assert_eq!(told(equal(contrast(&far, &one), 0.1)), (Verdict::Contradicted, Direction::None));
+    assert_eq!(told(equal(comparison(&far, &one), 0.1)), (Verdict::Contradicted, Direction::None));
 }
 
 #[test]
 fn equality_does_not_depend_on_which_comes_first() {
-    // 1.095 is inside ±10 % of 1, and 1 / 1.095 = 0.913 too; 1.105 and its inverse 0.905 are both outside.
+    // 1.095 is inside ±10 % of 1, and so is 1 / 1.095 = 0.913; 1.105 and its inverse 0.905 are both outside.
     for (x, verdict) in [(1.095, Verdict::Reproduced), (1.105, Verdict::Contradicted)] {
         let (a, b) = (seeds(&[x, x]), seeds(&[1.0, 1.0]));
-        assert_eq!(equal(contrast(&a, &b), 0.1).verdict, verdict);
-        assert_eq!(equal(contrast(&b, &a), 0.1).verdict, verdict);
+        assert_eq!(equal(comparison(&a, &b), 0.1).verdict, verdict);
+        assert_eq!(equal(comparison(&b, &a), 0.1).verdict, verdict);
     }
 }
 
@@ -108,7 +109,7 @@ fn bounds_are_strict_and_need_the_whole_interval() {
     let above = |values: &[f64]| told(bounded(&interval(values), OpenRange::above(1.0)));
     assert_eq!(above(&[1.2, 1.3, 1.25]), (Verdict::Reproduced, Direction::Agrees));
     assert_eq!(above(&[0.9, 1.5, 1.2]), (Verdict::Undecided, Direction::None));
-    // 0.925 ± 12.7 * 0.035 / sqrt(2) reaches to 1.24.
+    // 0.925 ± 12.7 * 0.035 / sqrt(2) extends to 1.24.
     assert_eq!(above(&[0.9, 0.95]), (Verdict::Undecided, Direction::None));
     assert_eq!(above(&[0.9, 0.91, 0.92]), (Verdict::Contradicted, Direction::Opposes));
     assert_eq!(above(&[1.0, 1.0]), (Verdict::Contradicted, Direction::None));
@@ -122,12 +123,12 @@ fn bounds_are_strict_and_need_the_whole_interval() {
 
 #[test]
 fn a_ratio_is_bounded_on_one_side_only() {
-    // 30 % better is no failure of "at most 19 % above".
+    // 30 % better does not violate "at most 19 % above".
     let at_most = OpenRange::below(1.19);
     let (better, worse) = (seeds(&[0.70, 0.71, 0.69]), seeds(&[1.30, 1.31, 1.29]));
     let one = seeds(&[1.0; 3]);
-    assert_eq!(bounded_ratio(contrast(&better, &one), at_most).verdict, Verdict::Reproduced);
-    assert_eq!(bounded_ratio(contrast(&worse, &one), at_most).verdict, Verdict::Contradicted);
+    assert_eq!(bounded_ratio(comparison(&better, &one), at_most).verdict, Verdict::Reproduced);
+    assert_eq!(bounded_ratio(comparison(&worse, &one), at_most).verdict, Verdict::Contradicted);
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn a_ratio_needs_the_whole_interval_within_the_band_around_the_papers_number() {
     // The band is 2.88 to 3.52.
     let published = Published { value: 3.2, within: 0.1, scale: Scale::Relative };
     assert_eq!(told(published.judge(&interval(&[3.1, 3.2, 3.2]))), (Verdict::Reproduced, Direction::Agrees));
-    // 3.13 ± 4.303 * 0.153 / sqrt(3) = [2.75, 3.51]: it meets the band, and that says little.
+    // 3.13 ± 4.303 * 0.153 / sqrt(3) = [2.75, 3.51] overlaps the band, which is not conclusive.
     assert_eq!(told(published.judge(&interval(&[3.0, 3.1, 3.3]))), (Verdict::Undecided, Direction::Agrees));
     // Far off, but on the same side of 1.
     assert_eq!(
@@ -154,7 +155,8 @@ fn a_ratio_needs_the_whole_interval_within_the_band_around_the_papers_number() {
 
 #[test]
 fn more_seeds_of_the_same_law_never_leave_less_decided() {
-    // 1.28 ± 0.6 met 0.62 ± 15 % with three seeds: a factor of two off, on the other side of 1.
+    // With three seeds, 1.28 ± 0.6 overlaps 0.62 ± 15 %, although the mean is off by a factor of two on the other side
+    // of 1.
     let published = Published { value: 0.62, within: 0.15, scale: Scale::Relative };
     let some = [0.98, 1.28, 1.58];
     let many: Vec<f64> = some.iter().cycle().take(12).copied().collect();
@@ -166,7 +168,7 @@ fn more_seeds_of_the_same_law_never_leave_less_decided() {
 fn trend_needs_slopes_of_one_sign_and_monotone_means() {
     let up = [(0.5, seeds(&[1.0, 10.0])), (0.6, seeds(&[2.0, 11.1])), (0.7, seeds(&[3.0, 12.0]))];
     let (slope, decision) = trend(&up, TrendDirection::Up);
-    // Slopes 10 and 10 per unit of load (10.0 -> 12.0 over 0.2 is 10).
+    // Slopes are 10 and 10 per unit of load (10.0 to 12.0 over 0.2 is 10).
     assert!((slope.mean.unwrap() - 10.0).abs() < 1e-9);
     assert_eq!(told(decision), (Verdict::Reproduced, Direction::Agrees));
     assert_eq!(told(trend(&up, TrendDirection::Down).1), (Verdict::Contradicted, Direction::Opposes));

@@ -1,4 +1,4 @@
-//! Admission control at one host: it gives flows their class as they open, and moves them if its policy says so.
+//! Admission control at one host: assigns classes to flows as they open, and moves running flows if the policy does.
 
 use priolane_core::admit::{Admission, Notice, Source};
 use priolane_core::endpoint::{Control, FlowReport, FlowSpec};
@@ -21,14 +21,14 @@ pub(super) struct AdmissionControl {
     rng: Stream,
     lowest: Class,
     applications: Applications,
-    /// The present class of each flow under way.
+    /// The current class of each running flow.
     active: FxHashMap<FlowId, Class>,
-    /// Whether any flow was admitted here.
+    /// Whether any flow requested admission here.
     used: bool,
 }
 
 impl AdmissionControl {
-    /// That of `host`; `None` where every flow gets the class it asks for.
+    /// Creates the admission control of `host`; `None` if every flow gets its requested class.
     pub(super) fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
         let line = scenario.topology.host_capacity(HostId(0));
         let source = Source { mtu: u32::from(scenario.frame.mss()), line };
@@ -40,11 +40,11 @@ impl AdmissionControl {
         Some(Self { host, policy, rng, lowest, applications, active: FxHashMap::default(), used: false })
     }
 
-    /// A monitor interval of a flow ended: the message to its sender, if its class changes.
+    /// Processes the report of a monitor interval. Returns a command for the sender if the flow's class changes.
     fn report(&mut self, report: &FlowReport, cx: &mut FeatureContext) -> Option<TransportCommand> {
         let class = self.policy.report(report, cx.now)?;
         let present = self.active.get_mut(&report.flow).filter(|present| **present != class)?;
-        // A class above the present one overtakes the flow's own packets, which would pass for loss.
+        // Packets of a better class would overtake the flow's earlier packets, which would be taken for loss.
         let control = if class < *present { Control::Promote(class) } else { Control::Class(class) };
         *present = class;
         cx.sink.flow_log().moved(report.flow, class);
@@ -96,7 +96,7 @@ impl HostFeature for AdmissionControl {
         self.applications.next().map_or(Deadline::NEVER, Deadline::start)
     }
 
-    /// The flow that was held back asks again.
+    /// Lets the deferred flow request admission again.
     fn on_timer(&mut self, _cx: &mut FeatureContext) {
         self.applications.ask_again();
     }

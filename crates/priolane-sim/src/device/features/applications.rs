@@ -1,13 +1,14 @@
-//! What the applications of one host do when they are told that a flow would run at a lower class than it asked for.
+//! Reactions of the applications of one host to downgrades, when a flow would run at a lower class than requested.
 //!
 //! ```text
-//! ignore       the flow runs at the class it is given
-//! defer        it is held back `by`, then asks again, `times` at most and not beyond its deadline; then as `ignore`
-//! reclassify   it runs at the class it is given; for as long as it `lasts`, flows of the group to the same destination
-//!              ask for no higher class unless they are as urgent as it was: size / (deadline - start) as large
+//! ignore       the flow runs at the assigned class
+//! defer        it is held back for `by`, then requests admission again, at most `times` and not beyond its deadline;
+//!              then as `ignore`
+//! reclassify   it runs at the assigned class; for the duration `lasts`, flows of the group to the same destination
+//!              request no higher class unless they are as urgent: size / (deadline - start) at least as large
 //! ```
 //!
-//! To the network a flow that was held back starts when it is issued; what it took counts from its start
+//! For the network, a deferred flow starts when it is issued; its completion time counts from its original start
 //! (docs/assumptions.md#on-downgrade).
 
 use std::cmp::Reverse;
@@ -31,14 +32,14 @@ pub(crate) struct Applications {
     notices: BTreeMap<u16, Notices>,
 }
 
-/// A flow that was held back.
+/// A deferred flow.
 #[derive(Clone, Copy, Debug)]
 struct DeferredFlow {
     first_asked: Time,
     times: u32,
 }
 
-/// What keeps flows to a destination from asking for a high class.
+/// A temporary cap on the classes that flows to a destination request.
 #[derive(Clone, Copy, Debug)]
 struct ClassCap {
     until: Time,
@@ -46,7 +47,7 @@ struct ClassCap {
     urgency: Option<RequiredRate>,
 }
 
-/// Bytes by the time there is for them; `None` of those, no urgency, is below any.
+/// Bytes over available time; flows without one are less urgent than any other.
 #[derive(Clone, Copy, Debug)]
 struct RequiredRate {
     bytes: u64,
@@ -65,17 +66,17 @@ impl RequiredRate {
     }
 }
 
-/// What becomes of a flow that was told of its class.
+/// The response of an application to its flow's assigned class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DowngradeResponse {
-    /// It is issued.
+    /// Issues the flow.
     Issue,
-    /// It asks again later.
+    /// Requests admission again later.
     Later,
 }
 
 impl Applications {
-    /// The applications of a host; groups beyond the list ignore what they are told.
+    /// Creates the applications of a host; groups beyond the list ignore downgrades.
     pub(crate) fn new(reactions: &[OnDowngrade]) -> Self {
         Self {
             reactions: reactions.to_vec(),
@@ -86,7 +87,7 @@ impl Applications {
         }
     }
 
-    /// The class that `flow`, which its application wants to issue now, asks for.
+    /// Returns the class that the application requests for `flow`, which it wants to issue now.
     pub(crate) fn asks(&mut self, flow: &FlowSpec) -> Class {
         let Some(restraint) = self.restraints.get(&(flow.group, flow.dst)) else { return flow.class };
         let urgent = match (RequiredRate::of(flow), restraint.urgency) {
@@ -102,7 +103,8 @@ impl Applications {
         class
     }
 
-    /// `flow`, which wants to start now, is told what it would get in place of what it asked for.
+    /// Notifies the application of the class that `flow`, which wants to start now, would get instead of the requested
+    /// one.
     pub(crate) fn told(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> DowngradeResponse {
         let reaction = self.reactions.get(usize::from(flow.group)).copied().unwrap_or_default();
         match (notice, reaction) {
@@ -140,28 +142,28 @@ impl Applications {
         self.notices.entry(flow.group).or_default()
     }
 
-    /// `flow` is issued at its start: how long it was held back.
+    /// Issues `flow` at its start; returns how long it was held back.
     pub(crate) fn issued(&mut self, flow: &FlowSpec) -> Span {
         self.held.remove(&flow.id).map_or(Span::ZERO, |held| flow.start.since(held.first_asked))
     }
 
-    /// The next flow that asks again, and when.
+    /// Returns the next flow that requests admission again, and when.
     pub(crate) fn next(&self) -> Option<(Time, FlowId)> {
         self.again.peek().map(|&Reverse(next)| next)
     }
 
-    /// That flow asks again now.
+    /// Removes that flow from the waiting list.
     pub(crate) fn ask_again(&mut self) {
         self.again.pop();
     }
 
-    /// `flow` shall not start any more.
+    /// Cancels `flow`.
     pub(crate) fn abort(&mut self, flow: FlowId) {
         self.held.remove(&flow);
         self.again.retain(|&Reverse((_, held))| held != flow);
     }
 
-    /// What they were told and did, by group.
+    /// Iterates over the notifications and reactions, by group.
     pub(crate) fn notices(&self) -> impl Iterator<Item = (u16, Notices)> {
         self.notices.iter().map(|(&group, &notices)| (group, notices))
     }

@@ -1,5 +1,5 @@
-//! Flows that depend on others: a host signals deliveries to the sources of dependent flows, and starts a flow when all its
-//! signals are known.
+//! Flow dependencies: a host signals deliveries to the sources of dependent flows, and starts a flow when it has
+//! received all signals.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,9 +17,9 @@ use crate::model::scenario::Scenario;
 #[derive(Debug)]
 pub(super) struct DependencyTracker {
     host: HostId,
-    /// Flows that end here, each with one that depends on it, in order.
+    /// Flows that end here with their dependents, in order.
     dependents: Vec<(FlowId, Dependent)>,
-    /// Flows that start here and lack signals.
+    /// Flows that start here and still wait for signals.
     pending: FxHashMap<FlowId, Pending>,
     /// Flows that start here at a known instant.
     ready: BinaryHeap<Reverse<(Time, FlowId)>>,
@@ -33,19 +33,19 @@ struct Dependent {
     delay: Span,
 }
 
-/// A flow that lacks signals.
+/// A flow that waits for signals.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    /// How many.
+    /// Number of missing signals.
     signals: u32,
-    /// The earliest start, as far as it is known.
+    /// The earliest start known so far.
     release: Time,
     /// The flow starts before this instant or never.
     until: Time,
 }
 
 impl DependencyTracker {
-    /// Those of all hosts, by host; none where no flow depends on another.
+    /// Creates the trackers of all hosts; empty if there are no dependencies.
     pub(super) fn by_host(scenario: &Scenario) -> Vec<Self> {
         if scenario.waits.is_empty() {
             return Vec::new();
@@ -74,7 +74,7 @@ impl DependencyTracker {
         trackers
     }
 
-    /// A signal is on its way here; when the flow starts, if that is known now.
+    /// Processes a signal in flight to this host. Returns when the dependent flow starts, if that is now known.
     fn on_signal(&mut self, signal: &DependencySignal) -> Option<Time> {
         let pending = self.pending.get_mut(&signal.flow)?;
         pending.signals -= 1;

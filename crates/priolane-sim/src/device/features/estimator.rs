@@ -1,4 +1,5 @@
-//! Thresholds that follow the workload: a host estimates the sizes of its flows, reports them, and applies new thresholds.
+//! Thresholds that adapt to the workload: a host estimates the sizes of its flows, reports them, and applies new
+//! thresholds.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,24 +14,24 @@ use super::host_feature::{Deadline, FeatureContext, FlowEvent, HostFeature, Host
 use crate::device::messages::{ScheduledReport, ThresholdUpdate};
 use crate::model::scenario::{Adaptation, Scenario};
 
-/// The size estimate of one host, and the thresholds on their way to it.
+/// The size estimate of one host, and the threshold updates in flight to it.
 #[derive(Debug)]
 pub(super) struct ThresholdEstimator {
     host: HostId,
     adaptation: Adaptation,
     estimate: SizeEstimate,
     sequence: u32,
-    /// When the period ends.
+    /// End of the current period.
     period_ends: Time,
-    /// The ladders of this host's own.
+    /// The thresholds that this host computes itself.
     local: Vec<TrackedThresholds>,
-    /// Thresholds on their way here, in order of arrival.
+    /// Updates in flight to this host, in order of arrival.
     updates: VecDeque<(Time, Arc<Thresholds>)>,
     rng: Stream,
 }
 
 impl ThresholdEstimator {
-    /// That of `host`; `None` where thresholds stay as they are.
+    /// Creates the estimator of `host`; `None` if thresholds are fixed.
     pub(super) fn new(scenario: &Scenario, host: HostId) -> Option<Self> {
         let adaptation = scenario.adaptation.clone()?;
         Some(Self {
@@ -45,7 +46,7 @@ impl ThresholdEstimator {
         })
     }
 
-    /// The period ends: thresholds that this host finds by itself, and a report.
+    /// Ends the period: computes local thresholds and sends a report.
     fn end_period(&mut self, cx: &mut FeatureContext) {
         self.period_ends += self.adaptation.config.period;
         let (config, sizes) = (&self.adaptation.config, self.estimate.histogram());
@@ -58,7 +59,7 @@ impl ThresholdEstimator {
         }
     }
 
-    /// The report of this period, unless it gets lost.
+    /// Returns the report of this period, unless it is lost.
     fn report(&mut self, now: Time) -> Option<ScheduledReport> {
         let control::Config { delay, report_loss, report_jitter, .. } = self.adaptation.config;
         self.sequence += 1;

@@ -1,7 +1,7 @@
-//! A part of a host beside the packet path, such as admission control or thresholds that follow the workload.
+//! A host feature off the packet path, such as admission control or adaptive thresholds.
 //!
 //! ```text
-//! on_open      a flow is about to start: class and weights may change, or the flow waits
+//! on_open      a flow is about to start: class and weights may change, or the flow is delayed
 //! on_event     a flow was delivered, reported on, or completed
 //! on_abort     a flow was aborted
 //! on_message   a control message for this host was sent
@@ -9,7 +9,7 @@
 //! finish       the run is over
 //! ```
 //!
-//! Features see flows, never packets: what they cost does not grow with packets.
+//! Features see flows, never packets: their cost does not grow with the number of packets.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -23,17 +23,17 @@ use crate::device::event_sink::{ControlSink, EventKey, Kind};
 use crate::device::messages::{DependencySignal, ThresholdUpdate};
 use crate::observe::collector::Collector;
 
-/// What a feature is given with each call, and what it may ask for.
+/// Context of each call of a feature.
 pub(crate) struct FeatureContext<'a> {
     pub(crate) now: Time,
     /// The flows of the run.
     pub(crate) flows: &'a FlowList,
     pub(crate) sink: &'a mut dyn ControlSink,
-    /// What the transport is to be told after the call, in this order.
+    /// Commands for the transport after the call, in this order.
     pub(crate) commands: Vec<TransportCommand>,
 }
 
-/// A call that a feature asks for at the host's transport.
+/// A call to the host's transport that a feature requests.
 #[derive(Debug)]
 pub(crate) enum TransportCommand {
     /// A control message for one flow.
@@ -42,21 +42,21 @@ pub(crate) enum TransportCommand {
     Thresholds(Arc<Thresholds>),
 }
 
-/// Something that happened to a flow at its sender or receiver.
+/// An event of a flow at its sender or receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FlowEvent<'a> {
     /// Its last byte arrived at this host.
     Delivered(FlowId),
-    /// A monitor interval of it ended at this, its sender.
+    /// A monitor interval ended at this host, its sender.
     Report(&'a FlowReport),
-    /// Its sender, this host, knows all of it delivered.
+    /// This host, its sender, knows that it is fully delivered.
     Completed(&'a FlowReport),
 }
 
 /// A control message to a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HostMessage<'a> {
-    /// A flow on which others depend was delivered.
+    /// A flow with dependents was delivered.
     Signal(&'a DependencySignal),
     /// The threshold controller has new thresholds.
     Thresholds(&'a ThresholdUpdate),
@@ -66,83 +66,83 @@ pub(crate) enum HostMessage<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartDecision {
     Now,
-    /// The feature opens it later, at a deadline of its own.
+    /// The feature opens it later, at its own deadline.
     Later,
 }
 
-/// How far an aborted flow had come.
+/// The state of an aborted flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Aborted {
     /// It had started, or its start was known.
     Scheduled,
-    /// It depended on other flows still: the run does not wait for its end.
+    /// It still had open dependencies: the run does not wait for its end.
     Dependent,
 }
 
-/// The next instant of a feature: of a timer, or of a flow that it starts. In order of time; at equal times flows start
-/// after timers, in order of flows.
+/// The next deadline of a feature: a timer, or the start of a flow. Ordered by time; at equal times timers precede
+/// starts, and starts are ordered by flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline {
     pub(crate) due: EventKey,
-    /// The flow that starts; any for a timer.
+    /// The flow that starts; any value for a timer.
     pub(crate) flow: FlowId,
 }
 
 impl Deadline {
     pub(crate) const NEVER: Self = Self { due: EventKey::NEVER, flow: FlowId(u32::MAX) };
 
-    /// A timer.
+    /// Creates the deadline of a timer.
     pub(crate) fn timer(at: Time) -> Self {
         Self { due: EventKey::new(at, Kind::Control), flow: FlowId(0) }
     }
 
-    /// The start of a flow.
+    /// Creates the deadline of the start of a flow.
     pub(crate) fn start((at, flow): (Time, FlowId)) -> Self {
         Self { due: EventKey::new(at, Kind::Open), flow }
     }
 
-    /// Whether a flow starts.
+    /// Returns whether it is the start of a flow.
     pub(crate) fn is_start(self) -> bool {
         self.due != EventKey::NEVER && self.due.kind() == Kind::Open
     }
 }
 
-/// A part of a host beside the packet path. Methods without an implementation do nothing.
+/// A host feature off the packet path. Default implementations do nothing.
 pub(crate) trait HostFeature: Debug + Send {
-    /// `flow` is about to start at `cx.now`, its `start`; class and weights may be changed.
+    /// Handles `flow`, which is about to start at `cx.now`, its `start`; may change class and weights.
     fn on_open(&mut self, flow: &mut FlowSpec, cx: &mut FeatureContext) -> StartDecision {
         let _ = (flow, cx);
         StartDecision::Now
     }
 
-    /// Something happened to a flow of this host.
+    /// Handles an event of a flow of this host.
     fn on_event(&mut self, event: FlowEvent, cx: &mut FeatureContext) {
         let _ = (event, cx);
     }
 
-    /// A flow of this host was aborted, possibly after its end.
+    /// Handles the abort of a flow of this host, possibly after its end.
     fn on_abort(&mut self, flow: FlowId, cx: &mut FeatureContext) -> Aborted {
         let _ = (flow, cx);
         Aborted::Scheduled
     }
 
-    /// A message is on its way to this host; the start of the flow that depended on it, if it is known now.
+    /// Handles a message in flight to this host. Returns the start of the dependent flow, if it is now known.
     fn on_message(&mut self, message: HostMessage) -> Option<Time> {
         let _ = message;
         None
     }
 
-    /// When [`Self::on_timer`] is to be called.
+    /// Returns when to call [`Self::on_timer`].
     fn next_deadline(&self) -> Deadline {
         Deadline::NEVER
     }
 
-    /// The instant of the deadline has come. If it was the start of a flow, the host starts that flow.
+    /// Handles the deadline. If it was the start of a flow, the host then starts that flow.
     fn on_timer(&mut self, cx: &mut FeatureContext) {
         let _ = cx;
     }
 
-    /// The run is over: hands over results besides those of flows.
+    /// Reports results, other than those of flows, at the end of the run.
     fn finish(&self, out: &mut Collector) {
         let _ = out;
     }

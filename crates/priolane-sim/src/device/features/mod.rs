@@ -1,4 +1,4 @@
-//! What hosts do beside the packet path, each a [`HostFeature`]; a new one is one more entry in [`by_host`].
+//! Features of hosts off the packet path, each a [`HostFeature`]; a new one is one more entry in [`by_host`].
 
 mod admission;
 mod applications;
@@ -18,10 +18,10 @@ pub(crate) use host_feature::{
 };
 use virtual_machines::VirtualMachines;
 
-/// The features of a host, in the order in which they are asked.
+/// The features of a host, in the order in which they are called.
 pub(crate) type Features = Vec<Box<dyn HostFeature>>;
 
-/// The features of each host of `scenario`, by host.
+/// Creates the features of each host of `scenario`.
 pub(crate) fn by_host(scenario: &Scenario) -> Vec<Features> {
     let mut trackers = DependencyTracker::by_host(scenario).into_iter();
     let features = |host: HostId| {

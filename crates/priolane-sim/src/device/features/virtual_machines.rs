@@ -1,4 +1,4 @@
-//! The virtual machines of a host: one for each group that pays by machine and has flows here.
+//! The virtual machines of a host: one for each group with VM-based pricing that has flows here.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub(super) struct VirtualMachines {
 }
 
 impl VirtualMachines {
-    /// Those of a host without flows; `None` if no group pays by machine.
+    /// Creates the virtual machines of a host without flows; `None` if no group has VM-based pricing.
     pub(super) fn new(scenario: &Scenario) -> Option<Self> {
         let any = scenario.machines.iter().any(Option::is_some);
         any.then(|| Self { groups: scenario.machines.clone(), by_group: BTreeMap::new() })
     }
 
-    /// A flow ended: its machine shares what it had among the others.
+    /// Removes an ended flow from its machine, which redistributes its share.
     fn depart(&mut self, flow: FlowId, cx: &FeatureContext) {
         let group = cx.flows.at(flow.index()).group;
         if let Some(vm) = self.by_group.get_mut(&group) {

@@ -1,4 +1,4 @@
-//! How packets leave a host: asked for by the free line, or through a transmit queue.
+//! Departures of packets from a host: polled by the free link, or through a transmit queue.
 
 use priolane_core::endpoint::{Cx, Departure, Endpoint, LocalClock, SendId, Tx};
 use priolane_core::ids::{CLASSES, ClassSet};
@@ -15,7 +15,7 @@ use crate::device::port::Port;
 use crate::observe::outcome::RunError;
 use crate::observe::trace::TraceEvent;
 
-/// Tells the transport what its transmit queue refuses.
+/// Notifies the transport of packets that its transmit queue drops.
 struct Refusals<'a, E> {
     now: Time,
     waiting: &'a mut Waiting,
@@ -42,7 +42,7 @@ impl<E: Endpoint> PortSink<Outgoing<E::Body>> for Refusals<'_, E> {
 }
 
 impl<E: Endpoint> Host<E> {
-    /// When the next packet may leave, as of now.
+    /// Returns when the next packet may leave, as of now.
     #[inline]
     pub(super) fn next_departure<W: EventSink<E::Body>>(&self) -> EventKey {
         let asked = match self.pull {
@@ -56,7 +56,7 @@ impl<E: Endpoint> Host<E> {
         EventKey::new(asked.min(queued), Kind::Departure)
     }
 
-    /// When the transmit queue, which holds something, starts the next packet.
+    /// Returns when the transmit queue, which is not empty, starts the next packet.
     #[inline]
     pub(super) fn next_service(&self) -> Time {
         if !self.waiting.limited {
@@ -65,83 +65,83 @@ impl<E: Endpoint> Host<E> {
         self.port.next_service().unwrap_or(Time::NEVER)
     }
 
-    /// Departures that are not events and were due by `limit` happen.
+    /// Serves lazy departures that were due by `limit`.
     #[inline]
-    pub(crate) fn catch_up<W: EventSink<E::Body>>(&mut self, limit: Time, wire: &mut W) {
+    pub(crate) fn catch_up<W: EventSink<E::Body>>(&mut self, limit: Time, sink: &mut W) {
         if self.waiting.packets > 0 && self.port.line.free_at <= limit {
-            self.depart_until(limit, wire);
+            self.depart_until(limit, sink);
         }
     }
 
     #[inline(never)]
-    fn depart_until<W: EventSink<E::Body>>(&mut self, limit: Time, wire: &mut W) {
+    fn depart_until<W: EventSink<E::Body>>(&mut self, limit: Time, sink: &mut W) {
         while self.waiting.packets > 0 && self.port.line.free_at <= limit && !self.waiting.is_event::<W, _>()
         {
             let (start, paused) = (self.port.line.free_at, self.paused);
             let (port, mut refusals) = self.port_and_refusals(start);
-            let Some(id) = port.start(start, paused, wire, &mut refusals) else { return };
+            let Some(id) = port.start(start, paused, sink, &mut refusals) else { return };
             self.waiting.remove(id);
         }
     }
 
-    /// The port, and what takes what its queue refuses at `now`.
+    /// Returns the port, and the sink for packets that its queue drops at `now`.
     #[inline(always)]
     fn port_and_refusals(&mut self, now: Time) -> (&mut Port<TransmitQueue<E::Body>>, Refusals<'_, E>) {
         let Self { port, waiting, endpoint, clock, rng, .. } = self;
         (port, Refusals { now, waiting, endpoint, clock: *clock, rng })
     }
 
-    /// Whether a transmit queue that holds something may serve it.
+    /// Returns whether a non-empty transmit queue may be served.
     #[inline]
     pub(super) fn may_serve(&self) -> bool {
         self.paused == ClassSet::NONE || self.has_unpaused()
     }
 
-    /// Asks for packets and puts them on the line for as long as both are willing.
+    /// Polls for packets and transmits them while both transport and link are ready.
     #[inline]
-    pub(super) fn pump<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+    pub(super) fn pump<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         if self.nic == NicMode::Queue {
-            self.fill(now, wire);
-            self.serve(now, wire);
+            self.fill(now, sink);
+            self.serve(now, sink);
         } else {
-            self.pull(now, wire);
+            self.pull(now, sink);
         }
         self.departure = self.next_departure::<W>();
         self.look_ahead();
     }
 
-    /// Without a transmit queue: the free line asks.
+    /// Lets the free link poll the transport, without a transmit queue.
     #[inline]
-    fn pull<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+    fn pull<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         while self.pull == Pull::Ask && self.port.line.free_at <= now {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             match &self.endpoint.poll_transmit(cx) {
                 &Tx::Send { ref packet, id } => {
                     self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
-                    wire.observe(|| TraceEvent::Made { at: now, packet: *packet });
-                    self.port.offered(now, &packet.header, wire);
-                    wire.observe(|| TraceEvent::Admitted(Admission::Queued));
+                    sink.observe(|| TraceEvent::Made { at: now, packet: *packet });
+                    self.port.offered(now, &packet.header, sink);
+                    sink.observe(|| TraceEvent::Admitted(Admission::Queued));
                     if self.paused.has(packet.header.class) {
                         return self.keep(now, Outgoing { packet: *packet, id });
                     }
-                    self.port.line.transmit(now, packet, &mut self.port.counts, wire);
+                    self.port.line.transmit(now, packet, &mut self.port.counts, sink);
                     if let Some(id) = id {
                         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                         self.endpoint.on_departure(cx, id, Departure::Sent(now));
                     }
                 }
-                other => self.wait(other, now, wire),
+                other => self.wait(other, now, sink),
             }
         }
     }
 
-    /// Notes an answer other than a packet.
+    /// Records a reply other than a packet.
     #[inline]
-    fn wait<W: EventSink<E::Body>>(&mut self, answer: &Tx<E::Body>, now: Time, wire: &mut W) {
+    fn wait<W: EventSink<E::Body>>(&mut self, answer: &Tx<E::Body>, now: Time, sink: &mut W) {
         self.pull = match *answer {
             Tx::NotBefore(t) if t > now => Pull::NotBefore(t),
             Tx::NotBefore(_) => {
-                wire.violated(self.asked_for_the_past(now));
+                sink.violated(self.asked_for_the_past(now));
                 Pull::Idle
             }
             Tx::Idle | Tx::Send { .. } => Pull::Idle,
@@ -151,36 +151,36 @@ impl<E: Endpoint> Host<E> {
     #[cold]
     fn asked_for_the_past(&self, now: Time) -> RunError {
         RunError::Violation {
-            what: "a transport asked to wait until an instant that has passed".into(),
+            what: "a transport requested a wait until a time in the past".into(),
             at: now,
             place: format!("host {}", self.host.0),
         }
     }
 
     #[inline(never)]
-    fn refill<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        self.fill(now, wire);
+    fn refill<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
+        self.fill(now, sink);
     }
 
-    /// Moves what the transport wants to send into the transmit queue, or past it where nothing is before it.
-    // Inlined by measurement, into `pump` alone: every packet of a host comes through here.
+    /// Moves packets of the transport into the transmit queue, or past it if nothing is queued.
+    // Inlined as measured, into `pump` alone: every packet of a host passes through here.
     #[inline(always)]
-    fn fill<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+    fn fill<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         while self.pull == Pull::Ask {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            // Used where it is: a copy of what was just written in small pieces waits for them.
+            // Used in place: a copy would stall on the small writes just made.
             let mut answer = self.endpoint.poll_transmit(cx);
-            let Tx::Send { packet, id } = &mut answer else { return self.wait(&answer, now, wire) };
+            let Tx::Send { packet, id } = &mut answer else { return self.wait(&answer, now, sink) };
             let Header { class, wire: size, .. } = packet.header;
-            self.expire(now, wire);
+            self.expire(now, sink);
             self.exchanged[usize::from(class) % CLASSES].made.add(size);
-            wire.observe(|| TraceEvent::Made { at: now, packet: *packet });
-            self.port.offered(now, &packet.header, wire);
+            sink.observe(|| TraceEvent::Made { at: now, packet: *packet });
+            self.port.offered(now, &packet.header, sink);
             let idle = self.port.line.free_at <= now && self.waiting.packets == 0 && !self.paused.has(class);
-            if idle && let Some(admission) = self.port.try_bypass(now, &packet.header, wire) {
+            if idle && let Some(admission) = self.port.try_bypass(now, &packet.header, sink) {
                 if admission.is_kept() {
                     admission.mark(packet);
-                    self.send(now, packet, *id, wire);
+                    self.send(now, packet, *id, sink);
                 } else {
                     self.refused(now, *id);
                 }
@@ -188,7 +188,7 @@ impl<E: Endpoint> Host<E> {
             }
             let outgoing = Outgoing { packet: *packet, id: *id };
             let (port, mut refusals) = self.port_and_refusals(now);
-            if port.enqueue(now, &outgoing, wire, &mut refusals).is_kept() {
+            if port.enqueue(now, &outgoing, sink, &mut refusals).is_kept() {
                 self.waiting.add(*id);
                 if idle || self.paused != ClassSet::NONE {
                     self.port.line.free_at = self.port.line.free_at.max(now);
@@ -199,7 +199,7 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// The transmit queue has no room for a packet.
+    /// Notifies the transport that the transmit queue has no room for a packet.
     #[inline]
     fn refused(&mut self, now: Time, id: Option<SendId>) {
         if let Some(id) = id {
@@ -208,16 +208,16 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// Puts a packet on the line.
+    /// Transmits a packet.
     #[inline]
     fn send<W: EventSink<E::Body>>(
         &mut self,
         now: Time,
         packet: &Packet<E::Body>,
         id: Option<SendId>,
-        wire: &mut W,
+        sink: &mut W,
     ) {
-        self.port.line.transmit(now, packet, &mut self.port.counts, wire);
+        self.port.line.transmit(now, packet, &mut self.port.counts, sink);
         if let Some(id) = id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.on_departure(cx, id, Departure::Sent(now));
@@ -225,38 +225,38 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// Puts packets of the transmit queue on the line while it is free.
+    /// Transmits packets of the transmit queue while the link is free.
     #[inline]
-    pub(super) fn serve<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
-        self.expire(now, wire);
+    pub(super) fn serve<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
+        self.expire(now, sink);
         if self.waiting.packets > 0 && self.port.line.free_at <= now {
-            self.serve_queue(now, wire);
+            self.serve_queue(now, sink);
         }
     }
 
     #[inline(never)]
-    fn serve_queue<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+    fn serve_queue<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         while self.waiting.packets > 0 && self.port.line.free_at <= now {
             let paused = self.paused;
             let (port, mut refusals) = self.port_and_refusals(now);
-            let Some(id) = port.start(now, paused, wire, &mut refusals) else { return };
+            let Some(id) = port.start(now, paused, sink, &mut refusals) else { return };
             self.waiting.remove(id);
             if let Some(id) = id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
                 self.endpoint.on_departure(cx, id, Departure::Sent(now));
                 self.pull = Pull::Ask;
-                self.refill(now, wire);
+                self.refill(now, sink);
             }
         }
     }
 
-    /// Takes out of the transmit queue what has waited too long.
+    /// Removes expired packets from the transmit queue.
     #[inline]
-    fn expire<W: EventSink<E::Body>>(&mut self, now: Time, wire: &mut W) {
+    fn expire<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         if !self.waiting.limited {
             return;
         }
         let (port, mut refusals) = self.port_and_refusals(now);
-        port.expire(now, wire, &mut refusals);
+        port.expire(now, sink, &mut refusals);
     }
 }

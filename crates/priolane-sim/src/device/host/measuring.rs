@@ -1,4 +1,4 @@
-//! How a host errs when it measures.
+//! Measurement errors of a host.
 
 use priolane_core::endpoint::LocalClock;
 use priolane_core::ids::HostId;
@@ -9,7 +9,7 @@ use priolane_core::units::Span;
 
 use crate::model::scenario::Scenario;
 
-/// What the host adds to the delays that it measures.
+/// The error that the host adds to measured delays.
 #[derive(Debug)]
 pub(super) struct Noise {
     of: DelayNoise,
@@ -22,7 +22,7 @@ impl Noise {
         Some(Self { of, stream: Stream::new(scenario.seed, Purpose::DelayNoise, u64::from(host.0)) })
     }
 
-    /// The error of what `header` reports; only answers report a delay.
+    /// Returns the error of the delay that `header` reports; only replies report a delay.
     pub(super) fn of(&mut self, header: &Header) -> Span {
         match header.kind {
             Kind::Ack | Kind::SynAck => self.of.sample(&mut self.stream),
@@ -32,7 +32,7 @@ impl Noise {
     }
 }
 
-/// How far the clock of `host` is off.
+/// Returns the clock of `host` with its offset.
 pub(super) fn clock(scenario: &Scenario, host: HostId) -> LocalClock {
     let error = scenario.measuring.clock_error.0;
     let drawn =

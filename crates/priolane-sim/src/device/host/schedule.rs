@@ -1,4 +1,4 @@
-//! What happens at a host at instants that are known before: flows start, control messages arrive, features have timers.
+//! The schedule of a host: flow starts, control messages and timers of features.
 
 use priolane_core::endpoint::{Control, FlowSpec};
 use priolane_core::flows::FlowList;
@@ -9,23 +9,23 @@ use crate::device::event_sink::{EventKey, Kind};
 use crate::device::features::{Deadline, FeatureContext, Features, StartDecision};
 use crate::model::scenario::ScheduledControl;
 
-/// The instants of a host.
+/// The scheduled instants of a host.
 #[derive(Debug)]
 pub(super) struct HostSchedule {
     pub(super) starts: FlowStarts,
     /// Control messages that the experiment schedules, in order of time.
     controls: Vec<ScheduledControl>,
-    /// The first of them that has not taken effect.
+    /// Index of the first message that has not taken effect.
     next_control: usize,
     /// Flows that will be aborted and have not ended yet.
     pending_aborts: Vec<FlowId>,
     pub(super) features: Features,
 }
 
-/// Flows that start when the flow list says, in order.
+/// Flows that start at their times in the flow list, in order.
 #[derive(Debug, Default)]
 pub(super) struct FlowStarts {
-    /// By their indices in the flow list.
+    /// Indices in the flow list.
     flows: Vec<u32>,
     /// How many of them have started.
     opened: usize,
@@ -34,12 +34,12 @@ pub(super) struct FlowStarts {
 }
 
 impl FlowStarts {
-    /// So many flows will be planned.
+    /// Reserves capacity for `flows` planned flows.
     pub(super) fn expect(&mut self, flows: usize) {
         self.flows.reserve_exact(flows);
     }
 
-    /// One more flow, which starts after all others.
+    /// Adds a flow that starts after all others.
     pub(super) fn plan(&mut self, start: Time, flow: u32) {
         if self.opened == self.flows.len() {
             self.start = start;
@@ -47,18 +47,18 @@ impl FlowStarts {
         self.flows.push(flow);
     }
 
-    /// The next flow, and when it starts.
+    /// Returns the next flow, and when it starts.
     fn next(&self) -> Option<(Time, u32)> {
         self.flows.get(self.opened).map(|&flow| (self.start, flow))
     }
 
-    /// The next flow starts.
+    /// Advances to the flow after the next one, which starts.
     fn open(&mut self, list: &FlowList) {
         self.opened += 1;
         self.look_up(list);
     }
 
-    /// Takes out a flow that has not started.
+    /// Removes a flow that has not started.
     pub(super) fn cancel(&mut self, flow: FlowId, list: &FlowList) {
         if let Some(ahead) = self.flows[self.opened..].iter().position(|&planned| planned == flow.0) {
             self.flows.remove(self.opened + ahead);
@@ -74,7 +74,7 @@ impl FlowStarts {
 }
 
 impl HostSchedule {
-    /// Without flows and control messages.
+    /// Creates a schedule without flows and control messages.
     pub(super) fn new(features: Features) -> Self {
         Self {
             starts: FlowStarts::default(),
@@ -85,7 +85,7 @@ impl HostSchedule {
         }
     }
 
-    /// One more control message, which takes effect after all others.
+    /// Adds a control message that takes effect after all others.
     pub(super) fn plan_control(&mut self, control: ScheduledControl) {
         self.controls.push(control);
         if control.control == Control::Abort && !self.pending_aborts.contains(&control.flow) {
@@ -93,7 +93,7 @@ impl HostSchedule {
         }
     }
 
-    /// The next instant, and what happens then.
+    /// Returns the next event.
     pub(super) fn next(&self) -> EventKey {
         let control = self.controls.get(self.next_control);
         let control = control.map_or(EventKey::NEVER, |control| EventKey::new(control.at, Kind::Control));
@@ -104,14 +104,14 @@ impl HostSchedule {
             .fold(control.min(start), EventKey::min)
     }
 
-    /// Takes the next control message, if it is due by `now`.
+    /// Removes and returns the next control message if it is due by `now`.
     pub(super) fn take_control(&mut self, now: Time) -> Option<ScheduledControl> {
         let control = self.controls.get(self.next_control).copied().filter(|control| control.at <= now)?;
         self.next_control += 1;
         Some(control)
     }
 
-    /// Whether `flow` was to be aborted and had not ended; it has now.
+    /// Marks `flow` as ended. Returns whether it was to be aborted and had not ended before.
     pub(super) fn end(&mut self, flow: FlowId) -> PendingAbort {
         match self.pending_aborts.iter().position(|&pending| pending == flow) {
             Some(i) => {
@@ -122,7 +122,7 @@ impl HostSchedule {
         }
     }
 
-    /// The first feature with a timer at `cx.now` runs it.
+    /// Runs the first feature with a timer at `cx.now`.
     pub(super) fn run_timer(&mut self, cx: &mut FeatureContext) {
         let timer = Deadline::timer(cx.now);
         if let Some(feature) = self.features.iter_mut().find(|feature| feature.next_deadline() <= timer) {
@@ -130,7 +130,7 @@ impl HostSchedule {
         }
     }
 
-    /// The flow that starts now, with the class and weights that features give it; `None` if it waits.
+    /// Returns the flow that starts now, with the class and weights that features assign; `None` if it is delayed.
     pub(super) fn open_next(&mut self, cx: &mut FeatureContext) -> Option<FlowSpec> {
         let Deadline { due, flow } = self.take_start(cx)?;
         let mut flow = FlowSpec { start: due.at(), ..cx.flows.at(flow.index()) };
@@ -142,7 +142,7 @@ impl HostSchedule {
         Some(flow)
     }
 
-    /// Takes the first start, of the flow list or a feature.
+    /// Removes and returns the first start, from the flow list or a feature.
     fn take_start(&mut self, cx: &mut FeatureContext) -> Option<Deadline> {
         let planned = self.planned_start();
         let earlier = |feature: &(usize, Deadline)| feature.1.is_start() && feature.1 < planned;

@@ -1,4 +1,4 @@
-//! The states of a host: of its pulls, of its transmit queue, and of classes that its switch has paused.
+//! States of a host: polling, transmit queue, and paused classes.
 
 use priolane_core::endpoint::SendId;
 use priolane_core::ids::CLASSES;
@@ -8,26 +8,26 @@ use priolane_core::units::Time;
 use crate::device::event_sink::{EventSink, Service};
 use crate::device::nic::Outgoing;
 
-/// What the transport answered when it was last asked for a packet.
+/// The transport's last reply to a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pull {
-    /// Nothing to send until something happens.
+    /// Nothing to send until another event.
     Idle,
-    /// Ask when the line is free.
+    /// Poll when the link is free.
     Ask,
-    /// Ask at this instant.
+    /// Poll at this instant.
     NotBefore(Time),
-    /// Not before the packet that is kept has gone: its class is paused.
+    /// Do not poll until the held packet has left: its class is paused.
     Kept,
 }
 
-/// What the transmit queue holds.
+/// Packets in the transmit queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
     pub(super) packets: u32,
-    /// Those whose departure the transport wants to know.
+    /// Packets whose departure the transport wants to know.
     pub(super) named: u32,
-    /// Whether the queue may hold packets back: then each departure is an event, at an instant that the queue knows.
+    /// Whether the queue may delay packets: then each departure is an event, at an instant that the queue determines.
     pub(super) limited: bool,
 }
 
@@ -44,18 +44,18 @@ impl Waiting {
         self.named -= u32::from(id.is_some());
     }
 
-    /// Whether the next departure is an event of its own.
+    /// Returns whether the next departure is an event of its own.
     #[inline]
     pub(super) fn is_event<W: EventSink<B>, B: Body>(self) -> bool {
         self.named > 0 || ((W::SERVICE == Service::Eager || self.limited) && self.packets > 0)
     }
 }
 
-/// What the switch has paused here.
+/// Classes that the switch has paused here.
 #[derive(Debug)]
 pub(super) struct Pausing<B> {
     pub(super) since: [Time; CLASSES],
-    /// A packet that the transport gave away and whose class is paused.
+    /// A packet polled from the transport whose class is paused.
     pub(super) kept: Option<Outgoing<B>>,
 }
 

@@ -1,4 +1,4 @@
-//! How a switch serves its ports: an arrival that may start at once, and departures as they fall due.
+//! Service of a switch's ports: arrivals that may start at once, and due departures.
 
 use priolane_core::ids::ClassSet;
 use priolane_core::packet::{Body, Kind, Packet};
@@ -8,14 +8,14 @@ use priolane_core::units::Time;
 use crate::device::event_sink::EventSink;
 use crate::device::port::{Port, Started};
 
-/// What an arrival led to.
+/// The result of an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ArrivalResult<B> {
-    /// A packet, this one or another, was put on the line.
+    /// A transmission was started, of this packet or another.
     Started,
-    /// The line takes no packet now.
+    /// The link takes no packet now.
     NotStarted,
-    /// The packet was not kept; this header of it goes back to its sender.
+    /// The packet was dropped; this header returns to its sender.
     Returned(Packet<B>),
 }
 
@@ -29,7 +29,7 @@ impl<B> From<Started> for ArrivalResult<B> {
     }
 }
 
-/// Keeps the header that goes back.
+/// Stores the header to be returned.
 struct ReturnedHeader<B>(Option<Packet<B>>);
 
 impl<B: Body> PortSink<Packet<B>> for ReturnedHeader<B> {
@@ -39,35 +39,35 @@ impl<B: Body> PortSink<Packet<B>> for ReturnedHeader<B> {
 }
 
 impl<D> Port<D> {
-    /// `packet` arrives at `now`; departures due by `now` have happened.
-    // Inlined by measurement: a switch has two places that call it, and a call is a tenth of the work.
+    /// Handles `packet`, which arrives at `now`; departures due by `now` have happened.
+    // Inlined as measured: a switch has two call sites, and a call is a tenth of the work.
     #[inline(always)]
     pub(crate) fn arrive<B: Body, W: EventSink<B>>(
         &mut self,
         now: Time,
         packet: &Packet<B>,
-        wire: &mut W,
+        sink: &mut W,
     ) -> ArrivalResult<B>
     where
         D: Discipline<Packet<B>>,
     {
         let idle = self.line.free_at <= now;
-        self.expire(now, wire, &mut ());
-        self.offered(now, &packet.header, wire);
+        self.expire(now, sink, &mut ());
+        self.offered(now, &packet.header, sink);
         if idle
             && self.queue.packets() == 0
-            && let Some(admission) = self.try_bypass(now, &packet.header, wire)
+            && let Some(admission) = self.try_bypass(now, &packet.header, sink)
         {
-            return self.forward(now, packet, admission, wire).into();
+            return self.forward(now, packet, admission, sink).into();
         }
         let mut returned = ReturnedHeader(None);
-        let admission = self.enqueue(now, packet, wire, &mut returned);
+        let admission = self.enqueue(now, packet, sink, &mut returned);
         if !admission.is_kept() {
             return returned.0.map_or(ArrivalResult::NotStarted, ArrivalResult::Returned);
         }
         let started = if idle {
             self.line.free_at = now;
-            self.serve_one(now, wire)
+            self.serve_one(now, sink)
         } else {
             Started::No
         };
@@ -79,14 +79,14 @@ impl<D> Port<D> {
 
     /// Starts the next service if it is due by `limit`.
     #[inline]
-    pub(crate) fn serve_one<B: Body, W: EventSink<B>>(&mut self, limit: Time, wire: &mut W) -> Started
+    pub(crate) fn serve_one<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W) -> Started
     where
         D: Discipline<Packet<B>>,
     {
-        // A discipline that starts nothing then has discarded what could have started.
+        // If a discipline starts nothing, it has discarded the eligible packets.
         loop {
             let Some(start) = self.next_service().filter(|&s| s <= limit) else { return Started::No };
-            if self.start(start, ClassSet::NONE, wire, &mut ()).is_some() {
+            if self.start(start, ClassSet::NONE, sink, &mut ()).is_some() {
                 return Started::Yes;
             }
         }
@@ -94,10 +94,10 @@ impl<D> Port<D> {
 
     /// Starts every service due by `limit`.
     #[inline]
-    pub(crate) fn serve_until<B: Body, W: EventSink<B>>(&mut self, limit: Time, wire: &mut W)
+    pub(crate) fn serve_until<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W)
     where
         D: Discipline<Packet<B>>,
     {
-        while self.line.free_at <= limit && self.serve_one(limit, wire) == Started::Yes {}
+        while self.line.free_at <= limit && self.serve_one(limit, sink) == Started::Yes {}
     }
 }

@@ -1,4 +1,4 @@
-//! The shared buffer against a switch that serves every port at every instant.
+//! Compares the shared buffer with a model that serves every port at every instant.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ fn scenario(memory: SharedBuffer, port: PortSpec) -> Scenario {
     ScenarioSpec { switch, ..spec }.build().unwrap()
 }
 
-/// Keeps when which packet (by its rank) is sent to which host.
+/// Records when which packet (by its rank) is sent.
 #[derive(Default)]
 struct Sent(Vec<(Time, u64)>);
 
@@ -69,13 +69,13 @@ struct Port {
     free_at: u64,
 }
 
-/// Serves all ports at all instants and applies the threshold as it stands in the paper.
+/// Serves all ports at all instants and applies the threshold as in the paper.
 struct Model {
     ports: Vec<Port>,
     buffer: SharedBuffer,
     sent: Vec<(Time, u64)>,
     refused: Vec<u64>,
-    /// Most bytes queued after any arrival.
+    /// Peak bytes queued after any arrival.
     highest: u64,
 }
 
@@ -115,7 +115,8 @@ impl Model {
     }
 }
 
-/// Random arrivals in windows of 2 us, lazily at the switch, at once in the model; refusals and peak of the model.
+/// Random arrivals in windows of 2 us, served lazily by the switch and at once by the model; returns drops and peak of
+/// the model.
 fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
     memory: SharedBuffer,
     queues: u64,
@@ -136,7 +137,7 @@ fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
             .into_iter()
             .map(|at| {
                 rank += 1;
-                // Host 0 is the favourite, so that one port is long and others come and go.
+                // Host 0 is preferred, so that one port has a long queue while others come and go.
                 let dst = HostId(if draw.chance(0.5) { 0 } else { draw.below(u64::from(HOSTS)) as u16 });
                 let (class, wire) = (draw.below(queues) as u8, 84 + draw.below(1455) as u16);
                 (
@@ -172,7 +173,7 @@ fn a_lazy_switch_admits_what_one_would_that_serves_at_every_instant() {
         assert!(refused > 500 && highest <= size, "{size} {alpha:?}: {refused} refused, {highest}");
         let (refused, highest) = compare(memory, 2, StrictSpec { queues: 2, map: IDENTITY });
         assert!(refused > 500 && highest <= size, "{size} {alpha:?}: {refused} refused, {highest}");
-        // With alpha = 8 the favourite port takes nearly all there is: the size itself is what limits it.
+        // With alpha = 8 the preferred port takes nearly the whole buffer, so its size is the limit.
         assert!(alpha.0 < 8 || highest > size - 1538, "{highest}");
     }
 }
@@ -190,6 +191,6 @@ fn limits_of_a_port_hold_besides_the_shared_buffer() {
     for _ in 0..6 {
         switch.arrive_eagerly(&fabric, Time::ZERO, &packet, &mut sent);
     }
-    // One is on the line, three wait, two are dropped and take no room.
+    // One is in transmission, three wait, two are dropped and take no room.
     assert_eq!((switch.ports[0].queued().0, switch.memory.unwrap().used), (3, 3000));
 }

@@ -1,4 +1,4 @@
-//! The wheel engine: one global set of events, and the oracle of the window engine.
+//! The wheel engine: one global event queue; the reference for the window engine.
 
 pub(super) mod nodes;
 mod run;

@@ -1,4 +1,4 @@
-//! The wheel engine as nodes see it: one set of events, in order.
+//! The wheel engine's interface to nodes: one global event queue.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::RunError;
 use crate::observe::trace::{Passage, TraceEvent, Tracer};
 
-/// An instant a node asked for: of a port, or of a host itself.
+/// An instant requested by a port, or by a host itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wake {
     pub(crate) kind: Kind,
@@ -24,12 +24,12 @@ pub(crate) struct Wake {
 }
 
 impl Wake {
-    /// A host's own instant.
+    /// Requests an instant for the host itself.
     pub(crate) fn local(kind: Kind) -> Self {
         Self { kind, port: 0 }
     }
 
-    /// A departure at a switch port.
+    /// Requests a departure at a switch port.
     pub(crate) fn port(port: usize) -> Self {
         Self { kind: Kind::Departure, port: port as u32 }
     }
@@ -41,13 +41,13 @@ pub(super) enum What<B> {
     Wake,
 }
 
-/// An event, ordered by (instant, kind, node, entity, counter).
+/// An event, ordered by (time, kind, node, entity, counter).
 #[derive(Debug)]
 pub(super) struct Event<B> {
     pub(super) at: Time,
     pub(super) kind: Kind,
     pub(super) node: NodeId,
-    /// The ingress of an arrival, the port of a departure.
+    /// The ingress of an arrival, or the port of a departure.
     pub(super) entity: u32,
     pub(super) counter: u64,
     pub(super) what: What<B>,
@@ -85,7 +85,7 @@ impl<B> Timed for Event<B> {
     }
 }
 
-/// The wheel engine as nodes see it.
+/// The wheel engine's interface to nodes.
 #[derive(Debug)]
 pub(crate) struct WheelScheduler<B> {
     pub(super) wheel: TimingWheel<Event<B>>,
@@ -93,10 +93,10 @@ pub(crate) struct WheelScheduler<B> {
     /// The node whose event is being handled.
     pub(super) node: NodeId,
     pub(super) hosts: u32,
-    /// The instant each host has an event for, so that it has one at a time.
+    /// The scheduled event of each host, which has only one at a time.
     pub(super) awaited: Vec<(Time, Kind)>,
     pub(super) control_plane: ControlPlane,
-    /// Signals sent by the event that is being handled.
+    /// Signals sent by the current event.
     pub(super) signals: Vec<DependencySignal>,
     pub(super) stop: StopCondition,
     pub(super) log: FlowLog,
@@ -151,7 +151,7 @@ impl<B: Body> ControlSink for WheelScheduler<B> {
 }
 
 impl<B: Body> WheelScheduler<B> {
-    /// Without events, at time zero; flows are recorded in `log`.
+    /// Creates a scheduler without events at time zero; `log` records flows.
     pub(super) fn new(scenario: &Scenario, log: FlowLog, tracer: Option<Box<Tracer>>) -> Self {
         let tick_log2 = (scenario.lookahead().0 / 64).max(2).ilog2();
         Self {
@@ -174,7 +174,7 @@ impl<B: Body> WheelScheduler<B> {
         self.wheel.push(Event { at, kind, node, entity, counter: self.counter, what });
     }
 
-    /// The node being handled wants to be called at `at`.
+    /// Schedules an event of the current node at `at`.
     pub(crate) fn wake_at(&mut self, at: Time, wake: Wake) {
         if at == Time::NEVER {
             return;
@@ -189,7 +189,7 @@ impl<B: Body> WheelScheduler<B> {
         self.push(at, wake.kind, (self.node, wake.port), What::Wake);
     }
 
-    /// Whether an event of a host is still the one it waits for.
+    /// Returns whether an event of a host is still current, and clears it.
     pub(super) fn is_awaited(&mut self, event: &Event<B>) -> Awaited {
         if event.node.0 >= self.hosts {
             return Awaited::Yes;

@@ -1,4 +1,4 @@
-//! A pending set ordered by key: near events in buckets of one tick, far ones in a heap.
+//! A timing wheel: an event queue with near events in buckets of one tick, and far events in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,25 +7,25 @@ use priolane_core::units::Time;
 
 const BUCKETS: u64 = 4096;
 
-/// Something with an instant and a total order that begins with it.
+/// An item with an instant and a total order by that instant first.
 pub(crate) trait Timed: Ord {
     fn at(&self) -> Time;
 }
 
-/// Events in order, smallest first.
+/// An event queue, smallest event first.
 #[derive(Debug)]
 pub(crate) struct TimingWheel<E> {
     tick_log2: u32,
     tick: u64,
     current: BinaryHeap<Reverse<E>>,
     buckets: Vec<Vec<E>>,
-    /// Bit `b` is set while bucket `b` holds an event.
+    /// Bit `b` is set while bucket `b` is not empty.
     occupied: Vec<u64>,
     far: BinaryHeap<Reverse<E>>,
 }
 
 impl<E: Timed> TimingWheel<E> {
-    /// An empty set whose buckets are `2^tick_log2` picoseconds wide.
+    /// Creates an empty queue with buckets of `2^tick_log2` picoseconds.
     pub(crate) fn new(tick_log2: u32) -> Self {
         Self {
             tick_log2,
@@ -54,7 +54,7 @@ impl<E: Timed> TimingWheel<E> {
         }
     }
 
-    /// Takes out the smallest event.
+    /// Removes and returns the smallest event.
     pub(crate) fn pop(&mut self) -> Option<E> {
         while self.current.is_empty() {
             let near = self.next_bucket();
@@ -65,7 +65,7 @@ impl<E: Timed> TimingWheel<E> {
         self.current.pop().map(|Reverse(event)| event)
     }
 
-    /// Moves everything due in the current tick where it is sorted.
+    /// Moves all events of the current tick to the sorted heap.
     fn open(&mut self) {
         let bucket = self.tick % BUCKETS;
         let events = &mut self.buckets[bucket as usize];
@@ -91,12 +91,12 @@ impl<E: Timed> TimingWheel<E> {
         })
     }
 
-    /// The start of the tick being worked through.
+    /// Returns the start of the current tick.
     pub(crate) fn now(&self) -> Time {
         Time(self.tick << self.tick_log2)
     }
 
-    /// Everything that was never taken out, in no order.
+    /// Iterates over the remaining events, unordered.
     pub(crate) fn rest(&self) -> impl Iterator<Item = &E> {
         let heaps = self.current.iter().chain(self.far.iter()).map(|Reverse(e)| e);
         heaps.chain(self.buckets.iter().flatten())
@@ -125,7 +125,7 @@ mod tests {
             let ahead = match stream.below(10) {
                 0 => stream.below(10_000_000),
                 1 => 0,
-                // About a round.
+                // About one revolution.
                 2 => (BUCKETS << 4) - 40 + stream.below(80),
                 _ => stream.below(5_000),
             };

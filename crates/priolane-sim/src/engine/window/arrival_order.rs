@@ -1,8 +1,8 @@
-//! Sorting the few keys of a node.
+//! Sorts the few arrival keys of a node.
 //!
-//! Nodes have a handful of arrivals per window, in an order that no processor can foresee: insertion mispredicts once per
-//! key. A sorting network has no branch. The ones here have the fewest exchanges known (Knuth, The Art of Computer
-//! Programming 3, §5.3.4).
+//! Nodes have a handful of arrivals per window, in an order that no processor can predict: insertion sort mispredicts
+//! once per key. A sorting network has no branches. The networks here have the fewest known comparators (Knuth, The
+//! Art of Computer Programming 3, §5.3.4).
 
 /// Sorts keys.
 #[inline]
@@ -45,7 +45,7 @@ fn sort_several(keys: &mut [u64]) {
     }
 }
 
-/// Sorts up to 16 keys: what is missing sorts to the end.
+/// Sorts up to 16 keys, padded with the largest key.
 fn sixteen(keys: &mut [u64]) {
     let mut all = [u64::MAX; 16];
     all[..keys.len()].copy_from_slice(keys);
@@ -62,7 +62,7 @@ fn sixteen(keys: &mut [u64]) {
     keys.copy_from_slice(&run[..keys.len()]);
 }
 
-/// Puts each of these pairs in order, one after the other. There are `N` keys.
+/// Applies these comparators in sequence to `N` keys.
 #[inline(always)]
 fn network<const N: usize, const M: usize>(keys: &mut [u64], exchanges: [(usize, usize); M]) {
     let Some((keys, _)) = keys.split_first_chunk_mut::<N>() else { return };
@@ -77,8 +77,8 @@ fn network<const N: usize, const M: usize>(keys: &mut [u64], exchanges: [(usize,
 mod tests {
     use super::*;
 
-    /// A network that sorts all sequences of zeros and ones sorts all sequences (Knuth, The Art of Computer Programming
-    /// 3, §5.3.4, theorem Z).
+    /// The zero-one principle: a network that sorts all sequences of zeros and ones sorts all sequences (Knuth, The
+    /// Art of Computer Programming 3, §5.3.4, theorem Z).
     #[test]
     fn networks_sort_all_sequences_of_zeros_and_ones() {
         for count in 0..=16 {

@@ -1,13 +1,13 @@
-//! Where threads wait for each other between windows.
+//! A barrier for threads between windows.
 //!
-//! A window is microseconds of work: threads spin, and only yield their core when the others take long.
+//! A window takes microseconds: threads spin, and yield their core only if the others take long.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Spins before a waiting thread begins to yield: some ten microseconds.
+/// Spins before a waiting thread starts to yield: some ten microseconds.
 const SPINS: u32 = 4_000;
 
-/// All members wait until all are there.
+/// A barrier at which all members wait for each other.
 #[derive(Debug)]
 pub(super) struct Barrier {
     members: u32,
@@ -16,7 +16,7 @@ pub(super) struct Barrier {
     broken: AtomicBool,
 }
 
-/// A member panicked, and will not come.
+/// A member panicked, so the barrier will never be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
@@ -26,7 +26,7 @@ impl Barrier {
         Self { members, arrived: AtomicU32::new(0), round: AtomicU32::new(0), broken: AtomicBool::new(false) }
     }
 
-    /// Waits for all others. What any of them did before, all see after.
+    /// Waits for all members. Everything that any member did before is visible to all afterwards.
     pub(super) fn wait(&self) -> Result<(), Broken> {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
@@ -49,7 +49,7 @@ impl Barrier {
         Ok(())
     }
 
-    /// Lets all go that wait, now and later.
+    /// Releases all waiting threads, now and in the future.
     pub(super) fn break_up(&self) {
         self.broken.store(true, Ordering::Relaxed);
     }

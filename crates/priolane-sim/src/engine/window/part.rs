@@ -1,4 +1,4 @@
-//! A part of the network and all that one thread needs to drive it.
+//! A part of the network, with everything that one thread needs to run it.
 
 use priolane_core::ids::NodeId;
 use priolane_core::packet::Body;
@@ -14,40 +14,40 @@ use crate::device::messages::DependencySignal;
 use crate::engine::network::Network;
 use crate::observe::completion_log::FlowLog;
 
-/// The order in which nodes live through a window; results must not depend on it.
+/// The order in which nodes run through a window; results must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum NodeOrder {
-    /// By node.
+    /// In order of nodes.
     #[default]
     Natural,
-    /// A new random order in each window, from this seed: a check that nodes are independent.
+    /// In a new random order in each window, from this seed: a test that nodes are independent.
     Shuffled(u64),
 }
 
-/// Windows between two reports of progress.
+/// Windows between two progress reports.
 pub(super) const REPORT_EVERY: u64 = 256;
 
-/// Nodes that one thread drives, with all that is theirs.
+/// The nodes of one thread, with their state.
 pub(super) struct Part<B> {
     pub(super) network: Network<B>,
-    pub(super) wire: WindowScheduler<B>,
+    pub(super) sink: WindowScheduler<B>,
     runner: NodeRunner<B>,
     /// Its hosts.
     hosts: Vec<NodeId>,
 }
 
-/// How a part lived through a window.
+/// How far a part ran through a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowOutcome {
-    /// All of it.
+    /// To the end of the window.
     Whole,
-    /// As far as the run goes, which ends in it. A controller that is due later in it will never work.
+    /// To the end of the run, which is in this window. A controller that is due later in it never runs.
     UpToTheEnd,
 }
 
 impl<B: Body> Part<B> {
-    /// The part of `fabric` that has the nodes of `network`; windows take `length` picoseconds, and flows are recorded in
-    /// `log`.
+    /// Creates the part of `fabric` with the nodes of `network`. Windows take `length` picoseconds; `log` records
+    /// flows.
     pub(super) fn new(
         mut network: Network<B>,
         fabric: &Fabric,
@@ -56,47 +56,47 @@ impl<B: Body> Part<B> {
         order: NodeOrder,
     ) -> Self {
         let topology = &fabric.scenario.topology;
-        let mut wire = WindowScheduler::new(fabric, length, network.part(), log);
+        let mut sink = WindowScheduler::new(fabric, length, network.part(), log);
         for node in network.own(fabric, 0, topology.nodes() as u32) {
             let (group, i) = network.at(node);
-            wire.wake(node, group.first_event(i).at());
+            sink.wake(node, group.first_event(i).at());
         }
         let hosts = network.own(fabric, 0, topology.hosts).collect();
-        Self { network, wire, runner: NodeRunner::new(order), hosts }
+        Self { network, sink, runner: NodeRunner::new(order), hosts }
     }
 
-    /// Its nodes live through `window`, of which what lies at or beyond `stop` is not to be.
+    /// Runs its nodes through `window`, up to `stop`, exclusive.
     pub(super) fn live(&mut self, fabric: &Fabric, window: u64, stop: Time) -> WindowOutcome {
-        self.wire.enter(window);
-        let (start, end) = (Time(window * self.wire.length()), self.wire.end);
+        self.sink.enter(window);
+        let (start, end) = (Time(window * self.sink.length()), self.sink.end);
         let span = WindowSpan { start, end: end.min(stop), sample_every: fabric.scenario.sample_every };
         self.deliver_thresholds(&span);
-        self.runner.live(&mut self.network, fabric, &span, &mut self.wire);
+        self.runner.live(&mut self.network, fabric, &span, &mut self.sink);
         if span.end < end { WindowOutcome::UpToTheEnd } else { WindowOutcome::Whole }
     }
 
-    /// The controller runs through `span`: its updates reach hosts after it.
+    /// Runs the controller through `span`: its updates reach hosts after it.
     fn deliver_thresholds(&mut self, span: &WindowSpan) {
-        while let Some(updates) = self.wire.control_plane.run_before(span.end) {
+        while let Some(updates) = self.sink.control_plane.run_before(span.end) {
             for update in updates {
                 for &host in &self.hosts {
                     let (group, i) = self.network.at(host);
                     group.on_message(i, HostMessage::Thresholds(&update));
-                    self.wire.wake(host, update.at);
+                    self.sink.wake(host, update.at);
                 }
             }
         }
     }
 
-    /// A signal of the window just run through, which arrives after it, is on its way to one of the hosts.
+    /// Sends a signal of the window just run, which arrives after it, to one of the hosts.
     pub(super) fn signal(&mut self, fabric: &Fabric, signal: &DependencySignal) {
-        if let Some(start) = self.network.signal(fabric, signal, &mut self.wire) {
-            self.wire.wake(fabric.scenario.topology.node_of(signal.to), start);
+        if let Some(start) = self.network.signal(fabric, signal, &mut self.sink) {
+            self.sink.wake(fabric.scenario.topology.node_of(signal.to), start);
         }
     }
 }
 
-/// Lets the nodes of a window live, one after the other.
+/// Runs the nodes of a window one after the other.
 #[derive(Debug)]
 struct NodeRunner<B> {
     nodes: Vec<NodeId>,
@@ -118,15 +118,15 @@ impl<B: Body> NodeRunner<B> {
         network: &mut Network<B>,
         fabric: &Fabric,
         span: &WindowSpan,
-        wire: &mut WindowScheduler<B>,
+        sink: &mut WindowScheduler<B>,
     ) {
         let Self { nodes, batches, shuffle } = self;
-        wire.distribute(batches, nodes, |nodes| {
+        sink.distribute(batches, nodes, |nodes| {
             if let Some(stream) = shuffle {
                 stream.shuffle(nodes);
             }
         });
-        network.live(nodes, (fabric, span), batches, wire);
-        wire.restore(batches, span.end);
+        network.live(nodes, (fabric, span), batches, sink);
+        sink.restore(batches, span.end);
     }
 }

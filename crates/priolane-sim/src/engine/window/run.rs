@@ -1,9 +1,9 @@
-//! The window engine: no global event queue.
+//! The window engine: conservative parallel simulation without a global event queue.
 //!
-//! Nothing crosses nodes faster than the lookahead L = min(propagation + smallest serialization), so each
-//! node lives through a window of length L (or less) alone: its arrivals are sorted, merged with its own instants, and
-//! worked through; whatever it sends arrives at others in a later window. Messages wait in a ring of windows,
-//! by value; those beyond the ring wait in a heap. Windows in which nobody lives are skipped.
+//! No effect crosses nodes faster than the lookahead L = min(propagation + smallest serialization). Each node
+//! therefore runs alone through a window of length L (or less): its arrivals are sorted, merged with its own events,
+//! and processed; the packets it sends arrive in a later window. Messages are stored by value in a ring of windows,
+//! and in a heap beyond the ring. Windows without work are skipped.
 
 use std::ops::ControlFlow;
 
@@ -22,15 +22,15 @@ use crate::model::topology::{Link, Topology, smallest};
 use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::{Outcome, RunError};
 
-/// Where links are long, a window is at most such a part of the lookahead: its packets are in memory twice, as they came and
-/// as they wait or went on, until it is over.
+/// If links are long, a window is at most this fraction of the lookahead. During a window its packets are in memory
+/// twice, as they arrived and as they are queued or forwarded.
 const PART: u64 = 24;
 
-/// Picoseconds of a window that is short anyway.
+/// Length, in picoseconds, up to which a window is not shortened.
 const SHORT: u64 = 4_000_000;
 
-/// How long a window of the window engine is: the lookahead, or less where links are long or more packets could arrive than
-/// a window can hold.
+/// Returns the length of the engine's windows: the lookahead, or less if links are long or more packets could arrive
+/// than a window can store.
 pub fn window_length(scenario: &Scenario) -> Length {
     length_within(&scenario.topology, &scenario.frame, scenario.lookahead())
 }
@@ -44,13 +44,13 @@ fn length_within(topology: &Topology, frame: &Frame, lookahead: Length) -> Lengt
     Length(length)
 }
 
-/// The most packets that arrive within `window`, all links together.
+/// Returns the maximum number of packets that arrive within `window` on all links.
 fn most_arrivals(topology: &Topology, frame: &Frame, window: Length) -> u64 {
     let of = |link: &Link| link.rate.bytes_in(window) / smallest(frame) + 1;
     topology.links.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// The parts of `fabric`, each with its nodes of `networks`.
+/// Creates the parts of `fabric`, each with the nodes of one of `networks`.
 fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) -> Vec<Part<B>> {
     let length = window_length(fabric.scenario).0;
     let logs = FlowLog::by_part(fabric.scenario, networks.len());
@@ -58,7 +58,7 @@ fn parts<B: Body>(networks: Vec<Network<B>>, fabric: &Fabric, order: NodeOrder) 
     networks.into_iter().zip(logs).map(part).collect()
 }
 
-/// Runs the scenario of `fabric` to its end: each of its parts on a thread of its own.
+/// Runs the scenario of `fabric` to its end, with a thread for each part.
 pub(crate) fn run<B: Body>(
     networks: Vec<Network<B>>,
     fabric: &Fabric,
@@ -70,10 +70,10 @@ pub(crate) fn run<B: Body>(
         [only] => alone(only, fabric, progress)?,
         _ => parts = threads::run(parts, fabric, fallback, progress)?,
     }
-    let stop = parts[0].wire.stop.stop_at();
-    let _ = progress(parts[0].wire.stop.progress(stop));
+    let stop = parts[0].sink.stop.stop_at();
+    let _ = progress(parts[0].sink.stop.progress(stop));
     let (mut networks, mut wires): (Vec<_>, Vec<_>) =
-        parts.iter_mut().map(|part| (&mut part.network, &mut part.wire)).unzip();
+        parts.iter_mut().map(|part| (&mut part.network, &mut part.sink)).unzip();
     let logs = wires.iter_mut().map(|wire| std::mem::take(&mut wire.log)).collect();
     collect(&mut networks, fabric, stop, logs, &mut |out| {
         for (place, wire) in wires.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ pub(crate) fn run<B: Body>(
             out.outcome().samples.append(&mut wire.samples);
             out.outcome().work.events += wire.handled;
             if place == 0 {
-                // Each part has a controller of its own, and all were told the same.
+                // Each part has its own controller, with identical updates.
                 out.outcome().thresholds = wire.control_plane.history(stop);
             }
         }
@@ -92,19 +92,19 @@ pub(crate) fn run<B: Body>(
 fn alone<B: Body>(part: &mut Part<B>, fabric: &Fabric, progress: OnProgress) -> Result<(), RunError> {
     let mut next = 0;
     let mut windows = 0u64;
-    while let Some(window) = part.wire.next_window(next) {
-        let start = Time(window * part.wire.length());
-        let stop = part.wire.stop.stop_at();
+    while let Some(window) = part.sink.next_window(next) {
+        let start = Time(window * part.sink.length());
+        let stop = part.sink.stop.stop_at();
         if start >= stop {
             break;
         }
         let lived = part.live(fabric, window, stop);
-        let reports = std::mem::take(&mut part.wire.reports);
-        reports.into_iter().for_each(|report| part.wire.control_plane.post(report));
-        let mut signals = std::mem::take(&mut part.wire.signals);
+        let reports = std::mem::take(&mut part.sink.reports);
+        reports.into_iter().for_each(|report| part.sink.control_plane.post(report));
+        let mut signals = std::mem::take(&mut part.sink.signals);
         signals.drain(..).for_each(|signal| part.signal(fabric, &signal));
-        part.wire.signals = signals;
-        if let Some(error) = part.wire.error.take() {
+        part.sink.signals = signals;
+        if let Some(error) = part.sink.error.take() {
             return Err(error);
         }
         if lived == WindowOutcome::UpToTheEnd {
@@ -112,7 +112,7 @@ fn alone<B: Body>(part: &mut Part<B>, fabric: &Fabric, progress: OnProgress) -> 
         }
         windows += 1;
         if windows.is_multiple_of(REPORT_EVERY)
-            && progress(part.wire.stop.progress(start)) == ControlFlow::Break(())
+            && progress(part.sink.stop.progress(start)) == ControlFlow::Break(())
         {
             return Err(RunError::Interrupted);
         }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(with_100(Length::from_us(20)), (SHORT, 20_005_120));
         assert_eq!(with_100(Length::from_us(240)), (10_000_213, 240_005_120));
         assert_eq!(with_100(Length::from_us(1_000)).0, MAX_LENGTH);
-        // 2,000 lines of 1 Tbps bring 65 million packets of 64 bytes in 16.8 us.
+        // 2,000 links of 1 Tbps deliver 65 million packets of 64 bytes in 16.8 us.
         assert_eq!(of(1_000, Rate::from_gbps(1_000), Length::from_us(1_000)).0, MAX_LENGTH / 8);
     }
 }

@@ -1,6 +1,6 @@
-//! The window engine as nodes see it: packets wait here for the window in which they arrive.
+//! The window engine's interface to nodes: packets wait for the window in which they arrive.
 //!
-//! The windows ahead form a ring of buckets. Packets that arrive beyond the ring wait in a heap, the overflow.
+//! Future windows form a ring of buckets. Packets that arrive beyond the ring wait in a heap, the overflow.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,8 +18,8 @@ use crate::engine::stop::StopCondition;
 use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::{Readings, RunError};
 
-/// Spans, in picoseconds, that a multiplication by the inverse of a window's length divides exactly: its error of at most
-/// 2^-64 for each picosecond of the length stays below one part of it.
+/// Upper bound of spans, in picoseconds, that a multiplication by the inverse of a window's length divides exactly:
+/// the error of at most 2^-64 per picosecond stays below one unit of the quotient.
 const NEAR: u64 = 1 << 40;
 const _: () = assert!(NEAR as u128 * MAX_LENGTH as u128 <= 1 << 64);
 
@@ -31,38 +31,38 @@ pub(super) struct Overflow<B> {
     packet: Packet<B>,
 }
 
-/// Windows in the ring; a power of two. Messages further ahead wait in a heap.
+/// Windows in the ring; a power of two. Later arrivals wait in a heap.
 const SLOTS: u64 = 64;
 
-/// Where in a ring a window lies.
+/// Returns the ring slot of a window.
 #[inline]
 fn slot(window: u64) -> usize {
     (window % SLOTS) as usize
 }
 
-/// The window engine as nodes see it: the ring, and what lies beyond.
+/// The window engine's interface to nodes: the ring and the overflow.
 #[derive(Debug)]
 pub(crate) struct WindowScheduler<B> {
-    /// The part of the network whose nodes write here.
+    /// The part of the network whose nodes send here.
     part: usize,
-    /// By part that the packets go to, then by slot; that of the current window is with its `ArrivalBatches`.
+    /// Rings by destination part, then by slot; the bucket of the current window is in its `ArrivalBatches`.
     rings: Vec<[Bucket<B>; SLOTS as usize]>,
     pool: ChunkPool<B>,
-    /// By slot: one bit per node that lives in that window whether or not something arrives.
-    alive: Vec<u64>,
+    /// By slot: bit mask of the nodes that run in that window regardless of arrivals.
+    active_nodes: Vec<u64>,
     words: usize,
     pub(super) window: u64,
     pub(super) end: Time,
     length: u64,
-    /// ceil(2^64 / length): a multiplication instead of a division per packet.
+    /// ceil(2^64 / length): a multiplication replaces a division per packet.
     inverse: u64,
     far: BinaryHeap<Reverse<(Time, u64)>>,
     overflow_packets: Vec<Option<Overflow<B>>>,
     overflow_free: Vec<u64>,
-    /// By part: what goes there and lies beyond the ring.
+    /// Overflow packets by destination part.
     remote_overflow: Vec<Vec<Overflow<B>>>,
     far_wakes: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Earliest far window each node waits for, so that it is noted once.
+    /// Earliest window beyond the ring for which each node is scheduled, to avoid duplicates.
     far_wake: Vec<u64>,
     pub(super) control_plane: ControlPlane,
     /// Reports sent in the current window.
@@ -84,7 +84,7 @@ impl<B: Body> EventSink<B> for WindowScheduler<B> {
         assert!(at >= self.end, "a packet must not arrive within the window in which it was sent");
         let offset = at.0 - self.end.0;
         let ahead = self.windows_in(offset);
-        // Both exceptions at the end of their own: nothing must then be kept over a call here, at the end of every hop.
+        // Both exceptions are tail calls, so that no register must be saved here, at the end of every hop.
         if ahead + 1 < SLOTS
             && let Some(ring) = self.rings.get_mut(to.part())
             && let Some(free) = ring[slot(self.window + 1 + ahead)].next(to.node())
@@ -124,7 +124,7 @@ impl<B: Body> ControlSink for WindowScheduler<B> {
 }
 
 impl<B: Body> WindowScheduler<B> {
-    /// The wire of the nodes of `part`, which record flows in `log`.
+    /// Creates the scheduler of the nodes of `part`; `log` records flows.
     pub(super) fn new(fabric: &Fabric, length: u64, part: usize, log: FlowLog) -> Self {
         let nodes = fabric.scenario.topology.nodes();
         let words = nodes.div_ceil(64);
@@ -135,7 +135,7 @@ impl<B: Body> WindowScheduler<B> {
             pool: ChunkPool::new(nodes),
             remote_overflow: (0..parts).map(|_| Vec::new()).collect(),
             reports: Vec::new(),
-            alive: vec![0; words * SLOTS as usize],
+            active_nodes: vec![0; words * SLOTS as usize],
             words,
             window: 0,
             end: Time(length),
@@ -158,16 +158,16 @@ impl<B: Body> WindowScheduler<B> {
 
     #[inline]
     fn set_alive(&mut self, node: NodeId, window: u64) {
-        self.alive[slot(window) * self.words + node.index() / 64] |= 1 << (node.index() % 64);
+        self.active_nodes[slot(window) * self.words + node.index() / 64] |= 1 << (node.index() % 64);
     }
 
-    /// Whole windows in a span below [`NEAR`], without a division.
+    /// Returns the number of whole windows in a span below [`NEAR`], without a division.
     #[inline]
     fn windows_in(&self, offset: u64) -> u64 {
         ((u128::from(offset) * u128::from(self.inverse)) >> 64) as u64
     }
 
-    /// `emit` where the bucket is full or the packet arrives beyond the ring.
+    /// The slow path of `emit`: the bucket is full, or the packet arrives beyond the ring.
     #[cold]
     #[inline(never)]
     fn emit_slowly(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
@@ -184,17 +184,17 @@ impl<B: Body> WindowScheduler<B> {
         }
     }
 
-    /// Adds a packet to those of `window`, in which it arrives.
+    /// Adds a packet that arrives in `window`.
     fn push(&mut self, window: u64, at: Time, to: Ingress, packet: &Packet<B>) {
         self.rings[to.part()][slot(window)].push(at, to, packet, &mut self.pool);
     }
 
-    /// Takes in what other parts sent for this one to arrive in `window`.
+    /// Merges packets of other parts that arrive in this part in `window`.
     pub(super) fn merge(&mut self, window: u64, sent: &mut Bucket<B>) {
         self.rings[self.part][slot(window)].append(sent, &mut self.pool);
     }
 
-    /// A packet for this part arrives beyond the ring, or did as it was sent.
+    /// Stores a packet to this part that arrives beyond the ring, or did when it was sent.
     pub(super) fn keep_overflow(&mut self, far: Overflow<B>) {
         let at = far.at;
         let place = match self.overflow_free.pop() {
@@ -208,8 +208,8 @@ impl<B: Body> WindowScheduler<B> {
         self.far.push(Reverse((at, place)));
     }
 
-    /// Deals out what arrives in the current window; `nodes` are then those that live in it, in order, or as `arrange`
-    /// has it.
+    /// Distributes the arrivals of the current window, and sets `nodes` to the nodes that run in it, in order, or
+    /// rearranged by `arrange`.
     pub(super) fn distribute(
         &mut self,
         batches: &mut ArrivalBatches<B>,
@@ -219,14 +219,14 @@ impl<B: Body> WindowScheduler<B> {
         let slot = slot(self.window);
         let mut bucket = std::mem::take(&mut self.rings[self.part][slot]);
         nodes.clear();
-        for (w, bits) in self.alive[slot * self.words..][..self.words].iter_mut().enumerate() {
-            nodes_of(w, std::mem::take(bits) | bucket.take_alive(w)).for_each(|node| nodes.push(node));
+        for (w, bits) in self.active_nodes[slot * self.words..][..self.words].iter_mut().enumerate() {
+            nodes_of(w, std::mem::take(bits) | bucket.take_active(w)).for_each(|node| nodes.push(node));
         }
         arrange(nodes);
         batches.distribute(bucket, Time(self.end.0 - self.length));
     }
 
-    /// Nodes have lived through the current window up to `end`: what arrives later stays on its link.
+    /// Ends the current window after nodes have run up to `end`: later arrivals stay in flight.
     pub(super) fn restore(&mut self, batches: &mut ArrivalBatches<B>, end: Time) {
         let mut bucket = batches.take_bucket();
         if end < self.end {
@@ -237,31 +237,31 @@ impl<B: Body> WindowScheduler<B> {
         }
     }
 
-    /// The packets for `part` in `window`, which lies in the ring.
+    /// Returns the packets to `part` in `window`, which is in the ring.
     pub(super) fn bucket(&mut self, part: usize, window: u64) -> &mut Bucket<B> {
         &mut self.rings[part][slot(window)]
     }
 
-    /// What goes to `part` and lies beyond the ring.
+    /// Returns the packets to `part` beyond the ring.
     pub(super) fn remote_overflow(&mut self, part: usize) -> &mut Vec<Overflow<B>> {
         &mut self.remote_overflow[part]
     }
 
-    /// Picoseconds of a window.
+    /// Returns the length of a window, in picoseconds.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
 
-    /// The window of an instant.
+    /// Returns the window that contains an instant.
     pub(super) fn window_of(&self, at: Time) -> u64 {
         at.0 / self.length
     }
 
-    /// `node` wants to live at `at`, after this window.
+    /// Schedules `node` to run at `at`, after this window.
     #[inline]
     pub(crate) fn wake(&mut self, node: NodeId, at: Time) {
         if at < Time(self.end.0 + self.length) {
-            // The usual case, without a division.
+            // The common case, without a division.
             self.set_alive(node, self.window + u64::from(at >= self.end));
         } else if at != Time::NEVER {
             self.wake_later(node, at);
@@ -283,23 +283,23 @@ impl<B: Body> WindowScheduler<B> {
         }
     }
 
-    /// The first window at or after `from` in which some node, or the controller, lives.
+    /// Returns the first window at or after `from` in which a node or the controller runs.
     pub(super) fn next_window(&self, from: u64) -> Option<u64> {
-        let alive = |&w: &u64| {
+        let active_nodes = |&w: &u64| {
             let slot = slot(w);
             self.rings.iter().any(|ring| !ring[slot].is_empty())
-                || self.alive[slot * self.words..][..self.words].iter().any(|&bits| bits != 0)
+                || self.active_nodes[slot * self.words..][..self.words].iter().any(|&bits| bits != 0)
         };
-        let near = (from..from + SLOTS).find(alive);
-        let abroad = self.remote_overflow.iter().flatten().map(|far| far.at.0 / self.length).min();
+        let near = (from..from + SLOTS).find(active_nodes);
+        let remote = self.remote_overflow.iter().flatten().map(|far| far.at.0 / self.length).min();
         let packet = self.far.peek().map(|Reverse((at, _))| at.0 / self.length);
         let wake = self.far_wakes.peek().map(|&Reverse((window, _))| window);
         let control =
             Some(self.control_plane.next()).filter(|&at| at != Time::NEVER).map(|at| at.0 / self.length);
-        [near, abroad, packet, wake, control].into_iter().flatten().min()
+        [near, remote, packet, wake, control].into_iter().flatten().min()
     }
 
-    /// Makes `window` the current one and takes into the ring what has come within reach.
+    /// Makes `window` the current one and moves events that are now in reach into the ring.
     pub(super) fn enter(&mut self, window: u64) {
         self.window = window;
         self.end = Time((window + 1) * self.length);
@@ -327,7 +327,7 @@ impl<B: Body> WindowScheduler<B> {
         }
     }
 
-    /// All packets on links, wherever they wait.
+    /// Iterates over all packets in flight, in the ring and beyond.
     pub(super) fn on_links(&self) -> impl Iterator<Item = &Packet<B>> {
         let near = self.rings.iter().flatten().flat_map(Bucket::packets);
         near.chain(self.overflow_packets.iter().flatten().map(|far| &far.packet))

@@ -2,7 +2,7 @@
 
 use priolane_core::units::{Span, Time};
 
-/// A window, or the part of it before the end of the run.
+/// A window, or its part before the end of the run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowSpan {
     pub(crate) start: Time,
@@ -20,7 +20,7 @@ pub(crate) struct SampleTimes {
 }
 
 impl WindowSpan {
-    /// The sample instants at or after the start of the window.
+    /// Returns the sample instants at or after the start of the window.
     #[inline]
     pub(crate) fn samples(&self) -> SampleTimes {
         match self.sample_every {
@@ -29,7 +29,8 @@ impl WindowSpan {
         }
     }
 
-    /// When a node must run next that asks for `next`: at the next sample instant, if that is earlier and finds something there.
+    /// Returns when a node with the next event at `next` must run: at the next sample instant if that is earlier and
+    /// there is something to sample.
     #[inline]
     pub(crate) fn next_wake(&self, next: Time, has_reading: impl FnOnce() -> bool) -> Time {
         match self.sample_every {
@@ -40,7 +41,7 @@ impl WindowSpan {
 }
 
 impl SampleTimes {
-    /// The next sample instant, if it lies before `t`.
+    /// Returns the next sample instant if it is before `t`, and advances.
     #[inline]
     pub(crate) fn next_before(&mut self, t: Time) -> Option<Time> {
         let instant = self.next;

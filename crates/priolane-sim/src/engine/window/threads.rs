@@ -1,22 +1,23 @@
-//! The window engine on several threads: each drives a part of the network, and all meet at a barrier once per window.
+//! The window engine with several threads: each runs a part of the network, and all meet at a barrier once per window.
 //!
-//! Nodes run through a window alone, whichever thread drives them, and arrivals are sorted when they are read: the outcome is
-//! the same to the bit for any number of threads.
+//! Nodes run alone through a window on any thread, and arrivals are sorted when they are read. The outcome is
+//! therefore the same to the bit for any number of threads.
 //!
 //! ```text
-//! each thread, for its part   run through window w; find the next window in which the part has anything to do; put what
-//!                             that window holds for other parts into outboxes, and publish the status of the part
+//! each thread, for its part   run through window w; find the next window with work for the part; put the packets for
+//!                             other parts in that window into outboxes, and publish the status of the part
 //! all                         wait at the barrier
-//! each                        read all statuses: the next window of the run is the earliest of theirs; merge what came
-//!                             for it, and take back what was sent for a later one
+//! each                        read all statuses: the next window of the run is the earliest of theirs; merge packets
+//!                             sent to it, and restore those sent for a later window
 //! ```
 //!
-//! There are two sets of outboxes and statuses, used in turns: a thread may be back before another has read the first.
+//! There are two alternating sets of outboxes and statuses: a thread may start the next round before another has read
+//! the first set.
 //!
-//! Threads that wait much for each other, for example because another program wants a core, are slower than one. The first
-//! thread therefore compares wall-clock time with the processor time that all spent on windows, every few thousand rounds;
-//! if it is larger twice in a row, the first thread takes all parts over (docs/performance.md#several-threads). Clocks
-//! decide who works, never what comes out.
+//! Threads that wait long for each other, for example because another program uses a core, are slower than one thread.
+//! Every few thousand rounds the first thread therefore compares the wall-clock time with the total processor time
+//! spent on windows. If the wall-clock time is larger twice in a row, the first thread takes over all parts
+//! (docs/performance.md#several-threads). Clocks decide which thread works, never the outcome.
 #![expect(clippy::disallowed_methods, reason = "clocks decide who works, never what comes out")]
 
 use std::num::NonZeroU8;
@@ -37,35 +38,35 @@ use crate::device::messages::{DependencySignal, ScheduledReport};
 use crate::engine::stop::{CompletionCount, OnProgress};
 use crate::observe::outcome::RunError;
 
-/// Rounds between two looks at the clocks.
+/// Rounds between two checks of the clocks.
 const CHECK_EVERY: u64 = 4_096;
 
-/// How many threads a run has.
+/// The number of threads of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
-    /// At most so many; no more than there are racks.
+    /// Maximum number of threads; limited by the number of racks.
     pub most: NonZeroU8,
-    /// When one takes over from all.
+    /// When one thread takes over from all others.
     pub fallback: Fallback,
 }
 
 /// When one thread takes over from several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
-    /// When they are slower than one would be.
+    /// When they are slower than one thread would be.
     #[default]
     WhenSlower,
-    /// After so many windows, whatever clocks say: for tests.
+    /// After this number of windows, whatever the clocks say: for tests.
     After(u64),
     /// Never: for measurements.
     Never,
 }
 
 impl Threads {
-    /// One thread.
+    /// A single thread.
     pub const ONE: Self = Self { most: NonZeroU8::MIN, fallback: Fallback::WhenSlower };
 
-    /// At most `most` threads.
+    /// Allows at most `most` threads.
     pub fn up_to(most: NonZeroU8) -> Self {
         Self { most, ..Self::ONE }
     }
@@ -79,7 +80,7 @@ impl Default for Threads {
 
 /// What one part sends to another.
 struct Outbox<B> {
-    /// The window that `bucket` is for.
+    /// The window of `bucket`.
     window: Option<u64>,
     bucket: Bucket<B>,
     far: Vec<Overflow<B>>,
@@ -92,37 +93,37 @@ impl<B> Default for Outbox<B> {
     }
 }
 
-/// What one part publishes to all.
+/// What one part publishes to all others.
 #[derive(Default)]
 struct PartStatus {
-    /// The next window in which it has anything to do.
+    /// The next window in which it has work.
     next: Option<u64>,
     count: CompletionCount,
     reports: Vec<ScheduledReport>,
     request: StopRequest,
-    /// Processor time spent on windows since the clocks were last looked at.
+    /// Processor time spent on windows since the last check of the clocks.
     worked: Duration,
 }
 
-/// Which threads are to stop.
+/// Which threads shall stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum StopRequest {
     #[default]
     GoOn,
-    /// The first thread takes all parts.
+    /// All but the first thread, which takes over all parts.
     OneOnly,
-    /// The run is over: it came to its end in this window, an invariant broke, or somebody asked.
+    /// All threads: the run ended in this window, an invariant was violated, or a stop was requested.
     All,
 }
 
-/// What exists twice.
+/// Buffers that exist twice.
 struct ExchangeBuffers<B> {
     /// By source, then destination.
     outboxes: Vec<Mutex<Outbox<B>>>,
     statuses: Vec<Mutex<PartStatus>>,
 }
 
-/// What all threads share.
+/// State shared by all threads.
 struct SharedState<'a, B> {
     fabric: &'a Fabric<'a>,
     parts: Vec<Mutex<Part<B>>>,
@@ -131,14 +132,14 @@ struct SharedState<'a, B> {
     fallback: Fallback,
 }
 
-/// What all statuses of a round say together.
+/// The combined statuses of a round.
 struct Consensus {
     next: Option<u64>,
     request: StopRequest,
     worked: Duration,
 }
 
-/// Runs `parts` to the end of the run, and gives them back.
+/// Runs `parts` to the end of the run, and returns them.
 pub(super) fn run<B: Body>(
     parts: Vec<Part<B>>,
     fabric: &Fabric,
@@ -167,31 +168,31 @@ pub(super) fn run<B: Body>(
     });
     let own = |part: Mutex<Part<B>>| part.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut parts: Vec<Part<B>> = exchange.parts.into_iter().map(own).collect();
-    if let Some(error) = parts.iter_mut().find_map(|part| part.wire.error.take()) {
+    if let Some(error) = parts.iter_mut().find_map(|part| part.sink.error.take()) {
         return Err(error);
     }
     if interrupted == Interrupted::Yes { Err(RunError::Interrupted) } else { Ok(parts) }
 }
 
-/// Whether `progress` asked to stop.
+/// Whether `progress` requested a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interrupted {
     No,
     Yes,
 }
 
-/// One thread, and the parts that it drives: its own, or all of them once it is alone.
+/// A thread and the parts that it runs: its own, or all of them after a takeover.
 struct Worker<'a, B> {
     exchange: &'a SharedState<'a, B>,
     own: usize,
     mine: Vec<(usize, MutexGuard<'a, Part<B>>)>,
     clocks: Clocks,
-    /// Looks at the clocks in a row that found the threads slower than one.
+    /// Consecutive checks that found the threads slower than one.
     slower: u32,
     interrupted: Interrupted,
 }
 
-/// When the last round of checks began.
+/// Clock values at the last check.
 struct Clocks {
     wall: Instant,
     processor: ThreadTime,
@@ -204,7 +205,7 @@ impl Clocks {
     }
 }
 
-/// Breaks the barrier if its thread panics, so that the others do not wait for ever.
+/// Breaks the barrier if its thread panics, so that the others do not wait forever.
 struct PanicGuard<'a>(&'a Barrier);
 
 impl Drop for PanicGuard<'_> {
@@ -246,7 +247,7 @@ impl<'a, B: Body> Worker<'a, B> {
             if !self.exchange.fabric.scenario.waits.is_empty() && self.agree_on_dependents(buffers).is_err() {
                 break;
             }
-            let stop = self.mine[0].1.wire.stop.stop_at();
+            let stop = self.mine[0].1.sink.stop.stop_at();
             let Some(window) = consensus.next.filter(|&window| self.start_of(window) < stop) else { break };
             if consensus.request == StopRequest::All
                 || (consensus.request == StopRequest::OneOnly && self.own > 0)
@@ -259,14 +260,14 @@ impl<'a, B: Body> Worker<'a, B> {
             request = self.check_speedup(round, consensus.worked);
             for (_, part) in &mut self.mine {
                 if part.live(self.exchange.fabric, window, stop) == WindowOutcome::UpToTheEnd
-                    || part.wire.error.is_some()
+                    || part.sink.error.is_some()
                 {
                     request = StopRequest::All;
                 }
             }
             if round.is_multiple_of(REPORT_EVERY) {
                 let now = self.start_of(window);
-                if progress(self.mine[0].1.wire.stop.progress(now)) == ControlFlow::Break(()) {
+                if progress(self.mine[0].1.sink.stop.progress(now)) == ControlFlow::Break(()) {
                     (request, self.interrupted) = (StopRequest::All, Interrupted::Yes);
                 }
             }
@@ -277,10 +278,10 @@ impl<'a, B: Body> Worker<'a, B> {
     }
 
     fn start_of(&self, window: u64) -> Time {
-        Time(window * self.mine[0].1.wire.length())
+        Time(window * self.mine[0].1.sink.length())
     }
 
-    /// Fills outboxes and publishes statuses. The parts have nothing to do before window `from`.
+    /// Fills outboxes and publishes statuses. The parts have no work before window `from`.
     fn post(&mut self, buffers: &ExchangeBuffers<B>, from: u64, request: StopRequest, round: u64) {
         let worked = match self.is_check(round + 1) {
             true => self.clocks.processor.elapsed().saturating_sub(self.clocks.waited),
@@ -288,7 +289,7 @@ impl<'a, B: Body> Worker<'a, B> {
         };
         let parts = self.exchange.parts.len();
         for (own, part) in &mut self.mine {
-            let wire = &mut part.wire;
+            let wire = &mut part.sink;
             let signalled = wire.signals.iter().map(|signal| wire.window_of(signal.at)).min();
             let next = wire.next_window(from).into_iter().chain(signalled).min();
             for other in (0..parts).filter(|other| other != own) {
@@ -312,7 +313,7 @@ impl<'a, B: Body> Worker<'a, B> {
         }
     }
 
-    /// Waits for all, if there are others.
+    /// Waits for all other threads, if any.
     fn wait_at_barrier(&mut self) -> Result<(), Broken> {
         if self.is_alone() {
             return Ok(());
@@ -323,31 +324,31 @@ impl<'a, B: Body> Worker<'a, B> {
         met
     }
 
-    /// Merges what was sent to these parts, and takes back what they sent for a window that is not the next.
+    /// Merges the packets sent to these parts, and restores those they sent for a window that is not the next.
     fn merge(&mut self, buffers: &ExchangeBuffers<B>, next: Option<u64>) {
         let parts = self.exchange.parts.len();
         for (own, part) in &mut self.mine {
             for other in (0..parts).filter(|other| other != own) {
                 let mut sent = locked(&buffers.outboxes[*own * parts + other]);
                 if let Some(window) = sent.window.filter(|_| sent.window != next) {
-                    std::mem::swap(&mut sent.bucket, part.wire.bucket(other, window));
+                    std::mem::swap(&mut sent.bucket, part.sink.bucket(other, window));
                 }
                 drop(sent);
                 let mut post = locked(&buffers.outboxes[other * parts + *own]);
                 if let Some(window) = next.filter(|_| post.window == next) {
-                    part.wire.merge(window, &mut post.bucket);
+                    part.sink.merge(window, &mut post.bucket);
                 }
-                post.far.drain(..).for_each(|far| part.wire.keep_overflow(far));
+                post.far.drain(..).for_each(|far| part.sink.keep_overflow(far));
             }
             let mut others = CompletionCount::default();
             for (source, status) in buffers.statuses.iter().enumerate() {
                 let status = locked(status);
-                status.reports.iter().for_each(|posted| part.wire.control_plane.post(posted.clone()));
+                status.reports.iter().for_each(|posted| part.sink.control_plane.post(posted.clone()));
                 if source != *own {
                     others = others.and(status.count);
                 }
             }
-            part.wire.stop.told(others);
+            part.sink.stop.told(others);
             for source in 0..parts {
                 let mut post = locked(&buffers.outboxes[source * parts + *own]);
                 let mut signals = std::mem::take(&mut post.signals);
@@ -357,30 +358,31 @@ impl<'a, B: Body> Worker<'a, B> {
         }
     }
 
-    /// Signals may have scheduled flows: all must know how many before anyone asks whether all flows are done.
+    /// Exchanges the counts of dependent flows that signals have scheduled, before any thread checks whether all flows
+    /// are done.
     fn agree_on_dependents(&mut self, buffers: &ExchangeBuffers<B>) -> Result<(), Broken> {
         self.wait_at_barrier()?;
         for (own, part) in &self.mine {
-            locked(&buffers.statuses[*own]).count = part.wire.stop.own();
+            locked(&buffers.statuses[*own]).count = part.sink.stop.own();
         }
         self.wait_at_barrier()?;
         for (own, part) in &mut self.mine {
             let others = buffers.statuses.iter().enumerate().filter(|(source, _)| source != own);
             let others =
                 others.fold(CompletionCount::default(), |sum, (_, status)| sum.and(locked(status).count));
-            part.wire.stop.told(others);
+            part.sink.stop.told(others);
         }
         Ok(())
     }
 
-    /// Whether clocks are looked at in this round.
+    /// Returns whether this round checks the clocks.
     fn is_check(&self, round: u64) -> bool {
         self.exchange.fallback == Fallback::WhenSlower
             && !self.is_alone()
             && round.is_multiple_of(CHECK_EVERY)
     }
 
-    /// What the first thread asks of the others; `worked` is their processor time as of this round.
+    /// Returns what the first thread requests of the others; `worked` is their processor time as of this round.
     fn check_speedup(&mut self, round: u64, worked: Duration) -> StopRequest {
         if self.is_alone() {
             return StopRequest::GoOn;
@@ -398,7 +400,7 @@ impl<'a, B: Body> Worker<'a, B> {
         if slow && self.own == 0 { StopRequest::OneOnly } else { StopRequest::GoOn }
     }
 
-    /// Drives all parts from now on: the others have let go of theirs, or will at once.
+    /// Takes over all parts: the other threads have released theirs, or will at once.
     fn take_over(&mut self) {
         for (own, part) in self.exchange.parts.iter().enumerate().skip(1) {
             self.mine.push((own, locked(part)));
@@ -406,7 +408,7 @@ impl<'a, B: Body> Worker<'a, B> {
     }
 }
 
-/// What all statuses say together.
+/// Combines all statuses.
 fn read<B>(buffers: &ExchangeBuffers<B>) -> Consensus {
     let mut consensus = Consensus { next: None, request: StopRequest::GoOn, worked: Duration::ZERO };
     for status in &buffers.statuses {

@@ -1,64 +1,65 @@
-//! What is wrong with a scenario.
+//! Errors of a scenario.
 
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::port::pfc::PAUSABLE_CLASSES;
 use priolane_core::units::Span;
 
-/// An invariant of a [`super::ScenarioSpec`] that does not hold.
+/// A violated invariant of a [`super::ScenarioSpec`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
     /// `ports` and the links of `topology` differ in number.
-    #[error("{ports} ports for {links} links: list one port for each link")]
+    #[error("there are {ports} ports for {links} links: list one port for each link")]
     PortCount {
-        /// Ports.
+        /// Number of ports.
         ports: usize,
-        /// Links.
+        /// Number of links.
         links: usize,
     },
-    /// The transport was made for other packet sizes.
-    #[error("the transport's frame differs from the scenario's: make both from one frame")]
+    /// The transport was built for other packet sizes.
+    #[error("the transport's frame differs from the scenario's: use one frame for both")]
     TransportFrame,
-    /// The transport reports at another interval than `rates_every`.
+    /// The transport's monitor interval differs from `rates_every`.
     #[error(
-        "rates are sampled every {rates} ps, and the transport reports every {monitor:?}: use one interval"
+        "rates are sampled every {rates} ps, but the transport reports every {monitor:?}: use the same \
+         interval"
     )]
     MonitorInterval {
         /// `rates_every`, in picoseconds.
         rates: u64,
-        /// The transport's.
+        /// The transport's monitor interval.
         monitor: Option<Span>,
     },
-    /// A lossless class has a number that no pause frame carries.
-    #[error("no pause frame can name the lossless class {class}: use a class below {PAUSABLE_CLASSES}")]
+    /// A lossless class has a number that pause frames cannot carry.
+    #[error("a pause frame cannot carry the lossless class {class}: use a class below {PAUSABLE_CLASSES}")]
     LosslessClass {
         /// The class.
         class: u8,
     },
-    /// A port of a lossless network has queues that cannot be paused class by class.
+    /// A port of a lossless network has queues that cannot be paused per class.
     #[error("the queues of link {} cannot be paused by class: use FIFO, strict priority or WFQ", link.0)]
     NotPausable {
-        /// The link that leaves the port.
+        /// The link of the port.
         link: LinkId,
     },
-    /// Both `memory` and `lossless` say what the ports of a switch share.
-    #[error("a switch with lossless classes has no other shared buffer: leave `memory` out")]
+    /// Both `memory` and `lossless` define the shared buffer of a switch.
+    #[error("a switch with lossless classes cannot have another shared buffer: remove `memory`")]
     TwoSharedBuffers,
-    /// A flow's id is not its place in the list.
-    #[error("flow {} stands at place {place} of the flow list: ids are places", flow.0)]
+    /// A flow's id is not its index in the list.
+    #[error("flow {} is at index {place} of the flow list: the id of a flow is its index", flow.0)]
     FlowId {
         /// The flow.
         flow: FlowId,
-        /// Its place.
+        /// Its index.
         place: usize,
     },
-    /// A flow starts before the one before it in the list.
-    #[error("flow {} starts before the flow before it: sort flows by start", flow.0)]
+    /// A flow starts before the previous one in the list.
+    #[error("flow {} starts before the previous flow: sort flows by start", flow.0)]
     FlowOrder {
         /// The flow.
         flow: FlowId,
     },
-    /// A flow has an end that the topology does not have.
-    #[error("flow {} joins hosts that the topology does not have: it has {hosts}", flow.0)]
+    /// A flow has a source or destination that the topology does not have.
+    #[error("flow {} has a host that is not in the topology of {hosts} hosts", flow.0)]
     FlowHost {
         /// The flow.
         flow: FlowId,
@@ -74,20 +75,20 @@ pub enum ScenarioError {
         problem: DependencyProblem,
     },
     /// Control messages are out of order.
-    #[error("control message {place} is earlier than the one before it: sort them by time")]
+    #[error("control message {place} is earlier than the previous one: sort them by time")]
     ControlOrder {
-        /// Its place in the list.
+        /// Its index in the list.
         place: usize,
     },
     /// A control message names a flow that does not exist.
     #[error("control message {place} is for flow {}, which does not exist", flow.0)]
     ControlFlow {
-        /// Its place in the list.
+        /// Its index in the list.
         place: usize,
         /// The flow.
         flow: FlowId,
     },
-    /// Messages of the threshold controller are faster than the lookahead.
+    /// The delay of the threshold controller's messages is below the lookahead.
     #[error("the threshold controller's delay of {delay} ps is below the lookahead of {lookahead} ps")]
     ControllerDelay {
         /// The delay, in picoseconds.
@@ -95,26 +96,26 @@ pub enum ScenarioError {
         /// [`super::ScenarioSpec::lookahead`], in picoseconds.
         lookahead: u64,
     },
-    /// The probability that a report is lost is none.
-    #[error("a report is lost with probability {found}: use 0 to 1")]
+    /// The loss probability of reports is not in [0, 1].
+    #[error("the loss probability of reports is {found}: use 0 to 1")]
     ReportLoss {
         /// The value found.
         found: String,
     },
-    /// An interval that must not be zero is.
+    /// An interval is zero.
     #[error("{key} is zero: use an interval above zero")]
     ZeroInterval {
-        /// Its name.
+        /// The name of the interval.
         key: &'static str,
     },
-    /// A reaction to a downgrade holds flows back zero times.
+    /// A reaction to a downgrade defers flows zero times.
     #[error("group {group} defers flows zero times: use 1 or more, or `Ignore`")]
     ZeroDeferrals {
         /// The group.
         group: usize,
     },
-    /// The run may end before the last flow's effects are seen by all nodes.
-    #[error("a grace of {grace} ps is below the lookahead of {lookahead} ps")]
+    /// The grace period is below the lookahead, so the run may end before all nodes see the effects of the last flow.
+    #[error("the grace of {grace} ps is below the lookahead of {lookahead} ps")]
     Grace {
         /// The grace, in picoseconds.
         grace: u64,
@@ -123,28 +124,28 @@ pub enum ScenarioError {
     },
 }
 
-/// What is wrong with a dependency.
+/// An error in a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DependencyProblem {
-    /// The flow, or one that it waits for, does not exist.
-    #[error("a flow that does not exist")]
+    /// The flow, or one that it depends on, does not exist.
+    #[error("it names a flow that does not exist")]
     NoFlow,
-    /// It stands behind that of a later flow, or a second one of its flow.
-    #[error("sort dependencies by flow, one for each")]
+    /// It is out of order, or the second dependency of its flow.
+    #[error("it is out of order or repeated: sort dependencies by flow, one for each flow")]
     Order,
-    /// It waits for nothing.
-    #[error("it waits for no flow: name one, or leave the dependency out")]
+    /// It depends on no flow.
+    #[error("it names no flow: name one, or remove the dependency")]
     Empty,
     /// It names a flow twice.
-    #[error("it waits for one flow twice")]
+    #[error("it names a flow twice")]
     Twice,
-    /// It waits for a flow without end.
-    #[error("it waits for a flow without end")]
+    /// It depends on an endless flow.
+    #[error("it names a flow that never ends")]
     Endless,
-    /// It takes no time between two hosts.
-    #[error("a signal between two hosts takes a delay above zero")]
+    /// Its signal between two hosts takes no time.
+    #[error("a signal between two hosts needs a delay above zero")]
     NoDelay,
-    /// It waits for itself, through others or not.
-    #[error("it waits for itself")]
+    /// It depends on itself, directly or indirectly.
+    #[error("it depends on itself")]
     Circle,
 }

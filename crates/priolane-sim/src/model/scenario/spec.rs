@@ -1,4 +1,4 @@
-//! The parameters of one run, resolved: no file, no sweep, no unit string is left.
+//! The parameters of a run, fully resolved: no files, sweeps or unit strings.
 
 use priolane_core::admit::Policy;
 use priolane_core::assign::control::{self, AdaptiveThresholds};
@@ -25,27 +25,27 @@ pub struct PortSpec {
     pub buffer: Buffer,
 }
 
-/// What all ports of a switch have in common; every switch of a run is alike.
+/// Parameters common to all ports of a switch; all switches of a run are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct SwitchSpec {
-    /// The buffer they share, besides the limits of each port; `None` where ports have buffers of their own only.
+    /// The buffer that its ports share, besides the limits of each port; `None` if each port has only its own buffer.
     pub memory: Option<SharedBuffer>,
-    /// The buffer they share if classes are lossless (PFC): then `memory` is none, the limits of ports do not count, and
+    /// The shared buffer with lossless classes (PFC). If set, `memory` is `None`, the limits of ports are ignored, and
     /// ports are FIFO, strict or weighted fair queues.
     pub lossless: Option<PfcSpec>,
 }
 
-/// What stands between a host's transport and its line.
+/// The NIC: the queue between a host's transport and its link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Nic {
-    /// Nothing: the line asks the transport who is next.
+    /// No queue: the link polls the transport for the next packet.
     Pull,
     /// A transmit queue, filled as soon as the transport allows.
     Queue {
-        /// Its discipline and buffer, as of a switch port. A trimming queue drops what it has no room for as a header,
-        /// whatever its `overflow` says.
+        /// Its discipline and buffer, as for a switch port. A trimming queue drops packets whose headers find no room,
+        /// regardless of `overflow`.
         port: PortSpec,
-        /// What a discipline with several queues sorts by.
+        /// The field by which a discipline with several queues selects the queue.
         sort_by: SortBy,
     },
 }
@@ -53,8 +53,8 @@ pub enum Nic {
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// `grace` after the last finite flow has completed, not before `not_before`, at `limit` at the latest.
-    /// `grace` is what is still simulated so that last ACKs land, at least [`ScenarioSpec::lookahead`].
+    /// At `grace` after the last finite flow has completed, not before `not_before` and not after `limit`. The grace
+    /// period lets the last ACKs arrive; it is at least [`ScenarioSpec::lookahead`].
     WhenDone {
         /// Simulated time after the last completion.
         grace: Span,
@@ -67,95 +67,95 @@ pub enum Stop {
     At(Time),
 }
 
-/// A control message that an experiment schedules.
+/// A scheduled control message of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScheduledControl {
     /// When it reaches the flow's source.
     pub at: Time,
     /// The flow.
     pub flow: FlowId,
-    /// What changes.
+    /// The change.
     pub control: Control,
 }
 
-/// How well hosts measure delays.
+/// Accuracy of the delay measurements of hosts.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Measuring {
-    /// What hosts add to the delays that they measure; `None` for nothing.
+pub struct MeasurementError {
+    /// Error that hosts add to measured delays; `None` for none.
     pub noise: Option<DelayNoise>,
-    /// The clock of each host is off by an amount drawn evenly from this to both sides: it is in one-way delays.
+    /// Maximum clock error of hosts, uniformly distributed in both directions; it affects one-way delays.
     pub clock_error: Span,
 }
 
-/// The parameters of one run. [`ScenarioSpec::build`] checks what is said of each field.
+/// The parameters of a run. [`ScenarioSpec::build`] checks the constraints stated at the fields.
 #[derive(Clone, Debug)]
 pub struct ScenarioSpec {
     /// The network.
     pub topology: Topology,
-    /// Packet sizes on the wire; the transport's are the same.
+    /// Packet sizes on the wire; the transport uses the same.
     pub frame: Frame,
     /// The transport and its parameters.
     pub transport: Transport,
-    /// What stands between transport and line at hosts.
+    /// The NIC of hosts.
     pub nic: Nic,
-    /// The egress port of each link, by `LinkId`; those of links that leave hosts are not used.
+    /// The egress port of each link, by `LinkId`; entries of links that leave hosts are unused.
     pub ports: Vec<PortSpec>,
-    /// What the ports of a switch share.
+    /// The shared parameters of the ports of a switch.
     pub switch: SwitchSpec,
-    /// Time between a packet's arrival at a host and its transport seeing it.
+    /// Delay between a packet's arrival at a host and its processing by the transport.
     pub host_delay: Span,
-    /// How well hosts measure delays.
-    pub measuring: Measuring,
-    /// The flows, sorted by start; ids are places.
+    /// Accuracy of the delay measurements of hosts.
+    pub measuring: MeasurementError,
+    /// The flows, sorted by start; ids are indices.
     pub flows: FlowList,
-    /// Which of them wait for others, by flow, each at most once, without a circle.
+    /// Flow dependencies, sorted by flow, at most one per flow, without cycles.
     pub waits: Vec<FlowDependency>,
-    /// What fails, and when.
+    /// The failures.
     pub outages: Outages,
     /// Control messages, sorted by time.
     pub controls: Vec<ScheduledControl>,
-    /// Thresholds that follow the workload; `None` where they stay as they are.
+    /// Thresholds that adapt to the workload; `None` for fixed thresholds.
     pub adaptation: Option<Adaptation>,
-    /// Which class flows get for the one they ask for, at each source host. A policy that learns from monitor intervals
-    /// learns from the transport's.
+    /// Admission control at each source host. A policy with monitor intervals uses those of the transport.
     pub admission: Policy,
-    /// By group: what its applications do when a flow would run at a lower class than it asked for;
-    /// groups beyond the list ignore it.
+    /// By group: reaction of its applications to a downgrade, when a flow would run at a lower class than requested.
+    /// Groups beyond the list ignore downgrades.
     pub on_downgrade: Vec<OnDowngrade>,
-    /// By group: what each of its hosts is as a virtual machine that pays for its flows together; groups beyond
-    /// the list, and those with `None`, are none: their flows keep the weights they start with.
+    /// By group: the virtual machine that each of its hosts is, which pays for its flows together. Groups beyond the
+    /// list, or with `None`, have no virtual machines: their flows keep their initial weights.
     pub machines: Vec<Option<VmPricing>>,
-    /// How often senders report what of each flow is acknowledged, for `series`; `None` for never. If it is some, the
-    /// transport's monitor interval is the same.
+    /// Interval at which senders report the acknowledged bytes of each flow, for `series`; `None` for never. If set,
+    /// it equals the transport's monitor interval.
     pub rates_every: Option<Span>,
-    /// How often probabilities of admission are kept for the tables, above zero; `None` for not at all.
+    /// Interval at which admit probabilities are sampled for the tables, above zero; `None` for never.
     pub admission_every: Option<Span>,
     /// Seed of all random streams of the run.
     pub seed: u64,
-    /// When it ends.
+    /// When the run ends.
     pub stop: Stop,
-    /// Instants at which queues are read for `series`: every so often; `None` for never.
+    /// Interval at which queues are sampled for `series`; `None` for never.
     pub sample_every: Option<Span>,
-    /// Permutes the order of simultaneous events of different entities; `None` keeps entity order.
+    /// Seed of a permutation of simultaneous events of different entities; `None` keeps entity order.
     pub tie_shuffle: Option<u64>,
 }
 
-/// What an application does when admission control would run a flow at a lower class than it asked for.
+/// Reaction of an application when admission control would run a flow at a lower class than requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnDowngrade {
-    /// Nothing: the flow runs at the class it is given.
+    /// None: the flow runs at the assigned class.
     #[default]
     Ignore,
-    /// It holds the flow back, and asks again.
+    /// Holds the flow back, and requests admission again.
     Defer {
-        /// For how long, above zero.
+        /// Delay of each attempt, above zero.
         by: Span,
-        /// How often at most, at least 1; then the flow runs at the class it is given.
+        /// Maximum number of attempts, at least 1; then the flow runs at the assigned class.
         times: u32,
     },
-    /// The flow runs at the class it is given, and less urgent ones to the same destination ask for no higher class.
+    /// Runs the flow at the assigned class; less urgent flows to the same destination request no higher class for some
+    /// time.
     Reclassify {
-        /// For how long, above zero.
+        /// Duration, above zero.
         lasts: Span,
     },
 }
@@ -165,41 +165,41 @@ pub enum OnDowngrade {
 pub struct VmPricing {
     /// Minimum rate and weight of all its active flows together.
     pub pair: Weights,
-    /// How long arrivals and departures are collected before shares are recomputed; `None` for at once.
+    /// How long arrivals and departures are batched before shares are recomputed; `None` to recompute immediately.
     pub interval: Option<Span>,
 }
 
-/// Thresholds that follow the workload: see [`priolane_core::assign::control`].
+/// Thresholds that adapt to the workload: see [`priolane_core::assign::control`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adaptation {
-    /// How often and from what; its delay is not below [`ScenarioSpec::lookahead`].
+    /// Parameters of the adaptation; its delay is at least [`ScenarioSpec::lookahead`].
     pub config: control::Config,
-    /// Ladders that a controller finds from the reports of all hosts.
+    /// Thresholds that a controller computes from the reports of all hosts.
     pub global: Vec<AdaptiveThresholds>,
-    /// Ladders that each host finds from its own flows.
+    /// Thresholds that each host computes from its own flows.
     pub local: Vec<AdaptiveThresholds>,
 }
 
-/// Which engine runs it. They agree to the bit.
+/// The engine of a run. Both engines agree to the bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Engine {
-    /// Window, unless the lookahead is tiny or the load very light.
+    /// The window engine, unless the lookahead is tiny or the load very light.
     #[default]
     Auto,
-    /// Each node advances alone through a window of the lookahead; with a lookahead of 1 ps, which leaves no window,
-    /// the wheel.
+    /// The window engine: each node runs alone through a window of at most the lookahead. With a lookahead of 1 ps,
+    /// which allows no window, the wheel engine.
     Window,
-    /// One global timing wheel, every departure an event.
+    /// The wheel engine: one global timing wheel, with an event for every departure.
     Wheel,
 }
 
-/// Bytes on the wire of a pause frame: the smallest frame.
+/// Returns the bytes on the wire of a pause frame: the smallest frame.
 pub(crate) fn pause_wire(frame: &Frame) -> u16 {
     frame.min_wire()
 }
 
-/// By link: what of one lossless class can still arrive by it once the switch at its end is to pause the class; 0 for
-/// links to hosts, which pause nothing.
+/// Returns, by link, the bytes of one lossless class that can still arrive on the link after its destination switch
+/// decides to pause the class; 0 for links to hosts, which do not pause.
 pub fn headroom(topology: &Topology, frame: &Frame, host_delay: Span) -> Vec<u64> {
     let frames = Frames { largest: frame.max_wire(), pause: pause_wire(frame) };
     let of_link = |(id, link): (usize, &Link)| {
@@ -220,8 +220,9 @@ pub fn headroom(topology: &Topology, frame: &Frame, host_delay: Span) -> Vec<u64
 }
 
 impl ScenarioSpec {
-    /// `flows` over `transport`, whose frame is the scenario's, with seed 1 and nothing that can be left out: lines pull
-    /// from transports, hosts take no time, nothing fails, waits, is admitted, paid for or sampled.
+    /// Creates a scenario of `flows` over `transport`, which has the scenario's frame, with seed 1 and all optional
+    /// features off: links poll transports, hosts take no time, and there are no failures, dependencies, admission,
+    /// pricing or samples.
     pub fn new(
         topology: Topology,
         ports: Vec<PortSpec>,
@@ -237,7 +238,7 @@ impl ScenarioSpec {
             ports,
             switch: SwitchSpec::default(),
             host_delay: Span::ZERO,
-            measuring: Measuring::default(),
+            measuring: MeasurementError::default(),
             flows,
             waits: Vec::new(),
             outages: Outages::default(),
@@ -255,14 +256,15 @@ impl ScenarioSpec {
         }
     }
 
-    /// Nothing that happens at a node is felt at another sooner than this: the shortest link with the smallest
-    /// packet, or the shortest delay of news between hosts. No window of the engine is longer.
+    /// Returns the lookahead: the minimum delay after which an event at a node can affect another node. It is that of
+    /// the smallest packet on the shortest link, or the shortest delay of a signal between hosts. No window of the
+    /// engine is longer.
     pub fn lookahead(&self) -> Span {
         let packets = self.topology.lookahead(&self.frame);
         least_delay(&self.waits, &self.flows).map_or(packets, |news| news.min(packets))
     }
 
-    /// What the port of `link` in a switch is built for.
+    /// Returns the context of the switch port of `link`.
     pub(crate) fn switch_port(&self, link: LinkId) -> PortContext {
         let Self { topology, frame, seed, .. } = self;
         PortContext {
@@ -276,7 +278,7 @@ impl ScenarioSpec {
         }
     }
 
-    /// The longest time from the start of a transmission to the arrival of its packet.
+    /// Returns the longest time from the start of a transmission to the arrival of its packet.
     pub fn longest_hop(&self) -> Span {
         let hop = |l: &Link| l.delay + l.rate.serialize(u64::from(self.frame.max_wire())) + self.host_delay;
         self.topology.links.iter().map(hop).max().unwrap_or(Span(1))

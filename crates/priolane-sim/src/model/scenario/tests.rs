@@ -14,7 +14,7 @@ use priolane_core::units::{Rate, Time};
 use super::*;
 use crate::model::topology::{LinkSpec, SingleSwitch};
 
-/// Two flows between three hosts, of which the second waits for the first.
+/// Two flows between three hosts, of which the second depends on the first.
 fn scenario() -> ScenarioSpec {
     let host_link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
     let topology = SingleSwitch { hosts: 3, host_link }.build().unwrap();
@@ -132,7 +132,7 @@ fn each_flow_waits_once_for_other_flows_that_end() {
     assert_eq!(dependency(|s| s.waits[0].after.push(FlowId(7))), DependencyProblem::NoFlow);
     assert_eq!(dependency(|s| s.flows.edit(0, |flow| flow.size = None)), DependencyProblem::Endless);
     assert_eq!(dependency(|s| s.waits[0].delay = Span::ZERO), DependencyProblem::NoDelay);
-    // A signal within host 2 takes no time.
+    // A signal within host 2 may take no time.
     let mut within = scenario();
     within.flows.edit(0, |flow| flow.dst = HostId(2));
     within.waits[0].delay = Span::ZERO;
@@ -180,7 +180,7 @@ fn intervals_are_above_zero() {
 
 #[test]
 fn no_message_is_faster_than_the_lookahead() {
-    // 64 B and their gap at 10 Gbps after 1 us; news takes 5 us.
+    // 64 B and their gap at 10 Gbps after 1 us; a signal takes 5 us.
     let lookahead = scenario().lookahead();
     let config = control::Config {
         period: Span::from_ms(1),

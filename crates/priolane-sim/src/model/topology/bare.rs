@@ -1,11 +1,13 @@
-//! The bare completion time: one flow alone on its path, back to back, no handshake.
+//! The ideal completion time: one flow alone on its path, back to back, without a handshake.
 //!
-//! `n - 1` full packets, then the tail. With `s_k` a full packet's time on link `k` and `d_k` its delay, the last
-//! full packet leaves link `k` at `D_k = sum(s_i, i <= k) + sum(d_i, i < k) + (n - 2) max(s_i, i <= k)`; the tail
-//! leaves at `F_k = max(D_k, F_(k-1) + d_(k-1)) + t_k`, with `t_k` its own time on the link, and the last byte
-//! arrives at `F_K + d_K`. Switches store and forward; nothing is lost.
+//! The flow has `n - 1` full packets, then the tail. With `s_k` the serialization delay of a full packet on link `k`
+//! and `d_k` the propagation delay, the last full packet leaves link `k` at
+//! `D_k = sum(s_i, i <= k) + sum(d_i, i < k) + (n - 2) max(s_i, i <= k)`. The tail leaves at
+//! `F_k = max(D_k, F_(k-1) + d_(k-1)) + t_k`, with `t_k` its own serialization delay, and the last byte arrives at
+//! `F_K + d_K`. Switches store and forward, without loss.
 //!
-//! Where each packet takes any of several equal paths, it is the bound that `sprayed.rs` states and proves.
+//! With packet spraying, where each packet takes any of several equal paths, it is the bound that `sprayed.rs` states
+//! and proves.
 
 use priolane_core::ids::{HostId, LinkId};
 use priolane_core::packet::Frame;
@@ -13,13 +15,14 @@ use priolane_core::units::{Rate, Span};
 use rustc_hash::FxHashMap;
 
 use super::network::{Link, Topology};
-use super::sprayed::Fan;
+use super::sprayed::EqualPathStages;
 
-/// No transport makes a packet that is both below this many bytes on the wire and below the frame's smallest.
+/// No transport sends a packet that is both below this many bytes on the wire and below the frame's smallest.
 const SMALLEST_WIRE: u64 = 64;
 
 impl Topology {
-    /// The links a packet with `entropy` takes from `src` to `dst`, in order; none if they are one host.
+    /// Returns the links that a packet with `entropy` takes from `src` to `dst`, in order; empty if they are the same
+    /// host.
     pub fn path(&self, src: HostId, dst: HostId, entropy: u16) -> Vec<LinkId> {
         let mut path = Vec::new();
         let mut next = if src == dst { None } else { Some(self.uplink(src)) };
@@ -31,18 +34,19 @@ impl Topology {
         path
     }
 
-    /// The time from the start of the first packet to the arrival of the last of `payload` bytes with no other traffic and
-    /// no handshake; zero for no payload or if `src` is `dst`. On the path of `entropy` it is exact; where packets are
-    /// sprayed it is a lower bound over all paths and orders of packets ([module documentation](self)).
+    /// Returns the time from the start of the first packet to the arrival of the last of `payload` bytes, without
+    /// other traffic and without a handshake; zero without payload or if `src` is `dst`. It is exact on the path of
+    /// `entropy`. With packet spraying it is a lower bound over all paths and orders of packets ([module
+    /// documentation](self)).
     ///
-    /// `frame` must have room for payload (`mtu > header`). What the receiving host adds
-    /// (`Scenario::host_delay`) is not in it (docs/assumptions.md#bare-fct).
+    /// `frame` must have room for payload (`mtu > header`). The delay of the receiving host (`Scenario::host_delay`)
+    /// is not included (docs/assumptions.md#bare-fct).
     pub fn bare_fct(&self, frame: &Frame, src: HostId, dst: HostId, entropy: u16, payload: u64) -> Span {
         BareTimes::new(self, frame).of((src, dst), entropy, payload)
     }
 
-    /// The least time between a packet's start on any link and its arrival, the engines' window: the shortest
-    /// of delay plus serialization of the smallest packet, `frame`'s or 64 bytes.
+    /// Returns the minimum time between a packet's start on any link and its arrival, the engines' lookahead window:
+    /// the minimum of propagation delay plus serialization delay of the smallest packet, `frame`'s or 64 bytes.
     pub fn lookahead(&self, frame: &Frame) -> Span {
         let wire = smallest(frame);
         let time = |link: &Link| Span(link.delay.0.saturating_add(link.rate.serialize(wire).0));
@@ -50,31 +54,31 @@ impl Topology {
     }
 }
 
-/// Bare completion times of many flows: what is known of the paths between two racks is kept.
+/// Ideal completion times of many flows; caches the paths between racks.
 #[derive(Debug)]
 pub struct BareTimes<'a> {
     topology: &'a Topology,
     frame: &'a Frame,
-    /// By the racks of source and destination; only where packets are sprayed.
-    fans: FxHashMap<(u32, u32), Fan>,
+    /// Paths by the racks of source and destination; only used with packet spraying.
+    fans: FxHashMap<(u32, u32), EqualPathStages>,
 }
 
 impl<'a> BareTimes<'a> {
-    /// Those in `topology` with packets of `frame`.
+    /// Creates the cache for `topology` with packets of `frame`.
     pub fn new(topology: &'a Topology, frame: &'a Frame) -> Self {
         Self { topology, frame, fans: FxHashMap::default() }
     }
 
-    /// The completion time alone with a handshake: a request and a token (control packets) go one way each and take
-    /// `host_delay` at their ends, then come `n` packets of payload as [`Self::of`] has them, each after the first
-    /// behind a token's time on the slowest link, or on the stage whose links are slowest together.
+    /// Returns the ideal completion time with a handshake. A request and a token (control packets) each go one way and
+    /// take `host_delay` at their ends. Then `n` data packets follow as in [`Self::of`], each after the first behind
+    /// the serialization delay of a token on the slowest link, or on the stage with the least total rate.
     ///
     /// ```text
     /// request + host_delay + token + host_delay + bare + (n - 1) control / rate      n = ceil(payload / mss)
     /// ```
     ///
-    /// Full packets then have their part F / (F + control) of the line: 94.8 % of 1538 and 84 B (TOP, footnote 1).
-    /// Zero for no payload or if both ends are one host; saturates at the longest span.
+    /// Full packets then get the fraction F / (F + control) of the link: 94.8 % for 1538 and 84 B (TOP, footnote 1).
+    /// Zero without payload or if both ends are the same host; saturates at the longest span.
     pub fn with_handshake(
         &mut self,
         (src, dst): (HostId, HostId),
@@ -96,7 +100,7 @@ impl<'a> BareTimes<'a> {
         Span(u64::try_from(once + slots).unwrap_or(u64::MAX))
     }
 
-    /// The time of a control packet from one host to another, over the quickest path where packets are sprayed.
+    /// Returns the time of a control packet from one host to another, over the fastest path with packet spraying.
     fn control(&mut self, (src, dst): (HostId, HostId), entropy: u16) -> Span {
         let (topology, wire) = (self.topology, u64::from(self.frame.ack_wire()));
         if let Some(fan) = self.fan(src, dst) {
@@ -110,7 +114,7 @@ impl<'a> BareTimes<'a> {
         Span(links.iter().map(takes).fold(0, u64::saturating_add))
     }
 
-    /// The rate of the slowest link, or of the stage whose links are slowest together.
+    /// Returns the rate of the slowest link, or of the stage with the least total rate.
     fn slowest(&mut self, (src, dst): (HostId, HostId), entropy: u16) -> Rate {
         let topology = self.topology;
         let rate = |link: LinkId| topology.links[link.index()].rate;
@@ -121,14 +125,14 @@ impl<'a> BareTimes<'a> {
         topology.path(src, dst, entropy).into_iter().map(rate).fold(own, Rate::min)
     }
 
-    /// The paths between two hosts where packets take several.
-    fn fan(&mut self, src: HostId, dst: HostId) -> Option<&Fan> {
+    /// Returns the paths between two hosts if packets take several.
+    fn fan(&mut self, src: HostId, dst: HostId) -> Option<&EqualPathStages> {
         let Self { topology, fans, .. } = self;
         let racks = (topology.rack[src.index()], topology.rack[dst.index()]);
         if !topology.path_choice.sprays() || racks.0 == racks.1 {
             return None;
         }
-        let fan = fans.entry(racks).or_insert_with(|| Fan::between(topology, src, dst));
+        let fan = fans.entry(racks).or_insert_with(|| EqualPathStages::between(topology, src, dst));
         Some(&*fan).filter(|fan| !fan.is_one_path())
     }
 
@@ -146,12 +150,12 @@ impl<'a> BareTimes<'a> {
     }
 }
 
-/// Bytes on the wire of the smallest packet, `frame`'s or 64.
+/// Returns the bytes on the wire of the smallest packet, `frame`'s or 64.
 pub(crate) fn smallest(frame: &Frame) -> u64 {
     u64::from(frame.min_wire()).min(SMALLEST_WIRE)
 }
 
-/// The time `payload` bytes take over `path`; saturates at the longest span.
+/// Returns the time that `payload` bytes take over `path`; saturates at the longest span.
 pub(super) fn stream_time<'a>(path: impl Iterator<Item = &'a Link>, frame: &Frame, payload: u64) -> Span {
     if payload == 0 {
         return Span::ZERO;
@@ -160,7 +164,7 @@ pub(super) fn stream_time<'a>(path: impl Iterator<Item = &'a Link>, frame: &Fram
     let full = (payload - 1) / mss;
     let tail_wire = u64::from(frame.data_wire((payload - full * mss) as u16));
     let full_wire = u64::from(frame.data_wire(frame.mss()));
-    // When the first full packet and the tail reach the link, and the slowest link so far.
+    // Arrival times of the first full packet and of the tail at the link, and the slowest link so far.
     let (mut head, mut tail, mut slowest) = (0u128, 0u128, 0u128);
     for link in path {
         let time = u128::from(link.rate.serialize(full_wire).0);
@@ -187,7 +191,7 @@ mod tests {
         Link { from: NodeId(0), to: NodeId(1), rate, delay, loss: 0.0 }
     }
 
-    /// Packet by packet: a link starts a packet when it has arrived and its predecessor has left.
+    /// Simulates packet by packet: a link starts a packet when it has arrived and its predecessor has left.
     fn by_packets(path: &[Link], frame: &Frame, payload: u64) -> Span {
         let mss = u64::from(frame.mss());
         let mut free = vec![0u64; path.len()];
@@ -242,13 +246,13 @@ mod tests {
         let star = SingleSwitch { hosts: 2, host_link: link(10, 4) }.build().unwrap();
         let mut times = BareTimes::new(&star, &frame);
         let mut of = |bytes, host_delay| times.with_handshake(ends, 0, (bytes, Span::from_us(host_delay)));
-        // Request and token: 2 x (67.2 ns + 4 us) and 1 us at the end of each. Data: 2 x (1230.4 ns + 4 us), then 99 slots of
+        // Request and token: 2 x (67.2 ns + 4 us) and 1 us at each end. Data: 2 x (1230.4 ns + 4 us), then 99 slots of
         // 84 + 1538 B, 1297.6 ns each.
         let control = 2 * (67_200 + 4_000_000) + 1_000_000;
         assert_eq!(of(1_460, 1), Span(2 * control + 2 * (1_230_400 + 4_000_000)));
         assert_eq!(of(146_000, 1), Span(2 * control + 2 * (1_230_400 + 4_000_000) + 99 * 1_297_600));
         assert_eq!((of(0, 1), of(1_460, 0)), (Span::ZERO, of(1_460, 1) - Span::from_us(2)));
-        // Sprayed over three spines of 1 Gbps, which have 3 Gbps together: 84 B take 224 ns there, 67.2 at hosts.
+        // Sprayed over three spines of 1 Gbps, with 3 Gbps in total: 84 B take 224 ns there, 67.2 ns at hosts.
         let shape = LeafSpine {
             leaves: 2,
             spines: 3,

@@ -1,4 +1,5 @@
-//! A dragonfly (Kim et al., ISCA 2008, §3): groups of routers, in which each router is linked to each, and each group to each.
+//! A dragonfly (Kim et al., ISCA 2008, §3): groups of routers. Each router is linked to every other router of its
+//! group, and each group to every other group.
 //!
 //! ```text
 //! group     a routers, each linked to the a - 1 others; p hosts and h global links on each router
@@ -6,40 +7,40 @@
 //! global    link k of group G to the group d further on leaves from router (k (g - 1) + d - 1) / h
 //! ```
 //!
-//! Where `g - 1` does not divide `a h`, some global ports are free. Routes are all shortest paths in links, as in any
-//! topology here. They are the paper's minimal ones (local, global, local) but where two global links through a third
-//! group are no longer. The paper's non-minimal routes (VAL, UGAL) are not supported.
+//! If `a h` is not a multiple of `g - 1`, some global ports stay free. Routes are all shortest paths in links, as in
+//! every topology here. They are the paper's minimal routes (local, global, local), except where a path with two
+//! global links through a third group is equally short. The paper's non-minimal routes (VAL, UGAL) are not supported.
 
-use priolane_core::keys::{InTable, Keys, Misfit};
+use priolane_core::keys::{InTable, KeyConflict, Keys};
 use priolane_core::part::Part;
 
 use super::error::TopologyError;
 use super::graph::{Graph, LinkSpec, Size};
 use super::network::{NodeKind, Topology};
 
-/// A dragonfly: hosts `h0..`, those of a router side by side; switches `rG-R`, router `R` of group `G`. It is made
-/// from keys only, which are checked.
+/// A dragonfly with hosts `h0..`, those of a router in sequence, and switches `rG-R`, router `R` of group `G`. It is
+/// created only from keys, which are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
 #[keys(group = "dragonfly", check = Self::check)]
 #[part(
     name = "dragonfly",
-    summary = "groups of routers, each linked to each other one",
+    summary = "groups of routers; each group is linked to each other group",
     source = "Kim et al. (ISCA 2008) §3"
 )]
 pub struct Dragonfly {
-    /// Routers of a group.
+    /// Routers per group.
     #[key(required = "a = 4", range = "[1, 65536]")]
     a: u32,
-    /// Hosts on each router.
+    /// Hosts per router.
     #[key(required = "p = 2", range = "[1, 65536]")]
     p: u32,
-    /// Global links of each router.
+    /// Global links per router.
     #[key(required = "h = 2", range = "[1, 65536]")]
     h: u32,
-    /// Groups, at most a h + 1.
+    /// Number of groups, at most a h + 1.
     #[key(default = a.saturating_mul(h).saturating_add(1), shown = "a h + 1", range = "[2, 4294967295]")]
     g: u32,
-    /// Each host's link.
+    /// The link of each host.
     #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     host_link: LinkSpec,
     /// Each link between routers of a group.
@@ -51,7 +52,7 @@ pub struct Dragonfly {
 }
 
 impl Dragonfly {
-    /// The topology.
+    /// Builds the topology.
     ///
     /// # Errors
     /// More nodes or links than a topology can have.
@@ -99,13 +100,13 @@ impl Dragonfly {
         Size { hosts, switches: routers, links: hosts.saturating_add(local).saturating_add(global) }
     }
 
-    fn check(&mut self) -> Result<(), Misfit> {
+    fn check(&mut self) -> Result<(), KeyConflict> {
         let most = u64::from(self.a) * u64::from(self.h) + 1;
         if u64::from(self.g) <= most {
             return Ok(());
         }
-        let what = format!("{} groups, and a group has {} global links", self.g, most - 1);
-        Err(Misfit::of("g", what, format!("at most {most}, or more routers or global links")))
+        let what = format!("there are {} groups, but a group has only {} global links", self.g, most - 1);
+        Err(KeyConflict::of("g", what, format!("at most {most} groups, or more routers or global links")))
     }
 }
 
@@ -128,7 +129,7 @@ mod tests {
         topology.names[node.index()].split('-').next().unwrap()
     }
 
-    /// Global links by pair of groups, and links by router.
+    /// Returns the number of global links by pair of groups, and of links by router.
     fn counts(topology: &Topology) -> (BTreeMap<(&str, &str), u32>, Vec<u32>) {
         let (mut pairs, mut ports) = (BTreeMap::new(), vec![0; topology.nodes()]);
         for link in &topology.links {
@@ -165,7 +166,7 @@ mod tests {
                     at = topology.links[link.index()].to;
                     links += 1;
                 }
-                // The last link is that to the host.
+                // The last link leads to the host.
                 longest = longest.max(links - 1);
             }
         }
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn fewer_groups_share_the_global_links_evenly() {
-        // 8 global links of a group, 2 for each of 4 others; of 3 others 2 each, and two ports are free.
+        // 8 global links per group, 2 for each of 4 others; with 3 others 2 each, and two ports stay free.
         for (g, free) in [(5, 0), (4, 2)] {
             let topology = dragonfly([4, 1, 2, g]).build().unwrap();
             let (pairs, ports) = counts(&topology);
@@ -189,7 +190,7 @@ mod tests {
         let misfit = dragonfly([4, 2, 2, 10]).check().unwrap_err();
         assert_eq!(
             (misfit.key, misfit.what.as_str()),
-            (Some("g"), "10 groups, and a group has 8 global links")
+            (Some("g"), "there are 10 groups, but a group has only 8 global links")
         );
         assert!(dragonfly([65_536, 65_536, 65_536, u32::MAX]).build().is_err());
     }

@@ -23,7 +23,7 @@ pub struct Dumbbell {
     /// Number of hosts on the right, at least 1.
     #[key(required = "right = 8", range = "[1, 4294967295]")]
     pub right: u32,
-    /// Each host's link.
+    /// The link of each host.
     #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// The link between the switches.
@@ -32,7 +32,7 @@ pub struct Dumbbell {
 }
 
 impl Dumbbell {
-    /// The topology; refused if a number is out of range.
+    /// Builds the topology; fails if a number is out of range.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         for (field, value) in [("left", self.left), ("right", self.right)] {
             if value == 0 {

@@ -1,4 +1,4 @@
-//! What a packet and its answer take on an empty network: what delay-based transports measure against.
+//! Delays of a packet and its reply on an empty network: the base delays of delay-based transports.
 
 use priolane_core::endpoint::{BaseDelay, FlowSpec, Path};
 use priolane_core::ids::LinkId;
@@ -8,8 +8,8 @@ use priolane_core::units::{Rate, Span};
 use super::network::Topology;
 
 impl Topology {
-    /// The way of `flow` and of its answers, by the entropy of the flow, with nothing else on it. A host takes
-    /// `host_delay` to process a packet; round trips count it at both ends.
+    /// Returns the empty path of `flow` and its replies, by the flow's entropy. A host takes `host_delay` to process a
+    /// packet; round trips include it at both ends.
     pub(crate) fn empty_path(&self, frame: &Frame, flow: &FlowSpec, host_delay: Span) -> Path {
         let there = self.path(flow.src, flow.dst, flow.entropy);
         let back = self.path(flow.dst, flow.src, flow.entropy);
@@ -27,7 +27,7 @@ impl Topology {
         }
     }
 
-    /// From the start of a packet of `wire` bytes to its arrival at the end of `path`.
+    /// Returns the time from the start of a packet of `wire` bytes to its arrival at the end of `path`.
     fn time_of(&self, path: &[LinkId], wire: u16) -> Span {
         path.iter().map(|link| &self.links[link.index()]).fold(Span::ZERO, |sum, link| {
             Span(sum.0.saturating_add(link.delay.0).saturating_add(link.rate.serialize(wire.into()).0))
@@ -65,7 +65,7 @@ mod tests {
         };
         let path = topology.unwrap().empty_path(&Frame::ETHERNET, &flow, Span::from_ns(500));
         assert_eq!((path.hops, path.rate), (3, Rate::from_gbps(10)));
-        // 1538 B: twice 123.04 ns and 1230.4 ns; 84 B: twice 6.72 ns and 67.2 ns; 5 us of way.
+        // 1538 B: twice 123.04 ns and 1230.4 ns; 84 B: twice 6.72 ns and 67.2 ns; 5 us of propagation delay.
         let (full, small) = (5_000_000 + 2 * 123_040 + 1_230_400, 5_000_000 + 2 * 6_720 + 67_200);
         assert_eq!(path.data.one_way, Span(full));
         assert_eq!(path.data.round_trip, Span(full + small + 1_000_000));

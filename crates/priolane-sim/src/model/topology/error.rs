@@ -1,95 +1,95 @@
-//! What can be wrong with a topology, and what would be right.
+//! Errors of a topology, with what to write instead.
 
 use super::limits::{
     MAX_CHOICES, MAX_DELAY, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_ROUTING_WORK, MAX_SWITCHES, MAX_TABLE,
 };
 use super::network::NodeKind;
 
-/// Why a topology is refused.
+/// Why a topology is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TopologyError {
-    /// A line of a topology file is wrong, or what it declares is.
+    /// A line of a topology file is invalid, or its declaration is.
     #[error("line {line}: {problem}")]
     Line {
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         problem: Problem,
     },
-    /// The network as a whole is wrong.
+    /// The network as a whole is invalid.
     #[error("{0}")]
     Network(#[from] Problem),
 }
 
-/// One thing that is wrong with a topology; its message says what would be right.
+/// One error in a topology; its message states what to write instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// A line is neither a node nor a link.
-    #[error("unknown record {found}: a line is `node,NAME,host|switch` or `link,A,B,RATE,DELAY[,LOSS]`")]
+    #[error("unknown record {found}: write `node,NAME,host|switch` or `link,A,B,RATE,DELAY[,LOSS]`")]
     UnknownRecord {
-        /// What stands where the record's kind should.
+        /// The text in place of the record's kind.
         found: String,
     },
     /// A line has too few or too many fields.
-    #[error("{found} fields: write `{form}`")]
+    #[error("the line has {found} fields: write `{form}`")]
     Fields {
         /// Number of fields found.
         found: usize,
-        /// The form of such a line.
+        /// The format of such a line.
         form: &'static str,
     },
-    /// A node is neither host nor switch.
+    /// The kind of a node is neither host nor switch.
     #[error("unknown kind of node {found}: write `host` or `switch`")]
     UnknownKind {
-        /// What stands where the kind should.
+        /// The text in place of the kind.
         found: String,
     },
-    /// A name is empty, too long, or has a character that names cannot have.
+    /// A name is empty, too long, or contains an invalid character.
     #[error("{found} is not a name: use 1 to {MAX_NAME} letters, digits, `_`, `-` or `.`")]
     BadName {
-        /// What stands where the name should.
+        /// The text in place of the name.
         found: String,
     },
-    /// Two nodes have one name.
-    #[error("a node named {name} exists already: give each node a name of its own")]
+    /// Two nodes have the same name.
+    #[error("a node named {name} exists already: give each node a different name")]
     DuplicateName {
         /// The name.
         name: String,
     },
     /// A link names a node that does not exist.
-    #[error("there is no node {name}: declare it with `node,NAME,host|switch`")]
+    #[error("unknown node {name}: declare it with `node,NAME,host|switch`")]
     UnknownNode {
         /// The name.
         name: String,
     },
-    /// A link leads from a node to itself.
-    #[error("a link from {name} to itself: link two different nodes")]
+    /// A link connects a node to itself.
+    #[error("the link connects {name} to itself: link two different nodes")]
     SelfLink {
         /// The node.
         name: String,
     },
-    /// A rate cannot be read.
-    #[error("rate: {0}")]
+    /// A rate is not valid.
+    #[error("the rate {0}")]
     Rate(QuantityError),
-    /// A delay cannot be read.
-    #[error("delay: {0}")]
+    /// A delay is not valid.
+    #[error("the delay {0}")]
     Delay(QuantityError),
     /// A rate is zero.
-    #[error("rate of zero: a link needs a rate above zero, such as 10Gbps")]
+    #[error("the rate is zero: a link needs a rate above zero, such as 10Gbps")]
     ZeroRate,
     /// A delay is zero.
-    #[error("delay of zero: a link needs a propagation delay above zero, such as 1us")]
+    #[error("the delay is zero: a link needs a propagation delay above zero, such as 1us")]
     ZeroDelay,
-    /// A delay is longer than runs are made for.
-    #[error("delay of {ps} ps: at most {} ms", MAX_DELAY.0 / 1_000_000_000)]
+    /// A delay is above the supported maximum.
+    #[error("the delay is {ps} ps: use at most {} ms", MAX_DELAY.0 / 1_000_000_000)]
     LongDelay {
         /// The delay, in picoseconds.
         ps: u64,
     },
-    /// A loss probability is no number, or outside [0, 1).
-    #[error("loss of {found}: a probability from 0 (no loss) to below 1, such as 0.001")]
+    /// A loss probability is not a number, or outside [0, 1).
+    #[error("the loss is {found}: use a probability from 0 (no loss) to below 1, such as 0.001")]
     Loss {
-        /// The loss found.
+        /// The loss.
         found: String,
     },
     /// A host has no link.
@@ -99,96 +99,100 @@ pub enum Problem {
         name: String,
     },
     /// A host has a second link.
-    #[error("a second link of host {name}: a host has exactly one, to a switch")]
+    #[error("host {name} has a second link: a host has exactly one link, to a switch")]
     SecondLink {
         /// The host.
         name: String,
     },
     /// Two hosts are linked to each other.
-    #[error("a link between hosts {a} and {b}: link each of them to a switch")]
+    #[error("the link connects the hosts {a} and {b}: link each of them to a switch")]
     HostToHost {
-        /// One host.
+        /// The first host.
         a: String,
-        /// The other host.
+        /// The second host.
         b: String,
     },
     /// Some nodes cannot reach others.
     #[error("{name} cannot be reached from {from}: link the parts of the network, or remove {name}")]
     Disconnected {
-        /// A switch that cannot be reached.
+        /// An unreachable switch.
         name: String,
-        /// From which host.
+        /// The host from which it is unreachable.
         from: String,
     },
-    /// No node is a host.
-    #[error("no hosts: a topology needs at least one")]
+    /// There are no hosts.
+    #[error("the topology has no hosts: it needs at least one")]
     NoHosts,
-    /// There are more nodes of a kind than priolane can name.
-    #[error("{found} {}: at most {}", plural(*.kind), most(*.kind))]
+    /// There are more nodes of a kind than supported.
+    #[error("there are {found} {}: use at most {}", plural(*.kind), most(*.kind))]
     TooManyNodes {
         /// Host or switch.
         kind: NodeKind,
-        /// How many were asked for, or read so far.
+        /// The number requested, or read so far.
         found: u64,
     },
-    /// There are more links than priolane can name.
-    #[error("{found} links: at most {MAX_LINKS}")]
+    /// There are more links than supported.
+    #[error("there are {found} links: use at most {MAX_LINKS}")]
     TooManyLinks {
-        /// How many were asked for, or read so far.
+        /// The number requested, or read so far.
         found: u64,
     },
-    /// The tables of next hops would be too large.
+    /// The forwarding tables would be too large.
     #[error(
-        "{switches} switches, {racks} of them with hosts, {links} links between switches: forwarding tables hold \
-         at most {MAX_TABLE} switches x switches with hosts, and switches with hosts x links at most {MAX_ROUTING_WORK}"
+        "there are {switches} switches, {racks} of them with hosts, and {links} links between switches: use \
+         at most {MAX_TABLE} switches x switches with hosts, and at most {MAX_ROUTING_WORK} switches with \
+         hosts x links"
     )]
     TooLarge {
         /// Number of switches.
         switches: u64,
-        /// Number of switches that have hosts.
+        /// Number of switches with hosts.
         racks: u64,
         /// Number of links between switches.
         links: u64,
     },
-    /// Switches have too many different sets of equal-cost links.
-    #[error("more than {MAX_CHOICES} equal-cost choices: use fewer switches or fewer links between them")]
+    /// Switches have too many distinct sets of equal-cost links.
+    #[error(
+        "there are more than {MAX_CHOICES} equal-cost choices: use fewer switches or fewer links between them"
+    )]
     TooManyChoices,
-    /// A number of a regular topology is zero.
-    #[error("{field} = 0: at least 1")]
+    /// A parameter of a regular topology is zero.
+    #[error("{field} is 0: use at least 1")]
     Zero {
-        /// The name of the number.
+        /// The name of the parameter.
         field: &'static str,
     },
     /// The `k` of a fat-tree is odd, zero, or too large.
-    #[error("k = {k}: a fat-tree needs an even k from 2 to 64 (k^3/4 hosts, at most {MAX_HOSTS})")]
+    #[error("k is {k}: a fat-tree needs an even k from 2 to 64 (k^3/4 hosts, at most {MAX_HOSTS})")]
     FatTreeArity {
-        /// The `k` asked for.
+        /// The requested `k`.
         k: u32,
     },
-    /// The core switches of a three-tier network cannot be dealt out to the aggregation switches of a pod.
+    /// The core switches of a three-tier network cannot be divided among the aggregation switches of a pod.
     #[error(
-        "cores = {cores}: each of a pod's {aggs} aggregation switches has as many cores of its own, so a multiple \
-         of aggs_per_pod, such as {}", u64::from(*.cores).next_multiple_of(u64::from(*.aggs))
+        "cores is {cores}: each of a pod's {aggs} aggregation switches has the same number of cores, so use \
+         a multiple of aggs_per_pod, such as {}", u64::from(*.cores).next_multiple_of(u64::from(*.aggs))
     )]
     CorePlanes {
-        /// The number of core switches asked for.
+        /// The requested number of core switches.
         cores: u32,
-        /// Aggregation switches of a pod.
+        /// Aggregation switches per pod.
         aggs: u32,
     },
 }
 
-/// Why a quantity cannot be read.
+/// Why a quantity is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// It does not start with a decimal number.
     #[error(
-        "{found} does not start with a number: write digits, with `.` between them or not, and a unit ({units})"
+        "{found} does not start with a number: write digits, optionally with `.` between them, and a unit \
+         ({units})"
     )]
     NoNumber {
         /// The text.
         found: String,
-        /// The units that exist.
+        /// The known units.
         units: &'static str,
     },
     /// Its unit is missing or unknown.
@@ -196,10 +200,10 @@ pub enum QuantityError {
     Unit {
         /// The text.
         found: String,
-        /// The units that exist.
+        /// The known units.
         units: &'static str,
     },
-    /// It is finer than the base unit.
+    /// It is not a whole multiple of the base unit.
     #[error("{found} is not a whole number of {base}: round it")]
     NotWhole {
         /// The text.
@@ -207,8 +211,8 @@ pub enum QuantityError {
         /// The base unit's name.
         base: &'static str,
     },
-    /// It does not fit 64 bits.
-    #[error("{found} is too large: below 2^64 {base}")]
+    /// It exceeds 64 bits.
+    #[error("{found} is too large: use less than 2^64 {base}")]
     TooLarge {
         /// The text.
         found: String,
@@ -231,7 +235,7 @@ fn most(kind: NodeKind) -> u64 {
     }
 }
 
-/// `text` in quotes for a message, cut after 40 characters.
+/// Quotes `text` for a message, truncated after 40 characters.
 pub(crate) fn quote(text: &str) -> String {
     let mut chars = text.chars();
     let head: String = chars.by_ref().take(40).flat_map(char::escape_debug).collect();

@@ -20,10 +20,10 @@ use super::network::Topology;
     source = "Al-Fares et al. (SIGCOMM 2008) §3.1"
 )]
 pub struct FatTree {
-    /// Ports of each switch, even, 2 to 64; there are `k^3 / 4` hosts.
+    /// Number of ports per switch, even, 2 to 64; there are `k^3 / 4` hosts.
     #[key(required = "k = 4", range = "[1, 4294967295]")]
     pub k: u32,
-    /// Each host's link.
+    /// The link of each host.
     #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between switches.
@@ -32,7 +32,7 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    /// The topology; refused if a number is out of range.
+    /// Builds the topology; fails if a number is out of range.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         if !(2..=64).contains(&self.k) || !self.k.is_multiple_of(2) {
             return Err(Problem::FatTreeArity { k: self.k }.into());

@@ -1,4 +1,4 @@
-//! Topologies from text: one node or link per line.
+//! Topologies from text, with one node or link per line.
 //!
 //! ```text
 //! # anything after a number sign is a comment; blank lines are skipped
@@ -9,9 +9,9 @@
 //! link,h1,tor,2.5Gbps,1.5us,0.001
 //! ```
 //!
-//! `link,A,B,RATE,DELAY[,LOSS]` is a link in both directions, between nodes declared before or after it. Spaces
-//! around fields do not count. Hosts are numbered in order of their lines; of the switches, those with hosts
-//! come first, each in order of their lines.
+//! `link,A,B,RATE,DELAY[,LOSS]` is a link in both directions, between nodes declared before or after it. Spaces around
+//! fields are ignored. Hosts are numbered in order of their lines. Switches with hosts come before other switches,
+//! each in order of their lines.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use super::text;
 const NODE_FORM: &str = "node,NAME,host|switch";
 const LINK_FORM: &str = "link,A,B,RATE,DELAY[,LOSS]";
 
-/// A link as written, its ends not yet looked up.
+/// A link as written, with unresolved node names.
 struct LinkLine<'a> {
     line: usize,
     ends: [&'a str; 2],
@@ -48,19 +48,19 @@ pub struct File {
     /// Its path, relative to the experiment file.
     #[key(required = "path = \"network.csv\"")]
     pub path: String,
-    /// Its text; empty until whoever reads the experiment has read it.
+    /// Its text; empty until the experiment is read.
     #[keys(skip = "".into())]
     pub text: Arc<str>,
 }
 
 impl File {
-    /// The topology; refused as by [`parse`].
+    /// Builds the topology; fails as [`parse`] does.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         parse(&self.text)
     }
 }
 
-/// The topology that `text` describes; the first thing wrong with it is refused, with its line.
+/// Returns the topology that `text` describes; fails with the first error and its line.
 ///
 /// Memory is bounded by the limits in `limits.rs`, whatever the text.
 pub fn parse(text: &str) -> Result<Topology, TopologyError> {
@@ -97,7 +97,7 @@ pub fn parse(text: &str) -> Result<Topology, TopologyError> {
     })
 }
 
-/// The record of one line; `None` if it has none.
+/// Parses the record of one line; `None` if it has none.
 fn record(line: &str) -> Result<Option<Record<'_>>, Problem> {
     let content = line.split('#').next().unwrap_or_default().trim();
     if content.is_empty() {

@@ -1,12 +1,12 @@
-//! A network while it is put together: named nodes, links in both directions, and the checks all topologies pass.
+//! Builder of a network: named nodes, links in both directions, and the checks of all topologies.
 //!
-//! [`Graph::build`] puts nodes and links in the order [`Topology`] promises: hosts, switches with hosts, other
-//! switches; the links of hosts in order of hosts, then those between switches, each in the order they were added.
+//! [`Graph::build`] orders nodes and links as [`Topology`] guarantees: hosts, switches with hosts, other switches; the
+//! links of hosts in order of hosts, then those between switches, each in the order they were added.
 
 use std::collections::BTreeMap;
 
 use priolane_core::ids::NodeId;
-use priolane_core::keys::{Keys, Misfit};
+use priolane_core::keys::{KeyConflict, Keys};
 use priolane_core::units::{Rate, Span};
 
 use super::error::{Problem, TopologyError, quote};
@@ -14,7 +14,7 @@ use super::limits::{MAX_DELAY, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_SWITCHES};
 use super::network::{Link, NodeKind, PathChoice, Topology, choices_below};
 use super::routes::{Routes, SwitchLinks};
 
-/// A link's properties, the same in both directions.
+/// Properties of a link, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Keys)]
 #[keys(group = "link", check = Self::check_keys)]
 pub struct LinkSpec {
@@ -24,24 +24,28 @@ pub struct LinkSpec {
     /// Its propagation delay, above zero and at most 250 ms.
     #[key(required = "delay = \"1us\"")]
     pub delay: Span,
-    /// Probability that a packet put on it is lost, in [0, 1).
+    /// Probability that a packet is lost on the link, in [0, 1).
     #[key(default = 0.0, skip_default, range = "[0, 1]")]
     pub loss: f64,
 }
 
 impl LinkSpec {
-    /// A link of `rate` and `delay` that loses nothing.
+    /// Creates a link of `rate` and `delay` without loss.
     pub const fn lossless(rate: Rate, delay: Span) -> Self {
         Self { rate, delay, loss: 0.0 }
     }
 
-    fn check_keys(&mut self) -> Result<(), Misfit> {
+    fn check_keys(&mut self) -> Result<(), KeyConflict> {
         if self.delay == Span::ZERO {
             let fix = "a propagation delay above zero, such as \"1us\"";
-            return Err(Misfit::of("delay", "the delay is zero", fix));
+            return Err(KeyConflict::of("delay", "the delay is zero", fix));
         }
         if self.loss == 1.0 {
-            return Err(Misfit::of("loss", "every packet would be lost", "a probability from 0 to below 1"));
+            return Err(KeyConflict::of(
+                "loss",
+                "every packet would be lost",
+                "a probability from 0 to below 1",
+            ));
         }
         Ok(())
     }
@@ -66,13 +70,13 @@ impl LinkSpec {
 pub(crate) struct Vertex(u32);
 
 impl Vertex {
-    /// How many nodes were added before it.
+    /// Returns the number of nodes added before it.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// How many nodes and links a regular topology will have.
+/// The numbers of nodes and links of a regular topology.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) hosts: u64,
@@ -80,21 +84,21 @@ pub(crate) struct Size {
     pub(crate) links: u64,
 }
 
-/// Where in a graph a problem lies.
+/// The location of a problem in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// At a node.
     Node(Vertex),
-    /// In the whole.
+    /// In the whole graph.
     Whole,
 }
 
-/// Why a graph is no topology.
+/// Why a graph is not a valid topology.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
-    /// Where.
+    /// The location.
     pub place: Place,
-    /// What, and what would be right.
+    /// What is wrong, and what to do instead.
     pub problem: Problem,
 }
 
@@ -108,7 +112,7 @@ impl From<Fault> for TopologyError {
 struct Node {
     name: String,
     kind: NodeKind,
-    /// The first link of a host.
+    /// The link of a host.
     link: Option<usize>,
 }
 
@@ -129,12 +133,12 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// No nodes.
+    /// Creates an empty graph.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// No nodes yet, room for as many as `size` says; refused if those are too many.
+    /// Creates an empty graph with capacity for `size`; fails if that is too large.
     pub(crate) fn sized(size: Size) -> Result<Self, Problem> {
         check_nodes(NodeKind::Host, size.hosts)?;
         check_nodes(NodeKind::Switch, size.switches)?;
@@ -146,7 +150,7 @@ impl Graph {
         })
     }
 
-    /// Adds a node; refused if the name is taken or no name, or if there are too many of its kind.
+    /// Adds a node; fails if the name is in use or invalid, or if there are too many nodes of its kind.
     pub(crate) fn node(&mut self, kind: NodeKind, name: &str) -> Result<Vertex, Problem> {
         check_name(name)?;
         let count = match kind {
@@ -169,13 +173,13 @@ impl Graph {
         (0..count).map(|i| self.node(kind, &format!("{prefix}{i}"))).collect()
     }
 
-    /// The node of that name.
+    /// Returns the node with this name.
     pub(crate) fn find(&self, name: &str) -> Option<Vertex> {
         self.by_name.get(name).copied()
     }
 
-    /// Adds a link in both directions; refused between a node and itself, between hosts, for a host that has
-    /// one already, and if `spec` is out of range. Both nodes must be of this graph.
+    /// Adds a link in both directions. Fails for a link from a node to itself, between hosts, of a host that already
+    /// has one, and if `spec` is out of range. Both nodes must belong to this graph.
     pub(crate) fn link(&mut self, a: Vertex, b: Vertex, spec: LinkSpec) -> Result<(), Problem> {
         spec.check()?;
         check_links(self.cables.len() as u64 + 1)?;
@@ -199,8 +203,8 @@ impl Graph {
         Ok(())
     }
 
-    /// The topology; refused if it has no host, a host without link, a part that others cannot reach, or
-    /// forwarding tables beyond the limits of this module.
+    /// Builds the topology; fails if there is no host, a host without a link, an unreachable part, or if forwarding
+    /// tables exceed the limits of this module.
     pub(crate) fn build(self) -> Result<Topology, Fault> {
         if self.hosts == 0 {
             return Err(Fault { place: Place::Whole, problem: Problem::NoHosts });
@@ -235,7 +239,8 @@ impl Graph {
         })
     }
 
-    /// Link `2 i` and `2 i + 1` are the two directions of cable `i` of `order`; a host's first is its way out.
+    /// Returns the directed links: `2 i` and `2 i + 1` are the two directions of cable `i` of `order`, for a host its
+    /// uplink first.
     fn directed_links(&self, order: &Order) -> Vec<Link> {
         let mut links = Vec::with_capacity(2 * self.cables.len());
         for &index in &order.cables {

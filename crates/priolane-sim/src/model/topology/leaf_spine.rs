@@ -1,4 +1,4 @@
-//! Two tiers: every leaf is linked to every spine.
+//! Two tiers: leaf and spine switches; each leaf is linked to each spine.
 
 use priolane_core::keys::{InTable, Keys};
 use priolane_core::part::Part;
@@ -11,7 +11,11 @@ use super::network::Topology;
 /// A leaf-spine network: hosts `h0..`, host `h` on `leaf(h / hosts_per_leaf)`; switches `leaf0..`, `spine0..`.
 #[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
 #[keys(group = "leaf_spine")]
-#[part(name = "leaf_spine", summary = "every leaf is linked to every spine", source = "docs/experiments.md")]
+#[part(
+    name = "leaf_spine",
+    summary = "leaf and spine switches; each leaf is linked to each spine",
+    source = "docs/experiments.md"
+)]
 pub struct LeafSpine {
     /// Number of leaf switches, at least 1.
     #[key(required = "leaves = 4", range = "[1, 4294967295]")]
@@ -25,7 +29,7 @@ pub struct LeafSpine {
     /// Parallel links between each leaf and each spine, at least 1; usually 1.
     #[key(default = 1, range = "[1, 1000]")]
     pub links_per_pair: u32,
-    /// Each host's link.
+    /// The link of each host.
     #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between a leaf and a spine.
@@ -34,7 +38,7 @@ pub struct LeafSpine {
 }
 
 impl LeafSpine {
-    /// The topology; refused if a number is out of range.
+    /// Builds the topology; fails if a number is out of range.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         let mut graph = Graph::sized(self.size()?)?;
         let hosts = graph.row(NodeKind::Host, "h", self.leaves * self.hosts_per_leaf)?;

@@ -1,23 +1,23 @@
-//! The least times of a flow before and after each link that it is sure to cross.
+//! Lower bounds on the times of a flow before and after each link that it certainly crosses.
 
 use priolane_core::units::Span;
 
-/// A flow at a link.
+/// Lower bounds of a flow at one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Leg {
-    /// From the flow's start to the arrival of its first packet at the link, at least.
+pub struct LinkBounds {
+    /// Minimum time from the flow's start to the arrival of its first packet at the link.
     pub head: Span,
-    /// From the end of its last transmission on the link to its arrival at the destination, at least.
+    /// Minimum time from the end of its last transmission on the link to the arrival at the destination.
     pub tail: Span,
 }
 
-/// A flow at the links that it is sure to cross.
+/// Lower bounds of a flow at the links that it certainly crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Legs {
-    /// The source's own.
-    pub source: Leg,
-    /// One that leaves the source's rack, and one that enters the destination's; `None` within a rack.
-    pub racks: Option<[Leg; 2]>,
-    /// The destination's own.
-    pub destination: Leg,
+pub struct FlowLinkBounds {
+    /// At the source's link.
+    pub source: LinkBounds,
+    /// At a link that leaves the source's rack, and at one that enters the destination's; `None` within a rack.
+    pub racks: Option<[LinkBounds; 2]>,
+    /// At the destination's link.
+    pub destination: LinkBounds,
 }

@@ -1,9 +1,9 @@
-//! Nodes, links and forwarding. Hosts are nodes `0..hosts`, switches follow, those with hosts first.
+//! Nodes, links and forwarding. Hosts are nodes `0..hosts`; switches follow, those with hosts first.
 //!
-//! A topology is made by [`LeafSpine`], [`FatTree`], [`ThreeTier`], [`Dumbbell`], [`SingleSwitch`], from text by
-//! [`file::parse`]; [`TopologySpec`] is the list of those that an experiment can state. Forwarding is a function of switch, destination and entropy:
-//! all shortest paths (in links) are used. Tables have a row per switch and a column per *rack*, the switch a
-//! host is on; at its rack, a packet takes the host's own link.
+//! Topologies are built by [`LeafSpine`], [`FatTree`], [`ThreeTier`], [`Dumbbell`], [`SingleSwitch`], or from text by
+//! [`file::parse`]; [`TopologySpec`] is the list of topologies that an experiment can state. Forwarding is a function
+//! of switch, destination and entropy, over all shortest paths (in links). Tables have a row per switch and a column
+//! per *rack*, the switch of a host. At its rack, a packet takes the host's link.
 
 mod bare;
 mod dragonfly;
@@ -34,7 +34,7 @@ pub use fat_tree::FatTree;
 pub use graph::LinkSpec;
 pub use leaf_spine::LeafSpine;
 pub use least::{AllowedPaths, LeastTimes};
-pub use legs::Leg;
+pub use legs::LinkBounds;
 pub(crate) use network::NextHops;
 pub(crate) use network::Pick;
 pub use network::{Link, PathChoice, Spray, Topology};

@@ -1,10 +1,9 @@
 //! Equal-cost shortest paths between switches, for any graph.
 //!
-//! For each rack (a switch with hosts) `r`, a breadth-first search gives every switch its distance `d(s)` in
-//! links; the next hops of `s` towards `r` are its links to neighbours at `d(s) - 1`, in order of link ids,
-//! parallel links each on its own. Where there is one, the entry names it; where there are several, it names a
-//! run of `choices`, and equal runs are stored once. Length is counted in links, whatever their rates and delays
-//! (docs/assumptions.md#equal-cost).
+//! For each rack (a switch with hosts) `r`, a breadth-first search gives every switch its distance `d(s)` in links.
+//! The next hops of `s` towards `r` are its links to neighbours at `d(s) - 1`, in order of link ids, parallel links
+//! individually. A single next hop is stored in the entry; several are stored as a run of `choices`, and equal runs
+//! are stored once. Length is counted in links, whatever their rates and delays (docs/assumptions.md#equal-cost).
 
 use std::collections::VecDeque;
 
@@ -20,19 +19,19 @@ const FAR: u32 = u32::MAX;
 /// The links between switches, by the switch they leave.
 #[derive(Debug)]
 pub(crate) struct SwitchLinks {
-    /// Where the links of each switch start in `out`; one more at the end.
+    /// The start of each switch's links in `out`, with one more entry at the end.
     start: Vec<u32>,
-    /// Link and the switch it enters, by switch, then by link.
+    /// Links with the switch they enter, by switch, then by link.
     out: Vec<(LinkId, u32)>,
 }
 
 impl SwitchLinks {
-    /// Those of `links` that neither leave nor enter one of the nodes below `hosts`.
+    /// Collects those of `links` that neither leave nor enter a node below `hosts`.
     pub(crate) fn new(hosts: u32, switches: u32, links: &[Link]) -> Self {
         Self::without(hosts, switches, links, &[])
     }
 
-    /// As [`Self::new`], but for the links that `avoided` is true of.
+    /// As [`Self::new`], without the links for which `avoided` is true.
     fn without(hosts: u32, switches: u32, links: &[Link], avoided: &[bool]) -> Self {
         let is_avoided = |id: usize| avoided.get(id).copied().unwrap_or(false);
         let inner = || {
@@ -64,7 +63,7 @@ impl SwitchLinks {
         &self.out[self.start[switch] as usize..self.start[switch + 1] as usize]
     }
 
-    /// Fills `distance` with the number of links between `root` and each switch.
+    /// Computes the number of links between `root` and each switch.
     fn distances(&self, root: u32, distance: &mut [u32], queue: &mut VecDeque<u32>) {
         distance.fill(FAR);
         distance[root as usize] = 0;
@@ -80,7 +79,7 @@ impl SwitchLinks {
         }
     }
 
-    /// By switch: links to the nearest of switches `0..racks`, at most 255.
+    /// Returns, by switch, the number of links to the nearest of switches `0..racks`, at most 255.
     pub(crate) fn tiers(&self, racks: u32) -> Vec<u8> {
         let mut tiers = vec![u8::MAX; self.switches()];
         tiers[..racks as usize].fill(0);
@@ -97,7 +96,7 @@ impl SwitchLinks {
         tiers
     }
 
-    /// The first switch that cannot be reached from switch `root`.
+    /// Returns the first switch that is unreachable from switch `root`.
     pub(crate) fn unreachable_from(&self, root: u32) -> Option<u32> {
         let mut distance = vec![FAR; self.switches()];
         self.distances(root, &mut distance, &mut VecDeque::new());
@@ -110,12 +109,12 @@ impl SwitchLinks {
 pub(crate) struct Routes {
     /// `next_hops[switch * racks + rack]`.
     pub(crate) next_hops: Vec<NextHops>,
-    /// The runs that entries with several choices refer to.
+    /// The runs of entries with several choices.
     pub(crate) choices: Vec<LinkId>,
 }
 
 impl Routes {
-    /// The shortest paths to switches `0..racks`; refused if the tables or the search would be too large.
+    /// Computes the shortest paths to switches `0..racks`; fails if the tables or the search would be too large.
     pub(crate) fn compute(graph: &SwitchLinks, racks: u32) -> Result<Self, Problem> {
         let switches = graph.switches();
         let (table, work) =
@@ -141,7 +140,7 @@ impl Routes {
     }
 }
 
-/// Forwarding tables that leave some links out, as those of [`Topology`] otherwise.
+/// Forwarding tables that avoid some links, in the format of [`Topology`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Detour {
     /// Next hops by switch (from 0) and rack.
@@ -151,15 +150,15 @@ pub(crate) struct Detour {
 }
 
 impl Detour {
-    /// The first rack that another rack has no way to.
+    /// Returns the first rack that is unreachable from another rack.
     pub(crate) fn unreachable_rack(&self, topology: &Topology) -> Option<u32> {
         (1..topology.racks).find(|&rack| self.next_hops[rack as usize].count == 0)
     }
 }
 
 impl Topology {
-    /// The routes that leave out the links for which `avoided`, by `LinkId`, is true. What cannot be reached has no
-    /// next hop.
+    /// Computes the routes that avoid the links for which `avoided`, by `LinkId`, is true. Unreachable racks have no
+    /// next hops.
     ///
     /// # Errors
     /// If the tables would be too large.
@@ -169,7 +168,7 @@ impl Topology {
         Ok(Detour { next_hops, choices })
     }
 
-    /// Whether so many detours can be held.
+    /// Checks that this number of detours can be stored.
     pub(crate) fn check_detours(&self, count: usize) -> Result<(), Problem> {
         let table = u64::from(self.switches) * u64::from(self.racks);
         if table * count as u64 <= MAX_DETOUR_ENTRIES {
@@ -180,10 +179,10 @@ impl Topology {
     }
 }
 
-/// Most entries of the forwarding tables of all detours together (8 B each).
+/// Maximum entries of the forwarding tables of all detours together (8 B each).
 const MAX_DETOUR_ENTRIES: u64 = 1 << 26;
 
-/// Runs of choices, each stored once.
+/// Interned runs of choices.
 #[derive(Default)]
 struct Runs {
     choices: Vec<LinkId>,

@@ -1,33 +1,33 @@
-//! The kinds of topology that an experiment can have, each once: the list makes the enum, its reader and its writer.
+//! The list of topologies of experiments, which defines their enum, its reader and its writer.
 
 use priolane_core::part::parts;
 
 use super::error::TopologyError;
 use super::network::Topology;
 
-/// What nodes and links follow from the keys of a kind of topology.
+/// Builds nodes and links from the keys of a kind of topology.
 pub trait Shape {
-    /// The topology.
+    /// Builds the topology.
     ///
     /// # Errors
-    /// A number that is out of range, or links that make no network.
+    /// A number that is out of range, or links that do not form a network.
     fn build(&self) -> Result<Topology, TopologyError>;
 }
 
 macro_rules! topologies {
     ($($(#[$doc:meta])* $name:ident($spec:ty);)*) => {
         parts! {
-            /// A topology as an experiment states it.
+            /// A topology as written in an experiment.
             pub enum TopologySpec: dyn Shape in Topology {
                 $($(#[$doc])* $name($spec);)*
             }
         }
 
         impl TopologySpec {
-            /// The topology.
+            /// Builds the topology.
             ///
             /// # Errors
-            /// A number that is out of range, or links that make no network.
+            /// A number that is out of range, or links that do not form a network.
             pub fn build(&self) -> Result<Topology, TopologyError> {
                 self.part().build()
             }
@@ -48,7 +48,7 @@ topologies! {
     FatTree(super::fat_tree::FatTree);
     /// Pods of leaves and aggregation switches under core switches.
     ThreeTier(super::three_tier::ThreeTier);
-    /// Groups of routers, each linked to each other one.
+    /// Groups of routers, fully linked within and between groups.
     Dragonfly(super::dragonfly::Dragonfly);
     /// Two switches with one bottleneck between them.
     Dumbbell(super::dumbbell::Dumbbell);

@@ -1,99 +1,102 @@
-//! A lower bound on the completion time of a flow alone in the network whose packets each take any of the equal paths.
+//! A lower bound on the completion time of a flow alone in the network, with each packet on any of the equal paths.
 //!
-//! A flow of `n` full packets and a last one, the tail. All shortest paths from the source to the destination have the
-//! same number of links; *stage* `k` is the set of the `k`-th links of all of them, so that each packet crosses exactly one
-//! link of each stage. Stage 1 is the source's own link, the last one the destination's. For a link `e` and a packet,
+//! A flow has `n` full packets and a last one, the tail. All shortest paths from the source to the destination have
+//! the same number of links. *Stage* `k` is the set of the `k`-th links of all of them, so each packet crosses exactly
+//! one link of each stage. Stage 1 is the source's link, the last stage the destination's. For a link `e` and a
+//! packet,
 //!
 //! ```text
-//! s_e, t_e    time of a full packet, and of the tail, on the link
-//! a_e, a'_e   earliest instant at which a full packet, and the tail, can have arrived at the link: the least sum of times
-//!             and delays over the paths to it
-//! w_e, w'_e   least time from the end of a full packet's, and the tail's, transmission to its arrival at the destination
+//! s_e, t_e    serialization delay of a full packet, and of the tail, on the link
+//! a_e, a'_e   earliest arrival of a full packet, and of the tail, at the link: the least delay over the paths to it
+//! w_e, w'_e   least time from the end of the transmission of a full packet, and of the tail, to its arrival
 //! r           earliest start of the tail at the source: 0, or n s_1 if it is the last to leave
 //!
-//! s', s''    time of a full packet on the source's and on the destination's link; alike links are those of a stage with the
-//!            same s, t, a, a', w and w', numbered j = 0, 1, ... from the one on
-//! f_e, u_e   (a_e + j s', T - w_e) or (a_e, T - w_e - j s'')
+//! s', s''     serialization delay of a full packet on the source's and on the destination's link
+//! j           number, from 0, of a link among the identical links of a stage: those with equal s, t, a, a', w and w'
+//! f_e, u_e    (a_e + j s', T - w_e) or (a_e, T - w_e - j s'')
 //!
-//! full packets that cross e and have arrived by T    m_e(T)  = floor((u_e - f_e) / s_e)
-//! the same if the tail crosses e too                 m'_e(T) = floor(max(x, y, z) / s_e), if T >= r + a'_e + t_e + w'_e
-//!     the tail last on e       x = min(u_e, T - w'_e - t_e) - f_e
-//!     the tail first           y = u_e - max(f_e, r + a'_e + t_e)
-//!     the tail between         z = u_e - f_e - t_e
-//! T fits stage k             with either f_e and u_e, some e of it has m'_e(T) + (the sum of m over its other links) >= n
+//! m_e(T)      full packets that cross e and have arrived by T:  floor((u_e - f_e) / s_e)
+//! m'_e(T)     the same if the tail also crosses e:  floor(max(x, y, z) / s_e), if T >= r + a'_e + t_e + w'_e
+//!     x       the tail last on e:  min(u_e, T - w'_e - t_e) - f_e
+//!     y       the tail first:      u_e - max(f_e, r + a'_e + t_e)
+//!     z       the tail between:    u_e - f_e - t_e
+//! T fits stage k if, for both choices of f_e and u_e, some e of it has m'_e(T) + (sum of m over its other links) >= n
 //!
-//! bound = the least T with T >= n s_1 + w_1 at which m over the links of each later stage sums up to n, where the tail is as
-//! large as full packets and counts as one, or else the lesser of
-//!     the tail leaves last      the least T with T >= n s_1 + max(w_1, t_1 + w'_1) that fits all later stages, r = n s_1
-//!     it leaves earlier         the least T with T >= n s_1 + t_1 + w_1            that fits all later stages, r = 0
+//! bound       if the tail is as large as full packets and counts as one:
+//!               the least T with T >= n s_1 + w_1 at which m summed over the links of each later stage reaches n
+//!             otherwise the lesser of
+//!             the tail leaves last  the least T >= n s_1 + max(w_1, t_1 + w'_1) that fits all later stages, r = n s_1
+//!             it leaves earlier     the least T >= n s_1 + t_1 + w_1            that fits all later stages, r = 0
 //! ```
 //!
-//! **It is a bound.** Let all packets have arrived by `T`. A full packet that crosses `e` starts there at `a_e` at the earliest
-//! and has left at `T - w_e`, as it needs `w_e` more. Full packets leave the source `s'` apart, so that of alike links, in the
-//! order of their first full packets, the `j`-th has none before `a_e + j s'`; they arrive at the destination `s''` apart, so
-//! that in the order of their last ones, from the end, the `j`-th has none after `T - w_e - j s''`. All full packets of `e` lie
-//! in `f_e` to `u_e` for either reason. Transmissions on one link do not overlap: `m_e(T)` of them fit. On the link that the
-//! tail crosses, its transmission takes `t_e` of that time unless a part of it lies before `f_e` (the tail first) or after `u_e`
-//! (the tail last), which are the three cases. Each full packet crosses each stage, hence the sums. At the source's link,
-//! either the tail is the last (all full packets take `n s_1`, the last of them has left by `T - w_1`, the tail by `T - w'_1`),
-//! or a full packet is (all `n s_1 + t_1` lie before it has left); in the former case nothing of the tail happens before
-//! `n s_1`. Nowhere is it used in which order packets leave the source or queues, nor which path one takes, nor that paths
-//! are alike. Packets sent twice only take longer.
+//! **It is a bound.** Let all packets have arrived by `T`. A full packet that crosses `e` starts there at `a_e` at the
+//! earliest and has left by `T - w_e`, since it needs `w_e` more. Full packets leave the source `s'` apart. Order
+//! identical links by their first full packets: the `j`-th link has none before `a_e + j s'`. Full packets arrive at
+//! the destination `s''` apart. Order identical links by their last full packets, from the end: the `j`-th link has
+//! none after `T - w_e - j s''`. For either reason, all full packets of `e` lie in `f_e` to `u_e`. Transmissions on
+//! one link do not overlap, so `m_e(T)` of them fit. On the link that the tail crosses, its transmission takes `t_e`
+//! of that time, unless a part of it lies before `f_e` (the tail first) or after `u_e` (the tail last). These are the
+//! three cases. Each full packet crosses each stage, hence the sums. At the source's link, either the tail is the last
+//! packet: all full packets take `n s_1`, the last of them has left by `T - w_1`, and the tail by `T - w'_1`. Or a
+//! full packet is the last: all `n s_1 + t_1` precede its end. In the former case the tail causes nothing before
+//! `n s_1`. The proof does not use the order in which packets leave the source or queues, the path of a packet, or
+//! that paths are identical. Retransmissions only take longer.
 //!
-//! **It is what happens** on one path with the tail last (`stream_time` in `bare.rs`, which is taken there), and where equal paths
-//! are alike and a switch hands packets out evenly. A tail shorter than a full packet may make it less by up to a full
-//! packet's time on the hosts' links and the tail's on another; on paths that differ, or that meet and part again, it may be less by more.
+//! **It is exact** on one path with the tail last (`stream_time` in `bare.rs`, which is used there), and if equal
+//! paths are identical and a switch distributes packets evenly. With a tail shorter than a full packet, the bound may
+//! be lower than the exact time by up to a full packet's delay on the hosts' links and the tail's on another. On paths
+//! that differ, or that join and split again, it may be lower by more.
 
 use priolane_core::ids::{HostId, LinkId};
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 
-use super::legs::{Leg, Legs};
+use super::legs::{FlowLinkBounds, LinkBounds};
 use super::network::Topology;
 
-/// A number of picoseconds; sums of them do not wrap.
+/// Picoseconds; sums do not overflow.
 type Ps = i128;
 
-/// A stage's links that are alike, seen by one flow.
+/// Identical links of a stage, for one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkGroup {
-    /// How many of them there are.
+    /// Number of links.
     links: Ps,
-    /// Of a full packet.
+    /// Times of a full packet.
     full: Crossing,
-    /// Of the tail.
+    /// Times of the tail.
     tail: Crossing,
 }
 
-/// When one packet can be on a link.
+/// The times at which a packet can be on a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Crossing {
-    /// s, its time on the link.
+    /// s: its serialization delay on the link.
     takes: Ps,
-    /// a, the earliest instant at which it can have arrived.
+    /// a: its earliest arrival.
     from: Ps,
-    /// w, the least time that it needs afterwards.
+    /// w: the minimum remaining time after its transmission.
     after: Ps,
 }
 
-/// A link of a stage: what it is, and which nodes (of the stages' own numbering) it joins.
+/// A link of a stage, with its end nodes (numbered within the stages).
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     link: LinkId,
     from: usize,
     to: usize,
-    /// How many links it stands for.
+    /// Number of links that it represents.
     links: u32,
 }
 
-/// All shortest paths between two racks, stage by stage, without the hosts' own links.
+/// All shortest paths between two racks, by stage, without the hosts' links.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fan {
+pub(super) struct EqualPathStages {
     stages: Vec<Vec<Edge>>,
 }
 
-impl Fan {
-    /// The paths from the rack of `src` to that of `dst`; empty if they are the same.
+impl EqualPathStages {
+    /// Computes the paths from the rack of `src` to that of `dst`; empty if they are the same.
     pub(super) fn between(topology: &Topology, src: HostId, dst: HostId) -> Self {
         let target = topology.hosts + topology.rack[dst.index()];
         let mut layer = vec![topology.hosts + topology.rack[src.index()]];
@@ -116,7 +119,7 @@ impl Fan {
         Self { stages }.merged(topology)
     }
 
-    /// The same where each stage's links are alike: one link that stands for all of them.
+    /// Merges the links of each stage into one edge, if the links within each stage are identical.
     fn merged(self, topology: &Topology) -> Self {
         let like = |edge: &Edge| {
             let link = &topology.links[edge.link.index()];
@@ -130,12 +133,12 @@ impl Fan {
         Self { stages: self.stages.iter().map(|stage| vec![one(stage)]).collect() }
     }
 
-    /// Whether all packets take one path.
+    /// Returns whether all packets take one path.
     pub(super) fn is_one_path(&self) -> bool {
         self.stages.iter().all(|stage| stage.iter().map(|edge| edge.links).sum::<u32>() == 1)
     }
 
-    /// The bound for `payload` bytes, at least 1, from `src` to `dst`; saturates at the longest span.
+    /// Returns the bound for `payload` bytes, at least 1, from `src` to `dst`; saturates at the longest span.
     pub(super) fn bound(
         &self,
         (topology, frame): (&Topology, &Frame),
@@ -145,19 +148,19 @@ impl Fan {
         let mss = u64::from(frame.mss());
         let before = (payload - 1) / mss;
         let sizes = [frame.mss(), (payload - before * mss) as u16].map(|bytes| frame.data_wire(bytes).into());
-        let stages = self.lanes(topology, (src, dst), sizes);
+        let stages = self.link_groups(topology, (src, dst), sizes);
         let full = Ps::from(before) + Ps::from(sizes[0] == sizes[1]);
         let arrival = if sizes[0] == sizes[1] { of_full(&stages, full) } else { with_tail(&stages, full) };
         Span(u64::try_from(arrival).unwrap_or(u64::MAX))
     }
 
-    /// The time of a packet of `wire` bytes over the quickest of the paths.
+    /// Returns the time of a packet of `wire` bytes over the fastest path.
     pub(super) fn quickest(&self, topology: &Topology, pair: (HostId, HostId), wire: u64) -> Span {
-        let source = self.lanes(topology, pair, [wire, wire])[0][0].tail;
+        let source = self.link_groups(topology, pair, [wire, wire])[0][0].tail;
         Span(u64::try_from(source.takes + source.after).unwrap_or(u64::MAX))
     }
 
-    /// The rate of all links together of the stage that has least; `None` within a rack.
+    /// Returns the total rate of the links of the slowest stage; `None` within a rack.
     pub(super) fn slowest(&self, topology: &Topology) -> Option<Rate> {
         let rate =
             |edge: &Edge| u128::from(topology.links[edge.link.index()].rate.bps()) * u128::from(edge.links);
@@ -165,25 +168,26 @@ impl Fan {
         Rate::from_bps(u64::try_from(least).unwrap_or(u64::MAX))
     }
 
-    /// What passes at least before and after a packet of `wire` bytes is on a link of the first and the last stage, and of
-    /// those next to them; where it is not known which links those are, between the hosts' own.
-    pub(super) fn legs(&self, topology: &Topology, pair: (HostId, HostId), wire: u64) -> Legs {
-        let stages = self.lanes(topology, pair, [wire, wire]);
+    /// Returns the minimum times before and after a packet of `wire` bytes is on a link of the first, second, second
+    /// to last and last stage. If the inner stages are unknown, uses the times between the hosts' links.
+    pub(super) fn legs(&self, topology: &Topology, pair: (HostId, HostId), wire: u64) -> FlowLinkBounds {
+        let stages = self.link_groups(topology, pair, [wire, wire]);
         let span = |ps: Option<Ps>| Span(u64::try_from(ps.unwrap_or(0)).unwrap_or(u64::MAX));
-        let leg = |stage: &Vec<LinkGroup>| Leg {
+        let leg = |stage: &Vec<LinkGroup>| LinkBounds {
             head: span(stage.iter().map(|lane| lane.tail.from).min()),
             tail: span(stage.iter().map(|lane| lane.tail.after).min()),
         };
         let (source, destination) = (leg(&stages[0]), leg(&stages[stages.len() - 1]));
         let last = stages[stages.len() - 1][0].tail;
-        let hidden = Leg { head: destination.head, tail: span(Some(last.takes + last.after)) };
+        let hidden = LinkBounds { head: destination.head, tail: span(Some(last.takes + last.after)) };
         let between = &stages[1..stages.len() - 1];
         let racks = [between.first(), between.last()].map(|stage| stage.map_or(hidden, leg));
-        Legs { source, racks: Some(racks), destination }
+        FlowLinkBounds { source, racks: Some(racks), destination }
     }
 
-    /// The stages with the hosts' links, as packets of these bytes on the wire, a full one and the tail, see them.
-    fn lanes(
+    /// Returns the stages, including the hosts' links, with the times of a full packet and of a tail of these bytes on
+    /// the wire.
+    fn link_groups(
         &self,
         topology: &Topology,
         (src, dst): (HostId, HostId),
@@ -197,7 +201,7 @@ impl Fan {
         let nodes = |stage: &Vec<Edge>, end: fn(&Edge) -> usize| {
             stage.iter().map(end).max().map_or(1, |node| node + 1)
         };
-        let mut lanes: Vec<Vec<LinkGroup>> = stages
+        let mut link_groups: Vec<Vec<LinkGroup>> = stages
             .iter()
             .map(|stage| {
                 stage.iter().map(|e| LinkGroup { links: e.links.into(), ..LinkGroup::default() }).collect()
@@ -205,9 +209,9 @@ impl Fan {
             .collect();
         for (which, size) in sizes.into_iter().enumerate() {
             let mut arrived = vec![0; 1];
-            for (stage, lanes) in stages.iter().zip(&mut lanes) {
+            for (stage, link_groups) in stages.iter().zip(&mut link_groups) {
                 let mut next = vec![Ps::MAX; nodes(stage, |edge| edge.to)];
-                for (edge, lane) in stage.iter().zip(lanes) {
+                for (edge, lane) in stage.iter().zip(link_groups) {
                     let crossing = if which == 0 { &mut lane.full } else { &mut lane.tail };
                     (crossing.takes, crossing.from) = (takes(edge, size), arrived[edge.from]);
                     next[edge.to] = next[edge.to].min(crossing.from + crossing.takes + delay(edge));
@@ -215,9 +219,9 @@ impl Fan {
                 arrived = next;
             }
             let mut left = vec![0; 1];
-            for (stage, lanes) in stages.iter().zip(&mut lanes).rev() {
+            for (stage, link_groups) in stages.iter().zip(&mut link_groups).rev() {
                 let mut before = vec![Ps::MAX; nodes(stage, |edge| edge.from)];
-                for (edge, lane) in stage.iter().zip(lanes) {
+                for (edge, lane) in stage.iter().zip(link_groups) {
                     let crossing = if which == 0 { &mut lane.full } else { &mut lane.tail };
                     crossing.after = delay(edge) + left[edge.to];
                     before[edge.from] = before[edge.from].min(crossing.takes + crossing.after);
@@ -225,11 +229,11 @@ impl Fan {
                 left = before;
             }
         }
-        lanes.into_iter().map(grouped).collect()
+        link_groups.into_iter().map(grouped).collect()
     }
 }
 
-/// A stage with its alike links together.
+/// Groups the identical links of a stage.
 fn grouped(stage: Vec<LinkGroup>) -> Vec<LinkGroup> {
     let mut groups: Vec<LinkGroup> = Vec::new();
     for lane in stage {
@@ -241,14 +245,14 @@ fn grouped(stage: Vec<LinkGroup>) -> Vec<LinkGroup> {
     groups
 }
 
-/// The bound for `full` full packets, at least 1, without a tail.
+/// Returns the bound for `full` full packets, at least 1, without a tail.
 fn of_full(stages: &[Vec<LinkGroup>], full: Ps) -> Ps {
     let (first, last) = (stages[0][0].full, stages[stages.len() - 1][0].full);
     let load = Load { full, tail: None, first: first.takes, last: last.takes };
     least(&stages[1..], load, full * first.takes + first.after)
 }
 
-/// The bound for `full` full packets and a tail over these stages.
+/// Returns the bound for `full` full packets and a tail over these stages.
 fn with_tail(stages: &[Vec<LinkGroup>], full: Ps) -> Ps {
     let (LinkGroup { full: f, tail: t, .. }, last) = (stages[0][0], stages[stages.len() - 1][0].full);
     if full == 0 {
@@ -261,25 +265,25 @@ fn with_tail(stages: &[Vec<LinkGroup>], full: Ps) -> Ps {
     tail_last.min(least(&stages[1..], released(0), tail_earlier))
 }
 
-/// The least T, at least `from`, that fits all of `stages`.
+/// Returns the least T, at least `from`, that fits all of `stages`.
 fn least(stages: &[Vec<LinkGroup>], load: Load, from: Ps) -> Ps {
     stages.iter().fold(from, |so_far, stage| first_fit(stage, load, so_far))
 }
 
-/// What crosses a stage besides its links' own times.
+/// The packets that cross a stage.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     /// n, the number of full packets, at least 1.
     full: Ps,
-    /// r, when the tail leaves the source at the earliest, if there is one.
+    /// r: the earliest departure of the tail from the source, if there is a tail.
     tail: Option<Ps>,
-    /// Of a full packet, the time on the source's link.
+    /// s': serialization delay of a full packet on the source's link.
     first: Ps,
-    /// Of a full packet, the time on the destination's link.
+    /// s'': serialization delay of a full packet on the destination's link.
     last: Ps,
 }
 
-/// The least T, at least `from`, that fits a stage.
+/// Returns the least T, at least `from`, that fits a stage.
 fn first_fit(stage: &[LinkGroup], load: Load, from: Ps) -> Ps {
     if fits(stage, load, from) {
         return from;
@@ -297,15 +301,15 @@ fn first_fit(stage: &[LinkGroup], load: Load, from: Ps) -> Ps {
     high
 }
 
-/// Whether what `load` says can cross a stage and have arrived by `by`.
+/// Returns whether the packets of `load` can cross a stage and arrive by `by`.
 fn fits(stage: &[LinkGroup], load: Load, by: Ps) -> bool {
     [(load.first, 0), (0, load.last)].into_iter().all(|steps| fits_in_steps(stage, load, (by, steps)))
 }
 
-/// The same where of alike links each has its first full packet so much later than the one before, and each its last one so
-/// much earlier.
+/// As `fits`, where each of several identical links has its first full packet `later` than the previous link, and its
+/// last one `earlier`.
 fn fits_in_steps(stage: &[LinkGroup], load: Load, (by, (later, earlier)): (Ps, (Ps, Ps))) -> bool {
-    // What the nth of alike links carries alone, and beside the tail.
+    // Full packets that the nth of several identical links can carry alone, and besides the tail.
     let alone = |LinkGroup { full, .. }: &LinkGroup, nth: Ps| {
         ((by - full.after - nth * earlier) - (full.from + nth * later)).max(0) / full.takes
     };
@@ -318,7 +322,8 @@ fn fits_in_steps(stage: &[LinkGroup], load: Load, (by, (later, earlier)): (Ps, (
         let between = until - from - tail.takes;
         in_time.then(|| tail_last.max(tail_first).max(between).max(0) / full.takes)
     };
-    // Each of alike links carries less than the one before: mostly the last of them is enough, and no other is looked at.
+    // Each of several identical links carries fewer packets than the previous one. Mostly the last one suffices, and
+    // the others are not evaluated.
     let least: Ps = stage.iter().map(|lane| lane.links * alone(lane, lane.links - 1)).sum();
     let lost_first = |released| {
         let lost = |lane: &LinkGroup| Some(alone(lane, 0) - beside(lane, 0, released)?);

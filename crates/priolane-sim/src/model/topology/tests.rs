@@ -38,7 +38,7 @@ fn hosts(topology: &Topology) -> impl Iterator<Item = HostId> + use<> {
     (0..topology.hosts).map(|h| HostId(h as u16))
 }
 
-/// Asserts that the path is a chain from `src` to `dst` that repeats no node; its number of links.
+/// Asserts that the path is a chain from `src` to `dst` without repeated nodes; returns its number of links.
 fn links_on_path(topology: &Topology, src: HostId, dst: HostId, entropy: u16) -> usize {
     let path = topology.path(src, dst, entropy);
     let mut at = topology.node_of(src);
@@ -54,7 +54,7 @@ fn links_on_path(topology: &Topology, src: HostId, dst: HostId, entropy: u16) ->
     path.len()
 }
 
-/// Every ordered pair of different hosts is joined by as many links as `expected` says.
+/// Asserts that every ordered pair of different hosts is `expected` links apart.
 fn assert_lengths(topology: &Topology, expected: impl Fn(u32, u32) -> usize) {
     for src in hosts(topology) {
         for dst in hosts(topology).filter(|&dst| dst != src) {
@@ -65,7 +65,7 @@ fn assert_lengths(topology: &Topology, expected: impl Fn(u32, u32) -> usize) {
     }
 }
 
-/// What all topologies promise about the order of nodes and links.
+/// Asserts the guarantees of all topologies about the order of nodes and links.
 fn assert_promises(topology: &Topology) {
     assert_eq!(topology.names.len(), topology.nodes());
     for host in hosts(topology) {
@@ -222,7 +222,7 @@ fn a_pinned_path_takes_entropy_mod_choices() {
     }
 }
 
-/// The links of each equal path, by its number.
+/// Returns the links of each equal path, by its number.
 fn numbered(topology: &mut Topology, (src, dst): (u16, u16)) -> Vec<Vec<LinkId>> {
     topology.path_choice = PathChoice::Pinned;
     let paths = topology.equal_paths(HostId(src), HostId(dst));
@@ -247,7 +247,7 @@ fn numbers_of_paths_name_each_equal_path_once() {
     let paths = numbered(&mut spines, (0, 19));
     // Three spines by two links up, and two links down.
     assert_eq!((paths.len(), distinct(&paths)), (12, 12));
-    // What comes back with the same number takes the same switches in a fat-tree.
+    // Replies with the same number take the same switches in a fat-tree.
     assert!((0..16).all(|path| tree.is_symmetric((HostId(0), HostId(127)), path)));
 }
 
@@ -331,22 +331,22 @@ fn sizes_beyond_the_limits_are_refused_before_anything_is_made() {
     let most = u32::MAX;
     assert_eq!(
         message(SingleSwitch { hosts: 65_537, host_link: HOST }.build()),
-        "65537 hosts: at most 65536"
+        "there are 65537 hosts: use at most 65536"
     );
     assert_eq!(
         message(Dumbbell { left: most, right: most, ..dumbbell() }.build()),
-        "8589934590 hosts: at most 65536"
+        "there are 8589934590 hosts: use at most 65536"
     );
     let spec = leaf_spine();
     let huge = LeafSpine { leaves: most, spines: most, hosts_per_leaf: most, links_per_pair: most, ..spec };
-    assert_eq!(message(huge.build()), "18446744065119617025 hosts: at most 65536");
+    assert_eq!(message(huge.build()), "there are 18446744065119617025 hosts: use at most 65536");
     let spines = LeafSpine { spines: most, ..spec };
-    assert_eq!(message(spines.build()), "4294967299 switches: at most 65536");
+    assert_eq!(message(spines.build()), "there are 4294967299 switches: use at most 65536");
     let parallel = LeafSpine { links_per_pair: most, ..spec };
-    assert_eq!(message(parallel.build()), "51539607560 links: at most 1048576");
+    assert_eq!(message(parallel.build()), "there are 51539607560 links: use at most 1048576");
     // 5000 leaves x 5001 switches is more than 2^24.
     let table = LeafSpine { leaves: 5000, spines: 1, hosts_per_leaf: 1, ..spec };
-    assert!(message(table.build()).starts_with("5001 switches, 5000 of them with hosts"));
+    assert!(message(table.build()).starts_with("there are 5001 switches, 5000 of them with hosts"));
 }
 
 #[test]
@@ -370,7 +370,7 @@ fn a_network_can_be_put_together_by_hand() {
     assert_eq!(topology.host_capacity(HostId(1)), Rate::from_gbps(40));
 }
 
-/// Counts of (first choice, second choice) over `entropies` for an edge switch of a fat-tree with k = 8.
+/// Counts (first choice, second choice) over `entropies` for an edge switch of a fat-tree with k = 8.
 fn tier_counts(topology: &Topology, edge: u32, entropies: impl Iterator<Item = u16>) -> [[u32; 4]; 4] {
     let src = HostId((edge * 4) as u16);
     let dst = HostId(((edge * 4 + 64) % 128) as u16);
@@ -387,7 +387,7 @@ fn tier_counts(topology: &Topology, edge: u32, entropies: impl Iterator<Item = u
     counts
 }
 
-/// Each first choice has its quarter of all, each second choice its quarter of those, within 2 in 100.
+/// Asserts that each first choice has a quarter of all, and each second choice a quarter of those, within 2 in 100.
 fn assert_even(counts: &[[u32; 4]; 4]) {
     let all: u32 = counts.iter().flatten().sum();
     for row in counts {
@@ -447,7 +447,7 @@ fn choices_of_any_two_switches_are_independent() {
 
 #[test]
 fn entropy_zero_and_short_runs_of_entropies_spread_too() {
-    // The first 256 entropies at each of 64 switches, 4 choices: 4096 a choice, standard deviation 55.
+    // The first 256 entropies at each of 64 switches, 4 choices: 4096 per choice, standard deviation 55.
     let mut counts = [0u32; 4];
     let mut first = [0u32; 4];
     for switch in 128..192 {

@@ -1,15 +1,15 @@
-//! Rates, times and probabilities of a topology file, read exactly.
+//! Exact parsing of rates, times and probabilities in topology files.
 //!
-//! A quantity is `DIGITS[.DIGITS]UNIT`. With the unit worth `10^e` base units and `f` digits after the point
-//! (trailing zeros dropped), its value is `(digits without the point) * 10^(e - f)`: a whole number of bits per
-//! second or picoseconds if `f <= e`, refused otherwise. No float is involved.
+//! A quantity is `DIGITS[.DIGITS]UNIT`. With the unit worth `10^e` base units and `f` digits after the point (trailing
+//! zeros dropped), its value is `(digits without the point) * 10^(e - f)`. It is a whole number of bits per second or
+//! picoseconds if `f <= e`, and rejected otherwise. No float is involved.
 
 use priolane_core::units::{Rate, Span};
 
 use super::error::{Problem, QuantityError, quote};
 
 struct Dimension {
-    /// Unit and the power of ten it is worth, in base units.
+    /// Units with their powers of ten, in base units.
     units: &'static [(&'static str, u32)],
     list: &'static str,
     base: &'static str,
@@ -27,18 +27,18 @@ const TIMES: Dimension = Dimension {
     base: "picoseconds",
 };
 
-/// A rate such as `10Gbps` or `2.5Gbps`; refused if it is zero, not whole bits per second, or above 64 bits.
+/// Parses a rate such as `10Gbps` or `2.5Gbps`; fails if it is zero, not whole bits per second, or above 64 bits.
 pub fn rate(text: &str) -> Result<Rate, Problem> {
     let bps = quantity(text, &RATES).map_err(Problem::Rate)?;
     Rate::from_bps(bps).ok_or(Problem::ZeroRate)
 }
 
-/// A time such as `1us` or `1.5us`; refused if it is not whole picoseconds or above 64 bits. Zero is a time.
+/// Parses a time such as `1us` or `1.5us`; fails if it is not whole picoseconds or above 64 bits. Zero is valid.
 pub fn span(text: &str) -> Result<Span, Problem> {
     quantity(text, &TIMES).map(Span).map_err(Problem::Delay)
 }
 
-/// A probability in [0, 1), such as `0`, `0.01` or `1e-5`.
+/// Parses a probability in [0, 1), such as `0`, `0.01` or `1e-5`.
 pub fn probability(text: &str) -> Result<f64, Problem> {
     match text.parse::<f64>() {
         Ok(p) if (0.0..1.0).contains(&p) => Ok(p.abs()),
@@ -71,7 +71,7 @@ fn quantity(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
         .ok_or_else(|| QuantityError::TooLarge { found: quote(text), base: dimension.base })
 }
 
-/// The number that two runs of digits make together; `None` above 64 bits.
+/// Returns the number that two runs of digits form together; `None` above 64 bits.
 fn digits(whole: &str, fraction: &str) -> Option<u64> {
     whole
         .bytes()
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(span("1.5us"), Ok(Span(1_500_000)));
         assert_eq!(span("0.001ms"), Ok(Span::from_us(1)));
         assert_eq!(span("0.1000000000000000000000s"), Ok(Span::from_ms(100)));
-        // 0.1 + 0.2 as floats is not 0.3; here every digit counts.
+        // 0.1 + 0.2 as floats is not 0.3; here every digit is exact.
         assert_eq!(span("0.300000000001s"), Ok(Span(300_000_000_001)));
         assert_eq!(span("0s"), Ok(Span::ZERO));
     }

@@ -1,9 +1,9 @@
-//! Three tiers of stated sizes: pods of leaves and aggregation switches under core switches in planes.
+//! Three tiers of configurable sizes: pods of leaf and aggregation switches, connected by core switches in planes.
 //!
 //! Every leaf is linked to every aggregation switch of its pod. With `c = cores / aggs_per_pod`, aggregation switch
-//! `j` of each pod is linked to the `c` cores of plane `j`: `j c .. j c + c`. With `k` pods of `k / 2` leaves and
-//! as many aggregation switches, `k / 2` hosts on each leaf and `k^2 / 4` cores it is the fat-tree; other counts and
-//! rates make a tier carry less than what is below it could send (docs/assumptions.md#core-planes).
+//! `j` of each pod is linked to the `c` cores of plane `j`: `j c .. j c + c`. With `k` pods of `k / 2` leaves and as
+//! many aggregation switches, `k / 2` hosts on each leaf and `k^2 / 4` cores it is the fat-tree. With other numbers
+//! and rates, a tier may be oversubscribed (docs/assumptions.md#core-planes).
 
 use priolane_core::keys::{InTable, Keys};
 use priolane_core::part::Part;
@@ -13,13 +13,13 @@ use super::graph::{Graph, LinkSpec, Size};
 use super::network::NodeKind;
 use super::network::Topology;
 
-/// A three-tier network: hosts `h0..`, those of a leaf side by side; switches `leafP-I` and `aggP-I`, the `I`-th of
-/// pod `P`, and `core0..`, all counted from 0.
+/// A three-tier network with hosts `h0..`, those of a leaf in sequence, and switches `leafP-I` and `aggP-I`, the
+/// `I`-th of pod `P`, and `core0..`, all numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Keys, Part)]
 #[keys(group = "three_tier")]
 #[part(
     name = "three_tier",
-    summary = "pods of leaves and aggregation switches under core switches",
+    summary = "pods of leaf and aggregation switches, connected by core switches",
     source = "docs/assumptions.md#core-planes"
 )]
 pub struct ThreeTier {
@@ -38,7 +38,7 @@ pub struct ThreeTier {
     /// Hosts on each leaf, at least 1.
     #[key(required = "hosts_per_leaf = 16", range = "[1, 4294967295]", group = "hosts_per_leaf")]
     pub hosts_per_leaf: u32,
-    /// Each host's link.
+    /// The link of each host.
     #[key(required = "host_link = { rate = \"10Gbps\", delay = \"1us\" }", form = InTable, group = "host_link")]
     pub host_link: LinkSpec,
     /// Each link between a leaf and an aggregation switch.
@@ -50,7 +50,7 @@ pub struct ThreeTier {
 }
 
 impl ThreeTier {
-    /// The topology; refused if a number is out of range.
+    /// Builds the topology; fails if a number is out of range.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         let mut graph = Graph::sized(self.size()?)?;
         let leaves = self.pods * self.leaves_per_pod;

@@ -1,16 +1,16 @@
-//! How much data waits at most where tokens call for it: the buffers with which nothing is lost.
+//! Maximum queue of data triggered by tokens: the buffer sizes with which nothing is lost.
 //!
 //! ```text
-//! d(l)      from a token's arrival at a switch to that of its data in the queue of link l, the way the token came from:
+//! d(l)      time from a token's arrival at a switch on link l to the arrival of its data in the queue of link l:
 //!   least   min over q of  2 prop + token + frame + detour + d(q)
 //!   most    max over q of  2 prop + token + frame + detour + d(q) + wait of the token at q + wait of the data at q's
 //!           far end
-//! Q(l)      rate of data x (most - least) + what may go ahead of both rates
+//! Q(l)      rate of data x (most - least) + bursts of tokens and data
 //! ```
 //!
-//! q are the links by which the switch reaches senders: those below it for a link that goes up or across, all others for one
-//! that goes down. As in ExpressPass's derivation (SIGCOMM 2017 §3.1), with TOP's expiry as the longest wait of a token
-//! (docs/assumptions.md#token-buffer).
+//! q are the links by which the switch reaches senders: for a link that leads up or across, those below the switch;
+//! for a link that leads down, all others. As in ExpressPass's derivation (SIGCOMM 2017 §3.1), with TOP's expiry as
+//! the longest wait of a token (docs/assumptions.md#token-buffer).
 
 use priolane_core::ids::{LinkId, NodeId};
 use priolane_core::packet::Frame;
@@ -19,20 +19,20 @@ use priolane_core::units::{Rate, Span};
 
 use super::network::{Link, Topology};
 
-/// What the buffers are for.
+/// The traffic that the buffers are sized for.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenTraffic {
-    /// The ports, at switches and hosts; without expiry a token waits until its queues are empty.
+    /// The ports at switches and hosts; without expiry a token waits until its queues are empty.
     pub ports: TokenGroupSpec,
     /// Packet sizes.
     pub frame: Frame,
-    /// How much longer some hosts take to answer a token than others.
+    /// Maximum difference between hosts in the time to answer a token.
     pub host_jitter: Span,
-    /// Bytes of signals that may come at once on a link.
+    /// Bytes of signals that may arrive at once on a link.
     pub signals: u64,
 }
 
-/// Least and most.
+/// Minimum and maximum delay.
 #[derive(Clone, Copy, Debug)]
 struct Delay {
     least: u64,
@@ -40,7 +40,7 @@ struct Delay {
 }
 
 impl TokenTraffic {
-    /// How long a token waits at most behind a line of `rate`.
+    /// Returns the maximum wait of a token in front of a link of `rate`.
     fn longest_wait(&self, rate: Rate) -> u64 {
         let slot = u64::from(self.ports.token_wire) + u64::from(self.ports.data_wire);
         let queued = u64::from(self.ports.depth) * u64::from(self.ports.classes);
@@ -48,8 +48,8 @@ impl TokenTraffic {
         rate.serialize(slots * slot).0
     }
 
-    /// Frames that may come ahead of their rate: the burst of the tokens that call for them, that of the data before them,
-    /// and one on the line.
+    /// Returns the frames that may arrive ahead of their rate: the burst of the tokens that trigger them, that of the
+    /// data before them, and one in transmission.
     fn ahead(&self) -> u64 {
         2 * u64::from(self.ports.burst) + 1
     }
@@ -59,7 +59,7 @@ impl TokenTraffic {
         link.to.0 >= topology.hosts && tier(link.to) >= tier(link.from)
     }
 
-    /// The delay of what queues for `link`, which leaves a switch; `known` holds what was found before.
+    /// Returns the delay of data queued for `link`, which leaves a switch; `known` caches the results.
     fn delay(&self, topology: &Topology, link: LinkId, known: &mut [Option<Delay>]) -> Delay {
         if let Some(delay) = known[link.index()] {
             return delay;
@@ -95,7 +95,7 @@ impl TokenTraffic {
         found
     }
 
-    /// What waits at most behind a line of `rate`.
+    /// Returns the maximum queue in front of a link of `rate`, in bytes.
     fn bytes(&self, rate: Rate, delay: Delay) -> u64 {
         let (token, frame) = (u64::from(self.ports.token_wire), u64::from(self.ports.data_wire));
         let spread = Span(delay.most - delay.least);
@@ -105,8 +105,8 @@ impl TokenTraffic {
 }
 
 impl Topology {
-    /// By link: bytes of data that wait at most at the switch port in front of it, while no packet is lost, no link fails
-    /// and tokens retrace their data; 0 for the links of hosts.
+    /// Returns, by link, the maximum bytes of data queued at its switch port, as long as no packet is lost, no link
+    /// fails and tokens take the reverse path of their data; 0 for the links of hosts.
     pub fn token_buffers(&self, traffic: &TokenTraffic) -> Vec<u64> {
         let mut known = vec![None; self.links.len()];
         let of_link = |id: usize| {

@@ -1,4 +1,4 @@
-//! What nodes report to a tracer.
+//! Events that nodes report to a tracer.
 
 use priolane_core::endpoint::Endpoint;
 use priolane_core::ids::{HostId, LinkId};
@@ -8,28 +8,28 @@ use priolane_core::units::Time;
 
 use super::flow_trace::{Backlog, Loss};
 
-/// What a node does, as it tells its wire.
+/// An event at a node.
 pub(crate) enum TraceEvent<'a, B> {
     /// The transport of `host` was called.
     Called { host: HostId, at: Time, endpoint: &'a dyn Endpoint<Body = B> },
-    /// A transport made a packet.
+    /// A transport sent a packet.
     Made { at: Time, packet: Packet<B> },
-    /// A packet comes to a port where `ahead` waits.
+    /// A packet arrives at a port with the backlog `ahead`.
     Offered { link: LinkId, at: Time, header: Header, ahead: Backlog },
-    /// What became of the packet offered last.
+    /// Result for the packet offered last.
     Admitted(Admission),
-    /// A packet that waited at a port was pushed out.
+    /// A queued packet was evicted from a port.
     Evicted { link: LinkId, header: Header },
-    /// A packet waited too long at a port and was taken out.
+    /// A queued packet expired at a port.
     Expired { link: LinkId, header: Header },
-    /// The packet that was put on its line just now is lost on it.
+    /// The packet whose transmission just started is lost on the link.
     Lost(Loss),
-    /// The payload of a packet that waits at a port was cut off.
+    /// A queued packet was trimmed.
     Trimmed { link: LinkId, before: Header },
-    /// A line begins to send a packet.
+    /// A port starts to transmit a packet.
     Started { link: LinkId, start: Time, left: Time, header: Header },
 }
 
-/// A packet's journey over a link: the engine's number of the event that is its arrival.
+/// Identifies a packet on a link: the engine's number of its arrival event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Passage(pub(crate) u64);

@@ -4,64 +4,64 @@ use priolane_core::ids::LinkId;
 use priolane_core::packet::{Header, Marks};
 use priolane_core::units::Time;
 
-/// What was seen of one flow.
+/// The trace of one flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// Its packets, both ways, in the order in which they were made.
+    /// Its packets in both directions, in the order in which they were sent.
     pub packets: Vec<TracedPacket>,
-    /// Their hops, in the order in which they came to ports.
+    /// Their hops, in the order in which they arrived at ports.
     pub hops: Vec<Hop>,
-    /// The sender's state, in order of time: after every packet from the receiver all of it, after any other
-    /// call of the transport what had changed.
+    /// The sender's state, in order of time: all of it after every packet from the receiver, and only changes after
+    /// any other call of the transport.
     pub state: Vec<Reading>,
 }
 
 /// A packet of the flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracedPacket {
-    /// Its header as it was made.
+    /// Its header as it was sent.
     pub header: Header,
-    /// Of an ACK: blocks received above the cumulative ACK, as (start, end) offsets from it; (0, 0) is none.
+    /// In an ACK: SACK blocks above the cumulative ACK, as (start, end) offsets from it; (0, 0) is no block.
     pub blocks: [(u32, u32); 2],
-    /// When its host's transport made it.
+    /// When its host's transport sent it.
     pub made: Time,
-    /// Whether it repeats what was sent before.
+    /// Whether it is a retransmission.
     pub turn: Transmission,
-    /// When the other host's transport was given it; `None` if it was not.
+    /// When the other host's transport received it; `None` if it did not.
     pub delivered: Option<Time>,
 }
 
-/// Whether a packet repeats what was sent before.
+/// Whether a packet is a retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transmission {
-    /// Its payload (or its part of the handshake) was not sent before; any ACK.
+    /// Its payload (or its part of the handshake) was not sent before; or it is an ACK.
     First,
     /// Some of its payload, or a packet of its kind in the handshake, was sent before.
     Again,
 }
 
-/// A packet's way through one port and over the link that leaves it.
+/// A packet's hop through one port and over its link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// The packet, by its place in [`Trace::packets`].
+    /// The packet, as an index in [`Trace::packets`].
     pub packet: u32,
     /// The port, named by its link.
     pub link: LinkId,
-    /// The queue of the port that its class (at a host, its level) goes to.
+    /// The queue of its class in the port (at a host, of its level).
     pub queue: u8,
-    /// When it came to the port.
+    /// When it arrived at the port.
     pub queued: Time,
-    /// What it found waiting there.
+    /// The backlog that it found there.
     pub ahead: Backlog,
     /// Its marks when it left the port.
     pub marks: Marks,
     /// Whether this port marked it.
     pub marking: Marking,
-    /// How far it came.
+    /// How the hop ended.
     pub fate: Fate,
 }
 
-/// What waits in a port, all its queues together, the packet on the line not counted.
+/// The backlog of a port over all its queues, without the packet in transmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.
@@ -70,73 +70,73 @@ pub struct Backlog {
     pub bytes: u64,
 }
 
-/// Whether a port set the congestion mark.
+/// Whether a port marked a packet (CE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marking {
-    /// It did not.
+    /// Not marked.
     Unmarked,
-    /// It did.
+    /// Marked.
     Marked,
 }
 
-/// What became of a packet on a hop.
+/// How a hop of a packet ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The port had no room for it, though its header may go back to its sender.
+    /// The port had no room for it; its header may return to its sender.
     Dropped,
-    /// It waited too long in the port.
+    /// It expired in the port.
     Expired,
-    /// It waited there when the run ended.
+    /// It was queued there when the run ended.
     Waiting,
-    /// It was sent, and its link lost it.
+    /// It was transmitted and lost on the link.
     Lost {
-        /// How it was sent.
+        /// Its transmission.
         service: Service,
-        /// How it was lost.
+        /// The cause of the loss.
         by: Loss,
     },
-    /// It was sent, and on the link when the run ended.
+    /// It was transmitted, and in flight when the run ended.
     Sent(Service),
     /// It arrived at the other end of the link.
     Arrived {
-        /// How it was sent.
+        /// Its transmission.
         service: Service,
-        /// When its last bit arrived; a host's processing comes after that.
+        /// When its last bit arrived, before any processing by a host.
         at: Time,
     },
 }
 
-/// How a link loses a packet.
+/// Why a link loses a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// By its dice.
+    /// Random loss.
     Chance,
-    /// It was down.
+    /// The link was down.
     Down,
 }
 
-/// A packet's time on a line.
+/// The transmission of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
     /// When its first bit was sent.
     pub start: Time,
-    /// When the line was free again.
+    /// When the link was free again.
     pub end: Time,
 }
 
-/// One thing that the sender of the flow knew at one instant.
+/// A state variable of the flow's sender at one instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// When.
+    /// When it was read.
     pub at: Time,
-    /// What: a name that ends in its unit, as the transport calls it.
+    /// Its name, ending in its unit, as the transport reports it.
     pub metric: &'static str,
     /// Its value.
     pub value: f64,
 }
 
 impl Fate {
-    /// How the packet was sent, if it was.
+    /// Returns the transmission of the packet, if it was transmitted.
     pub fn service(&self) -> Option<Service> {
         match *self {
             Self::Dropped | Self::Expired | Self::Waiting => None,
@@ -144,7 +144,7 @@ impl Fate {
         }
     }
 
-    /// When the packet arrived at the other end of the link, if it did.
+    /// Returns when the packet arrived at the other end of the link, if it did.
     pub fn arrived(&self) -> Option<Time> {
         if let Self::Arrived { at, .. } = *self { Some(at) } else { None }
     }

@@ -1,22 +1,22 @@
-//! The life of one flow: every packet of it, hop by hop, and what its sender knew.
+//! The trace of one flow: every packet, hop by hop, and the state of its sender.
 //!
-//! Only the wheel engine traces. Its wire tells the [`Tracer`] what nodes do ([`EventSink::observe`]); the window
-//! engine's does not ask them, so that tracing costs its packets nothing. Both leave the same outcome, so what is
-//! traced is what an untraced run did.
+//! Only the wheel engine traces. Its scheduler passes the events of nodes ([`EventSink::observe`]) to the [`Tracer`];
+//! the window engine does not evaluate them, so that tracing costs it nothing. Both engines produce the same outcome,
+//! so the trace also describes an untraced run.
 //!
 //! ```text
-//! Made      a host's transport made a packet ............................. a new packet of the trace
-//! Offered   it came to a port; Admitted: kept, marked or dropped ......... a new hop
-//! Started   the port's line began to send it ............................. Sent, or Lost if nothing follows
+//! Made      a host's transport sent a packet ............................. a new packet of the trace
+//! Offered   it arrived at a port; Admitted: kept, marked or dropped ...... a new hop
+//! Started   the port started to transmit it .............................. Sent, or Lost if nothing follows
 //! emitted   its link did not lose it
 //! begin     its arrival at the other end of the link is being handled .... Arrived
 //! Called    a host's transport was called ................................ readings of its state
 //! ```
 //!
-//! A packet has no name of its own. On links it is known by the engine's event; in a port by its header, and equal
-//! headers leave in the order in which they came, as they do in every discipline.
+//! Packets have no identifiers. On links a packet is identified by the engine's event. In a port it is identified by
+//! its header: equal headers leave in the order in which they arrived, as in every discipline.
 //!
-//! [`EventSink::observe`]: crate::device::event_sink::Wire::observe
+//! [`EventSink::observe`]: crate::device::event_sink::EventSink::observe
 
 mod event;
 mod flow_trace;

@@ -1,4 +1,4 @@
-//! From what nodes do to the trace of one flow.
+//! Builds the trace of one flow from the events of nodes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,31 +14,31 @@ use super::flow_trace::{
 };
 use crate::model::scenario::{Nic, Scenario};
 
-/// Keeps what happens to one flow.
+/// Records the events of one flow.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     flow: FlowId,
-    /// Where the flow starts.
+    /// The source of the flow.
     source: Option<HostId>,
     hosts: u32,
     host_delay: Span,
     trace: Trace,
-    /// Hops whose packets wait, by port, in order of arrival.
+    /// Hops of queued packets, by port, in order of arrival.
     waiting: BTreeMap<LinkId, VecDeque<usize>>,
-    /// Hops whose packets are on links.
+    /// Hops of packets on links.
     flying: BTreeMap<Passage, usize>,
     /// The packet of the flow that is being handled.
     subject: Option<u32>,
     /// The hop that is not yet admitted.
     offered: Option<usize>,
-    /// The hop whose packet was put on its line just now.
+    /// The hop whose transmission just started.
     started: Option<usize>,
     sent: SentBefore,
-    /// The readings last taken.
+    /// The last readings.
     last: Vec<(&'static str, f64)>,
 }
 
-/// What of a flow was sent before: its payload up to an end, its SYN, its SYN/ACK.
+/// What the flow sent before: its payload up to an end, its SYN, its SYN/ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct SentBefore {
     payload_end: u64,
@@ -47,7 +47,7 @@ struct SentBefore {
 }
 
 impl SentBefore {
-    /// Whether a packet repeats any of it; it counts from now on.
+    /// Returns whether a packet repeats any of it, and records the packet.
     fn add(&mut self, header: &Header) -> Transmission {
         let again = match header.kind {
             Kind::Data => {
@@ -65,7 +65,7 @@ impl SentBefore {
 }
 
 impl Tracer {
-    /// A tracer that has seen nothing of `flow` yet.
+    /// Creates a tracer of `flow` without events.
     pub(crate) fn new(scenario: &Scenario, flow: FlowId) -> Self {
         Self {
             flow,
@@ -83,7 +83,7 @@ impl Tracer {
         }
     }
 
-    /// The engine begins to handle an event of `node`: the arrival of a packet, or another.
+    /// Starts handling an event of `node`: the arrival of a packet, or another.
     pub(crate) fn begin(&mut self, node: NodeId, at: Time, arrived: Option<Passage>) {
         self.subject = None;
         let Some(i) = arrived.and_then(|passage| self.flying.remove(&passage)) else { return };
@@ -99,14 +99,14 @@ impl Tracer {
         self.subject = Some(hop.packet);
     }
 
-    /// The packet that was put on its line just now is on the link: its arrival is `passage`.
+    /// Records that the packet whose transmission just started is on the link, with the arrival `passage`.
     pub(crate) fn emitted(&mut self, passage: Passage) {
         if let Some(i) = self.started.take() {
             self.flying.insert(passage, i);
         }
     }
 
-    /// A node did something.
+    /// Records an event of a node.
     pub(crate) fn see<B: Body>(&mut self, seen: TraceEvent<B>) {
         match seen {
             TraceEvent::Called { host, at, endpoint } => self.read(host, at, endpoint),
@@ -134,7 +134,7 @@ impl Tracer {
         self.trace.packets.push(TracedPacket { header, blocks, made: at, turn, delivered: None });
     }
 
-    /// Whether this is a packet of the flow on its way there, not one that a switch sends back.
+    /// Returns whether this is a packet of the flow that is not being returned by a switch.
     fn follows(&self, header: &Header) -> bool {
         header.flow == self.flow && !header.marks.has(Marks::RETURNED)
     }
@@ -189,7 +189,7 @@ impl Tracer {
         }
     }
 
-    /// The packet offered, or the last of those with this header, as trimming takes from the end.
+    /// Marks the offered packet, or the last packet with this header, as trimmed; trimming takes from the end.
     fn trim(&mut self, link: LinkId, before: &Header) {
         let Trace { packets, hops, .. } = &mut self.trace;
         let offered = self.offered.iter().filter(|&&i| hops[i].link == link);
@@ -207,7 +207,7 @@ impl Tracer {
         }
     }
 
-    /// The hop of the flow's packet that waits at a port, which no longer waits; `None` for other flows' packets.
+    /// Removes the hop of the flow's packet that no longer waits at a port; `None` for packets of other flows.
     fn take_waiting(&mut self, link: LinkId, header: &Header) -> Option<usize> {
         if !self.follows(header) {
             return None;
@@ -239,7 +239,7 @@ impl Tracer {
         });
     }
 
-    /// What was seen, whole.
+    /// Returns the complete trace.
     pub(crate) fn into_trace(self, scenario: &Scenario) -> Trace {
         let mut trace = self.trace;
         for hop in &mut trace.hops {
@@ -260,7 +260,7 @@ impl Tracer {
     }
 }
 
-/// Whether a packet on `hop` has this header now: that which it was made with, but for marks and what was cut off.
+/// Returns whether the packet on `hop` has this header: its original header, except for marks and trimmed payload.
 fn is_header_of(packets: &[TracedPacket], hop: &Hop, header: &Header) -> bool {
     let mut expected = Header { marks: hop.marks, ..packets[hop.packet as usize].header };
     if hop.marks.has(Marks::TRIMMED) {

@@ -26,7 +26,7 @@ use priolane_core::transport::{
 };
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::dependencies::FlowDependency;
-use priolane_sim::outage::{Cut, Failure, Outages};
+use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
@@ -130,6 +130,7 @@ pub const PFABRIC: pfabric::Config =
 pub const LEDBAT: ledbat::Config = ledbat::Config {
     signal: Signal::OneWay,
     target: Span::from_us(25),
+    class_step: Span::ZERO,
     gain: 1.0,
     decrease_gain: 1.0,
     allowed_increase: 1.0,
@@ -158,11 +159,11 @@ pub fn prioplus<C: Keys>(inner: C, variant: Variant, n: u64) -> prioplus::Config
             },
         }
     };
-    let lanes: Vec<Channel> = (0..n).map(lane).collect();
+    let channels: Vec<Channel> = (0..n).map(lane).collect();
     prioplus::Config {
         inner,
         variant,
-        lanes: Some(ChannelTable::new(&lanes).expect("the paper's channels do not overlap")),
+        channel_table: Some(ChannelTable::new(&channels).expect("the paper's channels do not overlap")),
         ..prioplus::Config::default()
     }
 }
@@ -459,8 +460,10 @@ impl Draw {
         let mut failures = Vec::new();
         for _ in 0..=self.0.below(4) {
             let cut = match self.0.below(3) {
-                0 => Cut::Switch(NodeId(topology.hosts + self.0.below(u64::from(topology.switches)) as u32)),
-                _ => Cut::Link(LinkId(self.0.below(topology.links.len() as u64) as u32)),
+                0 => FailedElement::Switch(NodeId(
+                    topology.hosts + self.0.below(u64::from(topology.switches)) as u32,
+                )),
+                _ => FailedElement::Link(LinkId(self.0.below(topology.links.len() as u64) as u32)),
             };
             let from = Time(self.0.below(1_000) * 777_777);
             let until = Some(from + Span(1 + self.0.below(1_500_000_000)));

@@ -45,7 +45,7 @@ fn every_solver_gives_thresholds_or_a_reason() {
         assert!(of(&eight, solver).reason.as_ref().unwrap().contains("2 levels, not 8"));
     }
     let other = web(8, 0.55, "all").unwrap();
-    assert!(of(&other, "published").reason.as_ref().unwrap().contains("nothing is published"));
+    assert!(of(&other, "published").reason.as_ref().unwrap().contains("no thresholds are published"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn costs_are_relative_to_the_least() {
     let ladders: Vec<&Ladder> = answer.solvers.iter().flat_map(|s| &s.ladders).collect();
     assert!(ladders.iter().all(|l| l.relative.byte_share.unwrap() >= 1.0));
     assert_eq!(of(&answer, "opt").ladders[0].relative.byte_share, Some(1.0));
-    // 3.8055 of the published table over 2.1613 of the optimum.
+    // 3.8055 of the published table divided by 2.1613 of the optimum.
     let published = of(&answer, "published").ladders[0].relative;
     assert!((published.byte_share.unwrap() - 1.7607).abs() < 1e-3, "{published:?}");
     assert_eq!(published.pias_printed, None);
@@ -82,7 +82,7 @@ fn the_closed_form_shows_its_fit() {
 
 #[test]
 fn recorded_flows_are_read_from_their_list() {
-    // Three of 1000 B and one of 100 kB: whatever passes 1000 B waits.
+    // Three of 1000 B and one of 100 kB: bytes beyond 1000 B wait.
     let folder = list("flows.csv", "0,0,1,1000\n0,9,1,1000\n5,1,0,1000\n9,0,70,100000\n");
     let answer = recorded(folder.path(), "").unwrap();
     assert_eq!((answer.traffic.flows, answer.traffic.rows), (Some(4), 2));

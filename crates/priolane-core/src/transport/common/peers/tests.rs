@@ -23,24 +23,24 @@ fn what_is_known_of_a_path_stays_and_the_rest_is_measured() {
     assert_eq!((unknown.rate, unknown.data.round_trip), (Rate::from_gbps(10), RealHost::new(1).first_rtt));
     peers.opened(3, PEER, PathInfo::UNKNOWN);
     let mut ack = |now, rtt, acked| peers.acknowledged(3, Sample { now: at(now), rtt: us(rtt), acked });
-    // 40 us instead of 100 us; a sixteenth less is the same path.
+    // 40 us instead of 100 us; a sixteenth less counts as the same path.
     assert_eq!(ack(50, 40, 0).unwrap().data.round_trip, us(40));
     assert_eq!(ack(90, 38, 0), None);
-    // A queue in each of 1250 B per us: 10 Gbps. 125 B per us: 1 Gbps, which lasts as the path's rate.
+    // 1250 B per us (10 Gbps) without a queue do not count. 125 B per us with a queue: 1 Gbps, which is the path's rate.
     (100..250).for_each(|now| assert_eq!(ack(now, 40, 1_250), None, "nothing queues: not of the path"));
     let found: Vec<Path> = (250..700).filter_map(|now| ack(now, 80, 125)).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].rate.bps().abs_diff(1_000_000_000) < 20_000_000, "{found:?}");
-    // Known parts are not measured.
+    // Known values are not replaced by measurements.
     let rate = Some(Rate::from_gbps(10));
     assert_eq!(peers.path(PEER, &PathInfo { rate, ..PathInfo::UNKNOWN }).rate, Rate::from_gbps(10));
-    // Both are forgotten.
+    // Both measurements are forgotten.
     let later = Sample { now: at(30_000_000), rtt: us(60), acked: 0 };
     assert_eq!(peers.acknowledged(3, later).unwrap().data.round_trip, us(60));
 }
 
-/// One-way delays found where packets take `there` us and answers `back` us, and the peer's clock is ahead by `offset` ticks and
-/// gains `ppm`.
+/// Measured one-way delays if packets take `there` us and replies `back` us; the peer's clock is ahead by `offset`
+/// ticks and gains `ppm`.
 fn found(offset: u32, ppm: f64, ways: impl Fn(u64) -> (u64, u64)) -> Vec<i64> {
     let mut peers = real();
     let delay = BaseDelay { one_way: us(30), round_trip: us(50) };
@@ -58,7 +58,7 @@ fn found(offset: u32, ppm: f64, ways: impl Fn(u64) -> (u64, u64)) -> Vec<i64> {
 
 #[test]
 fn one_way_delays_are_found_whatever_the_clocks_say() {
-    // Packets queue all the time, answers every other time.
+    // Packets always queue, replies every other time.
     let ways = |step: u64| (40 + step % 50, 20 + 30 * (step % 2));
     for offset in [0, u32::MAX - 50, 1 << 31, 3_000_000] {
         for ppm in [0.0, 100.0] {
@@ -91,7 +91,7 @@ fn ages_count_from_the_least_of_each_host() {
     for (host, offset) in [(HostId(1), 0u32), (HostId(2), u32::MAX - 50), (HostId(3), 1 << 31)] {
         let mut age = |ticks: u32, now| peers.age(host, offset.wrapping_add(ticks), at(now));
         assert_eq!([age(100, 0), age(130, 1), age(90, 2), age(100, 3)], [0, 30, 0, 10]);
-        // The least is forgotten after two periods of 50 ms.
+        // The minimum is forgotten after two periods of 50 ms.
         assert_eq!([age(150, 60_000), age(160, 120_000)], [60, 10]);
     }
     let mut exact = Peers::new(&LocalHost::simulated(HostId(0), Rate::from_gbps(10)));

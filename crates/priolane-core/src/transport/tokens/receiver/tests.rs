@@ -1,17 +1,17 @@
-//! When a receiver's rate of tokens follows, by hand.
+//! When a receiver updates its token rate, computed by hand.
 
 use super::*;
 use crate::endpoint::LocalClock;
 use crate::packet::Frame;
 use crate::rng::{Purpose, Stream};
 
-/// Slots of 1622 B at 10 Gbps: the first rate is half of the line, a token every two of them.
+/// Slots of 1622 B at 10 Gbps: the initial rate is half of the link, a token every two slots.
 const SLOT: u64 = 1_297_600;
 
 /// Arrival of the SYNC.
 const ASKED: Time = Time(7_000_000_000);
 
-/// A receiver without jitter, and its world.
+/// A receiver without jitter, and its environment.
 struct Bench {
     config: Config,
     rng: Stream,
@@ -23,7 +23,7 @@ impl Bench {
         let config =
             Config { jitter: 0.0, ..Config::top(Frame::ETHERNET, super::super::priority::Priority::Single) };
         let mut rng = Stream::new(1, Purpose::Ties, 0);
-        let sync = Sync { packets: 1_000, deadline: Time::NEVER, asked: 0, unscheduled: 0, told: 0 };
+        let sync = Sync { packets: 1_000, deadline: Time::NEVER, asked: 0, unscheduled: 0, announced_key: 0 };
         let cx = Cx { now: ASKED, clock: LocalClock::default(), rng: &mut rng };
         let receiver = Receiver::new(&Header::default(), sync, Rate::from_gbps(10), &cx, &config);
         Self { config, rng, receiver }
@@ -34,7 +34,7 @@ impl Bench {
         act(&mut self.receiver, cx, &self.config)
     }
 
-    /// Gaps between the tokens from the SYNC until `end`, of which each brings its data `rtt` later.
+    /// Returns the gaps between the tokens from the SYNC until `end`; each token's data arrives `rtt` later.
     fn gaps(&mut self, rtt: Span, end: Time) -> Vec<u64> {
         let (mut sent, mut arrived) = (Vec::new(), 0u32);
         loop {
@@ -60,11 +60,11 @@ impl Bench {
 #[test]
 fn the_first_update_comes_with_the_first_token_after_the_first_data() {
     let mut bench = Bench::new();
-    // Data come 10.5 slots after their tokens: the tokens at 0, 2, ... 10 slots go at the first rate, the one at 12 is the
-    // first after the first data, and the first that goes at least a round trip after the SYNC. Nothing was lost:
-    // rate = 15/16 of 0.5 + 1/16 of 1.1, or 0.5375 of the line. w stays, as nothing was raised before.
-    // A round trip later, 22.5 slots: tokens at 12 + n / 0.5375, of which n = 6 is at 23.16: w = 9/32,
-    // rate = 23/32 x 0.5375 + 9/32 x 1.1 = 0.695703125.
+    // Data arrives 10.5 slots after its token. The tokens at 0, 2, ... 10 slots are sent at the initial rate. The
+    // one at 12 is the first after the first data, and the first at least a round trip after the SYNC. Nothing was
+    // lost: rate = 15/16 of 0.5 + 1/16 of 1.1, or 0.5375 of the link. w stays, as no earlier period raised the
+    // rate. A round trip later, 22.5 slots: tokens at 12 + n / 0.5375, of which n = 6 is at 23.16: w = 9/32, rate =
+    // 23/32 x 0.5375 + 9/32 x 1.1 = 0.695703125.
     let gaps = bench.gaps(Span(SLOT * 21 / 2), ASKED + Span(25 * SLOT));
     let slots = |rate: f64| (SLOT as f64 / rate) as u64;
     let (first, second, third) = (slots(0.5), slots(0.5375), slots(0.695_703_125));
@@ -78,7 +78,8 @@ fn a_flow_that_asks_again_waits_a_round_trip_from_there() {
     bench.receiver.stop();
     let again = ASKED + Span(1_000 * SLOT);
     bench.receiver.resume(again, 0);
-    // The data of the first token is known and no update was made: the token at the request changes nothing yet.
+    // The data of the first token has arrived and there was no update: the token at the request changes nothing
+    // yet.
     bench.cx(again, |receiver, cx, config| receiver.token(cx, Span::ZERO, config)).unwrap();
     assert_eq!(bench.receiver.feedback.rate(), bench.config.max_rate(Rate::from_gbps(10)) / 2.0);
     let later = again + Span(SLOT * 11);
@@ -86,11 +87,11 @@ fn a_flow_that_asks_again_waits_a_round_trip_from_there() {
     assert!(bench.receiver.feedback.rate() > bench.config.max_rate(Rate::from_gbps(10)) / 2.0);
 }
 
-/// Tokens that a receiver of 100 Mbit/s gives within 1 s if each of its timers is `late`.
+/// Returns the tokens that a receiver of 100 Mbit/s sends within 1 s if each of its timers is `late`.
 fn tokens_with_late_timers(late: Span, catch_up: Span) -> usize {
     let mut bench = Bench::new();
     let cx = Cx { now: ASKED, clock: LocalClock::default(), rng: &mut bench.rng };
-    let sync = Sync { packets: u64::MAX, deadline: Time::NEVER, asked: 0, unscheduled: 0, told: 0 };
+    let sync = Sync { packets: u64::MAX, deadline: Time::NEVER, asked: 0, unscheduled: 0, announced_key: 0 };
     bench.receiver =
         Receiver::new(&Header::default(), sync, Rate::from_bps(100_000_000).unwrap(), &cx, &bench.config);
     let mut count = 0;
@@ -99,7 +100,7 @@ fn tokens_with_late_timers(late: Span, catch_up: Span) -> usize {
         if at > ASKED + Span::from_ms(1_000) {
             return count;
         }
-        // As the endpoint: until nothing is due any more.
+        // As the endpoint does: until nothing more is due.
         while bench.receiver.next_action(&bench.config) <= at {
             count += usize::from(bench.cx(at, |receiver, cx, config| {
                 receiver.overdue(at, config);
@@ -119,9 +120,9 @@ fn late_timers_neither_cost_nor_add_rate() {
         let tokens = tokens_with_late_timers(late, catch_up);
         assert!((exact - 40..=exact + 5).contains(&tokens), "{tokens} when {late:?} late, else {exact}");
     }
-    // Counted from when each is given, timers that are 4 ms late leave one in 4.26 ms.
+    // Counted from the time each is sent, timers that are 4 ms late yield one token per 4.26 ms.
     assert!(tokens_with_late_timers(Span::from_ms(4), Span::ZERO) < 240);
-    // Beyond the bound no more than what was due in 5 ms goes at once: 20 tokens each 20.26 ms.
+    // Beyond the bound only what was due in 5 ms is sent together: 20 tokens every 20.26 ms.
     assert!((960..=1_020).contains(&tokens_with_late_timers(Span::from_ms(20), catch_up)));
 }
 
@@ -129,7 +130,7 @@ fn late_timers_neither_cost_nor_add_rate() {
 fn new_packets_are_counted_and_those_below_the_highest_are_reordered() {
     let mut bench = Bench::new();
     let mut stats = PayloadStats::default();
-    // 2 and 3 come after 4, 8 after 9; the second 2, the second 4 and what is beyond the flow's end are not new.
+    // 2 and 3 arrive after 4, 8 after 9; the second 2, the second 4 and packets beyond the flow's end are not new.
     for packet in [0, 1, 4, 2, 2, 4, 3, 5, 9, 8, 10, 1_000] {
         let arrived = Arrived { packet, token: None };
         bench.cx(ASKED, |receiver, cx, config| receiver.arrive(arrived, cx, config, &mut stats, |_| ()));

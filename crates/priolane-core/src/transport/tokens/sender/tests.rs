@@ -1,4 +1,4 @@
-//! What a sender says of itself, by hand.
+//! What a sender reports about itself, computed by hand.
 
 use super::*;
 use crate::ids::{FlowId, HostId};

@@ -1,4 +1,5 @@
-//! Two hosts twice, with the fast path and without it: each call goes to both, and all that they hold is compared after it.
+//! Runs two hosts twice, with and without the fast path: each call goes to both, and then their entire states are
+//! compared.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,12 +19,12 @@ const LINE: Rate = Rate::from_gbps(10);
 const END: Time = Time(150_000_000);
 const STEPS_PER_FLOW: u64 = 80;
 
-/// One host, with the fast path and without.
+/// A host with the fast path and the same host without it.
 struct Twins<C: CongestionControl> {
     fast: Window<C, AnyScheduler, true>,
     slow: Window<C, AnyScheduler, false>,
     rng: [Stream; 2],
-    /// Packets that the fast path took.
+    /// Packets that the fast path processed.
     taken: u64,
 }
 
@@ -40,7 +41,7 @@ impl<C: CongestionControl> Twins<C> {
         }
     }
 
-    /// The same call to both, with what they answer and what they hold then.
+    /// Makes the same call on both and compares the results and the states.
     fn call<R: std::fmt::Debug>(
         &mut self,
         now: Time,
@@ -62,7 +63,7 @@ impl<C: CongestionControl> Twins<C> {
         self.call(now, |e, cx| e.on_packet(cx, meta, packet), |e, cx| e.on_packet(cx, meta, packet));
     }
 
-    /// Whether the fast path is to take a packet.
+    /// Returns true if the fast path should process a packet.
     fn is_expected(&mut self, packet: &Frames<C>) -> bool {
         let (header, flows) = (&packet.header, &mut self.slow.flows);
         match header.kind {
@@ -99,7 +100,7 @@ impl<C: CongestionControl> Twins<C> {
     }
 }
 
-/// What goes wrong with a part of all packets.
+/// Faults that affect random packets.
 #[derive(Clone, Copy, Debug)]
 struct Faults {
     lost: f64,
@@ -108,7 +109,7 @@ struct Faults {
     marked: f64,
 }
 
-/// Two hosts, 5 us apart; flows start at random, to either side, and some are changed or given up.
+/// Two hosts, 5 us apart. Flows start at random times in both directions, and some are changed or aborted.
 struct Pair<C: CongestionControl> {
     hosts: [Twins<C>; 2],
     now: Time,
@@ -131,7 +132,7 @@ impl<C: CongestionControl> Pair<C> {
         self.settle(host);
     }
 
-    /// Sometimes changes an older flow, or ends one.
+    /// Occasionally changes an older flow, or ends one.
     fn change(&mut self, host: usize, flow: u32) {
         let control = match self.draw.below(8) {
             0 => Control::Class(2),
@@ -169,8 +170,8 @@ impl<C: CongestionControl> Pair<C> {
         }
     }
 
-    /// Runs until [`END`]; a flow starts in the first step and in one of [`STEPS_PER_FLOW`] on average. Returns the number
-    /// of packets that the fast path took.
+    /// Runs until [`END`]. A flow starts in the first step and in one of [`STEPS_PER_FLOW`] steps on average.
+    /// Returns the number of packets that the fast path processed.
     fn run(mut self) -> u64 {
         let mut flows = 0;
         while self.now < END {
@@ -208,7 +209,7 @@ fn real(id: u16) -> LocalHost {
     LocalHost::real(HostId(id), LINE, 99)
 }
 
-/// Packets that the fast path took of those of one random trace.
+/// Returns the number of packets of a random trace that the fast path processed.
 fn trace<C: CongestionControl>(seed: u64, host: fn(u16) -> LocalHost, controller: &C::Config) -> u64 {
     let mut draw = Stream::new(seed, Purpose::Loss, 7);
     let kind = [SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt][seed as usize % 3];
@@ -231,7 +232,7 @@ fn trace<C: CongestionControl>(seed: u64, host: fn(u16) -> LocalHost, controller
     pair.run()
 }
 
-/// The machine's parameters, drawn.
+/// Random parameters of the window transport.
 fn config(seed: u64) -> Config {
     let mut draw = Stream::new(seed, Purpose::Loss, 8);
     let ladder = |at: &[u64], count| DemotionThresholds::new(at, count).unwrap_or(DemotionThresholds::FLAT);
@@ -274,7 +275,7 @@ fn both_ways_through_the_machine_leave_the_same_state_after_every_call() {
     assert!(taken.iter().all(|&taken| taken > 200), "{taken:?}");
 }
 
-/// A real host measures peers and bounds flows, so that every packet goes through the state machine.
+/// A real host measures peers and limits flows, so every packet goes through the state machine.
 #[test]
 fn a_real_host_is_the_same_with_and_without_a_fast_path() {
     all_traces::<new_reno::NewReno>(&new_reno::Config::default(), real);

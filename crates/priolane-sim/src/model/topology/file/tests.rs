@@ -56,28 +56,28 @@ fn line_ends_marks_and_order_of_lines_do_not_count() {
 fn each_wrong_line_is_named_with_what_would_be_right() {
     let base = "node,a,host\nnode,b,host\nnode,s,switch\nlink,a,s,1Gbps,1us\n";
     let cases = [
-        ("link,b,s,1Gbps", "4 fields: write `link,A,B,RATE,DELAY[,LOSS]`"),
-        ("link,b,s,1Gbps,1us,0,0", "7 fields: write `link,A,B,RATE,DELAY[,LOSS]`"),
-        ("node,c", "2 fields: write `node,NAME,host|switch`"),
-        ("node", "1 fields: write `node,NAME,host|switch`"),
+        ("link,b,s,1Gbps", "the line has 4 fields: write `link,A,B,RATE,DELAY[,LOSS]`"),
+        ("link,b,s,1Gbps,1us,0,0", "the line has 7 fields: write `link,A,B,RATE,DELAY[,LOSS]`"),
+        ("node,c", "the line has 2 fields: write `node,NAME,host|switch`"),
+        ("node", "the line has 1 fields: write `node,NAME,host|switch`"),
         ("nodes,c,host", "unknown record 'nodes'"),
         ("node,c,router", "unknown kind of node 'router': write `host` or `switch`"),
         ("node,,host", "'' is not a name: use 1 to 64 letters"),
         ("node,c d,host", "'c d' is not a name"),
         ("node,a,switch", "a node named 'a' exists already"),
-        ("link,b,x,1Gbps,1us", "there is no node 'x': declare it"),
-        ("link,s,s,1Gbps,1us", "a link from 's' to itself"),
-        ("link,a,b,1Gbps,1us", "a link between hosts 'a' and 'b'"),
-        ("link,a,s,1Gbps,1us", "a second link of host 'a'"),
-        ("link,b,s,0Gbps,1us", "rate of zero"),
-        ("link,b,s,1GBps,1us", "rate: '1GBps' has no known unit: add one of bps, kbps, Mbps, Gbps, Tbps"),
-        ("link,b,s,99999999Tbps,1us", "rate: '99999999Tbps' is too large"),
-        ("link,b,s,1Gbps,0us", "delay of zero"),
-        ("link,b,s,1Gbps,0.1ps", "delay: '0.1ps' is not a whole number of picoseconds"),
-        ("link,b,s,1Gbps,251ms", "delay of 251000000000 ps: at most 250 ms"),
-        ("link,b,s,1Gbps,-1us", "delay: '-1us' does not start with a number"),
-        ("link,b,s,1Gbps,1us,1", "loss of '1': a probability from 0 (no loss) to below 1"),
-        ("link,b,s,1Gbps,1us,", "loss of ''"),
+        ("link,b,x,1Gbps,1us", "unknown node 'x': declare it"),
+        ("link,s,s,1Gbps,1us", "the link connects 's' to itself"),
+        ("link,a,b,1Gbps,1us", "the link connects the hosts 'a' and 'b'"),
+        ("link,a,s,1Gbps,1us", "host 'a' has a second link"),
+        ("link,b,s,0Gbps,1us", "the rate is zero"),
+        ("link,b,s,1GBps,1us", "the rate '1GBps' has no known unit: add one of bps, kbps, Mbps, Gbps, Tbps"),
+        ("link,b,s,99999999Tbps,1us", "the rate '99999999Tbps' is too large"),
+        ("link,b,s,1Gbps,0us", "the delay is zero"),
+        ("link,b,s,1Gbps,0.1ps", "the delay '0.1ps' is not a whole number of picoseconds"),
+        ("link,b,s,1Gbps,251ms", "the delay is 251000000000 ps: use at most 250 ms"),
+        ("link,b,s,1Gbps,-1us", "the delay '-1us' does not start with a number"),
+        ("link,b,s,1Gbps,1us,1", "the loss is '1': use a probability from 0 (no loss) to below 1"),
+        ("link,b,s,1Gbps,1us,", "the loss is ''"),
     ];
     for (line, message) in cases {
         let (at, found) = line_and_message(&format!("{base}{line}\n"));
@@ -88,7 +88,7 @@ fn each_wrong_line_is_named_with_what_would_be_right() {
 
 #[test]
 fn wrong_networks_are_refused() {
-    assert_eq!(line_and_message("").1, "no hosts: a topology needs at least one");
+    assert_eq!(line_and_message("").1, "the topology has no hosts: it needs at least one");
     assert_eq!(line_and_message("node,s,switch\nnode,t,switch\nlink,s,t,1Gbps,1us").0, 0);
     let lonely = line_and_message("node,s,switch\nnode,a,host\nnode,b,host\nlink,a,s,1Gbps,1us");
     assert_eq!(lonely, (3, "host 'b' has no link: link it to one switch".to_owned()));
@@ -111,14 +111,17 @@ fn too_many_nodes_or_links_are_refused_at_their_line() {
     for i in 0..=65_536 {
         writeln!(text, "node,h{i},host").unwrap();
     }
-    assert_eq!(line_and_message(&text), (65_537, "65537 hosts: at most 65536".to_owned()));
+    assert_eq!(line_and_message(&text), (65_537, "there are 65537 hosts: use at most 65536".to_owned()));
     let text = text.replace("host", "switch");
-    assert_eq!(line_and_message(&text), (65_537, "65537 switches: at most 65536".to_owned()));
+    assert_eq!(line_and_message(&text), (65_537, "there are 65537 switches: use at most 65536".to_owned()));
     let text = "link,a,b,1Gbps,1us\n".repeat((1 << 20) + 1);
-    assert_eq!(line_and_message(&text), (1_048_577, "1048577 links: at most 1048576".to_owned()));
+    assert_eq!(
+        line_and_message(&text),
+        (1_048_577, "there are 1048577 links: use at most 1048576".to_owned())
+    );
 }
 
-/// Shortest distances in links between all nodes by Floyd and Warshall; hosts are only ends by their one link.
+/// Returns the shortest distances in links between all nodes (Floyd-Warshall); paths do not pass through hosts.
 fn distances(topology: &Topology) -> Vec<Vec<usize>> {
     let n = topology.nodes();
     let mut d = vec![vec![usize::MAX / 4; n]; n];
@@ -136,7 +139,7 @@ fn distances(topology: &Topology) -> Vec<Vec<usize>> {
     d
 }
 
-/// Every next hop lies on a shortest path, every shortest next hop is there, and paths arrive.
+/// Asserts that every next hop is on a shortest path, every shortest next hop is present, and paths arrive.
 fn assert_routed(topology: &Topology) {
     let d = distances(topology);
     for dst in (0..topology.hosts).map(|h| HostId(h as u16)) {
@@ -159,7 +162,7 @@ fn assert_routed(topology: &Topology) {
     }
 }
 
-/// Whether nodes `0..n` hang together by `edges`.
+/// Returns whether `edges` connect the nodes `0..n`.
 fn connected(n: usize, edges: &[(usize, usize)]) -> bool {
     let mut group: Vec<usize> = (0..n).collect();
     for &(a, b) in edges {
@@ -205,7 +208,7 @@ proptest! {
     }
 }
 
-/// Replaces, drops or inserts a byte, or repeats or drops a line.
+/// Replaces, deletes or inserts a byte, or repeats or deletes a line.
 fn mutate(text: &mut Vec<u8>, rng: &mut Stream) {
     const BYTES: &[u8] = b"abst,,,\n\n#0123459. .-+eGMkbpsumn\xff\xc3\xa9\x00\r";
     let at = rng.below(text.len() as u64 + 1) as usize;
@@ -250,7 +253,7 @@ fn mutated_files_are_read_or_refused() {
 fn rates_differ_by_link_and_direction_does_not() {
     let topology = parse(SMALL).unwrap();
     assert_eq!(topology.host_capacity(HostId(0)), Rate::from_gbps(10));
-    // Both top-of-rack switches have one link of 100 Gbps up.
+    // Both top-of-rack switches have one uplink of 100 Gbps.
     assert_eq!(topology.core_capacity(), 200_000_000_000);
     let (up, down) =
         (topology.link_between("t1", "spine").unwrap(), topology.link_between("spine", "t1").unwrap());

@@ -21,13 +21,13 @@ fn link(gbps: u64, us: u64) -> LinkSpec {
     LinkSpec::lossless(Rate::from_gbps(gbps), Span::from_us(us))
 }
 
-/// Two racks of a host each under some spines.
+/// Two racks of one host each under some spines.
 fn leaf_spine(spines: u32, host_link: LinkSpec, fabric_link: LinkSpec) -> Topology {
     let shape = LeafSpine { leaves: 2, spines, hosts_per_leaf: 1, host_link, fabric_link, links_per_pair: 1 };
     sprayed(shape.build().unwrap())
 }
 
-/// Two racks of a host each and a path over each of some switches; rates in units of 100 Mbps, delays in ns.
+/// Two racks of one host each and a path over each of some switches; rates in units of 100 Mbps, delays in ns.
 fn paths(hosts: [(u64, u64); 2], between: &[[(u64, u64); 2]]) -> Topology {
     let mut text = "node,a,host\nnode,b,host\nnode,l,switch\nnode,r,switch\n".to_owned();
     let cable = |from: &str, to: &str, (rate, delay): (u64, u64)| {
@@ -41,10 +41,10 @@ fn paths(hosts: [(u64, u64); 2], between: &[[(u64, u64); 2]]) -> Topology {
     sprayed(file::parse(&text).unwrap())
 }
 
-/// Which of the packets that wait a link takes.
+/// The order in which a link serves waiting packets.
 #[derive(Clone, Copy, Debug)]
 enum Order {
-    /// The one that arrived first.
+    /// The packet that arrived first.
     Fifo,
     /// The tail, if it waits.
     TailFirst,
@@ -52,7 +52,7 @@ enum Order {
     TailLast,
 }
 
-/// Departures from a link: each packet is (arrival, size, its place).
+/// Returns the departures from a link; each packet is (arrival, size, index).
 fn served(mut waiting: Vec<(u64, u16, usize)>, rate: Rate, order: Order) -> Vec<(u64, usize)> {
     let (mut now, mut out) = (0, Vec::new());
     while !waiting.is_empty() {
@@ -72,7 +72,7 @@ fn served(mut waiting: Vec<(u64, u16, usize)>, rate: Rate, order: Order) -> Vec<
     out
 }
 
-/// When all packets of these sizes, sent in this order on these of the paths, have arrived.
+/// Returns when all packets of these sizes, sent in this order on these paths, have arrived.
 fn by_packets(
     topology: &Topology,
     between: &[Vec<LinkId>],
@@ -86,7 +86,7 @@ fn by_packets(
         let left = served(packets, rate, order);
         left.into_iter().map(|(at, place)| (at + delay, sizes[place], place)).collect()
     };
-    // The source sends in the stated order, whatever the others do.
+    // The source sends in the given order, whatever the order of other links.
     let (first, delay) = rate(topology.uplink(PAIR.0));
     let mut now = 0;
     let send = |(place, &size): (usize, &u16)| {
@@ -102,7 +102,7 @@ fn by_packets(
     through(topology.downlink(PAIR.1), arrived).iter().map(|packet| packet.0).max().unwrap()
 }
 
-/// The least time over all ways and orders of `full` full packets and a tail.
+/// Returns the least time over all paths and orders of `full` full packets and a tail.
 fn searched(topology: &Topology, full: usize, tail: u16) -> u64 {
     let leaf = |host: HostId| priolane_core::ids::NodeId(topology.hosts + topology.rack[host.index()]);
     let between: Vec<Vec<LinkId>> = topology
@@ -133,23 +133,23 @@ fn payload(full: usize, tail: u16) -> u64 {
 fn the_tail_overtakes_over_a_fast_fabric_by_hand() {
     let fast = leaf_spine(2, link(10, 1), link(40, 1));
     // The full packet of 1538 B alone: 2 x 1230.4 + 2 x 307.6 ns and 4 us. 40 B more (118 B on the wire) take another
-    // spine, and the last line before it; over one path they would come 94.4 ns later.
+    // spine, and overtake it on the last link; over one path they would arrive 94.4 ns later.
     assert_eq!(of(&fast, 1_500), Span(2 * 1_230_400 + 2 * 307_600 + 4_000_000));
     let hashed = Topology { path_choice: PathChoice::Hashed, ..fast.clone() };
     assert_eq!(of(&hashed, 1_500), of(&fast, 1_500) + Span(94_400));
-    // Behind two full packets it cannot: what one path takes is what all take.
+    // Behind two full packets it cannot overtake: one path takes as long as all paths.
     assert_eq!(of(&fast, 2 * 1_460 + 40), of(&hashed, 2 * 1_460 + 40));
 }
 
 #[test]
 fn slow_links_work_side_by_side_by_hand() {
-    // Four spines at 1 Gbps: 12,304 ns a packet. 8 packets leave the source every 1230.4 ns; four go at once, the next four
-    // wait for them. The fourth is at the leaf at 5921.6 ns; two packets of its spine take 24,608 up to the second's end, the
-    // way to the other leaf and down adds 1 us + 12,304 + 1 us + 1230.4 + 1 us.
+    // Four spines at 1 Gbps: 12,304 ns per packet. 8 packets leave the source every 1230.4 ns; four go at once, the
+    // next four wait for them. The fourth is at the leaf at 5921.6 ns. Two packets of its spine take 24,608 ns up to
+    // the end of the second. The path to the other leaf and down adds 1 us + 12,304 + 1 us + 1230.4 + 1 us.
     let slow = leaf_spine(4, link(10, 1), link(1, 1));
     let least = 5_921_600 + 2 * 12_304_000 + 12_304_000 + 1_230_400 + 3_000_000;
     assert_eq!(of(&slow, 8 * 1_460), Span(least));
-    // On one path the eighth would wait for seven, of which the first begins 3691.2 ns earlier.
+    // On one path the eighth would wait for seven, of which the first starts 3691.2 ns earlier.
     let hashed = Topology { path_choice: PathChoice::Hashed, ..slow };
     assert_eq!(of(&hashed, 8 * 1_460), Span(least - 3_691_200 + 6 * 12_304_000));
 }
@@ -203,14 +203,15 @@ fn one_path_is_the_closed_form_and_many_alike_are_never_above_it() {
         let links = links.iter().map(|link| &topology.links[link.index()]);
         let closed = stream_time(links.clone(), &FRAME, payload);
         assert_eq!(of(&topology, payload), closed);
-        // The bound of the same path, in any order of packets.
-        let fan = Fan::between(&topology, PAIR.0, PAIR.1);
+        // The bound of the same path, for any order of packets.
+        let fan = EqualPathStages::between(&topology, PAIR.0, PAIR.1);
         assert!(fan.bound((&topology, &FRAME), PAIR, payload) <= closed);
         let (src, dst) = (HostId(draw.below(8) as u16), HostId(8 + draw.below(8) as u16));
         let hashed = Topology { path_choice: PathChoice::Hashed, ..tree.clone() };
         let [over_all, over_one] = [&tree, &hashed].map(|t| t.bare_fct(&FRAME, src, dst, 9, payload));
         assert!(over_all <= over_one, "{payload}");
-        // A fabric four times as fast as hosts hides all but a tail that overtakes the only packet before it.
+        // A fabric four times as fast as hosts hides everything except a tail that overtakes the only packet before
+        // it.
         assert!(over_all == over_one || payload < 2 * 1_460, "{payload}");
     }
 }
@@ -225,10 +226,10 @@ fn merged_stages_give_what_single_links_give() {
         let next = topology.next_links(topology.links[link.index()].to, PAIR.1)[0];
         Edge { link: next, from: i, to: 0, links: 1 }
     };
-    let single = Fan {
+    let single = EqualPathStages {
         stages: vec![up.iter().enumerate().map(edge).collect(), up.iter().enumerate().map(down).collect()],
     };
-    let merged = Fan::between(&topology, PAIR.0, PAIR.1);
+    let merged = EqualPathStages::between(&topology, PAIR.0, PAIR.1);
     assert_eq!(merged.stages.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
     for payload in (1..30_000).step_by(37) {
         let [a, b] = [&single, &merged].map(|fan| fan.bound((&topology, &FRAME), PAIR, payload));

@@ -33,7 +33,7 @@ fn symmetric_paths_are_retraced_and_hashed_ones_are_not() {
         let (mirrored, all) = mirrored(topology);
         assert_eq!(mirrored, all);
     }
-    // Of parallel links each end takes its own: `check` refuses token transports there.
+    // With parallel links each end selects its own: `check` rejects token transports there.
     let (mirrored, all) = mirrored(LeafSpine { links_per_pair: 2, ..leaf_spine() }.build().unwrap());
     assert!(mirrored < all);
     let hashed = leaf_spine().build().unwrap();
@@ -53,8 +53,8 @@ fn a_symmetric_choice_uses_all_paths() {
 
 #[test]
 fn buffers_of_a_dumbbell_by_hand() {
-    // 40 hosts of 10 Gbps on each side of 100 Gbps, 4 us a link: a token waits 8 slots of 1622 B, 10.3808 us at a host's
-    // link and 1.03808 us at the core; frames take 1.2304 us and 0.12304 us.
+    // 40 hosts of 10 Gbps on each side of 100 Gbps, 4 us per link: a token waits 8 slots of 1622 B, 10.3808 us at a
+    // host's link and 1.03808 us at the core; frames take 1.2304 us and 0.12304 us.
     let host = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(4));
     let core = LinkSpec::lossless(Rate::from_gbps(100), Span::from_us(4));
     let topology = Dumbbell { left: 40, right: 40, host_link: host, bottleneck: core }.build().unwrap();
@@ -65,7 +65,7 @@ fn buffers_of_a_dumbbell_by_hand() {
         signals: 0,
     };
     let buffers = topology.token_buffers(&traffic);
-    // The core port's data comes from hosts below, within 10.3808 us plus five frames of 1.2304 us of each other.
+    // The core port's data comes from hosts below, within 10.3808 us plus five frames of 1.2304 us.
     let ahead = 5 * 1_538;
     let spread = 10_380_800 + 5 * 1_230_400;
     let at_core = (Rate::from_gbps(100).bytes_in(Span(spread)) as u128 * 1_538 / 1_622) as u64 + ahead;
@@ -73,9 +73,9 @@ fn buffers_of_a_dumbbell_by_hand() {
     assert_eq!(buffers[across.index()], at_core);
     // 196 kB + 7.7 kB.
     assert_eq!(at_core, 203_647);
-    // A downlink's data comes from its own rack at the soonest and from across at the latest: two links of 4 us more, the
-    // waits of a token, 1.03808 and 10.3808 us, the core's buffer, 16.3 us, frames of 6.2 and 0.6 us; 42.5 us at 0.948 of
-    // 10 Gbps are 50 kB, and 7.7 kB besides.
+    // A downlink's data comes from its own rack at the earliest and from across at the latest: two more links of 4 us,
+    // the waits of a token, 1.03808 and 10.3808 us, the core's buffer, 16.3 us, frames of 6.2 and 0.6 us. 42.5 us at
+    // 0.948 of 10 Gbps are 50 kB, plus 7.7 kB.
     let down = topology.downlink(HostId(3));
     assert!((56_000..59_000).contains(&buffers[down.index()]), "{}", buffers[down.index()]);
     assert_eq!(buffers[topology.uplink(HostId(3)).index()], 0);

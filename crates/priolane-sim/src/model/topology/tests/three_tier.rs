@@ -1,6 +1,6 @@
 use super::*;
 
-/// Three pods of four leaves and two aggregation switches, six cores, five hosts on a leaf.
+/// Three pods of four leaves and two aggregation switches, six cores, five hosts per leaf.
 fn shape() -> ThreeTier {
     ThreeTier {
         pods: 3,
@@ -116,7 +116,7 @@ fn counts_out_of_range_are_refused_by_name() {
     assert!(few.to_string().contains("such as 2"), "{few}");
     let most = u32::MAX;
     let huge = ThreeTier { pods: most, leaves_per_pod: most, aggs_per_pod: most, cores: most, ..shape() };
-    assert!(refused(huge).to_string().ends_with("hosts: at most 65536"));
+    assert!(refused(huge).to_string().ends_with("hosts: use at most 65536"));
     let switches = refused(ThreeTier { cores: 4_000_000_000, ..shape() });
-    assert_eq!(switches.to_string(), "4000000018 switches: at most 65536");
+    assert_eq!(switches.to_string(), "there are 4000000018 switches: use at most 65536");
 }

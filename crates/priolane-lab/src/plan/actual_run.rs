@@ -1,4 +1,4 @@
-//! What a run was, once it is known when flows that waited started.
+//! Updates a run after its completion, when the start times of dependent flows are known.
 
 use std::borrow::Cow;
 
@@ -11,36 +11,37 @@ use priolane_sim::scenario::ScenarioSpec;
 use super::build::{Load, Measured, ResolvedRun};
 use super::deadlines;
 
-/// A run as it came about. Where nothing waited and no deadline depends on what was active, it is the run as planned.
+/// A run after its completion. Without dependent flows and load-dependent deadlines, it equals the planned run.
 #[derive(Clone, Debug)]
 pub struct ActualRun<'a> {
-    /// The run as planned.
+    /// The planned run.
     pub built: &'a ResolvedRun,
-    /// What was run. Where flows waited it is no scenario: ids are not places any more.
+    /// The scenario with actual starts. With dependent flows it cannot be run: flow ids are no longer indices.
     pub scenario: Cow<'a, ScenarioSpec>,
-    /// Per flow: inside the measured window.
+    /// Per flow, whether it is inside the measured window.
     pub measured: Cow<'a, [bool]>,
     /// Per flow, as [`ResolvedRun::bare_fct`].
     pub bare_fct: Cow<'a, [Span]>,
     /// Per flow, as [`ResolvedRun::with_handshake`].
     pub with_handshake: Option<Cow<'a, [Span]>>,
-    /// Load asked for and offered.
+    /// Requested and offered load.
     pub load: Cow<'a, Load>,
 }
 
 impl ResolvedRun {
-    /// This run as it came about: flows that waited start when they did, flows that were never issued are gone, from
-    /// `outcome` too, and what is measured and offered is reckoned from that. Ids stay. Where nothing waits, itself.
+    /// Returns the completed run. Dependent flows have their actual start times, and flows that were never issued are
+    /// removed, also from `outcome`. The measured flows and the offered load are computed from these. Ids do not
+    /// change. Without dependent flows, it is the planned run.
     ///
-    /// Deadlines that hang on what was active are those that came about.
-    pub fn realized(&self, outcome: &mut Outcome) -> ActualRun<'_> {
-        let mut realized =
+    /// Deadlines that depend on the number of active flows are set.
+    pub fn with_actual_starts(&self, outcome: &mut Outcome) -> ActualRun<'_> {
+        let mut with_actual_starts =
             if self.scenario.waits.is_empty() { self.planned() } else { self.started(outcome) };
         if self.deadlines.iter().any(Option::is_some) {
-            let flows = &mut realized.scenario.to_mut().flows;
+            let flows = &mut with_actual_starts.scenario.to_mut().flows;
             deadlines::set(flows, &outcome.flows, &self.deadlines);
         }
-        realized
+        with_actual_starts
     }
 
     fn planned(&self) -> ActualRun<'_> {

@@ -1,4 +1,4 @@
-//! A traced flow, and what became of it.
+//! A traced flow and its outcome.
 
 use priolane_core::ids::FlowId;
 use priolane_sim::outcome::{Outcome, StartTime};
@@ -7,32 +7,32 @@ use serde::Serialize;
 
 use crate::plan::{ResolvedRun, Run};
 
-/// A flow, and what became of it.
+/// A flow and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
-    /// Its id.
+    /// Flow id.
     pub id: u32,
-    /// The sending host.
+    /// Sending host.
     pub src: u32,
-    /// The receiving host.
+    /// Receiving host.
     pub dst: u32,
-    /// Payload bytes; `None` for a flow without end.
+    /// Payload bytes; `None` for a long-lived flow.
     pub bytes: Option<u64>,
-    /// When the application started it.
+    /// Start time, set by the application.
     pub start_ps: u64,
-    /// The class it asked for.
+    /// Requested class.
     pub class_asked: u8,
-    /// Time to the arrival of its last byte, if that arrived.
+    /// Time from its start to the arrival of its last byte, if it arrived.
     pub fct_ps: Option<u64>,
-    /// Time to its last ACK, if that arrived.
+    /// Time from its start to its last ACK, if it arrived.
     pub fct_acked_ps: Option<u64>,
-    /// The ports its packets took, there and back, in the order in which they were first reached.
+    /// Ports on the paths of its packets in both directions, in the order in which they were first reached.
     pub ports: Vec<String>,
 }
 
-/// A traced flow with all that says what it is.
+/// A traced flow with its run and trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Life<'a> {
+pub(super) struct TracedFlow<'a> {
     pub(super) run: &'a Run,
     pub(super) built: &'a ResolvedRun,
     pub(super) ports: &'a [String],
@@ -40,8 +40,8 @@ pub(super) struct Life<'a> {
     pub(super) trace: &'a Trace,
 }
 
-impl Life<'_> {
-    /// What became of the flow.
+impl TracedFlow<'_> {
+    /// Returns the flow's report.
     pub(super) fn flow_report(&self, outcome: &Outcome) -> Flow {
         let spec = self.built.scenario.flows.at(self.flow.index());
         let record = outcome.flows.at(self.flow.index());

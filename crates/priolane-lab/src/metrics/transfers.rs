@@ -1,0 +1,46 @@
+//! The rate at which flows bring their payload, and their retransmission timeouts.
+
+use super::fct::of;
+use super::metric::{Metric, SHARE, Scope, Unit, gbps};
+
+const OF_CLASSES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
+
+/// Goodput and timeouts of flows by class.
+pub(super) const METRICS: &[Metric] = &[
+    // Payload of the flows that finished over the sum of their completion times.
+    Metric {
+        name: "goodput",
+        unit: Unit::Gbps,
+        eval: |c| of(c, |s| gbps(s.goodput_bps)),
+        of_flow: Some(|flow| {
+            let (bytes, fct) = (flow.bytes?, flow.fct_ps.filter(|&fct| fct > 0)?);
+            // Bits per picosecond are thousands of Gbit/s.
+            Some(8e3 * bytes.saturating_sub(flow.missing_bytes) as f64 / fct as f64)
+        }),
+        ..OF_CLASSES
+    },
+    // Timeouts of all flows.
+    Metric {
+        name: "timeouts",
+        eval: |c| of(c, |s| s.timeouts.map(|n| n as f64)),
+        of_flow: Some(|flow| Some(f64::from(flow.timeouts))),
+        tuned: Some(|s| s.timeouts.map(|n| n as f64)),
+        ..OF_CLASSES
+    },
+    // The part of the flows that had a timeout.
+    Metric {
+        name: "timed_out",
+        range: SHARE,
+        eval: |c| of(c, |s| s.timed_out),
+        tuned: Some(|s| s.timed_out),
+        ..OF_CLASSES
+    },
+    // Of the flows from the 99th percentile of completion times on, the part that had a timeout.
+    Metric {
+        name: "tail_timed_out",
+        range: SHARE,
+        eval: |c| of(c, |s| s.tail_timed_out),
+        tuned: Some(|s| s.tail_timed_out),
+        ..OF_CLASSES
+    },
+];
