@@ -1,0 +1,327 @@
+//! A host, as applications see it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bytes::Bytes;
+use event_listener::{Listener, listener};
+use priolane_core::endpoint::Weights;
+use priolane_core::ids::CLASSES;
+
+use crate::clock;
+use crate::config::{Config, Limits};
+use crate::error::{BindError, Closed, SendError};
+use crate::message::{Message, MessageId, Pending, Receipt, Request};
+use crate::runtime;
+use crate::scheduling::Scheduling;
+use crate::shared::{Order, Outgoing, Shared};
+use crate::stats::Stats;
+
+/// A host: it sends messages to other hosts and receives theirs, by one transport, over one UDP socket that one thread of its
+/// own drives. Its methods may be called from any thread.
+///
+/// Dropping it ends the thread. Messages that are not delivered by then are lost; `flush` waits for them.
+#[derive(Debug)]
+pub struct Host {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    limits: Limits,
+    next: AtomicU64,
+    scheduling: Scheduling,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Host {
+    /// Binds a host and starts its thread.
+    ///
+    /// # Errors
+    /// What is wrong with `config`, or what the system refuses.
+    pub fn bind(config: Config) -> Result<Self, BindError> {
+        let limits = config.limits;
+        Ok(Self::of(runtime::start(config)?, limits))
+    }
+
+    /// The host of a thread.
+    pub(crate) fn of(started: runtime::Started, limits: Limits) -> Self {
+        let runtime::Started { shared, address, scheduling, thread } = started;
+        Self { shared, address, limits, next: AtomicU64::new(0), scheduling, thread: Some(thread) }
+    }
+
+    /// Where it is bound: what other hosts send to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How its thread is scheduled.
+    pub fn scheduling(&self) -> &Scheduling {
+        &self.scheduling
+    }
+
+    /// What was counted so far.
+    pub fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+
+    fn check(&self, request: &Request, bytes: &Bytes) -> Result<(), SendError> {
+        let Request { to, class, weights, .. } = *request;
+        let len = bytes.len() as u64;
+        if bytes.is_empty() {
+            return Err(SendError::Empty);
+        }
+        if len > self.limits.message {
+            return Err(SendError::TooLong { bytes: len, most: self.limits.message });
+        }
+        if usize::from(class) >= CLASSES {
+            return Err(SendError::Class(class));
+        }
+        if weights.w_milli == 0 {
+            return Err(SendError::Weight);
+        }
+        if to == self.address {
+            return Err(SendError::ToItself(to));
+        }
+        if to.is_ipv4() != self.address.is_ipv4() {
+            return Err(SendError::Family { from: self.address, to });
+        }
+        Ok(())
+    }
+
+    /// Takes room for a message, and its name.
+    fn reserve(&self, request: &Request, bytes: &Bytes) -> Result<MessageId, SendError> {
+        self.check(request, bytes)?;
+        let Limits { queued, messages, .. } = self.limits;
+        self.shared.reserve(bytes.len() as u64, (queued, messages))?;
+        Ok(MessageId(self.next.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn hand_over(&self, id: MessageId, request: Request, bytes: Bytes, receipt: Option<Arc<Pending>>) {
+        self.shared.order(Order::Send(Outgoing { id, request, bytes, receipt }));
+    }
+
+    /// Takes room for a message as soon as there is some.
+    fn wait_for_room(&self, request: &Request, bytes: &Bytes) -> Result<MessageId, SendError> {
+        loop {
+            match self.reserve(request, bytes) {
+                Err(SendError::Full { .. }) => {}
+                other => return other,
+            }
+            listener!(self.shared.room() => room);
+            match self.reserve(request, bytes) {
+                Err(SendError::Full { .. }) => room.wait(),
+                other => return other,
+            }
+        }
+    }
+
+    async fn room_for(&self, request: &Request, bytes: &Bytes) -> Result<MessageId, SendError> {
+        loop {
+            let room = self.shared.room().listen();
+            match self.reserve(request, bytes) {
+                Err(SendError::Full { .. }) => room.await,
+                other => return other,
+            }
+        }
+    }
+
+    fn with_receipt(&self, id: MessageId, request: Request, bytes: Bytes) -> Receipt {
+        let pending = Arc::new(Pending::default());
+        self.hand_over(id, request, bytes, Some(Arc::clone(&pending)));
+        Receipt { id, pending }
+    }
+
+    /// Sends a message; waits while too much is queued. Nothing tells what becomes of it but [`Host::stats`].
+    ///
+    /// # Errors
+    /// Why it is not taken.
+    pub fn send(&self, request: Request, bytes: impl Into<Bytes>) -> Result<MessageId, SendError> {
+        let bytes = bytes.into();
+        let id = self.wait_for_room(&request, &bytes)?;
+        self.hand_over(id, request, bytes, None);
+        Ok(id)
+    }
+
+    /// As [`Host::send`], with a receipt that tells what becomes of the message.
+    ///
+    /// # Errors
+    /// Why it is not taken.
+    pub fn send_with_receipt(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
+        let bytes = bytes.into();
+        let id = self.wait_for_room(&request, &bytes)?;
+        Ok(self.with_receipt(id, request, bytes))
+    }
+
+    /// As [`Host::send_with_receipt`], but never waits.
+    ///
+    /// # Errors
+    /// Why it is not taken; [`SendError::Full`] if too much is queued.
+    pub fn try_send(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
+        let bytes = bytes.into();
+        let id = self.reserve(&request, &bytes)?;
+        Ok(self.with_receipt(id, request, bytes))
+    }
+
+    /// As [`Host::send_with_receipt`], but waits for at most `most`.
+    ///
+    /// # Errors
+    /// Why it is not taken; [`SendError::Full`] if there was no room by then.
+    pub fn send_timeout(
+        &self,
+        request: Request,
+        bytes: impl Into<Bytes>,
+        most: Duration,
+    ) -> Result<Receipt, SendError> {
+        let (bytes, deadline) = (bytes.into(), clock::deadline(most));
+        loop {
+            listener!(self.shared.room() => room);
+            match self.reserve(&request, &bytes) {
+                Ok(id) => return Ok(self.with_receipt(id, request, bytes)),
+                Err(SendError::Full { bytes, messages }) => {
+                    let in_time = match deadline {
+                        Some(deadline) => room.wait_deadline(deadline).is_some(),
+                        None => {
+                            room.wait();
+                            true
+                        }
+                    };
+                    if !in_time {
+                        return Err(SendError::Full { bytes, messages });
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// As [`Host::send_with_receipt`], for asynchronous code of any runtime. Dropping the future before it is ready sends
+    /// nothing.
+    ///
+    /// # Errors
+    /// Why the message is not taken.
+    pub async fn send_async(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
+        let bytes = bytes.into();
+        let id = self.room_for(&request, &bytes).await?;
+        Ok(self.with_receipt(id, request, bytes))
+    }
+
+    /// The message that arrived first of those not yet received; waits until there is one.
+    ///
+    /// # Errors
+    /// If no more comes.
+    pub fn recv(&self) -> Result<Message, Closed> {
+        loop {
+            if let Some(message) = self.shared.take_message()? {
+                return Ok(message);
+            }
+            listener!(self.shared.arrival() => arrival);
+            if let Some(message) = self.shared.take_message()? {
+                return Ok(message);
+            }
+            arrival.wait();
+        }
+    }
+
+    /// As [`Host::recv`], for at most `most`; `None` if nothing arrived by then.
+    ///
+    /// # Errors
+    /// If no more comes.
+    pub fn recv_timeout(&self, most: Duration) -> Result<Option<Message>, Closed> {
+        let deadline = clock::deadline(most);
+        loop {
+            listener!(self.shared.arrival() => arrival);
+            if let Some(message) = self.shared.take_message()? {
+                return Ok(Some(message));
+            }
+            match deadline {
+                Some(deadline) => {
+                    if arrival.wait_deadline(deadline).is_none() {
+                        return self.shared.take_message();
+                    }
+                }
+                None => arrival.wait(),
+            }
+        }
+    }
+
+    /// As [`Host::recv`], but never waits; `None` if nothing has arrived.
+    ///
+    /// # Errors
+    /// If no more comes.
+    pub fn try_recv(&self) -> Result<Option<Message>, Closed> {
+        self.shared.take_message()
+    }
+
+    /// As [`Host::recv`], for asynchronous code of any runtime. Dropping the future loses no message.
+    ///
+    /// # Errors
+    /// If no more comes.
+    pub async fn recv_async(&self) -> Result<Message, Closed> {
+        loop {
+            let arrival = self.shared.arrival().listen();
+            if let Some(message) = self.shared.take_message()? {
+                return Ok(message);
+            }
+            arrival.await;
+        }
+    }
+
+    /// Gives up a message of this host: nothing more of it is sent. One that is delivered stays so.
+    pub fn abort(&self, id: MessageId) {
+        self.shared.order(Order::Abort(id));
+    }
+
+    /// The minimum rate and weight of a message of this host from now on, for transports that honour them (PACCP).
+    ///
+    /// # Errors
+    /// If the weight is 0.
+    pub fn set_weights(&self, id: MessageId, weights: Weights) -> Result<(), SendError> {
+        if weights.w_milli == 0 {
+            return Err(SendError::Weight);
+        }
+        self.shared.order(Order::Weights(id, weights));
+        Ok(())
+    }
+
+    /// The class of a message of this host from now on, for transports whose classes are not their own.
+    ///
+    /// # Errors
+    /// If there is no such class.
+    pub fn set_class(&self, id: MessageId, class: u8) -> Result<(), SendError> {
+        if usize::from(class) >= CLASSES {
+            return Err(SendError::Class(class));
+        }
+        self.shared.order(Order::Class(id, class));
+        Ok(())
+    }
+
+    /// Waits until every message that was sent is delivered or has failed, for at most `most`; whether it is so.
+    pub fn flush(&self, most: Duration) -> bool {
+        let deadline = clock::deadline(most);
+        loop {
+            listener!(self.shared.room() => room);
+            if self.shared.is_flushed() || self.shared.closed().is_some() {
+                return self.shared.is_flushed();
+            }
+            match deadline {
+                Some(deadline) => {
+                    if room.wait_deadline(deadline).is_none() {
+                        return self.shared.is_flushed();
+                    }
+                }
+                None => room.wait(),
+            }
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.shared.order(Order::Stop);
+        if let Some(thread) = self.thread.take() {
+            // A panic was reported to all that waited.
+            let _ = thread.join();
+        }
+    }
+}

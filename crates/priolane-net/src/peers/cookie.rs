@@ -1,0 +1,74 @@
+//! Cookies: a host that sends one back receives what goes to its address. Until then nothing is kept of it.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::SocketAddr;
+
+use priolane_core::units::{PS_PER_S, Time};
+
+/// How long a cookie is handed out; it is taken for so long again.
+const PERIOD_PS: u64 = 64 * PS_PER_S;
+
+/// What a host is given to send back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Cookie {
+    /// When it was handed out, in periods, modulo 256.
+    pub(crate) period: u8,
+    pub(crate) value: u64,
+}
+
+/// Makes cookies with a secret of its own: SipHash of what a greeting says of itself.
+#[derive(Debug, Default)]
+pub(crate) struct CookieJar {
+    secret: RandomState,
+}
+
+/// The greeting that a cookie is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Greeter {
+    pub(crate) address: SocketAddr,
+    pub(crate) run: u64,
+    pub(crate) nonce: u64,
+}
+
+impl CookieJar {
+    fn cookie(&self, greeter: Greeter, period: u8) -> Cookie {
+        Cookie { period, value: self.secret.hash_one((greeter, period)) }
+    }
+
+    /// The cookie of a greeting that comes now.
+    pub(crate) fn make(&self, greeter: Greeter, now: Time) -> Cookie {
+        self.cookie(greeter, (now.0 / PERIOD_PS) as u8)
+    }
+
+    /// Whether a greeting that comes now has its cookie.
+    pub(crate) fn has(&self, greeter: Greeter, cookie: Cookie, now: Time) -> bool {
+        let age = ((now.0 / PERIOD_PS) as u8).wrapping_sub(cookie.period);
+        age <= 1 && self.cookie(greeter, cookie.period) == cookie
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_holds_for_one_greeting_and_two_minutes() {
+        let jar = CookieJar::default();
+        let greeter = Greeter { address: "10.0.0.1:9".parse().unwrap(), run: 1, nonce: 2 };
+        let now = Time(500 * PS_PER_S);
+        let cookie = jar.make(greeter, now);
+        for (after, holds) in [(0, true), (64, true), (128, false), (64 * 255, false)] {
+            assert_eq!(jar.has(greeter, cookie, Time(now.0 + after * PS_PER_S)), holds, "{after} s");
+        }
+        for other in [
+            Greeter { address: "10.0.0.1:8".parse().unwrap(), ..greeter },
+            Greeter { address: "10.0.0.2:9".parse().unwrap(), ..greeter },
+            Greeter { run: 3, ..greeter },
+            Greeter { nonce: 3, ..greeter },
+        ] {
+            assert!(!jar.has(other, cookie, now));
+        }
+        assert!(!CookieJar::default().has(greeter, cookie, now), "of another host");
+        assert!(!jar.has(greeter, Cookie::default(), now));
+    }
+}

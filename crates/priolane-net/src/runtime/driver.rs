@@ -1,0 +1,207 @@
+//! What a host's thread has, and the loop that it is in.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use priolane_core::endpoint::{Cx, Endpoint, Event, LocalClock, PathInfo};
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::rng::Stream;
+use priolane_core::units::{Span, Time};
+use priolane_core::wire::PacketCodec;
+use rustc_hash::FxHashMap;
+
+use super::flow::{Flow, Lane};
+use crate::assembly::Assembly;
+use crate::clock::{Clock, duration_of};
+use crate::config::{Limits, Patience};
+use crate::dscp::Dscp;
+use crate::error::Closed;
+use crate::nic::Nic;
+use crate::peers::{Peers, Speaks};
+use crate::scheme::Sealed;
+use crate::shared::{Order, Shared};
+use crate::socket::{RecvBatch, SendBatch, UdpSocket, Wanted, wait};
+use crate::stats::Stats;
+
+/// How often messages that nobody waits for any more are looked for.
+const SWEEP: Span = Span::from_ms(1_000);
+
+/// Whether something was done, or is still to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    Idle,
+    Busy,
+}
+
+impl Turn {
+    fn or(self, other: Self) -> Self {
+        if self == Self::Busy { self } else { other }
+    }
+}
+
+/// What a host is set up with, as far as its thread needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup {
+    pub(super) limits: Limits,
+    pub(super) patience: Patience,
+    pub(super) dscp: Dscp,
+    pub(super) sealed: Sealed,
+    pub(super) spin: Duration,
+    /// Whether messages may arrive with bytes missing.
+    pub(super) unreliable: bool,
+    /// The flow of the first message.
+    pub(super) first_flow: u32,
+    /// What is known of all paths.
+    pub(super) path: PathInfo,
+    pub(super) speaks: Speaks,
+}
+
+/// A host's thread.
+pub(super) struct Driver<E: Endpoint> {
+    pub(super) setup: Setup,
+    pub(super) endpoint: E,
+    pub(super) codec: Box<dyn PacketCodec<E::Body>>,
+    pub(super) nic: Nic<E::Body>,
+    pub(super) socket: UdpSocket,
+    pub(super) peers: Peers,
+    pub(super) assembly: Assembly,
+    /// Messages of this host.
+    pub(super) flows: FxHashMap<FlowId, Flow>,
+    pub(super) lanes: HashMap<HostId, Lane>,
+    /// Hosts to which flows have ended, so that others may start.
+    pub(super) to_fill: Vec<HostId>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) clock: Clock,
+    /// The latest instant that the endpoint was given.
+    pub(super) given: Time,
+    pub(super) rng: Stream,
+    pub(super) arriving: RecvBatch,
+    pub(super) leaving: SendBatch,
+    /// Whether the system has no room for what is leaving.
+    pub(super) blocked: bool,
+    /// When the line may send again, if it waits for that.
+    pub(super) line_at: Time,
+    pub(super) next_sweep: Time,
+    /// When something was done last.
+    pub(super) active: Time,
+    pub(super) orders: Vec<Order>,
+    pub(super) scratch: Vec<u8>,
+    pub(super) stats: Stats,
+}
+
+impl<E: Endpoint> Driver<E> {
+    /// Drives the host until it is told to stop.
+    pub(super) fn run(&mut self) {
+        loop {
+            let now = self.now();
+            let Some(turn) = self.take_orders(now) else { return };
+            let turn = turn.or(self.receive());
+            let now = self.now();
+            self.peers.look(now);
+            self.apply_changes();
+            let turn = turn.or(self.serve_timer()).or(self.sweep());
+            self.fill_lanes();
+            let turn = turn.or(self.transmit());
+            if turn == Turn::Busy {
+                self.active = self.given;
+                self.publish();
+            } else {
+                self.sleep();
+            }
+        }
+    }
+
+    /// The time, never before what the endpoint was given.
+    pub(super) fn now(&mut self) -> Time {
+        self.given = self.given.max(self.clock.now());
+        self.given
+    }
+
+    /// Calls the endpoint at `now`, and tells what it says.
+    pub(super) fn call<T>(&mut self, now: Time, call: impl FnOnce(&mut E, &mut Cx<'_>) -> T) -> T {
+        let mut cx = Cx { now, clock: LocalClock::default(), rng: &mut self.rng };
+        let answer = call(&mut self.endpoint, &mut cx);
+        self.tell();
+        answer
+    }
+
+    /// Tells applications what the endpoint says.
+    pub(super) fn tell(&mut self) {
+        while let Some(event) = self.endpoint.poll_event() {
+            match event {
+                Event::Readable { src, flow, bytes } => self.assembly.readable(src, flow, bytes),
+                Event::Delivered { src, flow, missing, .. } => self.deliver((src, flow), missing),
+                Event::Forgotten { src, flow } => self.drop_partial(src, flow),
+                Event::Completed(report) => self.completed(&report),
+                _ => {}
+            }
+        }
+    }
+
+    fn serve_timer(&mut self) -> Turn {
+        let now = self.now();
+        if self.endpoint.next_timeout().is_none_or(|due| due > now) {
+            return Turn::Idle;
+        }
+        self.call(now, Endpoint::on_timer);
+        Turn::Busy
+    }
+
+    /// Drops what is here of messages that the endpoint does not receive, or of which nothing came for long.
+    fn sweep(&mut self) -> Turn {
+        let now = self.given;
+        if now < self.next_sweep || self.assembly.is_empty() {
+            return Turn::Idle;
+        }
+        self.next_sweep = now + SWEEP;
+        let idle = crate::clock::span_of(self.setup.patience.idle);
+        let endpoint = &self.endpoint;
+        let stale = self.assembly.stale((idle, now), |src, flow| endpoint.is_receiving(src, flow));
+        stale.into_iter().for_each(|(src, flow)| self.forget_received(src, flow));
+        Turn::Busy
+    }
+
+    /// Shows what was counted: before applications learn of what happened.
+    pub(super) fn publish(&mut self) {
+        self.stats.peers = self.peers.count() as u64;
+        self.stats.receiving_bytes = self.assembly.bytes();
+        self.stats.tokens_dropped = self.nic.dropped();
+        self.shared.publish(&self.stats);
+    }
+
+    /// Sleeps until there may be something to do.
+    fn sleep(&mut self) {
+        let now = self.now();
+        let timer = self.endpoint.next_timeout().unwrap_or(Time::NEVER);
+        let sweep = if self.assembly.is_empty() { Time::NEVER } else { self.next_sweep };
+        // A line that the system holds up waits for that alone.
+        let line = if self.blocked { Time::NEVER } else { self.line_at };
+        let next = timer.min(line).min(self.peers.next_look()).min(sweep);
+        if next <= now {
+            return;
+        }
+        if now.since(self.active) < crate::clock::span_of(self.setup.spin) {
+            return std::hint::spin_loop();
+        }
+        if self.shared.may_sleep() {
+            let most = (next != Time::NEVER).then(|| duration_of(next.since(now)));
+            let wanted = if self.blocked { Wanted::Room } else { Wanted::Datagrams };
+            wait(&self.socket, self.shared.wakeup(), wanted, most);
+            self.shared.awake();
+            self.stats.wakeups += 1;
+        }
+    }
+}
+
+impl<E: Endpoint> Drop for Driver<E> {
+    fn drop(&mut self) {
+        let closed = if std::thread::panicking() { Closed::Panicked } else { Closed::Dropped };
+        self.shared.close(closed);
+        for (_, flow) in self.flows.drain() {
+            flow.settle(&self.shared, Err(closed.into()));
+        }
+        let orders = std::mem::take(&mut self.orders);
+        orders.into_iter().for_each(|order| self.shared.order(order));
+    }
+}

@@ -1,0 +1,40 @@
+//! Messages of this host, as its thread has them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use priolane_core::ids::{Class, FlowId, HostId};
+use priolane_core::units::Time;
+
+use crate::message::{MessageId, Outcome, Pending, Request};
+use crate::shared::Shared;
+
+/// A message of this host.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) id: MessageId,
+    pub(super) host: HostId,
+    pub(super) request: Request,
+    pub(super) bytes: Bytes,
+    pub(super) receipt: Option<Arc<Pending>>,
+    pub(super) asked: Time,
+    /// Whether the endpoint has it, or it waits in its lane.
+    pub(super) open: bool,
+}
+
+impl Flow {
+    /// Tells what became of it.
+    pub(super) fn settle(self, shared: &Shared, outcome: Outcome) {
+        shared.settle(self.bytes.len() as u64, self.receipt.as_deref(), outcome);
+    }
+}
+
+/// The messages to one other host.
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    /// How many the endpoint has.
+    pub(super) open: u32,
+    /// Those that wait until the host is known, or others are done: the best class first, then in order.
+    pub(super) waiting: BTreeMap<(Class, MessageId), FlowId>,
+}

@@ -1,0 +1,159 @@
+//! Datagrams that came.
+
+use priolane_core::endpoint::{Endpoint, RxMeta};
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::packet::Marks;
+use priolane_core::units::{Span, Time};
+use priolane_core::wire::{EcnCodepoint, RecvMeta, VERSION};
+
+use super::driver::{Driver, Turn};
+use crate::assembly::{Stored, Taken};
+use crate::message::Message;
+use crate::peers::{SEALED, SELF};
+use crate::scheme::Sealed;
+use crate::socket::RecvBatch;
+
+/// Batches that are read before something is sent.
+const BATCHES: usize = 4;
+
+/// How a datagram came.
+#[derive(Clone, Copy, Debug)]
+struct Came {
+    tos: u8,
+    at: Time,
+}
+
+impl<E: Endpoint> Driver<E> {
+    /// Takes what came.
+    pub(super) fn receive(&mut self) -> Turn {
+        let mut turn = Turn::Idle;
+        for _ in 0..BATCHES {
+            let Ok(came) = self.arriving.receive(&self.socket) else { break };
+            if came == 0 {
+                break;
+            }
+            turn = Turn::Busy;
+            // Its place is taken by an empty one meanwhile.
+            let batch = std::mem::replace(&mut self.arriving, RecvBatch::EMPTY);
+            self.take_batch(&batch, came);
+            self.arriving = batch;
+            if came < crate::socket::BATCH {
+                break;
+            }
+        }
+        turn
+    }
+
+    fn take_batch(&mut self, batch: &RecvBatch, came: usize) {
+        let arrivals = self.clock.arrivals();
+        self.stats.datagrams_received += came as u64;
+        for received in (0..came).filter_map(|place| batch.get(place)) {
+            if let Some(lost) = received.lost {
+                let before = self.stats.lost_in_socket;
+                self.stats.lost_in_socket = before + u64::from(lost.wrapping_sub(before as u32));
+            }
+            let came = Came { tos: received.tos, at: arrivals.at(received.real_ns) };
+            self.take(received.bytes, received.from, came);
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], from: std::net::SocketAddr, came: Came) {
+        let now = self.given.max(came.at);
+        let version = bytes.first().map_or(u8::MAX, |first| first >> 4);
+        match (version, self.setup.sealed) {
+            (0, _) => {
+                self.stats.malformed += u64::from(!self.peers.take(from, bytes, now));
+                self.apply_changes();
+            }
+            (VERSION, Sealed::No) => match self.peers.from(from, now) {
+                Some(host) => self.take_packet(host, bytes, came),
+                None => self.stats.strangers += 1,
+            },
+            (version, Sealed::Yes) if version == SEALED >> 4 => {
+                let mut scratch = std::mem::take(&mut self.scratch);
+                match self.peers.open(from, bytes, &mut scratch, now) {
+                    Some((host, packet)) => {
+                        // The first sealed datagram may say that the other was started again.
+                        self.apply_changes();
+                        self.take_packet(host, packet, came);
+                    }
+                    None => self.stats.malformed += 1,
+                }
+                self.scratch = scratch;
+            }
+            _ => self.stats.malformed += 1,
+        }
+    }
+
+    /// A packet of a host that is known.
+    fn take_packet(&mut self, src: HostId, bytes: &[u8], came: Came) {
+        let Came { tos, at } = came;
+        let class = self.setup.dscp.class(tos);
+        let meta = RecvMeta { src, dst: SELF, class, ecn: EcnCodepoint::from_bits(tos), at };
+        let Ok((packet, payload)) = self.codec.decode(bytes, &meta) else {
+            self.stats.malformed += 1;
+            return;
+        };
+        self.stats.marked += u64::from(packet.header.marks.has(Marks::CONGESTED));
+        // When it came, as far as time does not go back: so the delay of this host is not part of round-trip times.
+        let now = self.given.max(at);
+        self.given = now;
+        let flow = packet.header.flow;
+        let stored = self.store((src, flow), packet.header.offset.get(), payload, now);
+        let Some(stored) = stored else { return };
+        self.call(now, |endpoint, cx| {
+            endpoint.on_packet(cx, RxMeta { stamp: at.min(now), noise: Span::ZERO }, &packet);
+        });
+        if stored == Stored::First {
+            if !self.endpoint.is_receiving(src, flow) {
+                // One of a message that has ended, or that the endpoint does not take.
+                drop(self.assembly.take(src, flow));
+            }
+            self.note_under_way(src, now);
+        }
+    }
+
+    /// Keeps payload; `None` if it finds no room, and is as good as lost.
+    fn store(&mut self, of: (HostId, FlowId), offset: u64, payload: &[u8], now: Time) -> Option<Stored> {
+        if payload.is_empty() {
+            return Some(Stored::Yes);
+        }
+        if self.shared.arrived_bytes() >= self.setup.limits.arrived {
+            self.stats.no_room += 1;
+            return None;
+        }
+        match self.assembly.store(of, offset, payload, now) {
+            Stored::NoRoom => self.stats.no_room += 1,
+            Stored::TooLong => self.stats.too_long += 1,
+            stored => return Some(stored),
+        }
+        None
+    }
+
+    /// All of a message has come.
+    pub(super) fn deliver(&mut self, (src, flow): (HostId, FlowId), missing: u64) {
+        let (taken, from) = (self.assembly.take(src, flow), self.peers.address(src));
+        let now = self.given;
+        self.note_under_way(src, now);
+        let (Some(Taken { mut bytes, readable }), Some(from)) = (taken, from) else { return };
+        if missing > 0 && !self.setup.unreliable || readable > self.setup.limits.message {
+            self.stats.dropped += 1;
+            return;
+        }
+        // What was given up at its end is not here; what came beyond an end that was told later is none of it.
+        bytes.resize(readable as usize, 0);
+        self.stats.arrived += 1;
+        self.stats.arrived_bytes += bytes.len() as u64;
+        self.publish();
+        self.shared.deliver(Message { from, bytes, missing });
+    }
+
+    /// What is here of a message is dropped.
+    pub(super) fn drop_partial(&mut self, src: HostId, flow: FlowId) {
+        if self.assembly.take(src, flow).is_some() {
+            self.stats.dropped += 1;
+            let now = self.given;
+            self.note_under_way(src, now);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! From a configuration to a thread.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+
+use priolane_core::endpoint::{Endpoint, LocalHost, RealHost};
+use priolane_core::host::SchedulerKind;
+use priolane_core::rng::{Purpose, Stream};
+use priolane_core::transport::window::{self, Reliability};
+use priolane_core::transport::{EndpointUser, Registered, Transport};
+use priolane_core::units::Time;
+use priolane_core::wire::{IpVersion, codec_of};
+use ring::rand::SystemRandom;
+use rustc_hash::FxHashMap;
+
+use super::driver::{Driver, Setup};
+use crate::assembly::{Assembly, Room};
+use crate::clock::{Clock, span_of};
+use crate::config::{Config, Limits};
+use crate::error::BindError;
+use crate::nic::Nic;
+use crate::peers::{self, Peers, SELF, draw};
+use crate::scheduling::Scheduling;
+use crate::scheme::{BuildError, Built, Sealed};
+use crate::shared::Shared;
+use crate::socket::{RecvBatch, SendBatch, UdpSocket, Wakeup, wake_on_time};
+use crate::stats::Stats;
+
+/// A host's thread that was started.
+pub(crate) struct Started {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) address: SocketAddr,
+    pub(crate) scheduling: Scheduling,
+    pub(crate) thread: JoinHandle<()>,
+}
+
+impl From<BuildError> for BindError {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Foreign(name) => Self::ForeignTransport(name),
+            BuildError::Mtu(error) => Self::Mtu(error),
+            BuildError::Keys(error) => Self::Scheme(error),
+        }
+    }
+}
+
+/// Starts the thread of a host.
+pub(crate) fn start(config: Config) -> Result<Started, BindError> {
+    let (start, transport) = prepare(config)?;
+    transport.with_endpoints(start)
+}
+
+/// All but the endpoint, and the transport that makes it.
+fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
+    config.check()?;
+    let sealed = if config.key.is_some() { Sealed::Yes } else { Sealed::No };
+    let ip = if config.address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
+    let built = config.scheme.build(config.mtu, ip, sealed)?;
+    let no_address = |source| BindError::Address { address: config.address, source };
+    let socket = UdpSocket::bind(config.address, config.limits.socket).map_err(no_address)?;
+    let address = socket.local_address().map_err(no_address)?;
+    let shared = Arc::new(Shared::new(Wakeup::new().map_err(BindError::System)?));
+    let transport = built.transport.clone();
+    Ok((Start { config, built, ip, sealed, socket, address, shared }, transport))
+}
+
+/// What a thread is started with, but for its endpoint.
+struct Start {
+    config: Config,
+    built: Built,
+    ip: IpVersion,
+    sealed: Sealed,
+    socket: UdpSocket,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+impl Start {
+    fn driver<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Result<Driver<E>, BindError> {
+        let Self { config, built, ip, sealed, socket, shared, .. } = self;
+        let foreign = || BindError::ForeignTransport(config.scheme.transport.name());
+        let codec = codec_of::<E::Body>(built.inner, ip).ok_or_else(foreign)??;
+        let random = SystemRandom::new();
+        let Config { limits, patience, .. } = config;
+        let real = RealHost {
+            flows_per_peer: limits.flows,
+            idle: span_of(patience.idle),
+            ..RealHost::new(draw(&random))
+        };
+        let unreliable = matches!(&built.transport, Transport::Window { window, .. } if window.reliability == Reliability::Unreliable);
+        let setup = Setup {
+            limits: Limits { flows: limits.flows.min(built.at_once), ..limits },
+            patience,
+            dscp: config.dscp,
+            sealed,
+            spin: config.spin,
+            unreliable,
+            // So no late packet of a host that was started again is taken for one of a new message.
+            first_flow: draw(&random) as u32,
+            path: config.path,
+            speaks: built.speaks,
+        };
+        let known = peers::Patience {
+            greeting: span_of(patience.greeting),
+            silence: span_of(patience.silence),
+            idle: real.time_wait,
+            most: limits.peers,
+        };
+        let room = Room { message: limits.message, sender: limits.sender, ahead: limits.ahead };
+        let mut clock = Clock::new();
+        let now = clock.now();
+        Ok(Driver {
+            setup,
+            endpoint: make(LocalHost { id: SELF, line: config.line, real: Some(real) }),
+            codec,
+            nic: Nic::new(config.line, built.tokens),
+            socket,
+            peers: Peers::new(built.speaks, config.key, known),
+            assembly: Assembly::new(room),
+            flows: FxHashMap::default(),
+            lanes: HashMap::new(),
+            to_fill: Vec::new(),
+            shared,
+            clock,
+            given: now,
+            rng: Stream::new(draw(&random), Purpose::Endpoint, 0),
+            arriving: RecvBatch::new(usize::from(config.mtu)),
+            leaving: SendBatch::new(usize::from(config.mtu)),
+            blocked: false,
+            line_at: Time::NEVER,
+            next_sweep: now,
+            active: now,
+            orders: Vec::new(),
+            scratch: Vec::new(),
+            stats: Stats::default(),
+        })
+    }
+}
+
+impl EndpointUser for Start {
+    type Out = Result<Started, BindError>;
+
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
+        let (priority, address, shared) = (self.config.real_time, self.address, Arc::clone(&self.shared));
+        let mut driver = self.driver(make)?;
+        let (tell, told) = mpsc::channel();
+        let thread = thread::Builder::new().name("priolane-host".to_owned()).spawn(move || {
+            wake_on_time();
+            // The other end waits for it.
+            let _ = tell.send(Scheduling::of_this_thread(priority));
+            driver.run();
+        });
+        let thread = thread.map_err(BindError::System)?;
+        let scheduling = told.recv().unwrap_or(Scheduling::Ordinary);
+        Ok(Started { shared, address, scheduling, thread })
+    }
+
+    fn run_registered(self, _: &dyn Registered, _: Arc<window::Config>, _: SchedulerKind) -> Self::Out {
+        Err(BindError::ForeignTransport(self.config.scheme.transport.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

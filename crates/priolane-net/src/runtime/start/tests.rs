@@ -1,0 +1,184 @@
+//! The inputs of an endpoint on a real host, recorded and replayed to a second endpoint, lead to the same outputs.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use priolane_core::endpoint::{Command, Control, Cx, Event, FlowRequest, LocalClock, PathInfo, RxMeta, Tx};
+use priolane_core::ids::{FlowId, HostId};
+use priolane_core::keys::Value;
+use priolane_core::packet::Packet;
+use priolane_core::units::Rate;
+
+use super::*;
+use crate::host::Host;
+use crate::message::Request;
+use crate::scheme::Scheme;
+
+/// An input of an endpoint.
+#[derive(Clone, Copy, Debug)]
+enum Input<B> {
+    Open(FlowRequest, PathInfo),
+    Abort(FlowId),
+    Forget(HostId),
+    Packet(RxMeta, Packet<B>),
+    Timer,
+    Poll,
+}
+
+/// A call, with all that came of it, as it is shown: packets, events, and when the next timer is due.
+#[derive(Debug)]
+struct Call<B> {
+    now: Time,
+    input: Input<B>,
+    output: String,
+}
+
+type Log<B> = Arc<Mutex<(Option<Stream>, Vec<Call<B>>)>>;
+
+/// An endpoint that records its inputs and outputs.
+struct Recorded<E: Endpoint> {
+    inner: E,
+    events: std::collections::VecDeque<Event>,
+    log: Log<E::Body>,
+}
+
+/// Tells an endpoint something; what came of it, as it is shown.
+fn tell<E: Endpoint>(
+    endpoint: &mut E,
+    cx: &mut Cx<'_>,
+    input: Input<E::Body>,
+) -> (Tx<E::Body>, Vec<Event>, String) {
+    let mut sent = Tx::Idle;
+    match input {
+        Input::Open(flow, path) => endpoint.open(cx, flow, &|| path),
+        Input::Abort(flow) => endpoint.control(cx, Command::Flow(flow, Control::Abort)),
+        Input::Forget(host) => endpoint.control(cx, Command::ForgetHost(host)),
+        Input::Packet(meta, packet) => endpoint.on_packet(cx, meta, &packet),
+        Input::Timer => endpoint.on_timer(cx),
+        Input::Poll => sent = endpoint.poll_transmit(cx),
+    }
+    let events: Vec<Event> = std::iter::from_fn(|| endpoint.poll_event()).collect();
+    let output = format!("{sent:?} {events:?} {:?}", endpoint.next_timeout());
+    (sent, events, output)
+}
+
+impl<E: Endpoint> Recorded<E> {
+    fn record(&mut self, cx: &mut Cx<'_>, input: Input<E::Body>) -> Tx<E::Body> {
+        let mut log = self.log.lock().unwrap();
+        log.0.get_or_insert_with(|| cx.rng.clone());
+        let (sent, events, output) = tell(&mut self.inner, cx, input);
+        self.events.extend(events);
+        log.1.push(Call { now: cx.now, input, output });
+        sent
+    }
+}
+
+impl<E: Endpoint> Endpoint for Recorded<E> {
+    type Body = E::Body;
+
+    fn open(&mut self, cx: &mut Cx<'_>, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
+        self.record(cx, Input::Open(flow, path()));
+    }
+
+    fn control(&mut self, cx: &mut Cx<'_>, command: Command<'_>) {
+        let input = match command {
+            Command::Flow(flow, Control::Abort) => Input::Abort(flow),
+            Command::ForgetHost(host) => Input::Forget(host),
+            other => panic!("{other:?} is not part of the trial"),
+        };
+        self.record(cx, input);
+    }
+
+    fn on_packet(&mut self, cx: &mut Cx<'_>, meta: RxMeta, packet: &Packet<E::Body>) {
+        self.record(cx, Input::Packet(meta, *packet));
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        self.record(cx, Input::Timer);
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.inner.next_timeout()
+    }
+
+    fn poll_transmit(&mut self, cx: &mut Cx<'_>) -> Tx<E::Body> {
+        self.record(cx, Input::Poll)
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn is_receiving(&self, src: HostId, flow: FlowId) -> bool {
+        self.inner.is_receiving(src, flow)
+    }
+}
+
+/// Two hosts exchange messages; the inputs of the first endpoint are replayed to another one.
+struct Replayed {
+    start: Start,
+    other: Host,
+    name: &'static str,
+}
+
+impl EndpointUser for Replayed {
+    type Out = ();
+
+    fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) {
+        let Self { start, other, name } = self;
+        let limits = start.config.limits;
+        let (log, local): (Log<E::Body>, Arc<Mutex<Option<LocalHost>>>) = (Log::default(), Arc::default());
+        let recorded = |host| {
+            *local.lock().unwrap() = Some(host);
+            Recorded { inner: make(host), events: Default::default(), log: Arc::clone(&log) }
+        };
+        let (address, shared) = (start.address, Arc::clone(&start.shared));
+        let mut driver = start.driver(recorded).unwrap();
+        let thread = thread::spawn(move || driver.run());
+        let host = Host::of(Started { shared, address, scheduling: Scheduling::Ordinary, thread }, limits);
+        for len in [1, 3_000, 60_000, 200_000] {
+            let receipt = host.send_with_receipt(Request::to(other.address()), vec![1; len]).unwrap();
+            other.send(Request::to(address), vec![2; len]).unwrap();
+            receipt.wait_for(Duration::from_secs(10)).expect(name).expect(name);
+            assert_eq!(host.recv().unwrap().bytes.len(), len, "{name}");
+        }
+        drop(host);
+        let local = local.lock().unwrap().take().unwrap();
+        let mut again = make(local);
+        let mut log = log.lock().unwrap();
+        let mut rng = log.0.take().unwrap();
+        let count = |is_one: fn(&Call<E::Body>) -> bool| log.1.iter().filter(|call| is_one(call)).count();
+        let (sent, came) = (
+            count(|call| call.output.starts_with("Send")),
+            count(|call| matches!(call.input, Input::Packet(..))),
+        );
+        assert!(sent > 100 && came > 100, "{name}: {sent} packets sent, {came} came");
+        for (place, call) in log.1.iter().enumerate() {
+            let mut cx = Cx { now: call.now, clock: LocalClock::default(), rng: &mut rng };
+            let (_, _, output) = tell(&mut again, &mut cx, call.input);
+            assert_eq!(output, call.output, "{name}, call {place}: {:?}", call.input);
+        }
+    }
+
+    fn run_registered(self, _: &dyn Registered, _: Arc<window::Config>, _: SchedulerKind) {
+        panic!("{} is of this crate", self.name)
+    }
+}
+
+#[test]
+fn a_recorded_run_replayed_to_another_endpoint_leads_to_the_same_packets() {
+    for name in ["dctcp", "swift", "prioplus_swift", "paccp", "expresspass", "top", "phost", "ndp", "homa"] {
+        // Channels of delay that are wider than what processes are late by.
+        let keys: &[(&str, Value<'_>)] = match name {
+            "swift" => &[("target", Value::Text("2ms"))],
+            "prioplus_swift" => &[("fluctuation", Value::Text("1ms")), ("noise", Value::Text("500us"))],
+            "phost" => &[("expiry", Value::Integer(2_000)), ("relax", Value::Integer(2_000))],
+            _ => &[],
+        };
+        let line = Rate::from_gbps(1);
+        let config = Config { line, ..Config::new(Scheme::with(name, keys).unwrap()) };
+        let other = Host::bind(config.clone()).unwrap();
+        let (start, transport) = prepare(config).unwrap();
+        transport.with_endpoints(Replayed { start, other, name });
+    }
+}

@@ -1,0 +1,103 @@
+//! Datagrams that leave.
+
+use priolane_core::endpoint::{Cx, Endpoint, LocalClock};
+use priolane_core::packet::Packet;
+use priolane_core::units::Time;
+use priolane_core::wire::EcnCodepoint;
+
+use super::driver::{Driver, Turn};
+use crate::key::TAG;
+use crate::nic::Next;
+use crate::peers::SEAL_HEAD;
+use crate::scheme::Sealed;
+use crate::socket::Sent;
+
+/// Batches that are sent before something is read.
+const BATCHES: usize = 4;
+
+impl<E: Endpoint> Driver<E> {
+    /// Sends what may go.
+    pub(super) fn transmit(&mut self) -> Turn {
+        let mut turn = Turn::Idle;
+        for _ in 0..BATCHES {
+            if !self.blocked {
+                self.fill_batch();
+            }
+            if self.leaving.is_empty() {
+                break;
+            }
+            match self.leaving.send(&self.socket) {
+                Sent::All => self.blocked = false,
+                Sent::Blocked => {
+                    // What waits stays, and nothing more is taken from the endpoint until there is room.
+                    self.stats.blocked += u64::from(!self.blocked);
+                    self.blocked = true;
+                    return turn;
+                }
+                Sent::Refused => {
+                    self.blocked = false;
+                    self.stats.refused += 1;
+                }
+            }
+            turn = Turn::Busy;
+        }
+        turn
+    }
+
+    /// Fills the batch with what may go now.
+    fn fill_batch(&mut self) {
+        self.line_at = Time::NEVER;
+        while !self.leaving.is_full() {
+            if let Some((to, bytes, len)) = self.peers.pop() {
+                let tos = self.setup.dscp.of(0) << 2;
+                self.stats.datagrams_sent += 1;
+                self.leaving.push(&self.socket, (to, tos), |out| {
+                    out.get_mut(..len)?.copy_from_slice(&bytes[..len]);
+                    Some(len)
+                });
+                continue;
+            }
+            let now = self.now();
+            let Self { nic, endpoint, rng, .. } = self;
+            let mut cx = Cx { now, clock: LocalClock::default(), rng };
+            match nic.next(now, || endpoint.poll_transmit(&mut cx)) {
+                Next::Send(packet) => self.push(&packet, now),
+                Next::NotBefore(at) => {
+                    self.line_at = at;
+                    break;
+                }
+                Next::Idle => break,
+            }
+        }
+        self.tell();
+    }
+
+    /// Adds a packet to the batch. One whose receiver or message is no more is dropped.
+    fn push(&mut self, packet: &Packet<E::Body>, now: Time) {
+        let header = &packet.header;
+        let Some(to) = self.peers.address(header.dst) else { return };
+        let tos = self.setup.dscp.of(header.class) << 2 | EcnCodepoint::of(header.marks) as u8;
+        let payload = match usize::from(header.payload) {
+            0 => &[],
+            len => {
+                let start = header.offset.get() as usize;
+                let bytes = self.flows.get(&header.flow).map(|flow| &*flow.bytes);
+                let Some(payload) = bytes.and_then(|bytes| bytes.get(start..start.checked_add(len)?)) else {
+                    return;
+                };
+                payload
+            }
+        };
+        let Self { codec, leaving, peers, socket, setup, .. } = self;
+        leaving.push(socket, (to, tos), |out| {
+            let (head, tail) = if setup.sealed == Sealed::Yes { (SEAL_HEAD, TAG) } else { (0, 0) };
+            let start = head + codec.encode(packet, now, out.get_mut(head..)?).ok()?;
+            let end = start + payload.len();
+            out.get_mut(start..end)?.copy_from_slice(payload);
+            let datagram = out.get_mut(..end + tail)?;
+            let may_go = setup.sealed == Sealed::No || peers.seal(header.dst, datagram);
+            may_go.then_some(end + tail)
+        });
+        self.stats.datagrams_sent += 1;
+    }
+}

@@ -1,0 +1,321 @@
+//! What hosts speak: a transport with its parameters, read from the keys that experiments have.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use priolane_core::assign::DemotionThresholds;
+use priolane_core::endpoint::{Endpoint, LocalHost};
+use priolane_core::host::SchedulerKind;
+use priolane_core::keys::{KeyConflict, KeyError, Keys, Table, Value};
+use priolane_core::packet::{Body, Frame};
+use priolane_core::port::{TokenGroupSpec, Unscheduled};
+use priolane_core::transport::tokens::{MAX_CLASSES, TokenSize, UNSCHEDULED_CLASS};
+use priolane_core::transport::{EndpointUser, Registered, Setup, Spec, Transport, window};
+use priolane_core::wire::{Format, IpVersion, MtuError, PacketCodec, codec_of};
+
+use crate::peers::{SEAL_BYTES, Speaks};
+
+/// A transport, in what order a host sends, and how classes follow from bytes sent. Both ends of a message have the same
+/// transport; what else is here is the sender's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheme {
+    /// The transport with its parameters, as a scheme's `transport` row.
+    pub transport: Spec,
+    /// Which message goes next, for transports that do not say so themselves.
+    pub order: SchedulerKind,
+    /// What is added to a message's class by its bytes sent (PIAS).
+    pub class: DemotionThresholds,
+    /// The level inside the host by bytes sent, for the order `Mlfq`.
+    pub host_level: DemotionThresholds,
+}
+
+/// What is wrong with the name or a key of a transport.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SchemeError {
+    /// The key, `kind` for the name; `None` for the keys as a whole.
+    pub key: Option<String>,
+    /// What is wrong.
+    pub what: String,
+    /// What would be right.
+    pub fix: String,
+}
+
+impl fmt::Display for SchemeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(key) = &self.key {
+            write!(f, "{key}: ")?;
+        }
+        write!(f, "{}: {}", self.what, self.fix)
+    }
+}
+
+impl std::error::Error for SchemeError {}
+
+impl SchemeError {
+    fn of(key: &str, error: &KeyError) -> Self {
+        let at = |key: &str, what: String, fix: String| Self { key: Some(key.to_owned()), what, fix };
+        match error {
+            KeyError::Wrong { what, fix } => at(key, what.clone(), format!("write {fix}")),
+            KeyError::Word { given, known } => {
+                at(key, format!("there is no {given:?}"), format!("write one of {}", known.join(", ")))
+            }
+            KeyError::Item(place, error) => Self::of(&format!("{key}[{place}]"), error),
+            KeyError::Key(inner, error) => Self::of(&format!("{key}.{inner}"), error),
+            KeyError::Missing { key: inner, example, .. } => {
+                at(&format!("{key}.{inner}"), "this key is missing".to_owned(), format!("write {example}"))
+            }
+            KeyError::Unknown(known) => {
+                at(key, "it has another key".to_owned(), format!("its keys are {}", known.join(", ")))
+            }
+            KeyError::Several(errors) => match errors.first() {
+                Some(first) => Self::of(key, first),
+                None => at(key, "it cannot be read".to_owned(), "see docs/reference.md".to_owned()),
+            },
+        }
+    }
+}
+
+impl From<KeyConflict> for SchemeError {
+    fn from(misfit: KeyConflict) -> Self {
+        Self { key: misfit.key.map(str::to_owned), what: misfit.what, fix: misfit.fix }
+    }
+}
+
+/// Keys in memory, each with whether it was read.
+struct Settings<'a> {
+    name: &'a str,
+    keys: &'a [(&'a str, Value<'a>)],
+    read: RefCell<Vec<&'static str>>,
+}
+
+impl Table for Settings<'_> {
+    type Error = SchemeError;
+
+    fn take<R>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
+    ) -> Result<Option<R>, SchemeError> {
+        self.read.borrow_mut().push(key);
+        let value = match key {
+            "kind" => Some(Value::Text(self.name)),
+            _ => self.keys.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone()),
+        };
+        value.map(|value| read(value).map_err(|error| SchemeError::of(key, &error))).transpose()
+    }
+
+    fn has(&self, key: &str) -> bool {
+        key == "kind" || self.keys.iter().any(|(name, _)| *name == key)
+    }
+
+    fn missing(&self, key: &'static str, example: &str) -> SchemeError {
+        let what = "this key is missing".to_owned();
+        SchemeError { key: Some(key.to_owned()), what, fix: format!("write {example}") }
+    }
+
+    fn refuse(&self, misfit: KeyConflict) -> SchemeError {
+        misfit.into()
+    }
+}
+
+impl Scheme {
+    /// The transport of this name with the defaults of its keys, such as `dctcp`, `swift`, `prioplus`, `paccp`, `expresspass`,
+    /// `top`, `phost`, `ndp` or `homa`. `priolane list` shows all.
+    ///
+    /// # Errors
+    /// If there is none, or one of its keys has no default.
+    pub fn named(name: &str) -> Result<Self, SchemeError> {
+        Self::with(name, &[])
+    }
+
+    /// The transport of this name with these keys, as in a scheme's `transport` row.
+    ///
+    /// # Errors
+    /// If there is none, or what is wrong with a key.
+    pub fn with(name: &str, keys: &[(&str, Value<'_>)]) -> Result<Self, SchemeError> {
+        let mut settings = Settings { name, keys, read: RefCell::default() };
+        let transport = Spec::read(&mut settings)?;
+        let known = settings.read.into_inner();
+        if let Some((unknown, _)) = keys.iter().find(|(key, _)| !known.contains(key)) {
+            let known: Vec<&str> = known.into_iter().filter(|&key| key != "kind").collect();
+            return Err(SchemeError {
+                key: Some((*unknown).to_owned()),
+                what: format!("{name} has no such key"),
+                fix: format!("its keys are {}", known.join(", ")),
+            });
+        }
+        Ok(transport.into())
+    }
+
+    /// Builds it for datagrams of at most `mtu` bytes.
+    pub(crate) fn build(&self, mtu: u16, ip: IpVersion, sealed: Sealed) -> Result<Built, BuildError> {
+        let seal = if sealed == Sealed::Yes { SEAL_BYTES as u16 } else { 0 };
+        let inner = mtu.saturating_sub(seal);
+        let made = self.transport(Frame::ETHERNET).with_endpoints(Framing { mtu: inner, ip });
+        let (plain, format) = made.ok_or_else(|| BuildError::Foreign(self.transport.name()))??;
+        let Frame { header, ack, syn, .. } = plain;
+        let frame = Frame { mtu, header: header + seal, ack: ack + seal, syn: syn + seal, ..plain };
+        self.transport.fits(&frame).map_err(|misfit| BuildError::Keys(misfit.into()))?;
+        let mut transport = self.transport(frame);
+        let mut tokens = None;
+        if let Transport::Tokens(config) = &mut transport {
+            // Here all have one size.
+            let size = frame.ack_wire();
+            config.token = TokenSize { least: size, most: size };
+            let unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: None });
+            let data_wire = frame.max_wire();
+            let classes = MAX_CLASSES;
+            tokens = Some(TokenGroupSpec {
+                classes,
+                token_wire: size,
+                data_wire,
+                unscheduled,
+                ..TokenGroupSpec::TOP
+            });
+        }
+        let name = match format {
+            Format::Window => "window",
+            Format::WindowInt => "window, INT",
+            Format::Tokens | Format::ReceiverDriven => self.transport.name(),
+        };
+        let at_once = if tokens.is_some() { TOKEN_FLOWS } else { u32::MAX };
+        Ok(Built { transport, tokens, inner, speaks: Speaks::new(name, mtu), at_once })
+    }
+
+    fn transport(&self, frame: Frame) -> Transport {
+        let Self { order, class, host_level, .. } = *self;
+        let setup = Setup { frame, scheduler: order, class, host_level, queue_limit: None, monitor: None };
+        self.transport.transport(&setup)
+    }
+}
+
+impl From<Spec> for Scheme {
+    fn from(transport: Spec) -> Self {
+        Self {
+            transport,
+            order: SchedulerKind::RoundRobin,
+            class: DemotionThresholds::FLAT,
+            host_level: DemotionThresholds::FLAT,
+        }
+    }
+}
+
+/// Whether datagrams are sealed with a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sealed {
+    No,
+    Yes,
+}
+
+/// What a host needs of its scheme.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) transport: Transport,
+    /// The queue of its tokens, if it has any.
+    pub(crate) tokens: Option<TokenGroupSpec>,
+    /// The MTU of its codec: what a seal leaves.
+    pub(crate) inner: u16,
+    pub(crate) speaks: Speaks,
+    /// Messages to one other host that are under way at once, at most.
+    pub(crate) at_once: u32,
+}
+
+/// Messages of a token transport to one other host that are under way at once. Each begins with a rate of tokens of its own: of
+/// hundreds, receivers would do nothing but hand out tokens that are dropped.
+const TOKEN_FLOWS: u32 = 64;
+
+/// Why a scheme cannot be built.
+#[derive(Debug)]
+pub(crate) enum BuildError {
+    /// Its transport is of another crate: of this name.
+    Foreign(&'static str),
+    Mtu(MtuError),
+    Keys(SchemeError),
+}
+
+impl From<MtuError> for BuildError {
+    fn from(error: MtuError) -> Self {
+        Self::Mtu(error)
+    }
+}
+
+/// Asks for the sizes and the format of a transport's packets.
+struct Framing {
+    mtu: u16,
+    ip: IpVersion,
+}
+
+impl Framing {
+    fn of<B: Body>(&self) -> Option<Result<(Frame, Format), MtuError>> {
+        let codec: Result<Box<dyn PacketCodec<B>>, MtuError> = codec_of::<B>(self.mtu, self.ip)?;
+        Some(codec.map(|codec| (codec.frame(), codec.format())))
+    }
+}
+
+impl EndpointUser for Framing {
+    type Out = Option<Result<(Frame, Format), MtuError>>;
+
+    fn run<E: Endpoint + 'static>(self, _: impl Fn(LocalHost) -> E) -> Self::Out {
+        self.of::<E::Body>()
+    }
+
+    fn run_registered(
+        self,
+        _: &dyn Registered,
+        _: std::sync::Arc<window::Config>,
+        _: SchedulerKind,
+    ) -> Self::Out {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_transport_of_the_list_is_built_for_plain_and_sealed_datagrams() {
+        for entry in Spec::entries() {
+            let Ok(scheme) = Scheme::named(entry.name) else { continue };
+            for (sealed, ip) in [(Sealed::No, IpVersion::V4), (Sealed::Yes, IpVersion::V6)] {
+                let built = scheme.build(1_500, ip, sealed).unwrap();
+                let frame = built.transport.frame();
+                assert_eq!(frame.mtu, 1_500, "{}", entry.name);
+                let seal = if sealed == Sealed::Yes { 21 } else { 0 };
+                assert_eq!(built.inner, 1_500 - seal);
+                assert_eq!(built.tokens.is_some(), scheme.transport.has_tokens());
+                // A token is a frame of the least size, unless it is sealed or IPv6 carries it.
+                let wire = if sealed == Sealed::Yes { 125 } else { 84 };
+                assert!(built.tokens.is_none_or(|tokens| tokens.token_wire == wire), "{:?}", built.tokens);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_those_of_experiments() {
+        let scheme =
+            Scheme::with("dctcp", &[("min_rto", Value::Text("3ms")), ("g", Value::Float(0.5))]).unwrap();
+        let window = scheme.transport.window().unwrap();
+        assert_eq!(window.min_rto, priolane_core::units::Span::from_ms(3));
+    }
+
+    #[test]
+    fn mistakes_are_named_with_what_would_be_right() {
+        let said = |name: &str, keys: &[(&str, Value<'_>)]| Scheme::with(name, keys).unwrap_err().to_string();
+        assert!(said("dctpc", &[]).starts_with("kind: there is no \"dctpc\": write one of newreno, dctcp, "));
+        assert_eq!(
+            said("dctcp", &[("min_rto", Value::Text("3"))]),
+            "min_rto: \"3\" has no unit: write a time with its unit, such as \"5us\""
+        );
+        assert!(
+            said("dctcp", &[("rto", Value::Integer(1))])
+                .starts_with("rto: dctcp has no such key: its keys are ")
+        );
+    }
+
+    #[test]
+    fn an_mtu_that_is_too_small_is_refused() {
+        let homa = Scheme::named("homa").unwrap();
+        assert!(matches!(homa.build(60, IpVersion::V4, Sealed::Yes), Err(BuildError::Mtu(_))));
+    }
+}

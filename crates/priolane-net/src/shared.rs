@@ -1,0 +1,227 @@
+//! What a host's thread and its applications share.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use event_listener::{Event, IntoNotification};
+use priolane_core::endpoint::Weights;
+
+use crate::error::{Closed, SendError};
+use crate::message::{Message, MessageId, Outcome, Pending, Request};
+use crate::socket::Wakeup;
+use crate::stats::Stats;
+
+/// What an application asks the thread.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Send(Outgoing),
+    Abort(MessageId),
+    Weights(MessageId, Weights),
+    Class(MessageId, u8),
+    Stop,
+}
+
+/// A message that is to be sent.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) id: MessageId,
+    pub(crate) request: Request,
+    pub(crate) bytes: Bytes,
+    pub(crate) receipt: Option<Arc<Pending>>,
+}
+
+/// Messages that are sent and not yet delivered.
+#[derive(Debug, Default)]
+pub(crate) struct Queued {
+    pub(crate) bytes: u64,
+    pub(crate) messages: usize,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    messages: VecDeque<Message>,
+    bytes: u64,
+}
+
+/// What a message that waits takes, so that short ones are bounded too.
+fn bytes_of(message: &Message) -> u64 {
+    (message.bytes.len() + size_of::<Message>()) as u64
+}
+
+/// Locks what no panic leaves in disorder.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What both share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    orders: Mutex<Vec<Order>>,
+    wakeup: Wakeup,
+    /// Whether the thread sleeps, or is about to.
+    asleep: AtomicBool,
+    queued: Mutex<Queued>,
+    room: Event,
+    inbox: Mutex<Inbox>,
+    /// Bytes in the inbox, for the thread.
+    arrived_bytes: AtomicU64,
+    arrived: Event,
+    closed: Mutex<Option<Closed>>,
+    stats: Mutex<Stats>,
+}
+
+impl Shared {
+    pub(crate) fn new(wakeup: Wakeup) -> Self {
+        Self {
+            orders: Mutex::default(),
+            wakeup,
+            asleep: AtomicBool::new(false),
+            queued: Mutex::default(),
+            room: Event::new(),
+            inbox: Mutex::default(),
+            arrived_bytes: AtomicU64::new(0),
+            arrived: Event::new(),
+            closed: Mutex::default(),
+            stats: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn wakeup(&self) -> &Wakeup {
+        &self.wakeup
+    }
+
+    pub(crate) fn order(&self, order: Order) {
+        {
+            let mut orders = lock(&self.orders);
+            if let Some(closed) = self.closed() {
+                drop(orders);
+                return self.turn_down(order, closed);
+            }
+            orders.push(order);
+        }
+        if self.asleep.swap(false, Ordering::SeqCst) {
+            self.wakeup.wake();
+        }
+    }
+
+    /// Nobody will do what is asked.
+    fn turn_down(&self, order: Order, closed: Closed) {
+        if let Order::Send(Outgoing { bytes, receipt, .. }) = order {
+            self.settle(bytes.len() as u64, receipt.as_deref(), Err(closed.into()));
+        }
+    }
+
+    /// Takes what applications ask, in place of `orders`, which is empty.
+    pub(crate) fn take_orders(&self, orders: &mut Vec<Order>) {
+        std::mem::swap(&mut *lock(&self.orders), orders);
+    }
+
+    /// The thread is about to sleep: whether it may.
+    pub(crate) fn may_sleep(&self) -> bool {
+        self.asleep.store(true, Ordering::SeqCst);
+        let may = lock(&self.orders).is_empty();
+        if !may {
+            self.asleep.store(false, Ordering::SeqCst);
+        }
+        may
+    }
+
+    /// The thread is awake.
+    pub(crate) fn awake(&self) {
+        self.asleep.store(false, Ordering::SeqCst);
+    }
+
+    pub(crate) fn closed(&self) -> Option<Closed> {
+        *lock(&self.closed)
+    }
+
+    /// No more comes of this host.
+    pub(crate) fn close(&self, closed: Closed) {
+        lock(&self.closed).get_or_insert(closed);
+        let orders = std::mem::take(&mut *lock(&self.orders));
+        orders.into_iter().for_each(|order| self.turn_down(order, closed));
+        self.arrived.notify(usize::MAX);
+        self.room.notify(usize::MAX);
+    }
+
+    /// Takes room for a message of `bytes`, if there is any. One that is longer than all room has it alone.
+    pub(crate) fn reserve(&self, bytes: u64, (most_bytes, most): (u64, usize)) -> Result<(), SendError> {
+        if let Some(closed) = self.closed() {
+            return Err(closed.into());
+        }
+        let mut queued = lock(&self.queued);
+        let fits = queued.bytes.saturating_add(bytes) <= most_bytes || queued.bytes == 0;
+        if !fits || queued.messages >= most {
+            return Err(SendError::Full { bytes: queued.bytes, messages: queued.messages });
+        }
+        queued.bytes += bytes;
+        queued.messages += 1;
+        Ok(())
+    }
+
+    /// Tells when there is more room, or none is needed any more.
+    pub(crate) fn room(&self) -> &Event {
+        &self.room
+    }
+
+    /// Whether no message is on its way.
+    pub(crate) fn is_flushed(&self) -> bool {
+        lock(&self.queued).messages == 0
+    }
+
+    /// A message is no more on its way.
+    pub(crate) fn settle(&self, bytes: u64, receipt: Option<&Pending>, outcome: Outcome) {
+        {
+            let mut queued = lock(&self.queued);
+            queued.bytes = queued.bytes.saturating_sub(bytes);
+            queued.messages = queued.messages.saturating_sub(1);
+        }
+        if let Some(receipt) = receipt {
+            receipt.set(outcome);
+        }
+        self.room.notify(usize::MAX);
+    }
+
+    pub(crate) fn arrived_bytes(&self) -> u64 {
+        self.arrived_bytes.load(Ordering::Relaxed)
+    }
+
+    /// A message arrived.
+    pub(crate) fn deliver(&self, message: Message) {
+        {
+            let mut inbox = lock(&self.inbox);
+            inbox.bytes += bytes_of(&message);
+            self.arrived_bytes.store(inbox.bytes, Ordering::Relaxed);
+            inbox.messages.push_back(message);
+        }
+        self.arrived.notify(1.additional());
+    }
+
+    /// The message that arrived first of those that wait.
+    pub(crate) fn take_message(&self) -> Result<Option<Message>, Closed> {
+        {
+            let mut inbox = lock(&self.inbox);
+            if let Some(message) = inbox.messages.pop_front() {
+                inbox.bytes -= bytes_of(&message);
+                self.arrived_bytes.store(inbox.bytes, Ordering::Relaxed);
+                return Ok(Some(message));
+            }
+        }
+        self.closed().map_or(Ok(None), Err)
+    }
+
+    /// Tells when a message arrives.
+    pub(crate) fn arrival(&self) -> &Event {
+        &self.arrived
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        *lock(&self.stats)
+    }
+
+    pub(crate) fn publish(&self, stats: &Stats) {
+        *lock(&self.stats) = *stats;
+    }
+}

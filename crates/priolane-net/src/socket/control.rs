@@ -1,0 +1,94 @@
+//! Control messages: what goes with a datagram besides its bytes.
+
+/// Room for those of one datagram: TOS, time, count of lost datagrams.
+pub(super) const ROOM: usize = 128;
+
+/// The control messages of one datagram, aligned as the kernel's header of one.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control([u8; ROOM]);
+
+const _: () = assert!(align_of::<Control>() >= align_of::<libc::cmsghdr>());
+
+impl Control {
+    pub(super) const EMPTY: Self = Self([0; ROOM]);
+
+    pub(super) fn as_mut_ptr(&mut self) -> *mut libc::c_void {
+        (&raw mut self.0).cast()
+    }
+}
+
+/// Control messages received with a datagram.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ControlInfo {
+    /// The TOS byte or traffic class.
+    pub(super) tos: u8,
+    /// Kernel receive time by `CLOCK_REALTIME`, in nanoseconds.
+    pub(super) real_ns: Option<u64>,
+    /// Datagrams that the socket has lost so far for want of room, modulo 2^32.
+    pub(super) lost: Option<u32>,
+}
+
+/// Bytes of a TOS control message.
+pub(super) const TOS_BYTES: usize = {
+    // SAFETY: CMSG_SPACE only computes.
+    (unsafe { libc::CMSG_SPACE(size_of::<libc::c_int>() as u32) }) as usize
+};
+
+/// Writes the TOS byte (traffic class) of a datagram to be sent to `control`, as its only message.
+pub(super) fn write_tos(control: &mut Control, family: libc::c_int, tos: u8) {
+    let (level, kind) = match family {
+        libc::AF_INET => (libc::IPPROTO_IP, libc::IP_TOS),
+        _ => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
+    };
+    let header = libc::cmsghdr {
+        // SAFETY: CMSG_LEN only computes.
+        cmsg_len: unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as usize,
+        cmsg_level: level,
+        cmsg_type: kind,
+    };
+    let start = control.0.as_mut_ptr();
+    // SAFETY: `control` is aligned for a header and has room for a header and a c_int, which CMSG_DATA places after the
+    // header: TOS_BYTES <= ROOM.
+    unsafe {
+        start.cast::<libc::cmsghdr>().write(header);
+        libc::CMSG_DATA(start.cast()).cast::<libc::c_int>().write_unaligned(libc::c_int::from(tos));
+    }
+}
+
+const _: () = assert!(TOS_BYTES <= ROOM);
+
+/// What the control messages of a datagram that came say.
+///
+/// # Safety
+/// `message` is as recvmmsg left it: its control pointer and length name memory that the kernel wrote.
+pub(super) unsafe fn read(message: &libc::msghdr) -> ControlInfo {
+    let mut info = ControlInfo::default();
+    // SAFETY: the caller's; CMSG_FIRSTHDR and CMSG_NXTHDR stay within the length that the kernel set.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(message) };
+    while !next.is_null() {
+        // SAFETY: `next` is a header within the control memory, aligned by the kernel, with its data after it.
+        let (header, data) = unsafe { (next.read(), libc::CMSG_DATA(next)) };
+        // SAFETY: the kernel writes for these types as many bytes as are read: a byte of TOS (an int of traffic class, of
+        // which the first byte is the value on little-endian machines only, hence read as an int), a timespec, an u32.
+        unsafe {
+            match (header.cmsg_level, header.cmsg_type) {
+                (libc::IPPROTO_IP, libc::IP_TOS) => info.tos = data.read(),
+                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+                    info.tos = data.cast::<libc::c_int>().read_unaligned() as u8;
+                }
+                // Three instants, the first by software.
+                (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => {
+                    let at = data.cast::<libc::timespec>().read_unaligned();
+                    info.real_ns = Some(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64);
+                }
+                (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
+                    info.lost = Some(data.cast::<u32>().read_unaligned());
+                }
+                _ => {}
+            }
+            next = libc::CMSG_NXTHDR(message, next);
+        }
+    }
+    info
+}

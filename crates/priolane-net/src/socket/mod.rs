@@ -1,0 +1,30 @@
+//! UDP on Linux with what a transport needs of each packet: DSCP and ECN out and in, the kernel's time of arrival, many
+//! packets with one call. The only module with `unsafe`: each block says why it is sound.
+//!
+//! ```text
+//! Address    a socket address as the kernel reads and writes it
+//! UdpSocket  bound, non-blocking, with the options that the batches rely on
+//! SendBatch  datagrams that wait for sendmmsg; what the kernel did not take stays
+//! RecvBatch  datagrams that recvmmsg gave, with TOS and time
+//! Wakeup     an eventfd: other threads end a wait
+//! ```
+#![expect(unsafe_code, reason = "system calls that no crate of the standard library makes")]
+
+mod address;
+mod control;
+mod receive;
+mod send;
+mod system;
+mod thread;
+mod udp;
+mod wait;
+
+pub(crate) use receive::RecvBatch;
+pub(crate) use send::{SendBatch, Sent};
+pub(crate) use system::BATCH;
+pub(crate) use thread::{be_real_time, wake_on_time};
+pub(crate) use udp::UdpSocket;
+pub(crate) use wait::{Wakeup, Wanted, wait};
+
+#[cfg(test)]
+mod tests;

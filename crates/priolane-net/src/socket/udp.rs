@@ -1,0 +1,85 @@
+//! The socket.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket as StdSocket};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use super::address::{Address, family};
+use super::system::check;
+
+/// A UDP socket that is bound and never blocks.
+#[derive(Debug)]
+pub(crate) struct UdpSocket {
+    socket: StdSocket,
+    family: libc::c_int,
+}
+
+/// Times of arrival by software.
+const RECEIVE_TIMES: libc::c_int =
+    (libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE) as libc::c_int;
+
+impl UdpSocket {
+    /// Binds to `address`, with room for `buffer` bytes each way if the system permits that, and all that batches rely on: TOS
+    /// and time with each datagram that comes, no fragments.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(crate) fn bind(address: SocketAddr, buffer: usize) -> io::Result<Self> {
+        let family = family(address.ip());
+        let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        // SAFETY: no memory is passed.
+        let fd = check(unsafe { libc::socket(family, kind, 0) })?;
+        // SAFETY: `fd` was just opened, and nobody else has it.
+        let socket = StdSocket::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        let socket = Self { socket, family };
+        socket.set_options(buffer)?;
+        let (name, len) = Address::of(address);
+        // SAFETY: `name` lives through the call and is at least `len` bytes long.
+        check(unsafe { libc::bind(fd, name.as_ptr(), len) })?;
+        Ok(socket)
+    }
+
+    fn set_options(&self, buffer: usize) -> io::Result<()> {
+        if self.family == libc::AF_INET {
+            self.set(libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
+            self.set(libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)?;
+        } else {
+            self.set(libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1)?;
+            self.set(libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
+            self.set(libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)?;
+        }
+        self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, RECEIVE_TIMES)?;
+        self.set(libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)?;
+        let bytes = libc::c_int::try_from(buffer).unwrap_or(libc::c_int::MAX);
+        for (force, plain) in
+            [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
+        {
+            // Without the privilege, as much as the system permits.
+            self.set(libc::SOL_SOCKET, force, bytes).or_else(|_| self.set(libc::SOL_SOCKET, plain, bytes))?;
+        }
+        Ok(())
+    }
+
+    fn set(&self, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
+        let len = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: `value` lives through the call and is `len` bytes long.
+        check(unsafe { libc::setsockopt(self.fd(), level, name, (&raw const value).cast(), len) }).map(drop)
+    }
+
+    /// Where it is bound.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(crate) fn local_address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// `AF_INET` or `AF_INET6`.
+    pub(super) fn family(&self) -> libc::c_int {
+        self.family
+    }
+
+    pub(super) fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}

@@ -1,0 +1,69 @@
+//! Waiting for datagrams, for room to send, for an instant, or for another thread.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use super::system::check;
+use super::udp::UdpSocket;
+
+/// Another thread's way to end a wait.
+#[derive(Debug)]
+pub(crate) struct Wakeup(OwnedFd);
+
+impl Wakeup {
+    /// # Errors
+    /// Those of the system.
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: no memory is passed.
+        let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+        // SAFETY: `fd` was just opened, and nobody else has it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Ends the wait, or the next one.
+    pub(crate) fn wake(&self) {
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: `one` lives through the call and is as long as said. A full counter is a wake-up too.
+        let _ = unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+    }
+
+    /// Forgets that it was woken.
+    fn clear(&self) {
+        let mut count = [0u8; 8];
+        // SAFETY: `count` lives through the call and is as long as said.
+        let _ = unsafe { libc::read(self.0.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+    }
+}
+
+/// What a wait is for, besides datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Nothing.
+    Datagrams,
+    /// Room to send, too.
+    Room,
+}
+
+/// Waits until a datagram comes, `wakeup` is woken, what is `wanted` is there, or `most` has passed; `None` for ever.
+pub(crate) fn wait(socket: &UdpSocket, wakeup: &Wakeup, wanted: Wanted, most: Option<Duration>) {
+    let events = match wanted {
+        Wanted::Datagrams => libc::POLLIN,
+        Wanted::Room => libc::POLLIN | libc::POLLOUT,
+    };
+    let mut polled = [
+        libc::pollfd { fd: socket.fd(), events, revents: 0 },
+        libc::pollfd { fd: wakeup.0.as_raw_fd(), events: libc::POLLIN, revents: 0 },
+    ];
+    let limit = most.map(|most| libc::timespec {
+        tv_sec: libc::time_t::try_from(most.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::from(most.subsec_nanos() as i32),
+    });
+    let limit = limit.as_ref().map_or(std::ptr::null(), |limit| &raw const *limit);
+    // SAFETY: both file descriptors and the limit live through the call; no signal mask is passed. An interrupted wait is one
+    // that ends early.
+    unsafe { libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, limit, std::ptr::null()) };
+    if polled[1].revents != 0 {
+        wakeup.clear();
+    }
+}

@@ -1,0 +1,76 @@
+//! What a host has counted.
+
+/// What a host has counted since it was bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Messages of this host that were delivered, their bytes, and those that failed.
+    pub delivered: u64,
+    /// Bytes of those.
+    pub delivered_bytes: u64,
+    /// Messages of this host that failed.
+    pub failed: u64,
+    /// Messages that arrived here.
+    pub arrived: u64,
+    /// Bytes of those.
+    pub arrived_bytes: u64,
+    /// Messages to this host that were dropped before all of them had come: their sender was started again, gave them up or
+    /// was heard no more.
+    pub dropped: u64,
+    /// Datagrams sent.
+    pub datagrams_sent: u64,
+    /// Datagrams received.
+    pub datagrams_received: u64,
+    /// Datagrams that were none of a transport or a control message; among them those of another key.
+    pub malformed: u64,
+    /// Packets of hosts that were not known.
+    pub strangers: u64,
+    /// Packets with payload that found no room.
+    pub no_room: u64,
+    /// Packets of messages that are longer than `limits.message`.
+    pub too_long: u64,
+    /// Datagrams that the system lost before they were read: `limits.socket` was too small for a burst.
+    pub lost_in_socket: u64,
+    /// Times that the system had no room for what was to be sent.
+    pub blocked: u64,
+    /// Datagrams that the system refused to send.
+    pub refused: u64,
+    /// Tokens that found no room in the host's queue.
+    pub tokens_dropped: u64,
+    /// Packets that came with a congestion mark.
+    pub marked: u64,
+    /// Times that the host's thread woke up.
+    pub wakeups: u64,
+    /// Other hosts that are known now.
+    pub peers: u64,
+    /// Bytes of messages that are being received now.
+    pub receiving_bytes: u64,
+}
+
+impl Stats {
+    /// Every count with its name, in the order of the fields.
+    pub fn counts(&self) -> [(&'static str, u64); 20] {
+        [
+            ("delivered", self.delivered),
+            ("delivered_bytes", self.delivered_bytes),
+            ("failed", self.failed),
+            ("arrived", self.arrived),
+            ("arrived_bytes", self.arrived_bytes),
+            ("dropped", self.dropped),
+            ("datagrams_sent", self.datagrams_sent),
+            ("datagrams_received", self.datagrams_received),
+            ("malformed", self.malformed),
+            ("strangers", self.strangers),
+            ("no_room", self.no_room),
+            ("too_long", self.too_long),
+            ("lost_in_socket", self.lost_in_socket),
+            ("blocked", self.blocked),
+            ("refused", self.refused),
+            ("tokens_dropped", self.tokens_dropped),
+            ("marked", self.marked),
+            ("wakeups", self.wakeups),
+            ("peers", self.peers),
+            ("receiving_bytes", self.receiving_bytes),
+        ]
+    }
+}

@@ -1,0 +1,19 @@
+//! Hosts over the loopback interface, with every transport, and between them whatever the network does.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "real hosts go by the clock; tests say how long they took"
+)]
+
+mod api;
+mod bad_network;
+mod digest;
+mod freeze;
+mod hostile;
+mod keys;
+mod many;
+mod namespaces;
+mod process;
+mod proxy;
+mod transports;
+mod whole;

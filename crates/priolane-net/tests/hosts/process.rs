@@ -1,0 +1,142 @@
+//! A host in a process of its own, which can be frozen and killed: this test program, started again.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use priolane_net::{Config, Host, Limits, Request};
+
+use crate::digest::message;
+use crate::transports::config;
+
+const TRANSPORT: &str = "PRIOLANE_NET_CHILD";
+const ADDRESS: &str = "PRIOLANE_NET_ADDRESS";
+const TO: &str = "PRIOLANE_NET_TO";
+const SOCKET: &str = "PRIOLANE_NET_SOCKET";
+
+/// Marks what the other process says among what the test program prints.
+const MARK: &str = "host says ";
+
+/// Messages that a host in a process of its own sends, where it is told to whom.
+pub(crate) const COUNT: u64 = 20;
+
+/// The length of message `number` of those.
+pub(crate) fn length(number: u64) -> usize {
+    20 + number as usize * 10_000
+}
+
+/// Not a test, but what the other process does: it tells of each message that arrives, and sends some itself.
+#[test]
+fn child() {
+    let Ok(name) = std::env::var(TRANSPORT) else { return };
+    let address = std::env::var(ADDRESS).unwrap().parse().unwrap();
+    let mut limits = Limits::default();
+    if let Ok(bytes) = std::env::var(SOCKET) {
+        limits.socket = bytes.parse().unwrap();
+    }
+    let host = Host::bind(Config { limits, ..config(&name).at(address) }).unwrap();
+    say(&format!("address {}", host.address()));
+    if let Ok(to) = std::env::var(TO) {
+        for number in 0..COUNT {
+            host.send(Request::to(to.parse().unwrap()), message(number, length(number))).unwrap();
+        }
+        let flushed = host.flush(Duration::from_secs(20)) && host.stats().failed == 0;
+        say(&format!("{} {}", if flushed { "flushed" } else { "failed" }, host.stats().blocked));
+    }
+    loop {
+        let came = host.recv().unwrap();
+        let number = u64::from_le_bytes(came.bytes[..8].try_into().unwrap());
+        let whole = message(number, came.bytes.len()) == came.bytes;
+        say(&format!("{} {number} {}", if whole { "whole" } else { "damaged" }, came.bytes.len()));
+    }
+}
+
+fn say(what: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "\n{MARK}{what}").and_then(|()| out.flush()).unwrap();
+}
+
+/// A host in a process of its own; it is killed when this is dropped.
+pub(crate) struct HostProcess {
+    child: Child,
+    lines: Receiver<String>,
+    pub(crate) address: SocketAddr,
+}
+
+impl HostProcess {
+    /// One that speaks `transport`, bound to `address`, that sends messages to `to` if there is such a host.
+    pub(crate) fn start(transport: &str, address: &str, to: Option<SocketAddr>) -> Self {
+        Self::start_by(Command::new(std::env::current_exe().unwrap()), transport, (address, to))
+    }
+
+    /// The same in a network namespace, with little room for datagrams that wait to be sent.
+    pub(crate) fn start_in(
+        namespace: &str,
+        transport: &str,
+        (address, to): (&str, Option<SocketAddr>),
+    ) -> Self {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", namespace]).arg(std::env::current_exe().unwrap());
+        command.env(SOCKET, "65536");
+        Self::start_by(command, transport, (address, to))
+    }
+
+    fn start_by(mut command: Command, transport: &str, (address, to): (&str, Option<SocketAddr>)) -> Self {
+        command.args(["--exact", "process::child", "--nocapture", "--test-threads=1"]);
+        command.env(TRANSPORT, transport).env(ADDRESS, address).stdout(Stdio::piped());
+        if let Some(to) = to {
+            command.env(TO, to.to_string());
+        }
+        let mut child = command.spawn().unwrap();
+        let (tell, lines) = channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if let Some(said) = line.strip_prefix(MARK)
+                    && tell.send(said.to_owned()).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        let mut host = Self { child, lines, address: ([0; 4], 0).into() };
+        let said = host.next().expect("the address");
+        host.address = said.strip_prefix("address ").unwrap().parse().unwrap();
+        host
+    }
+
+    /// What it says next; `None` if that takes 10 s.
+    pub(crate) fn next(&self) -> Option<String> {
+        self.lines.recv_timeout(Duration::from_secs(10)).ok()
+    }
+
+    /// The number and length of the message that arrives next, which is whole.
+    pub(crate) fn arrived(&self) -> (u64, usize) {
+        let said = self.next().expect("another message");
+        let mut words = said.split(' ');
+        assert_eq!(words.next(), Some("whole"), "{said}");
+        let mut number = || words.next().unwrap().parse::<u64>().unwrap();
+        (number(), number() as usize)
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// It does nothing for so long.
+    pub(crate) fn freeze(&self, span: Duration) {
+        self.signal("-STOP");
+        std::thread::sleep(span);
+        self.signal("-CONT");
+    }
+}
+
+impl Drop for HostProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
