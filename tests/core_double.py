@@ -102,6 +102,14 @@ class CoreDouble:
                 "seconds": 90.0,
                 "bytes": self.check_bytes,
                 "merged": {"title": "t", "claim": [{}, {}]},
+                "loads": [
+                    {
+                        "point": {made.LOAD: load},
+                        "seconds": 0.002,
+                        "tiers": [{"tier": "hosts, sending", "mean": load, "busiest": 1.5 * load}],
+                    }
+                    for load in made.LOADS
+                ],
                 "warnings": ["small"],
             }
         )
@@ -119,7 +127,7 @@ class CoreDouble:
         assert asked.keys() == {"flow", "seed", "point", "at"}
         self.traced.append(asked)
         if asked["seed"] is None:
-            raise InputError(f"{path}: 8 runs could be meant; add --seed K (from 1 to 2)")
+            raise InputError(f"{path}: 8 runs match. Add --seed K (from 1 to 2).")
         return json.dumps(made.make_trace(Path(out_dir), asked["flow"]))
 
     def run_unit(self, unit: str, settings: str, texts: dict[str, str]) -> bytes:
@@ -132,7 +140,7 @@ class CoreDouble:
     def thresholds(self, request: str) -> str:
         self.options.append(json.loads(request))
         if self.options[-1].get("sizes") == "nobody.csv":
-            raise InputError("nobody.csv: cannot read the size table; give a path")
+            raise InputError("nobody.csv: the file cannot be read. Use the path of a CSV file.")
         return (made.FIXTURES / "thresholds.json").read_text(encoding="utf-8")
 
     def bench_scenarios(self) -> list[str]:

@@ -90,7 +90,7 @@ def files(directory: Path) -> list[dict[str, Any]]:
 def record(run: dict[str, Any]) -> dict[str, Any]:
     """The content of one `run.json`."""
     load = run["point"][LOAD]
-    mean = MEAN_FCT_S[run["scheme"]] * (1 + load) * (1 + run["seed"] / 100)
+    mean = MEAN_FCT_S.get(run["scheme"], 0.003) * (1 + load) * (1 + run["seed"] / 100)
     return {
         "run": run["id"],
         "version": "0.1.0+0123456789abcdef",
@@ -101,7 +101,7 @@ def record(run: dict[str, Any]) -> dict[str, Any]:
         "merged": merged(run["scheme"], load),
         "digest": f"{int(run['id'], 16) + 1:064x}",
         "stopped_at_ps": 2_050_000_000_000,
-        "counters": {"packet_hops": 1_234_567, "drops": 3, "marks": 4_567, "lost": 0},
+        "counters": {"packet_hops": 1_234_567, "drops": 3, "marks": 4_567, "lost": 0, "timeouts": 2},
         "load": {"asked": load, "offered_host": load * 0.99, "offered_core": load * 0.74},
         "warnings": [],
         "priorities": [
@@ -148,7 +148,7 @@ def merged(scheme: str, load: float) -> dict[str, Any]:
         "figure": "Fig. 6",
         "quote": "mice: ES-8 best, PIAS worst, NOS2 between; the opposite for elephants",
         "schemes": list(SCHEMES),
-        "scheme": scheme,
+        "scheme": {scheme: {"transport": {"kind": "window", "min_rto": "10ms"}}},
         "seeds": 2,
         "time": {"warmup": "50ms", "measure": "2s", "drain": True},
         "topology": {"kind": "leaf_spine", "leaves": 4, "spines": 3, "hosts_per_leaf": 30},

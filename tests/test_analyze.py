@@ -79,8 +79,8 @@ def test_an_experiments_flows_beside_their_simulation(tmp_path: Path, capsys: py
         (("0.25]", "0.35]"), "one share for each size"),
         (("-0.5", "0.5"), "out of range"),
         (('"1s", "2s"', '"2s", "1s"'), "increase from class to class"),
-        (('scale = "100B"', 'scale = "0B"'), "this is zero"),
-        (("flows = 8", "flows = 0"), "more than 0 flows"),
+        (('scale = "100B"', 'scale = "0B"'), "the value is zero"),
+        (("flows = 8", "flows = 0"), "must be above 0"),
     ],
 )
 def test_bad_models_get_one_message(

@@ -39,6 +39,41 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     assert core.options[0]["sets"] == [["a.b", '"c"']]
 
 
+@pytest.mark.usefixtures("core")
+def test_run_ends_with_the_table_of_results_and_can_print_json_alone(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    # After the claims, before the warnings.
+    order = [shown.index(text) for text in ("our own claims", "all: all flows; 1,000 flows a run", "warning:", "page ")]
+    assert order == sorted(order)
+    assert "load.value  scheme" in shown
+    assert main([*command, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert read["digest"] == "5b" * 32
+    assert [claim["verdict"] for claim in read["claims"]][:2] == ["reproduced", "undecided"]
+    assert {row["scheme"] for row in read["results"]["rows"]} == set(made.SCHEMES)
+    assert Path(read["page"]).is_file()
+
+
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown, errors = capsys.readouterr()
+    assert shown.startswith("usage: priolane")
+    assert "reproduce" in shown
+    assert errors == ""
+
+
+@pytest.mark.usefixtures("core")
+def test_a_list_can_be_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "schemes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"name": "nos2", "paper": "NOS2"}]
+    assert main(["list", "transports", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
 def test_bad_input_is_one_line_exit_2_and_no_file(
     core: CoreDouble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,11 +159,17 @@ def test_check_prints_numbers_and_warnings(
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     assert main(["check", str(experiment)]) == 0
-    assert capsys.readouterr().out.splitlines()[-6:] == [
+    assert capsys.readouterr().out.splitlines()[-11:] == [
         "runs: 16",
         "packet_hops: 1.50e+08",
         "seconds: 90.0 of one core, all runs",
         "bytes: 20000000 of memory, the run with most",
+        "ns_per_hop: 600 measured here",
+        # 90 s of four cores, and 36.4 pieces of 0.05 s: start and four workers, what draws, a page without panels.
+        "command_seconds: 24.3 of `priolane run` on all cores, figures and start included",
+        "load offered on the wire, part of what links carry: mean of a tier (its busiest link), first seed",
+        "  group.all.load.value = 0.5, over 2.00 ms: hosts, sending 0.500 (0.750)",
+        "  group.all.load.value = 0.8, over 2.00 ms: hosts, sending 0.800 (1.20)",
         "threads: 1 a run: 16 runs keep 4 cores busy, and threads of one run wait for each other",
         "warning: small",
     ]
@@ -226,7 +267,7 @@ def test_figures_of_a_paper_look_into_each_others_directories(
     assert core.others == [str(Path("runs", "nos2-fig7"))]
 
 
-@pytest.mark.parametrize("name", ["nos2", "nos2/fig99", "nobody/fig1", "nos2/fig3"])
+@pytest.mark.parametrize("name", ["nos2/", "somebody", "nos2/fig99", "nobody/fig1", "nos2/fig3"])
 def test_what_cannot_be_reproduced_is_bad_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", name]) == 2
     assert capsys.readouterr().err.startswith(f"priolane: error: `{name}`")

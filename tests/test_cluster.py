@@ -378,7 +378,7 @@ def test_a_damaged_answer_is_refused_byte_by_byte(experiment: Path, tmp_path: Pa
             grid.accept(first, bytes(damaged))
         with pytest.raises(_core.Damaged):
             grid.accept(first, answer[:at])
-    with pytest.raises(_core.Damaged, match="the answer is of run"):
+    with pytest.raises(_core.Damaged, match="the answer belongs to run"):
         grid.accept(second, answer)
     assert contents(tmp_path / "out") == {}
     assert [json.loads(grid.accept(first, answer))["ran"] for _ in range(2)] == [True, False]

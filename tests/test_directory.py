@@ -81,8 +81,8 @@ def test_only_listed_outputs_are_replaced_or_removed(
     made.edit(out / "report.json", lambda report: report | {"panels": report["panels"][:-1]})
     assert main(["report", str(out)]) == 0
     left = sorted((out / "figures").iterdir())
-    gone = f"panel-{len(figures) - 1}"
-    assert {path.name for path in set(figures) - set(left)} == {f"{gone}.png"}
+    gone = "panel-2"
+    assert {path.name for path in set(figures) - set(left)} == {f"{gone}.png", f"{gone}.csv"}
     assert mine.read_text() == "precious"
     # A file of the user's where a figure is to go is not replaced.
     new = out / "figures" / f"{gone}.png"

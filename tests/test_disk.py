@@ -18,7 +18,7 @@ from priolane.results import load
 
 COMMAND = [sys.executable, "-m", "priolane.cli"]
 SERIES = ["--set", 'sample_every="10us"']
-KEPT = "completed runs are kept: mend that and run again"
+KEPT = "completed runs are kept: fix this and run again"
 
 
 def call(*arguments: str | Path, largest: int | None = None) -> subprocess.CompletedProcess[str]:

@@ -35,7 +35,7 @@ def test_the_trace_page_shows_what_the_command_prints(
     command[1] = str(ROOT / command[1])
     monkeypatch.chdir(tmp_path)
     assert main(command) == 0
-    # A run's name hangs on the version, its digest does not.
+    # A run's name depends on the version, its digest does not.
     shown, printed = (
         [re.sub("^run [0-9a-f]{16}:", "run:", line) for line in lines[:3]]
         for lines in (page[at + 1 :], capsys.readouterr().out.splitlines())

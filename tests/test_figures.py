@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from made import FIXTURES
 from priolane.figures import write
 from priolane.figures.draw import draw_panel, width_of
+from priolane.figures.looks import Looks, distinct
 from priolane.figures.marks import Drawing
 from priolane.figures.raster import Pixels, Raster, rasterize, together
 from priolane.figures.room import Font, legend_columns, wrapped
@@ -20,6 +21,8 @@ from priolane.figures.style import DOUBLE_IN, SINGLE_IN, SOLID, applied, style_o
 from priolane.figures.svg import SVG, page_svg
 from priolane.figures.ticks import power_text
 from priolane.figures.write import draw_report
+from priolane.report.axes import in_numbers, metrics_label
+from priolane.report.kinds import kind_of
 from priolane.report.model import Estimate, Mark, Panel, Report, Series, _metric_names
 from priolane.report.numbers import short
 
@@ -173,9 +176,9 @@ def test_figures_are_the_same_bytes_each_time() -> None:
 def test_each_panel_is_drawn_once_for_all_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
 
-    def counted(panel: Panel) -> Drawing:
+    def counted(panel: Panel, looks: Looks) -> Drawing:
         drawn.append(panel.title)
-        return draw_panel(panel)
+        return draw_panel(panel, looks)
 
     monkeypatch.setattr(write, "draw_panel", counted)
     pictures = draw_report(REPORT.panels, REPORT.panels[:1], pdf=True)
@@ -229,7 +232,8 @@ def test_the_papers_own_schemes_have_a_colour_each_and_solid_lines() -> None:
         ("prioplus_swift", "swift", "hpcc", "d2tcp"),
         ("asked", "aequitas", "firapam", "firapam_per_mi"),
         ("paccp", "newreno", "paccp_dctcp"),
-        ("dctcp", "nos2", "pias", "es8"),
+        ("dctcp", "nos2", "pias", "es8", "dctcp_las", "dctcp_srpt"),
+        ("prioplus_swift", "physical_swift", "swift_targets", "d2tcp", "prioplus_ledbat", "ledbat"),
     ],
 )
 def test_schemes_of_one_figure_of_a_paper_have_a_colour_each(names: tuple[str, ...]) -> None:
@@ -241,6 +245,43 @@ def test_schemes_of_our_own_figures_are_told_apart_by_colour_and_mark(name: str)
     schemes = tomllib.loads((OURS / f"{name}.toml").read_text(encoding="utf-8"))["schemes"]
     looks = {(style_of(scheme).colour, style_of(scheme).marker) for scheme in schemes}
     assert len(looks) == len(schemes)
+
+
+def test_classes_of_service_by_size_of_flows_differ_in_colour_and_mark() -> None:
+    looks = [style_of(f"{cos}{size}") for cos in ("BE", "DS", "MRG") for size in ("", "-small", "-medium", "-big")]
+    assert len({look.colour for look in looks}) == len({look.marker for look in looks}) == 12
+    assert len({look.hatch for look in looks}) == 12
+
+
+SEVENTEEN = (
+    *("dctcp", "pias", "srpt", "homa", "expresspass", "es8", "nos2", "pfabric", "phost", "ndp", "hpcc", "swift"),
+    *("prioplus_swift", "srpt_ranked", "ns3_dctcp", "top", "ideal_tokens"),
+)
+
+
+@pytest.mark.parametrize(
+    "names", [SEVENTEEN, tuple(f"mine-{n}" for n in range(30)), ("plain", "none", "dctcp", "fifo")]
+)
+def test_many_schemes_of_one_figure_are_told_apart_by_line_mark_and_bar(names: tuple[str, ...]) -> None:
+    looks = distinct(names)
+    assert list(looks) == list(names)
+    for part in ("dash", "marker", "hatch"):
+        assert len({(look.colour, getattr(look, part)) for look in looks.values()}) == len(names)
+
+
+def test_schemes_of_the_table_keep_their_looks_beside_others() -> None:
+    looks = distinct(SEVENTEEN)
+    for name in ("dctcp", "pias", "homa", "nos2", "top", "swift", "hpcc", "prioplus_swift"):
+        assert looks[name] == style_of(name)
+    assert distinct(["mine"])["mine"] == style_of("mine")
+
+
+def test_all_figures_of_a_report_have_the_same_looks() -> None:
+    series = [replace(REPORT.panels[0].series[0], scheme=name, look=None) for name in ("plain", "dctcp")]
+    both, one = (replace(REPORT.panels[0], series=tuple(series[nth:])) for nth in (0, 1))
+    looks = Looks([both, one])
+    assert looks.of(series[1]) != style_of("dctcp")
+    assert looks.of(one.series[0]) == looks.of(both.series[1])
 
 
 def test_ranks_go_from_dark_to_light_and_differ() -> None:
@@ -277,6 +318,104 @@ def test_spans_are_told_in_a_unit_that_fits(top: float, label: str, tick: str) -
     texts = [element.text for element in svg_of(wait).iter(f"{{{SVG}}}text")]
     assert label in texts
     assert tick in texts
+
+
+def read_panel(**changes: object) -> Panel:
+    """A panel of the fixture, a line per scheme over load, as if the report had it with `changes`."""
+    report = json.loads((FIXTURES / "report.json").read_text(encoding="utf-8"))
+    panel = report["panels"][0] | {"x_label": None, "y_label": None, "log_y": None, "metrics": ["fct_p99.small"]}
+    return Report.from_json(json.dumps(report | {"panels": [panel | changes]})).panels[0]
+
+
+def points(values: dict[object, float]) -> list[dict[str, object]]:
+    return [{"x": x, "mean": y, "low": None, "high": None, "n": 1} for x, y in values.items()]
+
+
+def series_of(values: dict[object, float]) -> dict[str, object]:
+    return {"scheme": "dctcp", "quantity": "fct_p99", "class": "small", "at": {}, "points": points(values)}
+
+
+def test_labels_and_units_are_those_of_metric_and_key_where_none_is_stated() -> None:
+    panel = read_panel(series=[series_of({0.5: 0.001, 0.8: 0.002})], x_values=[0.5, 0.8], reference=None)
+    assert (panel.x_label, panel.y_label, panel.log_y) == ("load (part of capacity)", "FCT p99, small (s)", False)
+    texts = [element.text for element in svg_of(panel).iter(f"{{{SVG}}}text")]
+    assert "FCT p99, small (ms)" in texts
+    stated = read_panel(series=[series_of({0.5: 0.001})], x_label="Load", y_label="Tail (s)")
+    assert (stated.x_label, stated.y_label) == ("Load", "Tail (s)")
+
+
+@pytest.mark.parametrize(
+    ("metrics", "label"),
+    [
+        (["fct.all"], "mean FCT (s)"),
+        (["fct_p999.small"], "FCT p99.9, small (s)"),
+        (["gain.small", "gain.large"], "gain in mean FCT"),
+        (["fct.small", "cct.all"], "time (s)"),
+        (["goodput.large"], "goodput, large (Gbit/s)"),
+        (["fct.small", "slowdown.small"], ""),
+        ([], ""),
+    ],
+)
+def test_metrics_in_words(metrics: list[str], label: str) -> None:
+    assert metrics_label(metrics) == label
+
+
+def test_distributions_and_scatters_have_metrics_along_x() -> None:
+    assert kind_of("cdf").labels(["fct.small"], None) == ("FCT, small (s)", "fraction of flows")
+    assert kind_of("scatter").labels(["goodput.large", "fct_p99.small"], "group.all.load.value") == (
+        "goodput, large (Gbit/s)",
+        "FCT p99, small (s)",
+    )
+    assert kind_of("line").labels(["queue_max.all"], "time") == ("time (s)", "queue max (B)")
+
+
+@pytest.mark.parametrize(
+    ("values", "changes", "scale", "label"),
+    [
+        # 57 us to 10 ms is more than two decades, 100 us to 10 ms is two.
+        ({0.5: 57e-6, 0.8: 0.01}, {}, "log", "FCT p99, small (s), log scale"),
+        ({0.5: 1e-4, 0.8: 0.01}, {}, "linear", "FCT p99, small (s)"),
+        ({0.5: 0.0, 0.8: 0.01}, {}, "linear", "FCT p99, small (s)"),
+        ({0.5: 57e-6, 0.8: 0.01}, {"log_y": False}, "linear", "FCT p99, small (s)"),
+        ({0.5: 57e-6, 0.8: 0.01}, {"log_y": True}, "log", "FCT p99, small (s)"),
+        ({0.5: 57e-6, 0.8: 0.01}, {"y_label": "Tail (s)"}, "log", "Tail (s), log scale"),
+    ],
+)
+def test_values_over_two_decades_have_a_logarithmic_axis_that_says_so(
+    values: dict[object, float], changes: dict[str, object], scale: str, label: str
+) -> None:
+    panel = read_panel(series=[series_of(values)], reference=None, **changes)
+    assert ("log" if panel.log_y else "linear", panel.y_label) == (scale, label)
+
+
+def test_the_shortest_bar_on_a_logarithmic_axis_is_seen() -> None:
+    series = [series_of({"a": 57e-6, "b": 0.01})]
+    panel = read_panel(kind="bar", x=None, x_values=["a", "b"], series=series, reference=None)
+    assert panel.log_y
+    (axes,) = draw_panel(panel).figure.axes
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylim()[0] == pytest.approx(57e-6 / 2)
+
+
+def test_swept_values_with_units_are_numbers_in_one_unit() -> None:
+    x_values = ["10us", "1ms", "200us"]
+    series = [series_of(dict(zip(x_values, (1.0, 2.0, 3.0), strict=True)))]
+    panel = read_panel(x="topology.host_link.delay", x_values=x_values, series=series)
+    assert panel.x_label == "host link delay (ms), log scale"
+    assert [mark.x for mark in panel.series[0].marks] == [0.01, 0.2, 1.0]
+    # A label of the experiment's own may say something else: values stay as they are written.
+    own = read_panel(x="topology.host_link.delay", x_values=x_values, series=series, x_label="Delay")
+    assert [mark.x for mark in own.series[0].marks] == x_values
+    assert in_numbers(["10us", "1kB"]) is None
+    assert in_numbers(["10us", 5]) is None
+    assert in_numbers(["2pkt", "10pkt"]) == ({"2pkt": 2.0, "10pkt": 10.0}, "pkt")
+
+
+def test_with_many_series_a_panel_is_as_wide_as_the_page() -> None:
+    one = REPORT.panels[0].series[0]
+    for number, width in ((8, SINGLE_IN), (9, DOUBLE_IN)):
+        panel = replace(REPORT.panels[0], series=tuple(replace(one, scheme=f"s{n}") for n in range(number)))
+        assert width_of(panel) == width
 
 
 def test_metrics_of_one_class_are_named_by_their_quantities() -> None:

@@ -28,7 +28,7 @@ def test_an_imported_simulation_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert errors == ""
     assert "format: hpcc, guessed from a number of flows" in shown
     assert "5 rows, 2 flows, 21000 bytes, 0 records merged" in shown
-    assert "dropped 1: from a host to itself (5000 bytes)" in shown
+    assert "dropped 1: source and destination are the same host (5000 bytes)" in shown
     assert "the first was 2 s on the file's clock" in shown
     assert out.read_text() == "start_ns,src,dst,bytes\n0,1,0,20000\n1000,0,1,1000\n"
     assert (tmp_path / "flows.hosts.csv").read_text() == "name,host\n1,0\n2,1\n3,2\n4,3\n"
@@ -71,11 +71,11 @@ def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         (["auto", "none.txt"], "cannot be read"),
-        (["pcap", "hpcc_flow.txt"], "there is no format"),
+        (["pcap", "hpcc_flow.txt"], "unknown format"),
         (["auto", "hpcc_topology.txt"], "give it with --topology"),
         (["zeek", "hpcc_flow.txt"], "there is no #fields line"),
-        (["yaps", "yaps_nine.txt", "--gap", "1s"], "--gap has no meaning for yaps"),
-        (["yaps", "yaps_nine.txt", "--start", "soon"], "write a time"),
+        (["yaps", "yaps_nine.txt", "--gap", "1s"], "--gap has no meaning for the format yaps"),
+        (["yaps", "yaps_nine.txt", "--start", "soon"], "Use a time"),
         (["yaps", "yaps_nine.txt", "--hosts", "70000"], "2 to 65536"),
         ([], "import what?"),
     ],

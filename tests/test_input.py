@@ -166,7 +166,7 @@ def test_a_fifo_is_refused_at_once(tmp_path: Path) -> None:
                 code, _, errors = _end(_command(*arguments))
                 assert code == 2, errors
                 assert errors.count("\n") == 1
-                assert "no regular file" in errors
+                assert "not a regular file" in errors
 
 
 @pytest.mark.parametrize("what", ["schemes", "workloads"])

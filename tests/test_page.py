@@ -70,7 +70,13 @@ def test_the_page_is_one_file_without_scripts(results: Results) -> None:
     tags = {tag for tag, _ in structure(page).elements} | {tag for tag, _ in structure(page).drawn}
     assert not tags & {"script", "link", "img", "iframe", "object", "image", "foreignobject", "form"}
     assert "style=" not in page
-    assert not re.findall(r"(?:href|src)=\"(?!#)", page)
+    # Links lead to places of the page and to files beside it.
+    assert not re.findall(r"(?:href|src)=\"(?!#|figures/)", page)
+    files = re.findall(r"href=\"(figures/[^\"]*)", page)
+    assert {"figures/results.csv", "figures/panel-1.png", "figures/panel-1.csv"} <= set(files)
+    assert [file for file in files if not (results.directory / file).is_file()] == []
+    assert not re.search(r"href=\"[^\"]*pdf", page)
+    assert 'href="figures/panel-1.pdf"' in write_report(results, pdf=True).read_text(encoding="utf-8")
 
 
 def test_the_policy_allows_the_pages_own_style_only(results: Results) -> None:
@@ -128,7 +134,35 @@ def test_a_grid_without_a_sweep_has_no_column_of_sweep_points(results: Results) 
     assert (loads.columns[:2], loads.texts) == (["scheme", "asked"], 1)
     assert (runs.columns[:3], runs.texts) == (["run", "scheme", "seed"], 2)
     assert {len(row) for row in (*loads.rows,)} == {4}
-    assert {len(row) for row in (*runs.rows,)} == {6}
+    assert {len(row) for row in (*runs.rows,)} == {7}
+
+
+def test_tokens_that_ports_drop_are_apart_from_data(results: Results) -> None:
+    assert run_rows(results).columns[4:] == ["packet hops", "drops", "timeouts", "digest"]
+    for record in results.records.values():
+        if record["scheme"] == "nos2":
+            record["tokens"] = {"dropped": 2, "expired_at_hosts": 5, "expired_at_ports": 6}
+    runs = run_rows(results)
+    assert runs.columns[5:9] == ["drops", "timeouts", "tokens dropped", "tokens expired"]
+    # Of the three packets dropped two were tokens.
+    assert {tuple(row[5:9]) for row in runs.rows if row[1] == "nos2"} == {("1", "2", "2", "11")}
+    assert {tuple(row[5:9]) for row in runs.rows if row[1] == "dctcp"} == {("3", "2", "–", "–")}
+
+
+def test_the_page_begins_with_the_table_of_results(results: Results) -> None:
+    page = write_report(results).read_text(encoding="utf-8")
+    headings = re.findall(r"<h2>([^<]*)</h2>", page)
+    assert headings[:2] == ["Results", "Figures"]
+    first = page[page.index("<h2>Results</h2>") : page.index("<h2>Figures</h2>")]
+    text = " ".join(" ".join(structure(first).text).split())
+    assert "all: all flows; 1,000 flows a run" in text
+    # dctcp at load 0.5: 6.06 and 6.12 ms; half = 12.7062 x 0.0424 / sqrt(2).
+    assert "0.5 dctcp 6.09 ±0.38" in text
+    # es8 is ahead by the same 1.5 % of its mean in both seeds.
+    assert first.count("<strong>") > 0
+    scheme = re.search(r'<a href="#(scheme-\d+)">nos2</a>', first)
+    assert scheme
+    assert f'id="{scheme[1]}"' in page
 
 
 def test_the_page_is_the_same_each_time(results: Results) -> None:

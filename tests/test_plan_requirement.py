@@ -46,4 +46,4 @@ def test_each_point_and_seed_has_its_own(tmp_path: Path, capsys: pytest.CaptureF
 def test_without_multiples_there_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = FILE.replace("r_base = 1, over = 2", 'within = "1ms"').replace("r_base = 2", 'within = "2ms"')
     assert cli.main(["plan", "requirement", _written(tmp_path, text)]) == 2
-    assert "no deadline is a multiple of R_base" in capsys.readouterr().err
+    assert "no group has deadlines in multiples of R_base" in capsys.readouterr().err

@@ -38,6 +38,8 @@ def slow(names: list[str]) -> set[str]:
     ids=["version", "help", "check"],
 )
 def test_a_command_that_neither_runs_nor_draws_imports_little(arguments: list[str], most: int) -> None:
+    # The first check on a machine calibrates its predictions.
+    imported(*arguments)
     names = imported(*arguments)
     assert slow(names) == set()
     assert len(names) <= most

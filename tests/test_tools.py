@@ -7,7 +7,9 @@ import pytest
 from priolane import _core
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+import check_commits
 import check_sizes
+import check_vocabulary
 import dev_requirements
 import train
 
@@ -43,3 +45,35 @@ def test_what_a_build_learns_from_are_scenarios_of_the_bench(monkeypatch: pytest
     train.main()
     assert set(_core.bench_scenarios()) < set(ran)
     assert {"top_leafspine144", "dctcp_leafspine144_pfc"} < set(ran)
+
+
+@pytest.mark.parametrize(
+    ("subject", "wrong"),
+    [
+        ("sim/engine: skip empty windows", None),
+        ("docs: embed the schema", None),
+        ("skip empty windows", "no area"),
+        ("docs, tests: split a page", "no area"),
+        ("docs: split a page.", "period"),
+        ("docs: splitting a page", "imperative"),
+        ("docs: a page less", "imperative"),
+        ("docs: split " + "a page and " * 8 + "more", "characters"),
+    ],
+)
+def test_subjects_of_commits_have_an_area_and_an_imperative(subject: str, wrong: str | None) -> None:
+    complaint = check_commits.complaint(subject)
+    assert complaint is None if wrong is None else complaint is not None and wrong in complaint
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("a.rs", "struct Knob;\nlet knob = Knob;\n", [1]),
+        ("a.rs", '/// Runs anew.\nfn run() {}\nlet text = "anew";\n', [1]),
+        ("a.py", '"""Runs.\n\nAll anew."""\n\nclass Knob:\n    pass\n', [3, 5]),
+        ("a.md", "It runs anew.\n\n```\nanew\n```\n\nthe key `anew`\n", [1]),
+    ],
+)
+def test_listed_names_and_phrases_are_found(name: str, text: str, lines: list[int]) -> None:
+    found = check_vocabulary.complaints(name, text, {"Knob": "Option"}, {"anew": "again"})
+    assert sorted(int(line.split(":")[1]) for line in found) == lines

@@ -75,7 +75,7 @@ def test_several_runs_are_one_line_and_exit_2(
     shown, errors = capsys.readouterr()
     assert shown == ""
     assert errors.count("\n") == 1
-    assert "add --seed K (from 1 to 2)" in errors
+    assert "Add --seed K (from 1 to 2)" in errors
     assert len(core.traced) == 1
     assert not (tmp_path / "out").exists()
 
@@ -83,11 +83,11 @@ def test_several_runs_are_one_line_and_exit_2(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (["--seed", "1"], "add --scheme dctcp|newreno"),
+        (["--seed", "1"], "Add --scheme dctcp|newreno"),
         (["--seed", "3", "--scheme", "dctcp"], "no seed 3"),
         (["--seed", "1", "--scheme", "dctcp", "--flow", "2"], "a flow from 0 to 1"),
         (["--seed", "1", "--scheme", "dctcp", "--at", "h0->h1"], "h0->s0, s0->h2"),
-        (["--seed", "1", "--scheme", "dctcp", "--point", "load=1"], "nothing is swept"),
+        (["--seed", "1", "--scheme", "dctcp", "--point", "load=1"], "the experiment has no sweep"),
     ],
 )
 def test_what_cannot_be_traced_is_exit_2(

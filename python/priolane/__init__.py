@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from priolane._core import InputError, RunFailed, Stopped
+    from priolane.advice import Advice, advise
     from priolane.comparison import Comparison, compare
-    from priolane.experiment import Options, Plan, PlannedRun, check, plan
+    from priolane.experiment import Options, Plan, PlannedRun, plan
     from priolane.flow_trace import Trace, trace
     from priolane.grid import run
+    from priolane.prediction import check
     from priolane.results import Results, load
     from priolane.solvers import Thresholds, thresholds
 
     __version__: str
 
 __all__ = [
+    "Advice",
     "Comparison",
     "InputError",
     "Options",
@@ -35,6 +38,7 @@ __all__ = [
     "Stopped",
     "Thresholds",
     "Trace",
+    "advise",
     "check",
     "compare",
     "load",
@@ -46,10 +50,12 @@ __all__ = [
 
 _MODULES = {
     "_core": ("InputError", "RunFailed", "Stopped"),
+    "advice": ("Advice", "advise"),
     "comparison": ("Comparison", "compare"),
-    "experiment": ("Options", "Plan", "PlannedRun", "check", "plan"),
+    "experiment": ("Options", "Plan", "PlannedRun", "plan"),
     "flow_trace": ("Trace", "trace"),
     "grid": ("run",),
+    "prediction": ("check",),
     "results": ("Results", "load"),
     "solvers": ("Thresholds", "thresholds"),
 }

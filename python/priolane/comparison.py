@@ -166,11 +166,12 @@ def compare(first: Results | str | Path, second: Results | str | Path) -> Compar
     changes, unknown = [], 0
     for group in common:
         for name, a, b in _metrics(left[group], right[group]):
-            one = _change(planned[(*group, next(iter(left[group])))], name, (a, b))
+            run = planned[(*group, next(iter(left[group])))]
+            one = change_of((run.scheme, run.point), name, (a, b))
             unknown += one is None
             changes += [] if one is None else [one]
     return Comparison(
-        changes=tuple(_judged(changes)),
+        changes=tuple(judged(changes)),
         settings=tuple(_settings([(left[group], right[group]) for group in common])),
         versions=(_versions(first), _versions(second)),
         runs=len(pairs),
@@ -185,6 +186,17 @@ def compare(first: Results | str | Path, second: Results | str | Path) -> Compar
         missing=(len(first.missing()), len(second.missing())),
         unknown=unknown,
     )
+
+
+def change_text(change: Change) -> str:
+    """The change with its 95 % interval, if it has one: `-40 % [-45 %, -35 %]`."""
+
+    def spelled(value: float) -> str:
+        return f"{100 * value:+.3g} %" if change.relative else f"{value:+.3g}"
+
+    if change.low is None or change.high is None:
+        return spelled(change.change)
+    return f"{spelled(change.change)} [{spelled(change.low)}, {spelled(change.high)}]"
 
 
 _NOT_RESULTS = frozenset(_core.not_results())
@@ -263,10 +275,13 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _change(
-    run: PlannedRun, name: tuple[str, str], values: tuple[dict[int, float | None], dict[int, float | None]]
+def change_of(
+    of: tuple[str, Mapping[str, Any]],
+    name: tuple[str, str],
+    values: tuple[Mapping[int, float | None], Mapping[int, float | None]],
 ) -> Change | None:
-    """The change of one metric; `None` if only one side, or neither, knows it."""
+    """The change of one metric, `name` being class and metric, of a scheme at a sweep point; `None` if only one side,
+    or neither, knows it."""
     a, b = ({seed: value for seed, value in side.items() if value is not None} for side in values)
     both = [seed for seed in a if seed in b]
     design = Design.PAIRED if len(both) > 1 else Design.UNPAIRED if min(len(a), len(b)) > 1 else Design.UNTESTED
@@ -281,8 +296,8 @@ def _change(
     same = design is not Design.UNPAIRED and first == second and bool(both)
     tested = design is not Design.UNTESTED and not same
     return Change(
-        scheme=run.scheme,
-        point=run.point,
+        scheme=of[0],
+        point=of[1],
         size_class=name[0],
         metric=name[1],
         first=_mean(first),
@@ -315,18 +330,18 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _judged(changes: Sequence[Change]) -> list[Change]:
+def judged(changes: Sequence[Change]) -> list[Change]:
     """The changes with corrected p values and findings, those beyond noise first, the largest first."""
     family = [change for change in changes if change.p is not None]
     corrected = _core.holm([change.p for change in family if change.p is not None])
-    judged = [change for change in changes if change.p is None]
+    found = [change for change in changes if change.p is None]
     for change, p in zip(family, corrected, strict=True):
         own = change.p is not None and change.p <= 1 - LEVEL
         finding = Finding.MOVED if p <= 1 - LEVEL else Finding.SUGGESTED if own else Finding.WITHIN
-        judged.append(replace(change, corrected=p, finding=finding))
+        found.append(replace(change, corrected=p, finding=finding))
     order = list(Finding)
     # A change from 0 is larger than any relative one.
-    return sorted(judged, key=lambda change: (order.index(change.finding), change.relative, -abs(change.change)))
+    return sorted(found, key=lambda change: (order.index(change.finding), change.relative, -abs(change.change)))
 
 
 def _settings(groups: Sequence[tuple[BySeed, BySeed]]) -> list[Setting]:
@@ -341,7 +356,7 @@ def _settings(groups: Sequence[tuple[BySeed, BySeed]]) -> list[Setting]:
 
 
 def _flat(key: str, value: Any) -> dict[str, Any]:
-    """Dotted keys and their values; the tables of a list go by their names where they have one."""
+    """Dotted keys and their values; the tables of a list are keyed by their names where they have one."""
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         value = {str(item.get("name", nth)): item for nth, item in enumerate(value)}
     if not isinstance(value, dict) or not value:

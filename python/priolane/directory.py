@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from priolane import _core
@@ -34,10 +34,11 @@ _OWN_NAME = re.compile(
     rf"{re.escape(LOCK_FILE)}|\.lock|[0-9a-f]{{16}}(\.verified)?|\.(tmp|mark|aside)-[0-9a-f]{{16}}-\d+-\d+"
     r"|\.grid\.json\.[a-z0-9_]{8}"
 )
-_OUTPUT = re.compile(rf"report\.json|report\.html|{FIGURES}/((panel-\d+|figure)\.(png|pdf)|table-\d+\.csv)")
-_TEMPORARY = re.compile(
-    r"\.(grid\.json|report\.json|report\.html|(panel-\d+|figure)\.(png|pdf)|table-\d+\.csv)\.[a-z0-9_]{8}"
-)
+# That both engines gave a run.
+_MARK = re.compile(r"[0-9a-f]{16}\.verified")
+_FIGURE = r"(panel-\d+|figure)\.(png|pdf)|(panel|table)-\d+\.csv|results\.csv"
+_OUTPUT = re.compile(rf"report\.json|report\.html|{FIGURES}/({_FIGURE})")
+_TEMPORARY = re.compile(rf"\.(grid\.json|report\.json|report\.html|{_FIGURE})\.[a-z0-9_]{{8}}")
 
 
 @contextmanager
@@ -72,8 +73,24 @@ def refuse_foreign(directory: Path) -> None:
         )
 
 
+def is_run(name: str) -> bool:
+    """Whether a directory of this name is a run's."""
+    return _RUN_ID.fullmatch(name) is not None
+
+
+def is_output(path: PurePath) -> bool:
+    """Whether a file is an output beside runs, by the end of its path."""
+    parts = path.parts
+    return any(_OUTPUT.fullmatch("/".join(parts[-many:])) for many in (1, 2))
+
+
+def is_note(path: PurePath) -> bool:
+    """Whether a file is a note of a grid or of a run, or an output, by the end of its path."""
+    return path.name == GRID_FILE or _MARK.fullmatch(path.name) is not None or is_output(path)
+
+
 def _runs(directory: Path) -> Iterator[Path]:
-    return (path for path in directory.iterdir() if _RUN_ID.fullmatch(path.name) and path.is_dir())
+    return (path for path in directory.iterdir() if is_run(path.name) and path.is_dir())
 
 
 def is_whole_run(directory: Path) -> bool:

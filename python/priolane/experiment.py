@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -104,6 +105,11 @@ class Plan:
     warnings: tuple[str, ...]
     core: _core.Plan = field(repr=False, compare=False)
     """The same in the compiled module, which carries out its runs."""
+
+    @cached_property
+    def costs(self) -> Sequence[float]:
+        """What each run is predicted to cost, in instructions, more or less."""
+        return self.core.costs()
 
 
 def as_seeds(seeds: int | Sequence[int] | None) -> int | tuple[int, ...] | None:

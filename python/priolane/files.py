@@ -5,8 +5,6 @@ import fcntl
 import json
 import os
 import re
-import socket
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,9 +25,13 @@ class NotWritten(OSError):
         """`path` is what was to be written, `cause` why it was not."""
         super().__init__(cause.errno, cause.strerror, str(path))
 
+    def __reduce__(self) -> tuple[type["NotWritten"], tuple[Path, OSError]]:
+        """How it gets from a worker to its parent."""
+        return NotWritten, (Path(self.filename), OSError(self.errno, self.strerror))
+
     def __str__(self) -> str:
         """One line: what, why, and what to do."""
-        return f"cannot write {self.filename}: {self.strerror}; completed runs are kept: mend that and run again"
+        return f"cannot write {self.filename}: {self.strerror}; completed runs are kept: fix this and run again"
 
 
 class Occupied(OSError):
@@ -39,9 +41,18 @@ class Occupied(OSError):
         """`holder` is what the other process says of itself."""
         super().__init__(errno.EWOULDBLOCK, holder, str(directory))
 
+    def __reduce__(self) -> tuple[type["Occupied"], tuple[Path, str]]:
+        """How it gets from a worker to its parent."""
+        return Occupied, (Path(self.filename), self.strerror or "")
+
     def __str__(self) -> str:
         """One line: who, where, and what to do."""
         return f"{self.filename}: {self.strerror} is filling it now; wait for it, or choose another directory with -o"
+
+
+def cache() -> Path:
+    """Where priolane keeps what it can make or fetch again: `$XDG_CACHE_HOME/priolane`, or `~/.cache/priolane`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "priolane"
 
 
 @contextmanager
@@ -51,6 +62,8 @@ def sole_writer(directory: Path) -> Iterator[None]:
     Raises `Occupied` if another process has it. The lock is the system's: it ends with the process, however it ends,
     and the file that stays behind locks nothing.
     """
+    import socket  # noqa: PLC0415 - imports much, and short commands write nothing
+
     path = directory / LOCK_FILE
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -90,6 +103,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def _write_whole(path: Path, data: bytes) -> None:
+    import tempfile  # noqa: PLC0415 - imports much, and short commands write nothing
+
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)

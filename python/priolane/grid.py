@@ -11,9 +11,10 @@ from typing import Any
 
 from priolane import _core, unit, worker
 from priolane._core import InputError
-from priolane.directory import filling, write_note
+from priolane.directory import GRID_FILE, filling, write_note
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
-from priolane.pool import Through, in_processes
+from priolane.object_store import opened
+from priolane.pool import Processes, Through
 from priolane.results import Results, load
 from priolane.settings import Settings
 from priolane.sweep import Carrier, Sweep, Work
@@ -48,7 +49,8 @@ def run(
 ) -> Results:
     """Runs the whole grid of the experiment file `path` and returns its results.
 
-    Results go to `out` (default: `runs/` and the file's name). Runs that are complete there already are not repeated,
+    Results go to `out`, a directory (default: `runs/` and the file's name) or the URL of an object store
+    (docs/clusters.md). Runs that are complete there already are not repeated,
     so a grid that was stopped continues. `jobs` processes work side by side; a script needs no
     `if __name__ == "__main__":` guard for them. `on` names another place as `--on` does ("dask://HOST:PORT",
     "dask-local:N", "slurm:N"), or is any executor; its workers need not see the files of this machine. `sets` maps
@@ -56,7 +58,7 @@ def run(
     these. A notebook shows the progress below the cell.
 
     Raises `InputError` before anything is written if the experiment is not right, `RunFailed` if a run breaks an
-    invariant, `OSError` if the directory cannot be written or another process is filling it, `KeyboardInterrupt` on
+    invariant, `OSError` if the place cannot be written or another process is filling it, `KeyboardInterrupt` on
     Ctrl-C; complete runs are kept in each case.
     """
     options = Options(
@@ -78,7 +80,14 @@ def run_grid(
 ) -> Results:
     """`run` with all the choices that the command line has."""
     grid = plan(path, options)
-    directory = Path(out) if out is not None else Path("runs") / Path(path).stem
+    with opened(out if out is not None else Path("runs") / Path(path).stem, settings) as (directory, chosen):
+        return run_plan(grid, directory, options, chosen, watcher)
+
+
+def run_plan(
+    grid: Plan, directory: Path, options: Options, settings: Settings, watcher: Watcher | None = None
+) -> Results:
+    """`run_grid` of what is planned already, with `options`."""
     watch = watcher or Watcher()
     watch.planned(grid)
     with filling(directory):
@@ -89,12 +98,21 @@ def _fill(directory: Path, grid: Plan, options: Options, settings: Settings, wat
     """Notes the grid, carries out what is missing and weighs it."""
     _refuse_another(directory, grid)
     _write_grid(directory, grid, options)
+    settings.told(directory / GRID_FILE)
     by_id = {planned.id: planned for planned in grid.runs}
     for done in _carry_out(directory, grid, (options, settings), watch):
+        settings.told(directory / done.run_id)
         watch.finished(by_id[done.run_id], done)
-    results = load(directory)
-    results.judge()
-    return results
+    if settings.pool is not None:
+        settings.pool.call(judge, directory)
+    else:
+        judge(directory)
+    return load(directory)
+
+
+def judge(directory: Path) -> None:
+    """Weighs the runs in a directory against the claims of its experiment, and leaves the outcome beside them."""
+    load(directory).judge()
 
 
 def _refuse_another(directory: Path, grid: Plan) -> None:
@@ -131,7 +149,7 @@ def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch
     if settings.on != LOCAL:
         yield from _elsewhere(grid, grid.core.open(directory, settings.to_json()), settings, watch)
         return
-    if settings.jobs <= 1 or len(grid.runs) <= 1:
+    if settings.pool is None and (settings.jobs <= 1 or len(grid.runs) <= 1):
         yield from _here(grid, grid.core.open(directory, settings.to_json()), watch)
         return
     shared = worker.Grid(
@@ -141,7 +159,11 @@ def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch
         settings=settings.to_json(),
     )
     todo = [worker.Job(shared, run_id) for run_id in _longest_first(grid)]
-    yield from in_processes(todo, min(settings.jobs, len(todo)), watch.moved)
+    if settings.pool is not None:
+        yield from settings.pool.carry_out(todo)
+        return
+    with Processes(min(settings.jobs, len(todo)), watch.moved) as pool:
+        yield from pool.carry_out(todo)
 
 
 def _elsewhere(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
@@ -173,7 +195,7 @@ def _elsewhere(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watche
 
 def _longest_first(grid: Plan) -> list[str]:
     """Ids by the predicted cost of the run, so that no long run is left when all others are done."""
-    by_cost = sorted(zip(grid.core.costs(), grid.runs, strict=True), key=lambda pair: -pair[0])
+    by_cost = sorted(zip(grid.costs, grid.runs, strict=True), key=lambda pair: -pair[0])
     return [run.id for _, run in by_cost]
 
 

@@ -4,13 +4,16 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from priolane._core import InputError
 
 _HERE = Path(__file__).parent
 _EXPERIMENTS = _HERE / "experiments"
-# Figures of no paper.
-_OURS = "ours"
+OURS = "ours"
+"""What stands in a paper's place for figures of no paper."""
+ALL = "all"
+"""What stands for all figures of a paper, or of all papers."""
 
 
 @dataclass(frozen=True)
@@ -40,28 +43,44 @@ class Item:
 
 def items() -> Iterator[Item]:
     """Every figure and table of the catalogue, paper by paper."""
-    papers = tomllib.loads((_HERE / "papers.toml").read_text(encoding="utf-8"))
-    for paper, entry in papers.items():
+    for paper, entry in _catalogue().items():
         for item in entry["items"]:
             path = _folder(paper) / f"{item['id']}.toml"
             yield Item(paper=paper, **item, experiment=path if path.is_file() else None)
 
 
+def names() -> dict[str, str]:
+    """What people call the papers: `NOS2` for `nos2`."""
+    return {paper: str(entry["name"]) for paper, entry in _catalogue().items()}
+
+
+def _catalogue() -> dict[str, Any]:
+    return tomllib.loads((_HERE / "papers.toml").read_text(encoding="utf-8"))
+
+
 def _folder(paper: str) -> Path:
-    return _EXPERIMENTS / _OURS if paper == _OURS else _EXPERIMENTS / "papers" / paper
+    return _EXPERIMENTS / OURS if paper == OURS else _EXPERIMENTS / "papers" / paper
+
+
+def is_of_many(name: str) -> bool:
+    """Whether a name means all figures of a paper, or of all papers, however many these are."""
+    return "/" not in name or name.endswith(f"/{ALL}")
 
 
 def find(name: str) -> list[Item]:
-    """The items that `PAPER/FIG` or `PAPER/all` names; raises `InputError` where there is nothing to run."""
+    """The items that have an experiment, of those that `PAPER/FIG`, `PAPER` or `PAPER/all`, or `all` names.
+
+    Raises `InputError` where there is nothing to run.
+    """
     everything = list(items())
     paper, _, figure = name.partition("/")
-    of_paper = [item for item in everything if item.paper == paper]
-    if not of_paper or not figure:
-        known = ", ".join(sorted({item.paper for item in everything}))
+    of_paper = everything if name == ALL else [item for item in everything if item.paper == paper]
+    if not of_paper or name.endswith("/"):
+        known = ", ".join(names())
         raise InputError(
-            f"`{name}` is not PAPER/FIG or PAPER/all; papers are {known} (see `priolane reproduce --list`)"
+            f"`{name}` is not PAPER/FIG, PAPER or all; papers are {known} (see `priolane reproduce --list`)"
         )
-    chosen = of_paper if figure == "all" else [item for item in of_paper if item.id == figure]
+    chosen = of_paper if is_of_many(name) else [item for item in of_paper if item.id == figure]
     if not chosen:
         known = ", ".join(item.id for item in of_paper)
         raise InputError(f"`{name}`: {paper} has no {figure}; it has {known}")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import _core
+from priolane.files import cache
 
 SOURCES = Path(__file__).parent / "peers" / "ns3"
 PACKAGES = "libns3-dev g++ make pkg-config"
@@ -174,11 +174,6 @@ def ns3_version() -> str:
     if asked.returncode != 0:
         raise Missing(f"ns-3 is not installed; Debian: apt-get install {PACKAGES}")
     return asked.stdout.strip()
-
-
-def cache() -> Path:
-    """Where built peers are kept: `$XDG_CACHE_HOME/priolane`, or `~/.cache/priolane`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "priolane"
 
 
 def _output(command: list[str]) -> str:

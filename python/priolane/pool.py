@@ -2,19 +2,33 @@
 
 import concurrent.futures
 import contextlib
+import heapq
+import itertools
 import multiprocessing
 import os
 import queue
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
 
 from priolane import unit, worker
 from priolane.signals import deferred, ignored
 from priolane.sweep import Call, Completion
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Ranks of what waits.
+_CALL, _RUN = 0, 1
+# Calls that the pool has, for each of its processes: one that it carries out, and one that follows at once.
+_AHEAD = 2
 
 # How often a waiting parent looks up: short enough that Ctrl-C ends a grid within a second.
 _POLL_S = 0.1
@@ -22,34 +36,131 @@ _POLL_S = 0.1
 _PATIENCE_S = 3.0
 
 
-def in_processes(
-    todo: list[worker.Job], jobs: int, moved: Callable[[str, float, int, int], None]
-) -> Iterator[worker.Finished]:
-    """Carries out `todo` in `jobs` processes; `moved` takes the progress of runs."""
-    context = multiprocessing.get_context("spawn")
-    stop, outbox = context.Event(), context.Queue()
+@dataclass(order=True)
+class _Task:
+    """A call that waits for a process: of lower rank first, then in the order of their numbers."""
 
-    def drain() -> None:
+    rank: int
+    number: int
+    function: Callable[[], Any] = field(compare=False)
+    future: "concurrent.futures.Future[Any]" = field(compare=False, default_factory=concurrent.futures.Future)
+
+
+class Processes:
+    """Worker processes of this machine, which share its files. They carry out runs of any grid, and other calls.
+
+    A context of the thread that is to receive signals; calls may come from several threads. Other calls begin before
+    runs that wait, runs in the order in which they are asked for.
+    """
+
+    def __init__(self, number: int, moved: Callable[[str, float, int, int], None]) -> None:
+        """`number` processes; `moved` takes the progress of runs, in the thread that waits for some."""
+        self._number, self._moved = number, moved
+        self._lock = threading.Lock()
+        self._waiting: list[_Task] = []
+        self._order = itertools.count()
+        self._under_way = 0
+
+    def __enter__(self) -> "Processes":
+        """Starts all of them."""
+        context = multiprocessing.get_context("spawn")
+        self._stop, self._outbox = context.Event(), context.Queue()
+        self._others = set(multiprocessing.active_children())
+        self._pool = concurrent.futures.ProcessPoolExecutor(
+            self._number,
+            mp_context=context,
+            initializer=worker.prepare,
+            initargs=(self._stop, self._outbox, os.getpid()),
+        )
+        # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs. The pool starts one for each
+        # call that finds none idle, and none is before its interpreter has started.
+        with deferred(signal.SIGINT, signal.SIGTERM), _main_left_out():
+            for _ in range(self._number):
+                self._pool.submit(worker.begin)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stops runs that are under way, drops what has not begun, and ends the processes."""
+        with ignored(signal.SIGINT):
+            self._stop.set()
+            with self._lock:
+                dropped, self._waiting = self._waiting, []
+            for task in dropped:
+                task.future.cancel()
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            _end(set(multiprocessing.active_children()) - self._others)
+            self._pool.shutdown(wait=True)
+            self._outbox.close()
+
+    def carry_out(self, todo: Iterable[worker.Job]) -> Iterator[worker.Finished]:
+        """Carries out runs and yields what finishes; an error or Ctrl-C cancels those that have not begun."""
+        done: queue.SimpleQueue[concurrent.futures.Future[worker.Finished]] = queue.SimpleQueue()
+        futures = [self._submit(_RUN, partial(worker.carry_out, job)) for job in todo]
+        try:
+            for future in futures:
+                future.add_done_callback(done.put)
+            left = len(futures)
+            while left:
+                try:
+                    future = done.get(timeout=_POLL_S)
+                except queue.Empty:
+                    self._drain()
+                    continue
+                left -= 1
+                self._drain()
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def call(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+        """What `function`, of a module, returns or raises in one of the processes."""
+        return self._submit(_CALL, partial(function, *arguments, **named)).result()
+
+    def _submit(self, rank: int, function: Callable[[], T]) -> "concurrent.futures.Future[T]":
+        task = _Task(rank, next(self._order), function)
+        with self._lock:
+            heapq.heappush(self._waiting, task)
+        self._feed()
+        return task.future
+
+    def _feed(self) -> None:
+        """Gives the pool, which has no ranks, no more than is begun soon."""
+        while True:
+            with self._lock:
+                if not self._waiting or self._under_way >= _AHEAD * self._number:
+                    return
+                task = heapq.heappop(self._waiting)
+                if not task.future.set_running_or_notify_cancel():
+                    continue
+                self._under_way += 1
+            try:
+                inner = self._pool.submit(task.function)
+            except RuntimeError as error:
+                # The pool has ended, or a process of it.
+                with self._lock:
+                    self._under_way -= 1
+                task.future.set_exception(error)
+                continue
+            inner.add_done_callback(partial(self._ended, task.future))
+
+    def _ended(self, outer: "concurrent.futures.Future[Any]", inner: "concurrent.futures.Future[Any]") -> None:
+        with self._lock:
+            self._under_way -= 1
+        self._feed()
+        if inner.cancelled():
+            outer.set_exception(concurrent.futures.CancelledError())
+        elif (error := inner.exception()) is not None:
+            outer.set_exception(error)
+        else:
+            outer.set_result(inner.result())
+
+    def _drain(self) -> None:
         with contextlib.suppress(queue.Empty):
             while True:
-                moved(*outbox.get_nowait())
-
-    others = set(multiprocessing.active_children())
-    pool = concurrent.futures.ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=worker.prepare, initargs=(stop, outbox, os.getpid())
-    )
-    try:
-        # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs.
-        with deferred(signal.SIGINT, signal.SIGTERM), _main_left_out():
-            waiting = {pool.submit(worker.carry_out, job) for job in todo}
-        yield from _completed(waiting, drain)
-    finally:
-        with ignored(signal.SIGINT):
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            _end(set(multiprocessing.active_children()) - others)
-            pool.shutdown(wait=True)
-            outbox.close()
+                self._moved(*self._outbox.get_nowait())
 
 
 @contextlib.contextmanager
@@ -80,23 +191,6 @@ def _end(workers: Iterable[BaseProcess]) -> None:
     for each in workers:
         if each.is_alive():
             each.kill()
-
-
-def _completed(
-    waiting: set[concurrent.futures.Future[worker.Finished]], meanwhile: Callable[[], None]
-) -> Iterator[worker.Finished]:
-    """Yields what finishes; an error or Ctrl-C cancels what has not begun."""
-    try:
-        while waiting:
-            done, waiting = concurrent.futures.wait(
-                waiting, timeout=_POLL_S, return_when=concurrent.futures.FIRST_COMPLETED
-            )
-            meanwhile()
-            for future in done:
-                yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
 
 
 class Through:

@@ -19,6 +19,7 @@ from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json
 from priolane.experiment import Options, PlannedRun, Reading
 from priolane.files import write_whole
 from priolane.report.model import Report
+from priolane.url import is_url
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -258,7 +259,9 @@ class Results:
         """The command line that makes these results again."""
         import shlex  # noqa: PLC0415
 
-        return shlex.join(["priolane", "run", str(self.source), *self.options.arguments(), "-o", str(self.directory)])
+        from priolane.object_store import told  # noqa: PLC0415
+
+        return shlex.join(["priolane", "run", str(self.source), *self.options.arguments(), "-o", told(self.directory)])
 
     def _table(self, name: str, scheme: str | None, point: Mapping[str, Any] | None) -> "pa.Table":
         import pyarrow as pa  # noqa: PLC0415
@@ -288,7 +291,14 @@ class Results:
 
 
 def load(directory: str | Path) -> Results:
-    """Opens the results in `directory`; raises `InputError` if no grid was run there."""
+    """Opens the results in `directory`, or at a URL, of which all that is new there is fetched.
+
+    Raises `InputError` if no grid was run there, `NotStored` (an `OSError`) if a URL cannot be read.
+    """
+    if isinstance(directory, str) and is_url(directory):
+        from priolane.object_store import fetched  # noqa: PLC0415 - it imports much
+
+        directory = fetched(directory)
     root = Path(directory)
     path = root / GRID_FILE
     try:

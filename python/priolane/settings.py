@@ -1,6 +1,7 @@
 """How the runs of a grid are carried out."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,12 @@ from priolane.where import LOCAL, Where
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from priolane.pool import Processes
+
+
+def _nobody(path: Path) -> None:
+    """Told, and does nothing."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,10 @@ class Settings:
     threads: int = 1
     others: tuple[Path, ...] = ()
     """Directories of grids that may have a run already: it is then taken over."""
+    told: Callable[[Path], None] = _nobody
+    """Told of the note of a grid when it is written, and of the directory of each run when that is in place."""
+    pool: "Processes | None" = None
+    """Processes of this machine that other grids use too; a grid has its own otherwise."""
 
     def to_json(self) -> str:
         """The settings of one run, as the compiled module reads them."""

@@ -19,7 +19,7 @@ from priolane import _core
 
 @dataclass(frozen=True)
 class Grid:
-    """What the runs of a grid share. A pool, and with it each of its processes, carries out one grid."""
+    """What the runs of a grid share."""
 
     source: str
     options: str
@@ -71,6 +71,10 @@ def prepare(stop: _Flag, outbox: _Outbox, parent: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
+def begin() -> None:
+    """What a worker does first: nothing, once its interpreter has started."""
+
+
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -78,7 +82,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-@lru_cache(maxsize=1)
+# Runs of a few grids may come in turn.
+@lru_cache(maxsize=4)
 def _opened(grid: Grid) -> _core.Grid:
     """The grid, planned and its directory opened once a process."""
     return _core.Plan(Path(grid.source), grid.options).open(Path(grid.out), grid.settings)

@@ -21,12 +21,15 @@ COMMANDS = {
     "run": "run an experiment's whole grid; resumes where it stopped",
     "check": "validate an experiment; print it merged, its grid and its predicted cost",
     "reproduce": "run a paper's figure and compare it with what the paper says",
+    "results": "print the table of results again: every scheme and class of flows, with intervals",
     "report": "draw the figures and the page of finished results",
     "compare": "which metrics moved between two results, and whether beyond noise",
     "import": "make a flow list of another tool's flows; see docs/importing.md",
     "list": "the names that files can use",
+    "keys": "the keys of a part: type, range, unit, default, example, source",
     "trace": "one flow's packets, queues, classes and window over time; a pcap",
     "thresholds": "demotion thresholds from flow sizes and load",
+    "advise": "which scheme to configure for recorded flows, a fabric and goals",
     "channels": "channels of delay for virtual priorities (PrioPlus)",
     "plan": "what a scheme takes to deploy, and what flows require",
     "export": "what to load into switches and hosts for a scheme; see docs/export.md",
@@ -104,6 +107,9 @@ def _main(arguments: Sequence[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     # The options before a command, --help and --version, take no value.
     called = [word for word in words if not word.startswith("-")][:1]
+    if not words:
+        parser(called).print_help()
+        return DONE
     chosen = parser(called).parse_args(words)
     try:
         require_utf8(chosen)

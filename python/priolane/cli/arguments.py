@@ -11,6 +11,7 @@ from priolane._core import InputError
 from priolane.budget import LOOKS, Budget
 from priolane.experiment import Options, Size
 from priolane.settings import Settings
+from priolane.url import is_url
 from priolane.where import FORMS, LOCAL, where
 
 Commands = argparse._SubParsersAction
@@ -18,9 +19,12 @@ Commands = argparse._SubParsersAction
 _KEY = re.compile(r"[^=\s]+")
 
 
-def add_grid(command: argparse.ArgumentParser) -> None:
-    """The arguments of commands that run a grid."""
-    command.add_argument("-o", "--out", type=output, metavar="DIR", help="where results go (default: below runs/)")
+def add_grid(command: argparse.ArgumentParser, out: "Callable[[str], Path | str] | None" = None) -> None:
+    """The arguments of commands that run a grid; `out` reads where results go, by default a directory."""
+    or_url = "" if out is None else ", or a URL such as s3://bucket/path"
+    command.add_argument(
+        "-o", "--out", type=out or output, metavar="DIR", help=f"where results go{or_url} (default: below runs/)"
+    )
     command.add_argument(
         "--jobs",
         type=_count,
@@ -129,6 +133,19 @@ def add_changes(command: argparse.ArgumentParser) -> None:
     add_size(command)
 
 
+def add_point(command: argparse.ArgumentParser) -> None:
+    """The argument that chooses sweep points by their values."""
+    command.add_argument(
+        "--point",
+        dest="points",
+        type=assignment,
+        action="append",
+        default=[],
+        metavar="a.b=VALUE",
+        help="the sweep points with this value of a swept key; its last parts are enough (repeatable; default: all)",
+    )
+
+
 def add_size(command: argparse.ArgumentParser) -> None:
     """The arguments that choose among an experiment's sizes."""
     size = command.add_mutually_exclusive_group()
@@ -149,7 +166,14 @@ def output(text: str) -> Path:
     """Reads the path of an output; an empty one would be the current directory."""
     if not text:
         raise argparse.ArgumentTypeError("the path is empty; write . for the current directory")
+    if is_url(text):
+        raise argparse.ArgumentTypeError(f"{text} is a URL; this command takes a path of this machine")
     return Path(text)
+
+
+def results(text: str) -> Path | str:
+    """Reads where results are or go: a path, or a URL as it is."""
+    return text if is_url(text) else output(text)
 
 
 def budget(text: str) -> Budget:

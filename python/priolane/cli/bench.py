@@ -5,26 +5,50 @@ import concurrent.futures
 import json
 import multiprocessing
 import sys
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from priolane import _core, peer
-from priolane.cli import arguments, show
+from priolane import _core, command_counts, peer
+from priolane._core import InputError
+from priolane.cli import FAILED, arguments, show
+from priolane.simulators import checkout
+from priolane.simulators.htsim import Htsim
+from priolane.simulators.yaps import Yaps
+
+SIMULATORS: dict[str, checkout.Simulator] = {simulator.name: simulator for simulator in (Yaps(), Htsim())}
+_NS3_FLOWS = 50
 
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("--json", action="store_true", help="as JSON")
     command.add_argument(
-        "--against", choices=["ns3"], help="run one flow list in ns-3 too (Debian's libns3-dev), in turn"
+        "--against",
+        choices=["ns3", *SIMULATORS],
+        help="run one flow list in another simulator too, in turn: Debian's ns-3 (libns3-dev), yaps or htsim of a "
+        "--checkout",
     )
     command.add_argument(
-        "--flows", type=_above_0, default=50, metavar="N", help="with --against: the first N flows (50; all are 2000)"
+        "--checkout", type=Path, metavar="PATH", help="with --against yaps or htsim: its checkout, which you have built"
+    )
+    command.add_argument(
+        "--flows",
+        type=_above_0,
+        metavar="N",
+        help="with --against: the first N flows (ns3 50 of 2000; yaps 1000, htsim 128, which are all)",
     )
     command.add_argument(
         "--threads", type=arguments.whole(2, 64), metavar="N", help="one run on N threads beside the same on one"
     )
     command.add_argument(
         "--repeat", type=_above_0, default=3, metavar="K", help="with --against or --threads: pairs of runs (3)"
+    )
+    command.add_argument(
+        "--commands",
+        action="store_true",
+        help="count what short commands take: instructions (under valgrind), modules imported, plannings and drawings; "
+        "exit code 1 if any is out of its band",
     )
     command.set_defaults(carry_out=carry_out)
 
@@ -38,10 +62,16 @@ def _above_0(text: str) -> int:
 
 def carry_out(chosen: argparse.Namespace) -> int:
     """Measures, then prints one row per scenario."""
+    if chosen.checkout and chosen.against not in SIMULATORS:
+        raise InputError(f"--checkout is for --against {' or '.join(SIMULATORS)}")
+    if chosen.against in SIMULATORS:
+        return against_checkout(chosen)
     if chosen.against:
         return against(chosen)
     if chosen.threads:
         return threads(chosen)
+    if chosen.commands:
+        return commands(chosen)
     found = measure(_core.bench_scenarios())
     if chosen.json:
         show.line(json.dumps(found))
@@ -69,7 +99,7 @@ def threads(chosen: argparse.Namespace) -> int:
 def against(chosen: argparse.Namespace) -> int:
     """Compares with ns-3; where that is not installed, says what would be and is done."""
     try:
-        found = peer.compare(chosen.flows, chosen.repeat, _tell)
+        found = peer.compare(chosen.flows or _NS3_FLOWS, chosen.repeat, _tell)
     except peer.Missing as missing:
         _tell(f"skipped: {missing}")
         return 0
@@ -88,6 +118,68 @@ def against(chosen: argparse.Namespace) -> int:
     columns = ["flows of", "number", "mean us", "ns-3", "ratio", "p99 us", "ns-3", "ratio"]
     show.table(columns, [_fct_row(size_class) for size_class in found.classes])
     return 0
+
+
+def against_checkout(chosen: argparse.Namespace) -> int:
+    """Compares with a simulator that the user has built."""
+    simulator = SIMULATORS[chosen.against]
+    if chosen.checkout is None:
+        raise InputError(f"--against {simulator.name} needs its checkout, built: --checkout PATH ({simulator.build})")
+    counts = (chosen.flows or simulator.flows, chosen.repeat)
+    found = checkout.compare(simulator, chosen.checkout, counts, _tell)
+    if chosen.json:
+        show.line(json.dumps(found.to_json()))
+        return 0
+    rows = [
+        [
+            name,
+            str(turn),
+            f"{side.packet_hops:,}",
+            f"{side.cpu_s:.3f}",
+            f"{side.hops_per_s / 1e6:.3f}",
+            f"{command:.3f}",
+        ]
+        for turn, pair in enumerate(found.pairs, 1)
+        for name, side, command in zip(
+            ("priolane", simulator.name), (pair.ours, pair.theirs), pair.commands_s, strict=True
+        )
+    ]
+    columns = ["simulator", "run", "packet-hops", "CPU s", "million hops/CPU s", "command CPU s"]
+    show.table(columns, rows)
+    name = simulator.name
+    of_hops, of_commands = (
+        f"min {least:.1f}, median {median:.1f}, max {most:.1f}"
+        for least, median, most in (found.comparison.ratios, found.command_ratios)
+    )
+    show.line(f"\npriolane / {name}, packet-hops per CPU-second: {of_hops}")
+    show.line(f"{name} / priolane, CPU of whole commands: {of_commands}")
+    show.line(
+        f"This favours {name}: its time is its event loop, the process less {found.start_s:.2f} s for its first flow "
+        "alone; priolane's contains the making of nodes, digests and tables, and its command starts Python and writes "
+        f"a page. Hops of {name}: {simulator.note}.\n"
+    )
+    columns = ["flows of", "number", "mean us", simulator.name, "ratio", "p99 us", simulator.name, "ratio"]
+    show.table(columns, [_fct_row(size_class) for size_class in found.comparison.classes])
+    return 0
+
+
+def commands(chosen: argparse.Namespace) -> int:
+    """Counts what short commands take, beside what is kept; the exit code is 1 if a count is out of its band."""
+    kept = command_counts.read_kept(command_counts.KEPT.read_text(encoding="utf-8"))
+    try:
+        now = command_counts.count()
+    except command_counts.Uncounted as why:
+        _tell(f"instructions are not counted: {why}")
+        now = command_counts.count(instructions=False)
+    if why_not := command_counts.comparable(now, kept):
+        _tell(f"instructions and modules are not compared: {why_not}")
+    rows = list(command_counts.beside(now, kept))
+    if chosen.json:
+        show.line(json.dumps([asdict(row) for row in rows]))
+    else:
+        cells = [["-" if count is None else f"{count:,}" for count in (row.now, row.kept)] for row in rows]
+        show.table(["count of", "now", "kept", ""], [[r.name, *c, r.why] for r, c in zip(rows, cells, strict=True)])
+    return FAILED if any(row.why for row in rows) else 0
 
 
 def _fct_row(size_class: peer.SizeClass) -> list[str]:

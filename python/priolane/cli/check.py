@@ -3,11 +3,13 @@
 import argparse
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from priolane.cli import arguments, show
-from priolane.experiment import check
-from priolane.report.numbers import told
+from priolane.prediction import check, of_check
+from priolane.report.numbers import short, told
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -21,6 +23,8 @@ def add(command: argparse.ArgumentParser) -> None:
 def carry_out(chosen: argparse.Namespace) -> int:
     """Prints the merged experiment, then one line per number, then the warnings."""
     found = check(chosen.file, arguments.options(chosen))
+    cores = os.cpu_count() or 1
+    found["command_seconds"] = of_check(found, cores).wait_s
     if chosen.json:
         show.line(json.dumps(found, indent=2, ensure_ascii=False))
         return 0
@@ -29,7 +33,8 @@ def carry_out(chosen: argparse.Namespace) -> int:
     for key, value in found.items():
         if not isinstance(value, list | dict):
             show.line(f"{key}: {show.number(value)}{_MEANINGS.get(key, '')}")
-    show.line(f"threads: {_threads(int(found['runs']), os.cpu_count() or 1)}")
+    _show_loads(found["loads"])
+    show.line(f"threads: {_threads(int(found['runs']), cores)}")
     for warning in warnings:
         show.line(f"warning: {warning}")
     return 0
@@ -38,8 +43,19 @@ def carry_out(chosen: argparse.Namespace) -> int:
 _MEANINGS = {
     "bytes": " of memory, the run with most",
     "seconds": " of one core, all runs",
+    "command_seconds": " of `priolane run` on all cores, figures and start included",
     "ns_per_hop": " measured here",
 }
+
+
+def _show_loads(loads: Sequence[Mapping[str, Any]]) -> None:
+    """The load that flows offer to each tier, a line for each point of the sweep."""
+    if loads:
+        show.line("load offered on the wire, part of what links carry: mean of a tier (its busiest link), first seed")
+    for point in loads:
+        where = ", ".join(f"{key} = {value}" for key, value in point["point"].items())
+        tiers = "; ".join(f"{tier['tier']} {short(tier['mean'])} ({short(tier['busiest'])})" for tier in point["tiers"])
+        show.line(f"  {where + ', ' if where else ''}over {told(point['seconds'], 's')}: {tiers}")
 
 
 def _beyond_memory(predicted: int) -> list[str]:

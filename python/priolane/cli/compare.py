@@ -7,12 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from priolane.cli import show
-from priolane.comparison import LEVEL, Change, Comparison, Design, Finding, compare
+from priolane._core import InputError
+from priolane.cli import arguments, rivals, show
+from priolane.comparison import LEVEL, Change, Comparison, Design, Finding, change_text, compare
 from priolane.experiment import PlannedRun
 from priolane.report.model import point_text
 from priolane.report.numbers import short
+from priolane.report.overview import overview
+from priolane.report.overview_files import narrowed
 from priolane.results import load
+from priolane.scheme_comparison import compare_schemes
 
 _MOST_SETTINGS = 20
 _MOST_SUGGESTED = 10
@@ -22,14 +26,35 @@ _VALUE_CHARACTERS = 40
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
-    command.add_argument("first", type=Path, metavar="DIR")
-    command.add_argument("second", type=Path, metavar="DIR")
+    command.add_argument("first", type=arguments.results, metavar="DIR")
+    command.add_argument("second", type=arguments.results, nargs="?", metavar="DIR")
+    command.add_argument(
+        "--schemes",
+        nargs=2,
+        metavar=("A", "B"),
+        help="does A beat B? Two schemes of one directory, metric by metric, paired by seed and sweep point",
+    )
+    command.add_argument(
+        "--class",
+        dest="classes",
+        nargs="+",
+        default=[],
+        metavar="C",
+        help="with --schemes: these classes alone",
+    )
+    arguments.add_point(command)
     command.add_argument("--json", action="store_true", help="everything, as JSON")
     command.set_defaults(carry_out=carry_out)
 
 
 def carry_out(chosen: argparse.Namespace) -> int:
-    """Prints what differs between the experiments, then what moved."""
+    """Prints what differs between the experiments, then what moved; or what two schemes of one differ in."""
+    if chosen.schemes is not None:
+        return _schemes_of_one(chosen)
+    if chosen.second is None:
+        raise InputError("compare with what? Give a second DIR, or --schemes A B for two schemes of the first one")
+    if chosen.classes or chosen.points:
+        raise InputError("--class and --point go with --schemes A B; leave them out, or compare schemes")
     found = compare(load(chosen.first), load(chosen.second))
     if chosen.json:
         show.line(json.dumps(_as_json(found), indent=1, ensure_ascii=False))
@@ -42,7 +67,20 @@ def carry_out(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _circumstances(found: Comparison, first: Path, second: Path) -> None:
+def _schemes_of_one(chosen: argparse.Namespace) -> int:
+    if chosen.second is not None:
+        raise InputError("--schemes compares two schemes of one DIR; leave the second DIR out")
+    results = load(chosen.first)
+    view = narrowed(overview(results), classes=chosen.classes, point=chosen.points)
+    found = compare_schemes(view, *chosen.schemes)
+    if chosen.json:
+        show.line(json.dumps(rivals.as_json(found), indent=1, ensure_ascii=False))
+    else:
+        rivals.show_contests(found, len(view.seeds))
+    return 0
+
+
+def _circumstances(found: Comparison, first: Path | str, second: Path | str) -> None:
     """Versions, merged keys and runs that are not the same on both sides."""
     if found.versions[0] != found.versions[1]:
         show.line(f"versions differ: {', '.join(found.versions[0])} and {', '.join(found.versions[1])}")
@@ -107,21 +145,12 @@ def _table(changes: Sequence[Change]) -> None:
             f"{change.size_class}.{change.metric}",
             short(change.first),
             short(change.second),
-            _change_text(change),
+            change_text(change),
             f"{change.design.value}, {_seeds(change)}",
         ]
         for change in changes
     ]
     show.table(["scheme", "point", "metric", "first", "second", "change [95 % interval]", "compared"], rows)
-
-
-def _change_text(change: Change) -> str:
-    def spelled(value: float) -> str:
-        return f"{100 * value:+.3g} %" if change.relative else f"{value:+.3g}"
-
-    if change.low is None or change.high is None:
-        return spelled(change.change)
-    return f"{spelled(change.change)} [{spelled(change.low)}, {spelled(change.high)}]"
 
 
 def _seeds(change: Change) -> str:

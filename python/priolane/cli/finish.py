@@ -1,8 +1,16 @@
 """What every command that has results does last: page, figures, claims, warnings."""
 
 import argparse
+import json
+import threading
+from importlib import import_module
+from typing import Any
 
 from priolane.cli import claims, show
+from priolane.directory import PAGE_FILE
+from priolane.object_store import told
+from priolane.report.overview import overview
+from priolane.report.overview_files import as_json
 from priolane.report.write import write_report
 from priolane.results import Results
 
@@ -12,11 +20,60 @@ def add_figures(command: argparse.ArgumentParser) -> None:
     command.add_argument("--pdf", action="store_true", help="figures as PDF too, with fonts that publishers take")
 
 
-def present(results: Results, chosen: argparse.Namespace, rerun: str | None = None) -> None:
-    """Writes figures and page, prints claims and warnings, and says where the page is."""
-    page = write_report(results, rerun=rerun, pdf=chosen.pdf)
+def prepare() -> None:
+    """Begins to load what draws, which takes half a second, in a thread: for while the last run goes on."""
+    threading.Thread(target=_load, daemon=True).start()
+
+
+def _load() -> None:
+    for name in ("priolane.figures.write", "priolane.report.page"):
+        import_module(name)
+
+
+def present(results: Results, chosen: argparse.Namespace, *, with_table: bool = False) -> None:
+    """Writes figures and page, and tells of the results."""
+    write_report(results, pdf=chosen.pdf)
+    tell(results, with_table=with_table)
+
+
+def tell(results: Results, *, with_table: bool = False) -> None:
+    """Prints claims, the table of results if asked for, and warnings, and says where the page is."""
     report = results.report
     claims.claims(report)
+    if with_table:
+        from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load
+
+        show_table(overview(results), told(results.directory))
     claims.cautions(report)
     show.line(f"digest {report.digest}")
-    show.line(f"page   {page}")
+    show.line(f"page   {results.directory / PAGE_FILE}")
+
+
+def present_as_json(results: Results, chosen: argparse.Namespace) -> None:
+    """Writes figures and page, and prints everything as one JSON object."""
+    write_report(results, pdf=chosen.pdf)
+    show.line(json.dumps(_as_json(results), indent=1, ensure_ascii=False))
+
+
+def _as_json(results: Results) -> dict[str, Any]:
+    report = results.report
+    return {
+        "directory": told(results.directory),
+        "page": str(results.directory / PAGE_FILE),
+        "digest": report.digest,
+        "runs": len(results.runs),
+        "claims": [
+            {
+                "section": claim.section,
+                "says": claim.says,
+                "source": claim.source.value,
+                "verdict": claim.verdict.value,
+                "alone": claim.alone.value,
+                "direction": claim.direction.value,
+            }
+            for claim in report.claims
+        ],
+        "checks": [{"name": check.name, "state": check.state, "says": check.says} for check in report.checks],
+        "warnings": list(report.warnings),
+        "results": as_json(overview(results)),
+    }

@@ -1,10 +1,15 @@
-"""`priolane list`: what experiment and scheme files can name."""
+"""`priolane list`: what experiment and scheme files can name, and which of it goes together."""
 
 import argparse
 import json
+from typing import TYPE_CHECKING, Any
 
 from priolane import _core
+from priolane._core import InputError
 from priolane.cli import show
+
+if TYPE_CHECKING:
+    from priolane.matrix import Matrix
 
 WHAT = (
     "schemes",
@@ -19,23 +24,76 @@ WHAT = (
     "workloads",
     "topologies",
 )
+# The rows that transports are set against, by what this command calls their parts.
+_ROWS = {"ports": "port", "assign": "assign", "host": "host", "nic": "nic", "admit": "admit"}
 
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
-    command.add_argument("what", choices=WHAT, metavar="|".join(WHAT))
+    command.add_argument("what", nargs="?", choices=WHAT, metavar="|".join(WHAT))
+    command.add_argument(
+        "--matrix",
+        action="store_true",
+        help="which transports go with these parts (left out: with those of every row, and with pricing), and why not",
+    )
+    command.add_argument("--json", action="store_true", help="as JSON")
     command.set_defaults(carry_out=carry_out)
 
 
 def carry_out(chosen: argparse.Namespace) -> int:
-    """Prints the entries of one kind as a table."""
+    """Prints the entries of one kind as a table, or the matrix."""
+    if chosen.matrix:
+        return _matrices(chosen)
+    if chosen.what is None:
+        raise InputError(f"list what? One of {', '.join(WHAT)}; or --matrix")
     entries = json.loads(_core.catalogue()).get(chosen.what, [])
+    if chosen.json:
+        show.line(json.dumps(entries, indent=2, ensure_ascii=False))
+        return 0
     columns = list(dict.fromkeys(key for entry in entries for key in entry))
     if not entries:
         show.line(f"no {chosen.what} yet")
         return 0
     show.table(columns, [[_cell(entry.get(key)) for key in columns] for entry in entries])
     return 0
+
+
+def _matrices(chosen: argparse.Namespace) -> int:
+    from priolane.matrix import matrix  # noqa: PLC0415 - no other list needs it
+
+    if chosen.what not in (None, *_ROWS):
+        raise InputError(f"--matrix sets transports against one of {', '.join(_ROWS)}, not {chosen.what}")
+    rows = [_ROWS[chosen.what]] if chosen.what else [*_ROWS.values(), "pricing"]
+    found = [matrix("transport", row) for row in rows]
+    if chosen.json:
+        show.line(json.dumps([_as_json(one) for one in found], indent=2, ensure_ascii=False))
+        return 0
+    for nth, one in enumerate(found):
+        if nth:
+            show.line("")
+        show.table(
+            [f"transport, {one.column}", *one.seconds],
+            [
+                [first, *("yes" if one.cell(first, second).fits else "no" for second in one.seconds)]
+                for first in one.firsts
+            ],
+        )
+        for reason, seconds in one.reasons().items():
+            pairs = "; ".join(f"{first} with {', '.join(of)}" for first, of in seconds.items())
+            show.line(f"no: {pairs}: {reason}")
+    return 0
+
+
+def _as_json(one: "Matrix") -> dict[str, Any]:
+    return {
+        "row": one.row,
+        "column": one.column,
+        "pairs": [
+            {one.row: cell.first, one.column: cell.second, "fits": cell.fits, "scheme": dict(cell.rows) or None}
+            | {"reason": cell.reason or None}
+            for cell in one.cells
+        ],
+    }
 
 
 def _cell(value: object) -> str:

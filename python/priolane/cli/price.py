@@ -9,7 +9,7 @@ from typing import Any
 
 from priolane import papers, prices
 from priolane.cli import arguments, show
-from priolane.cli.progress import Bar
+from priolane.cli.progress import progress
 from priolane.grid import run_grid
 from priolane.prices import RunBills, Worth
 from priolane.report.model import point_text
@@ -52,9 +52,9 @@ def _bills(chosen: argparse.Namespace) -> int:
 
 
 def _run(path: Path, chosen: argparse.Namespace, out: Path | None) -> Results:
-    with Bar() as bar:
+    with progress() as watcher:
         settings = arguments.settings(chosen)
-        return run_grid(path, out, arguments.options(chosen), settings, bar)
+        return run_grid(path, out, arguments.options(chosen), settings, watcher)
 
 
 def _show(run: RunBills, *, everything: bool) -> None:

@@ -1,22 +1,25 @@
 """`priolane report`: weigh a finished grid again and draw its page."""
 
 import argparse
-from pathlib import Path
 
+from priolane.cli import arguments
 from priolane.cli.finish import add_figures, present
+from priolane.object_store import opened
 from priolane.results import load
+from priolane.settings import Settings
 
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
-    command.add_argument("dir", type=Path, metavar="DIR")
+    command.add_argument("dir", type=arguments.results, metavar="DIR", help="a directory, or a URL")
     add_figures(command)
     command.set_defaults(carry_out=carry_out)
 
 
 def carry_out(chosen: argparse.Namespace) -> int:
     """Draws from what is in the directory alone: the experiment file may be gone."""
-    results = load(chosen.dir)
-    results.verify()
-    present(results, chosen)
+    with opened(chosen.dir, Settings(), refresh=True) as (directory, _):
+        results = load(directory)
+        results.verify()
+        present(results, chosen)
     return 0

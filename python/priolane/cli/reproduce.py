@@ -1,23 +1,30 @@
-"""`priolane reproduce`: a figure of a paper, from its experiment file to its verdicts."""
+"""`priolane reproduce`: figures of papers, from their experiment files to their verdicts."""
 
 import argparse
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from priolane import papers
 from priolane._core import InputError
-from priolane.cli import arguments, show
-from priolane.cli.finish import add_figures, present
-from priolane.cli.progress import Bar
-from priolane.experiment import Options, check, plan
-from priolane.grid import run_grid
-from priolane.record import counted, read_record, write_record
-from priolane.report.readings import ALL, directory_of
-from priolane.results import Results
-from priolane.until import until_decided
+from priolane.cli import FAILED, arguments, show
+from priolane.cli.finish import add_figures, prepare, tell
+from priolane.cli.progress import progress
+from priolane.directory import PAGE_FILE
+from priolane.experiment import Options
+from priolane.object_store import opened, told
+from priolane.prediction import check, of_plans
+from priolane.record import counted, read_record
+from priolane.report.model import Verdict
+from priolane.report.summary import Summary
+from priolane.reproduction import Figure, How, Reproduced, figures, reproduce
+from priolane.where import LOCAL
+
+if TYPE_CHECKING:
+    from priolane.report.index import Entry
 
 # A line for each figure, whatever its record.
 _LIST_WIDTH = 280
@@ -25,7 +32,9 @@ _LIST_WIDTH = 280
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
-    command.add_argument("name", nargs="?", metavar="PAPER/FIG", help="for example nos2/fig6, or nos2/all")
+    command.add_argument(
+        "name", nargs="?", metavar="PAPER/FIG", help="for example nos2/fig6; nos2 is all figures of it, all is all"
+    )
     command.add_argument(
         "--list",
         action="store_true",
@@ -38,74 +47,120 @@ def add(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="also write what was found to DIR/PAPER/FIG.json, without times or places, to be kept and compared",
     )
-    arguments.add_grid(command)
+    arguments.add_grid(command, arguments.results)
     add_figures(command)
     command.set_defaults(carry_out=carry_out)
 
 
 def carry_out(chosen: argparse.Namespace) -> int:
-    """Reproduces the named items one after the other."""
+    """Reproduces the named items."""
+    options = arguments.options(chosen)
     if chosen.list:
-        listed = papers.items() if chosen.name is None else papers.find(chosen.name)
-        return _list(listed, arguments.options(chosen))
+        return _list(papers.items() if chosen.name is None else papers.find(chosen.name), options)
     if chosen.name is None:
-        raise InputError("reproduce what? PAPER/FIG such as nos2/fig6; `priolane reproduce --list` shows all")
+        raise InputError(
+            "reproduce what? PAPER/FIG such as nos2/fig6, PAPER such as nos2, or all; `priolane reproduce --list` "
+            "shows what there is"
+        )
     wanted = papers.find(chosen.name)
-    for item in wanted:
-        _reproduce(item, chosen, alone=len(wanted) == 1)
+    budget = arguments.until(chosen)
+    with opened(chosen.out or Path("runs"), arguments.settings(chosen)) as (base, settings):
+        how = How(settings, chosen.pdf, chosen.record, budget, lambda look: show.line(str(look)))
+        if papers.is_of_many(chosen.name):
+            return _many(chosen.name.removesuffix(f"/{papers.ALL}"), wanted, base, (options, how))
+        return _one(figures(wanted, base, options, base if chosen.out else None), base, how)
+
+
+def _one(planned: Sequence[Figure], base: Path, how: How) -> int:
+    """A figure: its claims, one by one."""
+    with progress(near_end=prepare) as watcher:
+        (done,) = reproduce(planned, base, how, watcher)
+    if done.failure:
+        return _failed(done)
+    for results in reversed(done.results):
+        reading = "" if results.options.reading is None else f", reading {results.options.reading}"
+        show.line(f"{done.figure.item.key}{reading}: {done.figure.item.about}; {len(results.runs)} runs")
+        tell(results)
+    if done.record is not None:
+        show.line(f"record {done.record}")
     return 0
 
 
-def _reproduce(item: papers.Item, chosen: argparse.Namespace, *, alone: bool) -> None:
-    if item.experiment is None:
-        raise InputError(f"{item.key}: {item.state}")
-    base = chosen.out or Path("runs")
-    directory = base if alone and chosen.out else base / f"{item.paper}-{item.id}"
-    options = arguments.options(chosen)
-    # Figures of a paper share the runs that they have in common.
-    others = [other for other in base.glob(f"{item.paper}-*") if other != directory and other.is_dir()]
-    done: list[Results] = []
-    for out, of_reading in _grids(item.experiment, directory, options):
-        sources = sorted([*others, *(results.directory for results in done)])
-        done.append(_results(item.experiment, out, of_reading, (chosen, tuple(sources))))
-    leading = replace(options, seeds=done[0].options.seeds, looks=done[0].options.looks)
-    command = ["priolane", "reproduce", item.key, *leading.arguments()]
-    rerun = shlex.join([*command, "-o", str(directory)])
-    # The page of the leading reading, which is the first, shows the claims under all of them.
-    for results in reversed(done):
-        reading = "" if results.options.reading is None else f", reading {results.options.reading}"
-        show.line(f"{item.key}{reading}: {item.about}; {len(results.runs)} runs")
-        present(results, chosen, rerun if results.directory == directory else None)
-    if chosen.record is not None:
-        show.line(f"record {write_record(chosen.record, item.key, done, shlex.join(command))}")
+def _many(name: str, wanted: Sequence[papers.Item], base: Path, asked: tuple[Options, How]) -> int:
+    """All figures of a paper, or of all: a line for each as it is done, then how many claims have each verdict."""
+    from priolane.report.index import Entry, Index, refuse_replacing, write_index  # noqa: PLC0415 - slow to load
+
+    options, how = asked
+    path = base / f"{name}.html"
+    refuse_replacing(path)
+    planned = figures(wanted, base, options)
+    entries = {figure.item.key: Entry(figure.item, figure.directory / PAGE_FILE) for figure in planned}
+    command = shlex.join(["priolane", "reproduce", name, *options.arguments(), "-o", told(base)])
+    show.line(_prospect(planned, how))
+    failed = 0
+    with progress([grid.plan for figure in planned for grid in figure.grids], title=name) as watcher:
+        for done in reproduce(planned, base, how, watcher):
+            key = done.figure.item.key
+            entries[key] = replace(entries[key], summary=done.summary, failure=done.failure)
+            failed += _failed(done) if done.summary is None else 0
+            if done.summary is not None:
+                show.line(_line(done, done.summary))
+            write_index(path, Index(_title(name), list(entries.values()), command))
+    _counts(list(entries.values()))
+    show.line(f"page   {path}")
+    return FAILED if failed else 0
 
 
-def _results(
-    experiment: Path, out: Path, options: Options, how: tuple[argparse.Namespace, tuple[Path, ...]]
-) -> Results:
-    """The results of one grid, with more seeds where they are asked for; runs of other directories are taken over."""
-    chosen, others = how
-    budget, settings = arguments.until(chosen), replace(arguments.settings(chosen), others=others)
-
-    def carry_out_with(asked: Options) -> Results:
-        with Bar() as bar:
-            return run_grid(experiment, out, asked, settings, bar)
-
-    if budget is None:
-        return carry_out_with(options)
-    return until_decided(carry_out_with, options, budget, lambda look: show.line(str(look)))
+def _title(name: str) -> str:
+    """The title of the page of all figures of a paper, or of all."""
+    if name in (papers.ALL, papers.OURS):
+        return "All figures" if name == papers.ALL else "Our own figures"
+    return f"All figures of {papers.names()[name]}"
 
 
-def _grids(experiment: Path, directory: Path, options: Options) -> Iterator[tuple[Path, Options]]:
-    """Directory and options of each grid: one, or with `--reading all` one for each reading, the leading one first."""
-    if options.reading != ALL:
-        yield directory, options
-        return
-    leading = replace(options, reading=None)
-    yield directory, leading
-    for reading in plan(experiment, leading).readings:
-        if not reading.leads:
-            yield directory_of(directory, reading.name), replace(options, reading=reading.name)
+def _prospect(planned: Sequence[Figure], how: How) -> str:
+    """What is about to be done."""
+    plans = [grid.plan for figure in planned for grid in figure.grids]
+    runs = {run.id for each in plans for run in each.runs}
+    jobs = how.settings.jobs
+    said = f"{len(planned)} figures, {len(runs):,} runs"
+    if how.settings.on != LOCAL:
+        return f"{said} on {how.settings.on}"
+    predicted = of_plans(plans, jobs)
+    return (
+        f"{said}, {jobs} at a time: predicted to take {_time(predicted.wait_s)} if none is there yet, and "
+        f"{_time(predicted.cpu_s)} of CPU time"
+    )
+
+
+def _time(seconds: float) -> str:
+    """Seconds up to two minutes, then minutes and hours."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _line(done: Reproduced, summary: Summary) -> str:
+    """A figure that is done: its runs, its verdicts, and what to look at."""
+    cautions = f"; {len(summary.cautions)} to look at" if summary.cautions else ""
+    return f"{done.figure.item.key}: {summary.runs} runs; {counted(summary.tally)}{cautions}"
+
+
+def _failed(done: Reproduced) -> int:
+    print(f"priolane: failed: {done.figure.item.key}: {done.failure}", file=sys.stderr)  # noqa: T201
+    return FAILED
+
+
+def _counts(entries: "Sequence[Entry]") -> None:
+    """How many claims have each verdict, paper by paper, and our own claims apart."""
+    from priolane.report.index import counts  # noqa: PLC0415
+
+    rows = [
+        [name, f"{done} of {many}", *(str(tally[verdict]) for verdict in Verdict)]
+        for name, (done, many), tally in counts(entries)
+    ]
+    show.table(["claims of", "figures", *(verdict.value for verdict in Verdict)], rows)
 
 
 def _list(items: Iterable[papers.Item], options: Options) -> int:

@@ -4,10 +4,11 @@ import argparse
 from pathlib import Path
 
 from priolane.cli import arguments, show
-from priolane.cli.finish import add_figures, present
-from priolane.cli.progress import Bar
-from priolane.experiment import Options
-from priolane.grid import run_grid
+from priolane.cli.finish import add_figures, prepare, present, present_as_json
+from priolane.cli.progress import progress
+from priolane.experiment import Options, plan
+from priolane.grid import run_plan
+from priolane.object_store import opened, told
 from priolane.results import Results
 from priolane.until import until_decided
 
@@ -15,24 +16,33 @@ from priolane.until import until_decided
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("file", type=Path, metavar="FILE.toml")
-    arguments.add_grid(command)
+    arguments.add_grid(command, arguments.results)
     add_figures(command)
+    command.add_argument(
+        "--json", action="store_true", help="the results as one JSON object, and nothing else, on standard output"
+    )
     command.set_defaults(carry_out=carry_out)
 
 
 def carry_out(chosen: argparse.Namespace) -> int:
-    """Runs the grid, then writes figures and page."""
-    budget, settings = arguments.until(chosen), arguments.settings(chosen)
+    """Runs the grid, writes figures and page, and prints the table of results."""
+    budget, asked = arguments.until(chosen), arguments.options(chosen)
+    tell = show.note if chosen.json else show.line
+    grid = plan(chosen.file, asked)
+    with opened(chosen.out or Path("runs") / chosen.file.stem, arguments.settings(chosen)) as (out, settings):
 
-    def carry_out_with(options: Options) -> Results:
-        with Bar() as bar:
-            return run_grid(chosen.file, chosen.out, options, settings, bar)
+        def carry_out_with(options: Options) -> Results:
+            planned = grid if options == asked else plan(chosen.file, options)
+            with progress(near_end=prepare) as watcher:
+                return run_plan(planned, out, options, settings, watcher)
 
-    options = arguments.options(chosen)
-    if budget is None:
-        results = carry_out_with(options)
-    else:
-        results = until_decided(carry_out_with, options, budget, lambda look: show.line(str(look)))
-    show.line(f"{results.title}: {len(results.runs)} runs in {results.directory}")
-    present(results, chosen)
+        if budget is None:
+            results = carry_out_with(asked)
+        else:
+            results = until_decided(carry_out_with, asked, budget, lambda look: tell(str(look)))
+        if chosen.json:
+            present_as_json(results, chosen)
+        else:
+            show.line(f"{results.title}: {len(results.runs)} runs in {told(results.directory)}")
+            present(results, chosen, with_table=True)
     return 0

@@ -17,6 +17,11 @@ def line(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def note(text: str) -> None:
+    """One line of text on standard error, beside output that a program reads."""
+    sys.stderr.write(text + "\n")
+
+
 def table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]", width: int = _PLAIN_WIDTH) -> None:
     """A table; cells are never read as markup. `width` is that of plain tables, in characters."""
     from rich import box  # noqa: PLC0415 - slow to load

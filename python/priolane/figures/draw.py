@@ -7,13 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
+from priolane.figures.looks import Looks
 from priolane.figures.marks import Drawing, PanelAxes
 from priolane.figures.panels import painter_of
 from priolane.figures.room import Font, legend_columns, name_categories, shortened, wrapped
 from priolane.figures.style import DOUBLE_IN, INK, SINGLE_IN, applied
 from priolane.figures.ticks import name_powers, name_ticks
 from priolane.report.model import Panel
-from priolane.report.numbers import fitting
+from priolane.report.numbers import relabelled
 
 # So high a figure has axes of some height whatever stands around them: what that takes is measured in it.
 _AMPLE_IN = 12.0
@@ -39,17 +40,18 @@ def width_of(panel: Panel) -> float:
     return DOUBLE_IN if painter_of(panel.kind).wide(panel) else SINGLE_IN
 
 
-def draw_panel(panel: Panel) -> Drawing:
-    """A panel at the width of a column (3.3 in), or of a page where it has many bars.
+def draw_panel(panel: Panel, looks: Looks | None = None) -> Drawing:
+    """A panel at the width of a column (3.3 in), or of a page where it has many bars or series.
 
-    Everything has its place: what is saved in a format is laid out no more.
+    `looks` are those of all panels that are drawn together; if `None`, of this one. Everything has its place: what is
+    saved in a format is laid out no more.
     """
     width = width_of(panel)
     with applied(SINGLE_IN):
         drawing = Drawing(Figure())
         _, height = drawing.figure.get_size_inches()
         drawing.figure.set_size_inches(width, _AMPLE_IN)
-        painted = _paint(panel, PanelAxes(drawing.figure.add_subplot(), drawing, "p0"))
+        painted = _paint(panel, PanelAxes(drawing.figure.add_subplot(), drawing, "p0", looks or Looks([panel])))
         _lay_out(drawing.figure)
         _fit_texts(painted)
         handles, labels = _legend_of(painted)
@@ -91,27 +93,19 @@ def _fit_texts(painted: _Painted) -> None:
         name_categories(axes, [_clipped(name) for name in painted.names])
 
 
-def _unit_of_time(axis: Axis, label: str) -> tuple[str, float]:
-    """A label, in which spans in seconds become spans in a unit that fits what the axis shows, and how many of it are a
-    second."""
-    about, in_seconds, rest = label.partition("(s)")
+def _in_fitting_unit(axis: Axis, label: str) -> tuple[str, float]:
+    """A label, in which the unit becomes the one that fits the axis, and how many of that are one of its own."""
     _, top = axis.get_view_interval()
-    if not in_seconds or top <= 0:
-        return label, 1.0
-    unit, scale = fitting(top, "s")
-    return f"{about}({unit}){rest}", scale
+    return relabelled(label, float(top))
 
 
 def _paint(panel: Panel, place: PanelAxes) -> _Painted:
     """Everything but the title, the names below the x axis and the legend, which need to know where the axes are."""
     axes, painter = place.axes, painter_of(panel.kind)
     names = painter.paint(panel, place) if panel.has_values else []
-    axes.set_xlabel(_clipped(panel.x_label))
     if painter.y_is_value:
         _scale_y(panel, axes)
-    if panel.log_x and not names:
-        axes.set_xscale("log")
-        name_powers(axes.xaxis, 1.0)
+    _scale_x(panel, axes, named=bool(names))
     if not panel.has_values:
         axes.set_xticks([])
         axes.set_yticks([])
@@ -119,11 +113,23 @@ def _paint(panel: Panel, place: PanelAxes) -> _Painted:
     return _Painted(panel, axes, names)
 
 
+def _scale_x(panel: Panel, axes: Axes, *, named: bool) -> None:
+    """Scale and label of an x axis; where it has names they are what its label says."""
+    if named:
+        axes.set_xlabel(_clipped(panel.x_label))
+        return
+    if panel.log_x:
+        axes.set_xscale("log")
+    x_label, scale = _in_fitting_unit(axes.xaxis, panel.x_label)
+    (name_powers if panel.log_x else name_ticks)(axes.xaxis, scale)
+    axes.set_xlabel(_clipped(x_label))
+
+
 def _scale_y(panel: Panel, axes: Axes) -> None:
     """Scale and label of a y axis along which values are, and the line that they are compared with."""
     if panel.log_y:
         axes.set_yscale("log")
-    y_label, scale = _unit_of_time(axes.yaxis, panel.y_label)
+    y_label, scale = _in_fitting_unit(axes.yaxis, panel.y_label)
     (name_powers if panel.log_y else name_ticks)(axes.yaxis, scale)
     axes.set_ylabel("\n".join(wrapped(_clipped(y_label), _Y_LABEL_IN, Font.of("axes.label"))))
     if panel.reference is not None:
@@ -131,11 +137,12 @@ def _scale_y(panel: Panel, axes: Axes) -> None:
 
 
 def _legend_of(painted: _Painted) -> tuple[list[Artist], list[str]]:
-    """Handles and labels in the order of the series; none where nothing is drawn."""
+    """Handles and labels in the order of the series, then of what a paper printed; none where nothing is drawn."""
     if not painted.panel.has_values:
         return [], []
     handles, keys = painted.axes.get_legend_handles_labels()
-    return list(handles), [_clipped(painted.panel.series[int(key)].label) for key in keys]
+    series = painted.panel.series
+    return list(handles), [_clipped(series[int(key)].label) if key.isdigit() else key for key in keys]
 
 
 def _clipped(text: str) -> str:

@@ -9,12 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from priolane.figures.style import SOLID, Style, style_of
+from priolane.figures.looks import Looks
+from priolane.figures.style import SOLID, Style
 from priolane.report.model import Estimate, Mark, Panel, Series
 
 MARKS_PER_CURVE = 7
 # Axes are at least so high, whatever stands below and above: a figure grows where there would be less.
 AXES_IN = 1.3
+_HEIGHT_OF_MANY_IN = 2.4
+# With more series than this a panel has the width of a page.
+_SERIES_IN_COLUMN = 8
 
 
 @dataclass
@@ -27,17 +31,28 @@ class Drawing:
 
 @dataclass(frozen=True)
 class PanelAxes:
-    """Where a panel is painted; the ids of its marks start with `prefix`."""
+    """Where a panel is painted, and who looks how there; the ids of its marks start with `prefix`."""
 
     axes: Axes
     drawing: Drawing
     prefix: str
+    looks: Looks
 
     def name(self, set_gid: Callable[[str], object], gid: str, title: str) -> None:
         """Gives an artist an id and a hover text."""
         whole = f"{self.prefix}-{gid}"
         set_gid(whole)
         self.drawing.titles[whole] = title
+
+
+def many_series(panel: Panel) -> bool:
+    """Whether a panel has too many series for the legend and the lines to have room in a column."""
+    return len(panel.series) > _SERIES_IN_COLUMN
+
+
+def roomy_height(panel: Panel) -> float:
+    """The least height of axes, in inches, of panels that are as wide as a page where there are many series."""
+    return _HEIGHT_OF_MANY_IN if many_series(panel) else AXES_IN
 
 
 def never(_panel: Panel) -> bool:
@@ -102,13 +117,14 @@ def paint_mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark]
     order, nth = number
     x, mark = at
     series = panel.series[order]
-    (drawn,) = place.axes.plot([x], [mark.estimate.mean or 0.0], linestyle="none", **dot(series))
+    (drawn,) = place.axes.plot(
+        [x], [mark.estimate.mean or 0.0], linestyle="none", **dot(series, place.looks.of(series))
+    )
     place.name(drawn.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
 
 
-def dot(series: Series) -> dict[str, Any]:
+def dot(series: Series, look: Style) -> dict[str, Any]:
     """Filled with a white rim; later series of one scheme are hollow."""
-    look = style_of(series.look or series.scheme)
     filled = series.variant == 0
     return {
         "marker": look.marker,
@@ -133,7 +149,7 @@ def paint_interval(axes: Axes, x: float, estimate: Estimate, colour: str) -> Non
 
 def legend_entry(axes: Axes, key: str, series: Series, look: Style) -> None:
     """An entry of the legend, a line with a mark, under `key`."""
-    (entry,) = axes.plot([], [], label=key, **dot(series))
+    (entry,) = axes.plot([], [], label=key, **dot(series, look))
     entry.set_linestyle("-")
     entry.set_linewidth(1.3)
     if look.dash != SOLID:

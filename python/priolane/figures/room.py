@@ -105,7 +105,7 @@ def name_categories(axes: Axes, names: Sequence[str]) -> None:
 
 
 def _breaks_well(name: str, room_in: float, font: Font) -> bool:
-    """Whether what stands between spaces and joints of a name fits, so that no word is torn."""
+    """Whether each word of a name fits, so that none is broken."""
     return all(font.width(piece) <= room_in for word in name.split() for piece in _JOINT.split(word))
 
 

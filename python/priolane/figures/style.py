@@ -58,6 +58,8 @@ _FIXED = {
     "nos2": Style(VERMILION, "s", SOLID, "///"),
     "pias": Style(BLUE, "^", DASHED, "\\\\\\"),
     "es8": Style(GREEN, "D", DASH_DOT, "xxx"),
+    "dctcpsrpt": Style(PURPLE, "*", LONG, "**"),
+    "dctcplas": Style(ORANGE, "v", LONG, "ooo"),
     # TOP and its baselines
     "top": Style(BLUE, "p", SOLID, "|||"),
     "expresspass": Style(VERMILION, "v", DASH_DOT, "..."),
@@ -76,6 +78,8 @@ _FIXED = {
     "physicalstarnocc": Style(BLACK, "o", DOTTED, ""),
     "ledbat": Style(SKY, "D", DOTTED, ".."),
     "d2tcp": Style(PURPLE, "v", DASH_DOT, "--"),
+    "swifttargets": Style(ORANGE, "p", LONG, "\\\\"),
+    "prioplusledbat": Style(VERMILION, "X", DASHED, "xx.."),
     # PACCP, Firapam and their baselines
     "paccp": Style(PURPLE, "X", SOLID, "xx"),
     "paccpdctcp": Style(BLUE, "P", LONG, "++"),
@@ -121,16 +125,26 @@ _FIXED = {
     "ds": Style(BLUE, "^", DASHED, "\\\\"),
     "mrg": Style(VERMILION, "X", SOLID, "//"),
     "fifo": Style(BLACK, "o", DOTTED, ""),
+    # The same by size of flows: lighter for small and medium ones, nearly the colour of all for big ones
+    "besmall": Style("#a6a6a6", "v", DASH_DOT, "..."),
+    "bemedium": Style("#8c8c8c", "s", DASHED, "---"),
+    "bebig": Style("#262626", "P", SOLID, "|||"),
+    "dssmall": Style("#9ecae1", "<", DASH_DOT, "o"),
+    "dsmedium": Style(SKY, "D", DASHED, "--.."),
+    "dsbig": Style("#00558a", "p", SOLID, "++"),
+    "mrgsmall": Style("#f5b183", ">", DASH_DOT, "O"),
+    "mrgmedium": Style(ORANGE, "d", DASHED, "xx"),
+    "mrgbig": Style("#a34800", "h", SOLID, "**"),
 }
 # Ranks, such as `order0` to `order7`: from dark to light, the first one first. Their order can be seen in grey too.
 _RANK = re.compile(r"(?:order|rank|priority)_?(\d+)")
 _RANKS = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed7953", "#fdb42f")
-_COLOURS = (ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE)
+COLOURS = (ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE)
 # Towards black or white, and how far.
 _SHADES = ((0, 0.4), (255, 0.35), (255, 0.55))
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
-_DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG)
-_HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
+DASHES = (SOLID, DASHED, DOTTED, DASH_DOT, LONG)
+HATCHES = ("///", "\\\\\\", "xxx", "...", "|||", "---", "+++", "ooo")
 
 
 def style_of(scheme: str) -> Style:
@@ -144,14 +158,24 @@ def style_of(scheme: str) -> Style:
         return fixed
     pick = hashlib.sha256(scheme.encode()).digest()
     base = _base(scheme)
-    hatches = [hatch for hatch in _HATCHES if base is None or hatch != base.hatch]
-    dashes = [dash for dash in _DASHES if base is None or dash != base.dash]
+    hatches = [hatch for hatch in HATCHES if base is None or hatch != base.hatch]
+    dashes = [dash for dash in DASHES if base is None or dash != base.dash]
     return Style(
-        colour=_COLOURS[pick[0] % len(_COLOURS)] if base is None else _shade(base.colour, pick[0]),
-        marker=_MARKERS[pick[1] % len(_MARKERS)],
+        colour=COLOURS[pick[0] % len(COLOURS)] if base is None else _shade(base.colour, pick[0]),
+        marker=MARKERS[pick[1] % len(MARKERS)],
         dash=dashes[pick[2] % len(dashes)],
         hatch=hatches[pick[3] % len(hatches)],
     )
+
+
+def is_fixed(name: str) -> bool:
+    """Whether the table has the style of a scheme, or it is a rank."""
+    return _fixed(name) is not None
+
+
+def is_ranked(name: str) -> bool:
+    """Whether a name is that of a rank, such as `order3`."""
+    return _ranked(name) is not None
 
 
 def style_of_class(name: str) -> Style | None:
@@ -179,9 +203,9 @@ def _ranked(name: str) -> Style | None:
     rank = int(found[1])
     return Style(
         colour=_RANKS[rank % len(_RANKS)],
-        marker=_MARKERS[rank % len(_MARKERS)],
+        marker=MARKERS[rank % len(MARKERS)],
         dash=(SOLID, DASHED)[rank % 2],
-        hatch=_HATCHES[rank % len(_HATCHES)],
+        hatch=HATCHES[rank % len(HATCHES)],
     )
 
 

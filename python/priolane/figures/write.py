@@ -4,6 +4,7 @@ import io
 from collections.abc import Sequence
 
 from priolane.figures.draw import draw_panel, width_of
+from priolane.figures.looks import Looks
 from priolane.figures.marks import Drawing
 from priolane.figures.pictures import Picture, Pictures, names
 from priolane.figures.raster import png, rasterize, together
@@ -21,7 +22,8 @@ def draw_report(panels: Sequence[Panel], over_time: Sequence[Panel] = (), *, pdf
     Files are `panel-1.png` and so on, `figure.png` with all of them and, if `pdf`, `panel-1.pdf` and so on.
     """
     everything = [*panels, *over_time]
-    drawings = [draw_panel(panel) for panel in everything]
+    looks = Looks(everything)
+    drawings = [draw_panel(panel, looks) for panel in everything]
     shown = tuple(
         Picture(page_svg(drawing, f"f{nth}-", _label(panel)), width_of(panel) > SINGLE_IN)
         for nth, (panel, drawing) in enumerate(zip(everything, drawings, strict=True))

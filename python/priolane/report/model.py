@@ -10,8 +10,10 @@ from enum import StrEnum
 from typing import Any
 
 from priolane.files import parse_json
-from priolane.report.kinds import kind_of
+from priolane.report.axes import in_numbers, spans_decades, with_scale
+from priolane.report.kinds import TIME, kind_of
 from priolane.report.numbers import fitting, short, told
+from priolane.report.published import Curve
 
 LEVEL = 0.05
 """Largest probability that a figure has even one false verdict `reproduced` or `contradicted`."""
@@ -116,7 +118,7 @@ class Claim:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What stands beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
+        """The note beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
         direction where the verdict does not say it."""
         alone = "" if self.alone is self.verdict else f"alone {self.alone.value}"
         told = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE
@@ -173,6 +175,8 @@ class Panel:
     series: tuple[Series, ...]
     # Slopes of lines through the origin.
     rays: tuple[float, ...] = ()
+    # Published curves.
+    published: tuple[Curve, ...] = ()
 
     @property
     def has_values(self) -> bool:
@@ -247,7 +251,7 @@ class Report:
 
 def point_text(point: Mapping[str, Any]) -> str:
     """A sweep point in words: `load.value = 0.8`, with the last two parts of each key."""
-    return ", ".join(f"{_key_text(key)} = {value}" for key, value in point.items())
+    return ", ".join(f"{key_text(key)} = {value}" for key, value in point.items())
 
 
 def spread(measured: Sequence[Measured]) -> str:
@@ -256,11 +260,11 @@ def spread(measured: Sequence[Measured]) -> str:
     return f"{len(measured)} values, {told(*min(means))} to {told(*max(means))}" if means else "no value"
 
 
-def _key_text(key: str) -> str:
+def key_text(key: str) -> str:
+    """A swept key in words: its last two parts."""
     return ".".join(key.split(".")[-2:])
 
 
-_TIME = "time"
 _TEST = ("kind", "paper", "within", "above", "below", "goes")
 
 
@@ -354,17 +358,38 @@ def _panel(value: Mapping[str, Any]) -> Panel:
     read = value["series"]
     names = _metric_names(value["x_values"]) if kind.by_metric and x_key is None else {}
     series = tuple(_series(item, read, names) for item in read)
+    x_label, y_label = kind.labels(value.get("metrics", ()), x_key)
+    numbers = in_numbers(value["x_values"]) if kind.along_numbers and value["x_label"] is None else None
+    published = tuple(Curve.read(curve, names) for curve in value.get("published", ()))
+    if numbers is not None:
+        series = tuple(_along_numbers(one, numbers.by_text) for one in series)
+        published = tuple(curve.along(numbers.by_text) for curve in published)
+        x_label = f"{x_label} ({numbers.unit})"
+    log_x = kind.log_x and x_key != TIME and spans_decades([mark.x for one in series for mark in one.marks])
+    chosen = kind.log_y and value["log_y"] is None and _values_span_decades(series, value["reference"])
     return Panel(
         title=value["title"],
         kind=value["kind"],
-        x_label=value["x_label"] or (_key_text(x_key) if x_key else ""),
-        y_label=value["y_label"] or kind.y_label,
-        log_x=kind.log_x and x_key != _TIME and _spans_decades([mark.x for one in series for mark in one.marks]),
-        log_y=value["log_y"],
+        x_label=value["x_label"] or with_scale(x_label, chosen=log_x),
+        y_label=with_scale(value["y_label"] or y_label, chosen=chosen),
+        log_x=log_x,
+        log_y=chosen or bool(value["log_y"]),
         reference=value["reference"],
         series=series,
         rays=tuple(value.get("rays", ())),
+        published=published,
     )
+
+
+def _along_numbers(series: Series, numbers: Mapping[str, float]) -> Series:
+    """A series whose x are values with units, as numbers in increasing order."""
+    marks = [replace(mark, x=numbers[mark.x] if isinstance(mark.x, str) else mark.x) for mark in series.marks]
+    return replace(series, marks=tuple(sorted(marks, key=lambda mark: mark.x)))
+
+
+def _values_span_decades(series: Sequence[Series], reference: float | None) -> bool:
+    values = [mark.estimate.mean for one in series for mark in one.marks]
+    return spans_decades(values, inclusive=False) and (reference is None or reference > 0)
 
 
 def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Series:
@@ -427,8 +452,3 @@ def _metric_names(metrics: Sequence[Any]) -> dict[str, str]:
         metric: quantity.replace("_", " ") if len(quantities) > 1 else of_class
         for metric, (quantity, of_class) in parts.items()
     }
-
-
-def _spans_decades(xs: Sequence[float | str]) -> bool:
-    numbers = [x for x in xs if not isinstance(x, str)]
-    return bool(numbers) and len(numbers) == len(xs) and min(numbers) > 0 and max(numbers) >= 100 * min(numbers)

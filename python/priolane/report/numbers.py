@@ -1,5 +1,9 @@
 """Numbers as people read them: three digits, in a unit that fits."""
 
+import re
+
+# The units that axes have in brackets behind their label.
+_IN_BRACKETS = re.compile(r"\((s|B|Gbit/s)\)")
 # By the unit that reports have: units that a reader is told, and how many of each are one of the report's.
 _UNITS = {
     "s": (("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)),
@@ -24,6 +28,16 @@ def fitting(value: float, unit: str) -> tuple[str, float]:
     it are one `unit`."""
     units = _UNITS[unit]
     return next(((name, many) for name, many in units if abs(value) * many >= 1.0), units[-1])
+
+
+def relabelled(label: str, largest: float) -> tuple[str, float]:
+    """A label such as `Mean FCT (s)` of values up to `largest` with the unit that fits them, and how many of it are one
+    of the label's unit. A label without a unit, or values at or below 0, stay as they are."""
+    found = _IN_BRACKETS.search(label)
+    if found is None or largest <= 0:
+        return label, 1.0
+    unit, scale = fitting(largest, found[1])
+    return f"{label[: found.start()]}({unit}){label[found.end() :]}", scale
 
 
 def told(value: float, unit: str) -> str:

@@ -5,68 +5,73 @@ page with tables of metrics holds and allows one script besides, which sorts and
 Every text that comes from a file goes through the template's escaping, or into SVG as XML text.
 """
 
-import base64
-import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
+from priolane.directory import FIGURES
 from priolane.figures.pictures import Picture
 from priolane.report.kinds import kind_of
 from priolane.report.metrics_table import table_of
-from priolane.report.model import Panel, Source, Verdict, point_text, promise, spread, tallies
-from priolane.report.numbers import short
+from priolane.report.model import Panel, Source, promise, spread, tallies
 from priolane.report.over_time import OverTime
+from priolane.report.overview import Overview
+from priolane.report.overview_page import scheme_tables, sections
+from priolane.report.overview_text import notes
+from priolane.report.published import printed
 from priolane.report.readings import by_reading
 from priolane.report.tables import load_rows, priority_rows, run_rows
+from priolane.report.templates import own, render
 from priolane.results import Results
 
-_TEMPLATES = Path(__file__).parent
 _MANY = 4
 
 
 @dataclass(frozen=True)
 class _Figure:
     panel: Panel
+    files: Mapping[str, str]
     svg: Markup
     is_wide: bool
     columns: list[str]
     rows: list[list[str]]
 
 
-def page(results: Results, traces: OverTime | None, pictures: Sequence[Picture], rerun: str) -> str:
+@dataclass(frozen=True)
+class Making:
+    """How results were made: the command that makes them again, and whether figures are there as PDF too."""
+
+    rerun: str
+    pdf: bool = False
+
+
+def page(results: Results, view: Overview, traces: OverTime | None, pictures: Sequence[Picture], making: Making) -> str:
     """The page's HTML.
 
-    `pictures` are of the report's drawn panels, then of `traces`; `rerun` is the command that made it.
+    `view` is the table of results; `pictures` are of the report's drawn panels, then of `traces`.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["short"] = short
-    environment.filters["point"] = point_text
-    return environment.get_template("page.html.j2").render(_content(results, traces, pictures, rerun))
+    return render("page.html.j2", _content(results, view, (traces, pictures), making))
 
 
-def _content(results: Results, traces: OverTime | None, pictures: Sequence[Picture], rerun: str) -> dict[str, Any]:
+def _content(
+    results: Results, view: Overview, drawn: tuple[OverTime | None, Sequence[Picture]], making: Making
+) -> dict[str, Any]:
     report = results.report
+    traces, pictures = drawn
     experiment = results.experiment
     panels = [*report.drawn, *(traces.panels if traces is not None else ())]
-    figures = [_figure(panel, picture) for panel, picture in zip(panels, pictures, strict=True)]
-    style, script = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "table.js"))
+    # What is drawn over time has no files.
+    files = [_files(nth, pdf=making.pdf) if nth <= len(report.drawn) else {} for nth in range(1, len(panels) + 1)]
+    figures = [_figure(panel, picture, of) for panel, picture, of in zip(panels, pictures, files, strict=True)]
+    (style, style_hash), (script, script_hash) = own("page.css"), own("table.js")
     return {
-        "style": Markup(style),  # noqa: S704 - the package's own file
-        "style_hash": _hash(style),
-        "script": Markup(script),  # noqa: S704 - the package's own file
-        "script_hash": _hash(script),
+        "style": style,
+        "style_hash": style_hash,
+        "script": script,
+        "script_hash": script_hash,
         "metrics_tables": [table_of(panel) for panel in report.tables],
         "title": report.title,
         "paper": report.paper,
@@ -75,7 +80,11 @@ def _content(results: Results, traces: OverTime | None, pictures: Sequence[Pictu
         "assumptions": report.assumptions,
         "tallies": tallies(report),
         "owners": _OWNERS,
+        "overview": sections(view),
+        "notes": notes(view, "Bold"),
+        "schemes": {name: _in_lines(table) for name, table in scheme_tables(results).items()},
         "figures": figures[: len(report.drawn)],
+        "printed": printed(curve for panel in report.drawn for curve in panel.published),
         "traces": None if traces is None else traces.says,
         "trace_figures": figures[len(report.drawn) :],
         "claims": report.claims,
@@ -83,34 +92,27 @@ def _content(results: Results, traces: OverTime | None, pictures: Sequence[Pictu
         "by_reading": by_reading(results),
         "many": _MANY,
         "spread": spread,
-        "badge": badge,
         "states": _STATES,
         "checks": report.checks,
         "warnings": report.warnings,
         "loads": load_rows(results),
         "priorities": priority_rows(results),
         "runs": run_rows(results),
-        "experiment": json.dumps(experiment, indent=2, ensure_ascii=False),
+        "experiment": _in_lines(experiment),
         "seeds": report.seeds,
         "digest": report.digest,
         "version": next((record["version"] for record in results.records.values()), ""),
-        "rerun": rerun,
+        "rerun": making.rerun,
     }
 
 
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _in_lines(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def badge(verdict: Verdict) -> dict[str, str]:
-    """Class and sign of a verdict's badge: told apart by sign and word, not by colour alone."""
-    signs = {
-        Verdict.REPRODUCED: "✓",
-        Verdict.UNDECIDED: "≈",
-        Verdict.CONTRADICTED: "✗",
-        Verdict.INCOMPLETE: "?",
-    }
-    return {"class": verdict.value, "sign": signs[verdict]}
+def _files(nth: int, *, pdf: bool) -> dict[str, str]:
+    """The files of a drawn panel, from 1, by what they are, as the page names them."""
+    return {kind.upper(): f"{FIGURES}/panel-{nth}.{kind}" for kind in ("png", *(["pdf"] if pdf else []), "csv")}
 
 
 _OWNERS = {Source.PAPER: "Claims of the paper", Source.OURS: "Our own claims"}
@@ -123,13 +125,13 @@ _STATES = {
 }
 
 
-def _figure(panel: Panel, picture: Picture) -> _Figure:
+def _figure(panel: Panel, picture: Picture, files: Mapping[str, str]) -> _Figure:
     xs: list[float | str] = []
     kind = kind_of(panel.kind)
     svg = Markup(picture.svg)  # noqa: S704 - serialised XML
     if any(mark.across is not None for series in panel.series for mark in series.marks):
         columns, rows = _dots(panel)
-        return _Figure(panel=panel, svg=svg, is_wide=picture.is_wide, columns=columns, rows=rows)
+        return _Figure(panel=panel, files=files, svg=svg, is_wide=picture.is_wide, columns=columns, rows=rows)
     if kind.table:
         xs = list(dict.fromkeys(mark.x for series in panel.series for mark in series.marks))
     rows = [
@@ -140,7 +142,7 @@ def _figure(panel: Panel, picture: Picture) -> _Figure:
         for x in xs
     ]
     columns = [panel.x_label or "group", *(series.label for series in panel.series)]
-    return _Figure(panel=panel, svg=svg, is_wide=picture.is_wide, columns=columns, rows=rows)
+    return _Figure(panel=panel, files=files, svg=svg, is_wide=picture.is_wide, columns=columns, rows=rows)
 
 
 def _dots(panel: Panel) -> tuple[list[str], list[list[str]]]:

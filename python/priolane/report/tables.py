@@ -1,11 +1,12 @@
 """The plain tables of a report, made from the runs' records: load, priorities, runs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from priolane.report.model import point_text
 from priolane.report.numbers import short
+from priolane.report.overview import EXPIRED, dropped_data
 from priolane.results import Results
 
 T = TypeVar("T")
@@ -57,7 +58,10 @@ def priority_rows(results: Results) -> Table:
 
 
 def run_rows(results: Results) -> Table:
-    """Every run with its sweep point, seed, size and digest."""
+    """Every run with its sweep point, seed, size, losses and digest. Tokens, where there are any, have columns of their
+    own: ports drop them by design.
+    """
+    tokens = any(record.get("tokens") for record in results.records.values())
     rows = [
         [
             record["run"],
@@ -65,13 +69,21 @@ def run_rows(results: Results) -> Table:
             point_text(record["point"]),
             str(record["seed"]),
             f"{record['counters']['packet_hops']:,}",
-            f"{record['counters']['drops']:,}",
+            f"{dropped_data(record):,}",
+            f"{record['counters']['timeouts']:,}",
+            *([_token_text(record, "dropped"), _token_text(record, *EXPIRED)] if tokens else []),
             str(record["digest"])[:16],
         ]
         for record in results.records.values()
     ]
-    columns = ["run", "scheme", _POINT, "seed", "packet hops", "drops", "digest"]
+    of_tokens = ["tokens dropped", "tokens expired"] if tokens else []
+    columns = ["run", "scheme", _POINT, "seed", "packet hops", "drops", "timeouts", *of_tokens, "digest"]
     return Table(columns, rows, texts=3).without_empty(_POINT)
+
+
+def _token_text(record: Mapping[str, Any], *keys: str) -> str:
+    tokens = record.get("tokens")
+    return f"{sum(tokens[key] for key in keys):,}" if tokens else "–"
 
 
 def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -1,21 +1,32 @@
 """A cumulative distribution per series."""
 
-from priolane.figures.marks import Painter, PanelAxes, legend_entry, line, marked, means, paint_mark
-from priolane.figures.style import style_of
+from priolane.figures.marks import (
+    Painter,
+    PanelAxes,
+    legend_entry,
+    line,
+    many_series,
+    marked,
+    means,
+    paint_mark,
+    roomy_height,
+)
+from priolane.figures.published import paint_lines
 from priolane.report.model import Panel
 
 
 def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     """A cumulative distribution per series, with some marks along it; there are no names below the x axis."""
     for order, series in enumerate(panel.series):
-        look = style_of(series.look or series.scheme)
+        look = place.looks.of(series)
         xs = [mark.x for mark in series.marks if not isinstance(mark.x, str)]
         line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
         for nth in marked(len(series.marks)):
             paint_mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
         legend_entry(place.axes, str(order), series, look)
+    paint_lines(panel, place, [])
     place.axes.set_ylim(0, 1.02)
     return []
 
 
-PAINTER = Painter("cdf", _paint)
+PAINTER = Painter("cdf", _paint, many_series, least_height=roomy_height)

@@ -9,7 +9,7 @@ from priolane.figures.marks import AXES_IN, Painter, PanelAxes, hover_text, mean
 from priolane.figures.style import INK, RULE
 from priolane.figures.ticks import name_powers
 from priolane.report.model import Mark, Panel
-from priolane.report.numbers import fitting, short
+from priolane.report.numbers import relabelled, short
 
 # From dark to light, as even in grey as in colours.
 _COLOURS = "cividis"
@@ -52,14 +52,10 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
 
 
 def _unit(panel: Panel) -> tuple[str, float]:
-    """The label of values, in which spans in seconds become spans in a unit that fits the largest, and how many of it
-    are a second."""
-    about, in_seconds, rest = panel.y_label.partition("(s)")
+    """The label of values, in which the unit becomes the one that fits the largest, and how many of it are one of the
+    label's."""
     largest = max((abs(mean) for series in panel.series for mean in means(series)), default=0.0)
-    if not in_seconds or largest == 0:
-        return panel.y_label, 1.0
-    unit, scale = fitting(largest, "s")
-    return f"{about}({unit}){rest}", scale
+    return relabelled(panel.y_label, largest)
 
 
 def _colours(panel: Panel, scale: float) -> ScalarMappable:

@@ -4,8 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from priolane.figures.marks import Painter, PanelAxes, dot, legend_entry, line, paint_interval
-from priolane.figures.style import INK, style_of
+from priolane.figures.marks import Painter, PanelAxes, dot, legend_entry, line, many_series, paint_interval
+from priolane.figures.style import INK
 from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import short
 
@@ -13,9 +13,8 @@ from priolane.report.numbers import short
 _USUAL = 6.5
 _LARGEST = 17.0
 _LEAST = 4.0
-# Axes are at least so high; with more series than this a panel has the width of a page.
+# Axes are at least so high.
 _HEIGHT_IN = 2.2
-_SERIES_IN_COLUMN = 8
 # Text at the ends of a line, and at rays.
 _SMALL = 6
 _GAP = (4, 3)
@@ -26,7 +25,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     axes = place.axes
     sizes = [mark.size.mean for series in panel.series for mark in series.marks if mark.size and mark.size.mean]
     for order, series in enumerate(panel.series):
-        look = style_of(series.look or series.scheme)
+        look = place.looks.of(series)
         xs, ys = [_number(mark) for mark in series.marks], [mark.estimate.mean or 0.0 for mark in series.marks]
         if len(xs) > 1:
             line(axes, xs, ys, look).set_gid(f"{place.prefix}-line-{order}")
@@ -39,10 +38,10 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
             _paint_across(place, mark, look.colour)
             diameter = _diameter(mark, sizes)
             # Small dots lie on large ones.
-            drawn_as = dot(series) | {"markersize": diameter, "alpha": 0.8, "zorder": 4 - diameter / 100}
+            drawn_as = dot(series, look) | {"markersize": diameter, "alpha": 0.8, "zorder": 4 - diameter / 100}
             (drawn,) = axes.plot([xs[nth]], [ys[nth]], linestyle="none", **drawn_as)
             place.name(drawn.set_gid, f"mark-{order}-{nth}", _hover_text(series, panel, mark))
-        legend_entry(axes, str(order), series, look if len(xs) > 1 else style_of(series.scheme))
+        legend_entry(axes, str(order), series, look if len(xs) > 1 else place.looks.named(series.scheme))
     if panel.log_x:
         axes.set_xscale("log")
     if panel.log_y:
@@ -98,12 +97,8 @@ def _hover_text(series: Series, panel: Panel, mark: Mark) -> str:
     return f"{series.label}{along}: {panel.x_label} {mark.across}, {panel.y_label} {mark.estimate}{size}; {seeds}"
 
 
-def _wide(panel: Panel) -> bool:
-    return len(panel.series) > _SERIES_IN_COLUMN
-
-
 def _least_height(_panel: Panel) -> float:
     return _HEIGHT_IN
 
 
-PAINTER = Painter("scatter", _paint, _wide, least_height=_least_height)
+PAINTER = Painter("scatter", _paint, many_series, least_height=_least_height)

@@ -3,7 +3,7 @@
 from matplotlib.patches import Rectangle
 
 from priolane.figures.marks import MARKS_PER_CURVE, Painter, PanelAxes, dot, legend_entry, line, means
-from priolane.figures.style import INK, style_of
+from priolane.figures.style import INK
 from priolane.report.model import Panel, Series
 
 _SHADE = 0.16
@@ -19,7 +19,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     """
     top = 0.0
     for order, series in enumerate(panel.series):
-        look = style_of(series.look or series.scheme)
+        look = place.looks.of(series)
         xs, ys = _numbers(series), means(series)
         peaks = [mean if mark.peak is None else mark.peak for mark, mean in zip(series.marks, ys, strict=True)]
         top = max(top, *peaks, *ys) if xs else top
@@ -28,7 +28,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
         # Each series has its marks elsewhere, so that none hides another's.
         every = max(1, len(xs) // MARKS_PER_CURVE)
         first = order * every // max(len(panel.series), 1)
-        place.axes.plot(xs[first::every], ys[first::every], linestyle="none", **dot(series))
+        place.axes.plot(xs[first::every], ys[first::every], linestyle="none", **dot(series, look))
         legend_entry(place.axes, str(order), series, look)
     place.axes.set_ylim(0, _ABOVE_PEAKS * top or 1.0)
     _slots(panel, place)

@@ -1,0 +1,303 @@
+"""What is simulated: the feasible schemes on the user's network, and ladders of priorities made for the flows.
+
+NAME            a shipped scheme with the user's queues
+sentL_SOLVER    L queues by bytes sent, strict, thresholds solved for the training flows; `_mlfq`: in hosts too
+sentL_wfqR      the same queues as `sentL_opt`, served by weights, each R times the next
+sentL_class     the same, cut where the classes of flows of the goals begin
+sizeL           L queues by size, each with as many bytes, where sizes are known; `_class` as above
+NAME_kF         marking thresholds times F
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from priolane.advice.fabric import Fabric, Sizes, in_bytes, scaled
+from priolane.advice.feasible import Possible, shipped
+from priolane.solvers import Ladder, Thresholds, thresholds
+
+LEVELS = (2, 3, 4, 6, 8)
+_MARKING = (0.5, 2.0)
+_WEIGHTS = (2, 4)
+_MOST_WEIGHT = 64
+# Virtual priorities of PrioPlus and of Swift's rivals in its paper.
+_CLASSES = 8
+_SOLVERS = {"es": "as many flows in each level", "opt": "the least mean time in queues, by the model of byte shares"}
+# Loads that solvers are told.
+_LEAST_LOAD, _MOST_LOAD = 0.05, 0.95
+_FAMILY = "by bytes sent"
+PUBLISHED = "pias"
+"""The ladder whose thresholds were published, and not solved for the flows."""
+_SIMPLE = ("newreno", "dctcp")
+# Ports whose buffer other ports cannot share.
+_OWN_ROOM = ("pifo", "aifo", "sp_pifo")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A scheme of the race. `rows` is its table in an experiment file, `family` what is alike about several, `says`
+    what it does.
+
+    `thresholds` are in bytes, where priorities use them; `places` are the rows that have them. `tuned_from` names the
+    candidate whose thresholds were moved.
+    """
+
+    name: str
+    family: str
+    says: str
+    rows: Mapping[str, Any]
+    queues: int
+    thresholds: tuple[int, ...] = ()
+    places: tuple[str, ...] = ()
+    tuned_from: str | None = None
+
+    def with_thresholds(self, found: Sequence[int], name: str) -> "Candidate":
+        """The same with other thresholds."""
+        rows = {row: dict(of) if isinstance(of, Mapping) else of for row, of in self.rows.items()}
+        for place in self.places:
+            rows[place] = {**rows[place], "thresholds": texts(found)}
+        origin = self.tuned_from or self.name
+        return replace(self, name=name, rows=rows, thresholds=tuple(found), tuned_from=origin)
+
+
+def texts(found: Sequence[int]) -> list[str]:
+    """Thresholds as files have them."""
+    return [f"{threshold}B" for threshold in found]
+
+
+@dataclass(frozen=True)
+class Training:
+    """What candidates are made for: a list of the training flows, their sizes in ascending order, and their load."""
+
+    flows: Path
+    sizes: Sizes
+    load: float
+
+    def ladders(self, levels: int) -> Thresholds:
+        """The thresholds of all solvers."""
+        load = min(max(self.load, _LEAST_LOAD), _MOST_LOAD)
+        return thresholds(levels=levels, load=load, flows=self.flows)
+
+    def cut(self, found: Sequence[int]) -> tuple[int, ...]:
+        """Thresholds that part flows: each above the one before, and below the largest size."""
+        return tuple(sorted({int(at) for at in found if 0 < at < self.sizes[-1]}))
+
+    def equal_bytes(self, levels: int) -> tuple[int, ...]:
+        """Sizes between which there are as many bytes."""
+        sums = np.cumsum(self.sizes)
+        parts = [sums[-1] * nth / levels for nth in range(1, levels)]
+        return self.cut([int(self.sizes[np.searchsorted(sums, part)]) for part in parts])
+
+
+def simplest(fabric: Fabric) -> Candidate:
+    """One queue, and the congestion control of hosts as they are: DCTCP where switches mark and hosts have it."""
+    name = "dctcp" if {"ecn", "congestion_control"} <= fabric.features else "newreno"
+    rows: dict[str, Any] = {"base": name}
+    if _pulls(shipped()[name], fabric):
+        rows["host"] = {"kind": "round_robin"}
+    return Candidate(name, name, f"as its paper has it: {shipped()[name]['paper']}", rows, 1)
+
+
+def candidates(fabric: Fabric, schemes: Sequence[Possible], training: Training) -> tuple[Candidate, ...]:
+    """All that is raced, simple ones first: of those with the same results the first is kept."""
+    feasible = [scheme.scheme for scheme in schemes if scheme]
+    made = [*_plain([scheme for scheme in schemes if scheme], fabric, training)]
+    base = simplest(fabric).name
+    if "dscp" in fabric.features and fabric.queues > 1:
+        made += _ladders(base, fabric, training)
+        if "swift" in feasible:
+            made += _swift_ladders(fabric, training)
+    if "pias" in feasible and fabric.queues >= _CLASSES:
+        made.append(_published())
+    if base == "dctcp" and fabric.ecn is not None:
+        made += [_marked(one, fabric.ecn, factor) for one in _worth_marking(made) for factor in _MARKING]
+    # Solvers that find fewer levels than they may have come to the same ladder.
+    unique: dict[str, Candidate] = {}
+    for candidate in made:
+        unique.setdefault(candidate.name, candidate)
+    return tuple(unique.values())
+
+
+def references(schemes: Sequence[Possible]) -> tuple[Candidate, ...]:
+    """What others are compared with though it is no deployment: ports and hosts that serve by what flows have left."""
+    names = [scheme.scheme for scheme in schemes if scheme.is_bound]
+    says = "sizes known, endless buffers, ports and hosts that serve by what flows have left: no deployment"
+    return tuple(Candidate(name, "reference", says, {}, 0) for name in names if name == "srpt_ranked")
+
+
+def _plain(feasible: Sequence[Possible], fabric: Fabric, training: Training) -> Iterator[Candidate]:
+    """Shipped schemes but those whose ladders are made for the flows."""
+    for scheme in sorted(feasible, key=lambda scheme: scheme.scheme not in _SIMPLE):
+        name, queues = scheme.scheme, scheme.queues
+        rows = shipped()[name]
+        if rows["assign"]["kind"] == "bytes_sent":
+            continue
+        transport = rows["transport"]
+        if transport["kind"] == "homa":
+            queues = min(queues, fabric.queues)
+        own = _completed(rows, queues, fabric, training)
+        if transport.get("control_class", 0) or transport["kind"].startswith("prioplus"):
+            yield from _of_classes(name, own, queues, fabric, training)
+        else:
+            says = f"as its paper has it: {rows.get('paper', name)}"
+            yield Candidate(name, name, says, {"base": name, **own}, queues)
+
+
+def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: Training) -> dict[str, Any]:
+    """What a shipped scheme lacks on this network and for these flows."""
+    own: dict[str, Any] = {}
+    if rows["host"]["kind"] == "fifo" and _pulls(rows, fabric):
+        own["host"] = {"kind": "round_robin"}
+    if rows["transport"]["kind"] == "homa":
+        own["transport"] = {"kind": "homa", "unscheduled": 1, "scheduled": queues - 1, "overcommit": queues - 1}
+        own["port"] = {"kind": "strict", "queues": queues}
+    if rows["transport"].get("priority") == "size":
+        # The packets of the largest flow.
+        payload = in_bytes(fabric.frame["mtu"]) - in_bytes(fabric.frame["header"])
+        own["transport"] = {"p": max(2, math.ceil(training.sizes[-1] / payload))}
+    buffer = fabric.experiment["switch"]["buffer"]
+    if rows["port"]["kind"] in _OWN_ROOM and isinstance(buffer, Mapping) and "dynamic" in buffer:
+        # Such a port decides itself what has room: it gets what one queue alone may have of the shared memory.
+        alpha = float(Fraction(str(buffer.get("alpha", 1))))
+        own["port"] = {"buffer": {"shared": f"{int(in_bytes(buffer['dynamic']) * alpha / (1 + alpha))}B"}}
+    return own
+
+
+def _pulls(rows: Mapping[str, Any], fabric: Fabric) -> bool:
+    return fabric.experiment["host"]["nic"] == "pull" and isinstance(rows["nic"], Mapping)
+
+
+def _of_classes(
+    name: str, own: Mapping[str, Any], queues: int, fabric: Fabric, training: Training
+) -> Iterator[Candidate]:
+    """A scheme of many classes, whose flows get theirs by bytes sent, or by size where sizes are known."""
+    ladder = training.ladders(_CLASSES)
+    for solver, about in _SOLVERS.items():
+        found = training.cut(ladder.of(solver).thresholds)
+        if not found:
+            continue
+        rows = {"base": name, **own, "assign": _sent(found)}
+        says = f"{len(found) + 1} classes by bytes sent: {about}"
+        yield Candidate(f"{name}_sent_{solver}", name, says, rows, queues, found, ("assign",))
+    if "sizes_known" in fabric.features and (found := training.equal_bytes(_CLASSES)):
+        rows = {"base": name, **own, "assign": {"kind": "size", "thresholds": texts(found)}}
+        says = f"{len(found) + 1} classes by size, as many bytes in each"
+        yield Candidate(f"{name}_size", name, says, rows, queues, found, ("assign",))
+
+
+def _sent(found: Sequence[int]) -> dict[str, Any]:
+    return {"kind": "bytes_sent", "levels": len(found) + 1, "thresholds": texts(found)}
+
+
+def _mlfq(found: Sequence[int]) -> dict[str, Any]:
+    return {"kind": "mlfq", "levels": len(found) + 1, "thresholds": texts(found)}
+
+
+def _ladders(base: str, fabric: Fabric, training: Training) -> Iterator[Candidate]:
+    """Priorities by bytes sent, and by size where sizes are known."""
+    most = min(fabric.queues, LEVELS[-1])
+    edges = training.cut(_edges(fabric.classes))
+    for count in range(1, min(len(edges), most - 1) + 1):
+        about = "one for each class of flows that goals name"
+        yield _by_bytes_sent(base, "class", edges[:count], about)
+        if "sizes_known" in fabric.features:
+            yield _by_size(base, edges[:count], "_class", about)
+    for levels in sorted({*(level for level in LEVELS if level <= most), most}):
+        solved = training.ladders(levels)
+        for solver, about in _SOLVERS.items():
+            found = training.cut(solved.of(solver).thresholds)
+            if found:
+                one = _by_bytes_sent(base, solver, found, about)
+                yield one
+                yield from _variants(one) if solver == "opt" else ()
+        if levels == 2:
+            yield from _nos2(base, solved, training)
+        if "sizes_known" in fabric.features and (sizes := training.equal_bytes(levels)):
+            yield _by_size(base, sizes, "", "as many bytes in each")
+
+
+def _edges(classes: Mapping[str, Any]) -> list[int]:
+    """The sizes at which classes of flows begin or end."""
+    keys = ("below", "to", "above", "from")
+    return sorted({in_bytes(str(of[key])) for of in classes.values() for key in keys if key in of})
+
+
+def _by_bytes_sent(base: str, solver: str, found: tuple[int, ...], about: str) -> Candidate:
+    count = len(found) + 1
+    rows = {"base": base, "assign": _sent(found), "port": _strict(count), "host": {"kind": "round_robin"}}
+    says = f"{count} strict priorities by bytes sent: {about}"
+    return Candidate(f"sent{count}_{solver}", _FAMILY, says, rows, count, found, ("assign",))
+
+
+def _by_size(base: str, found: tuple[int, ...], suffix: str, about: str) -> Candidate:
+    count = len(found) + 1
+    assign = {"kind": "size", "thresholds": texts(found)}
+    rows = {"base": base, "assign": assign, "port": _strict(count), "host": {"kind": "round_robin"}}
+    says = f"{count} strict priorities by size: {about}"
+    return Candidate(f"size{count}{suffix}", "by size", says, rows, count, found, ("assign",))
+
+
+def _variants(one: Candidate) -> Iterator[Candidate]:
+    """The same queues with levels in hosts too, and served by weights."""
+    hosts = {**one.rows, "host": _mlfq(one.thresholds)}
+    yield replace(one, name=f"{one.name}_mlfq", says=f"{one.says}; in hosts too", rows=hosts, places=("assign", "host"))
+    for ratio in _WEIGHTS:
+        weights = [min(_MOST_WEIGHT, ratio ** (one.queues - 1 - nth)) for nth in range(one.queues)]
+        rows = {**one.rows, "port": {"kind": "wfq", "queues": one.queues, "weights": weights}}
+        says = f"{one.queues} queues by bytes sent, weights {', '.join(map(str, weights))}"
+        yield replace(one, name=f"sent{one.queues}_wfq{ratio}", says=says, rows=rows)
+
+
+def _strict(queues: int) -> dict[str, Any]:
+    return {"kind": "strict", "queues": queues}
+
+
+def _nos2(base: str, solved: Thresholds, training: Training) -> Iterator[Candidate]:
+    """Two levels in switches, eight in hosts."""
+    switch, host = (training.cut(_at(solved, place).thresholds) for place in ("switch", "host"))
+    if switch and host:
+        rows = {"base": base, "assign": _sent(switch), "host": _mlfq(host), "port": _strict(len(switch) + 1)}
+        says = f"NOS2: {len(switch) + 1} levels by bytes sent in switches, {len(host) + 1} in hosts"
+        yield Candidate("nos2", _FAMILY, says, rows, len(switch) + 1, switch, ("assign",))
+
+
+def _at(solved: Thresholds, place: str) -> Ladder:
+    return solved.of("nos2", place)
+
+
+def _swift_ladders(fabric: Fabric, training: Training) -> Iterator[Candidate]:
+    levels = min(fabric.queues, LEVELS[-1])
+    found = training.cut(training.ladders(levels).of("opt").thresholds)
+    if found:
+        rows = {"base": "swift", "assign": _sent(found), "port": _strict(len(found) + 1)}
+        says = f"Swift in {len(found) + 1} strict priorities by bytes sent"
+        name = f"swift_sent{len(found) + 1}_opt"
+        yield Candidate(name, _FAMILY, says, rows, len(found) + 1, found, ("assign",))
+
+
+def _published() -> Candidate:
+    """The ladder that PIAS' authors published for web search, whatever the flows are."""
+    found = thresholds(levels=_CLASSES, load=0.8, sizes="web_search", solver="published").ladders[0].thresholds
+    rows = {"base": "dctcp", "assign": _sent(found), "host": _mlfq(found), "port": _strict(len(found) + 1)}
+    says = f"{len(found) + 1} strict priorities by bytes sent, as published for web search; in hosts too"
+    return Candidate(PUBLISHED, _FAMILY, says, rows, len(found) + 1, tuple(found), ("assign", "host"))
+
+
+def _worth_marking(made: Sequence[Candidate]) -> list[Candidate]:
+    """One queue, and the ladder of most levels."""
+    ladders = [one for one in made if one.name.startswith("sent") and one.name.endswith("_opt")]
+    return [*(one for one in made if one.name == "dctcp"), *ladders[-1:]]
+
+
+def _marked(candidate: Candidate, ecn: Mapping[str, Any], factor: float) -> Candidate:
+    """The candidate with other marking thresholds."""
+    port = dict(candidate.rows.get("port", {"kind": "fifo"}))
+    port["ecn"] = {**ecn, "at": {rate: scaled(limit, factor) for rate, limit in ecn["at"].items()}}
+    called = f"{factor:g}".replace(".", "_")
+    says = f"{candidate.says}; marking thresholds times {factor:g}"
+    return replace(candidate, name=f"{candidate.name}_k{called}", says=says, rows={**candidate.rows, "port": port})

@@ -1,0 +1,151 @@
+"""The course of `priolane advise`: read, cut, find what is possible, race, tune, judge, disturb, answer."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from priolane._core import InputError
+from priolane.advice import stages
+from priolane.advice.answer import Advice, Judged, Spent, runner_up, timeout_warnings, why_lost
+from priolane.advice.candidates import candidates, references
+from priolane.advice.claims import claims_and_panel
+from priolane.advice.feasible import Possible, feasible
+from priolane.advice.flow_blocks import doubts
+from priolane.advice.frontier import alone
+from priolane.advice.place import claim, finish
+from priolane.advice.request import Request, Site, Tell, read
+from priolane.advice.sensitivity import Pair, as_recorded, examine
+from priolane.advice.trials import FLOWS, Trial, trials
+from priolane.budget import Budget
+from priolane.settings import Settings
+
+
+def advise(  # noqa: PLR0913 - the options of the command
+    flows: str | Path,
+    fabric: str | Path,
+    *,
+    goals: Sequence[str] = (),
+    queues: int | None = None,
+    out: str | Path | None = None,
+    budget: str | None = None,
+    minutes: float | None = None,
+    switch: str | Path | None = None,
+    sampling: int | None = None,
+    jobs: int = 1,
+) -> Advice:
+    """Which scheme to configure for the flow list `flows` on the network of the file `fabric`.
+
+    `goals` are bounds such as "p99.small < 1ms" (docs/advise.md). `budget` is such as "2e9hops" and makes the answer
+    the same on any machine; `minutes` is converted to one. Results go to `out` (default: below runs/); what is there
+    already is not run again. Raises `InputError` for bad input.
+    """
+    try:
+        amount = None if budget is None else Budget.read(budget)
+    except ValueError as error:
+        raise InputError(f"budget=: {error}") from None
+    request = Request(
+        flows=Path(flows),
+        fabric=Path(fabric),
+        out=Path(out) if out is not None else Path("runs") / f"{Path(flows).stem}-advice",
+        switch=None if switch is None else Path(switch),
+        queues=queues,
+        goals=tuple(goals),
+        budget=amount,
+        minutes=minutes,
+        sampling=sampling,
+        settings=Settings(jobs=jobs),
+    )
+    return carry_out(request, lambda _: None)
+
+
+def carry_out(request: Request, tell: Tell) -> Advice:
+    """`advise` with all choices of the command; `tell` is told of each stage in a line."""
+    site = read(request, tell)
+    with claim(request.out):
+        advice = _advise(site)
+        finish(advice)
+    return advice
+
+
+def _advise(site: Site) -> Advice:
+    blocks, request = site.blocks, site.request
+    blocks.write(request.out / FLOWS, blocks.numbers)
+    found: Sequence[Possible] = feasible(site.fabric, site.table)
+    base, load, each, budget = stages.calibrate(site)
+    training = stages.make_training(site, load)
+    chosen, found = stages.keep_runnable(site, candidates(site.fabric, found, training), found)
+    site.tell(
+        f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
+    )
+    site, each = stages.fit(site, len(chosen), each, budget)
+    blocks = site.blocks
+    blocks.write(request.out / FLOWS, blocks.numbers)
+    shares = stages.share_budget(site, each, budget)
+    raced = stages.run_race(site, chosen, shares.race)
+    by_name = {one.name: one for one in chosen}
+    tuned = stages.run_tuning(site, by_name, raced, shares.tuning)
+    by_name[tuned.best.name] = tuned.best
+    finalists = stages.choose_finalists(raced, by_name, tuned.best, base)
+    experiment, results, reference = stages.run_judged(site, finalists, references(found), shares.judged)
+    of = trials(results, site.read)
+    own = {one.name: of[one.name] for one in finalists}
+    leader = raced.left[0]
+    favourite = tuned.best if tuned.best.tuned_from == leader else by_name[leader]
+    ranking = stages.rank(site, own, by_name, favourite)
+    experiment.tail = claims_and_panel(ranking, site.goals, site.shown)
+    experiment.write()
+    rival = runner_up(ranking)
+    second = None if rival is None else rival.candidate.name
+    pair = Pair(ranking[0].candidate.name, second, site.goals)
+    findings = examine(experiment, pair, shares.disturbed, request.how, shares.sensitivity)
+    site.tell(
+        f"sensitivity: {sum(one.refused is None for one in findings)} disturbances on {len(shares.disturbed)} blocks"
+    )
+    findings = (as_recorded(pair, of, shares.disturbed), *findings)
+    spent = Spent(
+        budget=budget,
+        race=raced.hops,
+        tuning=tuned.hops,
+        judging=sum(trial.hops for by_block in of.values() for trial in by_block.values()),
+        sensitivity=sum(one.hops for one in findings),
+        full_grid=round(raced.full_hops * len(blocks.numbers) / len(blocks.training)),
+    )
+    return Advice(
+        goals=site.goals,
+        shown=site.shown,
+        ranking=ranking,
+        references=stages.judge_references(site, of, reference),
+        candidates=tuple(by_name.values()),
+        race=raced,
+        impossible=tuple(one for one in found if not one),
+        lost=why_lost(ranking[0], rival, of) if rival is not None else (),
+        sensitivity=findings,
+        doubts=_doubts(site, ranking[0], load, shares.judged, of),
+        assumed=site.fabric.assumed,
+        spent=spent,
+        blocks=(raced.rounds[-1].blocks, len(shares.judged)),
+        load=load,
+        queues=site.fabric.queues,
+        directory=request.out,
+        ecn=site.fabric.ecn,
+        network=alone(results, base.name, site.read, site.fabric.classes),
+    )
+
+
+def _doubts(
+    site: Site, best: Judged, load: float, judging: Sequence[int], of: Mapping[str, Mapping[int, Trial]]
+) -> tuple[str, ...]:
+    found = list(doubts(site.table, site.request.sampling))
+    if site.blocks.part < 1:
+        found.append(f"{100 * site.blocks.part:.2g} % of the list were simulated: the budget had no room for more")
+    trial = of[best.candidate.name]
+    for goal in site.goals:
+        count = sum(one.flows[goal.size_class] for one in trial.values())
+        if count < goal.quantity.least * len(judging):
+            found.append(
+                f"{count} flows of {goal.size_class} were judged: {goal.name} rests on few flows, of which a block has "
+                f"{math.ceil(count / len(judging))}"
+            )
+    if load >= 1:
+        found.append(f"hosts are offered {load:.2g} times what their links carry: nothing is steady in overload")
+    return (*found, *timeout_warnings(best, site.goals))

@@ -1,0 +1,312 @@
+"""The user's network: `FABRIC.toml`, and `SWITCH.toml` if the switch and the hosts stand there.
+
+    [topology]    as in experiment files
+    [switch]      buffer, ecn as in experiment files; queues, and what it has of `SWITCH_FEATURES`
+    [host]        min_rto, initial_rto, max_rto, handshake, nic as in experiment files; what it has of `HOST_FEATURES`
+    [metrics]     classes as in experiment files
+    frame, host_delay, delay_noise    as in experiment files
+
+What is not stated has a default, which the answer names.
+"""
+
+import csv
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from priolane._core import InputError
+
+Sizes = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+SWITCH_FEATURES = {
+    "ecn": "marks packets above a queue length (ECN)",
+    "pfc": "pauses single classes (PFC)",
+    "int": "writes telemetry into packets (INT)",
+    "trimming": "trims packets that do not fit",
+    "token_limiter": "limits tokens or credits by port",
+    "rank_queues": "sorts or admits packets by a rank in them (PIFO, AIFO, pFabric)",
+}
+HOST_FEATURES = {
+    "dscp": "marks packets by class or bytes sent (DSCP)",
+    "congestion_control": "chooses among the congestion controls of its kernel",
+    "kernel_module": "loads a kernel module with a transport",
+    "user_stack": "runs a transport in user space",
+    "sizes_known": "knows the size of a flow when it starts",
+}
+_DEFAULTS = {
+    "ecn": True,
+    "dscp": True,
+    "congestion_control": True,
+}
+CLASSES: Mapping[str, Any] = {"small": {"below": "100kB"}, "bulk": {"above": "1MB"}}
+_TOP = {"topology", "switch", "host", "metrics", "frame", "host_delay", "delay_noise"}
+_SWITCH = {"buffer", "queues", *SWITCH_FEATURES}
+_HOST_KEYS = ("min_rto", "initial_rto", "max_rto", "handshake", "nic")
+_MOST_QUEUES = 16
+_ETHERNET = {"mtu": "1500B", "header": "40B"}
+_LINUX_RTO = "200ms"
+# Packets of 1500 B: 20 at 1 Gbit/s, 65 at 10, in proportion beyond (docs/assumptions.md#ecn-thresholds).
+_ECN_PACKETS = {1: 20, 10: 65}
+_RATES = (("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0))
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """What candidates are simulated on and may use.
+
+    `experiment` has the tables of experiment files but `switch.ecn`, `ecn` the marking thresholds (`None` without
+    ECN). `features` are those that switches and hosts have, `assumed` sentences on what was not stated.
+    """
+
+    path: Path
+    experiment: Mapping[str, Any]
+    ecn: Mapping[str, Any] | None
+    queues: int
+    features: frozenset[str]
+    classes: Mapping[str, Any]
+    assumed: tuple[str, ...] = field(default=())
+
+    @property
+    def topology(self) -> Mapping[str, Any]:
+        """The table of the topology."""
+        found: Mapping[str, Any] = self.experiment["topology"]
+        return found
+
+    @property
+    def frame(self) -> Mapping[str, str]:
+        """Bytes of a packet and of its header, Ethernet's where they are not stated."""
+        return {**_ETHERNET, **self.experiment.get("frame", {})}
+
+
+def read_fabric(path: Path, switch: Path | None = None, queues: int | None = None) -> Fabric:
+    """Reads the files; `queues` replaces `switch.queues`. Raises `InputError` with one line for each mistake."""
+    tables = _read(path)
+    if switch is not None:
+        stated = _read(switch)
+        _refuse(switch, [f"key `{key}`: only [switch] and [host] belong here" for key in stated.keys() - _PARTS])
+        for part in _PARTS & stated.keys():
+            tables[part] = {**tables.get(part, {}), **stated[part]}
+    _refuse(path, list(_mistakes(tables, queues)))
+    base = path.parent
+    assumed: list[str] = []
+    of_switch, of_host = dict(tables["switch"]), dict(tables.get("host", {}))
+    features = _features(of_switch, of_host, assumed)
+    keys = {"topology": _resolved(tables["topology"], base)}
+    keys |= {key: tables[key] for key in ("frame", "host_delay", "delay_noise") if key in tables}
+    keys["switch"] = {"buffer": of_switch["buffer"]}
+    keys["host"] = _host(of_host, assumed)
+    classes = tables.get("metrics", {}).get("classes")
+    if classes is None:
+        classes = CLASSES
+        assumed.append("small flows are below 100 kB, bulk flows above 1 MB: [metrics] states no classes")
+    return Fabric(
+        path=path,
+        experiment=keys,
+        ecn=_ecn(of_switch.get("ecn", True), rates(keys["topology"])) if "ecn" in features else None,
+        queues=queues if queues is not None else of_switch["queues"],
+        features=features,
+        classes=classes,
+        assumed=tuple(assumed),
+    )
+
+
+_PARTS = {"switch", "host"}
+_BOUNDS = ("below", "to", "above", "from")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot read this file: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: this is not TOML: {error}") from None
+
+
+def _refuse(path: Path, mistakes: list[str]) -> None:
+    if mistakes:
+        raise InputError("\n".join(f"{path}: {mistake}" for mistake in sorted(mistakes)))
+
+
+def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
+    for key in tables.keys() - _TOP:
+        yield f"key `{key}`: there is no such key here; one of {', '.join(sorted(_TOP))}"
+    wrong = [key for key in ("topology", "switch", "host", "metrics") if not isinstance(tables.get(key, {}), dict)]
+    yield from (f"key `{key}`: this is no table; write [{key}]" for key in wrong)
+    if wrong:
+        return
+    if "topology" not in tables:
+        yield 'key `topology` is missing; kind = "leaf_spine" and its keys, as in experiment files'
+    switch, host = tables.get("switch", {}), tables.get("host", {})
+    if "buffer" not in switch:
+        yield (
+            "key `switch.buffer` is missing: tails depend on it more than on schemes; "
+            'buffer = { dynamic = "12MB", alpha = 1 } for 12 MB of shared memory'
+        )
+    if queues is None and "queues" not in switch:
+        yield "key `switch.queues` is missing; queues = 3 for three free queues at each port, or --queues 3"
+    elif queues is None and not _is_count(switch["queues"]):
+        yield f"key `switch.queues`: {switch['queues']!r} is no number from 1 to {_MOST_QUEUES}"
+    known = {"switch": _SWITCH, "host": {*_HOST_KEYS, *HOST_FEATURES}}
+    for part, stated in (("switch", switch), ("host", host)):
+        for key in stated.keys() - known[part]:
+            yield f"key `{part}.{key}`: there is no such key here; one of {', '.join(sorted(known[part]))}"
+        for key in stated.keys() & ({*SWITCH_FEATURES, *HOST_FEATURES} - {"ecn"}):
+            if not isinstance(stated[key], bool):
+                yield f"key `{part}.{key}`: {stated[key]!r} is neither true nor false"
+    yield from _wrong_classes(tables.get("metrics", {}))
+    ecn = switch.get("ecn", True)
+    if not (isinstance(ecn, bool) or ecn == "auto" or (isinstance(ecn, dict) and isinstance(ecn.get("at"), dict))):
+        yield (
+            f'key `switch.ecn`: {ecn!r} is not marking; true, false, "auto", or '
+            '{ per = "queue", at = { "25Gbps" = "162pkt" } }'
+        )
+
+
+def _wrong_classes(metrics: Mapping[str, Any]) -> Iterator[str]:
+    for key in metrics.keys() - {"classes"}:
+        yield f"key `metrics.{key}`: there is no such key here; classes"
+    for name, of in metrics.get("classes", {}).items():
+        if not isinstance(of, dict) or not of or of.keys() - set(_BOUNDS):
+            yield (
+                f'key `metrics.classes.{name}`: classes of flows are by size here; {{ below = "100kB" }}, with one or '
+                f"two of {', '.join(_BOUNDS)}"
+            )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_QUEUES
+
+
+def _features(switch: Mapping[str, Any], host: Mapping[str, Any], assumed: list[str]) -> frozenset[str]:
+    found = set()
+    for where, stated, known in (("switches", switch, SWITCH_FEATURES), ("hosts", host, HOST_FEATURES)):
+        unstated = [name for name in known if name not in stated]
+        found |= {name for name in known if (stated[name] if name in stated else _DEFAULTS.get(name, False))}
+        for has in (True, False):
+            names = [name for name in unstated if _DEFAULTS.get(name, False) is has]
+            if names:
+                assumed.append(f"{where} are taken to have {'' if has else 'no '}{', '.join(names)}: not stated")
+    return frozenset(found)
+
+
+def _host(stated: Mapping[str, Any], assumed: list[str]) -> dict[str, Any]:
+    keys = {key: stated[key] for key in _HOST_KEYS if key in stated}
+    if "min_rto" not in keys:
+        assumed.append(f"the smallest retransmission timeout is {_LINUX_RTO}, Linux's: host.min_rto is not stated")
+    keys.setdefault("min_rto", _LINUX_RTO)
+    keys.setdefault("initial_rto", keys["min_rto"])
+    if "handshake" not in keys:
+        assumed.append("connections are open when flows start: host.handshake is not stated")
+    keys.setdefault("handshake", "none")
+    if "nic" not in keys:
+        assumed.append("hosts send a packet of each flow in turn (as fq does): host.nic is not stated")
+    keys.setdefault("nic", "pull")
+    return keys
+
+
+def _resolved(topology: Mapping[str, Any], base: Path) -> dict[str, Any]:
+    """The table with a file's path from here: experiments are written elsewhere."""
+    found = dict(topology)
+    if isinstance(found.get("path"), str):
+        found["path"] = str((base / found["path"]).resolve())
+    return found
+
+
+def rates(topology: Mapping[str, Any]) -> list[float]:
+    """The rates of links in bits per second; those of a `file` topology are in its file."""
+    texts = set(_texts(topology))
+    if topology.get("kind") == "file" and isinstance(topology.get("path"), str):
+        try:
+            with Path(topology["path"]).open(encoding="utf-8", newline="") as stream:
+                texts |= {row[3].strip() for row in csv.reader(stream) if len(row) > 3 and row[0].strip() == "link"}
+        except (OSError, UnicodeDecodeError):
+            # The check of the experiment says so, with its remedy.
+            return []
+    return sorted(rate for text in texts if (rate := bits(text)) is not None)
+
+
+def _texts(value: object, key: str = "") -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _texts(inner, name)
+    elif key == "rate" and isinstance(value, str):
+        yield value
+
+
+def bits(text: str) -> float | None:
+    """A rate such as `25Gbps` in bits per second; `None` if it is none."""
+    for unit, factor in _RATES:
+        if text.endswith(unit):
+            try:
+                return float(text.removesuffix(unit)) * factor
+            except ValueError:
+                return None
+    return None
+
+
+def rate_text(bps: float) -> str:
+    """A rate as experiment files have it."""
+    unit, factor = next(((unit, factor) for unit, factor in _RATES if bps >= factor), _RATES[-1])
+    return f"{bps / factor:g}{unit}"
+
+
+def _ecn(stated: Any, links: list[float]) -> dict[str, Any]:
+    """Marking thresholds at all rates of links: those that are stated, the others in proportion."""
+    if not isinstance(stated, Mapping):
+        return {"per": "queue", "at": {rate_text(rate): f"{_packets(rate / 1e9)}pkt" for rate in links}}
+    at = dict(stated["at"])
+    known = {rate: text for text in at if (rate := bits(text)) is not None}
+    for rate in links:
+        if known and rate not in known:
+            near = max((other for other in known if other < rate), default=min(known))
+            at[rate_text(rate)] = scaled(at[known[near]], rate / near)
+    return {**stated, "at": at}
+
+
+def _packets(gbps: float) -> int:
+    base = max((rate for rate in _ECN_PACKETS if rate <= gbps), default=1)
+    return max(2, int(_ECN_PACKETS[base] * gbps / base))
+
+
+_SIZES = (("KiB", 1024), ("MiB", 1 << 20), ("GB", 10**9), ("MB", 10**6), ("kB", 1000), ("B", 1))
+
+
+def in_bytes(text: str) -> int:
+    """A size such as `100kB` in bytes; raises `InputError` if it is none."""
+    for unit, size in _SIZES:
+        if text.endswith(unit):
+            try:
+                return int(float(text.removesuffix(unit)) * size)
+            except ValueError:
+                break
+    raise InputError(f"{text!r} is no size, such as 100kB")
+
+
+_LIMITS = (("below", np.less), ("to", np.less_equal), ("above", np.greater), ("from", np.greater_equal))
+
+
+def in_class(sizes: Sizes, of: Mapping[str, Any]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which sizes are of a class, by its bounds of sizes alone."""
+    chosen = np.ones(len(sizes), dtype=bool)
+    for key, keep in _LIMITS:
+        if key in of:
+            chosen &= keep(sizes, in_bytes(str(of[key])))
+    return chosen
+
+
+def scaled(limit: str, factor: float) -> str:
+    """A limit such as `65pkt` or `97kB` times a factor, in whole packets or bytes.
+
+    Raises `InputError` if it is none.
+    """
+    if not limit.endswith("pkt"):
+        return f"{int(in_bytes(limit) * factor)}B"
+    try:
+        return f"{max(2, int(float(limit.removesuffix('pkt')) * factor))}pkt"
+    except ValueError:
+        raise InputError(f"{limit!r} is no limit, such as 65pkt or 100kB") from None

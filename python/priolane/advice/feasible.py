@@ -1,0 +1,211 @@
+"""Which shipped schemes can be deployed on the user's switches and hosts, and why others cannot.
+
+A scheme is its rows, and each row requires something: `TRANSPORTS`, `PORTS`, `ASSIGN`, `HOSTS`, `NICS`, `ADMIT` say
+what, by the kind of the row. What rows state besides (marking, PFC, queues, unbounded buffers) is read from them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from priolane import _core
+from priolane.advice.fabric import HOST_FEATURES, SWITCH_FEATURES, Fabric
+from priolane.advice.flow_blocks import FlowTable
+from priolane.experiment import check
+
+Rows = Mapping[str, Any]
+
+# What is required of flows, and what a list without it lacks.
+FLOWS = {
+    "classes": "it admits flows to classes that they ask for, and here classes are what is looked for",
+    "deadlines": "no flow of the list has a deadline (column `deadline_ns`)",
+    "coflows": "no flow of the list belongs to a coflow (column `coflow`)",
+    "prices": "flows of a list pay for nothing, and without prices it shares as TCP does",
+}
+TRANSPORTS: Mapping[str, tuple[str, ...]] = {
+    "newreno": (),
+    "dctcp": ("ecn", "congestion_control"),
+    "paccp": ("prices", "kernel_module"),
+    "paccp_dctcp": ("prices", "ecn", "kernel_module"),
+    "d2tcp": ("deadlines", "ecn", "kernel_module"),
+    "swift": ("kernel_module",),
+    "ledbat": ("kernel_module",),
+    "hpcc": ("int", "kernel_module"),
+    "pfabric": ("user_stack", "sizes_known"),
+    "prioplus_swift": ("kernel_module", "dscp"),
+    "prioplus_ledbat": ("kernel_module", "dscp"),
+    "timely": ("kernel_module",),
+    "phost": ("user_stack", "sizes_known"),
+    "ndp": ("user_stack",),
+    "homa": ("kernel_module", "sizes_known"),
+    "expresspass": ("token_limiter", "kernel_module"),
+    "top": ("token_limiter", "kernel_module", "sizes_known"),
+}
+PORTS: Mapping[str, tuple[str, ...]] = {
+    "fifo": (),
+    "strict": (),
+    "wfq": (),
+    "trimming": ("trimming",),
+    "tokens": ("token_limiter",),
+    "ranked": ("rank_queues",),
+    "pifo": ("rank_queues",),
+    "aifo": ("rank_queues",),
+    "pfabric": ("rank_queues",),
+    "sp_pifo": ("rank_queues",),
+}
+ASSIGN: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "random_fraction": ("dscp",),
+    "bytes_sent": ("dscp",),
+    "size": ("dscp", "sizes_known"),
+    "flow_fraction": ("dscp", "sizes_known"),
+    "equal_bytes": ("dscp", "sizes_known"),
+    "power_law": ("dscp", "sizes_known"),
+    "coflow_size": ("dscp", "sizes_known", "coflows"),
+    "deadlines_first": ("dscp", "deadlines"),
+    "deadline": ("dscp", "deadlines"),
+    "deadline_rank": ("dscp", "deadlines"),
+    "demand_rate": ("dscp", "deadlines", "sizes_known"),
+    "paid_weight": ("dscp", "prices"),
+}
+HOSTS: Mapping[str, tuple[str, ...]] = {
+    "round_robin": (),
+    "fifo": (),
+    "own": (),
+    "mlfq": ("dscp",),
+    "las": ("kernel_module",),
+    "srpt": ("kernel_module", "sizes_known"),
+}
+NICS: Mapping[str, tuple[str, ...]] = {
+    "pull": (),
+    "fifo": (),
+    "host": (),
+    "ports": (),
+    "port": (),
+    "tokens": ("kernel_module",),
+}
+ADMIT: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "aequitas": ("classes", "user_stack"),
+    "firapam": ("classes", "deadlines", "user_stack"),
+    "pase": ("deadlines", "user_stack"),
+}
+_BY_ROW = {
+    "transport": TRANSPORTS,
+    "port": PORTS,
+    "assign": ASSIGN,
+    "host": HOSTS,
+    "admit": ADMIT,
+}
+# A port of tokens has a queue for signals and one for payload besides those of its classes.
+_TOKEN_QUEUES = 2
+# Schemes that another one stands for.
+STANDS_FOR = {"ns3_dctcp": "dctcp"}
+
+
+@dataclass(frozen=True)
+class Possible:
+    """Whether a scheme can be deployed: `reasons` are sentences, empty if it can. `queues` is what it takes of each
+    port, `least` what it could do with. A `is_bound` scheme is no deployment, but what others are compared with."""
+
+    scheme: str
+    reasons: tuple[str, ...]
+    queues: int
+    least: int
+    is_bound: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether it can be deployed."""
+        return not self.reasons
+
+
+@cache
+def shipped() -> Mapping[str, Rows]:
+    """The rows of all shipped schemes, with their defaults."""
+    names = [entry["name"] for entry in json.loads(_core.catalogue())["schemes"]]
+    text = (
+        f'title = "All"\nschemes = {json.dumps(names)}\ntime = {{ measure = "1ms" }}\n'
+        'topology = { kind = "single_switch", hosts = 2, host_link = { rate = "10Gbps", delay = "1us" } }\n'
+        'group = [{ name = "all", hosts = "*", app = "poisson", sizes = "web_search", '
+        'load = { of = "host", counts = "payload", value = 0.5 }, deadline = "2ms" }]\n'
+    )
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "all.toml"
+        path.write_text(text, encoding="utf-8")
+        found: Mapping[str, Rows] = check(path)["merged"]["scheme"]
+    return found
+
+
+def feasible(fabric: Fabric, table: FlowTable) -> tuple[Possible, ...]:
+    """Every shipped scheme, in the order of the catalogue."""
+    return tuple(possible(name, rows, fabric, table) for name, rows in shipped().items())
+
+
+def possible(name: str, rows: Rows, fabric: Fabric, table: FlowTable) -> Possible:
+    """One scheme, by its rows."""
+    queues, least = _queues(rows)
+    if name in STANDS_FOR:
+        return Possible(name, (f"it is another simulator's {STANDS_FOR[name]}, which stands for it",), queues, least)
+    ideal = _ideal(rows)
+    if ideal is not None:
+        return Possible(name, (f"it is a bound and no deployment: {ideal}",), queues, least, is_bound=True)
+    reasons = list(_missing(rows, fabric.features, table))
+    if least > fabric.queues:
+        has = f"{fabric.queues} {'is' if fabric.queues == 1 else 'are'} free"
+        reasons.append(f"it takes {least} queues at each port, and {has}")
+    return Possible(name, tuple(reasons), queues, least)
+
+
+def requires(rows: Rows) -> tuple[str, ...]:
+    """What the rows of a scheme require of switches, hosts and flows; `KeyError` for a row of an unknown kind."""
+    found: list[str] = []
+    for row, by_kind in _BY_ROW.items():
+        found += by_kind[rows[row]["kind"]]
+    nic = rows["nic"]
+    found += NICS[nic if isinstance(nic, str) else nic.get("queue", "port")]
+    found += ["pfc"] if rows["port"].get("pfc") else []
+    return tuple(dict.fromkeys(found))
+
+
+def _missing(rows: Rows, features: frozenset[str], table: FlowTable) -> Iterator[str]:
+    has_column = {"deadlines": "deadline_ns", "coflows": "coflow"}
+    needed = requires(rows)
+    for need in needed:
+        if need in FLOWS:
+            if need not in has_column or not table.has(has_column[need]):
+                yield FLOWS[need]
+        elif need == "kernel_module" and ("user_stack" in features or "user_stack" in needed):
+            # Whoever may run a stack of their own needs no module, and one that is missing is said once.
+            continue
+        elif need in SWITCH_FEATURES and need not in features:
+            yield f"no switch here {SWITCH_FEATURES[need]}: switch.{need}"
+        elif need not in features:
+            yield f"no host here {HOST_FEATURES[need]}: host.{need}"
+
+
+def _queues(rows: Rows) -> tuple[int, int]:
+    """Queues of a port that the scheme takes, and the least that it could do with."""
+    port, assign = rows["port"], rows["assign"]["kind"]
+    if port["kind"] == "tokens":
+        taken = int(port["classes"]) + _TOKEN_QUEUES
+        return taken, taken
+    taken = int(port.get("queues", 2 if port["kind"] == "trimming" else 1))
+    if rows["transport"]["kind"] == "homa" or (assign == "bytes_sent" and port["kind"] == "strict"):
+        return taken, min(taken, 2)
+    return taken, taken
+
+
+def _ideal(rows: Rows) -> str | None:
+    """Why a scheme is a bound; `None` if it is none."""
+    port = rows["port"]
+    if port["buffer"] == "unbounded":
+        return "its switches have endless buffers"
+    if port.get("order") == "rank":
+        return "its switches sort tokens by what flows have left"
+    if (port.get("pfc") or {}).get("headroom") == "free":
+        return "the headroom of its lossless classes costs no memory"
+    return None

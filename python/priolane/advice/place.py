@@ -1,0 +1,45 @@
+"""The directory of an answer: whose it is, and the files that are written last."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from priolane._core import InputError
+from priolane.advice.answer import Advice, as_json
+from priolane.advice.page import page
+from priolane.files import sole_writer, to_json, write_whole
+
+MARK = "advice.json"
+PAGE = "advice.html"
+
+
+@contextmanager
+def claim(directory: Path) -> Iterator[None]:
+    """Keeps other processes from the directory while the context lasts.
+
+    Raises `InputError` if it has files and no answer of priolane's, `Occupied` if another process is filling it.
+    """
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"{directory}: this is no directory; choose another one with -o")
+    if directory.is_dir() and any(directory.iterdir()) and not _is_ours(directory):
+        raise InputError(
+            f"{directory}: this directory has files, and no answer of priolane; choose another one with -o"
+        )
+    with sole_writer(directory):
+        if not (directory / MARK).exists():
+            write_whole(directory / MARK, to_json({"advice": None}))
+        yield
+
+
+def _is_ours(directory: Path) -> bool:
+    try:
+        return "advice" in json.loads((directory / MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def finish(advice: Advice) -> None:
+    """Writes the answer and its page."""
+    write_whole(advice.directory / MARK, to_json(as_json(advice)))
+    write_whole(advice.directory / PAGE, page(advice))

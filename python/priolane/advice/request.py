@@ -1,0 +1,99 @@
+"""What is asked, and what does not change in the course of an answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from priolane._core import InputError
+from priolane.advice.candidates import Candidate, simplest
+from priolane.advice.fabric import Fabric, in_class, read_fabric
+from priolane.advice.flow_blocks import Blocks, FlowTable, cut, read_flows
+from priolane.advice.goals import DEFAULTS, Goal, read_goals
+from priolane.advice.trials import Experiment, How
+from priolane.budget import Budget
+from priolane.grid import Watcher
+from priolane.settings import Settings
+
+MINUTES = 3.0
+"""How long it may take where no budget is given."""
+
+Tell = Callable[[str], None]
+"""Is told of each stage in a line."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked. `budget` is in packet-hops; without one it is what `minutes` are on this machine.
+
+    `sampling` says that one packet in so many was seen, where the import does not.
+    """
+
+    flows: Path
+    fabric: Path
+    out: Path
+    switch: Path | None = None
+    queues: int | None = None
+    goals: tuple[str, ...] = ()
+    budget: Budget | None = None
+    minutes: float | None = None
+    sampling: int | None = None
+    settings: Settings = field(default_factory=Settings)
+    watcher: Watcher = field(default_factory=Watcher)
+
+    @property
+    def how(self) -> How:
+        """How runs are carried out."""
+        return How(self.settings, self.watcher)
+
+
+@dataclass(frozen=True)
+class Site:
+    """What does not change in the course of an answer."""
+
+    request: Request
+    goals: tuple[Goal, ...]
+    shown: tuple[Goal, ...]
+    fabric: Fabric
+    table: FlowTable
+    blocks: Blocks
+    tell: Tell
+
+    @property
+    def read(self) -> tuple[Goal, ...]:
+        """All that is read from runs."""
+        return (*self.goals, *self.shown)
+
+    def experiment(self, name: str, title: str, chosen: Sequence[Candidate], seeds: Sequence[int]) -> Experiment:
+        """An experiment of candidates, written below the directory of the answer."""
+        made = Experiment(
+            path=self.request.out / name,
+            title=f"{title}: {self.request.flows.name}",
+            fabric=self.fabric,
+            blocks=self.blocks,
+            simple=simplest(self.fabric),
+            candidates={one.name: one for one in chosen},
+            seeds=sorted(seeds),
+        )
+        made.write()
+        return made
+
+
+def read(request: Request, tell: Tell) -> Site:
+    """Reads goals, files and list; raises `InputError` for what is wrong in them."""
+    goals, queues = read_goals(request.goals)
+    fabric = read_fabric(request.fabric, request.switch, queues if request.queues is None else request.queues)
+    known = [*fabric.classes, "all"]
+    for goal in goals:
+        if goal.size_class not in known:
+            raise InputError(f"--goal {goal.text!r}: there is no class {goal.size_class!r}; one of {', '.join(known)}")
+    defaults, _ = read_goals(DEFAULTS)
+    names = {goal.name for goal in goals}
+    shown = tuple(goal for goal in defaults if goal.name not in names and goal.size_class in known)
+    table = read_flows(request.flows)
+    wanted = min(count_flows(table, fabric, goal) // goal.quantity.least for goal in goals)
+    return Site(request, goals, shown, fabric, table, cut(table, wanted), tell)
+
+
+def count_flows(table: FlowTable, fabric: Fabric, goal: Goal) -> int:
+    """How many flows of the list are of a goal's class, by size."""
+    return int(in_class(table.sizes, fabric.classes.get(goal.size_class, {})).sum())

@@ -1,0 +1,277 @@
+"""The stages of an answer: calibration, what runs, budget, race, tuning, judging, ranking."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from priolane import _core
+from priolane._core import InputError, RunFailed
+from priolane.advice import tuning
+from priolane.advice.answer import Judged, judged
+from priolane.advice.candidates import PUBLISHED, Candidate, Training, simplest
+from priolane.advice.feasible import Possible
+from priolane.advice.goals import outcomes, ranked, scores
+from priolane.advice.racing import FIRST, Race, Why, race
+from priolane.advice.request import MINUTES, Site, count_flows
+from priolane.advice.sensitivity import disturbances
+from priolane.advice.trials import FLOWS, Experiment, How, Trial, means, trials, values
+from priolane.experiment import plan
+from priolane.files import write_whole
+from priolane.results import Results
+
+FINALISTS = 4
+# Of the budget: judging, sensitivity and tuning; the rest is the race's.
+_JUDGING, _SENSITIVITY, _TUNING = 0.25, 0.1, 0.1
+_LEAST_BLOCKS = 3
+_MOST_DISTURBED = 6
+_CALIBRATED = 2
+# Who is judged at most: finalists, tuned thresholds, published ones, one queue, the reference.
+_JUDGED = FINALISTS + 4
+_SHORTER = 0.95
+
+
+def make_training(site: Site, load: float) -> Training:
+    """Writes the flows of the training blocks as one list, which solvers read."""
+    rows = site.blocks.measured(site.blocks.training)
+    path = site.request.out / FLOWS / "training.csv"
+    columns = [name for name in ("start_ns", "src", "dst", "bytes") if name in rows]
+    write_whole(path, rows[columns].to_csv(index=False, float_format="%.0f"))
+    return Training(path, np.sort(rows["bytes"].to_numpy(dtype=float)), load)
+
+
+def calibrate(site: Site) -> tuple[Candidate, float, float, float]:
+    """The simplest candidate, the load, packet-hops of a block, and the budget.
+
+    Runs that candidate on two training blocks: the race has them for nothing.
+    """
+    simple = simplest(site.fabric)
+    seeds = site.blocks.training[:_CALIBRATED]
+    experiment = site.experiment("race.toml", "Race", [simple], seeds)
+    try:
+        plan(experiment.path)
+    except InputError as error:
+        raise InputError(_about_fabric(str(error), experiment.path, site)) from None
+    began = time.perf_counter()
+    one_job = How(replace(site.request.settings, jobs=1), site.request.watcher)
+    ran = trials(experiment.run(site.request.out / "runs" / "calibration", [simple.name], seeds, one_job), site.read)[
+        simple.name
+    ]
+    seconds = time.perf_counter() - began
+    hops = sum(one.hops for one in ran.values())
+    load = sum(one.offered for one in ran.values()) / len(ran)
+    return simple, load, hops / len(ran), _budget(site, hops / seconds)
+
+
+def _about_fabric(message: str, path: Path, site: Site) -> str:
+    """A mistake of the experiment that was made of the user's files, as one of these."""
+    lines = []
+    for line in message.splitlines():
+        place, _, rest = line.partition(": ")
+        own = place.startswith((str(path), "schemes/"))
+        lines.append(f"{site.request.fabric}: {rest}" if own else line)
+    return "\n".join(lines)
+
+
+def _budget(site: Site, hops_per_s: float) -> float:
+    asked = site.request.budget
+    if asked is not None:
+        if asked.unit != "hops":
+            raise InputError(f"--budget {asked}: an answer takes packet-hops, such as --budget 2e9hops, or --minutes 3")
+        return asked.amount
+    minutes = MINUTES if site.request.minutes is None else site.request.minutes
+    budget = float(f"{hops_per_s * 60 * minutes * max(1, site.request.settings.jobs):.2g}")
+    site.tell(f"{minutes:g} minutes of this machine: the same answer elsewhere by --budget {budget:.3g}hops")
+    return budget
+
+
+def keep_runnable(
+    site: Site, chosen: Sequence[Candidate], found: Sequence[Possible]
+) -> tuple[list[Candidate], list[Possible]]:
+    """The candidates that pass the check of experiments, and schemes with the reasons of those that do not."""
+    kept: list[Candidate] = []
+    refused: dict[str, str] = {}
+    experiment = site.experiment("race.toml", "Race", chosen, site.blocks.training[:1])
+    try:
+        plan(experiment.path)
+        return list(chosen), list(found)
+    except InputError:
+        pass
+    for one in chosen:
+        alone = site.experiment("race.toml", "Race", [one], site.blocks.training[:1])
+        try:
+            plan(alone.path)
+            kept.append(one)
+        except InputError as error:
+            refused[str(one.rows.get("base", one.name))] = str(error).splitlines()[0].split(": ", 2)[-1]
+    kept_bases = {str(one.rows.get("base", one.name)) for one in kept}
+    schemes = [
+        replace(one, reasons=(refused[one.scheme],)) if one.scheme in refused and one.scheme not in kept_bases else one
+        for one in found
+    ]
+    site.experiment("race.toml", "Race", kept, site.blocks.training)
+    return kept, schemes
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The blocks to judge on and to disturb, and what the stages may take of the budget, in packet-hops."""
+
+    judged: tuple[int, ...]
+    disturbed: tuple[int, ...]
+    race: float
+    tuning: float
+    sensitivity: float
+
+
+def fit(site: Site, count: int, each: float, budget: float) -> tuple[Site, float]:
+    """The site, its blocks shortened if the budget has no room for so many candidates on the blocks of the first round
+    and for judging; and packet-hops of a block.
+
+    Raises `InputError` if blocks would have too few flows of a goal's class.
+    """
+    least = each * (count * FIRST + _JUDGED * _LEAST_BLOCKS)
+    room = (1 - _SENSITIVITY - _TUNING) * budget
+    if least <= room:
+        return site, each
+    factor = _SHORTER * room / least
+    blocks = len(site.blocks.numbers)
+    flows = {goal: count_flows(site.table, site.fabric, goal) / blocks for goal in site.goals}
+    shortest = max(min(1.0, goal.quantity.least / 2 / max(flows[goal], 1e-9)) for goal in site.goals)
+    if factor < shortest:
+        enough = 1.1 * least * shortest / (_SHORTER * (1 - _SENSITIVITY - _TUNING))
+        raise InputError(
+            f"--budget {budget:.3g}hops: {count} candidates on {FIRST} blocks, and judging, leave too few flows in a "
+            f"block; at least --budget {float(f'{enough:.2g}'):.3g}hops, or --minutes"
+        )
+    site = replace(site, blocks=site.blocks.shortened(factor))
+    site.tell(f"blocks are cut to {100 * factor:.2g} % of their length: the budget has no room for more")
+    return site, each * factor
+
+
+def share_budget(site: Site, each: float, budget: float) -> Shares:
+    """Gives each stage its share."""
+    judged = site.blocks.judged[: max(_LEAST_BLOCKS, int(_JUDGING * budget / (each * _JUDGED)))]
+    pair = 2 * each * len(disturbances(site.fabric, site.blocks))
+    disturbed = judged[: max(_LEAST_BLOCKS, min(_MOST_DISTURBED, int(_SENSITIVITY * budget / pair)))]
+    tuning, sensitivity = _TUNING * budget, min(_SENSITIVITY * budget, 1.5 * pair * len(disturbed))
+    race = budget - each * _JUDGED * len(judged) - sensitivity - tuning
+    return Shares(judged, disturbed, race, tuning, sensitivity)
+
+
+def run_race(site: Site, chosen: Sequence[Candidate], budget: float) -> Race:
+    """Races candidates on the training blocks within a budget of packet-hops."""
+    experiment = site.experiment("race.toml", "Race", chosen, site.blocks.training)
+    out = site.request.out / "runs" / "race"
+    how = How(replace(site.request.settings, others=(site.request.out / "runs" / "calibration",)), site.request.watcher)
+
+    def evaluate(names: Sequence[str], seeds: Sequence[int]) -> Mapping[str, Mapping[int, Trial]]:
+        return trials(experiment.run(out, names, seeds, how), site.read)
+
+    return race(
+        [one.name for one in chosen],
+        site.blocks.training,
+        site.goals,
+        evaluate,
+        budget,
+        lambda done: site.tell(
+            f"race: {len(done.ran)} candidates on {done.blocks} of {len(site.blocks.training)} blocks, "
+            f"{len(done.left)} left, {done.hops:.3g} packet-hops"
+        ),
+    )
+
+
+def run_tuning(site: Site, by_name: Mapping[str, Candidate], raced: Race, budget: float) -> tuning.Tuned:
+    """Moves the thresholds of the best that has some."""
+    out = site.request.out / "runs" / "tuning"
+
+    def run(candidate: Candidate, seeds: Sequence[int]) -> Mapping[int, Trial]:
+        experiment = site.experiment("tuning.toml", "Tuning", [candidate], seeds)
+        return trials(experiment.run(out / candidate.name, [candidate.name], seeds, site.request.how), site.read)[
+            candidate.name
+        ]
+
+    leader = next((by_name[name] for name in raced.left if by_name[name].thresholds), by_name[raced.left[0]])
+    tuned = tuning.tune(leader, raced, site.goals, run, budget)
+    if tuned.tries:
+        said = f"{tuned.best.name}" if tuned.best is not leader else "none was better"
+        site.tell(f"tuning: {tuned.tries} thresholds of {leader.name} on {tuned.blocks} blocks, {said}")
+    return tuned
+
+
+def choose_finalists(
+    raced: Race, by_name: Mapping[str, Candidate], tuned: Candidate, base: Candidate
+) -> list[Candidate]:
+    """Who is judged: the best of the race and, where these are few, who was ended last; the thresholds that tuning
+    found and those that it began with; those that are published; what is there without priorities."""
+    late = [name for name, how in raced.ended.items() if how.why in (Why.EXCLUDED, Why.BUDGET)]
+    late.sort(key=lambda name: (-raced.ended[name].blocks, raced.means[name]))
+    names = [*[*raced.left, *late][:FINALISTS], tuned.name, base.name]
+    names += [tuned.tuned_from] if tuned.tuned_from is not None else []
+    names += [PUBLISHED] if PUBLISHED in by_name else []
+    return [by_name[name] for name in dict.fromkeys(names) if name in by_name]
+
+
+def run_judged(
+    site: Site, chosen: Sequence[Candidate], reference: Sequence[Candidate], seeds: Sequence[int]
+) -> tuple[Experiment, Results, tuple[Candidate, ...]]:
+    """Runs finalists and references on blocks that nothing was fitted to; leaves references out if their runs fail."""
+    try:
+        experiment, results = _run_judged(site, [*chosen, *reference], seeds)
+    except RunFailed as error:
+        if not reference:
+            raise
+        site.tell(f"references are left out, as a run of theirs failed: {error}")
+        reference = ()
+        experiment, results = _run_judged(site, chosen, seeds)
+    site.tell(f"judged: {len(chosen)} candidates on {len(seeds)} blocks that nothing was fitted to")
+    return experiment, results, tuple(reference)
+
+
+def _run_judged(site: Site, chosen: Sequence[Candidate], seeds: Sequence[int]) -> tuple[Experiment, Results]:
+    experiment = site.experiment("experiment.toml", "Advice", chosen, seeds)
+    names = [one.name for one in chosen]
+    return experiment, experiment.run(site.request.out / "runs" / "judged", names, seeds, site.request.how)
+
+
+def rank(
+    site: Site, of: Mapping[str, Mapping[int, Trial]], by_name: Mapping[str, Candidate], favourite: Candidate
+) -> tuple[Judged, ...]:
+    """The candidates, the best first. Relative goals refer to the best of them.
+
+    The favourite, which led before judging, stays first unless the judged blocks show another to be better.
+    """
+    results = outcomes(site.goals, means(of, site.goals))
+    known = judged(of, site.goals, site.shown, by_name, results)
+    order = ranked(results)
+    first = order[0]
+    name = favourite.name
+    # Thresholds that runs found on training flows do not lead those that they began with, nor those that are published,
+    # where they are worse on judged ones.
+    stays = first not in (PUBLISHED, favourite.tuned_from) and not _is_better(site, of, first, name)
+    if stays and known[first].met == known[name].met:
+        order = [name, *(other for other in order if other != name)]
+    return tuple(known[name] for name in order)
+
+
+def _is_better(site: Site, of: Mapping[str, Mapping[int, Trial]], first: str, second: str) -> bool:
+    """Whether the paired differences of the scores of two candidates lie on one side of 0."""
+    found = scores(site.goals, values(of))
+    between = [found[second][block] - found[first][block] for block in found[first]]
+    if not all(map(math.isfinite, between)):
+        return found[first] != found[second]
+    return len(between) > 1 and _core.paired(between)[1] > 0
+
+
+def judge_references(
+    site: Site, of: Mapping[str, Mapping[int, Trial]], chosen: Sequence[Candidate]
+) -> tuple[Judged, ...]:
+    """What is known of references on the judged blocks."""
+    if not chosen:
+        return ()
+    ideal = {one.name: of[one.name] for one in chosen}
+    results = outcomes(site.goals, means(ideal, site.goals))
+    return tuple(judged(ideal, site.goals, site.shown, {one.name: one for one in chosen}, results).values())

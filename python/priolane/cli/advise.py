@@ -1,0 +1,116 @@
+"""`priolane advise`: which scheme to configure for recorded flows, a fabric and goals."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from priolane.advice import terminal
+from priolane.advice.answer import Advice, as_json
+from priolane.advice.course import carry_out
+from priolane.advice.goals import DEFAULTS
+from priolane.advice.place import PAGE
+from priolane.advice.request import MINUTES, Request
+from priolane.cli import arguments, show
+from priolane.cli.progress import progress
+from priolane.settings import Settings
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
+    command.add_argument("flows", type=Path, metavar="FLOWS.csv", help="recorded flows; `priolane import` makes them")
+    command.add_argument(
+        "--fabric", type=Path, required=True, metavar="FABRIC.toml", help="topology, switches, hosts; docs/advise.md"
+    )
+    command.add_argument(
+        "--switch", type=Path, metavar="SWITCH.toml", help="[switch] and [host] in a file of their own"
+    )
+    command.add_argument(
+        "--queues", type=arguments.whole(1, 16), metavar="N", help="free queues of each port (default: the fabric's)"
+    )
+    command.add_argument(
+        "--goal",
+        dest="goals",
+        action="append",
+        default=[],
+        metavar="GOAL",
+        help=f"METRIC.CLASS < VALUE (repeatable; the first one ranks; default: {' and '.join(DEFAULTS)})".replace(
+            "%", "%%"
+        ),
+    )
+    limit = command.add_mutually_exclusive_group()
+    limit.add_argument(
+        "--budget",
+        type=arguments.budget,
+        metavar="AMOUNT",
+        help="packet-hops, such as 2e9hops: the same on any machine",
+    )
+    limit.add_argument(
+        "--minutes",
+        type=arguments.positive(10_000),
+        metavar="M",
+        help=f"converted to a budget by runs at the start (default: {MINUTES:g})",
+    )
+    command.add_argument(
+        "--sampling", type=arguments.whole(1, 2**31), metavar="N", help="one packet in N was seen, if no import says so"
+    )
+    command.add_argument(
+        "-o", "--out", type=arguments.output, metavar="DIR", help="where results go (default: below runs/)"
+    )
+    command.add_argument(
+        "--jobs", type=arguments.whole(1, 1_000_000), metavar="N", help="runs side by side (default: all cores)"
+    )
+    command.add_argument("--explain", action="store_true", help="why the second best lost and others were not judged")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(carry_out=carry_out_command)
+
+
+def carry_out_command(chosen: argparse.Namespace) -> int:
+    """Prints the answer. Stages are told on standard error."""
+    with progress(title="advise") as watcher:
+        request = Request(
+            flows=chosen.flows,
+            fabric=chosen.fabric,
+            out=chosen.out or Path("runs") / f"{chosen.flows.stem}-advice",
+            switch=chosen.switch,
+            queues=chosen.queues,
+            goals=tuple(chosen.goals),
+            budget=chosen.budget,
+            minutes=chosen.minutes,
+            sampling=chosen.sampling,
+            settings=Settings(jobs=chosen.jobs or os.cpu_count() or 1),
+            watcher=watcher,
+        )
+        advice = carry_out(request, _tell)
+    if chosen.json:
+        show.line(json.dumps(as_json(advice), indent=1, ensure_ascii=False))
+        return 0
+    _print(advice, explain=chosen.explain)
+    return 0
+
+
+def _tell(line: str) -> None:
+    print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
+
+
+def _print(advice: Advice, *, explain: bool) -> None:
+    lines = [*terminal.summary(advice), ""]
+    for line in lines:
+        show.line(line)
+    for columns, rows in terminal.tables(advice):
+        show.table(columns, rows)
+        show.line("")
+    if explain:
+        for line in terminal.explanation(advice):
+            show.line(line)
+    else:
+        show.line(
+            f"{len(advice.race.ended)} candidates ended in the race, {len(advice.impossible)} shipped schemes are not "
+            "possible here: --explain says why"
+        )
+    for line in terminal.cautions(advice):
+        show.line(line)
+    show.line(terminal.spending(advice))
+    show.line(f"again  priolane run {advice.experiment}")
+    show.line(f"page   {advice.directory / PAGE}")

@@ -1,0 +1,45 @@
+"""`priolane results`: the table of results again, whole or a part of it."""
+
+import argparse
+import json
+
+from priolane.cli import arguments, show
+from priolane.report.overview import overview
+from priolane.report.overview_files import as_csv, as_json, narrowed
+from priolane.results import load
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
+    command.add_argument("dir", type=arguments.results, metavar="DIR", help="a directory, or a URL")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="everything as JSON: units, intervals, values by seed")
+    form.add_argument("--csv", action="store_true", help="a row for each class, sweep point and scheme, as CSV")
+    command.add_argument(
+        "--scheme", dest="schemes", nargs="+", default=[], metavar="S", help="these schemes alone (default: all)"
+    )
+    command.add_argument(
+        "--class",
+        dest="classes",
+        nargs="+",
+        default=[],
+        metavar="C",
+        help="these classes of flows alone, `run` for whole runs (default: all)",
+    )
+    arguments.add_point(command)
+    command.set_defaults(carry_out=carry_out)
+
+
+def carry_out(chosen: argparse.Namespace) -> int:
+    """Prints what the directory alone says: the experiment file may be gone."""
+    found = overview(load(chosen.dir))
+    found = narrowed(found, schemes=chosen.schemes, classes=chosen.classes, point=chosen.points)
+    if chosen.json:
+        show.line(json.dumps(as_json(found), indent=1, ensure_ascii=False))
+    elif chosen.csv:
+        show.line(as_csv(found).removesuffix("\n"))
+    else:
+        from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load
+
+        show_table(found, str(chosen.dir))
+    return 0

@@ -1,0 +1,140 @@
+"""One page of many figures: the counts of what was run on top, and a row for each figure with a link to its page.
+
+The page is one file and needs no other but for its links. It is priolane's to replace if it names priolane as its
+generator.
+"""
+
+import base64
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from priolane import _core, papers
+from priolane._core import InputError
+from priolane.files import write_whole
+from priolane.report.model import Source, Verdict
+from priolane.report.summary import Summary
+from priolane.report.templates import own, render
+
+_GENERATOR = '<meta name="generator" content="priolane">'
+# Enough of a page to find its generator.
+_HEAD_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A figure on the page: its item, the path of its own page, and what came of it.
+
+    `summary` is `None` before the figure is done; `failure` says why it was not.
+    """
+
+    item: papers.Item
+    page: Path
+    summary: Summary | None = None
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Index:
+    """What the page shows: figures in the order of the catalogue, and the command that reproduces them."""
+
+    title: str
+    entries: Sequence[Entry]
+    command: str
+
+
+def refuse_replacing(path: Path) -> None:
+    """Raises `InputError` if something stands at `path` that is no page of many figures of priolane's."""
+    if not os.path.lexists(path):
+        return
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            ours = not path.is_symlink() and _GENERATOR in stream.read(_HEAD_CHARACTERS)
+    except OSError:
+        ours = False
+    if not ours:
+        raise InputError(f"{path}: priolane did not write this file; move it away, or choose another directory with -o")
+
+
+def write_index(path: Path, index: Index) -> None:
+    """Writes the page; raises `NotWritten` if the disk is full or must not be written."""
+    style, style_hash = own("page.css")
+    groups = list(_groups(index, path.parent))
+    content = {
+        "style": style,
+        "style_hash": style_hash,
+        "title": index.title,
+        "verdicts": list(Verdict),
+        "sources": [(Source.PAPER, "Claims of the papers"), (Source.OURS, "Our own claims")],
+        "groups": groups,
+        "done": _done(index.entries),
+        "totals": {source: _tally(index.entries, source) for source in Source},
+        "command": index.command,
+        "version": _core.version(),
+        "generator": _GENERATOR,
+    }
+    write_whole(path, render("index.html.j2", content))
+
+
+def counts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[int, int], Counter[Verdict]]]:
+    """How many claims of each paper have each verdict, with its figures done and asked for; last our own on all."""
+    for paper, name in papers.names().items():
+        of_paper = [entry for entry in entries if entry.item.paper == paper]
+        if of_paper:
+            yield name, _done(of_paper), _tally(of_paper, Source.PAPER)
+    yield "ours, on the same figures", _done(entries), _tally(entries, Source.OURS)
+
+
+@dataclass(frozen=True)
+class _Row:
+    entry: Entry
+    link: str
+    picture: str
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The figures of a paper."""
+
+    name: str
+    rows: Sequence[_Row]
+    done: tuple[int, int]
+    tallies: Mapping[Source, Counter[Verdict]]
+
+
+def _groups(index: Index, directory: Path) -> Iterator[_Group]:
+    for paper, name in papers.names().items():
+        entries = [entry for entry in index.entries if entry.item.paper == paper]
+        if entries:
+            yield _Group(
+                name=name,
+                rows=[_Row(entry, _link(entry, directory), _picture(entry.summary)) for entry in entries],
+                done=_done(entries),
+                tallies={source: _tally(entries, source) for source in Source},
+            )
+
+
+def _done(entries: Sequence[Entry]) -> tuple[int, int]:
+    return sum(entry.summary is not None for entry in entries), len(entries)
+
+
+def _tally(entries: Sequence[Entry], source: Source) -> Counter[Verdict]:
+    total: Counter[Verdict] = Counter()
+    for entry in entries:
+        if entry.summary is not None:
+            total.update(entry.summary.counts[source])
+    return total
+
+
+def _link(entry: Entry, directory: Path) -> str:
+    """From the page of many figures to that of one."""
+    return quote(Path(os.path.relpath(entry.page, directory)).as_posix())
+
+
+def _picture(summary: Summary | None) -> str:
+    if summary is None or not summary.thumbnail:
+        return ""
+    return "data:image/png;base64," + base64.b64encode(summary.thumbnail).decode()

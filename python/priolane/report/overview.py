@@ -1,0 +1,308 @@
+"""The table of results: what every scheme makes of every class of flows, point by point, and which is best.
+
+Values are means over seeds. Their 95 % intervals are Student's t over seeds: they contain what a seed draws, and
+nothing else. A scheme is *best* in a metric if its mean is, and the 95 % interval of its difference to each other
+scheme, paired by seed, excludes 0 (an intersection-union test: no correction for the number of schemes is needed).
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from priolane import _core
+from priolane.report.model import Estimate
+from priolane.results import Results
+
+ALL = "all"
+_LARGEST_P = 1 - _core.level()
+
+# Members of a record of tokens: those that were too old.
+EXPIRED = ("expired_at_hosts", "expired_at_ports")
+
+Record = Mapping[str, Any]
+BySeed = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column: what it is called, its unit (`s`, `Gbit/s`, `%` or `1`), and how it is read.
+
+    `better` is -1 where less is better, 1 where more is, and 0 where neither is.
+    """
+
+    name: str
+    label: str
+    unit: str
+    better: int
+    read: Callable[[Record, str], float | None]
+
+
+def _of_class(key: str, scale: float = 1.0) -> Callable[[Record, str], float | None]:
+    def read(record: Record, size_class: str) -> float | None:
+        value = record["summary"].get(size_class, {}).get(key)
+        return None if value is None else scale * float(value)
+
+    return read
+
+
+def _counted(key: str) -> Callable[[Record, str], float | None]:
+    return lambda record, _: record["counters"].get(key)
+
+
+def _tokens(*keys: str) -> Callable[[Record, str], float | None]:
+    def read(record: Record, _: str) -> float | None:
+        tokens = record.get("tokens")
+        return None if tokens is None else float(sum(tokens[key] for key in keys))
+
+    return read
+
+
+def dropped_data(record: Record) -> int:
+    """Packets dropped for want of room, tokens aside."""
+    dropped: int = record["counters"]["drops"] - (record.get("tokens") or {}).get("dropped", 0)
+    return dropped
+
+
+def _trimmed(record: Record, _: str) -> float:
+    return float(sum(row.get("trimmed", {}).get("packets", 0) for row in record.get("ledger", [])))
+
+
+OF_CLASSES = (
+    Quantity("fct", "FCT mean", "s", -1, _of_class("mean_fct_s")),
+    Quantity("fct_p50", "median", "s", -1, _of_class("p50_fct_s")),
+    Quantity("fct_p99", "p99", "s", -1, _of_class("p99_fct_s")),
+    Quantity("slowdown", "slowdown", "1", -1, _of_class("mean_slowdown")),
+    Quantity("slowdown_p99", "its p99", "1", -1, _of_class("p99_slowdown")),
+    Quantity("goodput", "goodput", "Gbit/s", 1, _of_class("goodput_bps", 1e-9)),
+    Quantity("timeouts", "timeouts", "1", 0, _of_class("timeouts")),
+    Quantity("timed_out", "timed out", "%", 0, _of_class("timed_out", 100.0)),
+)
+OF_RUNS = (
+    Quantity("unfinished", "unfinished", "1", 0, lambda record, _: record["summary"][ALL]["unfinished"]),
+    Quantity("drops", "drops", "1", 0, lambda record, _: dropped_data(record)),
+    Quantity("trimmed", "trimmed", "1", 0, _trimmed),
+    Quantity("lost", "lost on links", "1", 0, _counted("lost")),
+    Quantity("timeouts", "timeouts", "1", 0, _counted("timeouts")),
+    Quantity("tokens_dropped", "tokens dropped", "1", 0, _tokens("dropped")),
+    Quantity("tokens_expired", "tokens expired", "1", 0, _tokens(*EXPIRED)),
+)
+# Columns that stand even where all is 0.
+_ALWAYS = ("drops", "timeouts")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A value and, by seed, what it is the mean of. `best`: it is beyond what luck gives the other schemes."""
+
+    estimate: Estimate
+    by_seed: BySeed
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A scheme at a sweep point, in one class of flows or over whole runs: entries in the order of the section."""
+
+    scheme: str
+    point: Mapping[str, Any]
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """The rows of one class of flows, or of whole runs: `says` which flows are in it, `flows` how many a run, mean."""
+
+    name: str
+    says: str
+    flows: float | None
+    quantities: tuple[Quantity, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All sections: the classes of flows, `all` first, and whole runs last.
+
+    `seeds` are those of the grid, `drawn` says what a seed changes; `missing` counts runs that are not there;
+    `usual` is whether the classes are those of experiments that state none.
+    """
+
+    title: str
+    seeds: tuple[int, ...]
+    drawn: str
+    missing: int
+    usual: bool
+    classes: tuple[Section, ...]
+    runs: Section
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The classes and the whole runs."""
+        return (*self.classes, self.runs)
+
+    @property
+    def points(self) -> tuple[Mapping[str, Any], ...]:
+        """The sweep points, in the order of the grid."""
+        rows = (row for section in self.sections for row in section.rows)
+        return tuple({repr(row.point): row.point for row in rows}.values())
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """The schemes, in the order of the grid."""
+        return tuple(dict.fromkeys(row.scheme for section in self.sections for row in section.rows))
+
+
+def overview(results: Results) -> Overview:
+    """The table of all runs that are there; raises `InputError` if a record is damaged."""
+    cells = _cells(results)
+    stated = results.experiment.get("metrics", {}).get("classes") or {}
+    classes = [_class_section(cells, name, says) for name, says in _classes(results, stated or _usual()).items()]
+    shown = [section for section in classes if section.flows]
+    if not stated and shown:
+        # A usual class that has every flow says nothing more.
+        shown = [section for section in shown if section.name == ALL or section.flows != shown[0].flows]
+    return Overview(
+        title=results.title,
+        seeds=tuple(dict.fromkeys(run.seed for run in results.runs)),
+        drawn=_drawn(results.experiment),
+        missing=len(results.missing()),
+        usual=not stated,
+        classes=tuple(shown),
+        runs=_without_zeros(Section("run", "whole runs", None, OF_RUNS, tuple(_rows(cells, "", OF_RUNS)))),
+    )
+
+
+Cells = Mapping[tuple[str, str], tuple[Mapping[str, Any], Mapping[int, Record]]]
+
+
+def _cells(results: Results) -> Cells:
+    """By sweep point and scheme: the point, and the record of each seed that is there."""
+    cells: dict[tuple[str, str], tuple[Mapping[str, Any], dict[int, Record]]] = {}
+    for run in results.runs:
+        _, by_seed = cells.setdefault((repr(sorted(run.point.items())), run.scheme), (run.point, {}))
+        if run.id in results.records:
+            by_seed[run.seed] = results.records[run.id]
+    return cells
+
+
+@cache
+def _usual() -> Mapping[str, Any]:
+    read: dict[str, Any] = json.loads(_core.usual_classes())
+    return read
+
+
+def _classes(results: Results, stated: Mapping[str, Any]) -> dict[str, str]:
+    """The classes that the records have, each with which flows are in it: `all`, then from small flows to large."""
+    there = dict.fromkeys(name for record in results.records.values() for name in record["summary"])
+    names = [ALL, *sorted((name for name in there if name != ALL), key=lambda name: _place(stated.get(name, {})))]
+    return {name: "all flows" if name == ALL else bounds_text(stated.get(name, {})) for name in names}
+
+
+def _place(bounds: Mapping[str, Any]) -> int:
+    """Classes that have no lower bound come first, those that have no upper one last."""
+    return ("from" in bounds or "above" in bounds) - ("below" in bounds or "to" in bounds)
+
+
+_BOUNDS = {"from": "from", "above": "above", "below": "below", "to": "up to"}
+_OF = {"group": "group", "cos": "class of service", "asked": "class asked", "given": "class given"}
+
+
+def bounds_text(bounds: Mapping[str, Any]) -> str:
+    """Which flows are in a class that is stated so: `from 10kB, below 100kB, group all`."""
+    parts = [f"{word} {bounds[key]}" for key, word in _BOUNDS.items() if key in bounds]
+    for key, word in _OF.items():
+        if key in bounds:
+            value = bounds[key]
+            parts.append(f"{word} {' or '.join(map(str, value)) if isinstance(value, list) else value}")
+    return ", ".join(parts)
+
+
+def _drawn(experiment: Mapping[str, Any]) -> str:
+    """What a seed changes, and so what intervals over seeds contain."""
+    groups = experiment.get("group", [])
+    recorded = [group.get("app") in ("flows", "coflow_trace") for group in groups]
+    if groups and all(recorded):
+        return "seeds change paths and ties only: flows are recorded, and intervals do not contain which were"
+    return "each seed draws flows, paths and ties anew" + (", recorded flows aside" if any(recorded) else "")
+
+
+def _class_section(cells: Cells, name: str, says: str) -> Section:
+    flows = [
+        float(record["summary"].get(name, {}).get("flows", 0))
+        for _, by_seed in cells.values()
+        for record in by_seed.values()
+    ]
+    rows = tuple(_rows(cells, name, OF_CLASSES))
+    mean = math.fsum(flows) / len(flows) if flows else None
+    return _without_zeros(Section(name, says, mean, OF_CLASSES, _with_best(rows, OF_CLASSES)))
+
+
+def _rows(cells: Cells, size_class: str, quantities: Sequence[Quantity]) -> Iterable[Row]:
+    for (_, scheme), (point, by_seed) in cells.items():
+        yield Row(scheme, point, tuple(_entry(quantity, size_class, by_seed) for quantity in quantities))
+
+
+def _entry(quantity: Quantity, size_class: str, records: Mapping[int, Record]) -> Entry:
+    read = {seed: quantity.read(record, size_class) for seed, record in records.items()}
+    by_seed = {seed: float(value) for seed, value in read.items() if value is not None}
+    return Entry(mean_of(list(by_seed.values())), by_seed)
+
+
+def mean_of(values: Sequence[float]) -> Estimate:
+    """The mean of values at or above 0 and its 95 % interval by Student's t, cut off at 0."""
+    if not values:
+        return Estimate(None, None, None, 0)
+    if len(values) == 1:
+        return Estimate(values[0], None, None, 1)
+    mean, low, high, _ = _core.paired(list(values))
+    return Estimate(mean, max(low, 0.0), high, len(values))
+
+
+def _with_best(rows: Sequence[Row], quantities: Sequence[Quantity]) -> tuple[Row, ...]:
+    """The rows with the best scheme of each point marked, quantity by quantity."""
+    marked = list(rows)
+    for point in {repr(row.point) for row in rows}:
+        places = [place for place, row in enumerate(rows) if repr(row.point) == point]
+        for nth, quantity in enumerate(quantities):
+            best = _best([rows[place].entries[nth] for place in places], quantity.better)
+            if best is not None:
+                row = marked[places[best]]
+                entries = [replace(entry, best=entry.best or at == nth) for at, entry in enumerate(row.entries)]
+                marked[places[best]] = replace(row, entries=tuple(entries))
+    return tuple(marked)
+
+
+def _best(entries: Sequence[Entry], better: int) -> int | None:
+    """The place of the best entry; `None` if intervals do not separate it from every other."""
+    known = [(entry.estimate.mean, place) for place, entry in enumerate(entries) if entry.estimate.mean is not None]
+    if better == 0 or len(known) < 2:
+        return None
+    _, best = max(known) if better > 0 else min(known)
+    others = (entries[place] for _, place in known if place != best)
+    return best if all(_separated(entries[best], other) for other in others) else None
+
+
+def _separated(one: Entry, other: Entry) -> bool:
+    """Whether the 95 % interval of the difference, paired by seed, excludes 0."""
+    differences = [value - other.by_seed[seed] for seed, value in one.by_seed.items() if seed in other.by_seed]
+    return len(differences) > 1 and _core.paired(differences)[3] <= _LARGEST_P
+
+
+def _without_zeros(section: Section) -> Section:
+    """The section without columns that have no value, and without counts that are 0 everywhere."""
+
+    def says_something(nth: int, quantity: Quantity) -> bool:
+        means = [row.entries[nth].estimate.mean for row in section.rows]
+        if quantity.better or quantity.name in _ALWAYS:
+            return any(mean is not None for mean in means)
+        return any(means)
+
+    kept = [nth for nth, quantity in enumerate(section.quantities) if says_something(nth, quantity)]
+    return replace(
+        section,
+        quantities=tuple(section.quantities[nth] for nth in kept),
+        rows=tuple(replace(row, entries=tuple(row.entries[nth] for nth in kept)) for row in section.rows),
+    )

@@ -1,0 +1,53 @@
+"""What pages have in common: their templates, their style, and the policy that allows nothing else."""
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from priolane.report.model import Verdict, point_text
+from priolane.report.numbers import short
+
+_TEMPLATES = Path(__file__).parent
+_SIGNS = {
+    Verdict.REPRODUCED: "✓",
+    Verdict.UNDECIDED: "≈",
+    Verdict.CONTRADICTED: "✗",
+    Verdict.INCOMPLETE: "?",
+}
+
+
+def render(template: str, content: dict[str, Any]) -> str:
+    """The HTML of a template with `content`; every text in it is escaped, but for `Markup`."""
+    return _environment().get_template(template).render(content)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Templates are compiled once a process: a worker makes many pages."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["short"] = short
+    environment.filters["point"] = point_text
+    environment.globals["badge"] = badge
+    return environment
+
+
+def own(name: str) -> tuple[Markup, str]:
+    """A style sheet or script of the package, to be put into a page, and its hash for the page's policy."""
+    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+    return Markup(text), base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: S704 - our own file
+
+
+def badge(verdict: Verdict) -> dict[str, str]:
+    """Class and sign of a verdict's badge: told apart by sign and word, not by colour alone."""
+    return {"class": verdict.value, "sign": _SIGNS[verdict]}

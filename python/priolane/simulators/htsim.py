@@ -1,0 +1,74 @@
+"""csg-htsim (github.com/Broadcom/csg-htsim), with NDP: docs/validation.md#against-htsim."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from priolane import peer
+from priolane._core import RunFailed
+from priolane.simulators.checkout import Flow, Prepared, whole
+
+_HOSTS = 128
+_HOSTS_PER_RACK = 4
+_HOSTS_PER_POD = 16
+_SHIFT = 67
+_PACKET = 9000
+_PACKETS = 2000
+_BITS_PER_US = 100_000
+
+_END = re.compile(r"^Flow \S+ flow_id (\d+) finished at ([\d.e+]+) total bytes \d+", re.MULTILINE)
+_SENT = re.compile(r"^New: (\d+) Rtx: (\d+) Bounced: \d+", re.MULTILINE)
+
+
+class Htsim:
+    """NDP on a fat-tree of 128 hosts in csg-htsim: host h sends 18 MB to host h + 67 (mod 128)."""
+
+    name = "htsim"
+    experiment = "htsim_ndp_alone.toml"
+    program = "sim/datacenter/htsim_ndp"
+    build = "make -C sim && make -C sim/datacenter htsim_ndp"
+    note = "each data packet that it sent counts three times for every link of its path, with one ACK and one pull"
+    flows = _HOSTS
+
+    def flow_list(self) -> list[Flow]:
+        """A flow from each host, 10 ns after the one before."""
+        return [Flow(10 * host, host, (host + _SHIFT) % _HOSTS, _PACKET * _PACKETS) for host in range(_HOSTS)]
+
+    def columns(self, number: int, flow: Flow) -> dict[str, int | None]:  # noqa: ARG002
+        """None: packets are sprayed."""
+        return {}
+
+    def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> Prepared:
+        """Writes the connection matrix."""
+        rows = [
+            f"{flow.src}->{flow.dst} id {number} start {1000 * flow.start_ns} size {flow.bytes}\n"
+            for number, flow in enumerate(flows, 1)
+        ]
+        matrix = directory / "flows.cm"
+        head = f"Nodes {_HOSTS}\nConnections {len(flows)}\n"
+        matrix.write_text(head + "".join(rows), encoding="utf-8")
+        # Ten times what the flows take alone: timers go on until then.
+        end_us = 100 + 10 * 8 * max(flow.bytes for flow in flows) // _BITS_PER_US
+        options = f"-nodes {_HOSTS} -strat perm -q 8 -cwnd 15 -mtu {_PACKET} -linkspeed {_BITS_PER_US} -seed 1"
+        command = (str(program), "-tm", str(matrix), "-o", "/dev/null", "-end", str(end_us), *options.split())
+        return Prepared(command, directory)
+
+    def read(self, output: str, flows: Sequence[Flow]) -> peer.Side:
+        """A line for each flow that ended, and the packets of all."""
+        ends = {int(number) - 1: float(end_us) * 1e-6 for number, end_us in _END.findall(output)}
+        ended = whole(ends, flows, self.name)
+        sent = _SENT.search(output)
+        if sent is None:
+            raise RunFailed(f"{self.name} told no number of packets: {output[-200:]!r}")
+        packets = int(sent[1]) + int(sent[2])
+        links = [self._links(flow) * flow.bytes for flow in flows]
+        total = sum(flow.bytes for flow in flows)
+        hops = 3 * packets * sum(links) // total
+        times = tuple(end - flow.start_ns * 1e-9 for end, flow in zip(ended, flows, strict=True))
+        return peer.Side(hops, 0.0, tuple(flow.bytes for flow in flows), times)
+
+    @staticmethod
+    def _links(flow: Flow) -> int:
+        if flow.src // _HOSTS_PER_RACK == flow.dst // _HOSTS_PER_RACK:
+            return 2
+        return 4 if flow.src // _HOSTS_PER_POD == flow.dst // _HOSTS_PER_POD else 6

@@ -1,0 +1,98 @@
+"""Pages whose blocks are carried out in their order, and whose outputs are compared with what is printed."""
+
+import contextlib
+import io
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import split
+from typing import Any
+
+from priolane.cli import main
+
+_BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_AT_ITS_END = ", at its end"
+_ANY = "..."
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its title, its text."""
+
+    language: str
+    title: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in their order."""
+    return [Block(*found) for found in _BLOCK.findall(page.read_text(encoding="utf-8"))]
+
+
+def carry_out(page: Path, names: dict[str, Any]) -> int:
+    """Carries out the blocks of a page in the current directory; returns how many outputs were compared.
+
+    A block with a title is a file, or the end of one. `console` has commands after `$ ` with their outputs, in which a
+    line `...` stands for any lines. `python` shares `names`; the block `text` after it is what it prints.
+    """
+    compared = 0
+    printed = ""
+    for block in blocks(page):
+        if block.title:
+            _write(block)
+        elif block.language == "python":
+            printed = _python(block.text, names)
+        elif block.language == "text":
+            compare(block.text, printed)
+            compared += 1
+        elif block.language == "console":
+            for command, output in _commands(block.text):
+                compare(output, run(command))
+                compared += 1
+    return compared
+
+
+def _write(block: Block) -> None:
+    path = Path(block.title.removesuffix(_AT_ITS_END))
+    before = path.read_text(encoding="utf-8") + "\n" if block.title.endswith(_AT_ITS_END) else ""
+    path.write_text(before + block.text, encoding="utf-8")
+
+
+def _python(text: str, names: dict[str, Any]) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(text, "page", "exec"), names)  # noqa: S102 - the project's own document
+    return printed.getvalue()
+
+
+def _commands(text: str) -> Iterator[tuple[str, str]]:
+    """The commands of a block with what each prints."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def run(command: str) -> str:
+    """What a command prints on both streams; `priolane` is this one, all else is the shell's."""
+    if not command.startswith("priolane "):
+        done = subprocess.run(["sh", "-c", command], check=True, capture_output=True, text=True)
+        return done.stdout + done.stderr
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
+        main(split(command)[1:])
+    return out.getvalue() + errors.getvalue()
+
+
+def compare(shown: str, printed: str) -> None:
+    """Raises `AssertionError` with the first shown line that is not printed where it should be."""
+    lines = [line.rstrip() for line in printed.rstrip().splitlines()]
+    at, free = 0, False
+    for wanted in (line.rstrip() for line in shown.rstrip().splitlines()):
+        if wanted == _ANY:
+            free = True
+            continue
+        places = range(at, len(lines)) if free else range(at, min(at + 1, len(lines)))
+        found = next((place for place in places if lines[place] == wanted), None)
+        assert found is not None, f"not printed: {wanted!r}\nafter line {at} of:\n{printed}"
+        at, free = found + 1, False
+    assert free or at == len(lines), f"printed besides: {lines[at:]}"

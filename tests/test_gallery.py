@@ -1,0 +1,66 @@
+"""Small pictures of figures, and which run each shows."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import made
+from priolane import papers
+from priolane.cli import main
+from priolane.record import read_record
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+import gallery
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A directory with the results of one figure, drawn."""
+    made.make_results(tmp_path / "runs" / "nos2-fig6")
+    assert main(["report", str(tmp_path / "runs" / "nos2-fig6")]) == 0
+    return tmp_path / "runs"
+
+
+def test_a_picture_is_made_of_results_and_says_of_which_run(results: Path, tmp_path: Path) -> None:
+    to = tmp_path / "gallery"
+    assert gallery.make(results, to) == ["nos2/fig6"]
+    picture = to / "nos2-fig6.png"
+    assert picture.stat().st_size <= gallery.MOST_BYTES
+    with Image.open(picture) as opened:
+        assert opened.width >= 480
+    digest = json.loads((results / "nos2-fig6" / "report.json").read_text(encoding="utf-8"))["digest"]
+    runs = json.loads((to / "runs.json").read_text(encoding="utf-8"))
+    assert runs == {"nos2/fig6": {"digest": digest, "size": "quick", "seeds": 2}}
+
+
+def test_a_figure_without_results_keeps_its_picture(results: Path, tmp_path: Path) -> None:
+    to = tmp_path / "gallery"
+    gallery.make(results, to)
+    runs = json.loads((to / "runs.json").read_text(encoding="utf-8"))
+    runs["nos2/fig7"] = runs["nos2/fig6"]
+    (to / "runs.json").write_text(json.dumps(runs), encoding="utf-8")
+    gallery.make(results, to)
+    assert list(json.loads((to / "runs.json").read_text(encoding="utf-8"))) == ["nos2/fig6", "nos2/fig7"]
+
+
+def test_a_picture_of_many_colours_is_made_narrower_until_it_is_small(tmp_path: Path) -> None:
+    noise = tmp_path / "noise.png"
+    Image.effect_noise((1200, 200), 90).convert("RGB").save(noise)
+    small = gallery.small(noise)
+    assert len(small) <= gallery.MOST_BYTES
+    Image.effect_noise((1200, 1200), 90).convert("RGB").save(noise)
+    with pytest.raises(ValueError, match="above 40000 bytes"):
+        gallery.small(noise)
+
+
+def test_kept_pictures_are_small_and_are_of_figures_that_are_recorded() -> None:
+    runs = json.loads(gallery.RUNS.read_text(encoding="utf-8"))
+    known = {item.key for item in papers.items() if item.experiment is not None}
+    assert set(runs) <= known
+    kept = {path.name: path.stat().st_size for path in gallery.PICTURES.glob("*.png")}
+    assert set(kept) == {gallery.name(figure) for figure in runs}
+    assert [name for name, size in kept.items() if size > gallery.MOST_BYTES] == []
+    assert all(read_record(figure) is not None for figure in runs)

@@ -1,0 +1,197 @@
+"""The keys of parts: read from the page that the compiled code is held to, printed by `priolane keys`."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from priolane import _core, key_examples, keys
+from priolane.cli import main
+from priolane.cli.keys import kind
+from priolane.keys import EXPERIMENT, Key, NotThePage, Part
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = json.loads((ROOT / "docs" / "scheme.schema.json").read_text(encoding="utf-8"))
+# The kinds of `priolane list` and the rows of the page.
+KINDS = {
+    "transports": "transport",
+    "ports": "port",
+    "host": "host",
+    "nic": "nic",
+    "assign": "assign",
+    "admit": "admit",
+    "apps": "app",
+    "topologies": "topology",
+}
+
+
+def part(title: str) -> Part:
+    (found,) = [part for part in keys.parts() if part.title == title]
+    return found
+
+
+def key(title: str, name: str) -> Key:
+    (found,) = [key for key in part(title).keys if key.name == name]
+    return found
+
+
+def test_the_parts_are_those_of_the_catalogue_with_the_same_keys() -> None:
+    catalogue = json.loads(_core.catalogue())
+    for listed_as, row in KINDS.items():
+        listed = {
+            entry["name"]: sorted(parameter.partition(" = ")[0] for parameter in entry["parameters"])
+            for entry in catalogue[listed_as]
+        }
+        read = {
+            part.name: sorted(key.name for key in part.keys if "." not in key.name)
+            for part in keys.parts()
+            if part.row == row
+        }
+        assert read == listed, listed_as
+
+
+def test_a_key_has_type_range_unit_default_and_source() -> None:
+    rtt = key("transport.hpcc", "rtt")
+    assert (rtt.value.type, rtt.value.range, rtt.value.unit, rtt.value.words) == ("quantity", "", "time", ("auto",))
+    assert (rtt.default, rtt.required) == ("auto", False)
+    eta = key("transport.hpcc", "eta")
+    assert (eta.value.type, eta.value.range, eta.source) == ("number", "(0, 1]", "HPCC (SIGCOMM 2019) §5.1")
+    variant = key("transport.prioplus_swift", "variant")
+    assert (variant.value.type, variant.value.words) == ("one of", ("paper", "released"))
+    assert key("port.fifo", "buffer").value.type == "one of or table"
+    assert key("[switch]", "ecn.at").value.type == "table by name of quantity"
+    assert key("transport.top", "lifetime").required
+    # Keys that many parts share are keys of each.
+    assert key("transport.dctcp", "min_rto").group == "window"
+
+
+def test_a_part_has_what_it_requires_and_provides() -> None:
+    ports = part("nic.tokens")
+    assert ports.requires == ("switch ports that limit tokens",)
+    assert ports.provides == (
+        "a transmit queue at the NIC",
+        "a NIC that limits tokens as switch ports do",
+    )
+
+
+def schema_of(part: Part) -> dict[str, Any]:
+    """The JSON Schema of a part that is a table."""
+    titled = [one for one in SCHEMA["properties"][part.row]["oneOf"] if one.get("title") == part.name]
+    properties: dict[str, Any] = titled[0]["properties"] if titled else {}
+    return properties
+
+
+def test_every_example_fits_the_schema_of_its_key() -> None:
+    checked = 0
+    for of in keys.parts():
+        if of.row in (EXPERIMENT, "app", "topology"):
+            continue
+        schema = schema_of(of)
+        for one in of.keys:
+            example = key_examples.of(of, one)
+            if example is None or "." in one.name:
+                continue
+            value = tomllib.loads(f"value = {example.value}")["value"]
+            jsonschema.Draft202012Validator(schema[one.name]).validate(value)
+            checked += 1
+    assert checked > 300
+
+
+def test_an_example_comes_from_a_shipped_file_where_there_is_one() -> None:
+    example = key_examples.of(part("port.tokens"), key("port.tokens", "order"))
+    assert example == key_examples.Example('"rank"', "schemes/ideal_tokens.toml")
+    assert (ROOT / example.file).is_file()
+    # Found under another port: the keys are the same.
+    assert key_examples.of(part("port.sp_pifo"), key("port.sp_pifo", "ecn.per")) is not None
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("a number in (0, 1]", "1"),
+        ("a whole number in [2, 16]", "2"),
+        ("a whole number in [0, 1000]", "1"),
+        ("a number in [-100, 0)", "-100"),
+        ("a number", "1"),
+        ("a list: a whole number in [1, 13], in pkt", "[1]"),
+        ('a list: such as `"5us"`, in time', '["5us"]'),
+        ("`even`, `drawn`", '"even"'),
+        ("true or false", "true"),
+        ("a table, in pkt or B, or `false`", ""),
+    ],
+)
+def test_without_a_file_an_example_follows_from_the_type(cell: str, value: str) -> None:
+    (table,) = keys.read(f"## `[x]`\n\n| `k` | meaning | {cell} | – |  |\n")
+    assert key_examples.by_type(table.keys[0].value) == value
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "words"),
+    [
+        ("[time]", "measure", "time above 0"),
+        ("transport.expresspass", "token_min", "quantity in B in [1, 9999]"),
+        ("transport.dctcp", "max_window", "quantity in B above 0; or unbounded"),
+        ("transport.dctcp", "min_window", "whole number in [1, 1000]; unit packets"),
+        ("transport.dctcp", "reduction", "at_once, proportional, ns3"),
+        ("port.fifo", "buffer", "unbounded or table; unit pkt or B"),
+        ("assign.demand_rate", "thresholds", "list of quantity in bit/s"),
+    ],
+)
+def test_a_type_is_said_in_words(title: str, name: str, words: str) -> None:
+    assert kind(key(title, name)) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("nothing", "no part"),
+        ("## `[x]`\n| `k` | meaning | a colour | – |  |", "line 2"),
+        ("## `[x]`\n| `k` | meaning | text |", "line 2"),
+        ("## `port`\n### `fifo`\nunheard of", "line 3"),
+    ],
+)
+def test_a_page_of_another_form_is_not_read(text: str, line: str) -> None:
+    with pytest.raises(NotThePage, match=line):
+        keys.read(text)
+
+
+def test_the_command_prints_the_keys_of_a_part(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "dctcp"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("transport.dctcp: Data Center TCP")
+    assert "requires: switch ports that mark packets (ECN)" in shown
+    (line,) = [line for line in shown.splitlines() if line.startswith("alpha_0 ")]
+    assert line.split()[1:6] == ["number", "in", "[0,", "1]", "1"]
+
+
+def test_a_row_names_all_its_parts_and_no_name_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "admit"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"admit.{name}:" in shown for name in ("aequitas", "firapam", "none", "pase"))
+    assert main(["keys"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"\n{title} " in listed for title in ("transport.top", "[time]", "[[panel]]"))
+
+
+def test_json_has_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "time", "--json"]) == 0
+    (table,) = json.loads(capsys.readouterr().out)
+    (measure,) = [key for key in table["keys"] if key["key"] == "measure"]
+    assert (measure["type"], measure["range"], measure["unit"], measure["required"]) == (
+        "quantity",
+        "(0, )",
+        "time",
+        True,
+    )
+    assert main(["keys", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(keys.parts())
+
+
+def test_an_unknown_part_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "dctpc"]) == 2
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1
+    assert "unknown part 'dctpc'; use a row (transport, " in shown

@@ -1,0 +1,87 @@
+"""Which parts go together: what the checker says of schemes with both, as a table."""
+
+import json
+
+import pytest
+
+from priolane import _core, matrix
+from priolane._core import InputError
+from priolane.cli import main
+
+KINDS = {
+    "transport": "transports",
+    "assign": "assign",
+    "admit": "admit",
+    "host": "host",
+    "nic": "nic",
+    "port": "ports",
+}
+
+
+def test_the_matrix_knows_every_part_of_the_catalogue() -> None:
+    catalogue = json.loads(_core.catalogue())
+    for row, kind in KINDS.items():
+        assert set(matrix.choices(row)) == {entry["name"] for entry in catalogue[kind]}, row
+
+
+def test_pairs_that_a_shipped_scheme_has_go_together_and_others_say_why_not() -> None:
+    found = matrix.matrix("transport", "admit")
+    assert len(found.cells) == len(found.firsts) * len(found.seconds)
+    aequitas = found.cell("dctcp", "aequitas")
+    assert aequitas.fits
+    # Three classes need a port that tells them apart.
+    assert aequitas.beside["port"] == "strict"
+    homa = found.cell("homa", "aequitas")
+    assert not homa.fits
+    assert "`homa`" in homa.reason
+    assert found.cell("homa", "none").fits
+    # With priority = "asked", receivers of TOP use the classes of flows.
+    assert found.cell("top", "firapam").beside["transport"] == '{ priority = "asked", classes = 3 }'
+
+
+def test_a_reason_is_about_the_pair_and_names_the_remedy() -> None:
+    found = matrix.matrix("nic", "port")
+    reason = found.cell("tokens", "strict").reason
+    assert "nic `tokens`" in reason
+    assert "port `tokens`" in reason
+    assert found.cell("tokens", "tokens").fits
+    assert set(found.reasons()[reason]["tokens"]) > {"strict", "fifo"}
+
+
+def test_prices_are_a_row_too() -> None:
+    found = matrix.matrix("port", "pricing")
+    assert not found.cell("fifo", "class").fits
+    assert found.cell("strict", "class").fits
+    assert found.cell("fifo", "share").rows["transport"] == "paccp"
+
+
+@pytest.mark.parametrize(("row", "column", "says"), [("ports", "nic", "use one of"), ("nic", "nic", "two rows")])
+def test_rows_that_are_not_there_are_refused(row: str, column: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        matrix.matrix(row, column)
+
+
+def test_the_command_prints_yes_no_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "nic", "--matrix"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    columns = shown[0].split()[2:]
+    (homa,) = [line.split()[1:] for line in shown if line.startswith("homa ")]
+    assert dict(zip(columns, homa, strict=True)) == {
+        name: "yes" if name == "pull" else "no" for name in matrix.choices("nic")
+    }
+    assert any(line.startswith("no: ") and "homa with" in line for line in shown)
+
+
+def test_json_has_a_scheme_for_each_pair_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "ports", "--matrix", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    pairs = {(pair["transport"], pair["port"]): pair for pair in found["pairs"]}
+    assert pairs["ndp", "trimming"]["scheme"]["host"] == "own"
+    assert pairs["ndp", "fifo"]["scheme"] is None
+    assert all(pair["fits"] == (pair["reason"] is None) for pair in found["pairs"])
+
+
+def test_list_without_a_kind_and_a_matrix_of_no_row_are_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 2
+    assert main(["list", "schemes", "--matrix"]) == 2
+    assert capsys.readouterr().err.count("\n") == 2

@@ -1,0 +1,266 @@
+"""The table of results, whose means, intervals and marks are worked out by hand."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import made
+from priolane import InputError, _core, load
+from priolane.cli import main
+from priolane.report.overview import Entry, Overview, bounds_text, overview
+from priolane.report.overview_files import as_csv, as_json, narrowed
+from priolane.report.overview_page import sections
+from priolane.report.overview_text import columns_of, half_text, mean_text
+from priolane.scheme_comparison import Winner, compare_schemes
+
+# By scheme and seed: mean FCT in seconds.
+Fcts = Mapping[str, Mapping[int, float]]
+THREE: Fcts = {
+    "a": {1: 0.0010, 2: 0.0011, 3: 0.0012},
+    "b": {1: 0.0020, 2: 0.0021, 3: 0.0022},
+    "c": {1: 0.0009, 2: 0.0030, 3: 0.0040},
+}
+
+
+def results(
+    directory: Path,
+    fcts: Fcts,
+    loads: tuple[float, ...] = (0.8,),
+    classes: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Path:
+    """Results of schemes at loads, in one class beside `all`; FCT grows with the load."""
+    cells = [(at, seed, scheme) for at in loads for scheme, by_seed in fcts.items() for seed in by_seed]
+    runs: list[dict[str, Any]] = [
+        {"id": f"{nth:016x}", "scheme": scheme, "point": {made.LOAD: at}, "seed": seed}
+        for nth, (at, seed, scheme) in enumerate(cells)
+    ]
+    directory.mkdir(parents=True)
+    options: dict[str, Any] = {"sets": [], "seeds": None, "schemes": None, "size": "default"}
+    note = {"source": "fig6.toml", "title": "t", "options": options, "runs": runs, "warnings": []}
+    made.write(directory / "grid.json", note)
+    for run in runs:
+        fct = fcts[run["scheme"]][run["seed"]] * run["point"][made.LOAD] / 0.8
+        summary = {
+            "flows": 100,
+            "unfinished": 0,
+            "mean_fct_s": fct,
+            "p50_fct_s": fct / 2,
+            "p99_fct_s": 10 * fct,
+            "mean_slowdown": 2.0,
+            "p99_slowdown": 5.0,
+            "goodput_bps": 1e6 / fct,
+            "timeouts": 3,
+            "timed_out": 0.03,
+        }
+        record = made.record(run)
+        record["merged"]["metrics"] = {"classes": dict(classes or {})}
+        record["summary"] = {"all": summary, **({name: summary | {"flows": 40} for name in classes or {"small": 0}})}
+        (directory / run["id"]).mkdir()
+        made.write(directory / run["id"] / "run.json", record | more | {"files": []})
+    return directory
+
+
+def entry(view: Overview, scheme: str, name: str, size_class: str = "all", at: float = 0.8) -> Entry:
+    section = next(section for section in view.sections if section.name == size_class)
+    row = next(row for row in section.rows if row.scheme == scheme and row.point[made.LOAD] == at)
+    return row.entries[[quantity.name for quantity in section.quantities].index(name)]
+
+
+def test_means_and_intervals_are_over_seeds(tmp_path: Path) -> None:
+    view = overview(load(results(tmp_path / "r", THREE)))
+    estimate = entry(view, "a", "fct").estimate
+    # Mean 1.1 ms, s = 0.1 ms: half = 4.3027 x 0.1 / sqrt(3) = 0.24842 ms.
+    assert estimate.mean == pytest.approx(0.0011)
+    assert (estimate.low, estimate.high) == pytest.approx((0.00085158, 0.00134842), rel=1e-4)
+    # c: mean 2.6333 ms, s = 1.5822 ms, half 3.93 ms: cut off at 0.
+    assert entry(view, "c", "fct").estimate.low == 0.0
+    assert entry(view, "a", "goodput").estimate.mean == pytest.approx((1 + 1 / 1.1 + 1 / 1.2) / 3, rel=1e-9)
+    assert entry(view, "a", "timed_out").estimate.mean == pytest.approx(3.0)
+
+
+def test_the_best_is_marked_only_where_its_differences_to_all_others_exclude_0(tmp_path: Path) -> None:
+    two = {name: by_seed for name, by_seed in THREE.items() if name != "c"}
+    view = overview(load(results(tmp_path / "two", two)))
+    # b - a is 1 ms in each seed.
+    assert [entry(view, name, "fct").best for name in "ab"] == [True, False]
+    assert [entry(view, name, "goodput").best for name in "ab"] == [True, False]
+    # Slowdowns are the same, and of timeouts none is best.
+    assert not any(entry(view, name, quantity).best for name in "ab" for quantity in ("slowdown", "timeouts"))
+    # c - a is -0.1, 1.9, 2.8 ms: mean 1.533, half 4.3027 x 1.484 / sqrt(3) = 3.69. Then a is not separated from c.
+    view = overview(load(results(tmp_path / "three", THREE)))
+    assert not any(entry(view, name, "fct").best for name in "abc")
+
+
+def test_one_seed_has_no_interval_and_no_best(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = results(tmp_path / "r", {"a": {1: 0.001}, "b": {1: 0.002}})
+    view = overview(load(directory))
+    assert (entry(view, "a", "fct").estimate.high, entry(view, "a", "fct").best) == (None, False)
+    assert main(["results", str(directory)]) == 0
+    assert "One seed: no intervals" in capsys.readouterr().out
+
+
+def test_classes_are_those_of_the_experiment_from_small_to_large_or_the_usual_ones(tmp_path: Path) -> None:
+    stated = {"bulk": {"from": "1MB", "group": ["x", "y"]}, "mice": {"below": "100kB"}}
+    view = overview(load(results(tmp_path / "r", THREE, classes=stated)))
+    assert [(section.name, section.says) for section in view.classes] == [
+        ("all", "all flows"),
+        ("mice", "below 100kB"),
+        ("bulk", "from 1MB, group x or y"),
+    ]
+    assert not view.usual
+    view = overview(load(results(tmp_path / "usual", THREE)))
+    assert (view.usual, [section.says for section in view.classes]) == (True, ["all flows", "up to 100kB"])
+    assert bounds_text(json.loads(_core.usual_classes())["large"]) == "above 1MB"
+
+
+def test_tokens_are_apart_from_data(tmp_path: Path) -> None:
+    tokens = {"dropped": 2, "expired_at_hosts": 5, "expired_at_ports": 6}
+    view = overview(load(results(tmp_path / "r", THREE, tokens=tokens)))
+    names = [quantity.name for quantity in view.runs.quantities]
+    # Three packets were dropped, two of them tokens; nothing was lost or trimmed, and no flow is unfinished.
+    assert names == ["drops", "timeouts", "tokens_dropped", "tokens_expired"]
+    means = [found.estimate.mean for found in view.runs.rows[0].entries]
+    assert means == [1.0, 2.0, 2.0, 11.0]
+
+
+def test_a_column_has_one_unit_and_its_numbers_three_digits(tmp_path: Path) -> None:
+    view = overview(load(results(tmp_path / "r", THREE)))
+    column = columns_of(view.classes[0])[0]
+    # The middle of 1.1, 2.1 and 2.63 ms is above 1 ms.
+    assert (column.unit, mean_text(column, entry(view, "a", "fct"))) == ("ms", "1.10")
+    assert half_text(column, entry(view, "a", "fct")) == "±0.25"
+    assert half_text(column, entry(view, "c", "fct")) == "±3.9"
+
+
+def test_the_table_fits_the_terminal_and_says_what_it_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = {name: by_seed for name, by_seed in THREE.items() if name != "c"}
+    results(tmp_path / "r", two)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    assert main(["results", "r"]) == 0
+    wide = capsys.readouterr().out
+    assert "1.10 ±0.25*" in wide
+    assert "Not shown" not in wide
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["results", "r"]) == 0
+    narrow = capsys.readouterr().out
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert "1.10*" in narrow
+    assert "±0.25" not in narrow
+    assert "Not shown for want of width" in narrow
+    assert "\x1b" not in wide + narrow
+
+
+def test_of_a_large_sweep_the_last_point_is_shown_and_how_to_see_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = results(tmp_path / "r", THREE, loads=tuple(n / 20 for n in range(1, 15)))
+    assert main(["results", str(directory)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Shown is load.value = 0.7, the last of 14 sweep points" in shown
+    assert "--point load.value=0.05" in shown
+    assert main(["results", str(directory), "--point", "load.value=0.05", "--class", "all"]) == 0
+    one = capsys.readouterr().out
+    # 1.1 ms at 0.8 is 68.8 us at 0.05.
+    assert "68.8" in one
+    assert "whole runs" not in one
+
+
+def test_the_page_shows_the_last_point_of_a_long_table_and_folds_all(tmp_path: Path) -> None:
+    long = sections(overview(load(results(tmp_path / "long", THREE, loads=tuple(n / 20 for n in range(1, 15))))))
+    assert [(len(section.rows), len(section.folded)) for section in long] == [(3, 42)] * 3
+    assert [row[0].text for row in long[0].rows] == ["0.7"] * 3
+    short = sections(overview(load(results(tmp_path / "short", THREE, loads=(0.4, 0.8)))))
+    assert [(len(section.rows), len(section.folded)) for section in short] == [(6, 0)] * 3
+
+
+def test_csv_and_json_have_all_digits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = results(tmp_path / "r", THREE)
+    assert main(["results", str(directory), "--csv", "--class", "small"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["class"], row["scheme"], row[made.LOAD]) for row in rows] == [("small", name, "0.8") for name in "abc"]
+    assert float(rows[0]["fct (s) high"]) == pytest.approx(0.00134842, rel=1e-4)
+    assert main(["results", str(directory), "--json", "--scheme", "a"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert {row["scheme"] for row in read["rows"]} == {"a"}
+    value = read["rows"][0]["values"]["fct"]
+    assert (value["unit"], value["better"], value["seeds"]) == ("s", "less", {"1": 0.001, "2": 0.0011, "3": 0.0012})
+    whole = overview(load(directory))
+    assert len(as_csv(whole).splitlines()) == 1 + 3 * 3
+    assert read["interval"]["contains"] == as_json(whole)["interval"]["contains"]
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "says"),
+    [
+        ({"schemes": ["x"]}, "--scheme x: there is no such scheme in these results; one of a, b, c"),
+        ({"classes": ["mice"]}, "--class mice: there is no such class in these results; one of all, small, run"),
+        ({"point": [("value", "0.7")]}, f"--point value=0.7: no run has that value; {made.LOAD} is 0.4, 0.8"),
+        ({"point": [("fanin", "7")]}, f"--point fanin=7: no such key; one of {made.LOAD}"),
+    ],
+)
+def test_what_is_not_there_is_said_with_what_is(tmp_path: Path, narrowing: dict[str, Any], says: str) -> None:
+    view = overview(load(results(tmp_path / "r", THREE, loads=(0.4, 0.8))))
+    with pytest.raises(InputError) as told:
+        narrowed(view, **narrowing)
+    assert str(told.value) == says
+
+
+def test_recorded_flows_have_intervals_without_the_flows(tmp_path: Path) -> None:
+    view = overview(load(results(tmp_path / "r", THREE)))
+    assert view.drawn == "each seed draws flows, paths and ties anew"
+    merged = made.merged("a", 0.8)
+    merged["group"][0]["app"] = "flows"
+    view = overview(load(results(tmp_path / "recorded", THREE, merged=merged)))
+    assert view.drawn.startswith("seeds change paths and ties only")
+
+
+def test_schemes_of_one_directory_are_compared_by_seed_and_corrected_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = results(tmp_path / "r", THREE)
+    found = compare_schemes(overview(load(directory)), "a", "b")
+    won = {(contest.change.size_class, contest.change.metric) for contest in found.won(Winner.FIRST)}
+    # a / b - 1 is -0.5, -0.476, -0.4545 by seed: mean -0.477, t = 36, p = 0.00077, 0.006 times 8 metrics.
+    # Means, medians and tails are alike; goodput is 2, 1.909, 1.833 less 1: t = 19, p = 0.0028, times 2 at least.
+    assert {("all", "fct"), ("small", "fct"), ("all", "goodput")} <= won
+    first = next(contest for contest in found.contests if contest.change.metric == "fct")
+    assert first.change.change == pytest.approx(-0.476912, rel=1e-5)
+    # Slowdowns are the same in every seed: not tested.
+    assert found.tested == 8
+    assert not found.won(Winner.SECOND)
+    assert main(["compare", str(directory), "--schemes", "a", "b"]) == 0
+    shown = capsys.readouterr().out
+    assert "Does a beat b? Of 8 metrics tested it is better in 8, worse in 0, and open in 0" in shown
+    assert "the same" in shown
+    assert main(["compare", str(directory), "--schemes", "b", "a", "--json", "--class", "all"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["tested"], {contest["better"] for contest in read["contests"]}) == (4, {"a", None})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "give a second DIR, or --schemes A B"),
+        (["--schemes", "a", "x"], "--schemes x: there is no such scheme"),
+        (["--schemes", "a", "a"], "two different schemes"),
+        (["DIR", "--schemes", "a", "b"], "leave the second DIR out"),
+        (["DIR", "--class", "all"], "go with --schemes A B"),
+    ],
+)
+def test_wrong_comparisons_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    directory = str(results(tmp_path / "r", THREE))
+    assert main(["compare", directory, *(directory if word == "DIR" else word for word in arguments)]) == 2
+    error = capsys.readouterr().err
+    assert says.lower() in error.lower()
+    assert error.count("\n") == 1

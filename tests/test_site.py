@@ -1,0 +1,196 @@
+"""The site: built strictly, it loads nothing from the network, and its search and filters work from files."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import browser
+from priolane import _core, papers
+from priolane.keys import parts
+from priolane.record import records
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
+import links
+import needs
+
+ROOT = Path(__file__).parent.parent
+CHROMIUM = browser.find()
+pytestmark = pytest.mark.xdist_group("site")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site. A link or an anchor that leads nowhere fails the build."""
+    to = tmp_path_factory.mktemp("site")
+    mkdocs = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(to)]
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(mkdocs, check=False, cwd=ROOT, env=quiet, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return to
+
+
+class _Loads(HTMLParser):
+    """What a page loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        loads = named.get("src") if tag in ("script", "img", "iframe", "source") else None
+        if tag == "link" and named.get("rel") in ("stylesheet", "icon", "preload"):
+            loads = named.get("href")
+        if loads:
+            self.found.append(loads)
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 100
+    for page in pages:
+        reader = _Loads()
+        reader.feed(page.read_text(encoding="utf-8"))
+        assert [name for name in reader.found if re.match(r"(?!data:)[a-z]+:|//", name)] == [], page
+        # The page of errors has paths of a server.
+        for name in (name for name in reader.found if page.name != "404.html" and not name.startswith("data:")):
+            assert (page.parent / name.partition("?")[0]).exists(), f"{page}: {name}"
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(?:https?:)?//|@import", style.read_text(encoding="utf-8")), style
+
+
+def test_every_part_metric_column_command_and_scheme_is_in_the_reference(site: Path) -> None:
+    for part in parts():
+        page = (site / "reference" / f"{part.row}.html").read_text(encoding="utf-8")
+        assert all(f"<code>{key.name}</code>" in page for key in part.keys), part.title
+    metrics = (site / "reference" / "metrics.html").read_text(encoding="utf-8")
+    assert [m["name"] for m in json.loads(_core.metrics()) if f"<code>{m['name']}</code>" not in metrics] == []
+    columns = (site / "reference" / "columns.html").read_text(encoding="utf-8")
+    assert all(f"<code>{name}</code>" in columns for name in ("fct_ps", "waited_mean_ps", "cct_ps", "base", "t_ps"))
+    commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    assert "usage: priolane keys" in commands
+    for scheme in json.loads(_core.catalogue())["schemes"]:
+        page = (site / "reference" / "schemes" / f"{scheme['name']}.html").read_text(encoding="utf-8")
+        assert "Switch ports must" in page
+
+
+def test_the_ledger_has_every_recorded_claim(site: Path) -> None:
+    page = (site / "ledger.html").read_text(encoding="utf-8")
+    kept = list(records([item.key for item in papers.items() if item.experiment is not None]))
+    assert page.count("<tr data-paper=") == sum(len(record.claims) for record in kept)
+    assert all(record.grids[0]["digest"][:16] in page for record in kept)
+
+
+def test_every_recorded_figure_is_in_the_gallery_with_its_verdicts(site: Path) -> None:
+    page = (site / "gallery.html").read_text(encoding="utf-8")
+    for item in papers.items():
+        if item.experiment is not None:
+            assert f'id="{item.key.replace("/", "-")}"' in page, item.key
+    assert page.count('<span class="verdict') >= 73
+
+
+def test_paths_of_the_glossary_exist() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    paths = re.findall(r"^\|.*\| `([^`]+)` \|$", text, re.MULTILINE)
+    assert len(paths) > 60
+    there = {path: ROOT / (path if path.startswith("python/") else f"crates/priolane-{path}") for path in paths}
+    assert [path for path, place in there.items() if not place.exists()] == []
+
+
+def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
+    def scheme(name: str) -> dict[str, object]:
+        return tomllib.loads((ROOT / "schemes" / f"{name}.toml").read_text(encoding="utf-8"))
+
+    queues = {name: needs.queues(scheme(name)) for name in ("dctcp", "nos2", "pias", "top", "ndp", "homa", "pfabric")}
+    assert queues == {"dctcp": 1, "nos2": 2, "pias": 8, "top": 8, "ndp": 2, "homa": 8, "pfabric": 1}
+    sizes = {name: needs.sizes(scheme(name)) for name in ("dctcp", "nos2", "pfabric", "top", "srpt", "prioplus_swift")}
+    assert sizes == {
+        "dctcp": "no",
+        "nos2": "distribution",
+        "pfabric": "each flow",
+        "top": "each flow",
+        "srpt": "each flow",
+        "prioplus_swift": "no",
+    }
+    assert "mark packets (ECN)" in needs.switches(scheme("dctcp"), [])
+    assert "pause 8 classes (PFC)" in needs.switches(scheme("physical_swift"), [])
+    assert needs.deadlines(scheme("firapam")) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("[a](b.md)", "[a](b.md)"),
+        ("[a](../README.md)", f"[a]({links.REPOSITORY}/blob/main/README.md)"),
+        ("[a](../schemes)", f"[a]({links.REPOSITORY}/tree/main/schemes)"),
+        ("[a](../README.md#x)", f"[a]({links.REPOSITORY}/blob/main/README.md#x)"),
+        ("`[a](../none)`", "`[a](../none)`"),
+        ("[a](https://x.org/../y)", "[a](https://x.org/../y)"),
+    ],
+)
+def test_links_that_leave_the_pages_lead_to_the_repository(text: str, becomes: str) -> None:
+    assert links.to_repository(text, "page.md", ROOT) == becomes
+
+
+@pytest.mark.parametrize("to", ["../none.md", "../../outside.md"])
+def test_a_link_to_a_file_that_is_not_there_is_refused(to: str) -> None:
+    with pytest.raises(links.BrokenLink):
+        links.to_repository(f"[a]({to})", "page.md", ROOT)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
+    if CHROMIUM is None:
+        pytest.skip(f"no browser here: none of {', '.join(browser.NAMES)}")
+    with browser.started(CHROMIUM, tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+def wait_for(page: browser.Page, expression: str) -> None:
+    """Waits until an expression holds."""
+    end = time.monotonic() + 30.0
+    while not page.value(expression):
+        assert time.monotonic() < end, expression
+        time.sleep(0.05)
+
+
+def test_search_works_from_files(site: Path, page: browser.Page) -> None:
+    page.open(site / "index.html")
+    page.value("document.querySelector('input.md-search__input').focus()")
+    page.value(
+        "(i => { i.value = 'dual_rtt'; i.dispatchEvent(new Event('keyup')); i.dispatchEvent(new Event('input')) })"
+        "(document.querySelector('input.md-search__input'))"
+    )
+    wait_for(page, "document.querySelectorAll('.md-search-result__link').length > 0")
+    found = page.value("[...document.querySelectorAll('.md-search-result__link')].map(a => a.href).join(' ')")
+    assert "reference/transport.html" in found
+    asked = [event["request"]["url"] for event in page.of("Network.requestWillBeSent")]
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def test_filters_of_the_ledger_leave_the_rows_that_fit(site: Path, page: browser.Page) -> None:
+    page.open(site / "ledger.html")
+    shown = "[...document.querySelectorAll('table.filtered tbody tr')].filter(row => !row.hidden)"
+    everything = page.value(f"{shown}.length")
+    page.value(
+        "(s => { s.value = 'contradicted'; s.dispatchEvent(new Event('input', { bubbles: true })) })"
+        "(document.querySelector('#ledger-filters [name=verdict]'))"
+    )
+    left = page.value(f"{shown}.length")
+    assert 0 < left < everything
+    assert page.value(f"{shown}.every(row => row.dataset.verdict === 'contradicted')")
+    page.value(
+        "(s => { s.value = 'no such words'; s.dispatchEvent(new Event('input', { bubbles: true })) })"
+        "(document.querySelector('#ledger-filters [name=words]'))"
+    )
+    assert page.value(f"{shown}.length") == 0
+    assert page.value("document.querySelector('#ledger-filters output').textContent") == f"0 of {everything}"
