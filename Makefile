@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build fast demo test rust-tests soak lint format manual ledger fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
+.PHONY: build fast demo test rust-tests soak lint format manual ledger docs gallery fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
@@ -71,7 +71,7 @@ rust-tests:
 SOAK ?= 1
 soak: build $(STAMPS)/dev
 	PRIOLANE_SOAK=$(SOAK) $(CARGO) test --profile ci --workspace -- --include-ignored
-	PRIOLANE_SOAK=$(SOAK) $(BIN)/python -m pytest tests/test_memory.py
+	PRIOLANE_SOAK=$(SOAK) $(BIN)/python -m pytest tests/test_memory.py tests/test_advise_study.py
 	$(BIN)/python tools/instructions.py
 	$(BIN)/python tools/planted_faults.py
 
@@ -82,6 +82,8 @@ lint: $(STAMPS)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/check_sizes.py
+	$(BIN)/python tools/check_vocabulary.py
+	$(BIN)/python tools/check_commits.py
 
 format: $(STAMPS)/dev
 	$(CARGO) fmt --all
@@ -95,6 +97,16 @@ manual: $(STAMPS)/ci $(STAMPS)/dev
 # docs/ledger.md and the counts in README.md, from python/priolane/records.
 ledger: $(STAMPS)/ci
 	$(BIN)/python tools/ledger.py
+
+# The site, in target/site; open target/site/index.html. A link that leads nowhere fails the build.
+docs: $(STAMPS)/ci $(STAMPS)/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo 'The site is in target/site/index.html'
+
+# Small pictures of figures, from results in RESULTS/PAPER-FIG; docs/gallery.md says how to make these.
+RESULTS ?= runs/recorded
+gallery: $(STAMPS)/ci $(STAMPS)/dev
+	$(BIN)/python tools/gallery.py $(RESULTS)
 
 # libFuzzer wants unstable compiler flags, which RUSTC_BOOTSTRAP lets a stable compiler take.
 FUZZ_SECONDS ?= 60

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 LEDGER = ROOT / "docs" / "ledger.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- counts: make ledger -->\n", "<!-- end of counts -->\n"
-_NAMES = {"nos2": "NOS2", "paccp": "PACCP", "prioplus": "PrioPlus", "top": "TOP", "firapam": "Firapam"}
+NAMES = {paper: name for paper, name in papers.names().items() if paper != papers.OURS}
 _VALUES = 3
 
 _HEAD = """# Ledger
@@ -40,11 +40,15 @@ def counts(found: Sequence[Record]) -> str:
         "| claims of | figures recorded | " + " | ".join(verdict.value for verdict in verdicts) + " |",
         "|---" * (2 + len(verdicts)) + "|",
     ]
+    beside: Counter[Verdict] = Counter()
     for paper, of_paper in _by_paper():
         there = [record for record in found if record.figure in {item.key for item in of_paper}]
-        tally = _sum(record.counts(Source.PAPER) for record in there)
-        lines.append(_row(_NAMES.get(paper, paper), f"{len(there)} of {len(of_paper)}", tally))
-    lines.append(_row("ours, on the same figures", "", _sum(record.counts(Source.OURS) for record in found)))
+        source = Source.PAPER if paper in NAMES else Source.OURS
+        tally = _sum(record.counts(source) for record in there)
+        lines.append(_row(NAMES.get(paper, "our own figures"), f"{len(there)} of {len(of_paper)}", tally))
+        if source is Source.PAPER:
+            beside += _sum(record.counts(Source.OURS) for record in there)
+    lines.append(_row("our own, on figures of papers", "", beside))
     return "\n".join(lines) + "\n"
 
 
@@ -108,7 +112,7 @@ def _figure(record: Record) -> str:
 def _claim(claim: Mapping[str, Any]) -> str:
     own = " (ours)" if claim["source"] == Source.OURS.value else ""
     items = claim["compared"] or claim["measured"]
-    values = [f"{item['what']}: {_told(item)}" for item in items[:_VALUES]]
+    values = [f"{item['what']}: {told(item)}" for item in items[:_VALUES]]
     if len(items) > _VALUES:
         values.append(f"and {len(items) - _VALUES} more")
     verdict = claim["verdict"] + (f"; {claim['reason']}" if claim["reason"] else "")
@@ -116,7 +120,8 @@ def _claim(claim: Mapping[str, Any]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _told(item: Mapping[str, Any]) -> str:
+def told(item: Mapping[str, Any]) -> str:
+    """A measured value with its interval and unit."""
     return Estimate(item["mean"], item["low"], item["high"], item["seeds"]).told(item["unit"])
 
 

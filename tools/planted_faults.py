@@ -103,7 +103,7 @@ def judged(code: int, out: str, errors: str) -> str:
 
 
 def copy_tree(tree: Path) -> None:
-    """What git knows or would add, and the compiled module, copied where they differ: cargo goes by times."""
+    """What git knows or would add, and the compiled module, copied where they differ: cargo compares times."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],  # noqa: S607
         cwd=ROOT,

@@ -23,14 +23,14 @@ MAN_PAGE = "packaging/wheel/data/share/man/man1/priolane.1"
 
 @dataclass(frozen=True)
 class Place:
-    """A file that states the version, and the pattern of what stands before and after it, on one line."""
+    """A file that states the version, and the pattern of the text before and after it, on one line."""
 
     path: str
     before: str
     after: str = ""
 
     def pattern(self) -> re.Pattern[str]:
-        """Matches the version, between what stands before and after it."""
+        """Matches the version, between the text before and after it."""
         return re.compile(f"({self.before}){VERSION.pattern}({self.after})", re.MULTILINE)
 
 

@@ -1,0 +1,92 @@
+"""Makes the small pictures of docs/images/gallery from directories of results: `make gallery RESULTS=DIR`.
+
+`DIR` is what `priolane reproduce PAPER/all -o DIR` filled, with a directory PAPER-FIG for each figure. A figure without
+results there keeps the picture that it has. docs/images/gallery/runs.json says which run each picture shows.
+"""
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from priolane import papers
+from priolane._core import InputError
+from priolane.results import Results, load
+
+ROOT = Path(__file__).parent.parent
+PICTURES = ROOT / "docs" / "images" / "gallery"
+RUNS = PICTURES / "runs.json"
+MOST_BYTES = 40_000
+_WIDTHS = (960, 880, 800, 720, 640, 560, 480)
+_COLOURS = 32
+
+
+def name(figure: str) -> str:
+    """The name of the picture of a figure."""
+    return f"{figure.replace('/', '-')}.png"
+
+
+def small(picture: Path) -> bytes:
+    """A picture as PNG of few colours, as wide as `MOST_BYTES` allow. Raises `ValueError` if no width is."""
+    with Image.open(picture) as opened:
+        whole = opened.convert("RGB")
+    for width in _WIDTHS:
+        if width > whole.width:
+            continue
+        height = round(whole.height * width / whole.width)
+        resized = whole.resize((width, height), Image.Resampling.LANCZOS).quantize(_COLOURS)
+        written = io.BytesIO()
+        resized.save(written, "PNG", optimize=True)
+        if written.tell() <= MOST_BYTES:
+            return written.getvalue()
+    raise ValueError(f"{picture}: above {MOST_BYTES} bytes at a width of {_WIDTHS[-1]}")
+
+
+def finished(directory: Path) -> Iterator[tuple[str, Results]]:
+    """The figures of the catalogue that have results and a picture below `directory`."""
+    for item in papers.items():
+        there = directory / item.key.replace("/", "-")
+        if item.experiment is not None and (there / "figures" / "figure.png").is_file():
+            yield item.key, load(there)
+
+
+def described(results: Results) -> dict[str, Any]:
+    """Which run a picture shows."""
+    return {"digest": results.report.digest, "size": results.options.size, "seeds": len(results.report.seeds)}
+
+
+def make(directory: Path, to: Path = PICTURES) -> list[str]:
+    """Writes the pictures of all figures that have results below `directory`; returns the figures."""
+    to.mkdir(parents=True, exist_ok=True)
+    listed = to / RUNS.name
+    runs: dict[str, Any] = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
+    made = []
+    for figure, results in finished(directory):
+        (to / name(figure)).write_bytes(small(results.directory / "figures" / "figure.png"))
+        runs[figure] = described(results)
+        made.append(figure)
+    ordered = {item.key: runs[item.key] for item in papers.items() if item.key in runs}
+    listed.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    return made
+
+
+def main() -> int:
+    """Makes the pictures of one directory of results."""
+    arguments = argparse.ArgumentParser(description="small pictures of figures, from directories of results")
+    arguments.add_argument("results", type=Path, help="the directory with PAPER-FIG below it")
+    try:
+        made = make(arguments.parse_args().results)
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"gallery: {len(made)} pictures")
+    return 0 if made else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import ledger_pages
+from texts import plain, table
+
+import gallery
+import ledger
+from priolane import papers
+
+ROOT = Path(__file__).parent.parent.parent
+_FINDINGS = ROOT / "docs" / "findings"
+
+
+@cache
+def _runs() -> Mapping[str, Any]:
+    """Which run each picture shows, by figure."""
+    read: Mapping[str, Any] = json.loads(gallery.RUNS.read_text(encoding="utf-8")) if gallery.RUNS.is_file() else {}
+    return read
+
+
+def pictures() -> str:
+    """Every figure with results, by paper."""
+    parts: list[str] = []
+    for paper, items in groupby(
+        (item for item in papers.items() if item.experiment is not None), lambda one: one.paper
+    ):
+        parts.append(f"## {ledger.NAMES.get(paper, 'Our own figures')} {{ #{paper} }}\n")
+        parts += [_entry(item) for item in items]
+    return "\n".join(parts)
+
+
+def cited() -> str:
+    """The papers whose figures are experiments: name, title, venue."""
+    read = tomllib.loads((ROOT / "python" / "priolane" / "papers.toml").read_text(encoding="utf-8"))
+    rows = ((ledger.NAMES[name], read[name]["title"], read[name]["venue"] or "–") for name in ledger.NAMES)
+    return table(("name", "title", "venue"), rows)
+
+
+def _entry(item: papers.Item) -> str:
+    record = ledger_pages.record_of(item.key)
+    lines = [f"### {plain(item.about)} {{ #{_anchor(item.key)} }}\n", _picture(item, "")]
+    if record is not None:
+        lines.append(f"{ledger_pages.pills(record.counts())}\n")
+        lines.append(f"{_said(item)} " + " · ".join([f"`{item.key}`", *_which(item.key), *_links(item, "")]) + "\n")
+    return "\n".join(lines)
+
+
+def figure(key: str, up: str) -> str:
+    """The head of a finding: picture, recorded verdicts, command. `up` leads from the page to docs/."""
+    (item,) = [one for one in papers.items() if one.key == key]
+    record = ledger_pages.record_of(key)
+    if record is None:
+        raise KeyError(f"no record of {key}")
+    return "\n".join(
+        [
+            _picture(item, up),
+            f"Recorded verdicts ({record.size}): {ledger_pages.pills(record.counts())}\n",
+            " · ".join([*_which(key), *_links(item, up)]) + "\n",
+            f"```sh\n{record.command}\n```\n",
+        ]
+    )
+
+
+def _picture(item: papers.Item, up: str) -> str:
+    if item.key not in _runs():
+        return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*\n"
+    return f"![{plain(item.about)}]({up}images/gallery/{gallery.name(item.key)})\n"
+
+
+def _which(key: str) -> Iterator[str]:
+    """Which run the picture shows, and whether it is the recorded one; nothing without a picture."""
+    record = ledger_pages.record_of(key)
+    run = _runs().get(key)
+    if run is None or record is None:
+        return
+    size = f"{run['size']} size, {run['seeds']} seed{'s' if run['seeds'] > 1 else ''}"
+    digest = run["digest"]
+    recorded = "the recorded run" if digest == record.grids[0]["digest"] else "**not** the recorded run"
+    yield f"The picture shows {recorded}: {size}, digest `{digest[:16]}`"
+
+
+def _links(item: papers.Item, up: str) -> Iterator[str]:
+    if up == "" and (_FINDINGS / f"{item.key}.md").is_file():
+        yield f"[finding](findings/{item.key}.md)"
+    yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
+    if up:
+        yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
+    folder = "experiments/ours" if item.paper == "ours" else f"experiments/papers/{item.paper}"
+    yield f"[experiment]({up}../{folder}/{item.id}.toml)"
+
+
+def _said(item: papers.Item) -> str:
+    return f"{plain(item.name)}." if item.name != "ours" else "A figure of ours."
+
+
+def _anchor(key: str) -> str:
+    return key.replace("/", "-")

@@ -1,0 +1,42 @@
+"""The hooks of mkdocs: pages that are made of what the program declares, and links to files of the repository."""
+
+import sys
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parent.parent.parent
+for _folder in (ROOT / "tools" / "site_pages", ROOT / "tools"):
+    if str(_folder) not in sys.path:
+        sys.path.insert(0, str(_folder))
+
+import links  # noqa: E402
+import pages  # noqa: E402
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Adds the generated pages to the navigation."""
+    config.nav = pages.navigation(config.nav)
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the generated pages, which take the place of those of the same name."""
+    for name, text in pages.generated().items():
+        there = files.get_file_from_path(name)
+        if there is not None:
+            files.remove(there)
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+    """Leads links that leave the folder of pages to the repository; fills in what pages take from records."""
+    try:
+        text = pages.filled(markdown, page.file.src_uri)
+        return links.to_repository(text, page.file.src_uri, ROOT)
+    except links.BrokenLink as error:
+        raise PluginError(str(error)) from error

@@ -1,0 +1,145 @@
+"""The ledger as the site has it: every claim in one table with filters, and what was run."""
+
+import html
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from texts import code, table
+
+import ledger
+from priolane.record import Record, counted
+from priolane.report.model import Source, Verdict
+
+ROOT = Path(__file__).parent.parent.parent
+_VALUES = 3
+_COLUMNS = ("figure", "claim", "asks", "measured, 95 % interval", "verdict")
+
+
+@cache
+def records() -> tuple[Record, ...]:
+    """The records that come with the package, in the order of the catalogue."""
+    return tuple(ledger.shipped())
+
+
+@cache
+def record_of(figure: str) -> Record | None:
+    """The record of a figure, `None` if there is none."""
+    return next((record for record in records() if record.figure == figure), None)
+
+
+def counts() -> str:
+    """The table of counts per paper."""
+    return ledger.counts(records())
+
+
+def claims() -> str:
+    """The table of all claims, with filters that a script of the site applies."""
+    papers = dict.fromkeys(record.figure.partition("/")[0] for record in records())
+    options = "".join(f'<option value="{paper}">{ledger.NAMES.get(paper, paper)}</option>' for paper in papers)
+    verdicts = "".join(f'<option value="{verdict.value}">{verdict.value}</option>' for verdict in Verdict)
+    sources = "".join(f'<option value="{source.value}">{source.value}</option>' for source in Source)
+    rows = "\n".join(_row(record, claim) for record in records() for claim in record.claims)
+    return "\n".join(
+        [
+            '<form class="filters" id="ledger-filters" hidden onsubmit="return false">',
+            f'<label>Paper <select name="paper"><option value="">all</option>{options}</select></label>',
+            f'<label>Verdict <select name="verdict"><option value="">all</option>{verdicts}</select></label>',
+            f'<label>Claim of <select name="source"><option value="">both</option>{sources}</select></label>',
+            '<label>Words <input name="words" type="search" size="14"></label>',
+            "<output></output></form>",
+            '<div class="md-typeset__scrollwrap"><div class="md-typeset__table">',
+            '<table class="filtered" data-filters="ledger-filters">',
+            f"<thead><tr>{''.join(f'<th>{name}</th>' for name in _COLUMNS)}</tr></thead>",
+            f"<tbody>\n{rows}\n</tbody></table></div></div>",
+        ]
+    )
+
+
+def _row(record: Record, claim: Mapping[str, Any]) -> str:
+    paper, _, figure = record.figure.partition("/")
+    verdict = claim["verdict"]
+    reason = f"<br>{html.escape(claim['reason'])}" if claim["reason"] else ""
+    alone = f"<br>alone: {claim['alone']}" if claim["alone"] != verdict else ""
+    own = " (ours)" if claim["source"] == Source.OURS.value else ""
+    section = f"<em>{html.escape(claim['section'])}{own}</em>"
+    cells = [
+        f'<a href="#{paper}-{figure}">{record.figure}</a>',
+        f"{section}: {html.escape(claim['says'])}",
+        html.escape(claim["asked"]),
+        _measured(claim["compared"] or claim["measured"]),
+        f"{pill(verdict)}{reason}{alone}",
+    ]
+    data = f'data-paper="{paper}" data-verdict="{verdict}" data-source="{claim["source"]}"'
+    return f"<tr {data}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def pill(verdict: str, text: str = "") -> str:
+    """A verdict, in its colour."""
+    return f'<span class="verdict verdict-{verdict}">{text or verdict}</span>'
+
+
+def pills(tally: Mapping[Verdict, int]) -> str:
+    """Numbers of verdicts, those that there are."""
+    return " ".join(pill(one.value, f"{tally[one]} {one.value}") for one in Verdict if tally.get(one)) or "no claims"
+
+
+def _measured(items: Sequence[Mapping[str, Any]]) -> str:
+    """Values with their intervals; those beyond the first few are folded away."""
+    lines = [html.escape(f"{item['what']}{_at(item['at'])}: {ledger.told(item)}") for item in items]
+    shown, more = lines[:_VALUES], lines[_VALUES:]
+    folded = f"<details><summary>{len(more)} more</summary>{'<br>'.join(more)}</details>" if more else ""
+    return "<br>".join(shown) + folded
+
+
+def _at(at: Mapping[str, Any]) -> str:
+    """The point that a value is of: ` at 0.8`."""
+    return f" at {', '.join(str(value) for value in at.values())}" if at else ""
+
+
+def runs() -> str:
+    """The table of what was run for each figure."""
+    commits = _commits()
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for record in records():
+            grid = record.grids[0]
+            reading = f", reading `{grid['reading']}`" if grid["reading"] else ""
+            yield (
+                f'<a id="{record.figure.replace("/", "-")}"></a>{record.figure}',
+                counted(record.counts()),
+                f"{record.size}{reading}",
+                str(grid["runs"]),
+                f"results.{record.results}",
+                code(grid["digest"][:16]),
+                code(commits.get(f"python/priolane/records/{record.figure}.json", "")) or "–",
+                code(record.command),
+            )
+
+    columns = ("figure", "verdicts", "size", "runs", "version", "digest", "recorded in", "command")
+    return table(columns, rows())
+
+
+@cache
+def _commits() -> Mapping[str, str]:
+    """The commit that last changed each record; empty where there is no history, or no git."""
+    if shutil.which("git") is None:
+        return {}
+    listed = subprocess.run(
+        ["git", "log", "--format=commit %h", "--name-only", "--", "python/priolane/records"],  # noqa: S607
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    found: dict[str, str] = {}
+    commit = ""
+    for line in listed.stdout.splitlines() if listed.returncode == 0 else []:
+        if line.startswith("commit "):
+            commit = line.removeprefix("commit ")
+        elif line:
+            found.setdefault(line, commit)
+    return found

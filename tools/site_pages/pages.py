@@ -1,0 +1,82 @@
+"""Which pages of the site are made when it is built, and by what."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gallery_pages
+import ledger_pages
+import parts_pages
+import reference_pages
+import scheme_pages
+
+import ledger
+from priolane import papers
+
+_TEMPLATES = Path(__file__).parent / "templates"
+# What a line `<!-- made by the site: NAME -->` stands for.
+_MADE: Mapping[str, Callable[[], str]] = {
+    "parts": parts_pages.index,
+    "schemes": scheme_pages.index,
+    "metrics": reference_pages.metrics,
+    "columns": reference_pages.columns,
+    "commands": reference_pages.commands,
+    "matrix": reference_pages.pairs,
+    "faults": reference_pages.faults,
+    "counts": ledger_pages.counts,
+    "claims": ledger_pages.claims,
+    "records": ledger_pages.runs,
+    "pictures": gallery_pages.pictures,
+    "papers": gallery_pages.cited,
+}
+_MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTILINE)
+_DOCS = Path(__file__).parent.parent.parent / "docs"
+
+
+def generated() -> dict[str, str]:
+    """The Markdown of pages that no file below docs/ has, and of those that the site has in another form."""
+    found = {path.name: path.read_text(encoding="utf-8") for path in _TEMPLATES.glob("*.md")}
+    for several in (parts_pages.pages, scheme_pages.pages):
+        found.update(several())
+    return found
+
+
+def filled(markdown: str, page: str) -> str:
+    """The text of a page with what its marks stand for. Raises `KeyError` for a mark that stands for nothing."""
+
+    def made(mark: re.Match[str]) -> str:
+        if mark[1] == "figure":
+            return gallery_pages.figure(mark[2], "../" * page.count("/"))
+        return _MADE[mark[1]]()
+
+    return _MARK.sub(made, markdown)
+
+
+def navigation(nav: Any) -> Any:
+    """The navigation of mkdocs.yml, with the generated pages that it does not name."""
+    for entry in nav:
+        if "Reference" in entry:
+            entry["Reference"] = [_extended(page) for page in entry["Reference"]]
+        if "Findings" in entry:
+            entry["Findings"] += [{ledger.NAMES[paper]: _findings(paper)} for paper in ledger.NAMES]
+    return nav
+
+
+def _findings(paper: str) -> list[str]:
+    """The findings about the figures of a paper, in the order of the catalogue, then others."""
+    known = [item.key for item in papers.items()]
+    names = [f"{paper}/{path.stem}" for path in sorted((_DOCS / "findings" / paper).glob("*.md"))]
+    ordered = sorted(names, key=lambda name: known.index(name) if name in known else len(known))
+    return [f"findings/{name}.md" for name in ordered]
+
+
+def _extended(page: Any) -> Any:
+    """A page of the reference, with those below it."""
+    if page == "reference.md":
+        rows = [{title: path} for path, title in parts_pages.titles().items()]
+        return {"Parts and keys": ["reference.md", *rows]}
+    if page == {"Schemes": "reference/schemes.md"}:
+        schemes = [{scheme.name: f"reference/schemes/{scheme.name}.md"} for scheme in scheme_pages.schemes()]
+        return {"Schemes": ["reference/schemes.md", *schemes]}
+    return page
