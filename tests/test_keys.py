@@ -1,4 +1,4 @@
-"""The keys of parts: read from the page that the compiled code is held to, printed by `priolane keys`."""
+"""The keys of parts, as the compiled code declares them and `priolane keys` prints them."""
 
 import json
 import tomllib
@@ -11,11 +11,11 @@ import pytest
 from priolane import _core, key_examples, keys
 from priolane.cli import main
 from priolane.cli.keys import kind
-from priolane.keys import EXPERIMENT, Key, NotThePage, Part
+from priolane.keys import EXPERIMENT, Key, Part, Value
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "docs" / "scheme.schema.json").read_text(encoding="utf-8"))
-# The kinds of `priolane list` and the rows of the page.
+# The kinds of `priolane list` and their rows.
 KINDS = {
     "transports": "transport",
     "ports": "port",
@@ -109,23 +109,22 @@ def test_an_example_comes_from_a_shipped_file_where_there_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "value"),
+    ("value", "example"),
     [
-        ("a number in (0, 1]", "1"),
-        ("a whole number in [2, 16]", "2"),
-        ("a whole number in [0, 1000]", "1"),
-        ("a number in [-100, 0)", "-100"),
-        ("a number", "1"),
-        ("a list: a whole number in [1, 13], in pkt", "[1]"),
-        ('a list: such as `"5us"`, in time', '["5us"]'),
-        ("`even`, `drawn`", '"even"'),
-        ("true or false", "true"),
-        ("a table, in pkt or B, or `false`", ""),
+        (Value("number", "(0, 1]", "", (), ""), "1"),
+        (Value("whole number", "[2, 16]", "", (), ""), "2"),
+        (Value("whole number", "[0, 1000]", "", (), ""), "1"),
+        (Value("number", "[-100, 0)", "", (), ""), "-100"),
+        (Value("number", "", "", (), ""), "1"),
+        (Value("list of whole number", "[1, 13]", "pkt", (), ""), "[1]"),
+        (Value("list of quantity", "", "time", (), "5us"), '["5us"]'),
+        (Value("one of", "", "", ("even", "drawn"), ""), '"even"'),
+        (Value("true or false", "", "", (), ""), "true"),
+        (Value("table", "", "pkt or B", ("false",), ""), ""),
     ],
 )
-def test_without_a_file_an_example_follows_from_the_type(cell: str, value: str) -> None:
-    (table,) = keys.read(f"## `[x]`\n\n| `k` | meaning | {cell} | – |  |\n")
-    assert key_examples.by_type(table.keys[0].value) == value
+def test_without_a_file_an_example_follows_from_the_type(value: Value, example: str) -> None:
+    assert key_examples.by_type(value) == example
 
 
 @pytest.mark.parametrize(
@@ -142,20 +141,6 @@ def test_without_a_file_an_example_follows_from_the_type(cell: str, value: str) 
 )
 def test_a_type_is_said_in_words(title: str, name: str, words: str) -> None:
     assert kind(key(title, name)) == words
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("nothing", "no part"),
-        ("## `[x]`\n| `k` | meaning | a colour | – |  |", "line 2"),
-        ("## `[x]`\n| `k` | meaning | text |", "line 2"),
-        ("## `port`\n### `fifo`\nunheard of", "line 3"),
-    ],
-)
-def test_a_page_of_another_form_is_not_read(text: str, line: str) -> None:
-    with pytest.raises(NotThePage, match=line):
-        keys.read(text)
 
 
 def test_the_command_prints_the_keys_of_a_part(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import _core
-from priolane._core import InputError
+from priolane._core import InputError, Mistake
 from priolane.experiment import Options
 from priolane.key_examples import inline
 
@@ -48,7 +48,7 @@ load = {{ of = "host", counts = "payload", value = 0.5 }}
 deadline = "10ms"
 {pays}
 """
-_MISTAKE = re.compile(r": scheme\.s(\d+)(?:\.(\w+))?[^:]*: (.*)")
+_KEY = re.compile(r"scheme\.s(\d+)(?:\.(\w+))?.*")
 
 
 @dataclass(frozen=True)
@@ -210,16 +210,16 @@ class _Checker:
         try:
             _core.Plan(self.path, Options().to_json())
         except InputError as error:
-            yield from _read(str(error).splitlines())
+            yield from _read(error.mistakes)
 
 
-def _read(lines: Iterable[str]) -> Iterator[tuple[int, _Mistake]]:
-    for line in lines:
-        found = _MISTAKE.search(line)
+def _read(mistakes: Iterable[Mistake]) -> Iterator[tuple[int, _Mistake]]:
+    for mistake in mistakes:
+        found = _KEY.fullmatch(mistake.key)
         if found is None:
-            raise RuntimeError(f"the checker refuses what the matrix asks: {line}")
+            raise RuntimeError(f"the checker refuses what the matrix asks: {mistake}")
         row = found[2] or ""
-        yield int(found[1]), _Mistake("port" if row == "map" else row, found[3])
+        yield int(found[1]), _Mistake("port" if row == "map" else row, f"{mistake.what}. {mistake.advice}")
 
 
 def _table(name: str, scheme: Mapping[str, str]) -> str:

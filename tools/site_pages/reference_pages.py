@@ -6,6 +6,8 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +18,22 @@ from priolane import _core, cli
 from priolane.matrix import Matrix, matrix
 
 ROOT = Path(__file__).parent.parent.parent
-_HERE = Path(__file__).parent
 
 
 def metrics() -> str:
-    """The page of metrics. Raises `KeyError` for one that metrics.toml has no meaning of."""
-    known = {metric["name"]: metric for metric in json.loads(_core.metrics())}
-    described = tomllib.loads((_HERE / "metrics.toml").read_text(encoding="utf-8"))
-    families = described.pop("families")
-    missing = set(known) ^ {name for family in described.values() for name in family}
-    if missing:
-        raise KeyError(f"metrics.toml and the program differ in {', '.join(sorted(missing))}")
+    """The page of metrics, family by family."""
     lines = []
-    for family, names in described.items():
-        lines += [f"## {families[family]['title']}\n", f"Of {families[family]['of']}.\n"]
-        rows = (_metric(known[name], meaning) for name, meaning in names.items())
-        lines.append(table(("quantity", "unit", "range", "meaning"), rows))
+    for family, of_family in groupby(json.loads(_core.metrics()), key=itemgetter("family")):
+        rows = (_metric(metric) for metric in of_family)
+        lines += [f"## {family}\n", table(("quantity", "unit", "range", "of", "meaning", "needs"), rows)]
     return "\n".join(lines)
 
 
-def _metric(metric: Mapping[str, Any], meaning: str) -> tuple[str, ...]:
+def _metric(metric: Mapping[str, Any]) -> tuple[str, ...]:
     star = "*" if metric["tuned"] else ""
-    return f"`{metric['name']}`{star}", _unit(metric["unit"]), _range(metric["range"]), meaning
+    needs = ", ".join(metric["needs"]) or "–"
+    unit, ends = _unit(metric["unit"]), _range(metric["range"])
+    return f"`{metric['name']}`{star}", unit, ends, metric["of"], metric["meaning"], needs
 
 
 def _unit(unit: str) -> str:

@@ -8,6 +8,7 @@ pub mod interrupt;
 pub mod metrics;
 pub mod optimum;
 pub mod panels;
+pub mod parts;
 pub mod plan;
 pub mod reference;
 pub mod scheme;

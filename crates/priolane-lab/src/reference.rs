@@ -6,12 +6,10 @@ use std::fmt::Write as _;
 use priolane_core::keys::{Bound, Bounds, KeyInfo, NoValue, Schema};
 use priolane_core::part::{Entry, Notation, Row};
 use priolane_core::scheme::ENTRIES;
-use priolane_sim::topology::TopologySpec;
-use priolane_workload::App;
 use serde_json::{Map, Value, json};
 
 use crate::scheme::Pay;
-use crate::{assumptions, experiment};
+use crate::{assumptions, experiment, parts};
 
 /// A group of keys that at least this many parts of a row share has a table of its own.
 const SHARED_BY: usize = 3;
@@ -26,16 +24,15 @@ pub fn page() -> String {
          writes it. [scheme.schema.json](scheme.schema.json) is the same for schemes as a JSON Schema, for \
          editors.\n",
     );
-    let of_experiments = TopologySpec::entries().into_iter().chain(App::entries());
-    let entries: Vec<Entry> = ENTRIES.iter().cloned().chain(of_experiments).collect();
-    for row in Row::OF_SCHEME.into_iter().chain([Row::Topology, Row::App]) {
+    let entries = parts::entries();
+    for row in parts::rows() {
         let parts: Vec<&Entry> = entries.iter().filter(|entry| entry.row == row).collect();
         let _ = write!(page, "\n## `{}`\n", row.key());
-        let shared = shared_groups(&parts);
+        let shared = SharedGroups::of(&parts);
         for part in &parts {
             section(part, &shared, &mut page);
         }
-        for (group, keys) in &shared {
+        for (group, keys) in &shared.0 {
             let _ = write!(page, "\n### Keys of `{group}`\n\n");
             table(keys.iter().copied(), &mut page);
         }
@@ -47,42 +44,46 @@ pub fn page() -> String {
     page
 }
 
-/// Returns the groups of keys that many parts share, with the keys as declared by the first of them.
-fn shared_groups<'e>(parts: &[&'e Entry]) -> BTreeMap<&'static str, Vec<&'e KeyInfo>> {
-    let mut groups: BTreeMap<&'static str, Vec<Vec<&KeyInfo>>> = BTreeMap::new();
-    for part in parts {
-        let mut own: BTreeMap<&'static str, Vec<&KeyInfo>> = BTreeMap::new();
-        for key in &part.parameters {
-            own.entry(key.group).or_default().push(key);
+/// Groups of keys that many parts of a row share, with the keys as declared by the first of them.
+pub(crate) struct SharedGroups<'e>(BTreeMap<&'static str, Vec<&'e KeyInfo>>);
+
+impl<'e> SharedGroups<'e> {
+    /// Finds the groups that `parts` share.
+    pub(crate) fn of(parts: &[&'e Entry]) -> Self {
+        let mut groups: BTreeMap<&'static str, Vec<Vec<&KeyInfo>>> = BTreeMap::new();
+        for part in parts {
+            let mut own: BTreeMap<&'static str, Vec<&KeyInfo>> = BTreeMap::new();
+            for key in &part.parameters {
+                own.entry(key.group).or_default().push(key);
+            }
+            for (group, keys) in own {
+                groups.entry(group).or_default().push(keys);
+            }
         }
-        for (group, keys) in own {
-            groups.entry(group).or_default().push(keys);
-        }
+        let many = groups.into_iter().filter(|(_, of_parts)| of_parts.len() >= SHARED_BY);
+        Self(many.filter_map(|(group, of_parts)| Some((group, of_parts.into_iter().next()?))).collect())
     }
-    let many = groups.into_iter().filter(|(_, of_parts)| of_parts.len() >= SHARED_BY);
-    many.filter_map(|(group, of_parts)| Some((group, of_parts.into_iter().next()?))).collect()
+
+    /// Whether `key` is one of them. A key that differs from that of the other parts stays with its part.
+    pub(crate) fn has(&self, key: &KeyInfo) -> bool {
+        self.0.get(key.group).is_some_and(|keys| keys.contains(&key))
+    }
 }
 
-fn section(part: &Entry, shared: &BTreeMap<&'static str, Vec<&KeyInfo>>, page: &mut String) {
+fn section(part: &Entry, shared: &SharedGroups<'_>, page: &mut String) {
     let _ = write!(page, "\n### `{}`\n\n{}. Source: {}.\n", part.name, part.summary, part.source);
     if !part.requires.is_empty() {
         let needs: Vec<&str> = part.requires.iter().map(|capability| capability.clause()).collect();
         let _ = writeln!(page, "Requires {}.", needs.join(" and "));
     }
     if !part.provides.is_empty() {
-        let clause = |p: &priolane_core::part::Provision| match p.if_set {
-            Some(key) => format!("{} (with `{key}`)", p.capability.clause()),
-            None => p.capability.clause().to_owned(),
-        };
-        let gives: Vec<String> = part.provides.iter().map(clause).collect();
+        let gives: Vec<String> = part.provides.iter().map(parts::provision).collect();
         let _ = writeln!(page, "Provides {}.", gives.join(" and "));
     }
-    // A key that differs from that of the other parts stays with its part.
-    let is_shared = |key: &KeyInfo| shared.get(key.group).is_some_and(|keys| keys.contains(&key));
     let mut groups: Vec<&str> =
-        part.parameters.iter().filter(|key| is_shared(key)).map(|key| key.group).collect();
+        part.parameters.iter().filter(|key| shared.has(key)).map(|key| key.group).collect();
     groups.dedup();
-    let own: Vec<&KeyInfo> = part.parameters.iter().filter(|key| !is_shared(key)).collect();
+    let own: Vec<&KeyInfo> = part.parameters.iter().filter(|key| !shared.has(key)).collect();
     if !own.is_empty() {
         page.push('\n');
         table(own.into_iter(), page);

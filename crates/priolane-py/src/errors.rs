@@ -7,6 +7,7 @@ use priolane_source::InputError as LabInputError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 create_exception!(
     priolane,
@@ -52,6 +53,58 @@ pub(crate) fn utf8(path: PathBuf) -> PyResult<PathBuf> {
     )))
 }
 
+/// A mistake in an input.
+#[pyclass(frozen, get_all, module = "priolane")]
+pub(crate) struct Mistake {
+    /// The file, as the user named it, or an option such as `--set`.
+    file: String,
+    /// The line, from 1, if there is one.
+    line: Option<usize>,
+    /// The key in dotted form; empty if the file as a whole is wrong.
+    key: String,
+    /// What is wrong, as a clause without a final period.
+    what: String,
+    /// What to write instead, as sentences.
+    advice: String,
+    /// The line of a message about it.
+    text: String,
+}
+
+#[pymethods]
+impl Mistake {
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<LabInputError> for Mistake {
+    fn from(error: LabInputError) -> Self {
+        let (text, advice) = (error.to_string(), error.advice());
+        let LabInputError { file, line, key, what, .. } = error;
+        Self { file, line, key, what, advice, text }
+    }
+}
+
+/// Converts an error of a reader; the exception has its listed mistakes as `mistakes`.
 pub(crate) fn input_error(error: LabInputError) -> PyErr {
-    InputError::new_err(error.to_string())
+    Python::attach(|py| {
+        let raised = InputError::new_err(error.to_string());
+        let mistakes: Vec<Mistake> = error.mistakes().map(Mistake::from).collect();
+        match PyTuple::new(py, mistakes).and_then(|mistakes| raised.value(py).setattr("mistakes", mistakes)) {
+            Ok(()) => raised,
+            Err(other) => other,
+        }
+    })
+}
+
+/// Adds the exceptions and what they carry to `module`. An `InputError` that Python raises has no `mistakes`.
+pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let input_error = py.get_type::<InputError>();
+    input_error.setattr("mistakes", PyTuple::empty(py))?;
+    module.add("Damaged", py.get_type::<Damaged>())?;
+    module.add("InputError", input_error)?;
+    module.add_class::<Mistake>()?;
+    module.add("RunFailed", py.get_type::<RunFailed>())?;
+    module.add("Stopped", py.get_type::<Stopped>())
 }

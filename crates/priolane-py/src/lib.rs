@@ -15,6 +15,7 @@ mod unit;
 
 use std::path::PathBuf;
 
+use priolane_lab::metrics::FAMILIES;
 use priolane_lab::metrics::metric::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
 use priolane_results::checksum;
@@ -24,7 +25,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use errors::{Damaged, InputError, RunFailed, Stopped, failed, input_error, utf8};
+use errors::{InputError, failed, input_error, utf8};
 pub use own::init_own;
 use progress::Reporter;
 use request::{OptionsRequest, request, response};
@@ -100,6 +101,12 @@ fn trace(
 #[pyfunction]
 fn catalogue() -> PyResult<String> {
     response(&priolane_lab::catalogue::catalogue())
+}
+
+/// Returns all parts and tables of files with their keys.
+#[pyfunction]
+fn parts() -> PyResult<String> {
+    response(&priolane_lab::parts::parts())
 }
 
 /// Returns the thresholds of the requested solvers, with their predicted cost.
@@ -203,25 +210,35 @@ fn bench_scenarios() -> Vec<&'static str> {
     priolane_tools::bench::usual()
 }
 
-/// Returns the metrics as JSON: name, unit, both ends of the range (null where unbounded), and whether
-/// `plan thresholds` can minimize the metric.
+/// Returns the metrics as JSON, family by family: name, meaning, what it is of, what it needs, unit, both ends of the
+/// range (null where unbounded), and whether `plan thresholds` can minimize it.
 #[pyfunction]
 fn metrics() -> PyResult<String> {
     #[derive(Serialize)]
     struct Entry {
+        family: &'static str,
         name: &'static str,
+        meaning: &'static str,
+        of: &'static str,
+        needs: Vec<&'static str>,
         unit: Unit,
         range: [Option<f64>; 2],
         tuned: bool,
     }
     let end = |x: f64| x.is_finite().then_some(x);
-    let entry = |metric: &Metric| Entry {
+    let entry = |family: &'static str, metric: &Metric| Entry {
+        family,
         name: metric.name,
+        meaning: metric.meaning,
+        of: metric.scope.words(),
+        needs: metric.needs.iter().map(|need| need.words()).collect(),
         unit: metric.unit,
         range: [end(metric.range.0), end(metric.range.1)],
         tuned: metric.tuned.is_some(),
     };
-    response(&Metric::all().map(entry).collect::<Vec<_>>())
+    let entries =
+        FAMILIES.iter().flat_map(|family| family.metrics.iter().map(|metric| entry(family.title, metric)));
+    response(&entries.collect::<Vec<_>>())
 }
 
 /// Returns the default size classes as JSON, in the form of `[metrics] classes`.
@@ -300,11 +317,7 @@ fn with_checksum(text: &str) -> PyResult<String> {
 
 /// Adds the classes, functions and exceptions of `priolane._core` to `module`.
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add("Damaged", py.get_type::<Damaged>())?;
-    module.add("InputError", py.get_type::<InputError>())?;
-    module.add("RunFailed", py.get_type::<RunFailed>())?;
-    module.add("Stopped", py.get_type::<Stopped>())?;
+    errors::add(module)?;
     module.add_class::<grid::Grid>()?;
     module.add_class::<grid::Plan>()?;
     module.add_function(wrap_pyfunction!(analyze, module)?)?;
@@ -325,6 +338,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(paired, module)?)?;
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
+    module.add_function(wrap_pyfunction!(parts, module)?)?;
     module.add_function(wrap_pyfunction!(promised, module)?)?;
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
     module.add_function(wrap_pyfunction!(unit::run_unit, module)?)?;

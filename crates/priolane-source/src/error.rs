@@ -61,6 +61,12 @@ impl InputError {
         Self { file, line, key, what, fix, others: Others::default() }
     }
 
+    /// Returns all listed mistakes; none of them has others.
+    pub fn mistakes(&self) -> impl Iterator<Item = Self> {
+        let first = Self { others: Others::default(), ..self.clone() };
+        std::iter::once(first).chain(self.others.spelled().to_vec())
+    }
+
     /// Formats the first mistake as one line: `FILE:LINE: KEY: what. Use fix.`
     fn one_line(&self) -> String {
         let mut line = shorten(&self.file, 200);
@@ -81,7 +87,7 @@ impl InputError {
     }
 
     /// Returns the fix as sentences. A fix that does not begin with a capitalized word follows "Use".
-    fn advice(&self) -> String {
+    pub fn advice(&self) -> String {
         let mut letters = self.fix.chars();
         let is_sentence =
             letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);

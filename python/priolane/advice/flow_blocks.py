@@ -9,7 +9,6 @@ A block is a run, as a seed is: `list = "block_{seed}.csv"`. Candidates are comp
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +33,6 @@ _COARSE = 0.2
 _FEW_FLOWS = 1000
 # What the answer decides: which class a flow has.
 _DROPPED = "class"
-_SAMPLED = re.compile(r"bytes are multiplied by (\d+)")
 
 
 @dataclass(frozen=True)
@@ -239,11 +237,10 @@ def doubts(table: FlowTable, sampling: int | None) -> tuple[str, ...]:
 
 
 def _stated_sampling(path: Path) -> int | None:
-    """The sampling that the import of a list noted beside it; `None` if it did not."""
+    """The sampling that the report of an import beside the list states; `None` if there is none."""
     report = path.with_suffix(".report.json")
     try:
-        notes = json.loads(report.read_text(encoding="utf-8")).get("notes", [])
+        sampling = json.loads(report.read_text(encoding="utf-8")).get("sampling")
     except (OSError, ValueError, AttributeError):
         return None
-    found = [match for note in notes if (match := _SAMPLED.search(str(note)))]
-    return int(found[0][1]) if found else None
+    return sampling if isinstance(sampling, int) else None

@@ -54,7 +54,7 @@ def calibrate(site: Site) -> tuple[Candidate, float, float, float]:
     try:
         plan(experiment.path)
     except InputError as error:
-        raise InputError(_about_fabric(str(error), experiment.path, site)) from None
+        raise InputError(_about_fabric(error, experiment.path, site)) from None
     began = time.perf_counter()
     one_job = How(replace(site.request.settings, jobs=1), site.request.watcher)
     ran = trials(experiment.run(site.request.out / "runs" / "calibration", [simple.name], seeds, one_job), site.read)[
@@ -66,14 +66,14 @@ def calibrate(site: Site) -> tuple[Candidate, float, float, float]:
     return simple, load, hops / len(ran), _budget(site, hops / seconds)
 
 
-def _about_fabric(message: str, path: Path, site: Site) -> str:
-    """A mistake of the experiment that was made of the user's files, as one of these."""
+def _about_fabric(error: InputError, path: Path, site: Site) -> str:
+    """Mistakes of the experiment that was made of the user's files, as mistakes of these."""
     lines = []
-    for line in message.splitlines():
-        place, _, rest = line.partition(": ")
-        own = place.startswith((str(path), "schemes/"))
-        lines.append(f"{site.request.fabric}: {rest}" if own else line)
-    return "\n".join(lines)
+    for mistake in error.mistakes:
+        own = mistake.file == str(path) or mistake.file.startswith("schemes/")
+        place = f"{site.request.fabric}: {mistake.key}: "
+        lines.append(f"{place}{mistake.what}. {mistake.advice}" if own else str(mistake))
+    return "\n".join(lines) or str(error)
 
 
 def _budget(site: Site, hops_per_s: float) -> float:
@@ -106,7 +106,7 @@ def keep_runnable(
             plan(alone.path)
             kept.append(one)
         except InputError as error:
-            refused[str(one.rows.get("base", one.name))] = str(error).splitlines()[0].split(": ", 2)[-1]
+            refused[str(one.rows.get("base", one.name))] = f"{error.mistakes[0].what}. {error.mistakes[0].advice}"
     kept_bases = {str(one.rows.get("base", one.name)) for one in kept}
     schemes = [
         replace(one, reasons=(refused[one.scheme],)) if one.scheme in refused and one.scheme not in kept_bases else one

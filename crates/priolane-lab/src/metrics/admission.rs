@@ -9,25 +9,47 @@ const OF_KEYS: Metric =
 
 /// Admission probabilities.
 pub(super) const METRICS: &[Metric] = &[
-    // Median over probabilities of the base RTTs from the first update to the last one outside the band.
-    Metric { name: "p_settling", eval: |c| settling(c, |s| s.p50_rtts), ..OF_KEYS },
-    // The same in updates.
-    Metric { name: "p_settling_updates", eval: |c| settling(c, |s| s.p50_updates as f64), ..OF_KEYS },
-    // Fraction of probabilities that have settled.
+    Metric {
+        name: "p_settling",
+        meaning: "Round trips until the median probability stays within 0.2 of its last value",
+        eval: |c| settling(c, |s| s.p50_rtts),
+        ..OF_KEYS
+    },
+    Metric {
+        name: "p_settling_updates",
+        meaning: "Updates until the median probability stays within 0.2 of its last value",
+        eval: |c| settling(c, |s| s.p50_updates as f64),
+        ..OF_KEYS
+    },
     Metric {
         name: "p_settled",
+        meaning: "Part of the probabilities that stay within that band in their last tenth",
         range: SHARE,
         eval: |c| settling(c, |s| s.settled as f64 / s.keys as f64),
         ..OF_KEYS
     },
     // Minimum and median number of updates, and maximum difference between the final probability and that about half of
-    // its updates earlier.
-    Metric { name: "p_updates", eval: |c| keys(c, |k| k.fewest_updates as f64), ..OF_KEYS },
-    Metric { name: "p_updates_p50", eval: |c| keys(c, |k| k.median_updates as f64), ..OF_KEYS },
-    Metric { name: "p_drift", eval: |c| keys(c, |k| k.largest_drift), ..OF_KEYS },
-    // Mean probability over the keys of the requested class.
+    Metric {
+        name: "p_updates",
+        meaning: "Fewest updates of a probability",
+        eval: |c| keys(c, |k| k.fewest_updates as f64),
+        ..OF_KEYS
+    },
+    Metric {
+        name: "p_updates_p50",
+        meaning: "Median number of updates of a probability",
+        eval: |c| keys(c, |k| k.median_updates as f64),
+        ..OF_KEYS
+    },
+    Metric {
+        name: "p_drift",
+        meaning: "Largest change of a probability since about half of its updates",
+        eval: |c| keys(c, |k| k.largest_drift),
+        ..OF_KEYS
+    },
     Metric {
         name: "p_admit",
+        meaning: "Mean admission probability of flows that ask for the class",
         scope: Scope::Asked,
         needs: &[Need::Probabilities],
         eval: |c| probabilities(c).and_then(|bins| bins.values.last().copied()?).ok_or(NONE),

@@ -22,18 +22,42 @@ const SECONDS: Metric = Metric { unit: Unit::Seconds, ..OF_COFLOWS };
 
 /// Coflow completion times.
 pub(super) const METRICS: &[Metric] = &[
-    // Mean completion time.
-    Metric { name: "cct", eval: |c| of(c, |own| own.mean_cct_s), ..SECONDS },
-    Metric { name: "cct_p50", eval: |c| of(c, |own| own.p50_cct_s), ..SECONDS },
-    Metric { name: "cct_p95", eval: |c| of(c, |own| own.p95_cct_s), ..SECONDS },
-    Metric { name: "cct_p99", eval: |c| of(c, |own| own.p99_cct_s), ..SECONDS },
-    // Mean completion time of the baseline divided by that of the scheme, for the same point and seed.
-    Metric { name: "cct_gain", needs: &[Need::Baseline], eval: gain, ..OF_COFLOWS },
-    // Mean over coflows of the baseline's completion time divided by the scheme's.
-    Metric { name: "coflow_speedup", needs: &[Need::Baseline], eval: speedup, ..OF_COFLOWS },
-    // Number of completed coflows.
+    Metric {
+        name: "cct",
+        meaning: "Mean coflow completion time: from the first start to the last finish",
+        eval: |c| of(c, |own| own.mean_cct_s),
+        ..SECONDS
+    },
+    Metric { name: "cct_p50", meaning: "Median CCT", eval: |c| of(c, |own| own.p50_cct_s), ..SECONDS },
+    Metric {
+        name: "cct_p95",
+        meaning: "95th percentile of CCT",
+        eval: |c| of(c, |own| own.p95_cct_s),
+        ..SECONDS
+    },
+    Metric {
+        name: "cct_p99",
+        meaning: "99th percentile of CCT",
+        eval: |c| of(c, |own| own.p99_cct_s),
+        ..SECONDS
+    },
+    Metric {
+        name: "cct_gain",
+        meaning: "Mean CCT of the baseline over that of the scheme",
+        needs: &[Need::Baseline],
+        eval: gain,
+        ..OF_COFLOWS
+    },
+    Metric {
+        name: "coflow_speedup",
+        meaning: "Mean over coflows of the baseline's CCT over the scheme's",
+        needs: &[Need::Baseline],
+        eval: speedup,
+        ..OF_COFLOWS
+    },
     Metric {
         name: "coflows_finished",
+        meaning: "Coflows that finished",
         eval: |c| of(c, |own| Some(own.coflows.saturating_sub(own.unfinished) as f64)),
         ..OF_COFLOWS
     },

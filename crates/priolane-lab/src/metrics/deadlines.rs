@@ -10,18 +10,32 @@ const PART: Metric = Metric { range: SHARE, ..Metric::OF_FLOWS };
 pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "deadline_miss_rate",
+        meaning: "Part of the deadlines that were missed, of those met or missed",
         eval: |c| of(c, |s| s.deadline_miss_rate),
         tuned: Some(|s| s.deadline_miss_rate),
         ..PART
     },
-    Metric { name: "deadline_meet_ratio", eval: |c| of(c, |s| s.deadline_meet_ratio), ..PART },
-    // Deadlines that could not have been met in an idle network.
-    Metric { name: "deadline_infeasible_rate", eval: |c| of(c, |s| s.deadline_infeasible_rate), ..PART },
-    // Jain's index over senders of the fraction of deadlines that each met.
-    Metric { name: "deadline_jain", eval: |c| of(c, |s| s.deadline_jain), ..PART },
-    // Half-width of the 95 % confidence interval of the miss rate.
+    Metric {
+        name: "deadline_meet_ratio",
+        meaning: "Part of the deadlines that were met, of those met or missed",
+        eval: |c| of(c, |s| s.deadline_meet_ratio),
+        ..PART
+    },
+    Metric {
+        name: "deadline_infeasible_rate",
+        meaning: "Part of the flows that could not meet their deadline alone in the network",
+        eval: |c| of(c, |s| s.deadline_infeasible_rate),
+        ..PART
+    },
+    Metric {
+        name: "deadline_jain",
+        meaning: "Jain's index, over sending hosts, of the part of deadlines that each met",
+        eval: |c| of(c, |s| s.deadline_jain),
+        ..PART
+    },
     Metric {
         name: "deadline_miss_half_width",
+        meaning: "Half of the 95 % interval (Wilson) of the miss rate, as if flows were independent",
         eval: |c| of(c, |s| half_width(s.deadlines_missed, s.deadlines_met)),
         ..Metric::OF_FLOWS
     },

@@ -25,24 +25,24 @@ const OF_BOTTLENECK: Metric =
 
 /// Effective throughput over the second half of the measured window.
 pub(super) const METRICS: &[Metric] = &[
-    // Its mean.
     Metric {
         name: "effective_rate",
+        meaning: "Payload of flows that meet their deadlines through the bottleneck, in the second half of the window",
         unit: Unit::Gbps,
         eval: |c| of(c, |_, own| gbps(own.end)),
         over_time: Some(over_time),
         ..OF_BOTTLENECK
     },
-    // The same divided by the capacity of the bottleneck.
     Metric {
         name: "effective_share",
+        meaning: "The same over what the bottleneck can carry",
         range: SHARE,
         eval: |c| of(c, |all, own| Some(own.end? / all.capacity_bps)),
         ..OF_BOTTLENECK
     },
-    // Base RTTs from the start of the window until it has settled.
     Metric {
         name: "effective_settling",
+        meaning: "Round trips until the effective throughput has settled",
         eval: |c| of(c, |all, own| Some(own.settled? as f64 * all.every_s / all.rtt_s)),
         ..OF_BOTTLENECK
     },

@@ -16,53 +16,105 @@ const SECONDS: Metric = Metric { unit: Unit::Seconds, ..Metric::OF_FLOWS };
 /// Completion times, slowdowns, and assigned classes.
 pub(super) const METRICS: &[Metric] = &[
     // Mean completion time of the baseline divided by that of the scheme, for the same point and seed (NOS2 §V).
-    Metric { name: "gain", needs: &[Need::Baseline], scale: Scale::Relative, eval: gain, ..Metric::OF_FLOWS },
-    // Mean completion time.
+    Metric {
+        name: "gain",
+        meaning: "Mean FCT of the baseline over that of the scheme, at the same point and seed",
+        needs: &[Need::Baseline],
+        scale: Scale::Relative,
+        eval: gain,
+        ..Metric::OF_FLOWS
+    },
     Metric {
         name: "fct",
+        meaning: "Mean flow completion time",
         eval: |c| of(c, |s| s.mean_fct_s),
         of_flow: Some(|flow| flow.fct_ps.map(|fct| Span(fct).as_secs_f64())),
         tuned: Some(|s| s.mean_fct_s),
         ..SECONDS
     },
-    // Mean time from a flow's start to the last acknowledgment at its sender.
-    Metric { name: "fct_acked", eval: |c| of(c, |s| s.mean_fct_acked_s), ..SECONDS },
-    Metric { name: "fct_p50", eval: |c| of(c, |s| s.p50_fct_s), ..SECONDS },
-    Metric { name: "fct_p95", eval: |c| of(c, |s| s.p95_fct_s), ..SECONDS },
-    Metric { name: "fct_p99", eval: |c| of(c, |s| s.p99_fct_s), tuned: Some(|s| s.p99_fct_s), ..SECONDS },
-    Metric { name: "fct_p999", eval: |c| of(c, |s| s.p999_fct_s), ..SECONDS },
-    // Coefficient of variation: standard deviation of completion times divided by their mean.
-    Metric { name: "cv", eval: |c| of(c, |s| s.cv), ..Metric::OF_FLOWS },
-    // Mean slowdown.
+    Metric {
+        name: "fct_acked",
+        meaning: "Mean time to the last acknowledgement at the sender",
+        eval: |c| of(c, |s| s.mean_fct_acked_s),
+        ..SECONDS
+    },
+    Metric { name: "fct_p50", meaning: "Median FCT", eval: |c| of(c, |s| s.p50_fct_s), ..SECONDS },
+    Metric {
+        name: "fct_p95",
+        meaning: "95th percentile of FCT",
+        eval: |c| of(c, |s| s.p95_fct_s),
+        ..SECONDS
+    },
+    Metric {
+        name: "fct_p99",
+        meaning: "99th percentile of FCT",
+        eval: |c| of(c, |s| s.p99_fct_s),
+        tuned: Some(|s| s.p99_fct_s),
+        ..SECONDS
+    },
+    Metric {
+        name: "fct_p999",
+        meaning: "99.9th percentile of FCT",
+        eval: |c| of(c, |s| s.p999_fct_s),
+        ..SECONDS
+    },
+    Metric {
+        name: "cv",
+        meaning: "Coefficient of variation of FCT: standard deviation over mean",
+        eval: |c| of(c, |s| s.cv),
+        ..Metric::OF_FLOWS
+    },
     Metric {
         name: "slowdown",
+        meaning: "Mean slowdown: FCT over that of the flow alone in the network",
         eval: |c| of(c, |s| s.mean_slowdown),
         of_flow: Some(|flow| flow.slowdown),
         tuned: Some(|s| s.mean_slowdown),
         ..Metric::OF_FLOWS
     },
-    Metric { name: "slowdown_p50", eval: |c| of(c, |s| s.p50_slowdown), ..Metric::OF_FLOWS },
-    Metric { name: "slowdown_p95", eval: |c| of(c, |s| s.p95_slowdown), ..Metric::OF_FLOWS },
+    Metric {
+        name: "slowdown_p50",
+        meaning: "Median slowdown",
+        eval: |c| of(c, |s| s.p50_slowdown),
+        ..Metric::OF_FLOWS
+    },
+    Metric {
+        name: "slowdown_p95",
+        meaning: "95th percentile of slowdown",
+        eval: |c| of(c, |s| s.p95_slowdown),
+        ..Metric::OF_FLOWS
+    },
     Metric {
         name: "slowdown_p99",
+        meaning: "99th percentile of slowdown",
         eval: |c| of(c, |s| s.p99_slowdown),
         tuned: Some(|s| s.p99_slowdown),
         ..Metric::OF_FLOWS
     },
-    Metric { name: "slowdown_p999", eval: |c| of(c, |s| s.p999_slowdown), ..Metric::OF_FLOWS },
-    // Mean completion time divided by that of the class in `over`.
+    Metric {
+        name: "slowdown_p999",
+        meaning: "99.9th percentile of slowdown",
+        eval: |c| of(c, |s| s.p999_slowdown),
+        ..Metric::OF_FLOWS
+    },
     Metric {
         name: "fct_ratio",
+        meaning: "Mean FCT of the class over that of the class that it is `over`",
         scope: Scope::Classes,
         needs: &[Need::Over],
         eval: ratio,
         ..Metric::OF_FLOWS
     },
     // Lower bound on the mean completion time of any scheme (see `metrics::bound`).
-    Metric { name: "fct_bound", eval: |c| of(c, |s| s.mean_fct_bound_s), ..SECONDS },
-    // Mean completion time divided by that bound.
+    Metric {
+        name: "fct_bound",
+        meaning: "Lower bound of the mean FCT: no scheme that finishes all flows is below it",
+        eval: |c| of(c, |s| s.mean_fct_bound_s),
+        ..SECONDS
+    },
     Metric {
         name: "fct_over_bound",
+        meaning: "`fct` over `fct_bound`",
         eval: |c| {
             of(c, |s| {
                 let bound = s.mean_fct_bound_s.filter(|&bound| bound > 0.0)?;
@@ -71,9 +123,20 @@ pub(super) const METRICS: &[Metric] = &[
         },
         ..Metric::OF_FLOWS
     },
-    // Fraction of flows assigned a lower or a higher class than requested.
-    Metric { name: "downgraded", range: SHARE, eval: |c| of(c, |s| s.downgraded), ..Metric::OF_FLOWS },
-    Metric { name: "upgraded", range: SHARE, eval: |c| of(c, |s| s.upgraded), ..Metric::OF_FLOWS },
+    Metric {
+        name: "downgraded",
+        meaning: "Part of the flows that were given a lower class than they asked for",
+        range: SHARE,
+        eval: |c| of(c, |s| s.downgraded),
+        ..Metric::OF_FLOWS
+    },
+    Metric {
+        name: "upgraded",
+        meaning: "Part of the flows that were given a higher class than they asked for",
+        range: SHARE,
+        eval: |c| of(c, |s| s.upgraded),
+        ..Metric::OF_FLOWS
+    },
 ];
 
 /// Returns a value of the summary of the class.

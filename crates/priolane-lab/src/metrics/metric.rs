@@ -48,6 +48,20 @@ pub enum Scope {
     Ports,
 }
 
+impl Scope {
+    /// Returns what the second part of a metric's path can be, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Flows => "a size class, `all`, or `flowN`",
+            Self::Classes => "a size class or `all`",
+            Self::Asked => "a class that states `asked`",
+            Self::Run | Self::All(_) => "`all`",
+            Self::Thresholds => "the number of a threshold, from 1",
+            Self::Ports => "`hosts`, `edge`, `core`, or `switches`",
+        }
+    }
+}
+
 /// What an experiment must declare for a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
@@ -59,6 +73,18 @@ pub enum Need {
     Bottleneck,
     /// The sampling interval of admission probabilities.
     Probabilities,
+}
+
+impl Need {
+    /// Returns what an experiment must state, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Baseline => "`baseline`",
+            Self::Over => "`over` of the class",
+            Self::Bottleneck => "`[metrics] effective`",
+            Self::Probabilities => "`admission_every`",
+        }
+    }
 }
 
 /// How a published value of the metric is interpreted.
@@ -104,6 +130,8 @@ pub(crate) type Eval<T> = fn(&Context<'_>) -> Result<T, Missing>;
 pub struct Metric {
     /// Name in paths: `name.class.scheme`.
     pub name: &'static str,
+    /// What it is, as a phrase.
+    pub meaning: &'static str,
     /// Unit of its values.
     pub unit: Unit,
     /// Range of its values, both ends included.
@@ -139,6 +167,7 @@ impl Metric {
     /// Defaults for a dimensionless metric of flows, at least 0. Families override some fields.
     pub(super) const OF_FLOWS: Self = Self {
         name: "",
+        meaning: "",
         unit: Unit::One,
         range: (0.0, f64::INFINITY),
         scope: Scope::Flows,

@@ -28,6 +28,7 @@ mod tokens;
 mod transfers;
 
 pub use self::class::{ALL, usual_classes};
+pub use self::registry::{FAMILIES, Family};
 
 pub(crate) use self::class::{ByName, Payer, SizeClass};
 pub(crate) use self::summary::{summarize, summarize_flow};

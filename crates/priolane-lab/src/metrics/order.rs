@@ -32,19 +32,28 @@ const OF_PORT: Metric = Metric { scope: Scope::All("all classes share the port")
 
 /// Costs of priorities at a port, and its queue length.
 pub(super) const METRICS: &[Metric] = &[
-    // Fraction of the capacity used by lower classes while a higher one is backlogged.
-    Metric { name: "o1", eval: |c| of(c, |port| port.o1), ..OF_PORT },
-    // Fraction of the capacity that is idle while a class is backlogged.
-    Metric { name: "o2", eval: |c| of(c, |port| port.o2), ..OF_PORT },
-    // The 99th percentile and the maximum of the queue samples.
+    Metric {
+        name: "o1",
+        meaning: "Part of the line that lower classes take while a higher class waits",
+        eval: |c| of(c, |port| port.o1),
+        ..OF_PORT
+    },
+    Metric {
+        name: "o2",
+        meaning: "Part of the line that is idle while any class waits",
+        eval: |c| of(c, |port| port.o2),
+        ..OF_PORT
+    },
     Metric {
         name: "queue_p99",
+        meaning: "99th percentile of the queue in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, |port| Some(port.queue_p99_bytes? as f64)),
         ..OF_PORT
     },
     Metric {
         name: "queue_max",
+        meaning: "Largest reading of the queue in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, |port| Some(port.queue_max_bytes? as f64)),
         ..OF_PORT

@@ -16,29 +16,52 @@ const OF_SET: Metric = Metric { scope: Scope::Ports, ..Metric::OF_FLOWS };
 
 /// Metrics of a set of ports; its name takes the place of the class in paths.
 pub(super) const METRICS: &[Metric] = &[
-    // Mean waiting time of a packet at a port.
-    Metric { name: "port_wait", unit: Unit::Seconds, eval: |c| of(c, |set| set.wait_s), ..OF_SET },
-    // Fraction of arriving packets that are dropped.
-    Metric { name: "port_drop_rate", range: SHARE, eval: |c| of(c, |set| set.drop_rate), ..OF_SET },
-    // Utilization: mean over the ports, and maximum.
-    Metric { name: "port_utilization", eval: |c| of(c, |set| set.utilization), ..OF_SET },
-    Metric { name: "port_busiest", eval: |c| of(c, |set| set.busiest), ..OF_SET },
-    // Maximum queue length of a port, in bytes of payload.
+    Metric {
+        name: "port_wait",
+        meaning: "Mean time from arrival at a port to start of service",
+        unit: Unit::Seconds,
+        eval: |c| of(c, |set| set.wait_s),
+        ..OF_SET
+    },
+    Metric {
+        name: "port_drop_rate",
+        meaning: "Part of the offered packets that were dropped",
+        range: SHARE,
+        eval: |c| of(c, |set| set.drop_rate),
+        ..OF_SET
+    },
+    Metric {
+        name: "port_utilization",
+        meaning: "Bytes sent over what the lines can carry, mean over ports",
+        eval: |c| of(c, |set| set.utilization),
+        ..OF_SET
+    },
+    Metric {
+        name: "port_busiest",
+        meaning: "The same of the busiest port",
+        eval: |c| of(c, |set| set.busiest),
+        ..OF_SET
+    },
     Metric {
         name: "port_max_queue",
+        meaning: "Most bytes that waited at once in the payload queues of one port",
         unit: Unit::Bytes,
         eval: |c| of(c, |set| Some(set.max_queue_bytes? as f64)),
         ..OF_SET
     },
-    // Upper bound on the queue length of a port under token transports.
     Metric {
         name: "port_queue_bound",
+        meaning: "Most bytes that can wait at one port, where tokens call for data",
         unit: Unit::Bytes,
         eval: |c| of(c, |set| Some(set.queue_bound_bytes? as f64)),
         ..OF_SET
     },
-    // Maximum ratio of the queue length of a port to its own bound.
-    Metric { name: "port_queue_of_bound", eval: |c| of(c, |set| set.queue_of_bound), ..OF_SET },
+    Metric {
+        name: "port_queue_of_bound",
+        meaning: "Largest part of its own bound that waited at a port",
+        eval: |c| of(c, |set| set.queue_of_bound),
+        ..OF_SET
+    },
 ];
 
 fn of(context: &Context, value: fn(&PortSummary) -> Option<f64>) -> Result<f64, Missing> {

@@ -26,50 +26,66 @@ const OF_RATES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
 /// Rates of long-lived flows, in payload.
 pub(super) const METRICS: &[Metric] = &[
-    // Mean rate of a flow.
     Metric {
         name: "rate",
+        meaning: "Mean payload rate of a flow in the measured window",
         unit: Unit::Gbps,
         eval: |c| of_class(c, |own| gbps(own.mean)),
         over_time: Some(|c| bins(c, |rates, class| Some(by_bin(rates.classes.get(class)?)))),
         ..OF_RATES
     },
-    // Mean rate divided by that of the class in `over`.
-    Metric { name: "rate_ratio", needs: &[Need::Over], eval: ratio, ..OF_RATES },
-    // Mean over hosts of the total rate of a host's flows.
+    Metric {
+        name: "rate_ratio",
+        meaning: "Mean rate of the class over that of the class that it is `over`",
+        needs: &[Need::Over],
+        eval: ratio,
+        ..OF_RATES
+    },
     Metric {
         name: "host_rate",
+        meaning: "Mean sum of the rates of a host's flows",
         unit: Unit::Gbps,
         eval: |c| of_class(c, |own| gbps(own.host_mean)),
         ..OF_RATES
     },
-    // Jain's index over flows.
-    Metric { name: "jain", range: SHARE, eval: |c| of_class(c, |own| own.jain), ..OF_RATES },
+    Metric {
+        name: "jain",
+        meaning: "Jain's fairness index of the rates",
+        range: SHARE,
+        eval: |c| of_class(c, |own| own.jain),
+        ..OF_RATES
+    },
     // Fraction of (flow, bin) pairs below the flow's minimum rate.
-    Metric { name: "below_theta", eval: |c| of_class(c, |own| own.below_theta), ..OF_RATES },
-    // Mean promised rate of the optimum, and mean rate divided by it.
+    Metric {
+        name: "below_theta",
+        meaning: "Part of flows and bins in which the rate is below the minimum rate",
+        eval: |c| of_class(c, |own| own.below_theta),
+        ..OF_RATES
+    },
     Metric {
         name: "promised_rate",
+        meaning: "Weighted max-min rate with minimum rates",
         unit: Unit::Gbps,
         eval: |c| of_class(c, |own| gbps(own.promised)),
         ..OF_RATES
     },
     Metric {
         name: "rate_of_promised",
+        meaning: "Rate over the promised rate",
         eval: |c| of_class(c, |own| Some(own.mean? / own.promised?)),
         ..OF_RATES
     },
     // Position between equal sharing (0) and the optimum (1); below 0, the rates are further from the optimum than
-    // equal sharing.
     Metric {
         name: "gap_closed",
+        meaning: "Part of the way from equal sharing (0) to the optimum (1)",
         range: (f64::NEG_INFINITY, 1.0),
         eval: |c| of_class(c, |own| own.gap_closed),
         ..OF_RATES
     },
-    // Sum of weighted utilities relative to the optimum: a logarithm, so any real number.
     Metric {
         name: "utility",
+        meaning: "Sum of utilities over that of the optimum",
         range: (f64::NEG_INFINITY, f64::INFINITY),
         scope: Scope::All("the optimum is computed for all flows together"),
         eval: |c| mean_utility(recorded(c)?).filter(|_| c.is_all()).ok_or(NONE),

@@ -2,21 +2,34 @@
 
 use super::metric::Metric;
 
+/// Metrics that are documented together.
+#[derive(Debug)]
+pub struct Family {
+    /// Its title.
+    pub title: &'static str,
+    /// Its metrics.
+    pub metrics: &'static [Metric],
+}
+
+const fn family(title: &'static str, metrics: &'static [Metric]) -> Family {
+    Family { title, metrics }
+}
+
 /// The table.
-const FAMILIES: &[&[Metric]] = &[
-    super::fct::METRICS,
-    super::size::METRICS,
-    super::transfers::METRICS,
-    super::deadlines::METRICS,
-    super::thresholds::METRICS,
-    super::rates::METRICS,
-    super::coflows::METRICS,
-    super::effective::METRICS,
-    super::admission::METRICS,
-    super::order::METRICS,
-    super::ports::METRICS,
-    super::tokens::METRICS,
-    super::reordering::METRICS,
+pub const FAMILIES: &[Family] = &[
+    family("Completion times and slowdowns", super::fct::METRICS),
+    family("Sizes", super::size::METRICS),
+    family("Goodput and timeouts", super::transfers::METRICS),
+    family("Deadlines", super::deadlines::METRICS),
+    family("Thresholds", super::thresholds::METRICS),
+    family("Rates of flows without end", super::rates::METRICS),
+    family("Coflows", super::coflows::METRICS),
+    family("Effective throughput", super::effective::METRICS),
+    family("Admission", super::admission::METRICS),
+    family("Order at a port", super::order::METRICS),
+    family("Sets of ports", super::ports::METRICS),
+    family("Tokens and the whole run", super::tokens::METRICS),
+    family("Reordering", super::reordering::METRICS),
 ];
 
 impl Metric {
@@ -27,7 +40,7 @@ impl Metric {
 
     /// Returns all metrics, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        FAMILIES.iter().copied().flatten()
+        FAMILIES.iter().flat_map(|family| family.metrics)
     }
 }
 
@@ -46,6 +59,8 @@ mod tests {
         assert!(names.iter().all(|name| !name.is_empty() && !name.contains('.')), "{names:?}");
         let unit = |name: &str| Metric::named(name).map(|metric| metric.unit);
         assert_eq!((unit("fct_bound"), unit("fct_over_bound")), (Some(Unit::Seconds), Some(Unit::One)));
+        let undescribed = Metric::all().find(|metric| metric.meaning.is_empty());
+        assert!(undescribed.is_none(), "{:?} has no meaning", undescribed.map(|metric| metric.name));
         assert!(Metric::named("fct").is_some() && Metric::named("nonsense").is_none());
     }
 }

@@ -12,16 +12,21 @@ const OF_CLASSES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
 /// Flow sizes, and fraction of flows in a class.
 pub(super) const METRICS: &[Metric] = &[
-    // Mean payload of a flow.
     Metric {
         name: "size",
+        meaning: "Mean payload of flows, finished or not",
         unit: Unit::Bytes,
         eval: mean,
         of_flow: Some(|flow| flow.bytes.map(|bytes| bytes as f64)),
         ..OF_CLASSES
     },
-    // Flows of the class divided by those of the class in `over`, or by all.
-    Metric { name: "flow_share", range: SHARE, eval: share, ..OF_CLASSES },
+    Metric {
+        name: "flow_share",
+        meaning: "Flows of the class over all flows, or over those of the class that it is `over`",
+        range: SHARE,
+        eval: share,
+        ..OF_CLASSES
+    },
 ];
 
 fn mean(context: &Context) -> Result<f64, Missing> {

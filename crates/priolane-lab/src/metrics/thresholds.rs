@@ -17,16 +17,16 @@ const THRESHOLD: Metric = Metric { scope: Scope::Thresholds, ..Metric::OF_FLOWS 
 /// Threshold metrics; the number of the threshold, from 1, takes the place of the class in paths.
 pub(super) const METRICS: &[Metric] = &[
     // The class threshold: the controller's last update up to the end of the measured window, or else the initial
-    // value.
     Metric {
         name: "class_threshold",
+        meaning: "Demotion threshold of switches; with a controller, the last one told in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, DemotionThresholds::Class, Threshold::last),
         ..THRESHOLD
     },
-    // The host threshold likewise; no value if each host computes its own.
     Metric {
         name: "host_threshold",
+        meaning: "Demotion threshold inside hosts; with a controller, the last one told in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, DemotionThresholds::Host, Threshold::last),
         ..THRESHOLD
@@ -35,6 +35,7 @@ pub(super) const METRICS: &[Metric] = &[
     // at the window's end (docs/assumptions.md#settling).
     Metric {
         name: "class_threshold_settling",
+        meaning: "Periods until the threshold stays within 10 % of its last value",
         eval: |c| of(c, DemotionThresholds::Class, Threshold::settling),
         ..THRESHOLD
     },

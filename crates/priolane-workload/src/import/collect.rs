@@ -242,6 +242,7 @@ impl<'a> Collector<'a> {
             dropped: dropped.collect(),
             first_start_ps,
             rounded: self.rounded,
+            sampling: self.options.sampling,
             notes: self.notes,
         })
     }

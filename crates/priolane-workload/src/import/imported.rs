@@ -26,6 +26,8 @@ pub struct Imported {
     pub first_start_ps: u128,
     /// Number of times that were rounded to a picosecond.
     pub rounded: u64,
+    /// Packet sampling that bytes were scaled up by: one in this many packets; `None` if none was stated.
+    pub sampling: Option<u32>,
     /// Other notes for the user.
     pub notes: Vec<String>,
 }

@@ -68,6 +68,8 @@ pub struct Report {
     pub fold: Option<HostFolding>,
     /// Number of times that were finer than a picosecond and were rounded.
     pub rounded_times: u64,
+    /// Packet sampling that bytes were scaled up by: one in this many packets; `None` if none was stated.
+    pub sampling: Option<u32>,
     /// Other notes.
     pub notes: Vec<String>,
     /// The size table, if one was requested.
@@ -101,6 +103,7 @@ impl Report {
             names: imported.names.len() as u64,
             fold: imported.fold,
             rounded_times: imported.rounded,
+            sampling: imported.sampling,
             notes: imported.notes.clone(),
             sizes: None,
             outputs: Outputs::default(),

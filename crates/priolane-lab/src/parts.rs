@@ -1,0 +1,186 @@
+//! Describes all parts and tables of files with their keys, for programs: `priolane keys` and the site read it.
+
+use priolane_core::keys::{KeyInfo, Schema};
+use priolane_core::part::{Entry, Provision, Row};
+use priolane_core::scheme::ENTRIES;
+use priolane_sim::topology::TopologySpec;
+use priolane_workload::App;
+use serde::Serialize;
+
+use crate::experiment;
+use crate::reference::SharedGroups;
+
+/// A part of a row, or a table of an experiment.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartInfo {
+    /// Its row, such as `transport`; `experiment` for a table of an experiment.
+    pub row: &'static str,
+    /// Its name, such as `dctcp`; a table's name has its brackets, such as `[time]`.
+    pub name: String,
+    /// One-line description; empty for a table.
+    pub summary: &'static str,
+    /// Source: the paper or RFC; empty for a table.
+    pub source: &'static str,
+    /// What it requires of the other rows.
+    pub requires: Vec<&'static str>,
+    /// What it provides to the other rows.
+    pub provides: Vec<String>,
+    /// Its keys; the keys of a table follow the key of the table.
+    pub keys: Vec<KeyEntry>,
+}
+
+/// A key of a part.
+#[derive(Clone, Debug, Serialize)]
+pub struct KeyEntry {
+    /// Its name, with dots for keys of tables; `NAME` stands for a name that the user chooses.
+    pub name: String,
+    /// Its meaning.
+    pub meaning: &'static str,
+    /// What it takes.
+    pub value: ValueInfo,
+    /// The value if the key is missing, as it would be written; empty if there is none.
+    pub default: String,
+    /// Whether the key is required.
+    pub required: bool,
+    /// Source of meaning and default; empty if there is none.
+    pub source: &'static str,
+    /// The group of keys that several parts of the row share; empty for a key of this part alone.
+    pub group: &'static str,
+}
+
+/// What a key takes.
+#[derive(Clone, Debug, Serialize)]
+pub struct ValueInfo {
+    /// The type in words: `whole number`, `list of quantity`, `one of or table` ...
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The valid numbers as an interval; empty if all are.
+    pub range: String,
+    /// Its unit; empty if there is none.
+    pub unit: &'static str,
+    /// The words that it can be, beside other values or alone.
+    pub words: Vec<String>,
+    /// An example of a quantity; empty for other types.
+    pub sample: &'static str,
+}
+
+/// Returns all parts in the order of the rows, then the tables of experiments.
+pub fn parts() -> Vec<PartInfo> {
+    let mut found = Vec::new();
+    let entries = entries();
+    for row in rows() {
+        let of_row: Vec<&Entry> = entries.iter().filter(|entry| entry.row == row).collect();
+        let shared = SharedGroups::of(&of_row);
+        found.extend(of_row.iter().map(|entry| part(entry, &shared)));
+    }
+    found.extend(experiment::tables().into_iter().map(|(name, keys)| PartInfo {
+        row: "experiment",
+        name: name.to_owned(),
+        summary: "",
+        source: "",
+        requires: Vec::new(),
+        provides: Vec::new(),
+        keys: keys.iter().flat_map(|key| flattened(key, "", "")).collect(),
+    }));
+    found
+}
+
+/// Returns the rows that have parts, in the order in which they are documented.
+pub(crate) fn rows() -> impl Iterator<Item = Row> {
+    Row::OF_SCHEME.into_iter().chain([Row::Topology, Row::App])
+}
+
+/// Returns the entries of all parts.
+pub(crate) fn entries() -> Vec<Entry> {
+    let of_experiments = TopologySpec::entries().into_iter().chain(App::entries());
+    ENTRIES.iter().cloned().chain(of_experiments).collect()
+}
+
+/// Returns what a part provides, in words.
+pub(crate) fn provision(provision: &Provision) -> String {
+    match provision.if_set {
+        Some(key) => format!("{} (with `{key}`)", provision.capability.clause()),
+        None => provision.capability.clause().to_owned(),
+    }
+}
+
+fn part(entry: &Entry, shared: &SharedGroups<'_>) -> PartInfo {
+    let (common, own): (Vec<&KeyInfo>, _) = entry.parameters.iter().partition(|key| shared.has(key));
+    let own = own.into_iter().flat_map(|key| flattened(key, "", ""));
+    let common = common.into_iter().flat_map(|key| flattened(key, "", key.group));
+    PartInfo {
+        row: entry.row.key(),
+        name: entry.name.to_owned(),
+        summary: entry.summary,
+        source: entry.source,
+        requires: entry.requires.iter().map(|capability| capability.clause()).collect(),
+        provides: entry.provides.iter().map(provision).collect(),
+        keys: own.chain(common).collect(),
+    }
+}
+
+/// Returns the entry of a key, and those of the keys of its table.
+fn flattened(key: &KeyInfo, above: &str, group: &'static str) -> Vec<KeyEntry> {
+    let name = format!("{above}{}", key.name);
+    let inner: (&[KeyInfo], String) = match &key.schema {
+        Schema::Table(keys) | Schema::OneOf(_, keys) => (keys, format!("{name}.")),
+        Schema::Map(_, value) => match &**value {
+            Schema::Table(keys) => (keys, format!("{name}.NAME.")),
+            _ => (&[], String::new()),
+        },
+        _ => (&[], String::new()),
+    };
+    let entry = KeyEntry {
+        name,
+        meaning: key.meaning,
+        value: value(key),
+        default: key.default.clone(),
+        required: key.required,
+        source: key.source,
+        group,
+    };
+    let (keys, above) = inner;
+    std::iter::once(entry).chain(keys.iter().flat_map(|key| flattened(key, &above, group))).collect()
+}
+
+fn value(key: &KeyInfo) -> ValueInfo {
+    let Kind { text, mut words, sample } = kind(&key.schema);
+    if let Some(none) = &key.none {
+        words.push(none.word.map_or_else(|| none.literal.to_string(), str::to_owned));
+    }
+    ValueInfo { kind: text, range: key.bounds.text.to_owned(), unit: key.unit, words, sample }
+}
+
+/// A type in words, the words that are values of it, and an example of a quantity.
+struct Kind {
+    text: String,
+    words: Vec<String>,
+    sample: &'static str,
+}
+
+fn kind(schema: &Schema) -> Kind {
+    let plain = |text: &str| Kind { text: text.to_owned(), words: Vec::new(), sample: "" };
+    let one_of = |text: &str, of: &[(&str, &str)]| Kind {
+        text: text.to_owned(),
+        words: of.iter().map(|(word, _)| (*word).to_owned()).collect(),
+        sample: "",
+    };
+    let around = |item: &Schema, text: fn(&str) -> String| {
+        let inner = kind(item);
+        Kind { text: text(&inner.text), ..inner }
+    };
+    match schema {
+        Schema::Bool => plain("true or false"),
+        Schema::Integer => plain("whole number"),
+        Schema::Number => plain("number"),
+        Schema::Quantity(sample) => Kind { sample, ..plain("quantity") },
+        Schema::Text => plain("text"),
+        Schema::Any => plain("any"),
+        Schema::Table(_) | Schema::OneOf([], _) => plain("table"),
+        Schema::Words(of) => one_of("one of", of),
+        Schema::OneOf(of, _) => one_of("one of or table", of),
+        Schema::OneOrMore(item) => around(item, |item| format!("{item} or list of {item}")),
+        Schema::List(item) => around(item, |item| format!("list of {item}")),
+        Schema::Map(_, value) => around(value, |value| format!("table by name of {value}")),
+    }
+}
