@@ -31,7 +31,7 @@ def blocks(page: Path) -> list[Block]:
     return [Block(*found) for found in _BLOCK.findall(page.read_text(encoding="utf-8"))]
 
 
-def carry_out(page: Path, names: dict[str, Any]) -> int:
+def run_page(page: Path, names: dict[str, Any]) -> int:
     """Carries out the blocks of a page in the current directory; returns how many outputs were compared.
 
     A block with a title is a file, or the end of one. `console` has commands after `$ ` with their outputs, in which a

@@ -11,7 +11,7 @@ import pytest
 from priolane import _core, key_examples, keys
 from priolane.cli import main
 from priolane.cli.keys import kind
-from priolane.keys import EXPERIMENT, Key, NotThePage, Part
+from priolane.keys import EXPERIMENT, Key, PageFormatError, Part
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = json.loads((ROOT / "docs" / "scheme.schema.json").read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ def test_every_example_fits_the_schema_of_its_key() -> None:
             continue
         schema = schema_of(of)
         for one in of.keys:
-            example = key_examples.of(of, one)
+            example = key_examples.find_example(of, one)
             if example is None or "." in one.name:
                 continue
             value = tomllib.loads(f"value = {example.value}")["value"]
@@ -101,11 +101,11 @@ def test_every_example_fits_the_schema_of_its_key() -> None:
 
 
 def test_an_example_comes_from_a_shipped_file_where_there_is_one() -> None:
-    example = key_examples.of(part("port.tokens"), key("port.tokens", "order"))
+    example = key_examples.find_example(part("port.tokens"), key("port.tokens", "order"))
     assert example == key_examples.Example('"rank"', "schemes/ideal_tokens.toml")
     assert (ROOT / example.file).is_file()
     # Found under another port: the keys are the same.
-    assert key_examples.of(part("port.sp_pifo"), key("port.sp_pifo", "ecn.per")) is not None
+    assert key_examples.find_example(part("port.sp_pifo"), key("port.sp_pifo", "ecn.per")) is not None
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_type_is_said_in_words(title: str, name: str, words: str) -> None:
     ],
 )
 def test_a_page_of_another_form_is_not_read(text: str, line: str) -> None:
-    with pytest.raises(NotThePage, match=line):
+    with pytest.raises(PageFormatError, match=line):
         keys.read(text)
 
 

@@ -20,7 +20,7 @@ from priolane.record import records
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
 import links
-import needs
+import requirements
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = browser.find()
@@ -85,14 +85,14 @@ def test_every_part_metric_column_command_and_scheme_is_in_the_reference(site: P
 
 def test_the_ledger_has_every_recorded_claim(site: Path) -> None:
     page = (site / "ledger.html").read_text(encoding="utf-8")
-    kept = list(records([item.key for item in papers.items() if item.experiment is not None]))
+    kept = list(records([item.key for item in papers.figures() if item.experiment is not None]))
     assert page.count("<tr data-paper=") == sum(len(record.claims) for record in kept)
     assert all(record.grids[0]["digest"][:16] in page for record in kept)
 
 
 def test_every_recorded_figure_is_in_the_gallery_with_its_verdicts(site: Path) -> None:
     page = (site / "gallery.html").read_text(encoding="utf-8")
-    for item in papers.items():
+    for item in papers.figures():
         if item.experiment is not None:
             assert f'id="{item.key.replace("/", "-")}"' in page, item.key
     assert page.count('<span class="verdict') >= 73
@@ -110,9 +110,13 @@ def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
     def scheme(name: str) -> dict[str, object]:
         return tomllib.loads((ROOT / "schemes" / f"{name}.toml").read_text(encoding="utf-8"))
 
-    queues = {name: needs.queues(scheme(name)) for name in ("dctcp", "nos2", "pias", "top", "ndp", "homa", "pfabric")}
+    queues = {
+        name: requirements.queues(scheme(name)) for name in ("dctcp", "nos2", "pias", "top", "ndp", "homa", "pfabric")
+    }
     assert queues == {"dctcp": 1, "nos2": 2, "pias": 8, "top": 8, "ndp": 2, "homa": 8, "pfabric": 1}
-    sizes = {name: needs.sizes(scheme(name)) for name in ("dctcp", "nos2", "pfabric", "top", "srpt", "prioplus_swift")}
+    sizes = {
+        name: requirements.sizes(scheme(name)) for name in ("dctcp", "nos2", "pfabric", "top", "srpt", "prioplus_swift")
+    }
     assert sizes == {
         "dctcp": "no",
         "nos2": "distribution",
@@ -121,9 +125,9 @@ def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
         "srpt": "each flow",
         "prioplus_swift": "no",
     }
-    assert "mark packets (ECN)" in needs.switches(scheme("dctcp"), [])
-    assert "pause 8 classes (PFC)" in needs.switches(scheme("physical_swift"), [])
-    assert needs.deadlines(scheme("firapam")) == "yes"
+    assert "mark packets (ECN)" in requirements.switches(scheme("dctcp"), [])
+    assert "pause 8 classes (PFC)" in requirements.switches(scheme("physical_swift"), [])
+    assert requirements.deadlines(scheme("firapam")) == "yes"
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,19 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_first_experiment_and_own_scheme(directory: Path) -> None:
     names: dict[str, Any] = {}
-    assert documents.carry_out(START / "first-experiment.md", names) >= 5
-    assert documents.carry_out(START / "own-scheme.md", names) >= 5
+    assert documents.run_page(START / "first-experiment.md", names) >= 5
+    assert documents.run_page(START / "own-scheme.md", names) >= 5
     assert (directory / "runs" / "first" / "report.html").is_file()
     assert (directory / "runs" / "own" / "report.html").is_file()
 
 
 def test_own_traffic(directory: Path) -> None:
-    assert documents.carry_out(START / "own-traffic.md", {}) == 3
+    assert documents.run_page(START / "own-traffic.md", {}) == 3
     assert (directory / "runs" / "mine" / "report.html").is_file()
 
 
 def test_installed_commands_print_what_the_page_shows() -> None:
-    assert documents.carry_out(START / "install.md", {}) >= 1
+    assert documents.run_page(START / "install.md", {}) >= 1
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ import train
 
 def test_a_function_of_81_lines_is_found() -> None:
     body = "    pass\n" * 80
-    assert list(check_sizes.complaints("x.py", f"def f():\n{body}"))
-    assert not list(check_sizes.complaints("x.py", f"def f():\n{body[:-9]}"))
+    assert list(check_sizes.violations("x.py", f"def f():\n{body}"))
+    assert not list(check_sizes.violations("x.py", f"def f():\n{body[:-9]}"))
 
 
 def test_a_file_of_1001_lines_is_found() -> None:
-    assert list(check_sizes.complaints("x.rs", "\n" * 1001)) == ["x.rs: 1001 lines (at most 1000)"]
-    assert not list(check_sizes.complaints("x.rs", "\n" * 1000))
+    assert list(check_sizes.violations("x.rs", "\n" * 1001)) == ["x.rs: 1001 lines (at most 1000)"]
+    assert not list(check_sizes.violations("x.rs", "\n" * 1000))
 
 
 def test_development_needs_the_runtime_requirements_too() -> None:
@@ -61,8 +61,8 @@ def test_what_a_build_learns_from_are_scenarios_of_the_bench(monkeypatch: pytest
     ],
 )
 def test_subjects_of_commits_have_an_area_and_an_imperative(subject: str, wrong: str | None) -> None:
-    complaint = check_commits.complaint(subject)
-    assert complaint is None if wrong is None else complaint is not None and wrong in complaint
+    violation = check_commits.violation(subject)
+    assert violation is None if wrong is None else violation is not None and wrong in violation
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_subjects_of_commits_have_an_area_and_an_imperative(subject: str, wrong:
     ],
 )
 def test_listed_names_and_phrases_are_found(name: str, text: str, lines: list[int]) -> None:
-    found = check_vocabulary.complaints(name, text, {"Knob": "Option"}, {"anew": "again"})
+    found = check_vocabulary.violations(name, text, {"Knob": "Option"}, {"anew": "again"})
     assert sorted(int(line.split(":")[1]) for line in found) == lines

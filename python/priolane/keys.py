@@ -86,7 +86,7 @@ EXPERIMENT = "experiment"
 """The row of tables of an experiment that choose no part."""
 
 
-class NotThePage(RuntimeError):
+class PageFormatError(RuntimeError):
     """The page does not have the form that this version reads: line and text."""
 
 
@@ -127,7 +127,7 @@ def find(wanted: str) -> list[Part]:
 
 
 def read(text: str) -> tuple[Part, ...]:
-    """Reads the page. Raises `NotThePage` where it is not what the code writes."""
+    """Reads the page. Raises `PageFormatError` where it is not what the code writes."""
     lines = text.splitlines()
     found: list[Part] = []
     for row, begin, end in _blocks(lines, "## ", 0, len(lines)):
@@ -137,7 +137,7 @@ def read(text: str) -> tuple[Part, ...]:
         else:
             found += _row(name, lines, begin, end)
     if not found:
-        raise NotThePage("the page has no part")
+        raise PageFormatError("the page has no part")
     return tuple(found)
 
 
@@ -183,7 +183,7 @@ def _row(row: str, lines: Sequence[str], begin: int, end: int) -> list[Part]:
 
 def _part(row: str, name: str, section: _Section) -> tuple[Part, tuple[str, ...]]:
     """A part with its own keys, and the names of the groups whose keys it has too."""
-    said: dict[str, tuple[str, ...]] = {"requires": (), "provides": ()}
+    requirements: dict[str, tuple[str, ...]] = {"requires": (), "provides": ()}
     summary = source = ""
     groups: list[str] = []
     for number, line in section:
@@ -193,13 +193,13 @@ def _part(row: str, name: str, section: _Section) -> tuple[Part, tuple[str, ...]
             groups.append(match[1])
         elif line.startswith(("Requires ", "Provides ")) and summary:
             word, _, clauses = line.removesuffix(".").partition(" ")
-            said[word.lower()] = tuple(clauses.split(" and "))
+            requirements[word.lower()] = tuple(clauses.split(" and "))
         elif ". Source: " in line and not summary:
             summary, _, source = line.removesuffix(".").partition(". Source: ")
         else:
-            raise NotThePage(f"line {number}: {line}")
+            raise PageFormatError(f"line {number}: {line}")
     keys = tuple(_table(section))
-    return Part(row, name, summary, source, said["requires"], said["provides"], keys), tuple(groups)
+    return Part(row, name, summary, source, requirements["requires"], requirements["provides"], keys), tuple(groups)
 
 
 def _table(section: _Section) -> Iterator[Key]:
@@ -208,13 +208,13 @@ def _table(section: _Section) -> Iterator[Key]:
             continue
         cells = [cell.strip().replace("\\|", "|") for cell in _CELL.split(line)[1:-1]]
         if len(cells) != 5:
-            raise NotThePage(f"line {number}: {line}")
+            raise PageFormatError(f"line {number}: {line}")
         name, meaning, value, default, source = cells
         stated = "" if default in (_REQUIRED, _NONE) else default.strip("`")
         try:
             taken = _value(value)
         except KeyError as error:
-            raise NotThePage(f"line {number}: unknown value {error}") from error
+            raise PageFormatError(f"line {number}: unknown value {error}") from error
         yield Key(name.strip("`"), meaning, taken, stated, default == _REQUIRED, source)
 
 

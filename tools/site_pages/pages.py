@@ -28,7 +28,7 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "claims": ledger_pages.claims,
     "records": ledger_pages.runs,
     "pictures": gallery_pages.pictures,
-    "papers": gallery_pages.cited,
+    "papers": gallery_pages.cited_papers,
 }
 _MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTILINE)
 _DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -65,7 +65,7 @@ def navigation(nav: Any) -> Any:
 
 def _findings(paper: str) -> list[str]:
     """The findings about the figures of a paper, in the order of the catalogue, then others."""
-    known = [item.key for item in papers.items()]
+    known = [item.key for item in papers.figures()]
     names = [f"{paper}/{path.stem}" for path in sorted((_DOCS / "findings" / paper).glob("*.md"))]
     ordered = sorted(names, key=lambda name: known.index(name) if name in known else len(known))
     return [f"findings/{name}.md" for name in ordered]

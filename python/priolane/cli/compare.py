@@ -44,10 +44,10 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     arguments.add_point(command)
     command.add_argument("--json", action="store_true", help="everything, as JSON")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints what differs between the experiments, then what moved; or what two schemes of one differ in."""
     if chosen.schemes is not None:
         return _schemes_of_one(chosen)
