@@ -19,6 +19,7 @@ from priolane.keys import parts
 from priolane.record import records
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
+import evidence_pages
 import links
 import requirements
 
@@ -104,6 +105,35 @@ def test_paths_of_the_glossary_exist() -> None:
     assert len(paths) > 60
     there = {path: ROOT / (path if path.startswith("python/") else f"crates/priolane-{path}") for path in paths}
     assert [path for path, place in there.items() if not place.exists()] == []
+
+
+def test_files_and_tests_that_the_oracles_name_exist() -> None:
+    page = (ROOT / "docs" / "evidence" / "oracles.md").read_text(encoding="utf-8")
+    first, _, invariants = page.partition("## Invariants")
+    paths = [path for path in re.findall(r"`([a-z]+/[^`]+)`", first) if path.endswith((".rs", ".py"))]
+    assert len(paths) > 50
+    there = {path: ROOT / (path if path.startswith("tests/") else f"crates/priolane-{path}") for path in paths}
+    assert [path for path, place in there.items() if not place.is_file()] == []
+    names = {name for file in evidence_pages.test_files() for name in file.tests}
+    named = re.findall(r"`(\w+)`", invariants)
+    assert len(named) > 20
+    assert [name for name in named if name not in names | {"zero_loss"}] == []
+
+
+def test_evidence_is_counted_from_the_tests(site: Path) -> None:
+    files = {file.path: file for file in evidence_pages.test_files()}
+    own = files["tests/test_site.py"]
+    assert "test_evidence_is_counted_from_the_tests" in own.tests
+    assert own.about.startswith("The site: built strictly")
+    engines = files["crates/priolane-sim/tests/runs/engines.rs"]
+    assert engines.both_engines
+    assert engines.about.startswith("Random small experiments")
+    page = (site / "validation.html").read_text(encoding="utf-8")
+    total = sum(len(file.tests) for file in files.values())
+    assert f"{total:,} tests in {len(files)} files" in page
+    listed = (site / "evidence" / "tests.html").read_text(encoding="utf-8")
+    assert listed.count("<details") == len(files)
+    assert "<code>sim/tests/runs/engines.rs</code>" in (site / "evidence" / "engines.html").read_text(encoding="utf-8")
 
 
 def test_what_a_scheme_asks_of_switches_and_hosts() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import evidence_pages
 import gallery_pages
 import ledger_pages
 import parts_pages
@@ -24,6 +25,9 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "commands": reference_pages.commands,
     "matrix": reference_pages.pairs,
     "faults": reference_pages.faults,
+    "evidence": evidence_pages.summary,
+    "engines": evidence_pages.engines,
+    "tests": evidence_pages.tests,
     "counts": ledger_pages.counts,
     "claims": ledger_pages.claims,
     "records": ledger_pages.runs,

@@ -1,4 +1,4 @@
-"""csg-htsim (github.com/Broadcom/csg-htsim), with NDP: docs/validation.md#against-htsim."""
+"""csg-htsim (github.com/Broadcom/csg-htsim), with NDP: docs/evidence/simulators.md#against-htsim."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""YAPS (github.com/NetSys/simulator), with pFabric: docs/validation.md#against-yaps."""
+"""YAPS (github.com/NetSys/simulator), with pFabric: docs/evidence/simulators.md#against-yaps."""
 
 import csv
 import re
