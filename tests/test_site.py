@@ -99,6 +99,20 @@ def test_every_recorded_figure_is_in_the_gallery_with_its_verdicts(site: Path) -
     assert page.count('<span class="verdict') >= 73
 
 
+def test_assumptions_by_paper_have_readings_and_who_takes_them(site: Path) -> None:
+    anchors = re.findall(r'<a id="([^"]+)">', (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8"))
+    listed: set[str] = set()
+    for item in papers.figures():
+        if item.experiment is None:
+            continue
+        page = (site / "assumptions" / f"{item.paper}.html").read_text(encoding="utf-8")
+        table = tomllib.loads(item.experiment.read_text(encoding="utf-8"))
+        assert all(f'<a id="{anchor}">' in page for anchor in table.get("assumptions", [])), item.key
+        assert all(f"<code>{name}</code>" in page for name in table.get("reading", {})), item.key
+        listed.update(anchor for anchor in anchors if f'<a id="{anchor}">' in page)
+    assert len(listed) > 150
+
+
 def test_paths_of_the_glossary_exist() -> None:
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     paths = re.findall(r"^\|.*\| `([^`]+)` \|$", text, re.MULTILINE)

@@ -124,8 +124,8 @@ _ENTRY = re.compile(r'^- <a id="([^"]+)"></a>(.*?)(?=^- |^#|\Z)', re.MULTILINE |
 
 
 @cache
-def _documented() -> Mapping[str, str]:
-    """The first sentence of each assumption, by its anchor."""
+def assumption_texts() -> Mapping[str, str]:
+    """The text of each entry of docs/assumptions.md by its anchor, in one line."""
     text = (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8")
     return {anchor: " ".join(entry.split()) for anchor, entry in _ENTRY.findall(text)}
 
@@ -138,5 +138,5 @@ def _assumptions(anchors: Sequence[str]) -> str:
 
 def _title(anchor: str) -> str:
     """What an assumption is about: its bold words."""
-    found = re.match(r"\*\*(.+?)\*\*", _documented()[anchor])
+    found = re.match(r"\*\*(.+?)\*\*", assumption_texts()[anchor])
     return (found[1] if found else anchor).rstrip(".")
