@@ -83,6 +83,8 @@ lint: $(STAMPS)/dev
 	$(BIN)/mypy
 	$(BIN)/python tools/check_sizes.py
 	$(BIN)/python tools/check_vocabulary.py
+	$(BIN)/python tools/check_prose.py
+	$(BIN)/typos
 	$(BIN)/python tools/check_commits.py
 
 format: $(STAMPS)/dev

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-import core_double
-import made
+import factories
+import fake_core
 from priolane import _core, prediction
 from priolane.results import Results, load
 
@@ -14,16 +14,16 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
-    return load(made.make_results(tmp_path / "grid"))
+    return load(factories.make_results(tmp_path / "grid"))
 
 
 @pytest.fixture
-def core(monkeypatch: pytest.MonkeyPatch) -> core_double.CoreDouble:
+def core(monkeypatch: pytest.MonkeyPatch) -> fake_core.FakeCore:
     """The compiled module replaced by one that answers from hand-made results and records what it is asked."""
-    double = core_double.CoreDouble()
+    fake = fake_core.FakeCore()
     for name in ("verdicts", "check", "catalogue", "bench_scenarios", "thresholds", "trace", "run_unit"):
-        monkeypatch.setattr(_core, name, getattr(double, name))
-    monkeypatch.setattr(_core, "Plan", double.plan)
+        monkeypatch.setattr(_core, name, getattr(fake, name))
+    monkeypatch.setattr(_core, "Plan", fake.plan)
     monkeypatch.setattr(prediction, "calibration", lambda: prediction.Calibration(1.0, 0.0, 0.05))
     monkeypatch.setattr(prediction, "_pace", lambda: 1e9)
-    return double
+    return fake

@@ -1,4 +1,4 @@
-"""Pages whose blocks are carried out in their order, and whose outputs are compared with what is printed."""
+"""Pages whose blocks are executed in their order, and whose outputs are compared with what is printed."""
 
 import contextlib
 import io
@@ -31,11 +31,12 @@ def blocks(page: Path) -> list[Block]:
     return [Block(*found) for found in _BLOCK.findall(page.read_text(encoding="utf-8"))]
 
 
-def carry_out(page: Path, names: dict[str, Any]) -> int:
-    """Carries out the blocks of a page in the current directory; returns how many outputs were compared.
+def run_page(page: Path, names: dict[str, Any]) -> int:
+    """Executes the blocks of a page in the current directory; returns how many outputs were compared.
 
     A block with a title is a file, or the end of one. `console` has commands after `$ ` with their outputs, in which a
-    line `...` stands for any lines. `python` shares `names`; the block `text` after it is what it prints.
+    line `...` stands for any lines, and ` ...` at the end of a line for the rest of it. `python` shares
+    `names`; the block `text` after it is what it prints.
     """
     compared = 0
     printed = ""
@@ -83,6 +84,10 @@ def run(command: str) -> str:
     return out.getvalue() + errors.getvalue()
 
 
+def _matches(line: str, wanted: str) -> bool:
+    return line.startswith(wanted.removesuffix(_ANY)) if wanted.endswith(f" {_ANY}") else line == wanted
+
+
 def compare(shown: str, printed: str) -> None:
     """Raises `AssertionError` with the first shown line that is not printed where it should be."""
     lines = [line.rstrip() for line in printed.rstrip().splitlines()]
@@ -92,7 +97,7 @@ def compare(shown: str, printed: str) -> None:
             free = True
             continue
         places = range(at, len(lines)) if free else range(at, min(at + 1, len(lines)))
-        found = next((place for place in places if lines[place] == wanted), None)
+        found = next((place for place in places if _matches(lines[place], wanted)), None)
         assert found is not None, f"not printed: {wanted!r}\nafter line {at} of:\n{printed}"
         at, free = found + 1, False
     assert free or at == len(lines), f"printed besides: {lines[at:]}"

@@ -90,7 +90,7 @@ def test_the_experiment_file_makes_the_numbers_again(answered: Path, tmp_path: P
     for one in answer["ranking"]:
         own = summary[(summary["scheme"] == one["scheme"]) & (summary["class"] == "small")]
         assert own["p99_fct_s"].mean() == pytest.approx(one["metrics"]["fct_p99.small"]["mean"])
-    claims = {claim.says: claim for claim in results.report.claims}
+    claims = {claim.text: claim for claim in results.report.claims}
     assert set(claims) == set(GOALS)
     assert results.report.drawn[0].kind == "scatter"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import made
-from core_double import CoreDouble
+import factories
+from fake_core import FakeCore
 from priolane import papers
 from priolane.cli import main
 
@@ -18,7 +18,7 @@ def experiment(tmp_path: Path) -> Path:
 
 
 def test_run_prints_claims_and_leaves_page_and_figures(
-    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1", "--seeds", "2", "--set", 'a.b="c"']) == 0
@@ -54,7 +54,7 @@ def test_run_ends_with_the_table_of_results_and_can_print_json_alone(
     read = json.loads(capsys.readouterr().out)
     assert read["digest"] == "5b" * 32
     assert [claim["verdict"] for claim in read["claims"]][:2] == ["reproduced", "undecided"]
-    assert {row["scheme"] for row in read["results"]["rows"]} == set(made.SCHEMES)
+    assert {row["scheme"] for row in read["results"]["rows"]} == set(factories.SCHEMES)
     assert Path(read["page"]).is_file()
 
 
@@ -75,7 +75,7 @@ def test_a_list_can_be_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_bad_input_is_one_line_exit_2_and_no_file(
-    core: CoreDouble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", str(tmp_path / "none.toml"), "-o", str(tmp_path / "out")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
@@ -84,7 +84,7 @@ def test_bad_input_is_one_line_exit_2_and_no_file(
 
 
 def test_a_failed_run_is_exit_1(
-    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     core.failing = {core.runs()[0]["id"]}
     assert main(["run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"]) == 1
@@ -92,7 +92,7 @@ def test_a_failed_run_is_exit_1(
 
 
 def test_an_interrupt_is_exit_130(
-    core: CoreDouble, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_path: Path, _options: str) -> str:
         raise KeyboardInterrupt
@@ -136,13 +136,13 @@ def test_wrong_arguments_are_exit_2(arguments: list[str]) -> None:
 
 
 def test_report_needs_the_directory_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    directory = made.make_results(tmp_path / "grid", panels=1)
+    directory = factories.make_results(tmp_path / "grid", panels=1)
     assert main(["report", str(directory)]) == 0
     assert str(directory / "report.html") in capsys.readouterr().out
 
 
 def test_pdf_is_asked_for_and_goes_when_it_is_not(tmp_path: Path) -> None:
-    directory = made.make_results(tmp_path / "grid")
+    directory = factories.make_results(tmp_path / "grid")
     assert main(["report", str(directory), "--pdf"]) == 0
     names = {path.name for path in (directory / "figures").iterdir()}
     assert {"panel-1.png", "panel-1.pdf", "figure.png"} <= names
@@ -155,7 +155,7 @@ def test_report_of_an_empty_directory_is_exit_2(tmp_path: Path) -> None:
 
 
 def test_check_prints_numbers_and_warnings(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     assert main(["check", str(experiment)]) == 0
@@ -180,7 +180,7 @@ def test_check_prints_numbers_and_warnings(
 
 
 def test_check_warns_of_runs_that_the_machine_has_no_memory_for(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     core.check_bytes = 10**15
     assert main(["check", str(experiment)]) == 0
@@ -188,18 +188,18 @@ def test_check_warns_of_runs_that_the_machine_has_no_memory_for(
 
 
 def test_another_experiment_is_not_run_over_results(
-    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 0
-    made.edit(out / "grid.json", lambda note: note | {"title": "of before"})
+    factories.edit(out / "grid.json", lambda note: note | {"title": "of before"})
     ran = len(core.ran)
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 2
     assert f'{out} has the results of "of before"' in capsys.readouterr().err
     assert len(core.ran) == ran
 
 
-def test_a_broken_note_of_a_grid_is_replaced(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_a_broken_note_of_a_grid_is_replaced(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
     command = ["run", str(experiment), "-o", str(out), "--jobs", "1"]
     assert main(command) == 0
@@ -217,7 +217,7 @@ def test_a_file_is_no_directory_of_results(experiment: Path, capsys: pytest.Capt
 
 
 def test_list_and_bench_print_tables(
-    core: CoreDouble, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "priolane.cli.bench.measure",
@@ -233,10 +233,10 @@ def test_list_and_bench_print_tables(
     assert core.ran == []
 
 
-def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_of_figures_is_true(core: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
-    everything = list(papers.items())
+    everything = list(papers.figures())
     assert len(lines) == len(everything)
     for line, item in zip(lines, everything, strict=True):
         assert line.startswith(item.key)
@@ -250,7 +250,7 @@ def test_the_list_of_figures_is_true(core: CoreDouble, capsys: pytest.CaptureFix
     assert core.ran == []
 
 
-def test_the_list_can_be_that_of_one_figure(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_can_be_that_of_one_figure(core: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "nos2/fig6", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
     assert [line.split()[0] for line in lines] == ["nos2/fig6"]
@@ -258,7 +258,7 @@ def test_the_list_can_be_that_of_one_figure(core: CoreDouble, capsys: pytest.Cap
 
 
 def test_figures_of_a_paper_look_into_each_others_directories(
-    core: CoreDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("nos2-fig7", "nos2-fig6", "top-fig4"):
@@ -277,7 +277,7 @@ THRESHOLDS = ["thresholds", "--sizes", "web_search_pkt1460", "--levels", "2", "-
 
 
 def test_thresholds_prints_costs_exact_bytes_fits_and_reasons(
-    core: CoreDouble, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(THRESHOLDS) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -292,7 +292,7 @@ def test_thresholds_prints_costs_exact_bytes_fits_and_reasons(
     assert core.options == [asked]
 
 
-def test_thresholds_as_json_are_the_answer_itself(core: CoreDouble, capsys: pytest.CaptureFixture[str]) -> None:
+def test_thresholds_as_json_are_the_answer_itself(core: FakeCore, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*THRESHOLDS, "--solver", "opt", "--interpolation", "step", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(core.thresholds('{"sizes": "again"}'))
     assert core.options[0]["solver"] == "opt"
@@ -300,7 +300,7 @@ def test_thresholds_as_json_are_the_answer_itself(core: CoreDouble, capsys: pyte
 
 
 def test_thresholds_of_unreadable_sizes_are_one_line_and_exit_2(
-    core: CoreDouble, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["thresholds", "--sizes", "nobody.csv", "--levels", "8", "--load", "0.8"]) == 2
     shown, errors = capsys.readouterr()
@@ -313,12 +313,12 @@ def test_a_seed_in_place_of_a_number_of_seeds_is_refused(capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as stopped:
         main(["run", "x.toml", "--seeds", "90001"])
     assert stopped.value.code == 2
-    assert "90001 seeds are asked for" in (said := capsys.readouterr().err)
-    assert "--seed-list 90001" in said
+    assert "90001 seeds are asked for" in (printed := capsys.readouterr().err)
+    assert "--seed-list 90001" in printed
 
 
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_a_list_of_seeds_reaches_the_plan(core: CoreDouble, experiment: Path, tmp_path: Path, command: str) -> None:
+def test_a_list_of_seeds_reaches_the_plan(core: FakeCore, experiment: Path, tmp_path: Path, command: str) -> None:
     out = ["-o", str(tmp_path / "out"), "--jobs", "1"] if command == "run" else []
     assert main([command, str(experiment), "--seed-list", "7,9,8", *out]) == 0
     assert core.options[0]["seeds"] == [7, 9, 8]

@@ -18,13 +18,13 @@ import psutil
 import pytest
 
 import priolane
-from priolane import _core, unit
-from priolane.cluster import Dask
+from priolane import _core, work_unit
+from priolane.backend import Backend, parse_backend
+from priolane.cluster import DaskWorkers
+from priolane.dispatch import Call, CallSource, Completion, Dispatcher, WorkerDied
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
 from priolane.settings import Settings
-from priolane.sweep import Call, Completion, Died, Sweep, Work
-from priolane.where import Where, where
 from priolane.worker import Finished
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -66,13 +66,13 @@ class Log(Watcher):
 
     def __init__(self) -> None:
         self.done: list[Finished] = []
-        self.said: list[str] = []
+        self.lines: list[str] = []
 
     def finished(self, run: Any, done: Finished) -> None:
         self.done.append(done)
 
     def notify(self, line: str) -> None:
-        self.said.append(line)
+        self.lines.append(line)
 
 
 class Cluster:
@@ -86,7 +86,7 @@ class Cluster:
         self.scheduler = self.start("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={note}", *quiet)
         wait(note.exists)
         self.address = json.loads(note.read_text())["address"]
-        self.on = Where("dask", self.address.removeprefix("tcp://"))
+        self.on = Backend("dask", self.address.removeprefix("tcp://"))
 
     def start(self, what: str, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_" + what, *arguments]
@@ -139,7 +139,7 @@ def run_on(on: Any, experiment: Path, out: Path, **options: Any) -> Log:
 
 
 @contextmanager
-def client(on: Where, experiment: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
+def client(on: Backend, experiment: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
     """The command with 20 runs of some tenths of a second."""
     command = ["run", str(experiment), "--seeds", "10", "--set", "time.flows=3000", "-o", str(out)]
     with subprocess.Popen(
@@ -198,13 +198,13 @@ def test_a_client_that_is_killed_and_started_again_repeats_nothing(
     there = {path: path.stat().st_mtime_ns for path in out.glob("[0-9a-f]*/run.json")}
     assert len(there) < 20
     sent: list[str] = []
-    submit = Dask.submit
+    submit = DaskWorkers.submit
 
-    def counted(self: Dask, calls: Sequence[Call]) -> None:
+    def counted(self: DaskWorkers, calls: Sequence[Call]) -> None:
         sent.extend(call.run_id for call in calls)
         submit(self, calls)
 
-    monkeypatch.setattr(Dask, "submit", counted)
+    monkeypatch.setattr(DaskWorkers, "submit", counted)
     log = run_on(cluster.on, experiment, out, seeds=10, sets=(("time.flows", "3000"),))
     assert sum(not done.ran for done in log.done) == len(there)
     assert len(log.done) == 20
@@ -234,14 +234,14 @@ def test_a_scheduler_without_workers_is_not_waited_for_in_silence_and_its_end_is
 
     def kill() -> None:
         end = time.monotonic() + 12
-        while not log.said and time.monotonic() < end:
+        while not log.lines and time.monotonic() < end:
             time.sleep(0.05)
         lone.scheduler.kill()
 
     threading.Thread(target=kill, daemon=True).start()
     with pytest.raises(priolane.RunFailed, match=r"the scheduler is gone.*the same command continues"):
         run_grid(experiment, tmp_path / "out", Options(), Settings(on=lone.on), log)
-    assert log.said == [f"{lone.on} has 0 workers: 8 runs wait for one (Ctrl-C stops)"]
+    assert log.lines == [f"{lone.on} has 0 workers: 8 runs wait for one (Ctrl-C stops)"]
 
 
 def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
@@ -251,8 +251,8 @@ def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
     with client(cluster.on, experiment, out) as process:
         wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=5)
-    assert (process.returncode, said) == (130, INTERRUPTED)
+        _, lines = process.communicate(timeout=5)
+    assert (process.returncode, lines) == (130, INTERRUPTED)
 
 
 def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_processes_get_named_files_and_give_the_bytes_of_a_local_run(experiment:
     assert contents(tmp_path / "threads") == contents(tmp_path / "local") != {}
 
 
-class Scripted:
+class ScriptedWorkers:
     """A carrier that answers each call with what `answer` gives for it."""
 
     name = "the script"
@@ -319,57 +319,63 @@ class Scripted:
         self.calls.append(Call("cancelled", 0, ""))
 
 
-def swept(carrier: Scripted, runs: int) -> tuple[list[str], list[str]]:
+def dispatched(remote: ScriptedWorkers, runs: int) -> tuple[list[str], list[str]]:
     """Ids of accepted runs, and what was said."""
-    said: list[str] = []
+    lines: list[str] = []
 
     def accept(run_id: str, answer: bytes) -> Finished:
         if answer != b"right":
             raise _core.Damaged(f"run {run_id}: the answer is damaged")
         return Finished(run_id, ran=True)
 
-    work = Work(lambda run_id: run_id, accept, lambda: {"d": "text"})
-    done = Sweep(carrier, work, said.append).carry_out([f"r{nth}" for nth in range(runs)])
-    return [each.run_id for each in done], said
+    work = CallSource(lambda run_id: run_id, accept, lambda: {"d": "text"})
+    done = Dispatcher(remote, work, lines.append).execute([f"r{nth}" for nth in range(runs)])
+    return [each.run_id for each in done], lines
 
 
 def test_a_bounded_number_is_under_way_in_order_and_answers_that_come_twice_count_once() -> None:
-    carrier = Scripted(lambda call: [Completion(call.run_id, b"right")] * 2)
-    accepted, said = swept(carrier, 300)
+    remote = ScriptedWorkers(lambda call: [Completion(call.run_id, b"right")] * 2)
+    accepted, lines = dispatched(remote, 300)
     assert accepted == [f"r{nth}" for nth in range(300)]
     # Each of 64 completion back twice; when the first has, one more is under way.
-    assert (said, carrier.most) == ([], 64 * 2 + 1)
+    assert (lines, remote.most) == ([], 64 * 2 + 1)
 
 
 def test_a_run_whose_worker_died_or_whose_answer_is_damaged_is_sent_again_and_given_up_in_the_end() -> None:
     def answer(call: Call) -> Sequence[Completion]:
         if call.run_id == "r0":
             return [Completion("r0", (b"wrong", b"right")[call.attempt])]
-        return [Completion("r1", error=Died("run r1: killed"))] if call.attempt == 0 else [Completion("r1", b"right")]
+        return (
+            [Completion("r1", error=WorkerDied("run r1: killed"))]
+            if call.attempt == 0
+            else [Completion("r1", b"right")]
+        )
 
-    accepted, said = swept(Scripted(answer), 2)
+    accepted, lines = dispatched(ScriptedWorkers(answer), 2)
     assert sorted(accepted) == ["r0", "r1"]
-    assert said == ["run r0: the answer is damaged; sent again", "run r1: killed; sent again"]
+    assert lines == ["run r0: the answer is damaged; sent again", "run r1: killed; sent again"]
     with pytest.raises(priolane.RunFailed, match="r0: the answer is damaged; given up after 4 times"):
-        swept(Scripted(lambda call: [Completion(call.run_id, b"wrong")]), 1)
+        dispatched(ScriptedWorkers(lambda call: [Completion(call.run_id, b"wrong")]), 1)
 
 
 def test_a_worker_that_wants_a_file_gets_it_and_errors_of_runs_end_the_sweep() -> None:
     wants = b"priolane wants files\n" + json.dumps(["d"]).encode()
-    carrier = Scripted(lambda call: [Completion(call.run_id, b"right" if call.texts == {"d": "text"} else wants)])
-    assert swept(carrier, 2) == (["r0", "r1"], [])
-    carrier = Scripted(lambda call: [Completion(call.run_id, error=priolane.RunFailed("bytes are not conserved"))])
+    remote = ScriptedWorkers(lambda call: [Completion(call.run_id, b"right" if call.texts == {"d": "text"} else wants)])
+    assert dispatched(remote, 2) == (["r0", "r1"], [])
+    remote = ScriptedWorkers(
+        lambda call: [Completion(call.run_id, error=priolane.RunFailed("bytes are not conserved"))]
+    )
     with pytest.raises(priolane.RunFailed, match="conserved"):
-        swept(carrier, 3)
-    assert carrier.calls[-1].run_id == "cancelled"
+        dispatched(remote, 3)
+    assert remote.calls[-1].run_id == "cancelled"
 
 
 def test_a_damaged_answer_is_refused_byte_by_byte(experiment: Path, tmp_path: Path) -> None:
     plan = priolane.plan(experiment).core
     grid = plan.open(tmp_path / "out", Settings().to_json())
     first, second = (run["id"] for run in json.loads(plan.to_json())["runs"][:2])
-    unit.keep(plan.texts())
-    answer = unit.run(unit.call(grid.unit(first), Settings().of_a_unit()))
+    work_unit.cache_files(plan.texts())
+    answer = work_unit.run(work_unit.encode_call(grid.unit(first), Settings().of_a_unit()))
     stream = random.Random(1)  # noqa: S311
     for at in [0, 16, 17, 20, len(answer) - 1, *(stream.randrange(len(answer)) for _ in range(40))]:
         damaged = bytearray(answer)
@@ -387,19 +393,19 @@ def test_a_damaged_answer_is_refused_byte_by_byte(experiment: Path, tmp_path: Pa
 def test_what_is_no_place_is_refused_with_what_to_write(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("dask://", "dask://host", "dask://h:70000", "dask-local:0", "dask-local", "slurm:x", "ray", ""):
         with pytest.raises(priolane.InputError, match="--on"):
-            where(text)
+            parse_backend(text)
     for text in ("local", "dask://[::1]:8786", "dask-local:3", "slurm:7"):
-        assert str(where(text)) == text
+        assert str(parse_backend(text)) == text
     monkeypatch.setattr("priolane.cluster._CONNECT_S", 0.5)
     with pytest.raises(priolane.InputError, match="no Dask scheduler answers"):
         priolane.run(experiment, on="dask://127.0.0.1:9", out=experiment.parent / "out")
 
 
 def test_a_worker_refuses_a_call_of_another_version_or_build_before_it_reads_the_unit() -> None:
-    call = json.loads(unit.call("no unit", Settings().of_a_unit()))
+    call = json.loads(work_unit.encode_call("no unit", Settings().of_a_unit()))
     for key, fix in {"version": "pip install 'priolane", "build": "one wheel on both sides"}.items():
         with pytest.raises(priolane.RunFailed, match=f"this worker has priolane .*{fix}"):
-            unit.run(json.dumps(call | {key: "0.2.0+results.9"}))
+            work_unit.run(json.dumps(call | {key: "0.2.0+results.9"}))
 
 
 def test_without_dask_the_message_says_what_to_install(experiment: Path, tmp_path: Path) -> None:
@@ -419,13 +425,13 @@ def test_without_dask_the_message_says_what_to_install(experiment: Path, tmp_pat
 
 def test_ctrl_c_ends_the_workers_of_a_cluster_of_ours(experiment: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    on = Where("dask-local", count=2)
+    on = Backend("dask-local", count=2)
     with client(on, experiment, out) as process:
         wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
         workers = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=10)
-    assert (process.returncode, said) == (130, INTERRUPTED)
+        _, lines = process.communicate(timeout=10)
+    assert (process.returncode, lines) == (130, INTERRUPTED)
     assert workers
     _, alive = psutil.wait_procs(workers, timeout=5)
     assert alive == []

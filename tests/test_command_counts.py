@@ -41,9 +41,9 @@ def test_counts_out_of_the_band_missing_or_new_are_told() -> None:
     names = ("modules of a", "instructions of a", "instructions of b", "drawings per panel")
     kept = Counts("P", dict(zip(names, (100, 1000, 1000, 1), strict=True)) | {"plannings of gone": 1})
     now = Counts("P", dict(zip(names, (104, 1051, 949, 2), strict=True)) | {"modules of new": 3})
-    rows = {row.name: row for row in command_counts.beside(now, kept)}
-    told = {name: row.why for name, row in rows.items() if row.why}
-    assert told == {
+    rows = {row.name: row for row in command_counts.compare_counts(now, kept)}
+    reasons = {name: row.why for name, row in rows.items() if row.why}
+    assert reasons == {
         "instructions of a": "+5.1%",
         "instructions of b": "-5.1%",
         "drawings per panel": "+100.0%",
@@ -52,7 +52,7 @@ def test_counts_out_of_the_band_missing_or_new_are_told() -> None:
     assert rows["plannings of gone"] == Row("plannings of gone", None, 1)
     # What another Python imports and takes says nothing; how often a grid is planned does.
     elsewhere = Counts("Q", {name: 10 * count for name, count in kept.by_name.items()})
-    assert [row.name for row in command_counts.beside(elsewhere, kept) if row.why] == [
+    assert [row.name for row in command_counts.compare_counts(elsewhere, kept) if row.why] == [
         "drawings per panel",
         "plannings of gone",
     ]
@@ -81,9 +81,9 @@ def test_short_commands_take_what_they_took() -> None:
     kept = command_counts.read_kept(command_counts.KEPT.read_text(encoding="utf-8"))
     try:
         now = command_counts.count()
-    except command_counts.Uncounted:
+    except command_counts.CountError:
         now = command_counts.count(instructions=False)
-    rows = list(command_counts.beside(now, kept))
+    rows = list(command_counts.compare_counts(now, kept))
     assert [row for row in rows if row.why] == []
     if any(row.now is None for row in rows) or command_counts.comparable(now, kept):
         pytest.skip(command_counts.comparable(now, kept) or "instructions: there is no valgrind")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import made
+import factories
 from priolane import InputError, _core, load
 from priolane.cli import main
 from priolane.comparison import Change, Comparison, Design, Finding, compare
@@ -19,7 +19,7 @@ Values = Mapping[int, Mapping[str, float | None]]
 def make(directory: Path, values: Values, scheme: str = "nos2", **merged: Any) -> Path:
     """Results of one scheme at load 0.8: per seed, the metrics of the size class `all`."""
     runs: list[dict[str, Any]] = [
-        {"id": f"{seed:016x}", "scheme": scheme, "point": {made.LOAD: 0.8}, "seed": seed} for seed in values
+        {"id": f"{seed:016x}", "scheme": scheme, "point": {factories.LOAD: 0.8}, "seed": seed} for seed in values
     ]
     directory.mkdir(parents=True)
     note = {
@@ -29,15 +29,15 @@ def make(directory: Path, values: Values, scheme: str = "nos2", **merged: Any) -
         "runs": runs,
         "warnings": [],
     }
-    made.write(directory / "grid.json", note)
+    factories.write(directory / "grid.json", note)
     for run in runs:
-        record = made.record(run)
+        record = factories.record(run)
         record["summary"] = {"all": dict(values[run["seed"]])}
         record["counters"] = {}
         record["merged"].update(merged)
         record["digest"] = json.dumps(record["summary"])
         (directory / run["id"]).mkdir()
-        made.write(directory / run["id"] / "run.json", record | {"files": []})
+        factories.write(directory / run["id"] / "run.json", record | {"files": []})
     return directory
 
 
@@ -157,30 +157,30 @@ def test_keys_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("host_delay", None, "1us"),
     ]
     assert main(["compare", str(first), str(second)]) == 0
-    said = capsys.readouterr().out
-    assert "experiments differ in 2 values of the merged experiment:" in said
-    assert "1 metric changed, of one seed and without interval" in said
-    assert "+100 %" in said
+    printed = capsys.readouterr().out
+    assert "experiments differ in 2 values of the merged experiment:" in printed
+    assert "1 metric changed, of one seed and without interval" in printed
+    assert "+100 %" in printed
 
 
 def test_identical_results_are_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = (str(made.make_results(tmp_path / name)) for name in "ab")
+    first, second = (str(factories.make_results(tmp_path / name)) for name in "ab")
     assert main(["compare", first, second]) == 0
     assert capsys.readouterr().out == "identical: 16 runs, every digest and every record the same\n"
 
 
 def test_runs_and_versions_of_one_side_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = (made.make_results(tmp_path / name) for name in "ab")
+    first, second = (factories.make_results(tmp_path / name) for name in "ab")
     gone = second / load(second).runs[0].id / "run.json"
     gone.unlink()
     other = second / load(second).runs[1].id / "run.json"
-    made.edit(other, lambda record: record | {"version": "0.2.0+fedcba9876543210"})
+    factories.edit(other, lambda record: record | {"version": "0.2.0+fedcba9876543210"})
     assert main(["compare", str(first), str(second)]) == 0
-    said = capsys.readouterr().out
-    assert "versions differ: 0.1.0+0123456789abcdef and 0.1.0+0123456789abcdef, 0.2.0+fedcba9876543210" in said
-    assert f"only in {first}: 1 run (dctcp seed 1)" in said
-    assert f"{second} is not whole: 1 run of its grid missing" in said
-    assert "15 runs in both, 15 of them identical to the bit" in said
+    printed = capsys.readouterr().out
+    assert "versions differ: 0.1.0+0123456789abcdef and 0.1.0+0123456789abcdef, 0.2.0+fedcba9876543210" in printed
+    assert f"only in {first}: 1 run (dctcp seed 1)" in printed
+    assert f"{second} is not whole: 1 run of its grid missing" in printed
+    assert "15 runs in both, 15 of them identical to the bit" in printed
 
 
 def test_json_has_every_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import made
+import factories
 from priolane._core import InputError, read_checked
 from priolane.cli import main
 from priolane.results import Results, load
@@ -59,13 +59,13 @@ CASES = [(name, damage) for name in RECORDS for damage in DAMAGES] + [
 def test_damage_is_one_line(
     results: Results, tmp_path: Path, name: str, damage: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = made.make_results(tmp_path / "other")
+    other = factories.make_results(tmp_path / "other")
     damage(results.directory / name)
     page = results.directory / "report.html"
     assert main(["report", str(results.directory)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert str(results.directory / name) in said
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert str(results.directory / name) in printed
     assert not page.exists(), "nothing is drawn from damaged results"
     if name == "report.json":
         return
@@ -90,13 +90,13 @@ def test_tables_are_checked_as_they_are_read(results: Results) -> None:
 def test_a_record_that_differs_under_one_digest_is_not_identical(
     results: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = made.make_results(tmp_path / "other")
-    made.edit(other / FIRST / "run.json", lambda record: record | {"stopped_at_ps": 7})
+    other = factories.make_results(tmp_path / "other")
+    factories.edit(other / FIRST / "run.json", lambda record: record | {"stopped_at_ps": 7})
     assert main(["compare", str(results.directory), str(other)]) == 0
-    said = capsys.readouterr().out
-    assert "identical:" not in said
-    assert "16 runs in both, 15 of them identical to the bit" in said
-    assert "dctcp seed 1: the tables are the same, the record is not: `stopped_at_ps` is 2050000000000 and 7" in said
+    printed = capsys.readouterr().out
+    assert "identical:" not in printed
+    assert "16 runs in both, 15 of them identical to the bit" in printed
+    assert "dctcp seed 1: the tables are the same, the record is not: `stopped_at_ps` is 2050000000000 and 7" in printed
 
 
 def test_a_file_that_is_not_there_is_no_damage(tmp_path: Path) -> None:

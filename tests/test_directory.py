@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import made
-from core_double import CoreDouble
+import factories
+from fake_core import FakeCore
 from priolane.cli import main
 
 
@@ -31,7 +31,7 @@ def content(directory: Path) -> dict[str, bytes]:
     ],
 )
 def test_a_directory_of_somebody_else_is_refused_and_untouched(
-    core: CoreDouble, experiment: Path, tmp_path: Path, names: list[str], capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, names: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "paper"
     for name in names:
@@ -39,14 +39,14 @@ def test_a_directory_of_somebody_else_is_refused_and_untouched(
         (out / name).write_text("precious")
     before = content(out)
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"priolane: error: {out}: this directory has files that priolane did not write, such as ")
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"priolane: error: {out}: this directory has files that priolane did not write, such as ")
+    assert printed.count("\n") == 1
     assert content(out) == before
     assert core.ran == []
 
 
-def test_what_an_interrupted_grid_leaves_is_priolanes(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_what_an_interrupted_grid_leaves_is_priolanes(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     (out / ".tmp-0123456789abcdef-7-0").mkdir(parents=True)
     for name in (".grid.lock", ".lock", ".grid.json.abcd_12x"):
@@ -57,7 +57,7 @@ def test_what_an_interrupted_grid_leaves_is_priolanes(core: CoreDouble, experime
 
 
 def test_whole_runs_make_a_directory_priolanes_without_its_note(
-    core: CoreDouble, experiment: Path, tmp_path: Path
+    core: FakeCore, experiment: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     command = ["run", str(experiment), "-o", str(out), "--jobs", "1"]
@@ -68,7 +68,7 @@ def test_whole_runs_make_a_directory_priolanes_without_its_note(
 
 
 def test_only_listed_outputs_are_replaced_or_removed(
-    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     core.panels = 2
     out = tmp_path / "out"
@@ -78,7 +78,7 @@ def test_only_listed_outputs_are_replaced_or_removed(
     mine = out / "figures" / "panel-99.pdf"
     mine.write_text("precious")
     # The last panel goes: its files are priolane's, the user's are not.
-    made.edit(out / "report.json", lambda report: report | {"panels": report["panels"][:-1]})
+    factories.edit(out / "report.json", lambda report: report | {"panels": report["panels"][:-1]})
     assert main(["report", str(out)]) == 0
     left = sorted((out / "figures").iterdir())
     gone = "panel-2"
@@ -95,9 +95,7 @@ def test_only_listed_outputs_are_replaced_or_removed(
     assert new.read_text() == "precious"
 
 
-def test_a_file_as_directory_is_bad_input(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_as_directory_is_bad_input(core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(experiment), "-o", str(experiment), "--jobs", "1"]) == 2
     assert "this is no directory; choose another one with -o" in capsys.readouterr().err
     assert core.ran == []

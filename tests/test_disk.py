@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import first
+import smoke
 from priolane.cli import main
-from priolane.files import LOCK_FILE, NotWritten, Occupied, sole_writer, write_whole
+from priolane.files import LOCK_FILE, DirectoryInUse, WriteError, sole_writer, write_whole
 from priolane.results import load
 
 COMMAND = [sys.executable, "-m", "priolane.cli"]
@@ -55,7 +55,7 @@ def runs(directory: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_full_disk_is_one_line_and_loses_no_whole_run(tmp_path: Path, jobs: str) -> None:
-    experiment, out = first.write_experiment(tmp_path), tmp_path / "out"
+    experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     assert call("run", experiment, "-o", out, "--seeds", "1").returncode == 0
     before = runs(out)
     assert len(before) == 2 * 4
@@ -75,7 +75,7 @@ def test_a_full_disk_is_one_line_and_loses_no_whole_run(tmp_path: Path, jobs: st
 
 
 def test_a_full_disk_at_the_page_keeps_runs_and_the_page_before(tmp_path: Path) -> None:
-    experiment, out = first.write_experiment(tmp_path), tmp_path / "out"
+    experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     assert call("run", experiment, "-o", out, *SERIES).returncode == 0
     whole = files(out)
     # The page is larger than the figures, which are written first.
@@ -93,7 +93,7 @@ def test_nothing_is_left_of_a_file_that_did_not_fit(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
-        with pytest.raises(NotWritten, match=r"cannot write .*page\.html: File too large"):
+        with pytest.raises(WriteError, match=r"cannot write .*page\.html: File too large"):
             write_whole(path, "x" * 2000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -102,7 +102,7 @@ def test_nothing_is_left_of_a_file_that_did_not_fit(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_must_not_be_written_is_one_line(tmp_path: Path) -> None:
-    experiment, out = first.write_experiment(tmp_path), tmp_path / "out"
+    experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     out.mkdir(mode=0o555)
     # Root may write everywhere unless it gives that up.
     humble = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-all"] if os.geteuid() == 0 else []
@@ -117,7 +117,7 @@ def test_a_directory_that_must_not_be_written_is_one_line(tmp_path: Path) -> Non
 
 
 def test_a_second_grid_in_a_directory_names_the_first(tmp_path: Path) -> None:
-    experiment, out = first.write_experiment(tmp_path, measure="100s"), tmp_path / "out"
+    experiment, out = smoke.write_experiment(tmp_path, measure="100s"), tmp_path / "out"
     child = start(experiment, out)
     try:
         found = call("run", experiment, "-o", out)
@@ -136,7 +136,11 @@ def test_a_second_grid_in_a_directory_names_the_first(tmp_path: Path) -> None:
 def test_a_directory_is_free_again_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError), sole_writer(tmp_path):
         raise KeyError
-    with sole_writer(tmp_path), pytest.raises(Occupied, match=f"process {os.getpid()} on "), sole_writer(tmp_path):
+    with (
+        sole_writer(tmp_path),
+        pytest.raises(DirectoryInUse, match=f"process {os.getpid()} on "),
+        sole_writer(tmp_path),
+    ):
         pass
 
 
@@ -163,7 +167,7 @@ def stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def test_grids_killed_with_series_resume_to_the_same_bytes(tmp_path: Path) -> None:
-    experiment, out, whole = first.write_experiment(tmp_path), tmp_path / "out", tmp_path / "whole"
+    experiment, out, whole = smoke.write_experiment(tmp_path), tmp_path / "out", tmp_path / "whole"
     options = [*SERIES, "--seeds", "6"]
     assert call("run", experiment, "-o", whole, *options).returncode == 0
     wanted = runs(whole)
@@ -185,7 +189,7 @@ def test_grids_killed_with_series_resume_to_the_same_bytes(tmp_path: Path) -> No
 
 
 def test_a_killed_trace_leaves_whole_files_or_none_and_the_next_tidies_up(tmp_path: Path) -> None:
-    experiment, out = first.write_experiment(tmp_path), tmp_path / "out"
+    experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     arguments = ["trace", str(experiment), "--flow", "0", "--seed", "1", "--scheme", "pias", "-o"]
     found = call(*arguments, tmp_path / "whole")
     assert found.returncode == 0, found.stderr

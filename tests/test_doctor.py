@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from priolane import doctor, peer
+from priolane import doctor, ns3
 from priolane._core import InputError
 from priolane.cli import main
 from priolane.doctor import Check, Machine, examine
 
 
-class MachineDouble(Machine):
+class FakeMachine(Machine):
     """A machine with everything, less what a test takes away."""
 
     def __init__(self, **differs: Any) -> None:
@@ -48,7 +48,7 @@ class MachineDouble(Machine):
 
     def ns3(self) -> str:
         if "ns3" in self.differs:
-            raise peer.Missing("ns-3 is not installed; Debian: apt-get install x")
+            raise ns3.SimulatorMissing("ns-3 is not installed; Debian: apt-get install x")
         return "3.37"
 
     def capabilities(self) -> int:
@@ -65,7 +65,7 @@ class MachineDouble(Machine):
 
 
 def state(**differs: Any) -> dict[str, Check]:
-    return {check.name: check for check in examine(MachineDouble(**differs))}
+    return {check.name: check for check in examine(FakeMachine(**differs))}
 
 
 def missing(**differs: Any) -> list[str]:
@@ -111,7 +111,7 @@ def test_what_is_missing_is_named_with_a_cure_of_one_line(differs: dict[str, Any
 
 
 def test_every_check_that_can_fail_has_a_cure() -> None:
-    class Bare(MachineDouble):
+    class Bare(FakeMachine):
         """A machine with nothing."""
 
         def failure(self, command: Sequence[str]) -> str | None:
@@ -135,7 +135,7 @@ def test_every_check_that_can_fail_has_a_cure() -> None:
 
 
 def test_a_user_without_root_is_tried_in_a_user_namespace() -> None:
-    class User(MachineDouble):
+    class User(FakeMachine):
         """Plain `unshare --net` is refused."""
 
         def failure(self, command: Sequence[str]) -> str | None:
@@ -154,7 +154,7 @@ def test_a_user_without_root_is_tried_in_a_user_namespace() -> None:
 def test_the_exit_code_is_3_only_where_experiments_cannot_be_run(
     differs: dict[str, Any], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("priolane.cli.doctor.Machine", lambda: MachineDouble(**differs))
+    monkeypatch.setattr("priolane.cli.doctor.Machine", lambda: FakeMachine(**differs))
     assert main(["doctor"]) == code
     shown = capsys.readouterr().out
     assert shown.startswith("for experiments:\n  ok      cores")

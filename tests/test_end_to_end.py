@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import first
 import priolane
+import smoke
 
 COMMAND = [sys.executable, "-m", "priolane.cli"]
 
@@ -38,7 +38,7 @@ def results_of(directory: Path) -> dict[str, bytes]:
 
 
 def test_jobs_and_order_do_not_change_results(tmp_path: Path) -> None:
-    experiment = first.write_experiment(tmp_path)
+    experiment = smoke.write_experiment(tmp_path)
     assert call("run", experiment, "-o", tmp_path / "one", "--jobs", "1").returncode == 0
     assert call("run", experiment, "-o", tmp_path / "two", "--jobs", "2").returncode == 0
     one, two = results_of(tmp_path / "one"), results_of(tmp_path / "two")
@@ -47,7 +47,7 @@ def test_jobs_and_order_do_not_change_results(tmp_path: Path) -> None:
 
 
 def test_a_script_without_a_guard_runs_once_in_several_processes(tmp_path: Path) -> None:
-    experiment = first.write_experiment(tmp_path)
+    experiment = smoke.write_experiment(tmp_path)
     script = tmp_path / "script.py"
     script.write_text(
         "import sys, priolane\n"
@@ -62,7 +62,7 @@ def test_a_script_without_a_guard_runs_once_in_several_processes(tmp_path: Path)
 
 
 def test_threads_of_a_run_do_not_change_results(tmp_path: Path) -> None:
-    experiment = first.write_experiment(tmp_path)
+    experiment = smoke.write_experiment(tmp_path)
     assert call("run", experiment, "-o", tmp_path / "one", "--jobs", "1").returncode == 0
     assert call("run", experiment, "-o", tmp_path / "two", "--jobs", "1", "--threads", "2").returncode == 0
     assert results_of(tmp_path / "one") == results_of(tmp_path / "two")
@@ -70,7 +70,7 @@ def test_threads_of_a_run_do_not_change_results(tmp_path: Path) -> None:
 
 
 def test_a_second_call_repeats_no_run(tmp_path: Path) -> None:
-    experiment = first.write_experiment(tmp_path)
+    experiment = smoke.write_experiment(tmp_path)
     call("run", experiment, "-o", tmp_path / "out")
     stamps = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/run.json")}
     assert call("run", experiment, "-o", tmp_path / "out").returncode == 0
@@ -79,7 +79,7 @@ def test_a_second_call_repeats_no_run(tmp_path: Path) -> None:
 
 
 def test_bad_input_is_one_line_with_file_key_and_fix(tmp_path: Path) -> None:
-    experiment = first.write_experiment(tmp_path)
+    experiment = smoke.write_experiment(tmp_path)
     found = call("run", experiment, "-o", tmp_path / "out", "--set", "group.all.load.value=7.5")
     assert found.returncode == 2
     assert found.stdout == ""
@@ -90,7 +90,7 @@ def test_bad_input_is_one_line_with_file_key_and_fix(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_at_once_and_keeps_whole_runs(tmp_path: Path, jobs: str) -> None:
-    experiment = first.write_experiment(tmp_path, measure="100s")
+    experiment = smoke.write_experiment(tmp_path, measure="100s")
     out = tmp_path / "out"
     child = subprocess.Popen(
         [*COMMAND, "run", str(experiment), "-o", str(out), "--jobs", jobs],
@@ -118,7 +118,7 @@ def test_ctrl_c_ends_at_once_and_keeps_whole_runs(tmp_path: Path, jobs: str) -> 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_their_command_however_that_ends(tmp_path: Path, how: signal.Signals) -> None:
-    experiment = first.write_experiment(tmp_path, measure="100s")
+    experiment = smoke.write_experiment(tmp_path, measure="100s")
     out = tmp_path / "out"
     child = subprocess.Popen(
         [*COMMAND, "run", str(experiment), "-o", str(out), "--jobs", "2"],
@@ -182,7 +182,7 @@ def wait_for(path: Path) -> None:
 
 @pytest.mark.parametrize("apart", [0.0, 0.05, 0.3])
 def test_a_second_ctrl_c_neither_hangs_nor_speaks(tmp_path: Path, apart: float) -> None:
-    experiment, out = first.write_experiment(tmp_path, measure="100s"), tmp_path / "out"
+    experiment, out = smoke.write_experiment(tmp_path, measure="100s"), tmp_path / "out"
     with command("run", experiment, "-o", out, "--jobs", "2") as child:
         wait_for(out / "grid.json")
         time.sleep(0.7)
@@ -204,7 +204,7 @@ def _catches(pid: int, number: signal.Signals) -> bool:
 
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.2])
 def test_ctrl_c_while_the_command_starts_is_one_line(tmp_path: Path, delay: float) -> None:
-    experiment = first.write_experiment(tmp_path, measure="100s")
+    experiment = smoke.write_experiment(tmp_path, measure="100s")
     with command("run", experiment, "-o", tmp_path / "out", "--jobs", "2", module="priolane") as child:
         # Before that it is the interpreter that starts, which has a handler of its own for SIGINT and none for SIGTERM.
         while not _catches(child.pid, signal.SIGTERM):
@@ -220,7 +220,7 @@ def test_ctrl_c_while_the_command_starts_is_one_line(tmp_path: Path, delay: floa
 
 @pytest.mark.parametrize("closed", [1, 2])
 def test_a_closed_stream_is_no_error(tmp_path: Path, closed: int) -> None:
-    experiment, out = first.write_experiment(tmp_path), tmp_path / "out"
+    experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     found = subprocess.run(
         ["sh", "-c", f'exec "$@" {closed}>&-', "sh", *COMMAND, "run", str(experiment), "-o", str(out), "--seeds", "1"],
         capture_output=True,

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import exported
+import export_plans
 from priolane import _core
 from priolane.cli import main
 from priolane.export import ports
+from priolane.export.deployment import read_headroom
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_DSCP, Marking
 from priolane.export.quantity import Frame, Limit, limit, rate, rate_text
-from priolane.export.site import read_headroom
 from priolane.export.switching import percents, power_of_two
 
 ETHERNET = Frame(mtu=1500, payload=1460, stored=1518, wire=1538)
@@ -24,7 +24,7 @@ PER_QUEUE = ["--set", 'scheme.nos2.port.ecn.per="queue"']
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
-    return exported.write_experiment(tmp_path)
+    return export_plans.write_experiment(tmp_path)
 
 
 def command(experiment: Path, target: str, scheme: str, *more: str) -> int:
@@ -112,7 +112,8 @@ def test_a_sweep_has_to_be_narrowed_to_a_point(experiment: Path, capsys: pytest.
 
 def test_solved_thresholds_are_those_of_the_load_that_is_set(experiment: Path) -> None:
     low, high = (
-        exported.make(experiment, "nos2", (("group.all.load.value", load),)).host.demotion for load in ("0.3", "0.9")
+        export_plans.make(experiment, "nos2", (("group.all.load.value", load),)).host.demotion
+        for load in ("0.3", "0.9")
     )
     assert low is not None
     assert high is not None
@@ -167,8 +168,8 @@ def test_a_wrong_list_of_ports_is_one_message(
 def test_ports_of_the_user_take_the_place_of_those_of_the_topology(experiment: Path) -> None:
     listed = experiment.parent / "ports.csv"
     listed.write_text("name,rate\nEthernet48,100Gbps\nEthernet52,25Gbps\n", encoding="utf-8")
-    plan = exported.make(experiment, "dctcp", named=str(listed))
-    exported_files = exported.run("sonic", plan)
+    plan = export_plans.make(experiment, "dctcp", named=str(listed))
+    exported_files = export_plans.run("sonic", plan)
     config = json.loads(exported_files.files["config_db.json"])
     # 25G is not stated: 65 packets at 10G in proportion, 162.5 and so 163, are 247,434 B. 100G is: 650 packets.
     assert config["QUEUE"]["Ethernet52|0"]["wred_profile"] == "PRIOLANE_247434"
@@ -204,7 +205,7 @@ TOPOLOGIES = {
 def test_ports_of_a_topology_are_those_to_hosts_then_the_others(kind: str, tmp_path: Path) -> None:
     keys, expected = TOPOLOGIES[kind]
     table = f'[topology]\nkind = "{kind}"\nhost_link = {{ rate = "10Gbps", delay = "1us" }}\n{keys}\n'
-    plan = exported.make(exported.write_experiment(tmp_path, table), "dctcp")
+    plan = export_plans.make(export_plans.write_experiment(tmp_path, table), "dctcp")
     found = [
         (
             switch.role,
@@ -224,19 +225,19 @@ def test_ports_of_a_topology_file_are_its_links(tmp_path: Path) -> None:
         "link,s0,s1,40Gbps,1us\nlink,h0,s0,10Gbps,1us\nlink,h1,s1,10Gbps,1us\n",
         encoding="utf-8",
     )
-    path = exported.write_experiment(tmp_path, '[topology]\nkind = "file"\npath = "net.csv"\n')
-    plan = exported.make(path, "dctcp")
+    path = export_plans.write_experiment(tmp_path, '[topology]\nkind = "file"\npath = "net.csv"\n')
+    plan = export_plans.make(path, "dctcp")
     assert [(switch.role, [rate_text(port.rate) for port in switch.ports]) for switch in plan.switches] == [
         ("s0", ["10Gbps", "40Gbps"]),
         ("s1", ["10Gbps", "40Gbps"]),
     ]
     assert plan.host.rates == (10**10,)
-    assert sorted(exported.run("eos", plan).files) == ["s0/eos.cfg", "s1/eos.cfg"]
+    assert sorted(export_plans.run("eos", plan).files) == ["s0/eos.cfg", "s1/eos.cfg"]
 
 
-@pytest.mark.parametrize("scheme", exported.SCHEMES)
+@pytest.mark.parametrize("scheme", export_plans.SCHEMES)
 def test_no_class_has_a_code_point_of_routing_protocols(scheme: str, experiment: Path) -> None:
-    plan = exported.make(experiment, scheme)
+    plan = export_plans.make(experiment, scheme)
     points = [queue.dscp for queue in plan.queues]
     assert not set(points) & set(ROUTING_DSCP)
     assert len(set(points)) == len(points)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import exported
+import export_plans
+from priolane.export.deployment import Deployment
 from priolane.export.plan import Plan
-from priolane.export.site import Site
 
 TEST_NAMESPACE = f"priolane-{os.getpid()}"
 COMMANDS = ("ip", "tc", "nft")
@@ -79,15 +79,15 @@ def hosts() -> Iterator[Hosts]:
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
     (tmp_path / "ports.csv").write_text("name,rate\neth0,100Mbps\n", encoding="utf-8")
-    return exported.write_experiment(tmp_path)
+    return export_plans.write_experiment(tmp_path)
 
 
 def _plan(experiment: Path, scheme: str, *sets: tuple[str, str]) -> Plan:
-    return exported.make(experiment, scheme, sets, named=str(experiment.parent / "ports.csv"))
+    return export_plans.make(experiment, scheme, sets, named=str(experiment.parent / "ports.csv"))
 
 
 def _load_tc(hosts: Hosts, plan: Plan, name: str = "switch.sh") -> None:
-    text = exported.run("tc", plan, Site(qdisc="htb")).files[name]
+    text = export_plans.run("tc", plan, Deployment(qdisc="htb")).files[name]
     # The second time takes the place of the first.
     for _ in range(2):
         ran = hosts.run("sh", "-s", "eth0", given=text)
@@ -162,7 +162,7 @@ def _read_only(hosts: Hosts, text: str) -> str:
 
 @pytest.mark.parametrize("scheme", ["nos2", "aequitas", "d2tcp", "prioplus_swift"])
 def test_ets_red_flower_and_fq_are_read_by_tc(scheme: str, hosts: Hosts, experiment: Path) -> None:
-    files = exported.run("tc", _plan(experiment, scheme)).files
+    files = export_plans.run("tc", _plan(experiment, scheme)).files
     assert set(files) == {"switch.sh", "host.sh"}
     for text in files.values():
         assert _complaints(_read_only(hosts, text)) == set()
@@ -172,7 +172,7 @@ def test_ets_red_flower_and_fq_are_read_by_tc(scheme: str, hosts: Hosts, experim
 
 @pytest.mark.parametrize("scheme", ["nos2", "es8", "aequitas"])
 def test_marks_load_and_survive_being_listed(scheme: str, hosts: Hosts, experiment: Path) -> None:
-    text = exported.run("nft", _plan(experiment, scheme)).files["mark.nft"]
+    text = export_plans.run("nft", _plan(experiment, scheme)).files["mark.nft"]
     listed: list[str] = []
     for given in (text, text, None):
         ran = hosts.run("nft", "-f", "-", given=given or f"flush ruleset\n{listed[-1]}")
@@ -183,7 +183,7 @@ def test_marks_load_and_survive_being_listed(scheme: str, hosts: Hosts, experime
 
 def test_marks_read_back_as_the_plan_has_them(hosts: Hosts, experiment: Path) -> None:
     plan = _plan(experiment, "es8")
-    hosts.run("nft", "-f", "-", given=exported.run("nft", plan).files["mark.nft"])
+    hosts.run("nft", "-f", "-", given=export_plans.run("nft", plan).files["mark.nft"])
     table = json.loads(hosts.run("nft", "-j", "-n", "list", "ruleset").stdout)["nftables"]
     rules = [each["rule"] for each in table if "rule" in each]
     points = {
@@ -238,7 +238,7 @@ def test_a_flow_is_demoted_at_its_threshold(hosts: Hosts, experiment: Path) -> N
     plan = _plan(experiment, "nos2", ("scheme.%s.assign.thresholds", '["146kB"]'))
     # Packets without TCP options have 1460 B of payload, so that the threshold is met to the packet.
     hosts.run("sysctl", "-qw", "net.ipv4.tcp_timestamps=0", "net.netfilter.nf_conntrack_acct=1")
-    hosts.run("nft", "-f", "-", given=exported.run("nft", plan).files["mark.nft"])
+    hosts.run("nft", "-f", "-", given=export_plans.run("nft", plan).files["mark.nft"])
     hosts.at_second("nft", "-f", "-", given=COUNTERS)
     receiver = subprocess.Popen(
         ["ip", "netns", "exec", hosts.second, "python3", "-c", RECEIVER], stdout=subprocess.PIPE, text=True

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-import exported
+import export_plans
 from priolane._core import InputError
-from priolane.export.site import Site
+from priolane.export.deployment import Deployment
 from priolane.export.targets import TARGETS
 
 SWITCHES = ("sonic", "eos", "nxos", "junos", "tc", "dcb")
@@ -107,21 +107,21 @@ REFUSED: dict[str, dict[str, str]] = {
 
 
 def test_the_table_has_every_scheme() -> None:
-    assert sorted(REFUSED) == exported.SCHEMES
+    assert sorted(REFUSED) == export_plans.SCHEMES
 
 
-@pytest.mark.parametrize("scheme", exported.SCHEMES)
+@pytest.mark.parametrize("scheme", export_plans.SCHEMES)
 def test_every_scheme_is_exported_or_refused_for_a_reason(scheme: str, tmp_path: Path) -> None:
-    plan = exported.make(exported.write_experiment(tmp_path), scheme)
+    plan = export_plans.make(export_plans.write_experiment(tmp_path), scheme)
     for target in TARGETS:
         reason = REFUSED[scheme].get(target)
         if reason is None:
-            files = exported.run(target, plan).files
+            files = export_plans.run(target, plan).files
             assert files, target
             assert all(text.endswith("\n") and len(text) > 40 for text in files.values()), target
             continue
         with pytest.raises(InputError) as refused:
-            exported.run(target, plan)
+            export_plans.run(target, plan)
         assert reason in str(refused.value), target
         assert all(line.startswith(f"{scheme} for {target}: ") for line in str(refused.value).splitlines())
 
@@ -129,23 +129,23 @@ def test_every_scheme_is_exported_or_refused_for_a_reason(scheme: str, tmp_path:
 @pytest.mark.parametrize("scheme", ["nos2", "aequitas", "firapam"])
 @pytest.mark.parametrize("target", ["sonic", "eos", "nxos"])
 def test_a_scheme_that_marks_by_queue_is_exported(scheme: str, target: str, tmp_path: Path) -> None:
-    plan = exported.make(exported.write_experiment(tmp_path), scheme, (exported.PER_QUEUE,))
-    assert sorted(exported.run(target, plan).files) == sorted(exported.run(target, plan).files)
-    assert len(exported.run(target, plan).files) == 2
+    plan = export_plans.make(export_plans.write_experiment(tmp_path), scheme, (export_plans.PER_QUEUE,))
+    assert sorted(export_plans.run(target, plan).files) == sorted(export_plans.run(target, plan).files)
+    assert len(export_plans.run(target, plan).files) == 2
 
 
 @pytest.mark.parametrize("scheme", ["pias", "es8", "homa"])
 @pytest.mark.parametrize("target", ["sonic", "nxos", "dcb"])
 def test_eight_queues_go_where_routing_protocols_share_the_best(scheme: str, target: str, tmp_path: Path) -> None:
-    sets = () if scheme == "homa" else (exported.PER_QUEUE,)
-    plan = exported.make(exported.write_experiment(tmp_path), scheme, sets, routing="best")
-    found = exported.run(target, plan).findings
+    sets = () if scheme == "homa" else (export_plans.PER_QUEUE,)
+    plan = export_plans.make(export_plans.write_experiment(tmp_path), scheme, sets, routing="best")
+    found = export_plans.run(target, plan).findings
     assert any("share the best queue" in str(change) for change in found.changed)
 
 
 def test_lossless_classes_go_to_sonic_with_the_headroom_of_a_platform(tmp_path: Path) -> None:
-    plan = exported.make(exported.write_experiment(tmp_path), "timely")
-    site = Site(cable="40m", headroom=exported.HEADROOM)
-    assert len(exported.run("sonic", plan, site).files) == 2
+    plan = export_plans.make(export_plans.write_experiment(tmp_path), "timely")
+    deployment = Deployment(cable="40m", headroom=export_plans.HEADROOM)
+    assert len(export_plans.run("sonic", plan, deployment).files) == 2
     with pytest.raises(InputError, match="no row for 40000 Mbit/s and --cable 40m"):
-        exported.run("sonic", plan, Site(cable="40m", headroom={10_000: exported.HEADROOM[10_000]}))
+        export_plans.run("sonic", plan, Deployment(cable="40m", headroom={10_000: export_plans.HEADROOM[10_000]}))

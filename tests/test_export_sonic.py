@@ -8,32 +8,32 @@ from typing import Any
 
 import pytest
 
-import exported
+import export_plans
 import sonic_yang
 from priolane._core import InputError
-from priolane.export.site import Site
+from priolane.export.deployment import Deployment
 from priolane.export.sonic_check import TABLES, Device, check
 
 Config = dict[str, dict[str, dict[str, str]]]
 
 LOSSLESS = ("scheme.d2tcp.port.pfc", '{ classes = [0], xoff = "1/4", headroom = "charged" }')
-SITE = Site(memory=3_000_000, cable="40m", headroom=exported.HEADROOM)
+SITE = Deployment(memory=3_000_000, cable="40m", headroom=export_plans.HEADROOM)
 
 
-def config_of(path: Path, scheme: str, *sets: tuple[str, str], site: Site = SITE) -> Config:
+def config_of(path: Path, scheme: str, *sets: tuple[str, str], deployment: Deployment = SITE) -> Config:
     """The config_db.json of the leaf: Ethernet0 and 1 to hosts (10G), 2 and 3 to spines (40G)."""
-    plan = exported.make(path, scheme, sets)
-    config: Config = json.loads(exported.run("sonic", plan, site).files["leaf/config_db.json"])
+    plan = export_plans.make(path, scheme, sets)
+    config: Config = json.loads(export_plans.run("sonic", plan, deployment).files["leaf/config_db.json"])
     return config
 
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
-    return exported.write_experiment(tmp_path)
+    return export_plans.write_experiment(tmp_path)
 
 
 def test_classes_go_to_queues_the_best_highest_and_routing_protocols_above(experiment: Path) -> None:
-    config = config_of(experiment, "nos2", exported.PER_QUEUE)
+    config = config_of(experiment, "nos2", export_plans.PER_QUEUE)
     dscp = config["DSCP_TO_TC_MAP"]["PRIOLANE"]
     assert len(dscp) == 64
     # Class 0 is DSCP 40 and queue 1; class 1 is everything else and queue 0; CS6, CS7 and what is near are queue 7.
@@ -50,7 +50,7 @@ def test_classes_go_to_queues_the_best_highest_and_routing_protocols_above(exper
 
 
 def test_thresholds_are_bytes_as_a_switch_stores_packets(experiment: Path) -> None:
-    config = config_of(experiment, "nos2", exported.PER_QUEUE)
+    config = config_of(experiment, "nos2", export_plans.PER_QUEUE)
     # 65 packets of 1518 B at 10G, 260 at 40G: 98,670 B and 394,680 B.
     assert config["QUEUE"]["Ethernet0|1"]["wred_profile"] == "PRIOLANE_98670"
     assert config["QUEUE"]["Ethernet3|0"]["wred_profile"] == "PRIOLANE_394680"
@@ -63,7 +63,7 @@ def test_thresholds_are_bytes_as_a_switch_stores_packets(experiment: Path) -> No
 
 
 def test_weights_are_those_of_the_scheme(experiment: Path) -> None:
-    config = config_of(experiment, "aequitas", exported.PER_QUEUE)
+    config = config_of(experiment, "aequitas", export_plans.PER_QUEUE)
     weights = {name: row.get("weight") for name, row in config["SCHEDULER"].items()}
     assert weights == {"priolane.q2": "8", "priolane.q1": "4", "priolane.q0": "1", "priolane.q7": None}
 
@@ -77,8 +77,8 @@ def test_a_dynamic_buffer_is_pools_and_a_power_of_two(experiment: Path) -> None:
 
 
 def test_an_alpha_that_is_no_power_of_two_is_rounded_aloud(experiment: Path) -> None:
-    plan = exported.make(experiment, "swift", (("scheme.%s.port.buffer.alpha", "0.3"),))
-    found = exported.run("sonic", plan).findings
+    plan = export_plans.make(experiment, "swift", (("scheme.%s.port.buffer.alpha", "0.3"),))
+    found = export_plans.run("sonic", plan).findings
     # 0.3 lies between 1/4 and 1/2; 1/4 is 0.25 / 0.3 - 1 = -16.7 % off, 1/2 would be +66.7 %.
     assert [str(change) for change in found.changed] == [
         "alpha 3/10 is 1/4: switches have powers of two: off by -16.7%"
@@ -114,16 +114,16 @@ def test_pause_thresholds_in_bytes_are_static(experiment: Path) -> None:
 
 
 def test_pools_are_compared_with_the_memory_of_the_switch(experiment: Path) -> None:
-    plan = exported.make(experiment, "swift")
+    plan = export_plans.make(experiment, "swift")
     with pytest.raises(InputError, match=r"ingress pools have 2640000 B, the switch 1000000 B"):
-        exported.run("sonic", plan, Site(memory=1_000_000))
+        export_plans.run("sonic", plan, Deployment(memory=1_000_000))
 
 
 @pytest.mark.parametrize(
     ("scheme", "sets"),
     [
-        ("nos2", [exported.PER_QUEUE]),
-        ("aequitas", [exported.PER_QUEUE]),
+        ("nos2", [export_plans.PER_QUEUE]),
+        ("aequitas", [export_plans.PER_QUEUE]),
         ("prioplus_swift", []),
         ("timely", []),
         ("d2tcp", [LOSSLESS]),
@@ -132,7 +132,7 @@ def test_pools_are_compared_with_the_memory_of_the_switch(experiment: Path) -> N
 def test_configurations_survive_the_way_to_the_yang_models_and_back(
     scheme: str, sets: list[tuple[str, str]], experiment: Path, tmp_path: Path
 ) -> None:
-    config = config_of(experiment, scheme, *sets, site=Site(cable="40m", headroom=exported.HEADROOM))
+    config = config_of(experiment, scheme, *sets, deployment=Deployment(cable="40m", headroom=export_plans.HEADROOM))
     assert sonic_yang.from_yang(json.loads(json.dumps(sonic_yang.to_yang(config)))) == config
     assert check(config, Device(config["PORT_QOS_MAP"])) == []
     if sonic_yang.unavailable() is None:

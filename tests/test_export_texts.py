@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-import exported
+import export_plans
 from priolane import _core
+from priolane.export.deployment import Deployment
 from priolane.export.plan import ROUTING_DSCP
-from priolane.export.site import Site
 
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
-    return exported.write_experiment(tmp_path)
+    return export_plans.write_experiment(tmp_path)
 
 
 def test_eos_maps_every_code_point_that_is_not_the_systems_once(experiment: Path) -> None:
-    plan = exported.make(experiment, "nos2", (exported.PER_QUEUE,))
-    text = exported.run("eos", plan).files["leaf/eos.cfg"]
+    plan = export_plans.make(experiment, "nos2", (export_plans.PER_QUEUE,))
+    text = export_plans.run("eos", plan).files["leaf/eos.cfg"]
     mapped = re.findall(r"^qos map dscp (\d+) to traffic-class (\d)$", text, re.MULTILINE)
     assert sorted(int(dscp) for dscp, _ in mapped) == list(range(48))
     assert [dscp for dscp, level in mapped if level == "1"] == ["40"]
@@ -30,8 +30,8 @@ def test_eos_maps_every_code_point_that_is_not_the_systems_once(experiment: Path
 
 
 def test_nxos_has_strict_queues_highest_and_adjacent_and_kilobytes(experiment: Path) -> None:
-    plan = exported.make(experiment, "nos2", (exported.PER_QUEUE,))
-    exported_files = exported.run("nxos", plan)
+    plan = export_plans.make(experiment, "nos2", (export_plans.PER_QUEUE,))
+    exported_files = export_plans.run("nxos", plan)
     text = exported_files.files["leaf/nxos.cfg"]
     levels = re.findall(r"class type queuing (\S+)\n    (.*)", text)
     first = levels[: len(levels) // 2]
@@ -47,8 +47,8 @@ def test_nxos_has_strict_queues_highest_and_adjacent_and_kilobytes(experiment: P
 
 
 def test_junos_has_one_strict_queue_and_every_code_point_once(experiment: Path) -> None:
-    plan = exported.make(experiment, "prioplus_swift", routing="best")
-    text = exported.run("junos", plan).files["leaf/junos.set"]
+    plan = export_plans.make(experiment, "prioplus_swift", routing="best")
+    text = export_plans.run("junos", plan).files["leaf/junos.set"]
     codes = re.findall(r"forwarding-class (\S+) loss-priority low code-points ([01]{6})", text)
     assert sorted(int(code, 2) for _, code in codes) == list(range(64))
     assert {int(code, 2) for name, code in codes if name == "PRIOLANE-1"} == {40, *ROUTING_DSCP}
@@ -58,7 +58,7 @@ def test_junos_has_one_strict_queue_and_every_code_point_once(experiment: Path) 
 
 
 def test_tc_shares_a_port_by_exact_quanta_and_marks_by_the_port(experiment: Path) -> None:
-    text = exported.run("tc", exported.make(experiment, "aequitas")).files["leaf/switch.sh"]
+    text = export_plans.run("tc", export_plans.make(experiment, "aequitas")).files["leaf/switch.sh"]
     # 8:4:1 packets of 1514 B below the strict band of routing protocols.
     assert "ets bands 4 strict 1 quanta 12112 6056 1514 priomap 3 3 3" in text
     assert text.index('root handle 1: red limit "$(($4 * 4))"') < text.index("parent 1:1 handle 2: ets")
@@ -68,11 +68,11 @@ def test_tc_shares_a_port_by_exact_quanta_and_marks_by_the_port(experiment: Path
 
 
 def test_tc_by_htb_says_what_it_lacks(experiment: Path) -> None:
-    plan = exported.make(experiment, "nos2")
-    found = exported.run("tc", plan, Site(qdisc="htb")).findings
+    plan = export_plans.make(experiment, "nos2")
+    found = export_plans.run("tc", plan, Deployment(qdisc="htb")).findings
     assert "ECN: htb marks nothing (--qdisc ets does)" in found.not_expressed
     with pytest.raises(_core.InputError, match="8 queues and one for routing protocols need 9, a port has 8"):
-        exported.run("tc", exported.make(experiment, "pias"), Site(qdisc="htb"))
+        export_plans.run("tc", export_plans.make(experiment, "pias"), Deployment(qdisc="htb"))
 
 
 def test_nft_demotes_by_ip_bytes_the_packet_included(experiment: Path) -> None:
@@ -81,7 +81,7 @@ def test_nft_demotes_by_ip_bytes_the_packet_included(experiment: Path) -> None:
         ("scheme.%s.host.thresholds", '["1.46kB", "1.46kB"]'),
         ("scheme.%s.host.levels", "3"),
     )
-    text = exported.run("nft", exported.make(experiment, "nos2", sets)).files["mark.nft"]
+    text = export_plans.run("nft", export_plans.make(experiment, "nos2", sets)).files["mark.nft"]
     # 1,460,000 B are 1,000 packets of 1500 B; the next one, counted, makes 1,501,500.
     assert "ct original bytes vmap { 0-1501499 : goto class0, 1501500-18446744073709551615 : goto class1 }" in text
     # The second of three levels holds no byte, and is left out.
@@ -90,16 +90,16 @@ def test_nft_demotes_by_ip_bytes_the_packet_included(experiment: Path) -> None:
 
 
 def test_nft_leaves_marks_of_applications_and_clears_others(experiment: Path) -> None:
-    exported_files = exported.run("nft", exported.make(experiment, "aequitas"))
+    exported_files = export_plans.run("nft", export_plans.make(experiment, "aequitas"))
     assert "ip dscp { 40, 32, 48-63 } accept" in exported_files.files["mark.nft"]
     assert exported_files.findings.not_expressed == ["admission by `aequitas`: it takes a library of applications"]
 
 
 def test_sysctl_sets_every_key_of_the_transport_or_lists_it(experiment: Path) -> None:
-    plan = exported.make(
+    plan = export_plans.make(
         experiment, "dctcp", (("scheme.%s.transport.min_rto", '"1500us"'), ("scheme.%s.transport.g", "0.1"))
     )
-    exported_files = exported.run("sysctl", plan)
+    exported_files = export_plans.run("sysctl", plan)
     values = dict(line.split(" = ") for line in exported_files.files["sysctl.conf"].splitlines() if line[0] != "#")
     assert values["net.ipv4.tcp_congestion_control"] == "dctcp"
     assert values["net.ipv4.tcp_rto_min_us"] == "1500"
@@ -112,16 +112,16 @@ def test_sysctl_sets_every_key_of_the_transport_or_lists_it(experiment: Path) ->
 
 
 def test_dcb_names_every_code_point_that_is_not_the_default(experiment: Path) -> None:
-    text = exported.run("dcb", exported.make(experiment, "timely")).files["dcb.sh"]
+    text = export_plans.run("dcb", export_plans.make(experiment, "timely")).files["dcb.sh"]
     assert " 0:0 40:1 48:7 49:7 " in text
     assert " 63:7\n" in text
     assert "prio-pfc all:off 1:on\n" in text
-    shares = exported.run("dcb", exported.make(experiment, "aequitas")).files["dcb.sh"]
+    shares = export_plans.run("dcb", export_plans.make(experiment, "aequitas")).files["dcb.sh"]
     assert "tc-tsa all:strict 2:ets 1:ets 0:ets tc-bw all:0 2:61 1:31 0:8\n" in shares
 
 
 def test_the_plan_for_hosts_has_the_channels_that_the_command_channels_prints(experiment: Path) -> None:
-    files = exported.run("hosts", exported.make(experiment, "prioplus_swift")).files
+    files = export_plans.run("hosts", export_plans.make(experiment, "prioplus_swift")).files
     plan = json.loads(files["hosts.json"])
     # 3.2 us + 0.8 us wide: class 0 has the eighth channel, 32 us, and its limit is 1.6 + 0.8 us above that.
     assert plan["channels"][0] == {
@@ -140,7 +140,9 @@ def test_the_plan_for_hosts_has_the_channels_that_the_command_channels_prints(ex
         ("scheme.%s.transport.fluctuation", f'"{answer["fluctuation_ps"]}ps"'),
         ("scheme.%s.transport.noise", f'"{answer["noise_ps"]}ps"'),
     )
-    wider = json.loads(exported.run("hosts", exported.make(experiment, "prioplus_swift", sets)).files["hosts.json"])
+    wider = json.loads(
+        export_plans.run("hosts", export_plans.make(experiment, "prioplus_swift", sets)).files["hosts.json"]
+    )
     assert width == 4_040_000
     assert [(row["target_ps"], row["limit_ps"]) for row in wider["channels"]] == [
         (row["target_ps"], row["limit_ps"]) for row in answer["channels"]
@@ -149,7 +151,7 @@ def test_the_plan_for_hosts_has_the_channels_that_the_command_channels_prints(ex
 
 
 def test_the_plan_for_hosts_has_thresholds_and_timeouts(experiment: Path) -> None:
-    plan = json.loads(exported.run("hosts", exported.make(experiment, "nos2")).files["hosts.json"])
+    plan = json.loads(export_plans.run("hosts", export_plans.make(experiment, "nos2")).files["hosts.json"])
     assert [row["dscp"] for row in plan["demotion"]] == [40, 0]
     assert plan["demotion"][0]["from_bytes"] == 0
     assert len(plan["own_levels"]) == 8

@@ -10,14 +10,14 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from made import FIXTURES
+from factories import FIXTURES
 from priolane.figures import write
 from priolane.figures.draw import draw_panel, width_of
-from priolane.figures.looks import Looks, distinct
+from priolane.figures.layout import Font, legend_columns, wrapped
 from priolane.figures.marks import Drawing
 from priolane.figures.raster import Pixels, Raster, rasterize, together
-from priolane.figures.room import Font, legend_columns, wrapped
-from priolane.figures.style import DOUBLE_IN, SINGLE_IN, SOLID, applied, style_of
+from priolane.figures.series_styles import SeriesStyles, distinct
+from priolane.figures.style import DOUBLE_IN, SINGLE_IN, SOLID, matplotlib_style, style_of
 from priolane.figures.svg import SVG, page_svg
 from priolane.figures.ticks import power_text
 from priolane.figures.write import draw_report
@@ -176,9 +176,9 @@ def test_figures_are_the_same_bytes_each_time() -> None:
 def test_each_panel_is_drawn_once_for_all_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
 
-    def counted(panel: Panel, looks: Looks) -> Drawing:
+    def counted(panel: Panel, styles: SeriesStyles) -> Drawing:
         drawn.append(panel.title)
-        return draw_panel(panel, looks)
+        return draw_panel(panel, styles)
 
     monkeypatch.setattr(write, "draw_panel", counted)
     pictures = draw_report(REPORT.panels, REPORT.panels[:1], pdf=True)
@@ -200,9 +200,9 @@ def test_the_figure_of_one_panel_is_that_panel() -> None:
 
 
 def test_known_schemes_of_one_paper_differ_in_colour_marker_and_hatch() -> None:
-    looks = [style_of(name) for name in ("dctcp", "nos2", "pias", "es8")]
+    styles = [style_of(name) for name in ("dctcp", "nos2", "pias", "es8")]
     for part in ("colour", "marker", "hatch", "dash"):
-        assert len({getattr(look, part) for look in looks}) == 4
+        assert len({getattr(style, part) for style in styles}) == 4
 
 
 OWN = ("nos2", "paccp", "prioplus", "top", "firapam")
@@ -219,9 +219,9 @@ def test_schemes_of_different_papers_differ_in_lines_bars_and_marks() -> None:
 
 
 def test_the_papers_own_schemes_have_a_colour_each_and_solid_lines() -> None:
-    looks = [style_of(name) for name in OWN]
-    assert len({look.colour for look in looks}) == len(OWN)
-    assert {look.dash for look in looks} == {SOLID}
+    styles = [style_of(name) for name in OWN]
+    assert len({style.colour for style in styles}) == len(OWN)
+    assert {style.dash for style in styles} == {SOLID}
 
 
 @pytest.mark.parametrize(
@@ -243,14 +243,14 @@ def test_schemes_of_one_figure_of_a_paper_have_a_colour_each(names: tuple[str, .
 @pytest.mark.parametrize("name", ["queues", "frontier", "exchange", "host_queue", "knowledge"])
 def test_schemes_of_our_own_figures_are_told_apart_by_colour_and_mark(name: str) -> None:
     schemes = tomllib.loads((OURS / f"{name}.toml").read_text(encoding="utf-8"))["schemes"]
-    looks = {(style_of(scheme).colour, style_of(scheme).marker) for scheme in schemes}
-    assert len(looks) == len(schemes)
+    styles = {(style_of(scheme).colour, style_of(scheme).marker) for scheme in schemes}
+    assert len(styles) == len(schemes)
 
 
 def test_classes_of_service_by_size_of_flows_differ_in_colour_and_mark() -> None:
-    looks = [style_of(f"{cos}{size}") for cos in ("BE", "DS", "MRG") for size in ("", "-small", "-medium", "-big")]
-    assert len({look.colour for look in looks}) == len({look.marker for look in looks}) == 12
-    assert len({look.hatch for look in looks}) == 12
+    styles = [style_of(f"{cos}{size}") for cos in ("BE", "DS", "MRG") for size in ("", "-small", "-medium", "-big")]
+    assert len({style.colour for style in styles}) == len({style.marker for style in styles}) == 12
+    assert len({style.hatch for style in styles}) == 12
 
 
 SEVENTEEN = (
@@ -263,43 +263,43 @@ SEVENTEEN = (
     "names", [SEVENTEEN, tuple(f"mine-{n}" for n in range(30)), ("plain", "none", "dctcp", "fifo")]
 )
 def test_many_schemes_of_one_figure_are_told_apart_by_line_mark_and_bar(names: tuple[str, ...]) -> None:
-    looks = distinct(names)
-    assert list(looks) == list(names)
+    styles = distinct(names)
+    assert list(styles) == list(names)
     for part in ("dash", "marker", "hatch"):
-        assert len({(look.colour, getattr(look, part)) for look in looks.values()}) == len(names)
+        assert len({(style.colour, getattr(style, part)) for style in styles.values()}) == len(names)
 
 
 def test_schemes_of_the_table_keep_their_looks_beside_others() -> None:
-    looks = distinct(SEVENTEEN)
+    styles = distinct(SEVENTEEN)
     for name in ("dctcp", "pias", "homa", "nos2", "top", "swift", "hpcc", "prioplus_swift"):
-        assert looks[name] == style_of(name)
+        assert styles[name] == style_of(name)
     assert distinct(["mine"])["mine"] == style_of("mine")
 
 
 def test_all_figures_of_a_report_have_the_same_looks() -> None:
-    series = [replace(REPORT.panels[0].series[0], scheme=name, look=None) for name in ("plain", "dctcp")]
+    series = [replace(REPORT.panels[0].series[0], scheme=name, styled_as=None) for name in ("plain", "dctcp")]
     both, one = (replace(REPORT.panels[0], series=tuple(series[nth:])) for nth in (0, 1))
-    looks = Looks([both, one])
-    assert looks.of(series[1]) != style_of("dctcp")
-    assert looks.of(one.series[0]) == looks.of(both.series[1])
+    styles = SeriesStyles([both, one])
+    assert styles.of(series[1]) != style_of("dctcp")
+    assert styles.of(one.series[0]) == styles.of(both.series[1])
 
 
 def test_ranks_go_from_dark_to_light_and_differ() -> None:
-    looks = [style_of(f"order{rank}") for rank in range(8)]
-    channels = [[int(look.colour[i : i + 2], 16) for i in (1, 3, 5)] for look in looks]
+    styles = [style_of(f"order{rank}") for rank in range(8)]
+    channels = [[int(style.colour[i : i + 2], 16) for i in (1, 3, 5)] for style in styles]
     luma = [0.299 * red + 0.587 * green + 0.114 * blue for red, green, blue in channels]
     assert luma == sorted(luma)
-    assert len({look.colour for look in looks}) == 8
-    assert len({look.marker for look in looks}) == 8
+    assert len({style.colour for style in styles}) == 8
+    assert len({style.marker for style in styles}) == 8
 
 
 def test_a_variant_has_a_shade_of_its_own_and_not_the_line_of_its_base() -> None:
     base = style_of("firapam")
     for name in ("firapam_mine", "firapam_literal", "firapam-drawn"):
-        look = style_of(name)
-        assert look.colour != base.colour
-        assert look.dash != base.dash
-        assert look.hatch != base.hatch
+        style = style_of(name)
+        assert style.colour != base.colour
+        assert style.dash != base.dash
+        assert style.hatch != base.hatch
     assert style_of("dctcp_x").colour in ("#000000", "#595959", "#8c8c8c")
 
 
@@ -437,16 +437,18 @@ def test_quantities_of_several_classes_of_one_scheme_each_look_different() -> No
     read = Report.from_json(json.dumps(report))
     series = next(panel for panel in read.panels if len(panel.series) == 3 and "H" in panel.series[0].label).series
     assert [one.label for one in series] == ["H, downgraded", "M, downgraded", "M, upgraded"]
-    assert len({style_of(one.look or one.scheme).colour for one in series}) == 3
+    assert len({style_of(one.styled_as or one.scheme).colour for one in series}) == 3
 
 
 def test_the_kinds_of_lanes_have_a_colour_each_and_admission_solid_lines() -> None:
-    looks = {
+    styles = {
         name: style_of(name) for kind in ("wfq", "top", "prioplus") for name in (f"{kind}_asked", f"{kind}_firapam")
     }
-    assert len({look.colour for look in looks.values()}) == 3
-    assert len({look.marker for look in looks.values()}) == len({look.hatch for look in looks.values()}) == 6
-    assert {name for name, look in looks.items() if look.dash == SOLID} == {n for n in looks if n.endswith("firapam")}
+    assert len({style.colour for style in styles.values()}) == 3
+    assert len({style.marker for style in styles.values()}) == len({style.hatch for style in styles.values()}) == 6
+    assert {name for name, style in styles.items() if style.dash == SOLID} == {
+        n for n in styles if n.endswith("firapam")
+    }
 
 
 def test_an_unknown_scheme_looks_the_same_everywhere() -> None:
@@ -504,7 +506,7 @@ def many(panel: Panel, series: int) -> Panel:
 
 def laid_out(drawing: Drawing) -> Figure:
     """The figure with everything where drawing puts it."""
-    with applied(SINGLE_IN):
+    with matplotlib_style(SINGLE_IN):
         drawing.figure.draw_without_rendering()
     return drawing.figure
 
@@ -611,7 +613,7 @@ def test_an_interval_far_beyond_the_bars_leaves_them_to_be_seen() -> None:
 
 
 def test_a_legend_has_as_few_rows_as_fit() -> None:
-    with applied(SINGLE_IN):
+    with matplotlib_style(SINGLE_IN):
         assert legend_columns(["nos2", "pias", "es8", "dctcp"], SINGLE_IN) == 4
         assert legend_columns(["x" * 40] * 3, SINGLE_IN) == 1
         # 5 would fit, in two rows of 5 and 1: 3 and 3 are as few.

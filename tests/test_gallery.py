@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-import made
+import factories
 from priolane import papers
 from priolane.cli import main
 from priolane.record import read_record
@@ -19,7 +19,7 @@ import gallery
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """A directory with the results of one figure, drawn."""
-    made.make_results(tmp_path / "runs" / "nos2-fig6")
+    factories.make_results(tmp_path / "runs" / "nos2-fig6")
     assert main(["report", str(tmp_path / "runs" / "nos2-fig6")]) == 0
     return tmp_path / "runs"
 
@@ -49,16 +49,16 @@ def test_a_figure_without_results_keeps_its_picture(results: Path, tmp_path: Pat
 def test_a_picture_of_many_colours_is_made_narrower_until_it_is_small(tmp_path: Path) -> None:
     noise = tmp_path / "noise.png"
     Image.effect_noise((1200, 200), 90).convert("RGB").save(noise)
-    small = gallery.small(noise)
-    assert len(small) <= gallery.MOST_BYTES
+    make_thumbnail = gallery.make_thumbnail(noise)
+    assert len(make_thumbnail) <= gallery.MOST_BYTES
     Image.effect_noise((1200, 1200), 90).convert("RGB").save(noise)
     with pytest.raises(ValueError, match="above 40000 bytes"):
-        gallery.small(noise)
+        gallery.make_thumbnail(noise)
 
 
 def test_kept_pictures_are_small_and_are_of_figures_that_are_recorded() -> None:
     runs = json.loads(gallery.RUNS.read_text(encoding="utf-8"))
-    known = {item.key for item in papers.items() if item.experiment is not None}
+    known = {item.key for item in papers.figures() if item.experiment is not None}
     assert set(runs) <= known
     kept = {path.name: path.stat().st_size for path in gallery.PICTURES.glob("*.png")}
     assert set(kept) == {gallery.name(figure) for figure in runs}

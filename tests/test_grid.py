@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import priolane
-from core_double import CoreDouble
+from fake_core import FakeCore
 from priolane.experiment import Options, Plan, PlannedRun, toml_text
 from priolane.grid import Watcher, run_grid
 from priolane.settings import Settings
@@ -44,14 +44,14 @@ class InterruptedAt(Watcher):
             raise KeyboardInterrupt
 
 
-def test_a_grid_runs_every_run_in_the_plans_order(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_a_grid_runs_every_run_in_the_plans_order(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     results = priolane.run(experiment, out=tmp_path / "out")
     assert core.ran == [run["id"] for run in core.runs()]
     assert results.missing() == []
     assert len(results.report.claims) == 5
 
 
-def test_a_process_plans_a_grid_once_for_all_its_runs(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_a_process_plans_a_grid_once_for_all_its_runs(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     priolane.run(experiment, out=tmp_path / "out")
     assert len(core.options) == 1
     # Workers elsewhere are sent runs, not the file.
@@ -61,7 +61,7 @@ def test_a_process_plans_a_grid_once_for_all_its_runs(core: CoreDouble, experime
             assert len(core.options) == times
 
 
-def test_the_longest_runs_are_begun_first(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_the_longest_runs_are_begun_first(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     costs = dict(zip((run["id"] for run in core.runs()), core.plan(experiment, "{}").costs(), strict=True))
     with concurrent.futures.ThreadPoolExecutor(1) as threads:
         priolane.run(experiment, out=tmp_path / "out", on=threads)
@@ -70,14 +70,14 @@ def test_the_longest_runs_are_begun_first(core: CoreDouble, experiment: Path, tm
     assert begun[0] > begun[-1]
 
 
-def test_complete_runs_are_not_repeated(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_complete_runs_are_not_repeated(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     priolane.run(experiment, out=tmp_path / "out")
     first = list(core.ran)
     priolane.run(experiment, out=tmp_path / "out")
     assert core.ran == first
 
 
-def test_an_interrupted_grid_keeps_whole_runs_and_continues(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_an_interrupted_grid_keeps_whole_runs_and_continues(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         run_grid(experiment, out, Options(), Settings(), InterruptedAt(core.runs()[3]["id"]))
@@ -88,34 +88,34 @@ def test_an_interrupted_grid_keeps_whole_runs_and_continues(core: CoreDouble, ex
     assert core.ran == [run["id"] for run in core.runs()]
 
 
-def test_a_failed_run_stops_the_grid_and_keeps_the_others(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_a_failed_run_stops_the_grid_and_keeps_the_others(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     core.failing = {core.runs()[2]["id"]}
     with pytest.raises(priolane.RunFailed, match="not conserved"):
         priolane.run(experiment, out=tmp_path / "out")
     assert len(core.ran) == 2
 
 
-def test_bad_input_writes_nothing(core: CoreDouble, tmp_path: Path) -> None:
+def test_bad_input_writes_nothing(core: FakeCore, tmp_path: Path) -> None:
     with pytest.raises(priolane.InputError, match="no such file"):
         priolane.run(tmp_path / "none.toml", out=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
     assert core.ran == []
 
 
-def test_any_executor_carries_the_runs(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_any_executor_carries_the_runs(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         results = priolane.run(experiment, out=tmp_path / "out", on=threads)
     assert sorted(core.ran) == sorted(run.id for run in results.runs)
 
 
-def test_a_watcher_is_told_of_plan_progress_and_ends(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_a_watcher_is_told_of_plan_progress_and_ends(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     recorder = Recorder()
     run_grid(experiment, tmp_path / "out", Options(), Settings(), recorder)
     assert recorder.events[:3] == ["plan 16", "moved 0 0.001 3/10", "done 0 True"]
     assert len(recorder.events) == 1 + 2 * len(core.runs())
 
 
-def test_sets_and_seeds_reach_the_plan_as_toml(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_sets_and_seeds_reach_the_plan_as_toml(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     priolane.run(experiment, out=tmp_path / "out", seeds=3, sets={"time.measure": "2s", "group.all.load.value": 0.5})
     assert core.options[0] == {
         "sets": [["time.measure", '"2s"'], ["group.all.load.value", "0.5"]],
@@ -153,7 +153,7 @@ def test_options_survive_their_json() -> None:
     assert options.arguments() == ["--set", "a.b=1", "--seeds", "4", "--quick"]
 
 
-def test_seeds_are_a_number_or_a_list(core: CoreDouble, experiment: Path, tmp_path: Path) -> None:
+def test_seeds_are_a_number_or_a_list(core: FakeCore, experiment: Path, tmp_path: Path) -> None:
     results = priolane.run(experiment, out=tmp_path / "out", seeds=range(7, 10))
     assert core.options[0]["seeds"] == [7, 8, 9]
     assert results.options.seeds == (7, 8, 9)
@@ -162,14 +162,14 @@ def test_seeds_are_a_number_or_a_list(core: CoreDouble, experiment: Path, tmp_pa
 
 
 @pytest.mark.parametrize("seeds", [0, -1, True, 2**63, [7, -1], [1.5], "78"])
-def test_seeds_that_are_none_are_one_message(core: CoreDouble, experiment: Path, tmp_path: Path, seeds: Any) -> None:
+def test_seeds_that_are_none_are_one_message(core: FakeCore, experiment: Path, tmp_path: Path, seeds: Any) -> None:
     with pytest.raises(priolane.InputError, match=r"seeds=: .* a whole number from 1"):
         priolane.run(experiment, out=tmp_path / "out", seeds=seeds)
     assert core.ran == []
 
 
 def test_a_notebook_shows_progress_and_a_script_nothing(
-    core: CoreDouble, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
 

@@ -19,7 +19,7 @@ def kept() -> Counts:
 def test_counts_out_of_the_band_are_found_in_both_directions() -> None:
     before = Counts("1.95.0", {"a": 100.0, "b": 100.0, "c": 100.0, "d": 100.0, "e": 1.0})
     now = Counts("1.95.0", {"a": 104.9, "b": 95.1, "c": 105.1, "d": 94.9, "f": 1.0})
-    found = instructions.beyond(before, now)
+    found = instructions.outside_band(before, now)
     assert [line[:1] for line in found] == ["c", "d", "e", "f"]
     assert "+5.1%" in found[0]
 
@@ -34,8 +34,8 @@ def test_kept_counts_are_read_as_they_are_written() -> None:
 
 
 def test_the_count_of_callgrind_is_read() -> None:
-    told = "==7== Callgrind\n==7== Events    : Ir\n==7== Collected : 1234567\n==7==\n==7== I   refs:      1,234,567\n"
-    assert instructions.instructions(told) == 1_234_567
+    output = "==7== Callgrind\n==7== Events    : Ir\n==7== Collected : 1234567\n==7==\n==7== I   refs:      1,234,567\n"
+    assert instructions.instructions(output) == 1_234_567
     with pytest.raises(ValueError, match="no count"):
         instructions.instructions("==7== Callgrind\n")
 
@@ -71,4 +71,4 @@ def test_instructions_per_packet_hop_are_within_5_percent_of_those_kept() -> Non
         instructions.comparable(kept())
     except instructions.Incomparable as why:
         pytest.skip(str(why))
-    assert instructions.beyond(kept(), instructions.count(PROFILE)) == []
+    assert instructions.outside_band(kept(), instructions.count(PROFILE)) == []

@@ -91,7 +91,7 @@ def test_every_example_fits_the_schema_of_its_key() -> None:
             continue
         schema = schema_of(of)
         for one in of.keys:
-            example = key_examples.of(of, one)
+            example = key_examples.find_example(of, one)
             if example is None or "." in one.name:
                 continue
             value = tomllib.loads(f"value = {example.value}")["value"]
@@ -101,11 +101,11 @@ def test_every_example_fits_the_schema_of_its_key() -> None:
 
 
 def test_an_example_comes_from_a_shipped_file_where_there_is_one() -> None:
-    example = key_examples.of(part("port.tokens"), key("port.tokens", "order"))
+    example = key_examples.find_example(part("port.tokens"), key("port.tokens", "order"))
     assert example == key_examples.Example('"rank"', "schemes/ideal_tokens.toml")
     assert (ROOT / example.file).is_file()
     # Found under another port: the keys are the same.
-    assert key_examples.of(part("port.sp_pifo"), key("port.sp_pifo", "ecn.per")) is not None
+    assert key_examples.find_example(part("port.sp_pifo"), key("port.sp_pifo", "ecn.per")) is not None
 
 
 @pytest.mark.parametrize(

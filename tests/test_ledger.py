@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import made
-from core_double import CoreDouble
+import factories
+from fake_core import FakeCore
 from priolane import papers
 from priolane._core import InputError
 from priolane.cli import main
@@ -37,7 +37,7 @@ def test_the_ledger_and_the_counts_follow_from_the_records() -> None:
 
 
 def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have() -> None:
-    items = {item.key: item for item in papers.items() if item.experiment is not None}
+    items = {item.key: item for item in papers.figures() if item.experiment is not None}
     for path in RECORDS.glob("*/*.json"):
         figure = f"{path.parent.name}/{path.stem}"
         record = read_record(figure)
@@ -63,7 +63,7 @@ def test_a_record_has_what_was_found(directory: Path) -> None:
 
 
 def test_a_record_is_the_same_each_time_wherever_it_is_made(directory: Path, tmp_path: Path) -> None:
-    elsewhere = load(made.make_results(tmp_path / "elsewhere"))
+    elsewhere = load(factories.make_results(tmp_path / "elsewhere"))
     again = write_record(tmp_path / "again", "nos2/fig6", [elsewhere], COMMAND)
     text = again.read_text(encoding="utf-8")
     assert text == (directory / "nos2" / "fig6.json").read_text(encoding="utf-8")
@@ -105,7 +105,7 @@ def test_the_command_writes_a_record_without_places(
 
 
 def test_the_list_has_the_counts_of_the_record(
-    core: CoreDouble, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("priolane.cli.reproduce.read_record", lambda figure: read_record(figure, directory))
     assert main(["reproduce", "nos2/all", "--list"]) == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import made
+import factories
 from priolane.report.metrics_table import as_csv, table_of
 from priolane.report.model import Report
 from priolane.report.write import write_report
@@ -39,7 +39,7 @@ def panel(values: dict[tuple[str, float], tuple[float | None, ...]]) -> dict[str
                 "scheme": scheme,
                 "quantity": "*",
                 "class": "*",
-                "at": {made.LOAD: at},
+                "at": {factories.LOAD: at},
                 "points": [{"x": name, **interval(value)} for name, value in zip(METRICS, row, strict=True)],
             }
             for (scheme, at), row in values.items()
@@ -56,8 +56,8 @@ VALUES: dict[tuple[str, float], tuple[float | None, ...]] = {
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
-    directory = made.make_results(tmp_path / "grid")
-    made.edit(directory / "report.json", lambda report: report | {"panels": [report["panels"][0], panel(VALUES)]})
+    directory = factories.make_results(tmp_path / "grid")
+    factories.edit(directory / "report.json", lambda report: report | {"panels": [report["panels"][0], panel(VALUES)]})
     return load(directory)
 
 
@@ -106,6 +106,6 @@ def test_the_policy_allows_the_one_script_of_a_page_with_a_table_and_none_withou
     expected = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
     assert f"; script-src 'sha256-{expected}';" in policy[1]
     assert not re.search(r"fetch|XMLHttp|import|eval|innerHTML|https?:", scripts[0])
-    plain = write_report(load(made.make_results(tmp_path / "plain", 1))).read_text(encoding="utf-8")
+    plain = write_report(load(factories.make_results(tmp_path / "plain", 1))).read_text(encoding="utf-8")
     assert "<script" not in plain
     assert "script-src" not in plain

@@ -2,8 +2,8 @@
 
 import pytest
 
-from priolane.report.model import Estimate, Measured, _asked, spread
-from priolane.report.numbers import told
+from priolane.report.model import Estimate, Measured, _criterion, spread
+from priolane.report.numbers import format_value
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from priolane.report.numbers import told
     ],
 )
 def test_values_are_told_in_the_unit_that_fits(value: float, unit: str, text: str) -> None:
-    assert told(value, unit) == text
+    assert format_value(value, unit) == text
 
 
 def test_an_interval_is_in_the_unit_of_its_mean() -> None:
-    assert Estimate(0.0011, 0.0009, 0.0013, 5).told("s") == "1.10 ms [0.900, 1.30]"
-    assert Estimate(0.0011, None, None, 1).told("s") == "1.10 ms"
-    assert Estimate(None, None, None, 0).told("s") == "no value"
+    assert Estimate(0.0011, 0.0009, 0.0013, 5).format("s") == "1.10 ms [0.900, 1.30]"
+    assert Estimate(0.0011, None, None, 1).format("s") == "1.10 ms"
+    assert Estimate(None, None, None, 0).format("s") == "no value"
 
 
 def test_many_values_are_told_by_their_ends_each_in_its_unit() -> None:
@@ -46,4 +46,4 @@ def test_many_values_are_told_by_their_ends_each_in_its_unit() -> None:
     ],
 )
 def test_a_claim_says_what_it_asks(claim: dict[str, object], unit: str, text: str) -> None:
-    assert _asked(claim, unit) == text
+    assert _criterion(claim, unit) == text

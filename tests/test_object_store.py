@@ -14,15 +14,15 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-import first
-import made
+import factories
 import priolane
-from core_double import CoreDouble
+import smoke
+from fake_core import FakeCore
 from priolane import object_store, papers
 from priolane.cli import main
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
-from priolane.object_store import ObjectStore, opened, told
+from priolane.object_store import ObjectStore, display_name, open_output
 from priolane.settings import Settings
 from priolane.worker import Finished
 
@@ -109,9 +109,7 @@ def test_what_a_directory_would_have_is_in_the_store(experiment: Path, tmp_path:
     assert "x.toml -o failing://bucket/results" in Failing.store[f"{ROOT}/report.html"].getvalue().decode()
 
 
-def test_a_run_is_there_when_its_record_is_and_the_note_comes_first_and_last(
-    core: CoreDouble, experiment: Path
-) -> None:
+def test_a_run_is_there_when_its_record_is_and_the_note_comes_first_and_last(core: FakeCore, experiment: Path) -> None:
     assert run(experiment) == 0
     assert Failing.puts[0] == "grid.json"
     assert set(Failing.puts[-2:]) == {"grid.json", "report.json"}
@@ -124,7 +122,7 @@ def test_a_run_is_there_when_its_record_is_and_the_note_comes_first_and_last(
 
 
 def test_another_machine_continues(
-    core: CoreDouble, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Stopping(Watcher):
         def finished(self, run: priolane.PlannedRun, done: Finished) -> None:
@@ -153,7 +151,7 @@ def test_nothing_is_sent_twice(experiment: Path) -> None:
 
 
 def test_a_run_that_is_damaged_in_the_store_is_made_again_and_replaced(
-    core: CoreDouble,
+    core: FakeCore,
     experiment: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -182,7 +180,7 @@ def test_what_fails_a_few_times_is_tried_again(experiment: Path) -> None:
 
 
 def test_what_stays_out_is_told_with_the_mirror_and_sent_by_the_same_command(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Failing.failures["run.json"] = -1
     assert run(experiment) == 1
@@ -202,7 +200,7 @@ def test_what_stays_out_is_told_with_the_mirror_and_sent_by_the_same_command(
 
 
 def test_a_store_that_cannot_be_written_ends_the_command_before_any_run(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Failing.failures["grid.json"] = -1
     assert run(experiment) == 1
@@ -211,7 +209,7 @@ def test_a_store_that_cannot_be_written_ends_the_command_before_any_run(
 
 
 def test_a_store_that_cannot_be_read_is_one_line(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Failing, "unreadable", True)
     assert run(experiment) == 1
@@ -232,10 +230,10 @@ def test_ctrl_c_sends_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Failing, "put_file", slow)
 
     def interrupted() -> None:
-        with opened(URL, Settings()) as (directory, settings):
-            made.make_results(directory)
+        with open_output(URL, Settings()) as (directory, settings):
+            factories.make_results(directory)
             for run in sorted(directory.glob("0*")):
-                settings.told(run)
+                settings.on_saved(run)
             assert begun.wait(30)
             raise KeyboardInterrupt
 
@@ -270,7 +268,7 @@ def test_load_report_and_compare_take_a_url(
 
 
 def test_what_another_machine_has_finished_is_not_in_the_way(
-    core: CoreDouble, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    core: FakeCore, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core.failing = {core.runs()[-1]["id"]}
     assert run(experiment) == 1
@@ -284,7 +282,7 @@ def test_what_another_machine_has_finished_is_not_in_the_way(
 
 @pytest.mark.usefixtures("core")
 def test_many_figures_go_to_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [item for item in papers.items() if item.key in ("nos2/fig1", "nos2/fig6")]
+    found = [item for item in papers.figures() if item.key in ("nos2/fig1", "nos2/fig6")]
     monkeypatch.setattr(papers, "items", lambda: iter(found))
     assert main(["reproduce", "nos2", "--jobs", "1", "-o", URL]) == 0
     assert {"nos2.html", "nos2-fig1/report.html", "nos2-fig6/grid.json"} <= names()
@@ -294,7 +292,7 @@ def test_many_figures_go_to_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
     # A figure has a URL of its own, and is in the same mirror.
     results = priolane.load(f"{URL}/nos2-fig6")
     assert results.directory == ObjectStore(URL).directory / "nos2-fig6"
-    assert told(results.directory) == f"{URL}/nos2-fig6"
+    assert display_name(results.directory) == f"{URL}/nos2-fig6"
 
 
 @pytest.mark.usefixtures("core")
@@ -308,7 +306,7 @@ def test_names_that_no_directory_has_are_left_where_they_are(experiment: Path, t
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("nothing://bucket/x", "Protocol not known: nothing"),
         ("failing:///x", "write it as in s3://bucket/path"),
@@ -316,10 +314,10 @@ def test_names_that_no_directory_has_are_left_where_they_are(experiment: Path, t
     ],
 )
 def test_a_url_that_cannot_be_opened_is_bad_input(
-    core: CoreDouble, experiment: Path, capsys: pytest.CaptureFixture[str], url: str, said: str
+    core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str], url: str, message: str
 ) -> None:
     assert main(["run", str(experiment), "-o", url]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert core.ran == []
 
 
@@ -342,8 +340,8 @@ def test_other_outputs_are_no_urls(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("url", [URL, "s3://b/a b/ä", "s3://b/a%20b", "memory://x"])
 def test_a_mirror_tells_its_url(url: str) -> None:
     store = ObjectStore(url.replace("s3://", "memory://"))
-    assert told(store.directory) == url.replace("s3://", "memory://")
-    assert told(Path("runs/x")) == "runs/x"
+    assert display_name(store.directory) == url.replace("s3://", "memory://")
+    assert display_name(Path("runs/x")) == "runs/x"
 
 
 def test_nothing_is_in_a_place_without_results() -> None:
@@ -352,7 +350,7 @@ def test_nothing_is_in_a_place_without_results() -> None:
 
 
 def test_real_runs_come_back_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    experiment = first.write_experiment(tmp_path, measure="1ms")
+    experiment = smoke.write_experiment(tmp_path, measure="1ms")
     here = priolane.run(experiment, URL, jobs=2)
     digests = {run_id: record["digest"] for run_id, record in here.records.items()}
     machine(tmp_path, monkeypatch, "there")

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import made
+import factories
 from priolane.figures.draw import draw_panel
 from priolane.figures.svg import page_svg
 from priolane.report.model import Panel
@@ -21,7 +21,7 @@ Row = tuple[int, str, str, float]
 
 def write_series(results: Results, scheme: str, seed: int, rows: list[Row], stop: int) -> None:
     """Gives the run of a scheme and seed at load 0.8 a series, sampled every 10 us, and a stop."""
-    run = next(run for run in results.select(scheme, {made.LOAD: 0.8}) if run.seed == seed)
+    run = next(run for run in results.select(scheme, {factories.LOAD: 0.8}) if run.seed == seed)
     directory = results.directory / run.id
     names = ("t_ps", "entity", "metric", "value")
     kinds = (pa.uint64(), pa.string(), pa.string(), pa.float64())
@@ -31,9 +31,9 @@ def write_series(results: Results, scheme: str, seed: int, rows: list[Row], stop
 
     def sampled(record: dict[str, Any]) -> dict[str, Any]:
         merged = record["merged"] | {"sample_every": "10us"}
-        return record | {"merged": merged, "stopped_at_ps": stop, "files": made.files(directory)}
+        return record | {"merged": merged, "stopped_at_ps": stop, "files": factories.files(directory)}
 
-    made.edit(directory / "run.json", sampled)
+    factories.edit(directory / "run.json", sampled)
 
 
 def port(at_us: int, name: str, queued: float, sent: float) -> list[Row]:
@@ -104,7 +104,7 @@ def test_the_first_seed_of_the_last_point_is_shown(results: Results) -> None:
         write_series(results, "nos2", seed, port(10, "s0->h1", 1, sent), 1000 * US)
     found = over_time(load(results.directory))
     assert found
-    assert found.says.startswith("Seed 1 at load.value = 0.8, in 99 bins of 0.01 ms")
+    assert found.text.startswith("Seed 1 at load.value = 0.8, in 99 bins of 0.01 ms")
     assert values(panels(results)["s0->h1: rate of bytes sent"])[0][1] == pytest.approx(1.0)
 
 

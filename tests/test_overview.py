@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import made
+import factories
 from priolane import InputError, _core, load
 from priolane.cli import main
 from priolane.report.overview import Entry, Overview, bounds_text, overview
@@ -37,15 +37,15 @@ def results(
     """Results of schemes at loads, in one class beside `all`; FCT grows with the load."""
     cells = [(at, seed, scheme) for at in loads for scheme, by_seed in fcts.items() for seed in by_seed]
     runs: list[dict[str, Any]] = [
-        {"id": f"{nth:016x}", "scheme": scheme, "point": {made.LOAD: at}, "seed": seed}
+        {"id": f"{nth:016x}", "scheme": scheme, "point": {factories.LOAD: at}, "seed": seed}
         for nth, (at, seed, scheme) in enumerate(cells)
     ]
     directory.mkdir(parents=True)
     options: dict[str, Any] = {"sets": [], "seeds": None, "schemes": None, "size": "default"}
     note = {"source": "fig6.toml", "title": "t", "options": options, "runs": runs, "warnings": []}
-    made.write(directory / "grid.json", note)
+    factories.write(directory / "grid.json", note)
     for run in runs:
-        fct = fcts[run["scheme"]][run["seed"]] * run["point"][made.LOAD] / 0.8
+        fct = fcts[run["scheme"]][run["seed"]] * run["point"][factories.LOAD] / 0.8
         summary = {
             "flows": 100,
             "unfinished": 0,
@@ -58,17 +58,17 @@ def results(
             "timeouts": 3,
             "timed_out": 0.03,
         }
-        record = made.record(run)
+        record = factories.record(run)
         record["merged"]["metrics"] = {"classes": dict(classes or {})}
         record["summary"] = {"all": summary, **({name: summary | {"flows": 40} for name in classes or {"small": 0}})}
         (directory / run["id"]).mkdir()
-        made.write(directory / run["id"] / "run.json", record | more | {"files": []})
+        factories.write(directory / run["id"] / "run.json", record | more | {"files": []})
     return directory
 
 
 def entry(view: Overview, scheme: str, name: str, size_class: str = "all", at: float = 0.8) -> Entry:
     section = next(section for section in view.sections if section.name == size_class)
-    row = next(row for row in section.rows if row.scheme == scheme and row.point[made.LOAD] == at)
+    row = next(row for row in section.rows if row.scheme == scheme and row.point[factories.LOAD] == at)
     return row.entries[[quantity.name for quantity in section.quantities].index(name)]
 
 
@@ -108,14 +108,17 @@ def test_one_seed_has_no_interval_and_no_best(tmp_path: Path, capsys: pytest.Cap
 def test_classes_are_those_of_the_experiment_from_small_to_large_or_the_usual_ones(tmp_path: Path) -> None:
     stated = {"bulk": {"from": "1MB", "group": ["x", "y"]}, "mice": {"below": "100kB"}}
     view = overview(load(results(tmp_path / "r", THREE, classes=stated)))
-    assert [(section.name, section.says) for section in view.classes] == [
+    assert [(section.name, section.text) for section in view.classes] == [
         ("all", "all flows"),
         ("mice", "below 100kB"),
         ("bulk", "from 1MB, group x or y"),
     ]
-    assert not view.usual
+    assert not view.uses_default_classes
     view = overview(load(results(tmp_path / "usual", THREE)))
-    assert (view.usual, [section.says for section in view.classes]) == (True, ["all flows", "up to 100kB"])
+    assert (view.uses_default_classes, [section.text for section in view.classes]) == (
+        True,
+        ["all flows", "up to 100kB"],
+    )
     assert bounds_text(json.loads(_core.usual_classes())["large"]) == "above 1MB"
 
 
@@ -186,7 +189,9 @@ def test_csv_and_json_have_all_digits(tmp_path: Path, capsys: pytest.CaptureFixt
     directory = results(tmp_path / "r", THREE)
     assert main(["results", str(directory), "--csv", "--class", "small"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [(row["class"], row["scheme"], row[made.LOAD]) for row in rows] == [("small", name, "0.8") for name in "abc"]
+    assert [(row["class"], row["scheme"], row[factories.LOAD]) for row in rows] == [
+        ("small", name, "0.8") for name in "abc"
+    ]
     assert float(rows[0]["fct (s) high"]) == pytest.approx(0.00134842, rel=1e-4)
     assert main(["results", str(directory), "--json", "--scheme", "a"]) == 0
     read = json.loads(capsys.readouterr().out)
@@ -203,21 +208,21 @@ def test_csv_and_json_have_all_digits(tmp_path: Path, capsys: pytest.CaptureFixt
     [
         ({"schemes": ["x"]}, "--scheme x: there is no such scheme in these results; one of a, b, c"),
         ({"classes": ["mice"]}, "--class mice: there is no such class in these results; one of all, small, run"),
-        ({"point": [("value", "0.7")]}, f"--point value=0.7: no run has that value; {made.LOAD} is 0.4, 0.8"),
-        ({"point": [("fanin", "7")]}, f"--point fanin=7: no such key; one of {made.LOAD}"),
+        ({"point": [("value", "0.7")]}, f"--point value=0.7: no run has that value; {factories.LOAD} is 0.4, 0.8"),
+        ({"point": [("fanin", "7")]}, f"--point fanin=7: no such key; one of {factories.LOAD}"),
     ],
 )
 def test_what_is_not_there_is_said_with_what_is(tmp_path: Path, narrowing: dict[str, Any], says: str) -> None:
     view = overview(load(results(tmp_path / "r", THREE, loads=(0.4, 0.8))))
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as error:
         narrowed(view, **narrowing)
-    assert str(told.value) == says
+    assert str(error.value) == says
 
 
 def test_recorded_flows_have_intervals_without_the_flows(tmp_path: Path) -> None:
     view = overview(load(results(tmp_path / "r", THREE)))
     assert view.drawn == "each seed draws flows, paths and ties anew"
-    merged = made.merged("a", 0.8)
+    merged = factories.merged("a", 0.8)
     merged["group"][0]["app"] = "flows"
     view = overview(load(results(tmp_path / "recorded", THREE, merged=merged)))
     assert view.drawn.startswith("seeds change paths and ties only")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import made
-from hostile import HOSTILE, spoil
+import factories
+from adversarial import ADVERSARIAL, spoil
 from priolane.report.tables import load_rows, run_rows
 from priolane.report.write import write_report
 from priolane.results import Results, load
@@ -48,14 +48,14 @@ def structure(page: str) -> Structure:
 
 @pytest.fixture(scope="module")
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> Structure:
-    directory = made.make_results(tmp_path_factory.mktemp("harmless") / "grid")
+    directory = factories.make_results(tmp_path_factory.mktemp("harmless") / "grid")
     spoil(directory, "name")
     return structure(write_report(load(directory)).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", ADVERSARIAL)
 def test_no_string_of_a_file_adds_an_element_or_attribute(tmp_path: Path, text: str, harmless: Structure) -> None:
-    directory = made.make_results(tmp_path / "grid")
+    directory = factories.make_results(tmp_path / "grid")
     spoil(directory, text)
     page = structure(write_report(load(directory), rerun=text).read_text(encoding="utf-8"))
     assert page.elements == harmless.elements
@@ -119,7 +119,7 @@ def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> N
     assert "Claims of the paper 2 claims ✓ reproduced 1 claim ≈ undecided 1 claim ✗ contradicted" in text
     assert "Our own claims 1 claim ≈ undecided" in text
     assert "Means over 2 seeds; bars show 95 % intervals, where these fit the panel." in text
-    made.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
+    factories.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "One seed: no intervals." in page
     assert "95 % intervals" not in page
@@ -177,7 +177,7 @@ def test_a_claim_that_is_decided_alone_but_not_among_all_says_so(results: Result
         report["claims"][0] |= {"verdict": "undecided", "alone": "reproduced", "undecided": why}
         return report
 
-    made.edit(results.directory / "report.json", undecided)
+    factories.edit(results.directory / "report.json", undecided)
     text = " ".join(structure(write_report(load(results.directory)).read_text(encoding="utf-8")).text)
     assert f"undecided alone reproduced {says}" in " ".join(text.split())
     # Two of the five are decided; the first one is by itself only.
@@ -194,6 +194,6 @@ def test_a_claim_that_the_load_leaves_undecided_says_so(results: Results) -> Non
         report["claims"][0] |= {"verdict": "undecided", "alone": "undecided", "undecided": why}
         return report
 
-    made.edit(path, undecided)
+    factories.edit(path, undecided)
     text = " ".join(structure(write_report(load(results.directory)).read_text(encoding="utf-8")).text)
     assert f"undecided {says}" in " ".join(text.split())

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import browser
-import made
-from hostile import HOSTILE, spoil
+import factories
+from adversarial import ADVERSARIAL, spoil
 from priolane.report.write import write_report
 from priolane.results import Results, load
 from test_metrics_table import VALUES, panel
@@ -23,7 +23,7 @@ pytestmark = [
 
 def with_series(directory: Path) -> Results:
     """Results with samples of two schemes at a switch's port."""
-    results = load(made.make_results(directory))
+    results = load(factories.make_results(directory))
     for nth, scheme in enumerate(("nos2", "pias")):
         rows = [row for at in range(10, 1000, 10) for row in port(at, "s0->h1", 100.0 * at + 4000 * nth, 12_500)]
         write_series(results, scheme, 1, [*rows, *port(10, "s0->h2", 1, 1)], 1000 * US)
@@ -98,9 +98,9 @@ def test_a_narrow_screen_scrolls_one_way_only(page: browser.Page) -> None:
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-@pytest.mark.parametrize("nth", range(len(HOSTILE)))
+@pytest.mark.parametrize("nth", range(len(ADVERSARIAL)))
 def test_hostile_texts_stay_text(blank: browser.Page, tmp_path: Path, nth: int) -> None:
-    text = HOSTILE[nth]
+    text = ADVERSARIAL[nth]
     directory = with_series(tmp_path / "grid").directory
     spoil(directory, text)
     blank.open(write_report(load(directory), rerun=text))
@@ -122,8 +122,8 @@ def test_hostile_texts_stay_text(blank: browser.Page, tmp_path: Path, nth: int) 
 
 @pytest.fixture
 def table(blank: browser.Page, tmp_path: Path) -> browser.Page:
-    directory = made.make_results(tmp_path / "grid", 1)
-    made.edit(directory / "report.json", lambda report: report | {"panels": [panel(VALUES)]})
+    directory = factories.make_results(tmp_path / "grid", 1)
+    factories.edit(directory / "report.json", lambda report: report | {"panels": [panel(VALUES)]})
     blank.open(write_report(load(directory)))
     return blank
 

@@ -37,4 +37,4 @@ def test_a_fault_without_one_place_is_refused() -> None:
     ],
 )
 def test_only_a_test_that_ran_is_green_or_red(code: int, out: str, errors: str, outcome: str) -> None:
-    assert planted_faults.judged(code, out, errors) == outcome
+    assert planted_faults.classify(code, out, errors) == outcome

@@ -37,19 +37,19 @@ def test_check_tells_what_runs_take_with_their_tables(file: Path) -> None:
 @pytest.mark.usefixtures("core", "fixed")
 def test_a_command_waits_for_its_runs_in_turn_and_for_its_page() -> None:
     found = {"seconds": 100.0, "runs": 16, "merged": {"panel": [{}, {}, {}]}}
-    alone, both = (prediction.of_check(found, processes) for processes in (1, 2))
+    alone, both = (prediction.from_check(found, processes) for processes in (1, 2))
     page_s = (LOAD + PAGE + 3 * PANEL) * 0.02
     assert alone.cpu_s == alone.wait_s == pytest.approx(100 + page_s + START * 0.02)
     assert both.cpu_s == pytest.approx(100 + page_s + (START + 2 * WORKER) * 0.02)
     assert both.wait_s == pytest.approx(50 + page_s + (START / 2 + WORKER) * 0.02)
     # More processes than runs are of no use.
-    assert prediction.of_check(found | {"runs": 1}, 8).wait_s == pytest.approx(alone.wait_s)
+    assert prediction.from_check(found | {"runs": 1}, 8).wait_s == pytest.approx(alone.wait_s)
 
 
 @pytest.mark.usefixtures("core", "fixed")
 def test_figures_side_by_side_share_what_they_load_and_runs_that_are_the_same(file: Path) -> None:
     grid = plan(file)
-    one, two = (prediction.of_plans(plans, 2) for plans in ([grid], [grid, plan(file)]))
+    one, two = (prediction.from_plans(plans, 2) for plans in ([grid], [grid, plan(file)]))
     # Costs of the double are 0 to 4, at a pace of 1e9.
     costs = sum(nth % 5 for nth in range(16))
     assert one.runs_s == two.runs_s == pytest.approx(1.5 * costs / 1e9 + 16 * 0.01)

@@ -72,7 +72,7 @@ ENDS = {0: 4, 1: 8, 2: 9, 4: 8, 5: 10, 6: 0, 8: 5, 3: 11}
 def test_the_optimum_is_that_of_a_convex_solver(plan: Path) -> None:
     """Clarabel, by cvxpy: max sum of w c (log(z + 1) - z log(z / (z + 1))), z = x / c, c two packets a round trip."""
     cvxpy: Any = pytest.importorskip("cvxpy")
-    (promise,) = prices.promised(plan, Options())
+    (promise,) = prices.promised_rates(plan, Options())
     flows = promise["flows"]
     # A full packet and its ACK of 84 B, over 10 Gbps links of 5, 20, 20 and 5 us, four hops each way.
     rtt = 2 * 50e-6 + 4 * (1538 + 84) * 8 / 10e9
@@ -95,7 +95,7 @@ def test_the_optimum_is_that_of_a_convex_solver(plan: Path) -> None:
 
 def test_a_machine_is_promised_its_weight_whatever_its_flows(plan: Path) -> None:
     """Host 4 has one flow of w = 3, host 5 two of w = 1.5 each."""
-    (promise,) = prices.promised(plan, Options())
+    (promise,) = prices.promised_rates(plan, Options())
     weights: dict[int, list[float]] = {flow["host"]: [] for flow in promise["flows"]}
     for flow in promise["flows"]:
         weights[flow["host"]].append(flow["w"])
@@ -143,10 +143,10 @@ def test_bad_input_is_one_message(
     assert old in PARKING_LOT
     plan.write_text(PARKING_LOT.replace(old, new, 1), encoding="utf-8")
     assert cli.main(["price", str(plan), "-o", str(tmp_path / "out")]) == 2
-    told = capsys.readouterr()
-    assert says in told.err
-    assert told.err.count("\n") == 1
-    assert told.out == ""
+    printed = capsys.readouterr()
+    assert says in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
     assert not (tmp_path / "out").exists()
 
 
@@ -154,7 +154,7 @@ def test_overbooked_minima_are_promised_in_proportion(plan: Path) -> None:
     """Three flows of 4 Gbps into one host of 9.49 Gbps payload: a third of it each."""
     text = PARKING_LOT.replace("{ src = 3, dst = 11 }]", "{ src = 3, dst = 5 }, { src = 9, dst = 5 }]")
     plan.write_text(text, encoding="utf-8")
-    (promise,) = prices.promised(plan, Options())
+    (promise,) = prices.promised_rates(plan, Options())
     sure = [flow["promised_bps"] for flow in promise["flows"] if flow["group"] == "sure"]
     assert sure == pytest.approx([10e9 * PAYLOAD / 3] * 3, rel=1e-3)
     assert any("h5" in port for port in promise["overbooked"])
@@ -163,7 +163,7 @@ def test_overbooked_minima_are_promised_in_proportion(plan: Path) -> None:
 def test_p1_is_what_makes_price_follow_rate() -> None:
     """Ratios 1.6 and 2.8 at w = 2 and 4: P1 is 0.6 P0 by each, and so by the fit."""
     ratios = ((2.0, 1.6), (4.0, 2.8))
-    found = [prices.Worth("paccp", w=w, load=0.8, ratio=r, p1=(r - 1) / (w - 1), seeds=1) for w, r in ratios]
+    found = [prices.WeightValue("paccp", w=w, load=0.8, ratio=r, p1=(r - 1) / (w - 1), seeds=1) for w, r in ratios]
     ((scheme, load, p1),) = prices.fitted_p1(found)
     assert (scheme, load) == ("paccp", 0.8)
     assert p1 == pytest.approx(0.6)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from made import FIXTURES
+from factories import FIXTURES
 from priolane.figures.draw import draw_panel
 from priolane.figures.style import style_of
 from priolane.figures.svg import SVG, page_svg

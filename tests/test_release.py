@@ -52,14 +52,14 @@ def test_a_place_that_is_gone_changes_nothing(tree: Path) -> None:
 
 def test_checks_need_a_section_of_the_change_log(tree: Path) -> None:
     with pytest.raises(release.ReleaseError, match=r"CHANGELOG\.md has no section"):
-        release.carry_out(tree, 1)
+        release.run_checks(tree, 1)
 
 
 def test_a_check_that_fails_says_where_to_go_on(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release.set_version(tree, "7.8.9", TODAY)
     monkeypatch.setattr(release, "CHECKS", (release.Check("good", "true"), release.Check("bad", "false")))
     with pytest.raises(release.ReleaseError, match="check --from 2"):
-        release.carry_out(tree, 1)
+        release.run_checks(tree, 1)
 
 
 def targets() -> set[str]:

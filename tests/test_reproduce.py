@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from core_double import CoreDouble
-from hostile import HOSTILE
+from adversarial import ADVERSARIAL
+from fake_core import FakeCore
 from priolane import experiment, grid, papers
 from priolane._core import InputError, RunFailed
 from priolane.cli import main
@@ -57,16 +57,16 @@ bound = { of = "fct.all.dctcp", above = 0.0 }
 SIZES = {"nos2/one": "10kB", "nos2/two": "1MB", "top/one": "20kB"}
 
 
-def write_figure(directory: Path, key: str, size: str, measure: str = "1ms", drain: str = "true") -> papers.Item:
+def write_figure(directory: Path, key: str, size: str, measure: str = "1ms", drain: str = "true") -> papers.PaperFigure:
     paper, name = key.split("/")
     path = directory / f"{paper}-{name}.toml"
     text = FILE.replace("TITLE", f"About {key}").replace("SIZE", size)
     path.write_text(text.replace("MEASURE", measure).replace("DRAIN", drain), encoding="utf-8")
-    return papers.Item(paper, name, name, f"what {key} is", "results", path)
+    return papers.PaperFigure(paper, name, name, f"what {key} is", "results", path)
 
 
 @pytest.fixture
-def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[papers.Item]:
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[papers.PaperFigure]:
     """Two figures of a paper and one of another are all that there are; results go below `runs/`."""
     items = [write_figure(tmp_path, key, size) for key, size in SIZES.items()]
     monkeypatch.setattr(papers, "items", lambda: iter(items))
@@ -156,7 +156,7 @@ SAME = ("nos2-one", "top-same")
 
 @pytest.mark.usefixtures("core")
 def test_a_figure_that_fails_leaves_the_others(
-    three: list[papers.Item], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    three: list[papers.PaperFigure], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_plan = grid.run_plan
 
@@ -178,7 +178,7 @@ def test_a_figure_that_fails_leaves_the_others(
 
 @pytest.mark.usefixtures("three")
 def test_nothing_is_run_over_a_page_or_a_directory_of_others(
-    core: CoreDouble, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("runs").mkdir()
     Path("runs/all.html").write_text("<html>mine</html>", encoding="utf-8")
@@ -195,7 +195,7 @@ def test_nothing_is_run_over_a_page_or_a_directory_of_others(
 
 @pytest.mark.usefixtures("core")
 def test_a_mistake_in_one_file_is_found_before_any_runs(
-    three: list[papers.Item], monkeypatch: pytest.MonkeyPatch, core: CoreDouble
+    three: list[papers.PaperFigure], monkeypatch: pytest.MonkeyPatch, core: FakeCore
 ) -> None:
     planned = experiment.plan
 
@@ -264,9 +264,9 @@ def test_ctrl_c_ends_all_figures_and_keeps_what_is_done(tmp_path: Path) -> None:
         assert time.monotonic() - asked < 20
         ended(child.pid)
     assert child.returncode == 130
-    *told, last = errors.splitlines()
+    *lines, last = errors.splitlines()
     # Where it takes 10 s, a line of the log says how far it is.
-    assert all(line.startswith("priolane: all: ") for line in told)
+    assert all(line.startswith("priolane: all: ") for line in lines)
     assert last == "priolane: interrupted: complete runs are kept, the same command continues"
     assert load(tmp_path / "out" / "nos2-short").missing() == []
     text = page.read_text(encoding="utf-8")
@@ -274,15 +274,15 @@ def test_ctrl_c_ends_all_figures_and_keeps_what_is_done(tmp_path: Path) -> None:
     assert text.count("not done") == 1
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", ADVERSARIAL)
 def test_no_text_of_a_figure_adds_an_element_to_the_page(tmp_path: Path, text: str) -> None:
     pages = []
-    for said in ("name", text):
-        item = papers.Item("nos2", "fig1", said, said, "results", None)
+    for label in ("name", text):
+        item = papers.PaperFigure("nos2", "fig1", label, label, "results", None)
         counts = {source: Counter({Verdict.REPRODUCED: 1}) for source in Source}
-        done = Entry(item, tmp_path / "a b" / "report.html", Summary(said, 3, 2, counts, (said,), b""))
-        failed = Entry(item, tmp_path / "c" / "report.html", failure=said)
-        write_index(tmp_path / "all.html", Index(said, [done, failed], said))
+        done = Entry(item, tmp_path / "a b" / "report.html", Summary(label, 3, 2, counts, (label,), b""))
+        failed = Entry(item, tmp_path / "c" / "report.html", failure=label)
+        write_index(tmp_path / "all.html", Index(label, [done, failed], label))
         pages.append((tmp_path / "all.html").read_text(encoding="utf-8"))
     tags = [Counter(re.findall(r"<(/?[a-zA-Z!]+)", page)) for page in pages]
     assert tags[0] == tags[1]

@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import made
+import factories
 import priolane
 from priolane import InputError, load
 from priolane.results import Results
@@ -15,14 +15,14 @@ from priolane.results import Results
 def test_summary_has_a_row_per_run_and_size_class(results: Results) -> None:
     summary = results.summary()
     assert len(summary) == 4 * 2 * 2 * 2  # schemes x loads x seeds x classes
-    assert {"run", "scheme", made.LOAD, "seed", "class", "mean_fct_s"} <= set(summary.columns)
+    assert {"run", "scheme", factories.LOAD, "seed", "class", "mean_fct_s"} <= set(summary.columns)
     one = summary[(summary.scheme == "nos2") & (summary["class"] == "all") & (summary.seed == 1)]
     # 3.0 ms x (1 + 0.5) x 1.01 at load 0.5
-    assert one[one[made.LOAD] == 0.5].mean_fct_s.item() == pytest.approx(0.0030 * 1.5 * 1.01)
+    assert one[one[factories.LOAD] == 0.5].mean_fct_s.item() == pytest.approx(0.0030 * 1.5 * 1.01)
 
 
 def test_flows_are_chosen_by_scheme_and_point_and_name_their_run(results: Results) -> None:
-    flows = results.flows(scheme="nos2", point={made.LOAD: 0.8})
+    flows = results.flows(scheme="nos2", point={factories.LOAD: 0.8})
     assert flows.num_rows == 3 * 2  # flows x seeds
     assert flows.column_names[:3] == ["run", "scheme", "seed"]
     assert flows["seed"].to_pylist() == [1, 1, 1, 2, 2, 2]
@@ -39,7 +39,7 @@ def test_a_scheme_that_was_not_run_is_named(results: Results) -> None:
     with pytest.raises(InputError, match=r"Use a scheme of .*es8.*; `point` has values of"):
         results.flows(scheme="top")
     with pytest.raises(InputError, match="no run has that scheme and point"):
-        results.flows(point={made.LOAD: 7})
+        results.flows(point={factories.LOAD: 7})
 
 
 def test_a_directory_without_results_is_bad_input(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_spoilt_grid_note_is_bad_input(results: Results) -> None:
     (results.directory / "grid.json").write_text('{"source": 3')
     with pytest.raises(InputError, match=r"grid\.json: damaged: it has no checksum"):
         load(results.directory)
-    made.write(results.directory / "grid.json", {"source": 3})
+    factories.write(results.directory / "grid.json", {"source": 3})
     with pytest.raises(InputError, match="not a grid note"):
         load(results.directory)
 
@@ -63,13 +63,13 @@ def test_an_unfinished_grid_says_how_to_continue(results: Results) -> None:
 
 
 def test_a_report_of_another_version_is_bad_input(results: Results) -> None:
-    made.edit(results.directory / "report.json", lambda report: {"seeds": report["seeds"]})
+    factories.edit(results.directory / "report.json", lambda report: {"seeds": report["seeds"]})
     with pytest.raises(InputError, match="not a report of this version"):
         _ = results.report
 
 
 def test_results_show_themselves_in_a_line_and_as_a_table(results: Results) -> None:
-    made.edit(results.directory / "grid.json", lambda note: note | {"title": "<b>&"})
+    factories.edit(results.directory / "grid.json", lambda note: note | {"title": "<b>&"})
     titled = load(results.directory)
     assert repr(titled) == f"<Results '<b>&': 16 of 16 runs in {results.directory}>"
     shown = titled._repr_html_()
@@ -84,7 +84,7 @@ def test_results_show_themselves_in_a_line_and_as_a_table(results: Results) -> N
 def test_tables_go_to_arrow_pandas_and_csv(results: Results, tmp_path: Path) -> None:
     assert results.to_pandas().shape == results.summary().shape
     assert results.to_pandas("ports", scheme="es8")["port"].tolist() == ["leaf0->spine1"] * 4
-    path = results.to_csv(tmp_path / "flows.csv", "flows", scheme="nos2", point={made.LOAD: 0.8})
+    path = results.to_csv(tmp_path / "flows.csv", "flows", scheme="nos2", point={factories.LOAD: 0.8})
     read = pd.read_csv(path)
     assert read["bytes"].tolist() == [1460, 50_000, 2_000_000] * 2
     assert read["fct_ps"].isna().tolist() == [False, False, True] * 2
@@ -96,9 +96,9 @@ def test_tables_go_to_arrow_pandas_and_csv(results: Results, tmp_path: Path) -> 
 def test_tables_go_to_polars_by_arrow(results: Results) -> None:
     import polars  # noqa: PLC0415
 
-    frame = results.to_polars("flows", scheme="nos2", point={made.LOAD: 0.8})
+    frame = results.to_polars("flows", scheme="nos2", point={factories.LOAD: 0.8})
     assert isinstance(frame, polars.DataFrame)
-    assert frame["fct_ps"].to_list() == results.flows("nos2", {made.LOAD: 0.8})["fct_ps"].to_pylist()
+    assert frame["fct_ps"].to_list() == results.flows("nos2", {factories.LOAD: 0.8})["fct_ps"].to_pylist()
 
 
 def test_without_polars_the_message_says_what_to_install(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import priolane
-from first import write_experiment
+from smoke import write_experiment
 
 # PIAS alone has another timeout at the second point.
 SWEEP = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from priolane import peer
+from priolane import ns3
 from priolane._core import RunFailed
 from priolane.cli import main
 from priolane.simulators import checkout
@@ -140,7 +140,7 @@ def test_a_flow_without_an_end_is_a_failed_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--against", "yaps"], "--against yaps needs its checkout, built: --checkout PATH"),
         (["--against", "htsim", "--checkout", "nowhere"], "there is no program sim/datacenter/htsim_ndp"),
@@ -148,9 +148,9 @@ def test_a_flow_without_an_end_is_a_failed_run() -> None:
         (["--checkout", "nowhere"], "--checkout is for --against yaps or htsim"),
     ],
 )
-def test_what_is_missing_is_named(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_more_flows_than_the_list_has_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,7 +166,7 @@ def test_a_program_that_fails_is_exit_1(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_ratio_of_commands_is_pair_by_pair() -> None:
-    side = peer.Side(100, 1.0, (1,), (1.0,))
+    side = ns3.SimulatorRun(100, 1.0, (1,), (1.0,))
     pairs = tuple(checkout.Pair(side, side, (1.0, theirs)) for theirs in (3.0, 5.0, 2.0))
     assert checkout.SideBySide("yaps", pairs, 0.0).command_ratios == (2.0, 3.0, 5.0)
 

@@ -19,8 +19,9 @@ from priolane.keys import parts
 from priolane.record import records
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools" / "site_pages"))
+import evidence_pages
 import links
-import needs
+import requirements
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = browser.find()
@@ -85,17 +86,31 @@ def test_every_part_metric_column_command_and_scheme_is_in_the_reference(site: P
 
 def test_the_ledger_has_every_recorded_claim(site: Path) -> None:
     page = (site / "ledger.html").read_text(encoding="utf-8")
-    kept = list(records([item.key for item in papers.items() if item.experiment is not None]))
+    kept = list(records([item.key for item in papers.figures() if item.experiment is not None]))
     assert page.count("<tr data-paper=") == sum(len(record.claims) for record in kept)
     assert all(record.grids[0]["digest"][:16] in page for record in kept)
 
 
 def test_every_recorded_figure_is_in_the_gallery_with_its_verdicts(site: Path) -> None:
     page = (site / "gallery.html").read_text(encoding="utf-8")
-    for item in papers.items():
+    for item in papers.figures():
         if item.experiment is not None:
             assert f'id="{item.key.replace("/", "-")}"' in page, item.key
     assert page.count('<span class="verdict') >= 73
+
+
+def test_assumptions_by_paper_have_readings_and_who_takes_them(site: Path) -> None:
+    anchors = re.findall(r'<a id="([^"]+)">', (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8"))
+    listed: set[str] = set()
+    for item in papers.figures():
+        if item.experiment is None:
+            continue
+        page = (site / "assumptions" / f"{item.paper}.html").read_text(encoding="utf-8")
+        table = tomllib.loads(item.experiment.read_text(encoding="utf-8"))
+        assert all(f'<a id="{anchor}">' in page for anchor in table.get("assumptions", [])), item.key
+        assert all(f"<code>{name}</code>" in page for name in table.get("reading", {})), item.key
+        listed.update(anchor for anchor in anchors if f'<a id="{anchor}">' in page)
+    assert len(listed) > 150
 
 
 def test_paths_of_the_glossary_exist() -> None:
@@ -106,13 +121,46 @@ def test_paths_of_the_glossary_exist() -> None:
     assert [path for path, place in there.items() if not place.exists()] == []
 
 
+def test_files_and_tests_that_the_oracles_name_exist() -> None:
+    page = (ROOT / "docs" / "evidence" / "oracles.md").read_text(encoding="utf-8")
+    first, _, invariants = page.partition("## Invariants")
+    paths = [path for path in re.findall(r"`([a-z]+/[^`]+)`", first) if path.endswith((".rs", ".py"))]
+    assert len(paths) > 50
+    there = {path: ROOT / (path if path.startswith("tests/") else f"crates/priolane-{path}") for path in paths}
+    assert [path for path, place in there.items() if not place.is_file()] == []
+    names = {name for file in evidence_pages.test_files() for name in file.tests}
+    named = re.findall(r"`(\w+)`", invariants)
+    assert len(named) > 20
+    assert [name for name in named if name not in names | {"zero_loss"}] == []
+
+
+def test_evidence_is_counted_from_the_tests(site: Path) -> None:
+    files = {file.path: file for file in evidence_pages.test_files()}
+    own = files["tests/test_site.py"]
+    assert "test_evidence_is_counted_from_the_tests" in own.tests
+    assert own.about.startswith("The site: built strictly")
+    engines = files["crates/priolane-sim/tests/runs/engines.rs"]
+    assert engines.both_engines
+    assert engines.about.startswith("Random small experiments")
+    page = (site / "validation.html").read_text(encoding="utf-8")
+    total = sum(len(file.tests) for file in files.values())
+    assert f"{total:,} tests in {len(files)} files" in page
+    listed = (site / "evidence" / "tests.html").read_text(encoding="utf-8")
+    assert listed.count("<details") == len(files)
+    assert "<code>sim/tests/runs/engines.rs</code>" in (site / "evidence" / "engines.html").read_text(encoding="utf-8")
+
+
 def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
     def scheme(name: str) -> dict[str, object]:
         return tomllib.loads((ROOT / "schemes" / f"{name}.toml").read_text(encoding="utf-8"))
 
-    queues = {name: needs.queues(scheme(name)) for name in ("dctcp", "nos2", "pias", "top", "ndp", "homa", "pfabric")}
+    queues = {
+        name: requirements.queues(scheme(name)) for name in ("dctcp", "nos2", "pias", "top", "ndp", "homa", "pfabric")
+    }
     assert queues == {"dctcp": 1, "nos2": 2, "pias": 8, "top": 8, "ndp": 2, "homa": 8, "pfabric": 1}
-    sizes = {name: needs.sizes(scheme(name)) for name in ("dctcp", "nos2", "pfabric", "top", "srpt", "prioplus_swift")}
+    sizes = {
+        name: requirements.sizes(scheme(name)) for name in ("dctcp", "nos2", "pfabric", "top", "srpt", "prioplus_swift")
+    }
     assert sizes == {
         "dctcp": "no",
         "nos2": "distribution",
@@ -121,9 +169,9 @@ def test_what_a_scheme_asks_of_switches_and_hosts() -> None:
         "srpt": "each flow",
         "prioplus_swift": "no",
     }
-    assert "mark packets (ECN)" in needs.switches(scheme("dctcp"), [])
-    assert "pause 8 classes (PFC)" in needs.switches(scheme("physical_swift"), [])
-    assert needs.deadlines(scheme("firapam")) == "yes"
+    assert "mark packets (ECN)" in requirements.switches(scheme("dctcp"), [])
+    assert "pause 8 classes (PFC)" in requirements.switches(scheme("physical_swift"), [])
+    assert requirements.deadlines(scheme("firapam")) == "yes"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 
 import documents
 
-START = Path(__file__).parent.parent / "docs" / "start"
+ROOT = Path(__file__).parent.parent
+START = ROOT / "docs" / "start"
 
 
 @pytest.fixture(autouse=True)
@@ -19,19 +20,26 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_first_experiment_and_own_scheme(directory: Path) -> None:
     names: dict[str, Any] = {}
-    assert documents.carry_out(START / "first-experiment.md", names) >= 5
-    assert documents.carry_out(START / "own-scheme.md", names) >= 5
+    assert documents.run_page(START / "first-experiment.md", names) >= 5
+    assert documents.run_page(START / "own-scheme.md", names) >= 5
     assert (directory / "runs" / "first" / "report.html").is_file()
     assert (directory / "runs" / "own" / "report.html").is_file()
 
 
+def test_commands_of_the_readme_print_what_it_shows(directory: Path) -> None:
+    readme = ROOT / "README.md"
+    assert len(readme.read_text(encoding="utf-8").splitlines()) <= 120
+    assert documents.run_page(readme, {}) == 2
+    assert (directory / "runs" / "first" / "report.html").is_file()
+
+
 def test_own_traffic(directory: Path) -> None:
-    assert documents.carry_out(START / "own-traffic.md", {}) == 3
+    assert documents.run_page(START / "own-traffic.md", {}) == 3
     assert (directory / "runs" / "mine" / "report.html").is_file()
 
 
 def test_installed_commands_print_what_the_page_shows() -> None:
-    assert documents.carry_out(START / "install.md", {}) >= 1
+    assert documents.run_page(START / "install.md", {}) >= 1
 
 
 @pytest.mark.parametrize(
@@ -42,6 +50,7 @@ def test_installed_commands_print_what_the_page_shows() -> None:
         ("a\n...\n", "a\nb\nc\n"),
         ("a\n...\nd\n", "a\nb\nc\nd"),
         ("a  \n", "a\n"),
+        ("a b ...\nc\n", "a b c d\nc\n"),
     ],
 )
 def test_an_output_is_as_shown(shown: str, printed: str) -> None:
@@ -57,6 +66,8 @@ def test_an_output_is_as_shown(shown: str, printed: str) -> None:
         ("...\nc\n", "a\nb\n"),
         ("a\n...\na\n", "a\nb\n"),
         ("a b\n", "a  b\n"),
+        ("a b ...\n", "a c d\n"),
+        ("a b ...\n", "a bc d\n"),
     ],
 )
 def test_an_output_that_differs_is_found(shown: str, printed: str) -> None:

@@ -8,6 +8,7 @@ from priolane import _core
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 import check_commits
+import check_prose
 import check_sizes
 import check_vocabulary
 import dev_requirements
@@ -16,13 +17,13 @@ import train
 
 def test_a_function_of_81_lines_is_found() -> None:
     body = "    pass\n" * 80
-    assert list(check_sizes.complaints("x.py", f"def f():\n{body}"))
-    assert not list(check_sizes.complaints("x.py", f"def f():\n{body[:-9]}"))
+    assert list(check_sizes.violations("x.py", f"def f():\n{body}"))
+    assert not list(check_sizes.violations("x.py", f"def f():\n{body[:-9]}"))
 
 
 def test_a_file_of_1001_lines_is_found() -> None:
-    assert list(check_sizes.complaints("x.rs", "\n" * 1001)) == ["x.rs: 1001 lines (at most 1000)"]
-    assert not list(check_sizes.complaints("x.rs", "\n" * 1000))
+    assert list(check_sizes.violations("x.rs", "\n" * 1001)) == ["x.rs: 1001 lines (at most 1000)"]
+    assert not list(check_sizes.violations("x.rs", "\n" * 1000))
 
 
 def test_development_needs_the_runtime_requirements_too() -> None:
@@ -61,8 +62,8 @@ def test_what_a_build_learns_from_are_scenarios_of_the_bench(monkeypatch: pytest
     ],
 )
 def test_subjects_of_commits_have_an_area_and_an_imperative(subject: str, wrong: str | None) -> None:
-    complaint = check_commits.complaint(subject)
-    assert complaint is None if wrong is None else complaint is not None and wrong in complaint
+    violation = check_commits.violation(subject)
+    assert violation is None if wrong is None else violation is not None and wrong in violation
 
 
 @pytest.mark.parametrize(
@@ -75,5 +76,30 @@ def test_subjects_of_commits_have_an_area_and_an_imperative(subject: str, wrong:
     ],
 )
 def test_listed_names_and_phrases_are_found(name: str, text: str, lines: list[int]) -> None:
-    found = check_vocabulary.complaints(name, text, {"Knob": "Option"}, {"anew": "again"})
+    found = check_vocabulary.violations(name, text, {"Knob": "Option"}, {"anew": "again"})
     assert sorted(int(line.split(":")[1]) for line in found) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("# A title\n\n" + "word " * 36 + "\n", [3]),
+        ("word " * 35 + "\n", []),
+        ("word " * 20 + "end. " + "Word " * 20 + "\n", []),
+        ("word " * 20 + "as in Fig. " + "Word " * 20 + "\n", [1]),
+        ("```\n" + "word " * 40 + "\n```\n", []),
+        ("- " + "word " * 20 + "\n- " + "word " * 20 + "\n", []),
+        ("| a | b |\n|---|---|\n| " + "word " * 36 + "| b |\n", [3]),
+        ("`" + "word " * 40 + "` [" + "word " * 10 + "](page.md)\n", []),
+        ("A load of .9, 10us, 5 +- 1, 95% of it.\n", [1, 1, 1, 1]),
+        ("A load of 0.9, 10 us, 5 ± 1, 95 % of it, ns-3.37, `10us`, 1.2.3.\n", []),
+    ],
+)
+def test_sentences_that_are_too_long_and_numbers_of_another_form_are_found(text: str, lines: list[int]) -> None:
+    assert [int(line.split(":")[1]) for line in check_prose.violations("a.md", text)] == lines
+
+
+def test_links_and_generated_pages_are_not_prose() -> None:
+    pages = check_prose.pages(Path(__file__).parent.parent)
+    assert "docs/concepts.md" in pages
+    assert not {"docs/ledger.md", "docs/reference.md", "crates/priolane-lab/data/assumptions.md"} & set(pages)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from core_double import CoreDouble
+from fake_core import FakeCore
 from priolane.cli import main
 
 EXPERIMENT = """
@@ -37,7 +37,7 @@ def experiment(tmp_path: Path) -> Path:
 
 
 def test_the_command_asks_for_one_flow_of_one_run(
-    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
     arguments = ["trace", str(experiment), "--flow", "7", "--scheme", "nos2", "--seed", "1", "--at", "s0->h1"]
@@ -58,7 +58,7 @@ def test_the_command_asks_for_one_flow_of_one_run(
 
 
 def test_json_holds_packets_hops_and_state(
-    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["trace", str(experiment), "--flow", "0", "--seed", "1", "-o", str(tmp_path / "out"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -69,7 +69,7 @@ def test_json_holds_packets_hops_and_state(
 
 
 def test_several_runs_are_one_line_and_exit_2(
-    core: CoreDouble, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["trace", str(experiment), "--flow", "0", "-o", str(tmp_path / "out")]) == 2
     shown, errors = capsys.readouterr()
@@ -103,7 +103,7 @@ def test_what_cannot_be_traced_is_exit_2(
 def dissected(capture: Path, *fields: str) -> list[list[str]]:
     """The fields of each packet as tshark reads them, checksums verified."""
     asked = [part for field in fields for part in ("-e", field)]
-    told = [
+    options = [
         "-o",
         "ip.check_checksum:TRUE",
         "-o",
@@ -112,7 +112,7 @@ def dissected(capture: Path, *fields: str) -> list[list[str]]:
         "tcp.relative_sequence_numbers:FALSE",
     ]
     read = subprocess.run(
-        ["tshark", "-r", str(capture), "-T", "fields", *told, *asked], check=True, capture_output=True, text=True
+        ["tshark", "-r", str(capture), "-T", "fields", *options, *asked], check=True, capture_output=True, text=True
     )
     return [line.split("\t") for line in read.stdout.splitlines()]
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import first
+import smoke
 
 
 def mypy(text: str, directory: Path) -> subprocess.CompletedProcess[str]:
@@ -16,7 +16,7 @@ def mypy(text: str, directory: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_python_page_is_typed_and_a_wrong_name_or_argument_is_found(tmp_path: Path) -> None:
-    right = mypy("\n".join(first.blocks()), tmp_path)
+    right = mypy("\n".join(smoke.blocks()), tmp_path)
     assert (right.returncode, right.stdout.splitlines()[-1][:7]) == (0, "Success"), right.stdout
     wrong = mypy('import priolane\npriolane.nothing()\npriolane.run("x.toml", jobs="two")\n', tmp_path)
     assert wrong.returncode == 1

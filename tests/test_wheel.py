@@ -13,7 +13,7 @@ import pytest
 FOLDER = os.environ.get("PRIOLANE_WHEEL")
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="PRIOLANE_WHEEL names no folder of wheels: make check-wheel")
 ROOT = Path(__file__).parent.parent
-# The digest that `make demo` prints; docs/validation.md.
+# The digest that `make demo` prints; docs/evidence/oracles.md.
 DEMO = "6bc0da19b6cd"
 LARGEST = 8_000_000
 X86_64 = "priolane-*-cp311-abi3-manylinux*_x86_64.whl"

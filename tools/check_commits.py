@@ -20,7 +20,7 @@ _IMPERATIVE = frozenset(
 )
 
 
-def complaint(subject: str) -> str | None:
+def violation(subject: str) -> str | None:
     """What is wrong with a subject, if anything."""
     found = _SUBJECT.fullmatch(subject)
     if found is None:
@@ -55,7 +55,7 @@ def subjects() -> list[str]:
 def main() -> int:
     """Judges the subjects; the exit code is 1 if one is refused."""
     judged = subjects()
-    found = [f"{subject!r} {wrong}" for subject in judged if (wrong := complaint(subject))]
+    found = [f"{subject!r} {wrong}" for subject in judged if (wrong := violation(subject))]
     print("\n".join(found) or f"commits: {len(judged)} subjects have an area and an imperative")
     return 1 if found else 0
 

@@ -22,7 +22,7 @@ def long_functions(name: str, text: str) -> Iterator[str]:
                 yield f"{name}:{node.lineno}: function {node.name} has {lines} lines (at most {FUNCTION_LINES})"
 
 
-def complaints(name: str, text: str) -> Iterator[str]:
+def violations(name: str, text: str) -> Iterator[str]:
     """One message for each way in which a source file is too long."""
     lines = text.count("\n")
     if lines > FILE_LINES:
@@ -46,7 +46,7 @@ def sources(root: Path) -> list[str]:
 def main() -> int:
     """Checks all sources; the exit code is the number of complaints, at most 1."""
     root = Path(__file__).parent.parent
-    found = [line for name in sources(root) for line in complaints(name, (root / name).read_text("utf-8"))]
+    found = [line for name in sources(root) for line in violations(name, (root / name).read_text("utf-8"))]
     print("\n".join(found) or f"sizes: {len(sources(root))} files are within bounds")
     return 1 if found else 0
 

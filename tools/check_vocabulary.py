@@ -63,7 +63,7 @@ def plain_prose(text: str) -> Iterator[tuple[int, str]]:
             yield number, re.sub(r"`[^`]*`", "", line)
 
 
-def complaints(name: str, text: str, names: Mapping[str, str], phrases: Mapping[str, str]) -> Iterator[str]:
+def violations(name: str, text: str, names: Mapping[str, str], phrases: Mapping[str, str]) -> Iterator[str]:
     """One message for each listed name or phrase that a file has."""
     suffix = Path(name).suffix
     declared = {".rs": rust_names, ".py": python_names}.get(suffix)
@@ -93,10 +93,16 @@ def sources(root: Path) -> list[str]:
 def main() -> int:
     """Checks all files; the exit code is 1 if one of them has a listed word."""
     listed = tomllib.loads((ROOT / "tools/vocabulary.toml").read_text("utf-8"))
+    names = {".py": listed["names"] | listed["python_names"]}
     found = [
         line
         for name in sources(ROOT)
-        for line in complaints(name, (ROOT / name).read_text("utf-8"), listed["names"], listed["phrases"])
+        for line in violations(
+            name,
+            (ROOT / name).read_text("utf-8"),
+            names.get(Path(name).suffix, listed["names"]),
+            listed["phrases"],
+        )
     ]
     print("\n".join(found) or "vocabulary: no listed name or phrase")
     return 1 if found else 0

@@ -31,7 +31,7 @@ def name(figure: str) -> str:
     return f"{figure.replace('/', '-')}.png"
 
 
-def small(picture: Path) -> bytes:
+def make_thumbnail(picture: Path) -> bytes:
     """A picture as PNG of few colours, as wide as `MOST_BYTES` allow. Raises `ValueError` if no width is."""
     with Image.open(picture) as opened:
         whole = opened.convert("RGB")
@@ -47,15 +47,15 @@ def small(picture: Path) -> bytes:
     raise ValueError(f"{picture}: above {MOST_BYTES} bytes at a width of {_WIDTHS[-1]}")
 
 
-def finished(directory: Path) -> Iterator[tuple[str, Results]]:
+def find_finished(directory: Path) -> Iterator[tuple[str, Results]]:
     """The figures of the catalogue that have results and a picture below `directory`."""
-    for item in papers.items():
+    for item in papers.figures():
         there = directory / item.key.replace("/", "-")
         if item.experiment is not None and (there / "figures" / "figure.png").is_file():
             yield item.key, load(there)
 
 
-def described(results: Results) -> dict[str, Any]:
+def describe_runs(results: Results) -> dict[str, Any]:
     """Which run a picture shows."""
     return {"digest": results.report.digest, "size": results.options.size, "seeds": len(results.report.seeds)}
 
@@ -66,11 +66,11 @@ def make(directory: Path, to: Path = PICTURES) -> list[str]:
     listed = to / RUNS.name
     runs: dict[str, Any] = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
     made = []
-    for figure, results in finished(directory):
-        (to / name(figure)).write_bytes(small(results.directory / "figures" / "figure.png"))
-        runs[figure] = described(results)
+    for figure, results in find_finished(directory):
+        (to / name(figure)).write_bytes(make_thumbnail(results.directory / "figures" / "figure.png"))
+        runs[figure] = describe_runs(results)
         made.append(figure)
-    ordered = {item.key: runs[item.key] for item in papers.items() if item.key in runs}
+    ordered = {item.key: runs[item.key] for item in papers.figures() if item.key in runs}
     listed.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
     return made
 

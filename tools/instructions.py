@@ -61,7 +61,7 @@ def to_toml(kept: Kept) -> str:
     return "\n".join(lines) + "\n"
 
 
-def beyond(kept: Counts, now: Counts) -> list[str]:
+def outside_band(kept: Counts, now: Counts) -> list[str]:
     """One line for each scenario that is out of the band of 5 %, in either direction, or was not counted."""
     lines = []
     for name, before in kept.per_hop.items():
@@ -76,11 +76,11 @@ def beyond(kept: Counts, now: Counts) -> list[str]:
     return lines + [f"{name}: not kept" for name in now.per_hop.keys() - kept.per_hop.keys()]
 
 
-def instructions(told: str) -> int:
+def instructions(output: str) -> int:
     """The count that callgrind tells on standard error; ValueError if it tells none."""
-    found = re.search(r"^==\d+== Collected : (\d+)$", told, re.MULTILINE)
+    found = re.search(r"^==\d+== Collected : (\d+)$", output, re.MULTILINE)
     if found is None:
-        raise ValueError(f"callgrind told no count: {told[-300:]!r}")
+        raise ValueError(f"callgrind told no count: {output[-300:]!r}")
     return int(found[1])
 
 
@@ -127,7 +127,7 @@ class Run:
     packet_hops: int
     delivered: int
 
-    def beyond(self, start: "Run") -> "Run":
+    def outside_band(self, start: "Run") -> "Run":
         """Without what a run takes that hardly does anything."""
         return Run(
             self.instructions - start.instructions,
@@ -144,7 +144,7 @@ def per_hop(program: Path, scenario: str, flows: int | None) -> float:
 
 def without_start(program: Path, scenario: str, flows: int | None) -> Run:
     """A run less one of its first flow alone, with which go the start of the program and the making of the network."""
-    return counted(program, scenario, flows).beyond(counted(program, scenario, 1))
+    return counted(program, scenario, flows).outside_band(counted(program, scenario, 1))
 
 
 def counted(program: Path, scenario: str, flows: int | None) -> Run:
@@ -160,8 +160,8 @@ def counted(program: Path, scenario: str, flows: int | None) -> Run:
     )
     if done.returncode != 0:
         raise RuntimeError(f"{scenario} under callgrind: {done.stderr[-300:]}")
-    told = json.loads(done.stdout)
-    return Run(instructions(done.stderr), told["packet_hops"], told["delivered"])
+    output = json.loads(done.stdout)
+    return Run(instructions(done.stderr), output["packet_hops"], output["delivered"])
 
 
 def transport_table(program: Path) -> Iterator[str]:
@@ -222,7 +222,7 @@ def main() -> int:
         print(f"skipped: {why}")
         return 0
     now = count(asked.profile)
-    found = beyond(kept, now)
+    found = outside_band(kept, now)
     print("\n".join([*(f"{name} {per:.1f}" for name, per in now.per_hop.items()), *found]))
     return 1 if found else 0
 

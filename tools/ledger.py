@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import papers
-from priolane.record import RECORDS, Record, counted, records
+from priolane.record import RECORDS, Record, counts_text, records
 from priolane.report.model import Estimate, Source, Verdict
 
 ROOT = Path(__file__).parent.parent
@@ -76,8 +76,8 @@ def shipped(directory: Path = RECORDS) -> list[Record]:
     return list(records([item.key for _, items in _by_paper() for item in items], directory))
 
 
-def _by_paper() -> Iterator[tuple[str, list[papers.Item]]]:
-    everything = [item for item in papers.items() if item.experiment is not None]
+def _by_paper() -> Iterator[tuple[str, list[papers.PaperFigure]]]:
+    everything = [item for item in papers.figures() if item.experiment is not None]
     for paper in dict.fromkeys(item.paper for item in everything):
         yield paper, [item for item in everything if item.paper == paper]
 
@@ -100,7 +100,7 @@ def _figure(record: Record) -> str:
     size = f"{record.size}{looks}; {grid['runs']} runs; results version {record.results}"
     lines = [
         f"## {record.figure}: {record.title}\n",
-        f"{counted(record.counts())}. Size: {size}; digest `{grid['digest'][:16]}`.{reading}\n",
+        f"{counts_text(record.counts())}. Size: {size}; digest `{grid['digest'][:16]}`.{reading}\n",
         f"```sh\n{record.command}\n```\n",
         "| claim | asks | measured | verdict | alone |",
         "|---|---|---|---|---|",
@@ -112,7 +112,7 @@ def _figure(record: Record) -> str:
 def _claim(claim: Mapping[str, Any]) -> str:
     own = " (ours)" if claim["source"] == Source.OURS.value else ""
     items = claim["compared"] or claim["measured"]
-    values = [f"{item['what']}: {told(item)}" for item in items[:_VALUES]]
+    values = [f"{item['what']}: {estimate_text(item)}" for item in items[:_VALUES]]
     if len(items) > _VALUES:
         values.append(f"and {len(items) - _VALUES} more")
     verdict = claim["verdict"] + (f"; {claim['reason']}" if claim["reason"] else "")
@@ -120,9 +120,9 @@ def _claim(claim: Mapping[str, Any]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def told(item: Mapping[str, Any]) -> str:
+def estimate_text(item: Mapping[str, Any]) -> str:
     """A measured value with its interval and unit."""
-    return Estimate(item["mean"], item["low"], item["high"], item["seeds"]).told(item["unit"])
+    return Estimate(item["mean"], item["low"], item["high"], item["seeds"]).format(item["unit"])
 
 
 def main() -> int:

@@ -92,10 +92,10 @@ def outcome(fault: Fault, tree: Path) -> str:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)
             running.communicate()
-    return judged(running.returncode, out, errors)
+    return classify(running.returncode, out, errors)
 
 
-def judged(code: int, out: str, errors: str) -> str:
+def classify(code: int, out: str, errors: str) -> str:
     """The outcome of a test run with this exit code and output, be it that of cargo or of pytest."""
     if code == 0:
         return "green" if re.search(r"\b1 passed", out) else "broken: there is no such test"

@@ -105,7 +105,7 @@ def numbered() -> Iterator[tuple[int, Check]]:
     return enumerate(CHECKS, 1)
 
 
-def carry_out(root: Path, first: int) -> None:
+def run_checks(root: Path, first: int) -> None:
     """Runs the checks from `first` on."""
     version = current_version(root)
     if f"\n## {version} (" not in (root / "CHANGELOG.md").read_text(encoding="utf-8"):
@@ -137,7 +137,7 @@ def main() -> int:
             print(*set_version(ROOT, chosen.version, datetime.datetime.now(tz=datetime.UTC).date()), sep="\n")
             subprocess.run(["cargo", "update", "--workspace", "--offline", "--quiet"], cwd=ROOT, check=True)  # noqa: S607
         elif chosen.action == "check":
-            carry_out(ROOT, chosen.first)
+            run_checks(ROOT, chosen.first)
         else:
             print(*(f"{number}. {check.about}: {check.command}" for number, check in numbered()), sep="\n")
             print("by hand:", *after(current_version(ROOT)), sep="\n  ")

@@ -1,4 +1,4 @@
-"""Empty units per second through `priolane.sweep`: what an engine costs beside the runs.
+"""Empty units per second through `priolane.dispatch`: what an engine costs beside the runs.
 
     python tools/sweep_rate.py local 10000
     python tools/sweep_rate.py dask-local:2 10000
@@ -16,38 +16,38 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from priolane import unit
-from priolane.pool import Through
-from priolane.sweep import Carrier, Sweep, Work
-from priolane.where import LOCAL, where
+from priolane import work_unit
+from priolane.backend import LOCAL, parse_backend
+from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
+from priolane.pool import ExecutorWorkers
 from priolane.worker import Finished
 
 _SIZE = 300
 
 
 @contextmanager
-def carrier(place: str) -> Iterator[Carrier]:
+def start_workers(place: str) -> Iterator[RemoteWorkers]:
     """What carries units to `place`, a process or a worker for each core with `local`."""
-    on = where(place)
+    on = parse_backend(place)
     if on == LOCAL:
         with concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-            yield Through(pool, unit.empty)
+            yield ExecutorWorkers(pool, work_unit.no_op)
         return
     from priolane.cluster import connected  # noqa: PLC0415
 
-    with connected(on, {}, unit.empty) as dask:
+    with connected(on, {}, work_unit.no_op) as dask:
         yield dask
 
 
 def rate(place: str, units: int) -> float:
     """Units per second."""
-    work = Work(lambda run_id: run_id.ljust(_SIZE), lambda run_id, _: Finished(run_id, ran=True), dict)
-    with carrier(place) as through:
+    work = CallSource(lambda run_id: run_id.ljust(_SIZE), lambda run_id, _: Finished(run_id, ran=True), dict)
+    with start_workers(place) as through:
         # Workers that start are not what is measured.
         warm = [f"warm {nth}" for nth in range(100)]
         for ids in (warm, [str(nth) for nth in range(units)]):
             begun = time.perf_counter()
-            done = sum(1 for _ in Sweep(through, work, print).carry_out(ids))
+            done = sum(1 for _ in Dispatcher(through, work, print).execute(ids))
             if done != len(ids):
                 raise SystemExit(f"{done} of {len(ids)} came back")
         return units / (time.perf_counter() - begun)

@@ -1,7 +1,7 @@
 """Runs on the workers of a Dask cluster. `distributed` is imported here and nowhere else.
 
-What is sent is a reference to `priolane.unit.run` and text: no code of ours, and no path of this machine. The files
-that runs name go to each worker once, by a plugin, which workers that join later or start again get too.
+Calls carry text and a reference to `priolane.work_unit.run`, but no code and no path of this machine. A worker plugin
+sends the files that runs name to each worker once, including workers that join later or restart.
 """
 
 import concurrent.futures
@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
-from priolane import unit
+from priolane import work_unit
 from priolane._core import InputError, RunFailed
+from priolane.backend import Backend
+from priolane.dispatch import Call, Completion, WorkerDied, cannot_import
 from priolane.signals import deferred
-from priolane.sweep import Call, Completion, Died, cannot_import
-from priolane.where import Where
 
 try:
     import dask
@@ -32,7 +32,7 @@ _CONNECT_S = 10
 _TICK_S = 0.01
 
 
-class Texts(distributed.WorkerPlugin):  # type: ignore[misc] # Dask is typed in part
+class FilePlugin(distributed.WorkerPlugin):  # type: ignore[misc] # Dask is typed in part
     """Gives a worker the files that runs name."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -42,13 +42,13 @@ class Texts(distributed.WorkerPlugin):  # type: ignore[misc] # Dask is typed in 
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002
         """Called in a worker when it starts."""
-        unit.keep(self.texts)
+        work_unit.cache_files(self.texts)
 
 
-class Dask:
+class DaskWorkers:
     """Calls through a client of Dask."""
 
-    def __init__(self, client: Any, name: str, function: Any = unit.run) -> None:
+    def __init__(self, client: Any, name: str, function: Any = work_unit.run) -> None:
         """`name` is what messages call the cluster; `function` is what workers do, by default a unit."""
         self.name = name
         self._client, self._function = client, function
@@ -58,7 +58,7 @@ class Dask:
 
     def submit(self, calls: Sequence[Call]) -> None:
         """Submits calls in one message. A run has one key: two clients that ask for it share its task."""
-        self._there()
+        self._require_connection()
         keys = []
         for call in calls:
             mark = hashlib.sha256(call.text.encode()).hexdigest()[:8]
@@ -72,7 +72,7 @@ class Dask:
         """What is done; results are dropped from the cluster as they come."""
         end = time.monotonic() + timeout_s
         while not self._done.has_ready() and time.monotonic() < end:
-            self._there()
+            self._require_connection()
             time.sleep(_TICK_S)
         return [self._completion(future, result) for future, result in self._done.next_batch(block=False)]
 
@@ -82,17 +82,17 @@ class Dask:
             return Completion(run_id, result)
         error = result[1] if isinstance(result, tuple) else result
         if isinstance(error, KilledWorker):
-            died = Died(f"run {run_id}: the workers that had it ended (killed, or out of memory)")
+            died = WorkerDied(f"run {run_id}: the workers that had it ended (killed, or out of memory)")
             return Completion(run_id, error=died)
         if future.status in ("cancelled", "lost") or isinstance(error, concurrent.futures.CancelledError):
-            raise self._gone()
+            raise self._connection_lost()
         return Completion(run_id, error=error)
 
-    def _there(self) -> None:
+    def _require_connection(self) -> None:
         if self._client.status != "running":
-            raise self._gone()
+            raise self._connection_lost()
 
-    def _gone(self) -> RunFailed:
+    def _connection_lost(self) -> RunFailed:
         return RunFailed(
             f"{self.name}: the scheduler is gone; complete runs are kept: start it again, and the same command "
             "continues"
@@ -100,26 +100,26 @@ class Dask:
 
     def workers(self) -> int | None:
         """How many the scheduler has."""
-        self._there()
+        self._require_connection()
         try:
             return len(self._client.nthreads())
         except (OSError, TimeoutError, concurrent.futures.TimeoutError) as error:
-            raise self._gone() from error
+            raise self._connection_lost() from error
 
-    def refuse_others(self) -> None:
+    def require_same_version_everywhere(self) -> None:
         """Raises `RunFailed` if a worker that is there has no priolane, or another one, with what to install."""
         try:
-            found = self._client.run(unit.identity, on_error="return")
+            found = self._client.run(work_unit.identity, on_error="return")
         except ImportError as error:
             raise RunFailed(f"{self.name}: {cannot_import(error)}") from error
-        wants = unit.identity()
+        wants = work_unit.identity()
         for address, has in found.items():
             if isinstance(has, ImportError):
                 raise RunFailed(f"{self.name}: {address}: {cannot_import(has)}")
             if isinstance(has, BaseException):
                 raise RunFailed(f"{self.name}: {address} does not answer: {has!r}")
             if tuple(has) != wants:
-                raise unit.OtherVersion(unit.other_version(f"{self.name}: {address}", has, wants))
+                raise work_unit.VersionMismatch(work_unit.version_mismatch(f"{self.name}: {address}", has, wants))
 
     def cancel(self) -> None:
         """Drops what has not begun; a worker ends the run that it has begun."""
@@ -128,8 +128,8 @@ class Dask:
 
 
 @contextmanager
-def connected(where: Where, texts: Mapping[str, str], function: Any = unit.run) -> Iterator[Dask]:
-    """A connection to the cluster of `where`, whose workers have `texts` and do `function`; a cluster of
+def connected(backend: Backend, texts: Mapping[str, str], function: Any = work_unit.run) -> Iterator[DaskWorkers]:
+    """A connection to the cluster of `backend`, whose workers have `texts` and do `function`; a cluster of
     ours ends with it.
 
     Raises `InputError` if there is none, `RunFailed` if its workers have another priolane.
@@ -138,33 +138,33 @@ def connected(where: Where, texts: Mapping[str, str], function: Any = unit.run) 
         stack.enter_context(_quiet())
         # Workers inherit the mask: Ctrl-C is for this process to handle.
         with deferred(signal.SIGINT):
-            client = stack.enter_context(_client(where, stack))
-        through = Dask(client, str(where), function)
-        through.refuse_others()
+            client = stack.enter_context(_client(backend, stack))
+        workers = DaskWorkers(client, str(backend), function)
+        workers.require_same_version_everywhere()
         if texts:
-            plugin = Texts(texts)
+            plugin = FilePlugin(texts)
             client.register_plugin(plugin)
             stack.callback(_forget, client, plugin)
-        yield through
+        yield workers
 
 
-def _forget(client: Any, plugin: Texts) -> None:
+def _forget(client: Any, plugin: FilePlugin) -> None:
     if client.status == "running":
         with suppress(OSError, TimeoutError, ValueError):
             client.unregister_worker_plugin(plugin.name)
 
 
-def _client(where: Where, stack: ExitStack) -> Any:
-    if where.kind == "dask":
-        address = f"tcp://{where.address}"
+def _client(backend: Backend, stack: ExitStack) -> Any:
+    if backend.kind == "dask":
+        address = f"tcp://{backend.address}"
         try:
             return distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise InputError(
-                f"--on {where}: no Dask scheduler answers there within {_CONNECT_S} s ({error}); start one with "
+                f"--on {backend}: no Dask scheduler answers there within {_CONNECT_S} s ({error}); start one with "
                 "`dask scheduler`, and see docs/clusters.md"
             ) from error
-    cluster = stack.enter_context(_local(where.count) if where.kind == "dask-local" else _slurm(where.count))
+    cluster = stack.enter_context(_local(backend.count) if backend.kind == "dask-local" else _slurm(backend.count))
     return distributed.Client(cluster, timeout=_CONNECT_S, set_as_default=False)
 
 

@@ -65,7 +65,7 @@ sys.exit(code)
 """
 
 
-class Uncounted(Exception):
+class CountError(Exception):
     """Why instructions are not counted here."""
 
 
@@ -111,10 +111,10 @@ def to_toml(counts: Counts) -> str:
 
 
 def count(*, instructions: bool = True) -> Counts:
-    """Counts everything; without `instructions` what takes no valgrind. Raises `Uncounted` where that is missing, and
+    """Counts everything; without `instructions` what takes no valgrind. Raises `CountError` where that is missing, and
     `RunFailed` where a command fails."""
     if instructions and shutil.which("valgrind") is None:
-        raise Uncounted("there is no valgrind (Debian: apt-get install valgrind)")
+        raise CountError("there is no valgrind (Debian: apt-get install valgrind)")
     counts: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as directory:
         for name, arguments in _SHORT.items():
@@ -127,7 +127,7 @@ def count(*, instructions: bool = True) -> Counts:
     return Counts(this_python(), counts)
 
 
-def beside(now: Counts, kept: Counts) -> Iterator[Row]:
+def compare_counts(now: Counts, kept: Counts) -> Iterator[Row]:
     """Every count beside the kept one. Of another Python, instructions and modules are not compared."""
     for name in dict.fromkeys([*kept.by_name, *now.by_name]):
         count, before = now.by_name.get(name), kept.by_name.get(name)

@@ -171,7 +171,7 @@ def compare(first: Results | str | Path, second: Results | str | Path) -> Compar
             unknown += one is None
             changes += [] if one is None else [one]
     return Comparison(
-        changes=tuple(judged(changes)),
+        changes=tuple(with_findings(changes)),
         settings=tuple(_settings([(left[group], right[group]) for group in common])),
         versions=(_versions(first), _versions(second)),
         runs=len(pairs),
@@ -330,7 +330,7 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def judged(changes: Sequence[Change]) -> list[Change]:
+def with_findings(changes: Sequence[Change]) -> list[Change]:
     """The changes with corrected p values and findings, those beyond noise first, the largest first."""
     family = [change for change in changes if change.p is not None]
     corrected = _core.holm([change.p for change in family if change.p is not None])

@@ -42,11 +42,11 @@ _TEMPORARY = re.compile(rf"\.(grid\.json|report\.json|report\.html|{_FIGURE})\.[
 
 
 @contextmanager
-def filling(directory: Path) -> Iterator[None]:
+def exclusive_writer(directory: Path) -> Iterator[None]:
     """Keeps other processes from writing `directory` while the context lasts; makes the directory if it is missing.
 
     Removes temporary files that a killed process left. Raises `InputError` if the directory is not empty and not
-    priolane's, `Occupied` if another process is filling it, `NotWritten` if it cannot be written.
+    priolane's, `DirectoryInUse` if another process is filling it, `WriteError` if it cannot be written.
     """
     refuse_foreign(directory)
     with sole_writer(directory):
@@ -119,14 +119,14 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Writes a JSON object with its checksum; raises `NotWritten` if the disk is full or must not be written."""
+    """Writes a JSON object with its checksum; raises `WriteError` if the disk is full or must not be written."""
     write_whole(path, _core.with_checksum(to_json(value)))
 
 
 def write_note(directory: Path, note: dict[str, Any]) -> None:
     """Writes the note of a grid that begins. It keeps the list of outputs of the grid before.
 
-    `filling` must hold the directory. Raises `InputError` if a report stands there that priolane did not write.
+    The caller holds `exclusive_writer`. Raises `InputError` if the directory has a report that priolane did not write.
     """
     outputs = _outputs(directory)
     _refuse_replacing(directory, [REPORT_FILE], outputs)
@@ -136,7 +136,7 @@ def write_note(directory: Path, note: dict[str, Any]) -> None:
 def declare_outputs(directory: Path, names: Iterable[str]) -> None:
     """Notes the outputs that are about to be written, and removes those that the note has and that are no more.
 
-    `filling` must hold the directory. Raises `InputError` if a file stands in an output's place that priolane did not
+    The caller holds `exclusive_writer`. Raises `InputError` if an output would replace a file that priolane did not
     write.
     """
     note = read_json(directory / GRID_FILE)

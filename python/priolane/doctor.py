@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from priolane import _core, peer
+from priolane import _core, ns3
 from priolane.experiment import check
-from priolane.report.numbers import told
+from priolane.report.numbers import format_value
 
 Purpose = Literal["experiments", "tests and bench", "real hosts"]
 
@@ -84,8 +84,8 @@ class Machine:
         return shutil.which(program)
 
     def ns3(self) -> str:
-        """The version of ns-3; raises `peer.Missing`."""
-        return peer.ns3_version()
+        """The version of ns-3; raises `ns3.SimulatorMissing`."""
+        return ns3.ns3_version()
 
     def capabilities(self) -> int:
         """The effective capabilities of this process, as bits."""
@@ -129,13 +129,13 @@ def _cores(machine: Machine) -> Check:
 def _memory(machine: Machine) -> Check:
     memory = machine.memory()
     cure = "smaller experiments: `priolane check` predicts what a run takes"
-    return Check("memory", "experiments", memory >= LEAST_MEMORY, told(memory, "B"), cure, needed=True)
+    return Check("memory", "experiments", memory >= LEAST_MEMORY, format_value(memory, "B"), cure, needed=True)
 
 
 def _disk(machine: Machine) -> Check:
     free = machine.free_disk()
     cure = "free some, or let results go elsewhere with -o"
-    return Check("disk", "experiments", free >= LEAST_DISK, f"{told(free, 'B')} free here", cure, needed=True)
+    return Check("disk", "experiments", free >= LEAST_DISK, f"{format_value(free, 'B')} free here", cure, needed=True)
 
 
 def _python(machine: Machine) -> Check:
@@ -185,10 +185,10 @@ def _program(name: str, cure: str) -> Callable[[Machine], Check]:
 
 
 def _ns3(machine: Machine) -> Check:
-    cure = f"apt-get install {peer.PACKAGES}, for `priolane bench --against ns3`"
+    cure = f"apt-get install {ns3.PACKAGES}, for `priolane bench --against ns3`"
     try:
         return Check("ns-3", "tests and bench", ok=True, seen=machine.ns3())
-    except peer.Missing as error:
+    except ns3.SimulatorMissing as error:
         return Check("ns-3", "tests and bench", ok=False, seen=str(error).partition(";")[0], cure=cure)
 
 

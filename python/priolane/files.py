@@ -18,32 +18,32 @@ LOCK_FILE = ".grid.lock"
 _HOLDER_CHARACTERS = 200
 
 
-class NotWritten(OSError):
+class WriteError(OSError):
     """A file could not be written: what is on the disk is as before."""
 
     def __init__(self, path: Path, cause: OSError) -> None:
         """`path` is what was to be written, `cause` why it was not."""
         super().__init__(cause.errno, cause.strerror, str(path))
 
-    def __reduce__(self) -> tuple[type["NotWritten"], tuple[Path, OSError]]:
+    def __reduce__(self) -> tuple[type["WriteError"], tuple[Path, OSError]]:
         """How it gets from a worker to its parent."""
-        return NotWritten, (Path(self.filename), OSError(self.errno, self.strerror))
+        return WriteError, (Path(self.filename), OSError(self.errno, self.strerror))
 
     def __str__(self) -> str:
         """One line: what, why, and what to do."""
         return f"cannot write {self.filename}: {self.strerror}; completed runs are kept: fix this and run again"
 
 
-class Occupied(OSError):
+class DirectoryInUse(OSError):
     """Another process is filling a directory."""
 
     def __init__(self, directory: Path, holder: str) -> None:
         """`holder` is what the other process says of itself."""
         super().__init__(errno.EWOULDBLOCK, holder, str(directory))
 
-    def __reduce__(self) -> tuple[type["Occupied"], tuple[Path, str]]:
+    def __reduce__(self) -> tuple[type["DirectoryInUse"], tuple[Path, str]]:
         """How it gets from a worker to its parent."""
-        return Occupied, (Path(self.filename), self.strerror or "")
+        return DirectoryInUse, (Path(self.filename), self.strerror or "")
 
     def __str__(self) -> str:
         """One line: who, where, and what to do."""
@@ -59,8 +59,8 @@ def cache() -> Path:
 def sole_writer(directory: Path) -> Iterator[None]:
     """Keeps other grids out of `directory`, which is made if it is missing, while the context lasts.
 
-    Raises `Occupied` if another process has it. The lock is the system's: it ends with the process, however it ends,
-    and the file that stays behind locks nothing.
+    Raises `DirectoryInUse` if another process has it. The operating system releases the lock when the process ends, and
+    the lock file that is left locks nothing.
     """
     import socket  # noqa: PLC0415 - imports much, and short commands write nothing
 
@@ -71,35 +71,35 @@ def sole_writer(directory: Path) -> Iterator[None]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         stream = os.fdopen(handle, "r+", encoding="utf-8")
     except OSError as error:
-        raise NotWritten(path, error) from error
+        raise WriteError(path, error) from error
     with stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             stream.seek(0)
             holder = _printable(" ".join(stream.read(_HOLDER_CHARACTERS).split()))
-            raise Occupied(directory, holder or "another process") from error
+            raise DirectoryInUse(directory, holder or "another process") from error
         except OSError as error:
-            raise NotWritten(path, error) from error
+            raise WriteError(path, error) from error
         try:
             stream.seek(0)
             stream.truncate()
             stream.write(f"process {os.getpid()} on {socket.gethostname()}")
             stream.flush()
         except OSError as error:
-            raise NotWritten(path, error) from error
+            raise WriteError(path, error) from error
         yield
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes `content` to a temporary neighbour of `path`, makes it durable and renames it to `path`.
 
-    Raises `NotWritten`, with nothing left behind, if the disk is full or must not be written.
+    Raises `WriteError`, with nothing left behind, if the disk is full or must not be written.
     """
     try:
         _write_whole(path, content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        raise NotWritten(path, error) from error
+        raise WriteError(path, error) from error
 
 
 def _write_whole(path: Path, data: bytes) -> None:

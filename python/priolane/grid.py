@@ -9,20 +9,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from priolane import _core, unit, worker
+from priolane import _core, work_unit, worker
 from priolane._core import InputError
-from priolane.directory import GRID_FILE, filling, write_note
+from priolane.backend import LOCAL, Backend, parse_backend
+from priolane.directory import GRID_FILE, exclusive_writer, write_note
+from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
-from priolane.object_store import opened
-from priolane.pool import Processes, Through
+from priolane.object_store import open_output
+from priolane.pool import ExecutorWorkers, ProcessPool
 from priolane.results import Results, load
 from priolane.settings import Settings
-from priolane.sweep import Carrier, Sweep, Work
-from priolane.where import LOCAL, Where, where
 
 
 class Watcher:
-    """Told how a grid proceeds. The default does nothing; the command line's draws a progress bar."""
+    """Receives the progress of a grid. The default does nothing; the command line's draws a progress bar."""
 
     def planned(self, grid: Plan) -> None:
         """The plan is known and nothing has been run yet."""
@@ -68,7 +68,9 @@ def run(
     from priolane.notebook import NotebookBar, in_notebook  # noqa: PLC0415 - it imports this module
 
     watcher = NotebookBar() if in_notebook() else None
-    return run_grid(path, out, options, Settings(jobs=jobs, on=where(on) if isinstance(on, str) else on), watcher)
+    return run_grid(
+        path, out, options, Settings(jobs=jobs, on=parse_backend(on) if isinstance(on, str) else on), watcher
+    )
 
 
 def run_grid(
@@ -80,7 +82,7 @@ def run_grid(
 ) -> Results:
     """`run` with all the choices that the command line has."""
     grid = plan(path, options)
-    with opened(out if out is not None else Path("runs") / Path(path).stem, settings) as (directory, chosen):
+    with open_output(out if out is not None else Path("runs") / Path(path).stem, settings) as (directory, chosen):
         return run_plan(grid, directory, options, chosen, watcher)
 
 
@@ -90,18 +92,18 @@ def run_plan(
     """`run_grid` of what is planned already, with `options`."""
     watch = watcher or Watcher()
     watch.planned(grid)
-    with filling(directory):
-        return _fill(directory, grid, options, settings, watch)
+    with exclusive_writer(directory):
+        return _run_missing(directory, grid, options, settings, watch)
 
 
-def _fill(directory: Path, grid: Plan, options: Options, settings: Settings, watch: Watcher) -> Results:
+def _run_missing(directory: Path, grid: Plan, options: Options, settings: Settings, watch: Watcher) -> Results:
     """Notes the grid, carries out what is missing and weighs it."""
-    _refuse_another(directory, grid)
+    _require_same_experiment(directory, grid)
     _write_grid(directory, grid, options)
-    settings.told(directory / GRID_FILE)
+    settings.on_saved(directory / GRID_FILE)
     by_id = {planned.id: planned for planned in grid.runs}
-    for done in _carry_out(directory, grid, (options, settings), watch):
-        settings.told(directory / done.run_id)
+    for done in _execute(directory, grid, (options, settings), watch):
+        settings.on_saved(directory / done.run_id)
         watch.finished(by_id[done.run_id], done)
     if settings.pool is not None:
         settings.pool.call(judge, directory)
@@ -115,7 +117,7 @@ def judge(directory: Path) -> None:
     load(directory).judge()
 
 
-def _refuse_another(directory: Path, grid: Plan) -> None:
+def _require_same_experiment(directory: Path, grid: Plan) -> None:
     """Raises `InputError` if the directory has the page of another experiment, which this one's would replace. A
     note that is missing or cannot be read is no page of anything."""
     try:
@@ -144,13 +146,13 @@ def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
     write_note(directory, note)
 
 
-def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.Finished]:
+def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.Finished]:
     options, settings = how
     if settings.on != LOCAL:
-        yield from _elsewhere(grid, grid.core.open(directory, settings.to_json()), settings, watch)
+        yield from _execute_remotely(grid, grid.core.open(directory, settings.to_json()), settings, watch)
         return
     if settings.pool is None and (settings.jobs <= 1 or len(grid.runs) <= 1):
-        yield from _here(grid, grid.core.open(directory, settings.to_json()), watch)
+        yield from _execute_serially(grid, grid.core.open(directory, settings.to_json()), watch)
         return
     shared = worker.Grid(
         source=str(grid.source),
@@ -160,13 +162,13 @@ def _carry_out(directory: Path, grid: Plan, how: tuple[Options, Settings], watch
     )
     todo = [worker.Job(shared, run_id) for run_id in _longest_first(grid)]
     if settings.pool is not None:
-        yield from settings.pool.carry_out(todo)
+        yield from settings.pool.execute(todo)
         return
-    with Processes(min(settings.jobs, len(todo)), watch.moved) as pool:
-        yield from pool.carry_out(todo)
+    with ProcessPool(min(settings.jobs, len(todo)), watch.moved) as pool:
+        yield from pool.execute(todo)
 
 
-def _elsewhere(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
+def _execute_remotely(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
     """Sends what is not there yet to workers that share no files with this process."""
     missing = []
     for run_id in _longest_first(grid):
@@ -181,16 +183,16 @@ def _elsewhere(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watche
         return worker.Finished(run_id, ran=bool(json.loads(opened.accept(run_id, answer))["ran"]))
 
     how = settings.of_a_unit()
-    work = Work(lambda run_id: unit.call(opened.unit(run_id), how), accept, grid.core.texts)
+    work = CallSource(lambda run_id: work_unit.encode_call(opened.unit(run_id), how), accept, grid.core.texts)
     with ExitStack() as stack:
-        carrier: Carrier
-        if isinstance(settings.on, Where):
+        remote: RemoteWorkers
+        if isinstance(settings.on, Backend):
             from priolane.cluster import connected  # noqa: PLC0415 - where Dask is asked for
 
-            carrier = stack.enter_context(connected(settings.on, grid.core.texts()))
+            remote = stack.enter_context(connected(settings.on, grid.core.texts()))
         else:
-            carrier = Through(settings.on)
-        yield from Sweep(carrier, work, watch.notify).carry_out(missing)
+            remote = ExecutorWorkers(settings.on)
+        yield from Dispatcher(remote, work, watch.notify).execute(missing)
 
 
 def _longest_first(grid: Plan) -> list[str]:
@@ -199,11 +201,11 @@ def _longest_first(grid: Plan) -> list[str]:
     return [run.id for _, run in by_cost]
 
 
-def _here(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.Finished]:
+def _execute_serially(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.Finished]:
     for run in grid.runs:
 
         def report(now_s: float, completed: int, opened: int, run_id: str = run.id) -> bool:
             watch.moved(run_id, now_s, completed, opened)
             return True
 
-        yield worker.carry_out_in(opened, run.id, report)
+        yield worker.execute_in(opened, run.id, report)

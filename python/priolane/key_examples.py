@@ -26,25 +26,25 @@ class Example:
     file: str = ""
 
 
-def of(part: Part, key: Key) -> Example | None:
+def find_example(part: Part, key: Key) -> Example | None:
     """An example of `key` of `part`; `None` for tables that no shipped file has."""
     alike = (other for other in parts() if other.row == part.row and key in other.keys)
     for owner in (part, *alike):
-        if key.name in _used(owner):
-            return _used(owner)[key.name]
+        if key.name in _first_use(owner):
+            return _first_use(owner)[key.name]
     value = by_type(key.value, key.default)
     return Example(value) if value else None
 
 
 @cache
-def _used(part: Part) -> Mapping[str, Example]:
+def _first_use(part: Part) -> Mapping[str, Example]:
     """What shipped files have for the keys of a part: the first value of each that is not too long."""
     found: dict[str, Example] = {}
     for file, table in _tables(part):
         for key in part.keys:
             if key.name in found:
                 continue
-            value = _at(table, key.name.split("."))
+            value = _value_at(table, key.name.split("."))
             text = "" if value is None else inline(value)
             if text and len(text) <= _LONGEST:
                 found[key.name] = Example(text, file)
@@ -69,7 +69,10 @@ def _tables(part: Part) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def inline(value: Any) -> str:
     """A value in TOML on one line, with keys as people write them."""
     if isinstance(value, Mapping):
-        pairs = (f"{name if _BARE.fullmatch(name) else json.dumps(name)} = {inline(of)}" for name, of in value.items())
+        pairs = (
+            f"{name if _BARE.fullmatch(name) else json.dumps(name)} = {inline(find_example)}"
+            for name, find_example in value.items()
+        )
         return "{ " + ", ".join(pairs) + " }" if value else "{}"
     if isinstance(value, list):
         return "[" + ", ".join(inline(item) for item in value) + "]"
@@ -88,7 +91,7 @@ def _chosen(table: Any, name: str) -> list[Mapping[str, Any]]:
     return [table] if name in (table.get("kind"), table.get("queue")) or name in table else []
 
 
-def _at(table: Any, names: list[str]) -> Any:
+def _value_at(table: Any, names: list[str]) -> Any:
     """The value at a dotted key; `NAME` stands for any key."""
     for name in names:
         if not isinstance(table, Mapping):

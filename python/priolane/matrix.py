@@ -75,7 +75,7 @@ class _Mistake:
     """What the checker says against a scheme, and the row whose key it names."""
 
     row: str
-    says: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def matrix(row: str, column: str) -> Matrix:
     with tempfile.TemporaryDirectory() as folder:
         checker = _Checker(Path(folder) / "matrix.toml")
         # Most pairs fit the first scheme tried: those of many pairs are one question.
-        mistakes = checker.ask([schemes[0] for schemes in tried])
+        mistakes = checker.check([schemes[0] for schemes in tried])
         cells = [
             Cell(*pair, schemes[0], {}, "")
             if mistake is None
@@ -143,14 +143,14 @@ def _cell(checker: "_Checker", of: Mapping[str, str], schemes: Sequence[Mapping[
     against: list[_Mistake] = []
     for begin in range(0, len(schemes), _SCHEMES):
         some = schemes[begin : begin + _SCHEMES]
-        for scheme, mistake in zip(some, checker.ask(some), strict=True):
+        for scheme, mistake in zip(some, checker.check(some), strict=True):
             if mistake is None:
                 beside = {row: part for row, part in scheme.items() if schemes[0].get(row) != part}
                 return Cell(first, second, _named(scheme), _named(beside), "")
             against.append(mistake)
     # What is said of another row may be the fault of what was tried there.
-    said = next((mistake for mistake in against if mistake.row in of), against[0])
-    return Cell(first, second, {}, {}, said.says)
+    chosen = next((mistake for mistake in against if mistake.row in of), against[0])
+    return Cell(first, second, {}, {}, chosen.reason)
 
 
 def _named(rows: Mapping[str, str]) -> dict[str, str]:
@@ -176,7 +176,7 @@ def _candidates(fixed: Mapping[str, str]) -> Iterator[dict[str, str]]:
                 yield scheme
 
 
-def _pays(scheme: Mapping[str, str]) -> bool:
+def _is_priced(scheme: Mapping[str, str]) -> bool:
     return "pricing" in scheme or scheme["assign"] == "paid_weight"
 
 
@@ -186,15 +186,15 @@ class _Checker:
 
     path: Path
 
-    def ask(self, schemes: Sequence[Mapping[str, str]]) -> list[_Mistake | None]:
+    def check(self, schemes: Sequence[Mapping[str, str]]) -> list[_Mistake | None]:
         """What the checker says against each scheme; `None` if it accepts it."""
         answers: list[_Mistake | None] = [None] * len(schemes)
         for paying in (False, True):
-            some = [nth for nth, scheme in enumerate(schemes) if _pays(scheme) == paying]
+            some = [nth for nth, scheme in enumerate(schemes) if _is_priced(scheme) == paying]
             for begin in range(0, len(some), _SCHEMES):
                 places = some[begin : begin + _SCHEMES]
-                for place, said in self._mistakes([schemes[place] for place in places], paying=paying):
-                    answers[places[place]] = said
+                for place, chosen in self._mistakes([schemes[place] for place in places], paying=paying):
+                    answers[places[place]] = chosen
         return answers
 
     def _mistakes(self, schemes: Sequence[Mapping[str, str]], *, paying: bool) -> Iterator[tuple[int, _Mistake]]:

@@ -33,11 +33,11 @@ _AT_ONCE = 4
 _WAITS_S = (0.5, 1.0, 2.0, 4.0)
 
 
-class NotStored(OSError):
+class StoreError(OSError):
     """The store could not be read or written; what was made is in the mirror."""
 
 
-def told(directory: Path) -> str:
+def display_name(directory: Path) -> str:
     """How results are named to the user: the URL of a mirror, and any other directory as it is."""
     with suppress(ValueError):
         protocol, *parts = directory.absolute().relative_to(_mirrors().absolute()).parts
@@ -50,7 +50,7 @@ def _mirrors() -> Path:
 
 
 class ObjectStore:
-    """The results at a URL and their mirror. Used by one command; `offer` may be called by several threads."""
+    """The results at a URL and their mirror. Used by one command; `upload` may be called by several threads."""
 
     def __init__(self, url: str) -> None:
         """`url` is that of the results, as `s3://bucket/path`; raises `InputError` if it is none that can be opened."""
@@ -60,27 +60,27 @@ class ObjectStore:
         if found is None or not all(parts) or {".", ".."} & set(parts):
             raise InputError(f"{url}: this is no place of results; write it as in s3://bucket/path")
         self.directory = _mirrors().joinpath(found[1], *(quote(part, safe=" +=@,") for part in parts))
-        self._files, self._root = _opened(self.url, found[1])
-        self._there: set[str] = set()
+        self._files, self._root = _file_system(self.url, found[1])
+        self._remote_names: set[str] = set()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="priolane-store")
         self._uploads: list[Future[None]] = []
         self._ended = threading.Event()
-        self._failure: NotStored | None = None
+        self._failure: StoreError | None = None
 
     def fetch(self, *, refresh: bool = False) -> None:
         """Brings runs that the store has and the mirror has not, and notes and outputs of grids that are new here.
 
         With `refresh` it brings those of all grids, and removes outputs that the store has no more.
 
-        A run that is damaged in the store is told and not taken. Raises `NotStored` if the store cannot be read.
+        A run that is damaged in the store is reported and not taken. Raises `StoreError` if the store cannot be read.
         """
-        self._there = self._again("read", self._listed)
-        names = [PurePosixPath(name) for name in self._there]
+        self._remote_names = self._retry("read", self._listed)
+        names = [PurePosixPath(name) for name in self._remote_names]
         runs = [name.parent for name in names if name.name == layout.RUN_FILE and layout.is_run(name.parent.name)]
         grids = {name.parent for name in names if name.name == layout.GRID_FILE}
         known = set() if refresh else {grid for grid in grids if (self.directory / grid / layout.GRID_FILE).exists()}
         notes = [name for name in names if layout.is_note(name) and known.isdisjoint(name.parents)]
-        with TemporaryDirectory(dir=_made(_mirrors()), prefix=".incoming-") as incoming:
+        with TemporaryDirectory(dir=_ensure_directory(_mirrors()), prefix=".incoming-") as incoming:
             wanted = [run for run in runs if not (self.directory / run).exists()]
             tasks = [self._threads.submit(self._fetch_run, run, Path(incoming)) for run in wanted]
             tasks += [self._threads.submit(self._fetch_note, name, Path(incoming)) for name in notes]
@@ -94,35 +94,35 @@ class ObjectStore:
         for grid in grids:
             for path in self.directory.joinpath(grid).rglob("*"):
                 name = PurePosixPath(path.relative_to(self.directory).as_posix())
-                if layout.is_output(name) and str(name) not in self._there:
+                if layout.is_output(name) and str(name) not in self._remote_names:
                     path.unlink(missing_ok=True)
 
     def has(self, name: str) -> bool:
         """Whether the store had a file when it was last looked at."""
-        return name in self._there
+        return name in self._remote_names
 
-    def offer(self, path: Path) -> None:
+    def upload(self, path: Path) -> None:
         """Takes a run of the mirror to the store while the command goes on, and a file beside runs at once.
 
-        Raises `NotStored` for a file: the note of a grid comes before its runs, and shows whether the store can be
+        Raises `StoreError` for a file: the note of a grid comes before its runs, and shows whether the store can be
         written.
         """
         if path.is_dir():
-            self._uploads.append(self._threads.submit(self._upload, path))
+            self._uploads.append(self._threads.submit(self._put, path))
             return
-        self._upload(path)
+        self._put(path)
         self._raise()
 
     def finish(self) -> None:
         """Takes to the store what it has not, notes and outputs last, and removes outputs that are no more.
 
-        Raises `NotStored`, which says where the mirror is, if anything is not there after some attempts.
+        Raises `StoreError`, which says where the mirror is, if anything is not there after some attempts.
         """
         notes: list[Path] = []
         for path in sorted(self.directory.rglob("*")):
             name = PurePosixPath(path.relative_to(self.directory).as_posix())
             if path.is_dir() and layout.is_run(path.name) and layout.is_whole_run(path):
-                self.offer(path)
+                self.upload(path)
             elif path.is_file() and (layout.is_note(name) or name.suffix == ".html"):
                 notes.append(path)
         self._wait()
@@ -130,11 +130,11 @@ class ObjectStore:
         naming = (layout.GRID_FILE, layout.REPORT_FILE)
         for last in (False, True):
             batch = [path for path in notes if (path.name in naming) == last]
-            self._uploads = [self._threads.submit(self._upload, path) for path in batch]
+            self._uploads = [self._threads.submit(self._put, path) for path in batch]
             self._wait()
-        for old in sorted(self._there):
+        for old in sorted(self._remote_names):
             if layout.is_output(PurePosixPath(old)) and not (self.directory / old).exists():
-                self._again("remove", partial(self._files.rm_file, f"{self._root}/{old}"))
+                self._retry("remove", partial(self._files.rm_file, f"{self._root}/{old}"))
 
     def close(self, *, wait: bool) -> None:
         """Ends: what has been offered is taken to the store first if `wait`, and else dropped if it has not begun."""
@@ -163,7 +163,7 @@ class ObjectStore:
         return {name for name in names if {"", ".", ".."}.isdisjoint(name.split("/"))}
 
     def _fetch_run(self, run: PurePosixPath, incoming: Path) -> None:
-        draft = _made(incoming / run.name)
+        draft = _ensure_directory(incoming / run.name)
         record = draft / layout.RUN_FILE
         self._get(run / layout.RUN_FILE, record)
         try:
@@ -174,11 +174,11 @@ class ObjectStore:
                     raise InputError(f"{table.name} is not what {layout.RUN_FILE} says")
         except (InputError, KeyError, TypeError, FileNotFoundError) as error:
             # It is run again, and put in the place of what is there.
-            self._there.discard(str(run / layout.RUN_FILE))
-            _say(f"{self.url}/{run}: damaged ({error}); it is not taken")
+            self._remote_names.discard(str(run / layout.RUN_FILE))
+            _print_notice(f"{self.url}/{run}: damaged ({error}); it is not taken")
             return
         target = self.directory / run
-        _made(target.parent)
+        _ensure_directory(target.parent)
         # Another command on this machine may have brought it in the meantime.
         with suppress(FileExistsError):
             draft.rename(target)
@@ -187,15 +187,15 @@ class ObjectStore:
         draft = incoming / hashlib.sha256(str(name).encode()).hexdigest()
         self._get(name, draft)
         target = self.directory / name
-        _made(target.parent)
+        _ensure_directory(target.parent)
         draft.replace(target)
 
     def _get(self, name: PurePosixPath, target: Path) -> None:
-        self._again("read", partial(self._files.get_file, f"{self._root}/{name}", str(target)))
+        self._retry("read", partial(self._files.get_file, f"{self._root}/{name}", str(target)))
 
-    def _upload(self, path: Path) -> None:
+    def _put(self, path: Path) -> None:
         name = path.relative_to(self.directory).as_posix()
-        if self._failure is not None or f"{name}/{layout.RUN_FILE}" in self._there:
+        if self._failure is not None or f"{name}/{layout.RUN_FILE}" in self._remote_names:
             return
         files = [path]
         if path.is_dir():
@@ -203,15 +203,15 @@ class ObjectStore:
         try:
             for file in files:
                 remote = file.relative_to(self.directory).as_posix()
-                self._again("write", partial(self._files.put_file, str(file), f"{self._root}/{remote}"))
-                self._there.add(remote)
-        except NotStored as error:
+                self._retry("write", partial(self._files.put_file, str(file), f"{self._root}/{remote}"))
+                self._remote_names.add(remote)
+        except StoreError as error:
             self._failure = error
 
-    def _again(self, doing: str, attempt: Callable[[], T]) -> T:
+    def _retry(self, doing: str, attempt: Callable[[], T]) -> T:
         """What `attempt` returns, which is tried some times.
 
-        Raises `NotStored`, and `FileNotFoundError` for a file that is to be read and is not there.
+        Raises `StoreError`, and `FileNotFoundError` for a file that is to be read and is not there.
         """
         for wait_s in (*_WAITS_S, None):
             try:
@@ -221,7 +221,7 @@ class ObjectStore:
                 if doing == "read" and isinstance(error, FileNotFoundError):
                     raise
                 if wait_s is None or self._ended.wait(wait_s):
-                    raise NotStored(self._message(doing, error)) from error
+                    raise StoreError(self._message(doing, error)) from error
         raise AssertionError
 
     def _message(self, doing: str, error: Exception) -> str:
@@ -235,7 +235,7 @@ class ObjectStore:
 
 
 @contextmanager
-def opened(out: str | Path, settings: Settings, *, refresh: bool = False) -> Iterator[tuple[Path, Settings]]:
+def open_output(out: str | Path, settings: Settings, *, refresh: bool = False) -> Iterator[tuple[Path, Settings]]:
     """A directory for results, and settings that take them to the store if `out` is a URL; a path is the directory.
 
     With `refresh` the mirror has what the store has; without, what was made here counts.
@@ -248,7 +248,7 @@ def opened(out: str | Path, settings: Settings, *, refresh: bool = False) -> Ite
     store = ObjectStore(str(out))
     try:
         store.fetch(refresh=refresh)
-        yield store.directory, replace(settings, told=store.offer)
+        yield store.directory, replace(settings, on_saved=store.upload)
         store.finish()
     except (KeyboardInterrupt, Stopped):
         store.close(wait=False)
@@ -259,10 +259,10 @@ def opened(out: str | Path, settings: Settings, *, refresh: bool = False) -> Ite
     store.close(wait=True)
 
 
-def fetched(url: str) -> Path:
+def fetch_results(url: str) -> Path:
     """The mirror with all that is at a URL.
 
-    Raises `InputError` if no results are there, `NotStored` if it cannot be read.
+    Raises `InputError` if no results are there, `StoreError` if it cannot be read.
     """
     store = ObjectStore(url)
     try:
@@ -274,7 +274,7 @@ def fetched(url: str) -> Path:
     return store.directory
 
 
-def _opened(url: str, protocol: str) -> tuple[Any, str]:
+def _file_system(url: str, protocol: str) -> tuple[Any, str]:
     """The file system of a URL, and the path in it."""
     try:
         import fsspec  # noqa: PLC0415 - where a URL is given
@@ -288,10 +288,10 @@ def _opened(url: str, protocol: str) -> tuple[Any, str]:
     return files, str(root).rstrip("/")
 
 
-def _made(directory: Path) -> Path:
+def _ensure_directory(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     return directory
 
 
-def _say(line: str) -> None:
+def _print_notice(line: str) -> None:
     print(f"priolane: {line}", file=sys.stderr)  # noqa: T201

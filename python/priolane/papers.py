@@ -17,7 +17,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Item:
+class PaperFigure:
     """A figure or table of a paper, or of ours. `experiment` is its experiment file, `None` where there is none yet."""
 
     paper: str
@@ -41,12 +41,12 @@ class Item:
         return "no experiment yet" if self.shows == "results" else "nothing to measure"
 
 
-def items() -> Iterator[Item]:
+def figures() -> Iterator[PaperFigure]:
     """Every figure and table of the catalogue, paper by paper."""
     for paper, entry in _catalogue().items():
         for item in entry["items"]:
             path = _folder(paper) / f"{item['id']}.toml"
-            yield Item(paper=paper, **item, experiment=path if path.is_file() else None)
+            yield PaperFigure(paper=paper, **item, experiment=path if path.is_file() else None)
 
 
 def names() -> dict[str, str]:
@@ -62,17 +62,17 @@ def _folder(paper: str) -> Path:
     return _EXPERIMENTS / OURS if paper == OURS else _EXPERIMENTS / "papers" / paper
 
 
-def is_of_many(name: str) -> bool:
+def is_group(name: str) -> bool:
     """Whether a name means all figures of a paper, or of all papers, however many these are."""
     return "/" not in name or name.endswith(f"/{ALL}")
 
 
-def find(name: str) -> list[Item]:
+def find(name: str) -> list[PaperFigure]:
     """The items that have an experiment, of those that `PAPER/FIG`, `PAPER` or `PAPER/all`, or `all` names.
 
     Raises `InputError` where there is nothing to run.
     """
-    everything = list(items())
+    everything = list(figures())
     paper, _, figure = name.partition("/")
     of_paper = everything if name == ALL else [item for item in everything if item.paper == paper]
     if not of_paper or name.endswith("/"):
@@ -80,7 +80,7 @@ def find(name: str) -> list[Item]:
         raise InputError(
             f"`{name}` is not PAPER/FIG, PAPER or all; papers are {known} (see `priolane reproduce --list`)"
         )
-    chosen = of_paper if is_of_many(name) else [item for item in of_paper if item.id == figure]
+    chosen = of_paper if is_group(name) else [item for item in of_paper if item.id == figure]
     if not chosen:
         known = ", ".join(item.id for item in of_paper)
         raise InputError(f"`{name}`: {paper} has no {figure}; it has {known}")

@@ -18,9 +18,9 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from priolane import unit, worker
+from priolane import work_unit, worker
+from priolane.dispatch import Call, Completion
 from priolane.signals import deferred, ignored
-from priolane.sweep import Call, Completion
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class _Task:
     future: "concurrent.futures.Future[Any]" = field(compare=False, default_factory=concurrent.futures.Future)
 
 
-class Processes:
+class ProcessPool:
     """Worker processes of this machine, which share its files. They carry out runs of any grid, and other calls.
 
     A context of the thread that is to receive signals; calls may come from several threads. Other calls begin before
@@ -61,7 +61,7 @@ class Processes:
         self._order = itertools.count()
         self._under_way = 0
 
-    def __enter__(self) -> "Processes":
+    def __enter__(self) -> "ProcessPool":
         """Starts all of them."""
         context = multiprocessing.get_context("spawn")
         self._stop, self._outbox = context.Event(), context.Queue()
@@ -69,14 +69,14 @@ class Processes:
         self._pool = concurrent.futures.ProcessPoolExecutor(
             self._number,
             mp_context=context,
-            initializer=worker.prepare,
+            initializer=worker.initialize,
             initargs=(self._stop, self._outbox, os.getpid()),
         )
         # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs. The pool starts one for each
         # call that finds none idle, and none is before its interpreter has started.
-        with deferred(signal.SIGINT, signal.SIGTERM), _main_left_out():
+        with deferred(signal.SIGINT, signal.SIGTERM), _without_main_module():
             for _ in range(self._number):
-                self._pool.submit(worker.begin)
+                self._pool.submit(worker.warm_up)
         return self
 
     def __exit__(
@@ -90,14 +90,14 @@ class Processes:
             for task in dropped:
                 task.future.cancel()
             self._pool.shutdown(wait=False, cancel_futures=True)
-            _end(set(multiprocessing.active_children()) - self._others)
+            _terminate(set(multiprocessing.active_children()) - self._others)
             self._pool.shutdown(wait=True)
             self._outbox.close()
 
-    def carry_out(self, todo: Iterable[worker.Job]) -> Iterator[worker.Finished]:
+    def execute(self, todo: Iterable[worker.Job]) -> Iterator[worker.Finished]:
         """Carries out runs and yields what finishes; an error or Ctrl-C cancels those that have not begun."""
         done: queue.SimpleQueue[concurrent.futures.Future[worker.Finished]] = queue.SimpleQueue()
-        futures = [self._submit(_RUN, partial(worker.carry_out, job)) for job in todo]
+        futures = [self._submit(_RUN, partial(worker.execute, job)) for job in todo]
         try:
             for future in futures:
                 future.add_done_callback(done.put)
@@ -123,10 +123,10 @@ class Processes:
         task = _Task(rank, next(self._order), function)
         with self._lock:
             heapq.heappush(self._waiting, task)
-        self._feed()
+        self._start_waiting()
         return task.future
 
-    def _feed(self) -> None:
+    def _start_waiting(self) -> None:
         """Gives the pool, which has no ranks, no more than is begun soon."""
         while True:
             with self._lock:
@@ -149,7 +149,7 @@ class Processes:
     def _ended(self, outer: "concurrent.futures.Future[Any]", inner: "concurrent.futures.Future[Any]") -> None:
         with self._lock:
             self._under_way -= 1
-        self._feed()
+        self._start_waiting()
         if inner.cancelled():
             outer.set_exception(concurrent.futures.CancelledError())
         elif (error := inner.exception()) is not None:
@@ -164,7 +164,7 @@ class Processes:
 
 
 @contextlib.contextmanager
-def _main_left_out() -> Iterator[None]:
+def _without_main_module() -> Iterator[None]:
     """Processes that are started within the context do not import the main module, of which they need nothing: a script
     without an `if __name__ == "__main__":` guard would run again in each of them.
 
@@ -182,7 +182,7 @@ def _main_left_out() -> Iterator[None]:
             setattr(main, name, value)
 
 
-def _end(workers: Iterable[BaseProcess]) -> None:
+def _terminate(workers: Iterable[BaseProcess]) -> None:
     """Waits a while for workers that were told to stop, and kills those that are left: a run is written whole or not
     at all, whenever its writer is killed."""
     end = time.monotonic() + _PATIENCE_S
@@ -193,10 +193,10 @@ def _end(workers: Iterable[BaseProcess]) -> None:
             each.kill()
 
 
-class Through:
+class ExecutorWorkers:
     """Calls through any `concurrent.futures.Executor`."""
 
-    def __init__(self, executor: concurrent.futures.Executor, function: Callable[..., bytes] = unit.run) -> None:
+    def __init__(self, executor: concurrent.futures.Executor, function: Callable[..., bytes] = work_unit.run) -> None:
         """`function` is what workers do, by default a unit."""
         self.name = type(executor).__name__
         self._executor, self._function = executor, function

@@ -71,7 +71,7 @@ def check(path: str | Path, options: Options | None = None) -> dict[str, Any]:
     return found
 
 
-def of_check(found: Mapping[str, Any], processes: int) -> Prediction:
+def from_check(found: Mapping[str, Any], processes: int) -> Prediction:
     """A command that runs and draws what `check` found, in so many processes; its page is drawn by one, after the last
     run."""
     piece_s = calibration().piece_s
@@ -83,7 +83,7 @@ def of_check(found: Mapping[str, Any], processes: int) -> Prediction:
     return Prediction(found["seconds"], figures_s, start_s, wait_s)
 
 
-def of_plans(plans: Sequence[Plan], processes: int) -> Prediction:
+def from_plans(plans: Sequence[Plan], processes: int) -> Prediction:
     """A command that runs and draws several grids side by side. Runs that grids have in common count once."""
     measured = calibration()
     costs = {run.id: cost for grid in plans for run, cost in zip(grid.runs, grid.costs, strict=True)}

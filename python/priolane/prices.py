@@ -37,7 +37,7 @@ class RunBills:
 
 
 @dataclass(frozen=True)
-class Worth:
+class WeightValue:
     """What a weight is worth at a load: the rate over best effort's, and the P1 that would make price follow rate.
 
     The load is `None` where flows without end fill the links.
@@ -51,7 +51,7 @@ class Worth:
     seeds: int
 
 
-def promised(path: Path, options: Options) -> list[dict[str, Any]]:
+def promised_rates(path: Path, options: Options) -> list[dict[str, Any]]:
     """What flows without end are promised, point by point; raises `InputError` where the file prices nothing."""
     read: list[dict[str, Any]] = json.loads(_core.promised(path, options.to_json()))
     return read
@@ -66,7 +66,7 @@ def bills(results: Results, promises: Sequence[Mapping[str, Any]]) -> Iterator[R
             yield _of_run(results, run, by_point[_key(run.point)])
 
 
-def by_group(run: RunBills) -> list[dict[str, Any]]:
+def sum_by_group(run: RunBills) -> list[dict[str, Any]]:
     """One row per group and class of service of a run: machines and flows that pay, what they owe and got."""
     sums: dict[tuple[str, str], dict[str, Any]] = {}
     for payer, rows in (("machines", run.machines), ("flows", run.flows)):
@@ -85,7 +85,7 @@ def by_group(run: RunBills) -> list[dict[str, Any]]:
     return [{"group": group, "cos": cos, **of} for (group, cos), of in sums.items()]
 
 
-def worth(results: Results, weight: str, load: str | None) -> list[Worth]:
+def weight_values(results: Results, weight: str, load: str | None) -> list[WeightValue]:
     """P1 from the rates of a grid with classes BE and DS, swept over `weight` and, unless links are full, `load`.
 
     The same flows are sent whatever the weight, so that each seed's ratio is taken relative to that of w = 1: what is
@@ -105,7 +105,7 @@ def worth(results: Results, weight: str, load: str | None) -> list[Worth]:
         values = [ratio / plain[seed] for seed, ratio in by_seed.items() if seed in plain]
         if w != 1.0 and values:
             mean = sum(values) / len(values)
-            found.append(Worth(scheme, w, at, mean, p1=(mean - 1) / (w - 1), seeds=len(values)))
+            found.append(WeightValue(scheme, w, at, mean, p1=(mean - 1) / (w - 1), seeds=len(values)))
     return found
 
 
@@ -119,7 +119,7 @@ def _ratio(record: Mapping[str, Any], *, full: bool) -> float | None:
     return fast / slow if fast and slow else None
 
 
-def fitted_p1(found: Sequence[Worth]) -> list[tuple[str, float | None, float]]:
+def fitted_p1(found: Sequence[WeightValue]) -> list[tuple[str, float | None, float]]:
     """By scheme and load: the P1 / P0 whose prices 1 + P1 (w - 1) are nearest to the rate ratios, in least squares."""
     fits = []
     for (scheme, load), group in itertools.groupby(found, key=lambda one: (one.scheme, one.load)):

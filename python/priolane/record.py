@@ -14,7 +14,7 @@ from typing import Any
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.files import NotWritten, parse_json, write_whole
+from priolane.files import WriteError, parse_json, write_whole
 from priolane.report.model import Claim, Estimate, Measured, Source, Verdict
 from priolane.results import Results
 
@@ -52,7 +52,7 @@ class Record:
         return Counter(Verdict(claim["verdict"]) for claim in claims)
 
 
-def counted(counts: Mapping[Verdict, int]) -> str:
+def counts_text(counts: Mapping[Verdict, int]) -> str:
     """Verdicts with their numbers: `4 reproduced, 8 undecided`."""
     return ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts.get(verdict)) or "none"
 
@@ -60,7 +60,7 @@ def counted(counts: Mapping[Verdict, int]) -> str:
 def write_record(directory: Path, figure: str, grids: Sequence[Results], command: str) -> Path:
     """Writes the record of a figure (`nos2/fig6`) below `directory` and returns its path.
 
-    `command` is what made it, without places on this machine. Raises `NotWritten` if the file cannot be written.
+    `command` is what made it, without places on this machine. Raises `WriteError` if the file cannot be written.
     """
     content = {
         "figure": figure,
@@ -73,7 +73,7 @@ def write_record(directory: Path, figure: str, grids: Sequence[Results], command
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NotWritten(path, error) from error
+        raise WriteError(path, error) from error
     write_whole(path, (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
     return path
 
@@ -138,12 +138,12 @@ def _grid(results: Results) -> dict[str, Any]:
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
         "section": claim.section,
-        "says": claim.says,
+        "says": claim.text,
         "source": claim.source.value,
-        "asked": claim.asked,
+        "asked": claim.criterion,
         "test": {key: _digits(value) for key, value in claim.test.items()},
         "verdict": claim.verdict.value,
-        "alone": claim.alone.value,
+        "alone": claim.uncorrected_verdict.value,
         "direction": claim.direction.value,
         "reason": claim.reason,
         "measured": [_measured(item) for item in claim.measured],

@@ -14,19 +14,19 @@ from pathlib import Path
 
 from priolane import papers
 from priolane._core import InputError, RunFailed
+from priolane.backend import LOCAL
 from priolane.budget import Budget
 from priolane.directory import refuse_foreign
 from priolane.experiment import Options, Plan, plan
 from priolane.grid import Watcher, run_grid, run_plan
-from priolane.object_store import told
-from priolane.pool import Processes
+from priolane.object_store import display_name
+from priolane.pool import ProcessPool
 from priolane.record import write_record
 from priolane.report.readings import ALL, directory_of
-from priolane.report.summary import Summary, write_and_sum_up
+from priolane.report.summary import Summary, write_and_summarize
 from priolane.results import Results
+from priolane.sequential import Look, run_until_decided
 from priolane.settings import Settings
-from priolane.until import Look, until_decided
-from priolane.where import LOCAL
 
 # Figures that are under way together: while one waits for its last run or its page, another one's runs go on.
 _AT_ONCE = 4
@@ -46,7 +46,7 @@ class Grid:
 class Figure:
     """What is to be reproduced, with which options: one grid, or one for each reading, the leading one first."""
 
-    item: papers.Item
+    item: papers.PaperFigure
     options: Options
     grids: tuple[Grid, ...]
 
@@ -57,21 +57,22 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class How:
+class ReproductionOptions:
     """How figures are reproduced, and what they leave beside runs and page.
 
-    With a `budget`, seeds are added until claims are decided, and `tell` is told of each look. Records go to `record`.
+    With a `budget`, seeds are added until claims are decided, and `on_look` is called for each look. Records go to
+    `record`.
     """
 
     settings: Settings
     pdf: bool = False
     record: Path | None = None
     budget: Budget | None = None
-    tell: Callable[[Look], None] = lambda _: None
+    on_look: Callable[[Look], None] = lambda _: None
 
 
 @dataclass(frozen=True)
-class Reproduced:
+class Reproduction:
     """A figure and what came of it: the results of its grids, the leading one first, and its summary; or why a run of
     it failed."""
 
@@ -82,7 +83,9 @@ class Reproduced:
     failure: str = ""
 
 
-def figures(items: Sequence[papers.Item], base: Path, options: Options, out: Path | None = None) -> list[Figure]:
+def plan_figures(
+    items: Sequence[papers.PaperFigure], base: Path, options: Options, out: Path | None = None
+) -> list[Figure]:
     """Plans the figures, each in a directory below `base`, or in `out` if that is given for one figure.
 
     Raises `InputError` before anything is written if an experiment is not right, or a directory is somebody else's.
@@ -111,15 +114,17 @@ def _grids(experiment: Path, directory: Path, options: Options) -> Iterator[Grid
             yield Grid(plan(experiment, other), directory_of(directory, reading.name), other)
 
 
-def reproduce(planned: Sequence[Figure], base: Path, how: How, watch: Watcher) -> Iterator[Reproduced]:
+def reproduce(
+    planned: Sequence[Figure], base: Path, how: ReproductionOptions, watch: Watcher
+) -> Iterator[Reproduction]:
     """Reproduces figures and yields them as they are done, side by side where runs are of this machine.
 
     A figure with a run that breaks an invariant is yielded with its failure; whatever else goes wrong is raised.
     """
     of_grids = {grid.directory: grid for figure in planned for grid in figure.grids}
 
-    def one(figure: Figure, with_pool: How) -> Reproduced:
-        return _reproduce(figure, _Neighbours(base, of_grids), with_pool, watch)
+    def one(figure: Figure, with_pool: ReproductionOptions) -> Reproduction:
+        return _reproduce(figure, _SharedRuns(base, of_grids), with_pool, watch)
 
     if len(planned) == 1 or how.budget is not None or how.settings.jobs <= 1 or how.settings.on != LOCAL:
         yield from (one(figure, how) for figure in planned)
@@ -128,7 +133,7 @@ def reproduce(planned: Sequence[Figure], base: Path, how: How, watch: Watcher) -
         threads = concurrent.futures.ThreadPoolExecutor(_AT_ONCE, initializer=_leave_signals)
         # Last, when the end of the processes has ended what threads wait for.
         stack.callback(threads.shutdown, cancel_futures=True)
-        pool = stack.enter_context(Processes(how.settings.jobs, watch.moved))
+        pool = stack.enter_context(ProcessPool(how.settings.jobs, watch.moved))
         shared = replace(how, settings=replace(how.settings, pool=pool))
         stack.callback(threads.shutdown, wait=False, cancel_futures=True)
         waiting = {threads.submit(one, figure, shared) for figure in planned}
@@ -145,24 +150,24 @@ def _leave_signals() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
 
 
-def _reproduce(figure: Figure, neighbours: "_Neighbours", how: How, watch: Watcher) -> Reproduced:
+def _reproduce(figure: Figure, shared_runs: "_SharedRuns", how: ReproductionOptions, watch: Watcher) -> Reproduction:
     """Runs the grids of a figure and writes their pages."""
     try:
-        results = tuple(_run(grid, neighbours.of(figure, grid), how, watch) for grid in figure.grids)
+        results = tuple(_run(grid, shared_runs.of(figure, grid), how, watch) for grid in figure.grids)
     except RunFailed as error:
-        return Reproduced(figure, failure=str(error))
+        return Reproduction(figure, failure=str(error))
     leading = results[0].options
     asked = replace(figure.options, seeds=leading.seeds, looks=leading.looks)
     command = ["priolane", "reproduce", figure.item.key, *asked.arguments()]
     # The page of the leading reading, which is the first, shows the claims under all of them.
     for found in reversed(results[1:]):
         _finish(found, None, how)
-    summary = _finish(results[0], shlex.join([*command, "-o", told(figure.directory)]), how)
+    summary = _finish(results[0], shlex.join([*command, "-o", display_name(figure.directory)]), how)
     record = how.record and write_record(how.record, figure.item.key, results, shlex.join(command))
-    return Reproduced(figure, results, summary, record)
+    return Reproduction(figure, results, summary, record)
 
 
-def _run(grid: Grid, others: tuple[Path, ...], how: How, watch: Watcher) -> Results:
+def _run(grid: Grid, others: tuple[Path, ...], how: ReproductionOptions, watch: Watcher) -> Results:
     """The results of one grid, with more seeds where they are asked for; runs of `others` are taken over."""
     settings = replace(how.settings, others=others)
     if how.budget is None:
@@ -171,28 +176,28 @@ def _run(grid: Grid, others: tuple[Path, ...], how: How, watch: Watcher) -> Resu
     def look(options: Options) -> Results:
         return run_grid(grid.plan.source, grid.directory, options, settings, watch)
 
-    return until_decided(look, grid.options, how.budget, how.tell)
+    return run_until_decided(look, grid.options, how.budget, how.on_look)
 
 
-def _finish(results: Results, rerun: str | None, how: How) -> Summary:
+def _finish(results: Results, rerun: str | None, how: ReproductionOptions) -> Summary:
     """Writes the page of a grid, in a process of the pool if there is one."""
     if how.settings.pool is None:
-        return write_and_sum_up(results.directory, rerun, pdf=how.pdf)
-    return how.settings.pool.call(write_and_sum_up, results.directory, rerun, pdf=how.pdf)
+        return write_and_summarize(results.directory, rerun, pdf=how.pdf)
+    return how.settings.pool.call(write_and_summarize, results.directory, rerun, pdf=how.pdf)
 
 
-class _Neighbours:
+class _SharedRuns:
     """Directories from which a grid takes over runs that it has in common with theirs: those of figures of its paper
     that are there, and those that are made now."""
 
     def __init__(self, base: Path, made: dict[Path, Grid]) -> None:
         """`made` are the grids of this command by their directories, which may be below `base`."""
         self._base = base
-        self._made = {directory: {run.id for run in grid.plan.runs} for directory, grid in made.items()}
+        self._ensure_directory = {directory: {run.id for run in grid.plan.runs} for directory, grid in made.items()}
 
     def of(self, figure: Figure, grid: Grid) -> tuple[Path, ...]:
         """In an order that does not change."""
-        own = self._made[grid.directory]
-        made = {directory for directory, ids in self._made.items() if not own.isdisjoint(ids)}
+        own = self._ensure_directory[grid.directory]
+        made = {directory for directory, ids in self._ensure_directory.items() if not own.isdisjoint(ids)}
         there = {path for path in self._base.glob(f"{figure.item.paper}-*") if path.is_dir()}
-        return tuple(sorted((made | (there - self._made.keys())) - {grid.directory}))
+        return tuple(sorted((made | (there - self._ensure_directory.keys())) - {grid.directory}))

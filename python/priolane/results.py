@@ -149,7 +149,7 @@ class Results:
     ) -> Path:
         """Writes `to_arrow` as CSV with a header, whole or not at all; returns the path.
 
-        Raises `NotWritten` if the disk is full or must not be written.
+        Raises `WriteError` if the disk is full or must not be written.
         """
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.csv as pc  # noqa: PLC0415
@@ -259,9 +259,11 @@ class Results:
         """The command line that makes these results again."""
         import shlex  # noqa: PLC0415
 
-        from priolane.object_store import told  # noqa: PLC0415
+        from priolane.object_store import display_name  # noqa: PLC0415
 
-        return shlex.join(["priolane", "run", str(self.source), *self.options.arguments(), "-o", told(self.directory)])
+        return shlex.join(
+            ["priolane", "run", str(self.source), *self.options.arguments(), "-o", display_name(self.directory)]
+        )
 
     def _table(self, name: str, scheme: str | None, point: Mapping[str, Any] | None) -> "pa.Table":
         import pyarrow as pa  # noqa: PLC0415
@@ -293,12 +295,12 @@ class Results:
 def load(directory: str | Path) -> Results:
     """Opens the results in `directory`, or at a URL, of which all that is new there is fetched.
 
-    Raises `InputError` if no grid was run there, `NotStored` (an `OSError`) if a URL cannot be read.
+    Raises `InputError` if no grid was run there, `StoreError` (an `OSError`) if a URL cannot be read.
     """
     if isinstance(directory, str) and is_url(directory):
-        from priolane.object_store import fetched  # noqa: PLC0415 - it imports much
+        from priolane.object_store import fetch_results  # noqa: PLC0415 - it imports much
 
-        directory = fetched(directory)
+        directory = fetch_results(directory)
     root = Path(directory)
     path = root / GRID_FILE
     try:

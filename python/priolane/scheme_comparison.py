@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from priolane._core import InputError
-from priolane.comparison import Change, Finding, change_of, judged
+from priolane.comparison import Change, Finding, change_of, with_findings
 from priolane.report.overview import Entry, Overview, Quantity, Section
 
 
@@ -72,7 +72,7 @@ def compare_schemes(view: Overview, first: str, second: str) -> SchemeComparison
             quantities[quantity.name] = quantity
             change = change_of((first, point), (section.name, quantity.name), (other.by_seed, entry.by_seed))
             changes += [] if change is None else [change]
-    contests = [Contest(quantities[change.metric], change) for change in judged(changes)]
+    contests = [Contest(quantities[change.metric], change) for change in with_findings(changes)]
     return SchemeComparison(first, second, tuple(contests), sum(change.p is not None for change in changes))
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from priolane.where import LOCAL, Where
+from priolane.backend import LOCAL, Backend
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from priolane.pool import Processes
+    from priolane.pool import ProcessPool
 
 
-def _nobody(path: Path) -> None:
+def _do_nothing(path: Path) -> None:
     """Told, and does nothing."""
 
 
@@ -23,16 +23,16 @@ class Settings:
     """How runs are carried out. None of it changes a result."""
 
     jobs: int = 1
-    on: "Where | Executor" = LOCAL
+    on: "Backend | Executor" = LOCAL
     """Where: in `jobs` processes of this machine, on a cluster, or through an executor."""
     engine: str = "auto"
     verify: bool = False
     threads: int = 1
     others: tuple[Path, ...] = ()
     """Directories of grids that may have a run already: it is then taken over."""
-    told: Callable[[Path], None] = _nobody
+    on_saved: Callable[[Path], None] = _do_nothing
     """Told of the note of a grid when it is written, and of the directory of each run when that is in place."""
-    pool: "Processes | None" = None
+    pool: "ProcessPool | None" = None
     """Processes of this machine that other grids use too; a grid has its own otherwise."""
 
     def to_json(self) -> str:

@@ -76,10 +76,10 @@ def thresholds(
         "load": load,
         "solver": solver,
     }
-    return _read(json.loads(ask({key: value for key, value in given.items() if value is not None})))
+    return _read(json.loads(solve({key: value for key, value in given.items() if value is not None})))
 
 
-def ask(request: Mapping[str, Any]) -> str:
+def solve(request: Mapping[str, Any]) -> str:
     """The answer of the compiled module, as JSON; raises `InputError` as `thresholds` does."""
     try:
         return _core.thresholds(json.dumps(request))

@@ -31,14 +31,14 @@ Thresholds = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Tried:
+class Evaluation:
     """Thresholds in bytes, and what they cost."""
 
     thresholds: Thresholds
     cost: float
 
 
-def descend(start: Sequence[int], cost: Callable[[Thresholds], float], *, most: int = 200) -> list[Tried]:
+def descend(start: Sequence[int], cost: Callable[[Thresholds], float], *, most: int = 200) -> list[Evaluation]:
     """Every try in order, at most `most`; the best is the one of least cost, the earliest of equals."""
     tried: dict[Thresholds, float] = {}
 
@@ -57,7 +57,7 @@ def descend(start: Sequence[int], cost: Callable[[Thresholds], float], *, most: 
                 if len(tried) < most and costs(step) < tried[best]:
                     best, better = step, True
                     break
-    return [Tried(thresholds, value) for thresholds, value in tried.items()]
+    return [Evaluation(thresholds, value) for thresholds, value in tried.items()]
 
 
 def _steps(thresholds: Thresholds, factor: float) -> list[Thresholds]:
@@ -71,7 +71,7 @@ def _steps(thresholds: Thresholds, factor: float) -> list[Thresholds]:
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedCost:
     """What thresholds of `scheme` cost in the experiment at `path`; results go below `out`."""
 
     path: Path

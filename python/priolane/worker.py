@@ -1,6 +1,6 @@
 """What a worker process does: one run, with progress out and a stop request in.
 
-A pool calls `prepare` once in each process: it connects the worker to its parent.
+A pool calls `initialize` once in each process: it connects the worker to its parent.
 """
 
 import json
@@ -52,16 +52,16 @@ class _Outbox(Protocol):
 
 
 @dataclass
-class _Link:
+class _ParentLink:
     stop: _Flag | None = None
     outbox: _Outbox | None = None
     parent: int | None = None
 
 
-_link = _Link()
+_link = _ParentLink()
 
 
-def prepare(stop: _Flag, outbox: _Outbox, parent: int) -> None:
+def initialize(stop: _Flag, outbox: _Outbox, parent: int) -> None:
     """Connects this worker to its parent. Ctrl-C is the parent's to handle: it sets `stop`. A worker that waits for its
     next run ends with its parent, however that ends; what it runs looks for itself."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -71,7 +71,7 @@ def prepare(stop: _Flag, outbox: _Outbox, parent: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def begin() -> None:
+def warm_up() -> None:
     """What a worker does first: nothing, once its interpreter has started."""
 
 
@@ -84,17 +84,17 @@ def _end_with_parent() -> None:
 
 # Runs of a few grids may come in turn.
 @lru_cache(maxsize=4)
-def _opened(grid: Grid) -> _core.Grid:
+def _open_grid(grid: Grid) -> _core.Grid:
     """The grid, planned and its directory opened once a process."""
     return _core.Plan(Path(grid.source), grid.options).open(Path(grid.out), grid.settings)
 
 
-def carry_out(job: Job) -> Finished:
+def execute(job: Job) -> Finished:
     """Runs `job` in a process of its own."""
-    return carry_out_in(_opened(job.grid), job.run_id, _reporter(job.run_id))
+    return execute_in(_open_grid(job.grid), job.run_id, _reporter(job.run_id))
 
 
-def carry_out_in(grid: _core.Grid, run_id: str, report: Callable[[float, int, int], bool]) -> Finished:
+def execute_in(grid: _core.Grid, run_id: str, report: Callable[[float, int, int], bool]) -> Finished:
     """Runs a run of `grid`; `report(simulated seconds, flows done, flows opened)` stops it by returning `False`."""
     done: dict[str, Any] = json.loads(grid.run(run_id, report))
     return Finished(run_id=run_id, ran=bool(done["ran"]))
@@ -104,12 +104,12 @@ def _reporter(run_id: str) -> Callable[[float, int, int], bool]:
     def report(now: float, completed: int, total: int) -> bool:
         if _link.outbox is not None:
             _link.outbox.put((run_id, now, completed, total))
-        return not _told_to_stop()
+        return not _must_stop()
 
     return report
 
 
-def _told_to_stop() -> bool:
+def _must_stop() -> bool:
     if _link.stop is not None and _link.stop.is_set():
         return True
     return _link.parent is not None and os.getppid() != _link.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import ledger_pages
-from texts import plain, table
+from markdown_text import plain, table
 
 import gallery
 import ledger
@@ -30,32 +30,34 @@ def pictures() -> str:
     """Every figure with results, by paper."""
     parts: list[str] = []
     for paper, items in groupby(
-        (item for item in papers.items() if item.experiment is not None), lambda one: one.paper
+        (item for item in papers.figures() if item.experiment is not None), lambda one: one.paper
     ):
         parts.append(f"## {ledger.NAMES.get(paper, 'Our own figures')} {{ #{paper} }}\n")
         parts += [_entry(item) for item in items]
     return "\n".join(parts)
 
 
-def cited() -> str:
+def cited_papers() -> str:
     """The papers whose figures are experiments: name, title, venue."""
     read = tomllib.loads((ROOT / "python" / "priolane" / "papers.toml").read_text(encoding="utf-8"))
     rows = ((ledger.NAMES[name], read[name]["title"], read[name]["venue"] or "–") for name in ledger.NAMES)
     return table(("name", "title", "venue"), rows)
 
 
-def _entry(item: papers.Item) -> str:
+def _entry(item: papers.PaperFigure) -> str:
     record = ledger_pages.record_of(item.key)
     lines = [f"### {plain(item.about)} {{ #{_anchor(item.key)} }}\n", _picture(item, "")]
     if record is not None:
         lines.append(f"{ledger_pages.pills(record.counts())}\n")
-        lines.append(f"{_said(item)} " + " · ".join([f"`{item.key}`", *_which(item.key), *_links(item, "")]) + "\n")
+        lines.append(
+            f"{_origin(item)} " + " · ".join([f"`{item.key}`", *_picture_run(item.key), *_links(item, "")]) + "\n"
+        )
     return "\n".join(lines)
 
 
 def figure(key: str, up: str) -> str:
     """The head of a finding: picture, recorded verdicts, command. `up` leads from the page to docs/."""
-    (item,) = [one for one in papers.items() if one.key == key]
+    (item,) = [one for one in papers.figures() if one.key == key]
     record = ledger_pages.record_of(key)
     if record is None:
         raise KeyError(f"no record of {key}")
@@ -63,19 +65,19 @@ def figure(key: str, up: str) -> str:
         [
             _picture(item, up),
             f"Recorded verdicts ({record.size}): {ledger_pages.pills(record.counts())}\n",
-            " · ".join([*_which(key), *_links(item, up)]) + "\n",
+            " · ".join([*_picture_run(key), *_links(item, up)]) + "\n",
             f"```sh\n{record.command}\n```\n",
         ]
     )
 
 
-def _picture(item: papers.Item, up: str) -> str:
+def _picture(item: papers.PaperFigure, up: str) -> str:
     if item.key not in _runs():
         return f"*No picture is kept: `priolane reproduce {item.key} --quick` draws it.*\n"
     return f"![{plain(item.about)}]({up}images/gallery/{gallery.name(item.key)})\n"
 
 
-def _which(key: str) -> Iterator[str]:
+def _picture_run(key: str) -> Iterator[str]:
     """Which run the picture shows, and whether it is the recorded one; nothing without a picture."""
     record = ledger_pages.record_of(key)
     run = _runs().get(key)
@@ -87,7 +89,7 @@ def _which(key: str) -> Iterator[str]:
     yield f"The picture shows {recorded}: {size}, digest `{digest[:16]}`"
 
 
-def _links(item: papers.Item, up: str) -> Iterator[str]:
+def _links(item: papers.PaperFigure, up: str) -> Iterator[str]:
     if up == "" and (_FINDINGS / f"{item.key}.md").is_file():
         yield f"[finding](findings/{item.key}.md)"
     yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
@@ -97,7 +99,7 @@ def _links(item: papers.Item, up: str) -> Iterator[str]:
     yield f"[experiment]({up}../{folder}/{item.id}.toml)"
 
 
-def _said(item: papers.Item) -> str:
+def _origin(item: papers.PaperFigure) -> str:
     return f"{plain(item.name)}." if item.name != "ours" else "A figure of ours."
 
 

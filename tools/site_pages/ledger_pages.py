@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from texts import code, table
+from markdown_text import code, table
 
 import ledger
-from priolane.record import Record, counted
+from priolane.record import Record, counts_text
 from priolane.report.model import Source, Verdict
 
 ROOT = Path(__file__).parent.parent.parent
@@ -89,7 +89,7 @@ def pills(tally: Mapping[Verdict, int]) -> str:
 
 def _measured(items: Sequence[Mapping[str, Any]]) -> str:
     """Values with their intervals; those beyond the first few are folded away."""
-    lines = [html.escape(f"{item['what']}{_at(item['at'])}: {ledger.told(item)}") for item in items]
+    lines = [html.escape(f"{item['what']}{_at(item['at'])}: {ledger.estimate_text(item)}") for item in items]
     shown, more = lines[:_VALUES], lines[_VALUES:]
     folded = f"<details><summary>{len(more)} more</summary>{'<br>'.join(more)}</details>" if more else ""
     return "<br>".join(shown) + folded
@@ -110,7 +110,7 @@ def runs() -> str:
             reading = f", reading `{grid['reading']}`" if grid["reading"] else ""
             yield (
                 f'<a id="{record.figure.replace("/", "-")}"></a>{record.figure}',
-                counted(record.counts()),
+                counts_text(record.counts()),
                 f"{record.size}{reading}",
                 str(grid["runs"]),
                 f"results.{record.results}",

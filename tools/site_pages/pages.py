@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import assumption_pages
+import evidence_pages
 import gallery_pages
 import ledger_pages
 import parts_pages
@@ -24,11 +26,15 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "commands": reference_pages.commands,
     "matrix": reference_pages.pairs,
     "faults": reference_pages.faults,
+    "assumptions": assumption_pages.links,
+    "evidence": evidence_pages.summary,
+    "engines": evidence_pages.engines,
+    "tests": evidence_pages.tests,
     "counts": ledger_pages.counts,
     "claims": ledger_pages.claims,
     "records": ledger_pages.runs,
     "pictures": gallery_pages.pictures,
-    "papers": gallery_pages.cited,
+    "papers": gallery_pages.cited_papers,
 }
 _MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTILINE)
 _DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -37,7 +43,7 @@ _DOCS = Path(__file__).parent.parent.parent / "docs"
 def generated() -> dict[str, str]:
     """The Markdown of pages that no file below docs/ has, and of those that the site has in another form."""
     found = {path.name: path.read_text(encoding="utf-8") for path in _TEMPLATES.glob("*.md")}
-    for several in (parts_pages.pages, scheme_pages.pages):
+    for several in (parts_pages.pages, scheme_pages.pages, assumption_pages.pages):
         found.update(several())
     return found
 
@@ -58,14 +64,23 @@ def navigation(nav: Any) -> Any:
     for entry in nav:
         if "Reference" in entry:
             entry["Reference"] = [_extended(page) for page in entry["Reference"]]
+        if "About" in entry:
+            entry["About"] = [_with_papers(page) for page in entry["About"]]
         if "Findings" in entry:
             entry["Findings"] += [{ledger.NAMES[paper]: _findings(paper)} for paper in ledger.NAMES]
     return nav
 
 
+def _with_papers(page: Any) -> Any:
+    """The page of assumptions, with those by paper below it."""
+    if page != {"Assumptions": "assumptions.md"}:
+        return page
+    return {"Assumptions": ["assumptions.md", *({title: path} for path, title in assumption_pages.titles().items())]}
+
+
 def _findings(paper: str) -> list[str]:
     """The findings about the figures of a paper, in the order of the catalogue, then others."""
-    known = [item.key for item in papers.items()]
+    known = [item.key for item in papers.figures()]
     names = [f"{paper}/{path.stem}" for path in sorted((_DOCS / "findings" / paper).glob("*.md"))]
     ordered = sorted(names, key=lambda name: known.index(name) if name in known else len(known))
     return [f"findings/{name}.md" for name in ordered]

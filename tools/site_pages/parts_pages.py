@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from texts import code, plain, sentence, source, table
+from markdown_text import code, plain, sentence, source, table
 
 from priolane import key_examples
 from priolane.cli.keys import kind
@@ -71,8 +71,8 @@ def _section(part: Part) -> str:
     lines = [f"## {_escaped(name)} {{ #{anchor(part)} }}\n"]
     if part.summary:
         lines.append(sentence(plain(part.summary)) + "\n")
-    said = {"Source": source(part.source, "../"), "Requires": _list(part.requires), "Provides": _list(part.provides)}
-    lines += [f"- **{word}**: {text}" for word, text in said.items() if text]
+    fields = {"Source": source(part.source, "../"), "Requires": _list(part.requires), "Provides": _list(part.provides)}
+    lines += [f"- **{word}**: {text}" for word, text in fields.items() if text]
     lines.append("")
     own = [key for key in part.keys if not key.group]
     if own:
@@ -115,7 +115,7 @@ def _table(part: Part, keys: Sequence[Key]) -> str:
 
 
 def _row(part: Part, key: Key) -> tuple[str, ...]:
-    example = key_examples.of(part, key)
+    example = key_examples.find_example(part, key)
     stated = code(key.default) if _LITERAL.fullmatch(key.default) else plain(key.default)
     default = "**must be stated**" if key.required else stated or "–"
     return (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from texts import code, plain, table
+from markdown_text import code, plain, table
 
 from priolane import _core, cli
 from priolane.matrix import Matrix, matrix

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import needs
-from texts import code, plain, sentence, source, table
+import requirements
+from markdown_text import code, plain, sentence, source, table
 
 from priolane import _core
 from priolane.key_examples import inline
@@ -76,9 +76,9 @@ def index() -> str:
         (
             f"[`{scheme.name}`](schemes/{scheme.name}.md)",
             plain(scheme.paper) or "–",
-            str(needs.queues(scheme.table)),
-            "; ".join(needs.switches(scheme.table, scheme.parts)),
-            needs.sizes(scheme.table),
+            str(requirements.queues(scheme.table)),
+            "; ".join(requirements.switches(scheme.table, scheme.parts)),
+            requirements.sizes(scheme.table),
         )
         for scheme in schemes()
     ]
@@ -95,11 +95,11 @@ def _page(scheme: Scheme) -> str:
     rows = [(_linked(scheme, row), code(inline(scheme.table[row]))) for row in _ROWS if row in scheme.table]
     facts = [
         ("Paper", plain(scheme.paper) or "–"),
-        ("Switch ports must", "; ".join(needs.switches(scheme.table, scheme.parts))),
-        ("Hosts need", "; ".join(needs.hosts(scheme.table, scheme.parts))),
-        ("Queues of a port", str(needs.queues(scheme.table))),
-        ("Sizes must be known", needs.sizes(scheme.table)),
-        ("Deadlines must be known", needs.deadlines(scheme.table)),
+        ("Switch ports must", "; ".join(requirements.switches(scheme.table, scheme.parts))),
+        ("Hosts need", "; ".join(requirements.hosts(scheme.table, scheme.parts))),
+        ("Queues of a port", str(requirements.queues(scheme.table))),
+        ("Sizes must be known", requirements.sizes(scheme.table)),
+        ("Deadlines must be known", requirements.deadlines(scheme.table)),
     ]
     lines = [f"# {scheme.name}\n", sentence(plain(scheme.about)) + "\n" if scheme.about else ""]
     lines.append(table(("property", "value"), facts))
@@ -124,8 +124,8 @@ _ENTRY = re.compile(r'^- <a id="([^"]+)"></a>(.*?)(?=^- |^#|\Z)', re.MULTILINE |
 
 
 @cache
-def _documented() -> Mapping[str, str]:
-    """The first sentence of each assumption, by its anchor."""
+def assumption_texts() -> Mapping[str, str]:
+    """The text of each entry of docs/assumptions.md by its anchor, in one line."""
     text = (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8")
     return {anchor: " ".join(entry.split()) for anchor, entry in _ENTRY.findall(text)}
 
@@ -138,5 +138,5 @@ def _assumptions(anchors: Sequence[str]) -> str:
 
 def _title(anchor: str) -> str:
     """What an assumption is about: its bold words."""
-    found = re.match(r"\*\*(.+?)\*\*", _documented()[anchor])
+    found = re.match(r"\*\*(.+?)\*\*", assumption_texts()[anchor])
     return (found[1] if found else anchor).rstrip(".")

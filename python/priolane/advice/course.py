@@ -55,10 +55,10 @@ def advise(  # noqa: PLR0913 - the options of the command
         sampling=sampling,
         settings=Settings(jobs=jobs),
     )
-    return carry_out(request, lambda _: None)
+    return execute(request, lambda _: None)
 
 
-def carry_out(request: Request, tell: Tell) -> Advice:
+def execute(request: Request, tell: Tell) -> Advice:
     """`advise` with all choices of the command; `tell` is told of each stage in a line."""
     site = read(request, tell)
     with claim(request.out):

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from priolane._core import InputError
-from priolane.report.numbers import short, told
+from priolane.report.numbers import format_value, short
 
 MISS = 10.0
 """How much a missed goal weighs against the objective: 1 % too much of one outweighs 10 % of the other."""
@@ -79,9 +79,9 @@ class Goal:
         """The metric as experiments name it, such as `fct_p99.small`."""
         return f"{self.quantity.metric}.{self.size_class}"
 
-    def told(self, value: float | None) -> str:
+    def format(self, value: float | None) -> str:
         """A value in words."""
-        return "no value" if value is None else told(value, self.quantity.unit)
+        return "no value" if value is None else format_value(value, self.quantity.unit)
 
     def limit(self, best: float | None) -> float | None:
         """The bound in the metric's unit, given the best value of any candidate."""
@@ -216,10 +216,10 @@ class Outcome:
 
     def __str__(self) -> str:
         """The outcome as a clause."""
-        said = f"{self.goal.name} is {self.goal.told(self.value)}"
+        said = f"{self.goal.name} is {self.goal.format(self.value)}"
         if self.met or self.limit is None or self.value is None:
             return said
-        return f"{said}, {short(math.exp(self.miss))} times off the bound of {self.goal.told(self.limit)}"
+        return f"{said}, {short(math.exp(self.miss))} times off the bound of {self.goal.format(self.limit)}"
 
 
 def outcomes(goals: Sequence[Goal], means: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:

@@ -18,7 +18,7 @@ PAGE = "advice.html"
 def claim(directory: Path) -> Iterator[None]:
     """Keeps other processes from the directory while the context lasts.
 
-    Raises `InputError` if it has files and no answer of priolane's, `Occupied` if another process is filling it.
+    Raises `InputError` if it has files and no answer of priolane's, `DirectoryInUse` if another process is filling it.
     """
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory}: this is no directory; choose another one with -o")

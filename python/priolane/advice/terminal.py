@@ -73,7 +73,7 @@ def ranking_rows(advice: Advice) -> list[list[str]]:
     if advice.network:
         metrics = (*advice.goals, *advice.shown)
         cells = [
-            advice.network[goal.name].told(goal.quantity.unit) if goal.name in advice.network else ""
+            advice.network[goal.name].format(goal.quantity.unit) if goal.name in advice.network else ""
             for goal in metrics
         ]
         rows.append(["each flow alone", "", *cells, "bound"])
@@ -81,7 +81,7 @@ def ranking_rows(advice: Advice) -> list[list[str]]:
 
 
 def _row(advice: Advice, one: Judged, verdict: str) -> list[str]:
-    cells = [one.estimates[goal.name].told(goal.quantity.unit) for goal in (*advice.goals, *advice.shown)]
+    cells = [one.estimates[goal.name].format(goal.quantity.unit) for goal in (*advice.goals, *advice.shown)]
     return [one.candidate.name, str(one.candidate.queues or ""), *cells, verdict]
 
 
@@ -102,7 +102,7 @@ def _disturbed(one: Finding, goals: int) -> list[str]:
 
 
 def _outcome(outcome: Outcome) -> str:
-    return f"{'met' if outcome.met else 'missed'}: {outcome.goal.told(outcome.value)}"
+    return f"{'met' if outcome.met else 'missed'}: {outcome.goal.format(outcome.value)}"
 
 
 def explanation(advice: Advice) -> Iterator[str]:

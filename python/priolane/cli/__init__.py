@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _interruptible():
             return _main(arguments)
     except (KeyboardInterrupt, Stopped):
-        return _say("interrupted: complete runs are kept, the same command continues", INTERRUPTED)
+        return _print_error("interrupted: complete runs are kept, the same command continues", INTERRUPTED)
 
 
 @contextmanager
@@ -113,16 +113,16 @@ def _main(arguments: Sequence[str] | None) -> int:
     chosen = parser(called).parse_args(words)
     try:
         require_utf8(chosen)
-        code: int = chosen.carry_out(chosen)
+        code: int = chosen.execute(chosen)
         sys.stdout.flush()
     except InputError as error:
-        return _say(f"error: {error}", BAD_INPUT)
+        return _print_error(f"error: {error}", BAD_INPUT)
     except BrokenPipeError:
         _give_up_output()
         return FAILED
     except _failures() as error:
         _give_up_output()
-        return _say(f"failed: {error}", FAILED)
+        return _print_error(f"failed: {error}", FAILED)
     return code
 
 
@@ -141,6 +141,6 @@ def _give_up_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _say(line: str, code: int) -> int:
+def _print_error(line: str, code: int) -> int:
     print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
     return code

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from priolane.advice import terminal
 from priolane.advice.answer import Advice, as_json
-from priolane.advice.course import carry_out
+from priolane.advice.course import execute
 from priolane.advice.goals import DEFAULTS
 from priolane.advice.place import PAGE
 from priolane.advice.request import MINUTES, Request
@@ -63,10 +63,10 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--explain", action="store_true", help="why the second best lost and others were not judged")
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.set_defaults(carry_out=carry_out_command)
+    command.set_defaults(execute=execute_command)
 
 
-def carry_out_command(chosen: argparse.Namespace) -> int:
+def execute_command(chosen: argparse.Namespace) -> int:
     """Prints the answer. Stages are told on standard error."""
     with progress(title="advise") as watcher:
         request = Request(
@@ -82,7 +82,7 @@ def carry_out_command(chosen: argparse.Namespace) -> int:
             settings=Settings(jobs=chosen.jobs or os.cpu_count() or 1),
             watcher=watcher,
         )
-        advice = carry_out(request, _tell)
+        advice = execute(request, _tell)
     if chosen.json:
         show.line(json.dumps(as_json(advice), indent=1, ensure_ascii=False))
         return 0

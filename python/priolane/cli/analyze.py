@@ -18,10 +18,10 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", type=Path, metavar="MODEL.toml", help="traffic or experiment, and laws")
     arguments.add_size(command)
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints the matrices, then a table for each law."""
     answer = json.loads(_core.analyze(json.dumps({"model": str(chosen.model), "size": chosen.size})))
     if chosen.json:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from priolane._core import InputError
+from priolane.backend import FORMS, LOCAL, parse_backend
 from priolane.budget import LOOKS, Budget
 from priolane.experiment import Options, Size
 from priolane.settings import Settings
 from priolane.url import is_url
-from priolane.where import FORMS, LOCAL, where
 
 Commands = argparse._SubParsersAction
 
@@ -78,7 +78,7 @@ def until(chosen: argparse.Namespace) -> Budget | None:
         raise InputError("--until decided takes a --budget, such as --budget 200runs or --budget 10min")
     if chosen.looks is not None:
         raise InputError(f"--until decided has {LOOKS} looks; leave --looks out")
-    if chosen.budget.unit == "s" and where(chosen.on) != LOCAL:
+    if chosen.budget.unit == "s" and parse_backend(chosen.on) != LOCAL:
         raise InputError("--budget in CPU time counts this machine's; with --on give runs or hops")
     found: Budget = chosen.budget
     return found
@@ -87,7 +87,7 @@ def until(chosen: argparse.Namespace) -> Budget | None:
 def settings(chosen: argparse.Namespace) -> Settings:
     """How the runs are to be carried out."""
     threads: int = chosen.threads
-    on = where(chosen.on)
+    on = parse_backend(chosen.on)
     if chosen.jobs is not None and on != LOCAL:
         raise InputError(f"--jobs {chosen.jobs} counts processes of this machine; {on} has workers of its own")
     jobs: int = chosen.jobs or max(1, (os.cpu_count() or 1) // threads)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from priolane import _core, command_counts, peer
+from priolane import _core, command_counts, ns3
 from priolane._core import InputError
 from priolane.cli import FAILED, arguments, show
 from priolane.simulators import checkout
@@ -50,7 +50,7 @@ def add(command: argparse.ArgumentParser) -> None:
         help="count what short commands take: instructions (under valgrind), modules imported, plannings and drawings; "
         "exit code 1 if any is out of its band",
     )
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
 def _above_0(text: str) -> int:
@@ -60,7 +60,7 @@ def _above_0(text: str) -> int:
     return number
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Measures, then prints one row per scenario."""
     if chosen.checkout and chosen.against not in SIMULATORS:
         raise InputError(f"--checkout is for --against {' or '.join(SIMULATORS)}")
@@ -99,8 +99,8 @@ def threads(chosen: argparse.Namespace) -> int:
 def against(chosen: argparse.Namespace) -> int:
     """Compares with ns-3; where that is not installed, says what would be and is done."""
     try:
-        found = peer.compare(chosen.flows or _NS3_FLOWS, chosen.repeat, _tell)
-    except peer.Missing as missing:
+        found = ns3.compare(chosen.flows or _NS3_FLOWS, chosen.repeat, _tell)
+    except ns3.SimulatorMissing as missing:
         _tell(f"skipped: {missing}")
         return 0
     if chosen.json:
@@ -114,7 +114,7 @@ def against(chosen: argparse.Namespace) -> int:
     show.table(["simulator", "run", "packet-hops", "CPU s", "million hops/CPU s"], rows)
     least, median, most = found.ratios
     show.line(f"\npriolane / ns-3, packet-hops per CPU-second: min {least:.0f}, median {median:.0f}, max {most:.0f}")
-    show.line(f"{peer.BUILD_NOTE}\n")
+    show.line(f"{ns3.BUILD_NOTE}\n")
     columns = ["flows of", "number", "mean us", "ns-3", "ratio", "p99 us", "ns-3", "ratio"]
     show.table(columns, [_fct_row(size_class) for size_class in found.classes])
     return 0
@@ -168,12 +168,12 @@ def commands(chosen: argparse.Namespace) -> int:
     kept = command_counts.read_kept(command_counts.KEPT.read_text(encoding="utf-8"))
     try:
         now = command_counts.count()
-    except command_counts.Uncounted as why:
+    except command_counts.CountError as why:
         _tell(f"instructions are not counted: {why}")
         now = command_counts.count(instructions=False)
     if why_not := command_counts.comparable(now, kept):
         _tell(f"instructions and modules are not compared: {why_not}")
-    rows = list(command_counts.beside(now, kept))
+    rows = list(command_counts.compare_counts(now, kept))
     if chosen.json:
         show.line(json.dumps([asdict(row) for row in rows]))
     else:
@@ -182,7 +182,7 @@ def commands(chosen: argparse.Namespace) -> int:
     return FAILED if any(row.why for row in rows) else 0
 
 
-def _fct_row(size_class: peer.SizeClass) -> list[str]:
+def _fct_row(size_class: ns3.SizeClass) -> list[str]:
     cells = [size_class.name, str(size_class.flows)]
     for ours, theirs in (size_class.mean_s, size_class.p99_s):
         cells += [f"{ours * 1e6:.1f}", f"{theirs * 1e6:.1f}", f"{ours / theirs:.3f}"]

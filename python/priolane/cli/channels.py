@@ -46,10 +46,10 @@ def add(command: argparse.ArgumentParser) -> None:
         help="lossless queues of a switch with such a buffer, ports and delay of links, such as 2.64MB 6 1us",
     )
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints width, channels, what a scheme states, and the queues that were asked for."""
     keys = ("priorities", "rate", "base_rtt", "flows", "step", "noise", "scale", "packet", "beta", "max_mdf")
     request: dict[str, Any] = {key: getattr(chosen, key) for key in keys}

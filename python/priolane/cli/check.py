@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from priolane.cli import arguments, show
-from priolane.prediction import check, of_check
-from priolane.report.numbers import short, told
+from priolane.prediction import check, from_check
+from priolane.report.numbers import format_value, short
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -17,14 +17,14 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE.toml")
     command.add_argument("--json", action="store_true", help="everything as JSON")
     arguments.add_options(command)
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints the merged experiment, then one line per number, then the warnings."""
     found = check(chosen.file, arguments.options(chosen))
     cores = os.cpu_count() or 1
-    found["command_seconds"] = of_check(found, cores).wait_s
+    found["command_seconds"] = from_check(found, cores).wait_s
     if chosen.json:
         show.line(json.dumps(found, indent=2, ensure_ascii=False))
         return 0
@@ -55,15 +55,16 @@ def _show_loads(loads: Sequence[Mapping[str, Any]]) -> None:
     for point in loads:
         where = ", ".join(f"{key} = {value}" for key, value in point["point"].items())
         tiers = "; ".join(f"{tier['tier']} {short(tier['mean'])} ({short(tier['busiest'])})" for tier in point["tiers"])
-        show.line(f"  {where + ', ' if where else ''}over {told(point['seconds'], 's')}: {tiers}")
+        show.line(f"  {where + ', ' if where else ''}over {format_value(point['seconds'], 's')}: {tiers}")
 
 
 def _beyond_memory(predicted: int) -> list[str]:
-    """What to say of a run that this machine has no memory for."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if predicted <= there:
+    """A warning if a run is predicted to need more memory, in bytes, than this machine has; else nothing."""
+    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if predicted <= installed:
         return []
-    return [f"a run is predicted to take {told(predicted, 'B')} of memory, this machine has {told(there, 'B')}"]
+    needed, memory = format_value(predicted, "B"), format_value(installed, "B")
+    return [f"a run is predicted to take {needed} of memory, this machine has {memory}"]
 
 
 def _threads(runs: int, cores: int) -> str:

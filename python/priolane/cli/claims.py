@@ -3,13 +3,13 @@
 from rich.text import Text
 
 from priolane.cli.show import line, table
-from priolane.report.model import Report, Source, Verdict, point_text, promise, tallies
+from priolane.report.model import Report, Source, Verdict, error_bound, point_text, tallies
 
 _COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
 _OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
 
 
-def claims(report: Report) -> None:
+def print_claims(report: Report) -> None:
     """Claim, what it asks, measured with interval, verdict; then how many have each, the paper's and ours apart, and
     what the verdicts promise together."""
     rows: list[list[str | Text]] = []
@@ -19,8 +19,8 @@ def claims(report: Report) -> None:
         ]
         rows.append(
             [
-                f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.says}",
-                claim.asked,
+                f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.text}",
+                claim.criterion,
                 "\n".join(measured),
                 Text("; ".join((claim.verdict.value, *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
             ]
@@ -30,13 +30,13 @@ def claims(report: Report) -> None:
     for source, counts in tallies(report):
         line(f"{_OWNERS[source]}: " + ", ".join(f"{count} {verdict.value}" for verdict, count in counts))
     if report.claims:
-        line(promise(report))
+        line(error_bound(report))
 
 
-def cautions(report: Report) -> None:
+def print_warnings(report: Report) -> None:
     """Checks that do not hold, and warnings: what to look at before trusting the rest."""
     for check in report.checks:
         if check.state not in ("ok", "open"):
-            line(f"check {check.name}: {check.says}")
+            line(f"check {check.name}: {check.text}")
     for warning in report.warnings:
         line(f"warning: {warning}")

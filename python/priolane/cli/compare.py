@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
-from priolane.cli import arguments, rivals, show
+from priolane.cli import arguments, contests, show
 from priolane.comparison import LEVEL, Change, Comparison, Design, Finding, change_text, compare
 from priolane.experiment import PlannedRun
 from priolane.report.model import point_text
@@ -44,10 +44,10 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     arguments.add_point(command)
     command.add_argument("--json", action="store_true", help="everything, as JSON")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints what differs between the experiments, then what moved; or what two schemes of one differ in."""
     if chosen.schemes is not None:
         return _schemes_of_one(chosen)
@@ -74,9 +74,9 @@ def _schemes_of_one(chosen: argparse.Namespace) -> int:
     view = narrowed(overview(results), classes=chosen.classes, point=chosen.points)
     found = compare_schemes(view, *chosen.schemes)
     if chosen.json:
-        show.line(json.dumps(rivals.as_json(found), indent=1, ensure_ascii=False))
+        show.line(json.dumps(contests.as_json(found), indent=1, ensure_ascii=False))
     else:
-        rivals.show_contests(found, len(view.seeds))
+        contests.show_contests(found, len(view.seeds))
     return 0
 
 

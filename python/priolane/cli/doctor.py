@@ -18,10 +18,10 @@ def add(command: argparse.ArgumentParser) -> None:
         f"Exit code {UNFIT} if experiments cannot be run, 0 otherwise, whatever else is missing."
     )
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Examines this machine and prints a line for each check."""
     checks = examine(Machine())
     if chosen.json:

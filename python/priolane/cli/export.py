@@ -10,10 +10,10 @@ from typing import Any
 from priolane.cli import arguments, show
 from priolane.experiment import Options
 from priolane.export import quantity
+from priolane.export.deployment import Deployment, read_headroom
 from priolane.export.findings import Exported
 from priolane.export.plan import Plan
 from priolane.export.read import read_plan
-from priolane.export.site import Site, read_headroom
 from priolane.export.targets import TARGETS, export, write
 
 
@@ -57,15 +57,15 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="the plan, the files and the lists as JSON")
     arguments.add_changes(command)
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Writes the files and prints what is in them, what is not, and what is otherwise."""
     options = Options(
         sets=tuple(chosen.sets), schemes=(chosen.scheme,), reading=chosen.reading, size=chosen.size, seeds=1
     )
-    site = Site(
+    deployment = Deployment(
         qdisc=chosen.qdisc,
         memory=None if chosen.memory is None else quantity.size(chosen.memory),
         cable=chosen.cable,
@@ -73,7 +73,7 @@ def carry_out(chosen: argparse.Namespace) -> int:
     )
     name = Path(chosen.scheme).stem if chosen.scheme.endswith(".toml") else chosen.scheme
     plan = read_plan(chosen.file, name, options, routing=chosen.routing, named=chosen.ports)
-    exported = export(chosen.target, plan, site, strict=chosen.strict)
+    exported = export(chosen.target, plan, deployment, strict=chosen.strict)
     out = chosen.out or Path("runs") / f"{chosen.file.stem}-{name}-{chosen.target}"
     written = write(out, exported)
     if chosen.json:
@@ -86,7 +86,7 @@ def carry_out(chosen: argparse.Namespace) -> int:
 def _print(plan: Plan, exported: Exported, written: list[Path]) -> None:
     rows = [
         [
-            queue.called,
+            queue.label,
             str(queue.dscp) if queue.dscp else "0 and the rest",
             str(queue.level),
             "strict" if queue.weight is None else f"weight {queue.weight}",

@@ -8,7 +8,7 @@ from typing import Any
 
 from priolane.cli import claims, show
 from priolane.directory import PAGE_FILE
-from priolane.object_store import told
+from priolane.object_store import display_name
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_json
 from priolane.report.write import write_report
@@ -39,12 +39,12 @@ def present(results: Results, chosen: argparse.Namespace, *, with_table: bool = 
 def tell(results: Results, *, with_table: bool = False) -> None:
     """Prints claims, the table of results if asked for, and warnings, and says where the page is."""
     report = results.report
-    claims.claims(report)
+    claims.print_claims(report)
     if with_table:
         from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load
 
-        show_table(overview(results), told(results.directory))
-    claims.cautions(report)
+        show_table(overview(results), display_name(results.directory))
+    claims.print_warnings(report)
     show.line(f"digest {report.digest}")
     show.line(f"page   {results.directory / PAGE_FILE}")
 
@@ -58,22 +58,22 @@ def present_as_json(results: Results, chosen: argparse.Namespace) -> None:
 def _as_json(results: Results) -> dict[str, Any]:
     report = results.report
     return {
-        "directory": told(results.directory),
+        "directory": display_name(results.directory),
         "page": str(results.directory / PAGE_FILE),
         "digest": report.digest,
         "runs": len(results.runs),
         "claims": [
             {
                 "section": claim.section,
-                "says": claim.says,
+                "says": claim.text,
                 "source": claim.source.value,
                 "verdict": claim.verdict.value,
-                "alone": claim.alone.value,
+                "alone": claim.uncorrected_verdict.value,
                 "direction": claim.direction.value,
             }
             for claim in report.claims
         ],
-        "checks": [{"name": check.name, "state": check.state, "says": check.says} for check in report.checks],
+        "checks": [{"name": check.name, "state": check.state, "says": check.text} for check in report.checks],
         "warnings": list(report.warnings),
         "results": as_json(overview(results)),
     }

@@ -30,10 +30,10 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--gap", metavar="TIME", help="nfdump: longest gap within a flow (default: 15s)")
     command.add_argument("--sampling", type=_count, metavar="N", help="nfdump: one packet in N was seen (default: 1)")
     command.add_argument("--json", action="store_true", help="print the report as JSON")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Imports the file, then says what became of it."""
     if chosen.list:
         formats = json.loads(_core.catalogue())["formats"]

@@ -23,10 +23,10 @@ def add(command: argparse.ArgumentParser) -> None:
         help="a row (transport), a part (transport.dctcp or dctcp) or a table (time); left out: the names of all",
     )
     command.add_argument("--json", action="store_true", help="as JSON, one object per part")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints the keys of what was named, or the names."""
     found = list(parts()) if chosen.part is None else find(chosen.part)
     if chosen.json:
@@ -56,7 +56,7 @@ def described(part: Part) -> dict[str, Any]:
 
 
 def _entry(part: Part, key: Key) -> dict[str, Any]:
-    example = key_examples.of(part, key)
+    example = key_examples.find_example(part, key)
     return {
         "key": key.name,
         "meaning": key.meaning,
@@ -74,15 +74,15 @@ def _entry(part: Part, key: Key) -> dict[str, Any]:
 
 def _print(part: Part) -> None:
     show.line(f"{part.title}: {part.summary}" if part.summary else part.title)
-    for word, said in (("source", [part.source]), ("requires", part.requires), ("provides", part.provides)):
-        if any(said):
-            show.line(f"  {word}: {'; '.join(said)}")
+    for word, fields in (("source", [part.source]), ("requires", part.requires), ("provides", part.provides)):
+        if any(fields):
+            show.line(f"  {word}: {'; '.join(fields)}")
     if part.keys:
         show.table(_COLUMNS, [_row(part, key) for key in part.keys])
 
 
 def _row(part: Part, key: Key) -> Sequence[str]:
-    example = key_examples.of(part, key)
+    example = key_examples.find_example(part, key)
     default = "must be stated" if key.required else key.default or "–"
     return key.name, kind(key), default, example.value if example else "–", key.meaning, key.source or "–"
 

@@ -37,10 +37,10 @@ def add(command: argparse.ArgumentParser) -> None:
         help="which transports go with these parts (left out: with those of every row, and with pricing), and why not",
     )
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints the entries of one kind as a table, or the matrix."""
     if chosen.matrix:
         return _matrices(chosen)

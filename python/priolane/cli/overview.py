@@ -63,16 +63,16 @@ def show(view: Overview, place: str) -> None:
         labels = [column.quantity.label for column in grid.columns if column.quantity.name in layout.without]
         left_out.update(dict.fromkeys(labels))
         bare = bare or layout.intervals is not None
-    said = notes(view, "Bold" if terminal else "*")
+    lines = notes(view, "Bold" if terminal else "*")
     if left_out or bare:
         what = [*left_out, *(["intervals"] if bare else [])]
-        said.append(f"Not shown for want of width: {', '.join(what)}; `priolane results {place} --csv` has all.")
+        lines.append(f"Not shown for want of width: {', '.join(what)}; `priolane results {place} --csv` has all.")
     if len(shown) < len(points):
-        said.append(
+        lines.append(
             f"Shown is {point_text(shown[0])}, the last of {len(points)} sweep points; "
             f"`priolane results {place} --point {_assignment(points[0])}` shows another, --csv has all."
         )
-    for text in said:
+    for text in lines:
         line(textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False))
 
 

@@ -57,7 +57,7 @@ def add(command: argparse.ArgumentParser) -> None:
         help="tokens' part of the line (default: s / (s + F))",
     )
     top.add_argument("--json", action="store_true", help="as JSON")
-    top.set_defaults(carry_out=carry_out)
+    top.set_defaults(execute=execute)
     _add_requirement(schemes)
     _add_thresholds(schemes)
 
@@ -69,7 +69,7 @@ def _add_requirement(plans: "arguments.Commands[argparse.ArgumentParser]") -> No
     command.add_argument("experiment", type=Path, metavar="FILE.toml", help="an experiment with deadlines by `r_base`")
     arguments.add_size(command)
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.set_defaults(carry_out=_requirement)
+    command.set_defaults(execute=_requirement)
 
 
 def _requirement(chosen: argparse.Namespace) -> int:
@@ -108,13 +108,13 @@ def _add_thresholds(plans: "arguments.Commands[argparse.ArgumentParser]") -> Non
         help="thresholds that are tried (default: 60)",
     )
     arguments.add_grid(command)
-    command.set_defaults(carry_out=_thresholds)
+    command.set_defaults(execute=_thresholds)
 
 
 def _thresholds(chosen: argparse.Namespace) -> int:
     """Prints every try that was better than all before, and the last as the line of a scheme file."""
     out = chosen.out or Path("runs") / f"{chosen.experiment.stem}-thresholds"
-    simulated = tune.Simulated(
+    simulated = tune.SimulatedCost(
         path=chosen.experiment,
         scheme=chosen.of,
         metric=chosen.metric,
@@ -139,7 +139,7 @@ def _count(command: argparse.ArgumentParser, name: str, default: int, most: int,
     )
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints what it takes, and T if it was asked for."""
     keys = (
         "limiter ports rate lanes queues classes token frame entries assistant_ports assistant_price switch_price cable"

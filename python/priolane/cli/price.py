@@ -11,7 +11,7 @@ from priolane import papers, prices
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
 from priolane.grid import run_grid
-from priolane.prices import RunBills, Worth
+from priolane.prices import RunBills, WeightValue
 from priolane.report.model import point_text
 from priolane.report.numbers import short
 from priolane.results import Results
@@ -30,17 +30,17 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="everything as JSON")
     command.add_argument("--all", action="store_true", help="every machine and flow, not only those that owe most")
     arguments.add_grid(command)
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Runs the grid where it is not there yet, and prints its bills."""
     return _calibrate(chosen) if chosen.file == _CALIBRATE else _bills(chosen)
 
 
 def _bills(chosen: argparse.Namespace) -> int:
     path = Path(chosen.file)
-    promises = prices.promised(path, arguments.options(chosen))
+    promises = prices.promised_rates(path, arguments.options(chosen))
     results = _run(path, chosen, chosen.out)
     runs = list(prices.bills(results, promises))
     if chosen.json:
@@ -61,7 +61,7 @@ def _show(run: RunBills, *, everything: bool) -> None:
     where = f", {point_text(run.point)}" if run.point else ""
     show.line(f"{run.scheme}, seed {run.seed}{where}")
     columns = ["group", "cos", "machines", "flows that pay", "P0", "P1", "P2", "owed", "got, bit/s", "promised, bit/s"]
-    show.table(columns, [_group(row) for row in prices.by_group(run)])
+    show.table(columns, [_group(row) for row in prices.sum_by_group(run)])
     _rows("machine", run.machines, everything=everything)
     _rows("flow", run.flows, everything=everything)
     if run.utility is not None:
@@ -78,8 +78,8 @@ def _group(row: Mapping[str, Any]) -> list[str]:
 
 
 def _rates(got: float | None, row: Mapping[str, Any]) -> list[str]:
-    promised = row.get("promised_bps")
-    return ["-" if got is None else short(got), "-" if promised is None else short(promised)]
+    promised_rates = row.get("promised_bps")
+    return ["-" if got is None else short(got), "-" if promised_rates is None else short(promised_rates)]
 
 
 def _rows(what: str, rows: Sequence[Mapping[str, Any]], *, everything: bool) -> None:
@@ -107,7 +107,7 @@ def _rows(what: str, rows: Sequence[Mapping[str, Any]], *, everything: bool) -> 
 
 
 def _calibrate(chosen: argparse.Namespace) -> int:
-    found = [*_worth("paccp/calibrate_full", None, chosen), *_worth("paccp/calibrate", _LOAD, chosen)]
+    found = [*_weight_values("paccp/calibrate_full", None, chosen), *_weight_values("paccp/calibrate", _LOAD, chosen)]
     fits = prices.fitted_p1(found)
     if chosen.json:
         fitted = [{"scheme": scheme, "load": load, "p1_over_p0": p1} for scheme, load, p1 in fits]
@@ -136,12 +136,12 @@ def _calibrate(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _worth(name: str, load: str | None, chosen: argparse.Namespace) -> list[Worth]:
+def _weight_values(name: str, load: str | None, chosen: argparse.Namespace) -> list[WeightValue]:
     (item,) = papers.find(name)
     if item.experiment is None:
         raise FileNotFoundError(f"the experiment {name}")
     out = chosen.out / item.id if chosen.out else None
-    return prices.worth(_run(item.experiment, chosen, out), _WEIGHT, load)
+    return prices.weight_values(_run(item.experiment, chosen, out), _WEIGHT, load)
 
 
 def _load(load: float | None) -> str:

@@ -4,7 +4,7 @@ import argparse
 
 from priolane.cli import arguments
 from priolane.cli.finish import add_figures, present
-from priolane.object_store import opened
+from priolane.object_store import open_output
 from priolane.results import load
 from priolane.settings import Settings
 
@@ -13,12 +13,12 @@ def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("dir", type=arguments.results, metavar="DIR", help="a directory, or a URL")
     add_figures(command)
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Draws from what is in the directory alone: the experiment file may be gone."""
-    with opened(chosen.dir, Settings(), refresh=True) as (directory, _):
+    with open_output(chosen.dir, Settings(), refresh=True) as (directory, _):
         results = load(directory)
         results.verify()
         present(results, chosen)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from priolane import papers
 from priolane._core import InputError
+from priolane.backend import LOCAL
 from priolane.cli import FAILED, arguments, show
 from priolane.cli.finish import add_figures, prepare, tell
 from priolane.cli.progress import progress
 from priolane.directory import PAGE_FILE
 from priolane.experiment import Options
-from priolane.object_store import opened, told
-from priolane.prediction import check, of_plans
-from priolane.record import counted, read_record
+from priolane.object_store import display_name, open_output
+from priolane.prediction import check, from_plans
+from priolane.record import counts_text, read_record
 from priolane.report.model import Verdict
 from priolane.report.summary import Summary
-from priolane.reproduction import Figure, How, Reproduced, figures, reproduce
-from priolane.where import LOCAL
+from priolane.reproduction import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
 
 if TYPE_CHECKING:
     from priolane.report.index import Entry
@@ -49,14 +49,14 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     arguments.add_grid(command, arguments.results)
     add_figures(command)
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Reproduces the named items."""
     options = arguments.options(chosen)
     if chosen.list:
-        return _list(papers.items() if chosen.name is None else papers.find(chosen.name), options)
+        return _list(papers.figures() if chosen.name is None else papers.find(chosen.name), options)
     if chosen.name is None:
         raise InputError(
             "reproduce what? PAPER/FIG such as nos2/fig6, PAPER such as nos2, or all; `priolane reproduce --list` "
@@ -64,14 +64,14 @@ def carry_out(chosen: argparse.Namespace) -> int:
         )
     wanted = papers.find(chosen.name)
     budget = arguments.until(chosen)
-    with opened(chosen.out or Path("runs"), arguments.settings(chosen)) as (base, settings):
-        how = How(settings, chosen.pdf, chosen.record, budget, lambda look: show.line(str(look)))
-        if papers.is_of_many(chosen.name):
-            return _many(chosen.name.removesuffix(f"/{papers.ALL}"), wanted, base, (options, how))
-        return _one(figures(wanted, base, options, base if chosen.out else None), base, how)
+    with open_output(chosen.out or Path("runs"), arguments.settings(chosen)) as (base, settings):
+        how = ReproductionOptions(settings, chosen.pdf, chosen.record, budget, lambda look: show.line(str(look)))
+        if papers.is_group(chosen.name):
+            return _run_many(chosen.name.removesuffix(f"/{papers.ALL}"), wanted, base, (options, how))
+        return _run_one(plan_figures(wanted, base, options, base if chosen.out else None), base, how)
 
 
-def _one(planned: Sequence[Figure], base: Path, how: How) -> int:
+def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions) -> int:
     """A figure: its claims, one by one."""
     with progress(near_end=prepare) as watcher:
         (done,) = reproduce(planned, base, how, watcher)
@@ -86,17 +86,19 @@ def _one(planned: Sequence[Figure], base: Path, how: How) -> int:
     return 0
 
 
-def _many(name: str, wanted: Sequence[papers.Item], base: Path, asked: tuple[Options, How]) -> int:
+def _run_many(
+    name: str, wanted: Sequence[papers.PaperFigure], base: Path, asked: tuple[Options, ReproductionOptions]
+) -> int:
     """All figures of a paper, or of all: a line for each as it is done, then how many claims have each verdict."""
     from priolane.report.index import Entry, Index, refuse_replacing, write_index  # noqa: PLC0415 - slow to load
 
     options, how = asked
     path = base / f"{name}.html"
     refuse_replacing(path)
-    planned = figures(wanted, base, options)
+    planned = plan_figures(wanted, base, options)
     entries = {figure.item.key: Entry(figure.item, figure.directory / PAGE_FILE) for figure in planned}
-    command = shlex.join(["priolane", "reproduce", name, *options.arguments(), "-o", told(base)])
-    show.line(_prospect(planned, how))
+    command = shlex.join(["priolane", "reproduce", name, *options.arguments(), "-o", display_name(base)])
+    show.line(_announcement(planned, how))
     failed = 0
     with progress([grid.plan for figure in planned for grid in figure.grids], title=name) as watcher:
         for done in reproduce(planned, base, how, watcher):
@@ -118,17 +120,17 @@ def _title(name: str) -> str:
     return f"All figures of {papers.names()[name]}"
 
 
-def _prospect(planned: Sequence[Figure], how: How) -> str:
+def _announcement(planned: Sequence[Figure], how: ReproductionOptions) -> str:
     """What is about to be done."""
     plans = [grid.plan for figure in planned for grid in figure.grids]
     runs = {run.id for each in plans for run in each.runs}
     jobs = how.settings.jobs
-    said = f"{len(planned)} figures, {len(runs):,} runs"
+    summary = f"{len(planned)} figures, {len(runs):,} runs"
     if how.settings.on != LOCAL:
-        return f"{said} on {how.settings.on}"
-    predicted = of_plans(plans, jobs)
+        return f"{summary} on {how.settings.on}"
+    predicted = from_plans(plans, jobs)
     return (
-        f"{said}, {jobs} at a time: predicted to take {_time(predicted.wait_s)} if none is there yet, and "
+        f"{summary}, {jobs} at a time: predicted to take {_time(predicted.wait_s)} if none is there yet, and "
         f"{_time(predicted.cpu_s)} of CPU time"
     )
 
@@ -141,13 +143,13 @@ def _time(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _line(done: Reproduced, summary: Summary) -> str:
+def _line(done: Reproduction, summary: Summary) -> str:
     """A figure that is done: its runs, its verdicts, and what to look at."""
     cautions = f"; {len(summary.cautions)} to look at" if summary.cautions else ""
-    return f"{done.figure.item.key}: {summary.runs} runs; {counted(summary.tally)}{cautions}"
+    return f"{done.figure.item.key}: {summary.runs} runs; {counts_text(summary.tally)}{cautions}"
 
 
-def _failed(done: Reproduced) -> int:
+def _failed(done: Reproduction) -> int:
     print(f"priolane: failed: {done.figure.item.key}: {done.failure}", file=sys.stderr)  # noqa: T201
     return FAILED
 
@@ -163,7 +165,7 @@ def _counts(entries: "Sequence[Entry]") -> None:
     show.table(["claims of", "figures", *(verdict.value for verdict in Verdict)], rows)
 
 
-def _list(items: Iterable[papers.Item], options: Options) -> int:
+def _list(items: Iterable[papers.PaperFigure], options: Options) -> int:
     rows = []
     for item in items:
         state, cost = item.state, "-"
@@ -183,7 +185,7 @@ def _recorded(figure: str, claims: int) -> str:
         return "none recorded"
     # The record is of another version of the file.
     other = "" if len(record.claims) == claims else f" of then {len(record.claims)} claims"
-    return f"{counted(record.counts())}{other} ({record.size})"
+    return f"{counts_text(record.counts())}{other} ({record.size})"
 
 
 def _cost(found: Mapping[str, Any]) -> str:

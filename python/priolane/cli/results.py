@@ -27,10 +27,10 @@ def add(command: argparse.ArgumentParser) -> None:
         help="these classes of flows alone, `run` for whole runs (default: all)",
     )
     arguments.add_point(command)
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints what the directory alone says: the experiment file may be gone."""
     found = overview(load(chosen.dir))
     found = narrowed(found, schemes=chosen.schemes, classes=chosen.classes, point=chosen.points)

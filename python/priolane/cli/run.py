@@ -8,9 +8,9 @@ from priolane.cli.finish import add_figures, prepare, present, present_as_json
 from priolane.cli.progress import progress
 from priolane.experiment import Options, plan
 from priolane.grid import run_plan
-from priolane.object_store import opened, told
+from priolane.object_store import display_name, open_output
 from priolane.results import Results
-from priolane.until import until_decided
+from priolane.sequential import run_until_decided
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -21,28 +21,28 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--json", action="store_true", help="the results as one JSON object, and nothing else, on standard output"
     )
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Runs the grid, writes figures and page, and prints the table of results."""
     budget, asked = arguments.until(chosen), arguments.options(chosen)
     tell = show.note if chosen.json else show.line
     grid = plan(chosen.file, asked)
-    with opened(chosen.out or Path("runs") / chosen.file.stem, arguments.settings(chosen)) as (out, settings):
+    with open_output(chosen.out or Path("runs") / chosen.file.stem, arguments.settings(chosen)) as (out, settings):
 
-        def carry_out_with(options: Options) -> Results:
+        def run_with(options: Options) -> Results:
             planned = grid if options == asked else plan(chosen.file, options)
             with progress(near_end=prepare) as watcher:
                 return run_plan(planned, out, options, settings, watcher)
 
         if budget is None:
-            results = carry_out_with(asked)
+            results = run_with(asked)
         else:
-            results = until_decided(carry_out_with, asked, budget, lambda look: tell(str(look)))
+            results = run_until_decided(run_with, asked, budget, lambda look: tell(str(look)))
         if chosen.json:
             present_as_json(results, chosen)
         else:
-            show.line(f"{results.title}: {len(results.runs)} runs in {told(results.directory)}")
+            show.line(f"{results.title}: {len(results.runs)} runs in {display_name(results.directory)}")
             present(results, chosen, with_table=True)
     return 0

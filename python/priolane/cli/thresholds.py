@@ -26,10 +26,10 @@ def add(command: argparse.ArgumentParser) -> None:
         help="mass between the rows of a table (default: linear; recorded flows are a step)",
     )
     command.add_argument("--json", action="store_true", help="as JSON, costs of every form included")
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Prints one row per ladder, thresholds in exact bytes below it, and why a solver has none."""
     given = {key: getattr(chosen, key) for key in ("flows", "sizes", "interpolation", "levels", "load", "solver")}
     request = {key: value for key, value in given.items() if value is not None}

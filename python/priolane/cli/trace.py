@@ -42,10 +42,10 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--all", action="store_true", help="the whole timeline, however long")
     command.add_argument("--json", action="store_true", help="everything as JSON")
     arguments.add_changes(command)
-    command.set_defaults(carry_out=carry_out)
+    command.set_defaults(execute=execute)
 
 
-def carry_out(chosen: argparse.Namespace) -> int:
+def execute(chosen: argparse.Namespace) -> int:
     """Traces, then prints the flow's life or everything as JSON."""
     schemes = None if chosen.scheme is None else (chosen.scheme,)
     found = trace(

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from priolane.export import switching
+from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_DSCP, Plan
-from priolane.export.site import Site
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """dcb.sh."""
     if switching.is_refused(plan, found, "DCB"):
         return {}
@@ -19,15 +19,15 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
     switching.note_queues(plan, found)
     switching.note_hosts(found)
     if plan.marking is not None:
-        found.miss("ECN: DCB has no thresholds; the driver's own setting, or tc red where it is offloaded")
+        found.omit("ECN: DCB has no thresholds; the driver's own setting, or tc red where it is offloaded")
     if plan.buffer.sharing == "dynamic":
-        found.miss(
+        found.omit(
             f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: DCB has sizes of a port's buffers only"
         )
     else:
-        switching.miss_port_room(plan, found, "the driver")
+        switching.omit_port_room(plan, found, "the driver")
     if plan.pause is not None:
-        found.miss(f"xoff {plan.pause.xoff} and headroom: `dcb buffer` has them, by device")
+        found.omit(f"xoff {plan.pause.xoff} and headroom: `dcb buffer` has them, by device")
     content = {
         "plan": plan,
         "what": "DCB of a device: sh dcb.sh DEVICE",

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from priolane.export import ports, switching
-from priolane.export.files import by_role, render
+from priolane.export.deployment import Deployment
+from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
 from priolane.export.plan import Plan, Switch
 from priolane.export.quantity import rate_text
-from priolane.export.site import Site
 
 _NAMES = "Ethernet{1}"
 # Traffic class 7 and its queue are the system's own; by default DSCP 48 to 55 are class 6, 56 to 63 class 7.
@@ -19,7 +19,7 @@ _QUEUES = 6
 _ALPHA_EXPONENTS = range(-6, 4)
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """eos.cfg for each kind of switch."""
     if switching.is_refused(plan, found, "EOS"):
         return {}
@@ -35,7 +35,7 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
     found.note(
         "DSCP 48 to 63 are left to EOS: by default classes 6 and 7, whose queues are strict and above all others"
     )
-    return by_role(plan, lambda switch: {"eos.cfg": _text(plan, switch, found)})
+    return render_by_role(plan, lambda switch: {"eos.cfg": _text(plan, switch, found)})
 
 
 def _text(plan: Plan, switch: Switch, found: Findings) -> str:
@@ -52,7 +52,7 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
         "ports": ports.by_name(switch, _NAMES),
     }
     if plan.pause is not None:
-        found.miss(f"xoff {plan.pause.xoff} and headroom of lossless classes: EOS has its own")
+        found.omit(f"xoff {plan.pause.xoff} and headroom of lossless classes: EOS has its own")
     return render("eos.j2", content | {"findings": found.lines()})
 
 

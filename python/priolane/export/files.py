@@ -11,7 +11,7 @@ from priolane.export.plan import Plan, Switch
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def by_role(plan: Plan, make: Callable[[Switch], Mapping[str, str]]) -> dict[str, str]:
+def render_by_role(plan: Plan, make: Callable[[Switch], Mapping[str, str]]) -> dict[str, str]:
     """The files of each kind of switch: in a directory of its name, if there are several kinds.
 
     Each is made twice: files carry what was found for all switches, and only the second time has it all been found.

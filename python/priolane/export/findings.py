@@ -35,7 +35,7 @@ class Findings:
         """There will be no configuration, for this reason."""
         _once(self.refusals, reason)
 
-    def miss(self, what: str) -> None:
+    def omit(self, what: str) -> None:
         """The target has no word for this."""
         _once(self.not_expressed, what)
 
@@ -49,14 +49,14 @@ class Findings:
         """What to know besides."""
         _once(self.notes, text)
 
-    def done(self, called: str, *, strict: bool) -> None:
+    def raise_refusals(self, label: str, *, strict: bool) -> None:
         """Raises `InputError` with a line for each refusal; with `strict`, for everything listed too."""
         lines = list(self.refusals)
         if not lines and strict:
             lines += [f"not expressed: {what}" for what in self.not_expressed]
             lines += [f"changed: {change}" for change in self.changed]
         if lines:
-            raise InputError("\n".join(f"{called}: {line}" for line in lines))
+            raise InputError("\n".join(f"{label}: {line}" for line in lines))
 
     def lines(self) -> list[str]:
         """Everything listed, one line each, as files carry it in comments."""

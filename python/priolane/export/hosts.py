@@ -4,25 +4,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from priolane.export import quantity, switching
+from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import Host, Ladder, Plan
 from priolane.export.quantity import time_text
-from priolane.export.site import Site
 from priolane.files import to_json
 
 _TIMES = ("min_rto", "initial_rto", "max_rto")
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """hosts.md and hosts.json."""
     switching.refuse_unbounded(plan, found)
     if found.refusals:
         return {}
     for what in plan.lacks:
-        found.miss(f"{what}: switches have to have it, and no target here does")
+        found.omit(f"{what}: switches have to have it, and no target here does")
     if plan.pause is not None and not plan.pause.charged:
-        found.miss("headroom that is free: idealised, no switch has it")
+        found.omit("headroom that is free: idealised, no switch has it")
     host = plan.host
     if host.congestion_control is None:
         found.note(f"Linux has no `{host.transport}`: it takes a stack or a kernel module that has")

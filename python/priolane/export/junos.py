@@ -7,10 +7,10 @@ rest of the switch: whatever needs more is refused. The syntax is from Juniper's
 from collections.abc import Mapping
 
 from priolane.export import ports, switching
-from priolane.export.files import by_role, render
+from priolane.export.deployment import Deployment
+from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
-from priolane.export.site import Site
 
 _NAMES = "et-0/0/{0}"
 # buffer-dynamic-threshold: 7 stands for alpha 1, each step for a factor of two.
@@ -18,7 +18,7 @@ _ALPHA_ONE = 7
 _ALPHA_EXPONENTS = range(-7, 4)
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """junos.set for each kind of switch."""
     if switching.is_refused(plan, found, "Junos"):
         return {}
@@ -39,12 +39,12 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
-    return by_role(plan, lambda switch: {"junos.set": _text(plan, switch, found)})
+    return render_by_role(plan, lambda switch: {"junos.set": _text(plan, switch, found)})
 
 
 def _text(plan: Plan, switch: Switch, found: Findings) -> str:
     if plan.pause is not None:
-        found.miss(
+        found.omit(
             f"xoff {plan.pause.xoff} and headroom of lossless classes: Junos has shared-buffer partitions of its own"
         )
     content = {

@@ -4,15 +4,15 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
+from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import Ladder, Plan
-from priolane.export.site import Site
 
 _MOST_BYTES = 2**64 - 1
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """mark.nft."""
     host = plan.host
     several = len(plan.scheme_queues) > 1
@@ -50,16 +50,16 @@ def _list_classes(plan: Plan, found: Findings) -> None:
     host = plan.host
     for name, ladder in (("assign", host.demotion), ("host", host.own_levels)):
         if ladder is not None and ladder.followed:
-            found.miss(f"{name}.controller: thresholds stay as they were found at the start")
+            found.omit(f"{name}.controller: thresholds stay as they were found at the start")
     if host.demotion is not None:
         return
     if len(plan.scheme_queues) < 2:
         return
     found.note(f"classes by: {host.classes_by}. Applications set them with IP_TOS (export hosts)")
     if host.assign["kind"] != "none":
-        found.miss(f"the rule `{host.assign['kind']}`: what starts a flow has to apply it")
+        found.omit(f"the rule `{host.assign['kind']}`: what starts a flow has to apply it")
     if host.admission["kind"] != "none":
-        found.miss(f"admission by `{host.admission['kind']}`: it takes a library of applications")
+        found.omit(f"admission by `{host.admission['kind']}`: it takes a library of applications")
 
 
 def _list_bytes(plan: Plan, found: Findings) -> None:

@@ -7,17 +7,17 @@ import math
 from collections.abc import Mapping
 
 from priolane.export import ports, switching
-from priolane.export.files import by_role, render
+from priolane.export.deployment import Deployment
+from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_DSCP, Plan, Queue, Switch
 from priolane.export.quantity import rate_text
-from priolane.export.site import Site
 
 _NAMES = "Ethernet1/{1}"
 _KILO = 1_000
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """nxos.cfg for each kind of switch."""
     if switching.is_refused(plan, found, "NX-OS"):
         return {}
@@ -27,7 +27,7 @@ def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noq
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
-    return by_role(plan, lambda switch: {"nxos.cfg": _text(plan, switch, found)})
+    return render_by_role(plan, lambda switch: {"nxos.cfg": _text(plan, switch, found)})
 
 
 def _text(plan: Plan, switch: Switch, found: Findings) -> str:
@@ -36,11 +36,11 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
     if marks:
         switching.change_drops(found)
     if plan.buffer.sharing == "dynamic":
-        found.miss(f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: NX-OS keeps its own")
+        found.omit(f"a buffer of {plan.buffer.memory} B with alpha {plan.buffer.alpha}: NX-OS keeps its own")
     else:
-        switching.miss_port_room(plan, found, "NX-OS")
+        switching.omit_port_room(plan, found, "NX-OS")
     if plan.pause is not None:
-        found.miss(f"xoff {plan.pause.xoff} and headroom of lossless classes: NX-OS has its own")
+        found.omit(f"xoff {plan.pause.xoff} and headroom of lossless classes: NX-OS has its own")
     content = {
         "plan": plan,
         "queues": [_Row.of(queue, group, plan) for queue, group in zip(plan.queues, groups, strict=True)],

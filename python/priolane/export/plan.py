@@ -41,7 +41,7 @@ class Queue:
     lossless: bool = False
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         """What it is for, in words."""
         if not self.classes:
             return "traffic that is not the scheme's"

@@ -6,10 +6,10 @@ Neither PORT nor DEVICE_METADATA is written: lanes, aliases and the platform are
 from collections.abc import Mapping
 
 from priolane.export import ports, switching
-from priolane.export.files import by_role
+from priolane.export.deployment import Deployment, Headroom
+from priolane.export.files import render_by_role
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
-from priolane.export.site import Headroom, Site
 from priolane.export.sonic_check import Device, check
 from priolane.files import to_json
 
@@ -19,24 +19,26 @@ _MOST_WEIGHT = 100
 _Config = dict[str, dict[str, dict[str, str]]]
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
     """config_db.json for each kind of switch."""
     if switching.is_refused(plan, found, "SONiC"):
         return {}
     switching.refuse_queues(plan, found)
     switching.refuse_marking_per_port(plan, found, "SONiC")
-    _refuse_pause(plan, site, found)
+    _refuse_pause(plan, deployment, found)
     if found.refusals:
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
-    return by_role(plan, lambda switch: {"config_db.json": to_json(_config(plan, switch, site, found)) + "\n"})
+    return render_by_role(
+        plan, lambda switch: {"config_db.json": to_json(_config(plan, switch, deployment, found)) + "\n"}
+    )
 
 
-def _refuse_pause(plan: Plan, site: Site, found: Findings) -> None:
+def _refuse_pause(plan: Plan, deployment: Deployment, found: Findings) -> None:
     if plan.pause is None:
         return
-    if site.headroom is None:
+    if deployment.headroom is None:
         found.refuse(
             "PFC headroom is by platform, speed and cable: give the platform's file as --headroom "
             "pg_profile_lookup.ini, and --cable such as 40m"
@@ -44,11 +46,11 @@ def _refuse_pause(plan: Plan, site: Site, found: Findings) -> None:
         return
     rates = {bps for switch in plan.switches for bps in switch.rates}
     for bps in sorted(rates):
-        if bps // 10**6 not in site.headroom:
-            found.refuse(f"the --headroom file has no row for {bps // 10**6} Mbit/s and --cable {site.cable}")
+        if bps // 10**6 not in deployment.headroom:
+            found.refuse(f"the --headroom file has no row for {bps // 10**6} Mbit/s and --cable {deployment.cable}")
 
 
-def _config(plan: Plan, switch: Switch, site: Site, found: Findings) -> _Config:
+def _config(plan: Plan, switch: Switch, deployment: Deployment, found: Findings) -> _Config:
     named = ports.by_name(switch, _NAMES)
     config: _Config = {**_maps(plan), "SCHEDULER": _schedulers(plan, found), "QUEUE": {}, "PORT_QOS_MAP": {}}
     marks = switching.thresholds(plan, switch, found)
@@ -64,15 +66,15 @@ def _config(plan: Plan, switch: Switch, site: Site, found: Findings) -> _Config:
             config["QUEUE"][f"{name}|{queue.level}"] = row
         if plan.routing == "own":
             config["QUEUE"][f"{name}|{ROUTING_LEVEL}"] = {"scheduler": _scheduler_name(ROUTING_LEVEL)}
-    _add_buffer(config, plan, (switch, named), (site, found))
-    device = Device({name for name, _ in named}, site.memory, _stated(site))
+    _add_buffer(config, plan, (switch, named), (deployment, found))
+    device = Device({name for name, _ in named}, deployment.memory, _stated(deployment))
     for fault in check(config, device):
         found.refuse(f"{switch.role}: {fault}")
     return config
 
 
-def _stated(site: Site) -> set[tuple[int, int]]:
-    return {(row.xon, row.xoff) for row in (site.headroom or {}).values()}
+def _stated(deployment: Deployment) -> set[tuple[int, int]]:
+    return {(row.xon, row.xoff) for row in (deployment.headroom or {}).values()}
 
 
 def _maps(plan: Plan) -> _Config:
@@ -141,20 +143,20 @@ def _wred(threshold: int) -> dict[str, str]:
 
 
 def _add_buffer(
-    config: _Config, plan: Plan, of: tuple[Switch, list[tuple[str, int]]], by: tuple[Site, Findings]
+    config: _Config, plan: Plan, of: tuple[Switch, list[tuple[str, int]]], by: tuple[Deployment, Findings]
 ) -> None:
     """Pools and profiles of a dynamic buffer; any other stays as the switch has it."""
-    (switch, named), (site, found) = of, by
+    (switch, named), (deployment, found) = of, by
     buffer = plan.buffer
     if buffer.sharing != "dynamic":
-        switching.miss_port_room(plan, found, "SONiC")
+        switching.omit_port_room(plan, found, "SONiC")
         return
     exponent = switching.power_of_two(buffer.alpha, found, "alpha")
     memory = buffer.memory
-    if site.memory is None:
+    if deployment.memory is None:
         found.note(f"BUFFER_POOL has the experiment's {memory} B: give --memory to compare it with the switch's")
     lossless = [queue.level for queue in plan.queues if queue.lossless]
-    reserved = _add_headroom(config, plan, named, (site, found)) if lossless else 0
+    reserved = _add_headroom(config, plan, named, (deployment, found)) if lossless else 0
     if reserved >= memory:
         found.refuse(f"{switch.role}: headroom takes {reserved} B, the buffer has {memory} B")
         return
@@ -183,11 +185,11 @@ def _add_buffer(
             queues[f"{name}|{level}"] = {"profile": f"egress_{kind}_profile"}
 
 
-def _add_headroom(config: _Config, plan: Plan, named: list[tuple[str, int]], by: tuple[Site, Findings]) -> int:
+def _add_headroom(config: _Config, plan: Plan, named: list[tuple[str, int]], by: tuple[Deployment, Findings]) -> int:
     """Profiles and priority groups of lossless classes; returns the bytes of headroom of all ports."""
-    site, found = by
+    deployment, found = by
     assert plan.pause is not None
-    assert site.headroom is not None
+    assert deployment.headroom is not None
     xoff = plan.pause.xoff
     limit = (
         {"static_th": str(xoff)}
@@ -197,8 +199,8 @@ def _add_headroom(config: _Config, plan: Plan, named: list[tuple[str, int]], by:
     profiles, groups = config.setdefault("BUFFER_PROFILE", {}), config.setdefault("BUFFER_PG", {})
     reserved = 0
     for name, bps in named:
-        row = site.headroom[bps // 10**6]
-        profile = f"pg_lossless_{bps // 10**6}_{site.cable}_profile"
+        row = deployment.headroom[bps // 10**6]
+        profile = f"pg_lossless_{bps // 10**6}_{deployment.cable}_profile"
         profiles[profile] = _lossless(row, limit)
         for queue in plan.queues:
             if queue.lossless:

@@ -19,7 +19,7 @@ Config = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
 @dataclass(frozen=True)
-class Whole:
+class IntegerField:
     """A whole number in a range, both ends included."""
 
     least: int = 0
@@ -33,7 +33,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Word:
+class ChoiceField:
     """One of some words."""
 
     words: tuple[str, ...]
@@ -44,7 +44,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Priorities:
+class PriorityListField:
     """Numbers from 0 to 7 with commas between them; may be empty."""
 
     def fault(self, text: str) -> str | None:
@@ -53,7 +53,7 @@ class Priorities:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceField:
     """The name of a row of another table."""
 
     table: str
@@ -63,7 +63,7 @@ class Reference:
         return None
 
 
-Field = Whole | Word | Priorities | Reference
+Field = IntegerField | ChoiceField | PriorityListField | ReferenceField
 
 
 @dataclass(frozen=True)
@@ -77,34 +77,38 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Mapped:
+class NumberMap:
     """A table whose rows map numbers to numbers."""
 
     model: str
-    source: Whole
-    target: Whole
+    source: IntegerField
+    target: IntegerField
 
 
-_SWITCH = Word(("true", "false"))
+_SWITCH = ChoiceField(("true", "false"))
 _COLOURS = ("green", "yellow", "red")
 _ECN = ("none", "green", "yellow", "red", "green_yellow", "green_red", "yellow_red", "all")
-TABLES: dict[str, Table | Mapped] = {
-    "DSCP_TO_TC_MAP": Mapped("sonic-dscp-tc-map", Whole(0, 63), Whole(0, 15)),
-    "TC_TO_QUEUE_MAP": Mapped("sonic-tc-queue-map", Whole(0, 15), Whole(0, 9)),
-    "TC_TO_PRIORITY_GROUP_MAP": Mapped("sonic-tc-priority-group-map", Whole(0, 15), Whole(0, _GROUPS - 1)),
-    "MAP_PFC_PRIORITY_TO_QUEUE": Mapped("sonic-pfc-priority-queue-map", Whole(0, 7), Whole(0, 7)),
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": Mapped("sonic-pfc-priority-priority-group-map", Whole(0, 7), Whole(0, 7)),
+TABLES: dict[str, Table | NumberMap] = {
+    "DSCP_TO_TC_MAP": NumberMap("sonic-dscp-tc-map", IntegerField(0, 63), IntegerField(0, 15)),
+    "TC_TO_QUEUE_MAP": NumberMap("sonic-tc-queue-map", IntegerField(0, 15), IntegerField(0, 9)),
+    "TC_TO_PRIORITY_GROUP_MAP": NumberMap(
+        "sonic-tc-priority-group-map", IntegerField(0, 15), IntegerField(0, _GROUPS - 1)
+    ),
+    "MAP_PFC_PRIORITY_TO_QUEUE": NumberMap("sonic-pfc-priority-queue-map", IntegerField(0, 7), IntegerField(0, 7)),
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": NumberMap(
+        "sonic-pfc-priority-priority-group-map", IntegerField(0, 7), IntegerField(0, 7)
+    ),
     "SCHEDULER": Table(
         "sonic-scheduler",
         "name",
         {
-            "type": Word(("DWRR", "WRR", "STRICT")),
-            "weight": Whole(1, 100),
-            "meter_type": Word(("packets", "bytes")),
-            "cir": Whole(),
-            "pir": Whole(),
-            "cbs": Whole(0, _UINT32),
-            "pbs": Whole(0, _UINT32),
+            "type": ChoiceField(("DWRR", "WRR", "STRICT")),
+            "weight": IntegerField(1, 100),
+            "meter_type": ChoiceField(("packets", "bytes")),
+            "cir": IntegerField(),
+            "pir": IntegerField(),
+            "cbs": IntegerField(0, _UINT32),
+            "pbs": IntegerField(0, _UINT32),
         },
         must=("type",),
     ),
@@ -112,37 +116,39 @@ TABLES: dict[str, Table | Mapped] = {
         "sonic-wred-profile",
         "name",
         {
-            "ecn": Word(tuple(f"ecn_{word}" for word in _ECN)),
-            **{f"{colour}_{end}_threshold": Whole() for colour in _COLOURS for end in ("min", "max")},
-            **{f"{colour}_drop_probability": Whole(0, 100) for colour in _COLOURS},
+            "ecn": ChoiceField(tuple(f"ecn_{word}" for word in _ECN)),
+            **{f"{colour}_{end}_threshold": IntegerField() for colour in _COLOURS for end in ("min", "max")},
+            **{f"{colour}_drop_probability": IntegerField(0, 100) for colour in _COLOURS},
             **{f"wred_{colour}_enable": _SWITCH for colour in _COLOURS},
         },
     ),
     "QUEUE": Table(
-        "sonic-queue", "port|queue", {"scheduler": Reference("SCHEDULER"), "wred_profile": Reference("WRED_PROFILE")}
+        "sonic-queue",
+        "port|queue",
+        {"scheduler": ReferenceField("SCHEDULER"), "wred_profile": ReferenceField("WRED_PROFILE")},
     ),
     "PORT_QOS_MAP": Table(
         "sonic-port-qos-map",
         "port",
         {
-            "dscp_to_tc_map": Reference("DSCP_TO_TC_MAP"),
-            "tc_to_queue_map": Reference("TC_TO_QUEUE_MAP"),
-            "tc_to_pg_map": Reference("TC_TO_PRIORITY_GROUP_MAP"),
-            "pfc_to_queue_map": Reference("MAP_PFC_PRIORITY_TO_QUEUE"),
-            "pfc_to_pg_map": Reference("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
-            "pfc_enable": Priorities(),
-            "pfcwd_sw_enable": Priorities(),
-            "scheduler": Reference("SCHEDULER"),
+            "dscp_to_tc_map": ReferenceField("DSCP_TO_TC_MAP"),
+            "tc_to_queue_map": ReferenceField("TC_TO_QUEUE_MAP"),
+            "tc_to_pg_map": ReferenceField("TC_TO_PRIORITY_GROUP_MAP"),
+            "pfc_to_queue_map": ReferenceField("MAP_PFC_PRIORITY_TO_QUEUE"),
+            "pfc_to_pg_map": ReferenceField("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+            "pfc_enable": PriorityListField(),
+            "pfcwd_sw_enable": PriorityListField(),
+            "scheduler": ReferenceField("SCHEDULER"),
         },
     ),
     "BUFFER_POOL": Table(
         "sonic-buffer-pool",
         "name",
         {
-            "type": Word(("ingress", "egress", "both")),
-            "mode": Word(("static", "dynamic")),
-            "size": Whole(),
-            "xoff": Whole(),
+            "type": ChoiceField(("ingress", "egress", "both")),
+            "mode": ChoiceField(("static", "dynamic")),
+            "size": IntegerField(),
+            "xoff": IntegerField(),
         },
         must=("type", "mode", "size"),
     ),
@@ -150,20 +156,22 @@ TABLES: dict[str, Table | Mapped] = {
         "sonic-buffer-profile",
         "name",
         {
-            "pool": Reference("BUFFER_POOL"),
-            "size": Whole(),
-            "static_th": Whole(),
-            "dynamic_th": Whole(-8, 7),
-            "xon": Whole(),
-            "xoff": Whole(),
-            "xon_offset": Whole(),
-            "packet_discard_action": Word(("drop", "trim")),
+            "pool": ReferenceField("BUFFER_POOL"),
+            "size": IntegerField(),
+            "static_th": IntegerField(),
+            "dynamic_th": IntegerField(-8, 7),
+            "xon": IntegerField(),
+            "xoff": IntegerField(),
+            "xon_offset": IntegerField(),
+            "packet_discard_action": ChoiceField(("drop", "trim")),
         },
         must=("pool", "size"),
     ),
-    "BUFFER_PG": Table("sonic-buffer-pg", "port|group", {"profile": Reference("BUFFER_PROFILE")}, must=("profile",)),
+    "BUFFER_PG": Table(
+        "sonic-buffer-pg", "port|group", {"profile": ReferenceField("BUFFER_PROFILE")}, must=("profile",)
+    ),
     "BUFFER_QUEUE": Table(
-        "sonic-buffer-queue", "port|queue", {"profile": Reference("BUFFER_PROFILE")}, must=("profile",)
+        "sonic-buffer-queue", "port|queue", {"profile": ReferenceField("BUFFER_PROFILE")}, must=("profile",)
     ),
 }
 
@@ -186,14 +194,14 @@ def check(config: Mapping[str, Any], device: Device) -> list[str]:
     for name, rows in config.items():
         table = TABLES.get(name)
         for key, row in rows.items():
-            if isinstance(table, Mapped):
+            if isinstance(table, NumberMap):
                 found += _mapped(f"{name}|{key}", row, table)
             elif table is not None:
                 found += _row(f"{name}|{key}", key, row, (table, device, config))
     return found if found else [line for rule in _RULES for line in rule(config, device)]
 
 
-def _mapped(where: str, row: Mapping[str, str], table: Mapped) -> Iterator[str]:
+def _mapped(where: str, row: Mapping[str, str], table: NumberMap) -> Iterator[str]:
     if not _NAME.fullmatch(where.partition("|")[2]):
         yield f"{where}: a name has up to 32 letters, digits, - and _"
     for source, target in row.items():
@@ -210,7 +218,7 @@ def _row(where: str, key: str, row: Mapping[str, str], of: tuple[Table, Device, 
         field_ = table.fields.get(name)
         if field_ is None:
             yield f"{where}: {name} is no field that SONiC takes ({table.model}, orchagent)"
-        elif isinstance(field_, Reference):
+        elif isinstance(field_, ReferenceField):
             if text not in config.get(field_.table, {}):
                 yield f"{where}: {name} is {text!r}, which {field_.table} does not have"
         elif fault := field_.fault(text):

@@ -24,7 +24,7 @@ def is_refused(plan: Plan, found: Findings, target: str) -> bool:
     if plan.pause is not None and not plan.pause.charged:
         found.refuse('its headroom is free: idealised, no switch has it; simulate with pfc.headroom = "charged"')
     for key in plan.unread:
-        found.miss(f"{key}: not known to export")
+        found.omit(f"{key}: not known to export")
     return bool(found.refusals)
 
 
@@ -65,7 +65,7 @@ def note_queues(plan: Plan, found: Findings) -> None:
             "routing protocols (DSCP 48 to 63) share the best queue",
             "they wait behind its packets; simulated without them",
         )
-    found.note(f"every other DSCP goes to the last queue ({plan.queues[-1].called})")
+    found.note(f"every other DSCP goes to the last queue ({plan.queues[-1].label})")
     if plan.scheduler == "weighted":
         found.note(
             "weighted fair queueing is served in rounds (DWRR): the shares are the same, not the order in a round"
@@ -140,18 +140,18 @@ def alpha_exponent(plan: Plan, found: Findings, target: str, setting: str, expon
     `None`, and listed, where the buffer is not dynamic or the target's `setting` has no such power.
     """
     if plan.buffer.sharing != "dynamic":
-        miss_port_room(plan, found, target)
+        omit_port_room(plan, found, target)
         return None
-    found.miss(f"a buffer of {plan.buffer.memory} B: {target} shares the memory that the switch has")
+    found.omit(f"a buffer of {plan.buffer.memory} B: {target} shares the memory that the switch has")
     exponent = power_of_two(plan.buffer.alpha, found, "alpha")
     if exponent not in exponents:
         least, most = (Fraction(2) ** end for end in (exponents[0], exponents[-1]))
-        found.miss(f"alpha {plan.buffer.alpha}: {setting} has {least} to {most}")
+        found.omit(f"alpha {plan.buffer.alpha}: {setting} has {least} to {most}")
         return None
     return exponent
 
 
-def miss_port_room(plan: Plan, found: Findings, target: str) -> None:
+def omit_port_room(plan: Plan, found: Findings, target: str) -> None:
     """Lists room that is stated for a port or a queue, where the target has no such limit."""
     buffer = plan.buffer
     if buffer.sharing not in ("port", "queue") or buffer.limit is None:
@@ -160,7 +160,7 @@ def miss_port_room(plan: Plan, found: Findings, target: str) -> None:
     rates = sorted({bps for switch in plan.switches for bps in switch.rates})
     rooms = {bps: limit.stored(plan.frame) for bps in rates if (limit := buffer.limit_at(bps)) is not None}
     text = ", ".join(f"{room} B at {rate_text(bps)}" for bps, room in rooms.items())
-    found.miss(f"room of a {what} ({text}): {target} keeps the buffer that it has")
+    found.omit(f"room of a {what} ({text}): {target} keeps the buffer that it has")
 
 
 def power_of_two(value: Fraction, found: Findings, what: str) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from priolane.export import quantity, switching
+from priolane.export.deployment import Deployment
 from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import Plan
 from priolane.export.quantity import Limit, time_text
-from priolane.export.site import Site
 
 _US, _MS, _S = 10**6, 10**9, 10**12
 _DCTCP_ALPHA = 1024
@@ -22,7 +22,7 @@ _RTO_MAX_MS = (1_000, 120_000)
 _Set = dict[str, int | str]
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:  # noqa: ARG001
     """sysctl.conf, and modprobe.conf with DCTCP."""
     host = plan.host
     if host.congestion_control is None:
@@ -103,24 +103,24 @@ def _max_rto(text: str, values: _Set, found: Findings) -> None:
 
 def _initial_rto(text: str, values: _Set, found: Findings) -> None:  # noqa: ARG001
     if quantity.picoseconds(text) != _S:
-        found.miss(f"initial_rto {text}: Linux waits 1 s for the first answer (BPF_SOCK_OPS_TIMEOUT_INIT changes it)")
+        found.omit(f"initial_rto {text}: Linux waits 1 s for the first answer (BPF_SOCK_OPS_TIMEOUT_INIT changes it)")
 
 
 def _init_window(text: str, values: _Set, found: Findings) -> None:  # noqa: ARG001
     window = quantity.limit(text)
     if window != Limit(packets=10):
         packets = "" if window is None or window.packets is None else f" initcwnd {window.packets}"
-        found.miss(f"init_window {text}: Linux starts with 10 packets (ip route change ...{packets} changes it)")
+        found.omit(f"init_window {text}: Linux starts with 10 packets (ip route change ...{packets} changes it)")
 
 
 def _handshake(text: str, values: _Set, found: Findings) -> None:  # noqa: ARG001
     if text != "1rtt":
-        found.miss(f'handshake "{text}": keep connections open, so that flows begin without one')
+        found.omit(f'handshake "{text}": keep connections open, so that flows begin without one')
 
 
 def _recovery(text: str, values: _Set, found: Findings) -> None:
     if text == "gbn":
-        found.miss('recovery "gbn": Linux sends again what is missing only')
+        found.omit('recovery "gbn": Linux sends again what is missing only')
         return
     values["net.ipv4.tcp_sack"] = 1 if text == "sack" else 0
     found.change(
@@ -137,12 +137,12 @@ def _dup_threshold(value: int, values: _Set, found: Findings) -> None:
 def _ack_every(value: int, values: _Set, found: Findings) -> None:  # noqa: ARG001
     if value != 2:
         cure = " (ip route change ... quickack 1)" if value == 1 else ""
-        found.miss(f"ack_every {value}: Linux acknowledges every second full packet{cure}")
+        found.omit(f"ack_every {value}: Linux acknowledges every second full packet{cure}")
 
 
 def _reliable(value: bool, values: _Set, found: Findings) -> None:  # noqa: ARG001, FBT001
     if not value:
-        found.miss("reliable = false: TCP sends again")
+        found.omit("reliable = false: TCP sends again")
 
 
 def _max_window(text: str, values: _Set, found: Findings) -> None:
@@ -184,9 +184,9 @@ def _dctcp(key: str, value: Any, module: dict[str, int], found: Findings) -> Non
         module["dctcp_alpha_on_init"] = round(value * _DCTCP_ALPHA)
     elif key == "min_window":
         if value != 2:
-            found.miss(f"min_window {value}: Linux's DCTCP has 2 packets")
+            found.omit(f"min_window {value}: Linux's DCTCP has 2 packets")
     elif key == "reduction":
         if value != "proportional":
             found.change(f'reduction "{value}"', "Linux takes the window down over a round trip (RFC 6937)")
     else:
-        found.miss(f"transport.{key} = {value}: not known to export")
+        found.omit(f"transport.{key} = {value}: not known to export")

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from priolane.export import dcb, eos, hosts, junos, nft, nxos, sonic, sysctl, tc
+from priolane.export.deployment import Deployment
 from priolane.export.findings import Exported, Findings
 from priolane.export.plan import Plan
-from priolane.export.site import Site
 from priolane.files import write_whole
 
 NOTES = "notes.txt"
@@ -18,7 +18,7 @@ class Target:
     """What a target is, and the function that makes its files."""
 
     about: str
-    export: Callable[[Plan, Site, Findings], Mapping[str, str]]
+    export: Callable[[Plan, Deployment, Findings], Mapping[str, str]]
 
 
 TARGETS = {
@@ -34,15 +34,15 @@ TARGETS = {
 }
 
 
-def export(target: str, plan: Plan, site: Site, *, strict: bool = False) -> Exported:
+def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = False) -> Exported:
     """The files of a plan for a target.
 
     Raises `InputError` with a line for each reason why there is none; with `strict`, for each thing that would not be
     as the plan says.
     """
     found = Findings()
-    files = TARGETS[target].export(plan, site, found)
-    found.done(f"{plan.scheme} for {target}", strict=strict)
+    files = TARGETS[target].export(plan, deployment, found)
+    found.raise_refusals(f"{plan.scheme} for {target}", strict=strict)
     return Exported(files, found)
 
 

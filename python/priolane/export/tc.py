@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from priolane.export import ports, quantity, switching
-from priolane.export.files import by_role, render
+from priolane.export.deployment import Deployment, Qdisc
+from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
 from priolane.export.plan import Buffer, Plan, Switch
 from priolane.export.quantity import Limit
-from priolane.export.site import Qdisc, Site
 
 _NAMES = "swp{1}"
 _BANDS = 16
@@ -47,17 +47,17 @@ class Line:
         return max(1, math.ceil(self.mark / self.average))
 
 
-def export(plan: Plan, site: Site, found: Findings) -> Mapping[str, str]:
+def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
     """switch.sh for each kind of switch, host.sh for hosts."""
     if switching.is_refused(plan, found, "Linux"):
         return {}
-    _refuse(plan, site.qdisc, found)
+    _refuse(plan, deployment.qdisc, found)
     if found.refusals:
         return {}
     switching.note_queues(plan, found)
     found.note("names of ports are swp1, swp2, ... unless --ports names them")
-    files = by_role(plan, lambda switch: {"switch.sh": _switch(plan, switch, site.qdisc, found)})
-    host = _host(plan, site.qdisc, found)
+    files = render_by_role(plan, lambda switch: {"switch.sh": _switch(plan, switch, deployment.qdisc, found)})
+    host = _host(plan, deployment.qdisc, found)
     return files | ({"host.sh": host} if host else {})
 
 
@@ -83,7 +83,7 @@ def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) 
     marked = plan.marking is not None
     if qdisc == "htb":
         if marked:
-            found.miss("ECN: htb marks nothing (--qdisc ets does)")
+            found.omit("ECN: htb marks nothing (--qdisc ets does)")
         if plan.scheduler == "strict" and plan.queue_count > 1:
             found.change("strict priority by htb", f"each class keeps a guarantee of {_GUARANTEE_BPS} bit/s first")
     elif marked:
@@ -147,12 +147,12 @@ def _host(plan: Plan, qdisc: Qdisc, found: Findings) -> str | None:
     if len(host.rates) > 1:
         found.note(f"host.sh is for lines of {quantity.rate_text(host.rates[-1])}; change the rate for others")
     if host.nic.get("ecn"):
-        found.miss("marks at the host's own queue (nic.ecn)")
+        found.omit("marks at the host's own queue (nic.ecn)")
     if "per_flow_limit" in host.nic:
         found.note("nic.per_flow_limit is net.ipv4.tcp_limit_output_bytes: export sysctl")
     if host.own_levels is not None:
         if qdisc == "htb" and host.own_levels.levels > _HTB_LEVELS:
-            found.miss(f"{host.own_levels.levels} levels of the host's queue: htb has {_HTB_LEVELS}")
+            found.omit(f"{host.own_levels.levels} levels of the host's queue: htb has {_HTB_LEVELS}")
             return None
         return _levels(plan, qdisc, limit, found)
     if host.order == "fifo" and kind == "fifo":
@@ -160,7 +160,7 @@ def _host(plan: Plan, qdisc: Qdisc, found: Findings) -> str | None:
     if host.order == "round_robin" and kind == "pull":
         found.note("host.sh: `fq` serves the flows of a host in turn; it needs the module sch_fq")
         return _own_queue(plan, "fq", None, found)
-    found.miss(f"order of the host's packets `{host.order}` with nic `{kind}`: no qdisc has it (export hosts)")
+    found.omit(f"order of the host's packets `{host.order}` with nic `{kind}`: no qdisc has it (export hosts)")
     return None
 
 

@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
-from priolane.figures.looks import Looks
+from priolane.figures.layout import Font, legend_columns, name_categories, shortened, wrapped
 from priolane.figures.marks import Drawing, PanelAxes
 from priolane.figures.panels import painter_of
-from priolane.figures.room import Font, legend_columns, name_categories, shortened, wrapped
-from priolane.figures.style import DOUBLE_IN, INK, SINGLE_IN, applied
+from priolane.figures.series_styles import SeriesStyles
+from priolane.figures.style import DOUBLE_IN, INK, SINGLE_IN, matplotlib_style
 from priolane.figures.ticks import name_powers, name_ticks
 from priolane.report.model import Panel
 from priolane.report.numbers import relabelled
@@ -40,18 +40,18 @@ def width_of(panel: Panel) -> float:
     return DOUBLE_IN if painter_of(panel.kind).wide(panel) else SINGLE_IN
 
 
-def draw_panel(panel: Panel, looks: Looks | None = None) -> Drawing:
+def draw_panel(panel: Panel, styles: SeriesStyles | None = None) -> Drawing:
     """A panel at the width of a column (3.3 in), or of a page where it has many bars or series.
 
-    `looks` are those of all panels that are drawn together; if `None`, of this one. Everything has its place: what is
+    `styles` are those of all panels that are drawn together; if `None`, of this one. Everything has its place: what is
     saved in a format is laid out no more.
     """
     width = width_of(panel)
-    with applied(SINGLE_IN):
+    with matplotlib_style(SINGLE_IN):
         drawing = Drawing(Figure())
         _, height = drawing.figure.get_size_inches()
         drawing.figure.set_size_inches(width, _AMPLE_IN)
-        painted = _paint(panel, PanelAxes(drawing.figure.add_subplot(), drawing, "p0", looks or Looks([panel])))
+        painted = _paint(panel, PanelAxes(drawing.figure.add_subplot(), drawing, "p0", styles or SeriesStyles([panel])))
         _lay_out(drawing.figure)
         _fit_texts(painted)
         handles, labels = _legend_of(painted)

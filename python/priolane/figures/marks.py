@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from priolane.figures.looks import Looks
+from priolane.figures.series_styles import SeriesStyles
 from priolane.figures.style import SOLID, Style
 from priolane.report.model import Estimate, Mark, Panel, Series
 
@@ -36,7 +36,7 @@ class PanelAxes:
     axes: Axes
     drawing: Drawing
     prefix: str
-    looks: Looks
+    styles: SeriesStyles
 
     def name(self, set_gid: Callable[[str], object], gid: str, title: str) -> None:
         """Gives an artist an id and a hover text."""
@@ -104,11 +104,11 @@ def numbers(panel: Panel) -> set[float]:
     return {mark.x for series in panel.series for mark in series.marks if not isinstance(mark.x, str)}
 
 
-def line(axes: Axes, xs: Sequence[float], ys: Sequence[float], look: Style) -> Line2D:
+def line(axes: Axes, xs: Sequence[float], ys: Sequence[float], style: Style) -> Line2D:
     """A line in the looks of a scheme."""
-    (line,) = axes.plot(xs, ys, color=look.colour)
-    if look.dash != SOLID:
-        line.set_dashes(look.dash)
+    (line,) = axes.plot(xs, ys, color=style.colour)
+    if style.dash != SOLID:
+        line.set_dashes(style.dash)
     return line
 
 
@@ -118,22 +118,22 @@ def paint_mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark]
     x, mark = at
     series = panel.series[order]
     (drawn,) = place.axes.plot(
-        [x], [mark.estimate.mean or 0.0], linestyle="none", **dot(series, place.looks.of(series))
+        [x], [mark.estimate.mean or 0.0], linestyle="none", **dot(series, place.styles.of(series))
     )
     place.name(drawn.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
 
 
-def dot(series: Series, look: Style) -> dict[str, Any]:
+def dot(series: Series, style: Style) -> dict[str, Any]:
     """Filled with a white rim; later series of one scheme are hollow."""
     filled = series.variant == 0
     return {
-        "marker": look.marker,
-        "color": look.colour,
-        "markerfacecolor": look.colour if filled else "white",
-        "markeredgecolor": "white" if filled else look.colour,
+        "marker": style.marker,
+        "color": style.colour,
+        "markerfacecolor": style.colour if filled else "white",
+        "markeredgecolor": "white" if filled else style.colour,
         "markeredgewidth": 0.6 if filled else 1.0,
         # A star's rim leaves little of it.
-        "markersize": 8 if look.marker == "*" else 5.5,
+        "markersize": 8 if style.marker == "*" else 5.5,
         "zorder": 3,
     }
 
@@ -147,10 +147,10 @@ def paint_interval(axes: Axes, x: float, estimate: Estimate, colour: str) -> Non
     axes.errorbar([x], [mean], yerr=spans, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, capthick=0.9)
 
 
-def legend_entry(axes: Axes, key: str, series: Series, look: Style) -> None:
+def legend_entry(axes: Axes, key: str, series: Series, style: Style) -> None:
     """An entry of the legend, a line with a mark, under `key`."""
-    (entry,) = axes.plot([], [], label=key, **dot(series, look))
+    (entry,) = axes.plot([], [], label=key, **dot(series, style))
     entry.set_linestyle("-")
     entry.set_linewidth(1.3)
-    if look.dash != SOLID:
-        entry.set_dashes(look.dash)
+    if style.dash != SOLID:
+        entry.set_dashes(style.dash)

@@ -5,8 +5,8 @@ from typing import Any
 
 from matplotlib.lines import Line2D
 
-from priolane.figures.looks import Looks
 from priolane.figures.marks import PanelAxes, numbers
+from priolane.figures.series_styles import SeriesStyles
 from priolane.figures.style import INK
 from priolane.report.model import Panel
 from priolane.report.published import PAPER, Curve, PublishedPoint
@@ -44,7 +44,7 @@ def paint_lines(panel: Panel, place: PanelAxes, names: list[str]) -> None:
     for order, curve in enumerate(panel.published):
         points = points_within(panel, curve, names)
         at = sorted(((_place(p.x, names), p.y) for p in points if p.x is not None), key=itemgetter(0))
-        colour = _colour(panel, curve, place.looks)
+        colour = _colour(panel, curve, place.styles)
         drawn = [axes.axhline(p.y, color=colour) for p in points if p.x is None]
         if at:
             xs, ys = zip(*at, strict=True)
@@ -85,12 +85,12 @@ def _place(x: float | str, names: list[str]) -> float:
     return names.index(bar_name(x)) if names else float(x)
 
 
-def _colour(panel: Panel, curve: Curve, looks: Looks) -> str:
+def _colour(panel: Panel, curve: Curve, styles: SeriesStyles) -> str:
     """Returns the colour of the series with the name of the curve, by scheme, class or label."""
     for series in panel.series:
-        if curve.series in (series.scheme, series.look, series.label):
-            return looks.of(series).colour
-    return looks.named(curve.series).colour
+        if curve.series in (series.scheme, series.styled_as, series.label):
+            return styles.of(series).colour
+    return styles.named(curve.series).colour
 
 
 def _entry(place: PanelAxes) -> Line2D:

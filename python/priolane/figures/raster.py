@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from priolane.figures.marks import Drawing
-from priolane.figures.style import DPI, SINGLE_IN, applied
+from priolane.figures.style import DPI, SINGLE_IN, matplotlib_style
 
 _WHITE = 255
 # White around what is drawn.
@@ -32,7 +32,7 @@ class Raster:
 def rasterize(drawing: Drawing) -> Raster:
     """What is drawn, with a margin."""
     figure = drawing.figure
-    with applied(SINGLE_IN):
+    with matplotlib_style(SINGLE_IN):
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
     whole: Pixels = np.asarray(canvas.buffer_rgba())[:, :, :3]

@@ -214,7 +214,7 @@ def _base(name: str) -> Style | None:
 
 
 @contextmanager
-def applied(width_in: float) -> Iterator[None]:
+def matplotlib_style(width_in: float) -> Iterator[None]:
     """A context in which matplotlib draws figures of `width_in` inches in priolane's style.
 
     A character that the font lacks is drawn as a box, without a warning for each.

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
 from priolane.figures.marks import Drawing
-from priolane.figures.style import SINGLE_IN, applied
+from priolane.figures.style import SINGLE_IN, matplotlib_style
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
@@ -38,7 +38,7 @@ def page_svg(drawing: Drawing, prefix: str, label: str) -> str:
 
 def _matplotlib_svg(drawing: Drawing) -> bytes:
     stream = io.BytesIO()
-    with applied(SINGLE_IN):
+    with matplotlib_style(SINGLE_IN):
         drawing.figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return stream.getvalue()
 

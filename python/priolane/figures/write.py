@@ -4,11 +4,11 @@ import io
 from collections.abc import Sequence
 
 from priolane.figures.draw import draw_panel, width_of
-from priolane.figures.looks import Looks
 from priolane.figures.marks import Drawing
 from priolane.figures.pictures import Picture, Pictures, names
 from priolane.figures.raster import png, rasterize, together
-from priolane.figures.style import SINGLE_IN, applied
+from priolane.figures.series_styles import SeriesStyles
+from priolane.figures.style import SINGLE_IN, matplotlib_style
 from priolane.figures.svg import page_svg
 from priolane.report.model import Panel
 
@@ -22,8 +22,8 @@ def draw_report(panels: Sequence[Panel], over_time: Sequence[Panel] = (), *, pdf
     Files are `panel-1.png` and so on, `figure.png` with all of them and, if `pdf`, `panel-1.pdf` and so on.
     """
     everything = [*panels, *over_time]
-    looks = Looks(everything)
-    drawings = [draw_panel(panel, looks) for panel in everything]
+    styles = SeriesStyles(everything)
+    drawings = [draw_panel(panel, styles) for panel in everything]
     shown = tuple(
         Picture(page_svg(drawing, f"f{nth}-", _label(panel)), width_of(panel) > SINGLE_IN)
         for nth, (panel, drawing) in enumerate(zip(everything, drawings, strict=True))
@@ -47,7 +47,7 @@ def _files(drawings: Sequence[Drawing], *, pdf: bool) -> dict[str, bytes]:
 
 def _pdf(drawing: Drawing) -> bytes:
     stream = io.BytesIO()
-    with applied(SINGLE_IN):
+    with matplotlib_style(SINGLE_IN):
         drawing.figure.savefig(stream, format="pdf", metadata=_UNSAID, bbox_inches="tight")
     return stream.getvalue()
 

@@ -31,7 +31,7 @@ class Entry:
     `summary` is `None` before the figure is done; `failure` says why it was not.
     """
 
-    item: papers.Item
+    item: papers.PaperFigure
     page: Path
     summary: Summary | None = None
     failure: str = ""
@@ -60,7 +60,7 @@ def refuse_replacing(path: Path) -> None:
 
 
 def write_index(path: Path, index: Index) -> None:
-    """Writes the page; raises `NotWritten` if the disk is full or must not be written."""
+    """Writes the page; raises `WriteError` if the disk is full or must not be written."""
     style, style_hash = own("page.css")
     groups = list(_groups(index, path.parent))
     content = {

@@ -12,7 +12,7 @@ from typing import Any
 from priolane.files import parse_json
 from priolane.report.axes import in_numbers, spans_decades, with_scale
 from priolane.report.kinds import TIME, kind_of
-from priolane.report.numbers import fitting, short, told
+from priolane.report.numbers import fitting, format_value, short
 from priolane.report.published import Curve
 
 LEVEL = 0.05
@@ -59,13 +59,13 @@ class Estimate:
 
     def __str__(self) -> str:
         """The mean to three digits, and the interval in brackets."""
-        return self.told()
+        return self.format()
 
-    def told(self, unit: str = "1") -> str:
+    def format(self, unit: str = "1") -> str:
         """The same of an estimate in `unit`, in the unit that fits its mean: `1.76 ms [1.65, 1.87]`."""
         if self.mean is None:
             return "no value"
-        mean = told(self.mean, unit)
+        mean = format_value(self.mean, unit)
         if self.low is None or self.high is None:
             return mean
         _, many = fitting(self.mean, unit)
@@ -90,40 +90,40 @@ class Measured:
     @property
     def value(self) -> str:
         """The estimate in words."""
-        return self.estimate.told(self.unit)
+        return self.estimate.format(self.unit)
 
 
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper or of ours, what it asks of numbers, what was measured, and the verdict.
 
-    `contrasts` are what the verdict depends on. `verdict` is that among all claims of the figure, `alone` the one by
-    the claim's own intervals. `reason` says why `verdict` is undecided, and is empty if it is not.
+    `contrasts` are what the verdict depends on. `verdict` is corrected for the number of claims in the figure, and
+    `uncorrected_verdict` uses the claim's own intervals. `reason` says why `verdict` is undecided; else it is empty.
     """
 
     section: str
-    says: str
+    text: str
     source: Source
-    asked: str
+    criterion: str
     # What it asks, in numbers: `kind` and the members of that kind.
     test: Mapping[str, Any]
     measured: tuple[Measured, ...]
     contrasts: tuple[Measured, ...]
     verdict: Verdict
-    alone: Verdict
+    uncorrected_verdict: Verdict
     direction: Direction
     reason: str
     # The reason in a word, as docs/results.md lists them; empty if `reason` is.
-    because: str
+    reason_code: str
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The note beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
         direction where the verdict does not say it."""
-        alone = "" if self.alone is self.verdict else f"alone {self.alone.value}"
-        told = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE
-        direction = f"direction {self.direction.value}" if told else ""
-        return tuple(note for note in (alone, self.reason, direction) if note)
+        uncorrected = "" if self.uncorrected_verdict is self.verdict else f"alone {self.uncorrected_verdict.value}"
+        shown = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE
+        direction = f"direction {self.direction.value}" if shown else ""
+        return tuple(note for note in (uncorrected, self.reason, direction) if note)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Series:
     variant: int
     marks: tuple[Mark, ...]
     # Whose looks it has, if not the scheme's.
-    look: str | None = None
+    styled_as: str | None = None
     # The swept keys that all its marks have in common.
     at: Mapping[str, Any] = field(default_factory=dict)
 
@@ -190,7 +190,7 @@ class Check:
 
     name: str
     state: str
-    says: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,9 @@ def point_text(point: Mapping[str, Any]) -> str:
 def spread(measured: Sequence[Measured]) -> str:
     """Many values in a few words: how many, from the smallest mean to the largest."""
     means = [(item.estimate.mean, item.unit) for item in measured if item.estimate.mean is not None]
-    return f"{len(measured)} values, {told(*min(means))} to {told(*max(means))}" if means else "no value"
+    return (
+        f"{len(measured)} values, {format_value(*min(means))} to {format_value(*max(means))}" if means else "no value"
+    )
 
 
 def key_text(key: str) -> str:
@@ -290,17 +292,17 @@ def _claim(value: Mapping[str, Any]) -> Claim:
     )
     return Claim(
         section=value["section"],
-        says=value["says"],
+        text=value["says"],
         source=Source(value["source"]),
-        asked=_asked(value, contrasts[0].unit if contrasts else "1"),
+        criterion=_criterion(value, contrasts[0].unit if contrasts else "1"),
         test={key: value[key] for key in _TEST if value.get(key) is not None},
         measured=measured,
         contrasts=contrasts,
         verdict=Verdict(value["verdict"]),
-        alone=Verdict(value["alone"]),
+        uncorrected_verdict=Verdict(value["alone"]),
         direction=Direction(value["direction"]),
         reason=_reason(value),
-        because="" if value["undecided"] is None else value["undecided"]["because"],
+        reason_code="" if value["undecided"] is None else value["undecided"]["because"],
     )
 
 
@@ -319,21 +321,23 @@ def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
     return counted
 
 
-def promise(report: Report) -> str:
+def error_bound(report: Report) -> str:
     """What the verdicts of a figure promise together, as a sentence; empty where there is none to promise."""
     claims = len(report.claims)
     if not claims:
         return ""
     looks = f" at any of {report.looks} looks" if report.looks > 1 else ""
     decided = [claim.verdict in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
-    alone = [claim.alone in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
+    uncorrected = [
+        claim.uncorrected_verdict in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims
+    ].count(True)
     return (
         f"{decided} of {claims} claims are decided among all{looks}: the probability that even one of these verdicts "
-        f"is false is at most {100 * LEVEL:g} %. Alone, each by its own 95 % interval, {alone} are decided."
+        f"is false is at most {100 * LEVEL:g} %. Alone, each by its own 95 % interval, {uncorrected} are decided."
     )
 
 
-def _asked(claim: Mapping[str, Any], unit: str) -> str:
+def _criterion(claim: Mapping[str, Any], unit: str) -> str:
     """What a claim asks of what it compares, in words: `1.67 within 20 %`."""
     match claim["kind"]:
         case "order":
@@ -341,13 +345,15 @@ def _asked(claim: Mapping[str, Any], unit: str) -> str:
         case "equal":
             return f"equal within {100 * claim['within']:g} %"
         case "ratio":
-            return f"{told(claim['paper'], unit)} within {100 * claim['within']:g} %"
+            return f"{format_value(claim['paper'], unit)} within {100 * claim['within']:g} %"
         case "agree":
             return f"the stated numbers within {100 * claim['within']:g} %"
         case "trend":
             return "rises" if claim["goes"] == "up" else "falls"
         case "bound":
-            ends = [f"{side} {told(claim[side], unit)}" for side in ("above", "below") if claim[side] is not None]
+            ends = [
+                f"{side} {format_value(claim[side], unit)}" for side in ("above", "below") if claim[side] is not None
+            ]
             return ", ".join(ends)
         case kind:
             raise KeyError(kind)
@@ -416,7 +422,7 @@ def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], nam
         scheme=value["scheme"],
         label=", ".join(parts),
         variant=0 if look else nth,
-        look=look,
+        styled_as=look,
         at=value["at"],
         marks=tuple(mark for mark in marks if mark.estimate.mean is not None),
     )

@@ -40,7 +40,7 @@ def relabelled(label: str, largest: float) -> tuple[str, float]:
     return f"{label[: found.start()]}({unit}){label[found.end() :]}", scale
 
 
-def told(value: float, unit: str) -> str:
+def format_value(value: float, unit: str) -> str:
     """A value in `unit` in the unit that fits it: `1.76 ms`."""
     name, many = fitting(value, unit)
     return f"{short(value * many)} {name}".rstrip()

@@ -35,7 +35,7 @@ class OverTime:
     """The panels, and in words which run and ports they show."""
 
     panels: tuple[Panel, ...]
-    says: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class _Time:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ShownRun:
     """A run that is shown, where its samples are and when it stopped."""
 
     run: PlannedRun
@@ -116,7 +116,7 @@ def picoseconds(text: object) -> int | None:
         return None
 
 
-def _chosen(results: Results) -> list[_Shown]:
+def _chosen(results: Results) -> list[_ShownRun]:
     """One run per scheme in the order of the plan: of the last sweep point that has a series, of its first seed."""
     there = [run for run in results.runs if run.id in results.records and _has_rows(_file(results, run))]
     if not there:
@@ -124,7 +124,7 @@ def _chosen(results: Results) -> list[_Shown]:
     same = [run for run in there if run.point == there[-1].point]
     first = min(run.seed for run in same)
     return [
-        _Shown(run, _file(results, run), int(results.records[run.id]["stopped_at_ps"]))
+        _ShownRun(run, _file(results, run), int(results.records[run.id]["stopped_at_ps"]))
         for run in same
         if run.seed == first
     ]
@@ -140,14 +140,14 @@ def _has_rows(path: Path) -> bool:
     return path.is_file() and pq.read_metadata(path).num_rows > 0
 
 
-def _rows(one: _Shown, columns: list[str], filters: list[tuple[str, str, Any]]) -> list[dict[str, Any]]:
+def _rows(one: _ShownRun, columns: list[str], filters: list[tuple[str, str, Any]]) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     rows: list[dict[str, Any]] = pq.read_table(one.file, columns=columns, filters=filters).to_pylist()
     return rows
 
 
-def _ports(shown: Iterable[_Shown]) -> list[str]:
+def _ports(shown: Iterable[_ShownRun]) -> list[str]:
     """Where most bytes wait over all runs and where most are sent, as the module says; by name where they tie."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -167,7 +167,7 @@ def _ports(shown: Iterable[_Shown]) -> list[str]:
     return list(dict.fromkeys(most))
 
 
-def _port_panel(shown: Sequence[_Shown], bins: Bins, axis: _Time, what: tuple[str, str]) -> Panel:
+def _port_panel(shown: Sequence[_ShownRun], bins: Bins, axis: _Time, what: tuple[str, str]) -> Panel:
     port, metric = what
     filters = [("entity", "==", port), ("metric", "==", metric)]
     rows = [_rows(one, ["t_ps", "value"], filters) for one in shown]
@@ -213,7 +213,7 @@ def _mark(bins: Bins, nth: int, axis: _Time, values: tuple[float, float]) -> Mar
     return Mark(x=middle, estimate=Estimate(values[0], None, None, 1), peak=values[1])
 
 
-def _threshold_panels(one: _Shown, bins: Bins, axis: _Time) -> list[Panel]:
+def _threshold_panels(one: _ShownRun, bins: Bins, axis: _Time) -> list[Panel]:
     """What the controller told, at most `LADDERS` thresholds of each ladder of a scheme."""
     rows = _rows(one, ["t_ps", "metric", "value"], [("entity", "==", _CONTROLLER)])
     unit = _byte_unit(row["value"] for row in rows)
@@ -222,24 +222,24 @@ def _threshold_panels(one: _Shown, bins: Bins, axis: _Time) -> list[Panel]:
         names = list(dict.fromkeys(row["metric"] for row in rows if row["metric"].startswith(f"{ladder}_threshold_")))
         series = []
         for nth, name in enumerate(names[:LADDERS]):
-            told = [(row["t_ps"], row["value"] * _BYTES[unit]) for row in rows if row["metric"] == name]
-            marks = _in_force(told, bins, one.stop, axis)
+            values = [(row["t_ps"], row["value"] * _BYTES[unit]) for row in rows if row["metric"] == name]
+            marks = _in_force(values, bins, one.stop, axis)
             series.append(Series(one.run.scheme, f"threshold {nth + 1}", nth, marks))
         more = f", {LADDERS} of {len(names)}" if len(names) > LADDERS else ""
         panels.append(_panel(f"{one.run.scheme}: {ladder} thresholds{more}", f"threshold ({unit})", axis, series))
     return panels
 
 
-def _in_force(told: Readings, bins: Bins, stop: int, axis: _Time) -> tuple[Mark, ...]:
+def _in_force(values: Readings, bins: Bins, stop: int, axis: _Time) -> tuple[Mark, ...]:
     """Mean over time and largest value of each bin, from the first bin that begins with a value in force."""
     marks = []
     for nth in range(bins.number):
         end = min(bins.end(nth), stop)
         begin = bins.end(nth) - bins.per * bins.every
-        before = [value for at, value in told if at <= begin]
+        before = [value for at, value in values if at <= begin]
         if not before or begin >= end:
             continue
-        steps = [(begin, before[-1]), *((at, value) for at, value in told if begin < at < end), (end, 0.0)]
+        steps = [(begin, before[-1]), *((at, value) for at, value in values if begin < at < end), (end, 0.0)]
         total = sum(value * (after - at) for (at, value), (after, _) in itertools.pairwise(steps))
         marks.append(_mark(bins, nth, axis, (total / (end - begin), max(value for _, value in steps[:-1]))))
     return tuple(marks)

@@ -113,10 +113,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of one class of flows, or of whole runs: `says` which flows are in it, `flows` how many a run, mean."""
+    """The rows of one class of flows, or of whole runs: `text` which flows are in it, `flows` how many a run, mean."""
 
     name: str
-    says: str
+    text: str
     flows: float | None
     quantities: tuple[Quantity, ...]
     rows: tuple[Row, ...]
@@ -127,14 +127,14 @@ class Overview:
     """All sections: the classes of flows, `all` first, and whole runs last.
 
     `seeds` are those of the grid, `drawn` says what a seed changes; `missing` counts runs that are not there;
-    `usual` is whether the classes are those of experiments that state none.
+    `uses_default_classes` is whether the classes are those of experiments that state none.
     """
 
     title: str
     seeds: tuple[int, ...]
     drawn: str
     missing: int
-    usual: bool
+    uses_default_classes: bool
     classes: tuple[Section, ...]
     runs: Section
 
@@ -159,7 +159,9 @@ def overview(results: Results) -> Overview:
     """The table of all runs that are there; raises `InputError` if a record is damaged."""
     cells = _cells(results)
     stated = results.experiment.get("metrics", {}).get("classes") or {}
-    classes = [_class_section(cells, name, says) for name, says in _classes(results, stated or _usual()).items()]
+    classes = [
+        _class_section(cells, name, text) for name, text in _classes(results, stated or _default_classes()).items()
+    ]
     shown = [section for section in classes if section.flows]
     if not stated and shown:
         # A usual class that has every flow says nothing more.
@@ -169,7 +171,7 @@ def overview(results: Results) -> Overview:
         seeds=tuple(dict.fromkeys(run.seed for run in results.runs)),
         drawn=_drawn(results.experiment),
         missing=len(results.missing()),
-        usual=not stated,
+        uses_default_classes=not stated,
         classes=tuple(shown),
         runs=_without_zeros(Section("run", "whole runs", None, OF_RUNS, tuple(_rows(cells, "", OF_RUNS)))),
     )
@@ -189,7 +191,7 @@ def _cells(results: Results) -> Cells:
 
 
 @cache
-def _usual() -> Mapping[str, Any]:
+def _default_classes() -> Mapping[str, Any]:
     read: dict[str, Any] = json.loads(_core.usual_classes())
     return read
 
@@ -229,7 +231,7 @@ def _drawn(experiment: Mapping[str, Any]) -> str:
     return "each seed draws flows, paths and ties anew" + (", recorded flows aside" if any(recorded) else "")
 
 
-def _class_section(cells: Cells, name: str, says: str) -> Section:
+def _class_section(cells: Cells, name: str, text: str) -> Section:
     flows = [
         float(record["summary"].get(name, {}).get("flows", 0))
         for _, by_seed in cells.values()
@@ -237,7 +239,7 @@ def _class_section(cells: Cells, name: str, says: str) -> Section:
     ]
     rows = tuple(_rows(cells, name, OF_CLASSES))
     mean = math.fsum(flows) / len(flows) if flows else None
-    return _without_zeros(Section(name, says, mean, OF_CLASSES, _with_best(rows, OF_CLASSES)))
+    return _without_zeros(Section(name, text, mean, OF_CLASSES, _with_best(rows, OF_CLASSES)))
 
 
 def _rows(cells: Cells, size_class: str, quantities: Sequence[Quantity]) -> Iterable[Row]:

@@ -22,7 +22,7 @@ def as_json(view: Overview) -> dict[str, Any]:
         "interval": {"level": level(), "over": "seeds", "contains": view.drawn},
         "missing_runs": view.missing,
         "classes": [
-            {"name": section.name, "says": section.says, "flows": section.flows, "usual": view.usual}
+            {"name": section.name, "says": section.text, "flows": section.flows, "usual": view.uses_default_classes}
             for section in view.classes
         ],
         "rows": [

@@ -63,25 +63,25 @@ def value_text(value: object) -> str:
 def heading(section: Section) -> str:
     """Which flows are in a section, and how many of them a run has."""
     if section.flows is None:
-        return section.says
+        return section.text
     flows = f"{section.flows:,.0f} flow{'' if round(section.flows) == 1 else 's'} a run"
-    return f"{section.name}: {section.says}; {flows}" if section.says else f"{section.name}: {flows}"
+    return f"{section.name}: {section.text}; {flows}" if section.text else f"{section.name}: {flows}"
 
 
 def notes(view: Overview, sign: str) -> list[str]:
     """What intervals contain, what `sign` marks, and where the classes come from, in sentences."""
-    said = []
+    lines = []
     seeds = len(view.seeds)
     if view.missing:
-        said.append(f"{view.missing} runs are missing: means are over those that are there.")
+        lines.append(f"{view.missing} runs are missing: means are over those that are there.")
     if seeds > 1:
-        said.append(
+        lines.append(
             f"Means over {seeds} seeds; ± is half the 95 % interval over seeds ({view.drawn}). {sign}: best, and the "
             "95 % interval of its difference to each other scheme, seed by seed, excludes 0."
         )
     else:
-        said.append("One seed: no intervals, so that no scheme is marked as best; --seeds 5 gives both.")
-    usual = [f"{section.name} is {section.says}" for section in view.classes if section.name != ALL]
-    if view.usual and usual:
-        said.append(f"The experiment states no [metrics] classes: {', '.join(usual)}.")
-    return said
+        lines.append("One seed: no intervals, so that no scheme is marked as best; --seeds 5 gives both.")
+    usual = [f"{section.name} is {section.text}" for section in view.classes if section.name != ALL]
+    if view.uses_default_classes and usual:
+        lines.append(f"The experiment states no [metrics] classes: {', '.join(usual)}.")
+    return lines

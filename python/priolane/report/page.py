@@ -16,7 +16,7 @@ from priolane.directory import FIGURES
 from priolane.figures.pictures import Picture
 from priolane.report.kinds import kind_of
 from priolane.report.metrics_table import table_of
-from priolane.report.model import Panel, Source, promise, spread, tallies
+from priolane.report.model import Panel, Source, error_bound, spread, tallies
 from priolane.report.over_time import OverTime
 from priolane.report.overview import Overview
 from priolane.report.overview_page import scheme_tables, sections
@@ -41,14 +41,16 @@ class _Figure:
 
 
 @dataclass(frozen=True)
-class Making:
+class PageOptions:
     """How results were made: the command that makes them again, and whether figures are there as PDF too."""
 
     rerun: str
     pdf: bool = False
 
 
-def page(results: Results, view: Overview, traces: OverTime | None, pictures: Sequence[Picture], making: Making) -> str:
+def page(
+    results: Results, view: Overview, traces: OverTime | None, pictures: Sequence[Picture], making: PageOptions
+) -> str:
     """The page's HTML.
 
     `view` is the table of results; `pictures` are of the report's drawn panels, then of `traces`.
@@ -57,7 +59,7 @@ def page(results: Results, view: Overview, traces: OverTime | None, pictures: Se
 
 
 def _content(
-    results: Results, view: Overview, drawn: tuple[OverTime | None, Sequence[Picture]], making: Making
+    results: Results, view: Overview, drawn: tuple[OverTime | None, Sequence[Picture]], making: PageOptions
 ) -> dict[str, Any]:
     report = results.report
     traces, pictures = drawn
@@ -85,10 +87,10 @@ def _content(
         "schemes": {name: _in_lines(table) for name, table in scheme_tables(results).items()},
         "figures": figures[: len(report.drawn)],
         "printed": printed(curve for panel in report.drawn for curve in panel.published),
-        "traces": None if traces is None else traces.says,
+        "traces": None if traces is None else traces.text,
         "trace_figures": figures[len(report.drawn) :],
         "claims": report.claims,
-        "promise": promise(report),
+        "error_bound": error_bound(report),
         "by_reading": by_reading(results),
         "many": _MANY,
         "spread": spread,

@@ -60,4 +60,4 @@ def _others(results: Results) -> Iterator[tuple[Reading, tuple[Claim, ...]]]:
 
 
 def _key(claim: Claim) -> tuple[str, str]:
-    return claim.section, claim.says
+    return claim.section, claim.text

@@ -43,11 +43,11 @@ def summary_of(results: Results) -> Summary:
         seeds=len(report.seeds),
         counts={source: Counter(c.verdict for c in report.claims if c.source is source) for source in Source},
         cautions=tuple(_cautions(report)),
-        thumbnail=_smaller(picture) if report.drawn else b"",
+        thumbnail=_thumbnail(picture) if report.drawn else b"",
     )
 
 
-def write_and_sum_up(directory: Path, rerun: str | None, *, pdf: bool) -> Summary:
+def write_and_summarize(directory: Path, rerun: str | None, *, pdf: bool) -> Summary:
     """Writes the report of the results in `directory`, and returns its summary. It raises as `write_report` does."""
     results = load(directory)
     write_report(results, rerun=rerun, pdf=pdf)
@@ -55,11 +55,11 @@ def write_and_sum_up(directory: Path, rerun: str | None, *, pdf: bool) -> Summar
 
 
 def _cautions(report: Report) -> list[str]:
-    failed = [f"{check.name}: {check.says}" for check in report.checks if check.state not in ("ok", "open")]
+    failed = [f"{check.name}: {check.text}" for check in report.checks if check.state not in ("ok", "open")]
     return [*failed, *report.warnings]
 
 
-def _smaller(picture: Path) -> bytes:
+def _thumbnail(picture: Path) -> bytes:
     from PIL import Image  # noqa: PLC0415 - where pictures are drawn
 
     stream = io.BytesIO()

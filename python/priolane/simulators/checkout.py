@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from priolane import peer
+from priolane import ns3
 from priolane._core import InputError, RunFailed
 from priolane.experiment import Options, plan
 from priolane.settings import Settings
@@ -70,7 +70,7 @@ class Simulator(Protocol):
         """Writes its input into `directory`."""
         ...
 
-    def read(self, output: str, flows: Sequence[Flow]) -> peer.Side:
+    def read(self, output: str, flows: Sequence[Flow]) -> ns3.SimulatorRun:
         """Its packet-hops and completion times; `cpu_s` is set by the caller. Raises `RunFailed` where a flow is
         missing."""
         ...
@@ -80,8 +80,8 @@ class Simulator(Protocol):
 class Pair:
     """One run of both."""
 
-    ours: peer.Side
-    theirs: peer.Side
+    ours: ns3.SimulatorRun
+    theirs: ns3.SimulatorRun
     commands_s: tuple[float, float]
     """CPU seconds of the whole commands: priolane's, the other's."""
 
@@ -96,9 +96,9 @@ class SideBySide:
     """CPU seconds of the other program with its first flow alone; they are not in its `cpu_s`."""
 
     @property
-    def comparison(self) -> peer.Comparison:
+    def comparison(self) -> ns3.Comparison:
         """Speed and completion times, as against any simulator."""
-        return peer.Comparison(tuple((pair.ours, pair.theirs) for pair in self.pairs))
+        return ns3.Comparison(tuple((pair.ours, pair.theirs) for pair in self.pairs))
 
     @property
     def command_ratios(self) -> tuple[float, float, float]:
@@ -128,9 +128,11 @@ class SideBySide:
         }
 
 
-def compare(simulator: Simulator, checkout: Path, counts: tuple[int, int], tell: Callable[[str], None]) -> SideBySide:
-    """Runs the first flows of the simulator's list in both, in turn; `counts` are flows and repetitions, and `tell` is
-    told how far it is.
+def compare(
+    simulator: Simulator, checkout: Path, counts: tuple[int, int], report_progress: Callable[[str], None]
+) -> SideBySide:
+    """Runs the first flows of the simulator's list in both, in turn. `counts` are flows and repetitions;
+    `report_progress` takes a line for each step.
 
     Raises `InputError` where the checkout has no program, `RunFailed` where a run fails or leaves a flow unfinished.
     """
@@ -141,13 +143,13 @@ def compare(simulator: Simulator, checkout: Path, counts: tuple[int, int], tell:
         raise InputError(f"--flows {count}: the list for {simulator.name} has {len(flows)} flows")
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        tell(f"{simulator.name} with its first flow alone, for the start of its program")
-        _, start_s = theirs(simulator, program, flows[:1], directory / "start")
+        report_progress(f"{simulator.name} with its first flow alone, for the start of its program")
+        _, start_s = run_simulator(simulator, program, flows[:1], directory / "start")
         pairs = []
         for turn in range(repeat):
-            tell(f"{turn + 1} of {repeat}: priolane, then {simulator.name}")
-            own, own_s = ours(simulator, flows, directory / f"priolane-{turn}")
-            other, other_s = theirs(simulator, program, flows, directory / f"other-{turn}")
+            report_progress(f"{turn + 1} of {repeat}: priolane, then {simulator.name}")
+            own, own_s = run_priolane(simulator, flows, directory / f"priolane-{turn}")
+            other, other_s = run_simulator(simulator, program, flows, directory / f"other-{turn}")
             if other_s <= start_s:
                 raise RunFailed(f"{len(flows)} flows take {simulator.name} no longer than one: too few to compare")
             pairs.append(Pair(own, replace(other, cpu_s=other_s - start_s), (own_s, other_s)))
@@ -162,7 +164,9 @@ def find(simulator: Simulator, checkout: Path) -> Path:
     return program
 
 
-def theirs(simulator: Simulator, program: Path, flows: Sequence[Flow], directory: Path) -> tuple[peer.Side, float]:
+def run_simulator(
+    simulator: Simulator, program: Path, flows: Sequence[Flow], directory: Path
+) -> tuple[ns3.SimulatorRun, float]:
     """One run of the other simulator, and the CPU seconds of its process."""
     directory.mkdir()
     prepared = simulator.prepare(program, flows, directory)
@@ -170,7 +174,7 @@ def theirs(simulator: Simulator, program: Path, flows: Sequence[Flow], directory
     return replace(simulator.read(output, flows), cpu_s=cpu_s), cpu_s
 
 
-def ours(simulator: Simulator, flows: Sequence[Flow], directory: Path) -> tuple[peer.Side, float]:
+def run_priolane(simulator: Simulator, flows: Sequence[Flow], directory: Path) -> tuple[ns3.SimulatorRun, float]:
     """One run of priolane in this process, timed alone, and the CPU seconds of `priolane run` for the same."""
     directory.mkdir()
     experiment = write_experiment(simulator, flows, directory)
@@ -204,7 +208,7 @@ def write_experiment(simulator: Simulator, flows: Sequence[Flow], directory: Pat
     return path
 
 
-def read_run(run: Path) -> peer.Side:
+def read_run(run: Path) -> ns3.SimulatorRun:
     """Packet-hops, sizes and times to the last ACK of a run of priolane; `cpu_s` is set by the caller."""
     from pyarrow import parquet  # noqa: PLC0415 - slow to import
 
@@ -213,7 +217,7 @@ def read_run(run: Path) -> peer.Side:
     if None in flows["fct_acked_ps"]:
         raise RunFailed("priolane left a flow unfinished")
     times = tuple(ps * 1e-12 for ps in flows["fct_acked_ps"])
-    return peer.Side(sum(packets), 0.0, tuple(flows["bytes"]), times)
+    return ns3.SimulatorRun(sum(packets), 0.0, tuple(flows["bytes"]), times)
 
 
 def timed(command: Sequence[str], directory: Path) -> tuple[str, float]:
@@ -229,14 +233,14 @@ def timed(command: Sequence[str], directory: Path) -> tuple[str, float]:
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         err.seek(0)
-        text, told = (file.read().decode("utf-8", "replace") for file in (out, err))
+        text, errors = (file.read().decode("utf-8", "replace") for file in (out, err))
     if process.returncode != 0:
-        words = " | ".join((told or text).strip().splitlines()[-5:])
+        words = " | ".join((errors or text).strip().splitlines()[-5:])
         raise RunFailed(f"{command[0]} ended with {process.returncode}: {words}")
     return text, usage.ru_utime + usage.ru_stime
 
 
-def whole(rows: dict[int, float], flows: Sequence[Flow], name: str) -> tuple[float, ...]:
+def require_all_flows(rows: dict[int, float], flows: Sequence[Flow], name: str) -> tuple[float, ...]:
     """Completion times in the order of the list; raises `RunFailed` if one is missing."""
     missing = [number for number in range(len(flows)) if number not in rows]
     if missing:

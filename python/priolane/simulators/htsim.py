@@ -1,12 +1,12 @@
-"""csg-htsim (github.com/Broadcom/csg-htsim), with NDP: docs/validation.md#against-htsim."""
+"""csg-htsim (github.com/Broadcom/csg-htsim), with NDP: docs/evidence/simulators.md#against-htsim."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from priolane import peer
+from priolane import ns3
 from priolane._core import RunFailed
-from priolane.simulators.checkout import Flow, Prepared, whole
+from priolane.simulators.checkout import Flow, Prepared, require_all_flows
 
 _HOSTS = 128
 _HOSTS_PER_RACK = 4
@@ -53,10 +53,10 @@ class Htsim:
         command = (str(program), "-tm", str(matrix), "-o", "/dev/null", "-end", str(end_us), *options.split())
         return Prepared(command, directory)
 
-    def read(self, output: str, flows: Sequence[Flow]) -> peer.Side:
+    def read(self, output: str, flows: Sequence[Flow]) -> ns3.SimulatorRun:
         """A line for each flow that ended, and the packets of all."""
         ends = {int(number) - 1: float(end_us) * 1e-6 for number, end_us in _END.findall(output)}
-        ended = whole(ends, flows, self.name)
+        ended = require_all_flows(ends, flows, self.name)
         sent = _SENT.search(output)
         if sent is None:
             raise RunFailed(f"{self.name} told no number of packets: {output[-200:]!r}")
@@ -65,7 +65,7 @@ class Htsim:
         total = sum(flow.bytes for flow in flows)
         hops = 3 * packets * sum(links) // total
         times = tuple(end - flow.start_ns * 1e-9 for end, flow in zip(ended, flows, strict=True))
-        return peer.Side(hops, 0.0, tuple(flow.bytes for flow in flows), times)
+        return ns3.SimulatorRun(hops, 0.0, tuple(flow.bytes for flow in flows), times)
 
     @staticmethod
     def _links(flow: Flow) -> int:

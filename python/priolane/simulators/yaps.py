@@ -1,12 +1,12 @@
-"""YAPS (github.com/NetSys/simulator), with pFabric: docs/validation.md#against-yaps."""
+"""YAPS (github.com/NetSys/simulator), with pFabric: docs/evidence/simulators.md#against-yaps."""
 
 import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from priolane import peer
-from priolane.simulators.checkout import VALIDATION, Flow, Prepared, whole
+from priolane import ns3
+from priolane.simulators.checkout import VALIDATION, Flow, Prepared, require_all_flows
 
 _MSS = 1460
 _HOSTS_PER_RACK = 16
@@ -66,7 +66,7 @@ class Yaps:
         config.write_text(_CONFIG.format(flows=len(flows), trace=trace), encoding="utf-8")
         return Prepared((str(program), "1", str(config)), directory)
 
-    def read(self, output: str, flows: Sequence[Flow]) -> peer.Side:
+    def read(self, output: str, flows: Sequence[Flow]) -> ns3.SimulatorRun:
         """One line for each flow that ended."""
         times: dict[int, float] = {}
         hops = 0
@@ -77,7 +77,9 @@ class Yaps:
             number, _, src, dst, fct_us, sent, received = row.groups()
             times[int(number)] = float(fct_us) * 1e-6
             hops += _links(int(src), int(dst)) * (int(sent) + int(received))
-        return peer.Side(hops, 0.0, tuple(flow.bytes for flow in flows), whole(times, flows, self.name))
+        return ns3.SimulatorRun(
+            hops, 0.0, tuple(flow.bytes for flow in flows), require_all_flows(times, flows, self.name)
+        )
 
 
 def _links(src: int, dst: int) -> int:

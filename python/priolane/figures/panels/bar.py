@@ -28,17 +28,17 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     width = 0.82 / max(len(panel.series), 1)
     at: dict[tuple[str, str], float] = {}
     for order, series in enumerate(panel.series):
-        own = place.looks.of(series)
+        own = place.styles.of(series)
         for nth, mark in enumerate(series.marks):
-            look = (style_of_class(bar_name(mark.x)) if len(panel.series) == 1 else None) or own
+            style = (style_of_class(bar_name(mark.x)) if len(panel.series) == 1 else None) or own
             x = names.index(bar_name(mark.x)) + (order - (len(panel.series) - 1) / 2) * width
             at.setdefault((series.scheme, bar_name(mark.x)), x)
             (bar,) = place.axes.bar(
                 [x],
                 [mark.estimate.mean or 0.0],
                 width * 0.94,
-                color=look.colour,
-                hatch=look.hatch,
+                color=style.colour,
+                hatch=style.hatch,
                 alpha=1.0 if series.variant == 0 else 0.55,
                 label=str(order) if nth == 0 and not alone else "_nolegend_",
                 linewidth=0,

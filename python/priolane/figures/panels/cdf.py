@@ -18,12 +18,12 @@ from priolane.report.model import Panel
 def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     """A cumulative distribution per series, with some marks along it; there are no names below the x axis."""
     for order, series in enumerate(panel.series):
-        look = place.looks.of(series)
+        style = place.styles.of(series)
         xs = [mark.x for mark in series.marks if not isinstance(mark.x, str)]
-        line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
+        line(place.axes, xs, means(series), style).set_gid(f"{place.prefix}-line-{order}")
         for nth in marked(len(series.marks)):
             paint_mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
-        legend_entry(place.axes, str(order), series, look)
+        legend_entry(place.axes, str(order), series, style)
     paint_lines(panel, place, [])
     place.axes.set_ylim(0, 1.02)
     return []

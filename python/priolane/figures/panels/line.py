@@ -41,18 +41,18 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     """A line with marks per series, over numbers or names; returns the names below the x axis."""
     names = _categories(panel)
     for order, series in enumerate(panel.series):
-        look = place.looks.of(series)
+        style = place.styles.of(series)
         offset = _offset(panel, order)
         xs = [(names.index(m.x) if isinstance(m.x, str) else m.x) + offset for m in series.marks]
-        line(place.axes, xs, means(series), look).set_gid(f"{place.prefix}-line-{order}")
+        line(place.axes, xs, means(series), style).set_gid(f"{place.prefix}-line-{order}")
         dense = len(series.marks) > _MOST_MARKS
         if dense:
-            _band(place.axes, xs, series, look)
+            _band(place.axes, xs, series, style)
         for nth in marked(len(series.marks)) if dense else range(len(series.marks)):
             if not dense:
-                paint_interval(place.axes, xs[nth], series.marks[nth].estimate, look.colour)
+                paint_interval(place.axes, xs[nth], series.marks[nth].estimate, style.colour)
             paint_mark(place, (order, nth), (xs[nth], series.marks[nth]), panel)
-        legend_entry(place.axes, str(order), series, look)
+        legend_entry(place.axes, str(order), series, style)
     paint_lines(panel, place, names)
     ys = [*(y for series in panel.series for y in means(series)), *ys_within(panel, names)]
     if any(len(series.marks) > _MOST_MARKS for series in panel.series) and not panel.log_y:
@@ -67,13 +67,13 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     return names
 
 
-def _band(axes: Axes, xs: Sequence[float], series: Series, look: Style) -> None:
+def _band(axes: Axes, xs: Sequence[float], series: Series, style: Style) -> None:
     """The 95 % intervals of a curve; none where no mark has one."""
     estimates = [mark.estimate for mark in series.marks]
     lows = [math.nan if estimate.low is None else estimate.low for estimate in estimates]
     highs = [math.nan if estimate.high is None else estimate.high for estimate in estimates]
     if not all(map(math.isnan, lows)):
-        axes.fill_between(xs, lows, highs, color=look.colour, alpha=0.2, linewidth=0)
+        axes.fill_between(xs, lows, highs, color=style.colour, alpha=0.2, linewidth=0)
 
 
 def _fit_to_lines(panel: Panel, axes: Axes, ys: list[float]) -> None:

@@ -25,23 +25,23 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     axes = place.axes
     sizes = [mark.size.mean for series in panel.series for mark in series.marks if mark.size and mark.size.mean]
     for order, series in enumerate(panel.series):
-        look = place.looks.of(series)
+        style = place.styles.of(series)
         xs, ys = [_number(mark) for mark in series.marks], [mark.estimate.mean or 0.0 for mark in series.marks]
         if len(xs) > 1:
-            line(axes, xs, ys, look).set_gid(f"{place.prefix}-line-{order}")
+            line(axes, xs, ys, style).set_gid(f"{place.prefix}-line-{order}")
             for nth in (0, len(xs) - 1):
                 text = series.marks[nth].along
                 name = text if isinstance(text, str) else "" if text is None else f"{text:g}"
                 axes.annotate(name, (xs[nth], ys[nth]), _GAP, textcoords="offset points", fontsize=_SMALL, color=INK)
         for nth, mark in enumerate(series.marks):
-            paint_interval(axes, xs[nth], mark.estimate, look.colour)
-            _paint_across(place, mark, look.colour)
+            paint_interval(axes, xs[nth], mark.estimate, style.colour)
+            _paint_across(place, mark, style.colour)
             diameter = _diameter(mark, sizes)
             # Small dots lie on large ones.
-            drawn_as = dot(series, look) | {"markersize": diameter, "alpha": 0.8, "zorder": 4 - diameter / 100}
+            drawn_as = dot(series, style) | {"markersize": diameter, "alpha": 0.8, "zorder": 4 - diameter / 100}
             (drawn,) = axes.plot([xs[nth]], [ys[nth]], linestyle="none", **drawn_as)
             place.name(drawn.set_gid, f"mark-{order}-{nth}", _hover_text(series, panel, mark))
-        legend_entry(axes, str(order), series, look if len(xs) > 1 else place.looks.named(series.scheme))
+        legend_entry(axes, str(order), series, style if len(xs) > 1 else place.styles.named(series.scheme))
     if panel.log_x:
         axes.set_xscale("log")
     if panel.log_y:

@@ -19,17 +19,17 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
     """
     top = 0.0
     for order, series in enumerate(panel.series):
-        look = place.looks.of(series)
+        style = place.styles.of(series)
         xs, ys = _numbers(series), means(series)
         peaks = [mean if mark.peak is None else mark.peak for mark, mean in zip(series.marks, ys, strict=True)]
         top = max(top, *peaks, *ys) if xs else top
-        place.axes.fill_between(xs, ys, peaks, color=look.colour, alpha=_SHADE, linewidth=0)
-        line(place.axes, xs, ys, look).set_gid(f"{place.prefix}-line-{order}")
+        place.axes.fill_between(xs, ys, peaks, color=style.colour, alpha=_SHADE, linewidth=0)
+        line(place.axes, xs, ys, style).set_gid(f"{place.prefix}-line-{order}")
         # Each series has its marks elsewhere, so that none hides another's.
         every = max(1, len(xs) // MARKS_PER_CURVE)
         first = order * every // max(len(panel.series), 1)
-        place.axes.plot(xs[first::every], ys[first::every], linestyle="none", **dot(series, look))
-        legend_entry(place.axes, str(order), series, look)
+        place.axes.plot(xs[first::every], ys[first::every], linestyle="none", **dot(series, style))
+        legend_entry(place.axes, str(order), series, style)
     place.axes.set_ylim(0, _ABOVE_PEAKS * top or 1.0)
     _slots(panel, place)
     return []

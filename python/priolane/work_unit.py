@@ -3,7 +3,7 @@
     call     {"version": ..., "build": ..., "settings": ..., "unit": ...}, the unit as `Grid.unit` writes it
     answer   bytes for `Grid.accept`, or a request for files that this process has not seen
 
-A process keeps the named files that it was sent, by their SHA-256: they come once, with a call or by `keep`.
+A process keeps the named files that it was sent, by their SHA-256: they come once, with a call or by `cache_files`.
 """
 
 import json
@@ -16,7 +16,7 @@ _WANTS = b"priolane wants files\n"
 _texts: dict[str, str] = {}
 
 
-class OtherVersion(_core.RunFailed):
+class VersionMismatch(_core.RunFailed):
     """This process has another priolane than the one that asks it."""
 
 
@@ -25,7 +25,7 @@ def identity() -> tuple[str, str]:
     return _core.version(), _core.BUILD
 
 
-def call(unit: str, settings: str) -> str:
+def encode_call(unit: str, settings: str) -> str:
     """The call that carries out a unit of this version."""
     version, build = identity()
     return json.dumps({"version": version, "build": build, "settings": settings, "unit": unit})
@@ -34,38 +34,38 @@ def call(unit: str, settings: str) -> str:
 def run(text: str, texts: Mapping[str, str] | None = None) -> bytes:
     """Carries out a call; `texts` are files by SHA-256 that come with it.
 
-    Raises `OtherVersion` before anything else is read, and what a run raises.
+    Raises `VersionMismatch` before anything else is read, and what a run raises.
     """
-    asked = json.loads(text)
-    refuse_another((asked.get("version"), asked.get("build")), "this worker")
-    keep(texts or {})
-    needed = set(json.loads(asked["unit"])["files"].values())
+    call = json.loads(text)
+    require_same_version((call.get("version"), call.get("build")), "this worker")
+    cache_files(texts or {})
+    needed = set(json.loads(call["unit"])["files"].values())
     missing = sorted(needed - _texts.keys())
     if missing:
         return _WANTS + json.dumps(missing).encode()
     given = {digest: _texts[digest] for digest in needed}
-    return _core.run_unit(asked["unit"], asked["settings"], given)
+    return _core.run_unit(call["unit"], call["settings"], given)
 
 
-def keep(texts: Mapping[str, str]) -> None:
+def cache_files(texts: Mapping[str, str]) -> None:
     """Keeps files by SHA-256 for the calls to come."""
     _texts.update(texts)
 
 
-def wanted(answer: bytes) -> list[str] | None:
+def requested_files(answer: bytes) -> list[str] | None:
     """The files that an answer asks for; `None` if it is the answer to the call."""
     if not answer.startswith(_WANTS):
         return None
     return [str(digest) for digest in json.loads(answer.removeprefix(_WANTS))]
 
 
-def refuse_another(asked: tuple[str | None, str | None], who: str) -> None:
-    """Raises `OtherVersion` if this process is of another version or build than what is asked for."""
+def require_same_version(asked: tuple[str | None, str | None], who: str) -> None:
+    """Raises `VersionMismatch` if this process is of another version or build than `asked`."""
     if asked != identity():
-        raise OtherVersion(other_version(who, identity(), asked))
+        raise VersionMismatch(version_mismatch(who, identity(), asked))
 
 
-def other_version(who: str, has: Iterable[str | None], wants: Iterable[str | None]) -> str:
+def version_mismatch(who: str, has: Iterable[str | None], wants: Iterable[str | None]) -> str:
     """Says that a process has another priolane than the one that asks, and what to install."""
     (version, build), (version_wanted, build_wanted) = has, wants
     release = str(version_wanted).partition("+")[0]
@@ -78,6 +78,6 @@ def other_version(who: str, has: Iterable[str | None], wants: Iterable[str | Non
     )
 
 
-def empty(text: str, texts: Mapping[str, str] | None = None) -> bytes:  # noqa: ARG001
+def no_op(text: str, texts: Mapping[str, str] | None = None) -> bytes:  # noqa: ARG001
     """A call without work, whose cost is that of the engine: tools/sweep_rate.py."""
     return b""

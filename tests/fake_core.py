@@ -5,14 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import made
+import factories
 from priolane._core import Damaged, InputError, RunFailed, Stopped
 
 
-class GridDouble:
+class FakeGrid:
     """Stands in for `_core.Grid`."""
 
-    def __init__(self, core: "CoreDouble", out: Path) -> None:
+    def __init__(self, core: "FakeCore", out: Path) -> None:
         self.core, self.out = core, out
 
     def run(self, run_id: str, progress: Callable[[float, int, int], bool] | None = None) -> str:
@@ -24,9 +24,9 @@ class GridDouble:
         if progress is not None and not progress(0.001, 3, 10):
             raise Stopped(f"run {run_id} was stopped")
         run = next(run for run in core.runs() if run["id"] == run_id)
-        made.make_run(directory, run)
+        factories.make_run(directory, run)
         core.ran.append(run_id)
-        return json.dumps({"ran": True, "run": made.record(run)})
+        return json.dumps({"ran": True, "run": factories.record(run)})
 
     def ready(self, run_id: str) -> bool:
         return (self.out / run_id).exists()
@@ -40,10 +40,10 @@ class GridDouble:
         return self.run(run_id)
 
 
-class PlanDouble:
+class FakePlan:
     """Stands in for `_core.Plan`."""
 
-    def __init__(self, core: "CoreDouble", path: Path) -> None:
+    def __init__(self, core: "FakeCore", path: Path) -> None:
         self.core, self.path = core, path
 
     def to_json(self) -> str:
@@ -56,13 +56,13 @@ class PlanDouble:
     def texts(self) -> dict[str, str]:
         return {}
 
-    def open(self, out_dir: Path, settings: str) -> GridDouble:
+    def open(self, out_dir: Path, settings: str) -> FakeGrid:
         assert json.loads(settings).keys() == {"engine", "verify", "threads", "others"}
         self.core.others = json.loads(settings)["others"]
-        return GridDouble(self.core, Path(out_dir))
+        return FakeGrid(self.core, Path(out_dir))
 
 
-class CoreDouble:
+class FakeCore:
     """Answers like `priolane._core`; `ran` lists what was simulated, runs in `failing` fail, reports have `panels`."""
 
     def __init__(self) -> None:
@@ -75,23 +75,25 @@ class CoreDouble:
         self.panels = 1
 
     def runs(self) -> list[dict[str, Any]]:
-        order = [(load, seed, scheme) for load in made.LOADS for seed in made.SEEDS for scheme in made.SCHEMES]
+        order = [
+            (load, seed, scheme) for load in factories.LOADS for seed in factories.SEEDS for scheme in factories.SCHEMES
+        ]
         return [
-            {"id": f"{nth:016x}", "scheme": scheme, "point": {made.LOAD: load}, "seed": seed}
+            {"id": f"{nth:016x}", "scheme": scheme, "point": {factories.LOAD: load}, "seed": seed}
             for nth, (load, seed, scheme) in enumerate(order)
         ]
 
-    def plan(self, path: Path, options: str) -> "PlanDouble":
+    def plan(self, path: Path, options: str) -> "FakePlan":
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file; give the path of an experiment")
         self.options.append(json.loads(options))
-        return PlanDouble(self, path)
+        return FakePlan(self, path)
 
     def verdicts(self, path: Path, options: str, out_dir: Path) -> str:
         assert Path(path).is_file()
         assert json.loads(options)
         assert Path(out_dir).is_dir()
-        return json.dumps(made.report(self.panels))
+        return json.dumps(factories.report(self.panels))
 
     def check(self, path: Path, options: str) -> str:
         self.plan(path, options)
@@ -104,11 +106,11 @@ class CoreDouble:
                 "merged": {"title": "t", "claim": [{}, {}]},
                 "loads": [
                     {
-                        "point": {made.LOAD: load},
+                        "point": {factories.LOAD: load},
                         "seconds": 0.002,
                         "tiers": [{"tier": "hosts, sending", "mean": load, "busiest": 1.5 * load}],
                     }
-                    for load in made.LOADS
+                    for load in factories.LOADS
                 ],
                 "warnings": ["small"],
             }
@@ -128,7 +130,7 @@ class CoreDouble:
         self.traced.append(asked)
         if asked["seed"] is None:
             raise InputError(f"{path}: 8 runs match. Add --seed K (from 1 to 2).")
-        return json.dumps(made.make_trace(Path(out_dir), asked["flow"]))
+        return json.dumps(factories.make_trace(Path(out_dir), asked["flow"]))
 
     def run_unit(self, unit: str, settings: str, texts: dict[str, str]) -> bytes:
         assert json.loads(settings).keys() == {"engine", "verify", "threads"}
@@ -141,7 +143,7 @@ class CoreDouble:
         self.options.append(json.loads(request))
         if self.options[-1].get("sizes") == "nobody.csv":
             raise InputError("nobody.csv: the file cannot be read. Use the path of a CSV file.")
-        return (made.FIXTURES / "thresholds.json").read_text(encoding="utf-8")
+        return (factories.FIXTURES / "thresholds.json").read_text(encoding="utf-8")
 
     def bench_scenarios(self) -> list[str]:
         return ["web"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from priolane import unit
+from priolane import work_unit
 from priolane._core import Damaged, RunFailed
 from priolane.worker import Finished
 
@@ -25,7 +25,7 @@ _COUNT_S = 2.0
 _PATIENCE_S = 5.0
 
 
-class Died(Exception):
+class WorkerDied(Exception):
     """The engine gave a call up, since the workers that had it ended."""
 
 
@@ -50,7 +50,7 @@ class Completion:
     error: BaseException | None = None
 
 
-class Carrier(Protocol):
+class RemoteWorkers(Protocol):
     """An engine that carries calls to workers and answers back."""
 
     name: str
@@ -70,7 +70,7 @@ class Carrier(Protocol):
 
 
 @dataclass(frozen=True)
-class Work:
+class CallSource:
     """What is carried out."""
 
     call: Callable[[str], str]
@@ -81,37 +81,37 @@ class Work:
     """The files that runs name, by SHA-256."""
 
 
-class Sweep:
+class Dispatcher:
     """The runs that are left, and those that are under way."""
 
-    def __init__(self, carrier: Carrier, work: Work, notify: Callable[[str], None]) -> None:
+    def __init__(self, remote: RemoteWorkers, work: CallSource, notify: Callable[[str], None]) -> None:
         """`notify` takes a line for the user."""
-        self._carrier, self._work, self._notify = carrier, work, notify
+        self._remote, self._work, self._notify = remote, work, notify
         self._todo: deque[tuple[str, Mapping[str, str] | None]] = deque()
         self._under_way: set[str] = set()
         self._sent: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._workers: int | None = None
         self._counted = self._idle_since = time.monotonic()
-        self._said = False
+        self._idle_reported = False
 
-    def carry_out(self, run_ids: Sequence[str]) -> Iterator[Finished]:
+    def execute(self, run_ids: Sequence[str]) -> Iterator[Finished]:
         """Carries out runs in this order and yields them as they are accepted."""
         self._todo.extend((run_id, None) for run_id in run_ids)
-        self._workers = self._carrier.workers()
+        self._workers = self._remote.workers()
         try:
             while self._todo or self._under_way:
-                self._fill()
-                for completion in self._carrier.completions(_POLL_S):
-                    self._said, self._idle_since = False, time.monotonic()
-                    finished = self._take(completion)
+                self._submit_calls()
+                for completion in self._remote.completions(_POLL_S):
+                    self._idle_reported, self._idle_since = False, time.monotonic()
+                    finished = self._accept(completion)
                     if finished is not None:
                         yield finished
-                self._count()
+                self._count_workers()
         finally:
-            self._carrier.cancel()
+            self._remote.cancel()
 
-    def _fill(self) -> None:
+    def _submit_calls(self) -> None:
         window = max(WINDOW, PER_WORKER * (self._workers or 0))
         calls = []
         while self._todo and len(self._under_way) < window:
@@ -120,20 +120,20 @@ class Sweep:
             self._sent[run_id] += 1
             self._under_way.add(run_id)
         if calls:
-            self._carrier.submit(calls)
+            self._remote.submit(calls)
 
-    def _take(self, completion: Completion) -> Finished | None:
+    def _accept(self, completion: Completion) -> Finished | None:
         if completion.run_id not in self._under_way:
             return None
         self._under_way.discard(completion.run_id)
-        if isinstance(completion.error, Died):
-            self._again(completion.run_id, str(completion.error))
+        if isinstance(completion.error, WorkerDied):
+            self._retry(completion.run_id, str(completion.error))
             return None
         if isinstance(completion.error, ImportError):
-            raise RunFailed(f"{self._carrier.name}: {cannot_import(completion.error)}") from completion.error
+            raise RunFailed(f"{self._remote.name}: {cannot_import(completion.error)}") from completion.error
         if completion.error is not None:
             raise completion.error
-        digests = unit.wanted(completion.value)
+        digests = work_unit.requested_files(completion.value)
         if digests is not None:
             texts = self._work.texts()
             self._todo.appendleft((completion.run_id, {digest: texts[digest] for digest in digests}))
@@ -141,35 +141,35 @@ class Sweep:
         try:
             finished = self._work.accept(completion.run_id, completion.value)
         except Damaged as error:
-            self._again(completion.run_id, str(error))
+            self._retry(completion.run_id, str(error))
             return None
         # 10^5 runs are not remembered beyond their end.
         del self._sent[completion.run_id]
         return finished
 
-    def _again(self, run_id: str, why: str) -> None:
+    def _retry(self, run_id: str, why: str) -> None:
         self._failed[run_id] += 1
         if self._failed[run_id] > _RETRIES:
             raise RunFailed(f"{why}; given up after {self._failed[run_id]} times, complete runs are kept")
         self._notify(f"{why}; sent again")
         self._todo.appendleft((run_id, None))
 
-    def _count(self) -> None:
+    def _count_workers(self) -> None:
         now = time.monotonic()
         if now - self._counted < _COUNT_S:
             return
-        self._counted, self._workers = now, self._carrier.workers()
+        self._counted, self._workers = now, self._remote.workers()
         if self._workers != 0:
-            self._said, self._idle_since = False, now
-        elif not self._said and now - self._idle_since >= _PATIENCE_S:
-            self._said = True
+            self._idle_reported, self._idle_since = False, now
+        elif not self._idle_reported and now - self._idle_since >= _PATIENCE_S:
+            self._idle_reported = True
             self._notify(
-                f"{self._carrier.name} has 0 workers: {len(self._todo) + len(self._under_way)} runs wait for one "
+                f"{self._remote.name} has 0 workers: {len(self._todo) + len(self._under_way)} runs wait for one "
                 "(Ctrl-C stops)"
             )
 
 
 def cannot_import(error: ImportError) -> str:
     """Says that a worker has no priolane, or a broken one."""
-    release = unit.identity()[0].partition("+")[0]
+    release = work_unit.identity()[0].partition("+")[0]
     return f"a worker cannot load priolane ({error}); install there: pip install 'priolane[cluster]=={release}'"

@@ -12,7 +12,7 @@ _MOST_WORKERS = 1000
 
 
 @dataclass(frozen=True)
-class Where:
+class Backend:
     """A place that carries out runs."""
 
     kind: Literal["local", "dask", "dask-local", "slurm"] = "local"
@@ -28,25 +28,25 @@ class Where:
         return self.kind if self.kind == "local" else f"{self.kind}:{self.count}"
 
 
-LOCAL = Where()
+LOCAL = Backend()
 
 
-def where(text: str) -> Where:
+def parse_backend(text: str) -> Backend:
     """Reads a place as it is written after `--on`; raises `InputError` if it is none."""
     kind, colon, rest = text.partition(":")
     if text == "local":
         return LOCAL
     if text == "slurm":
-        return Where("slurm")
+        return Backend("slurm")
     if kind == "dask" and rest.startswith("//"):
         found = _HOST_PORT.fullmatch(rest[2:])
         if found and 1 <= int(found[2]) <= 65535:
-            return Where("dask", address=rest[2:])
+            return Backend("dask", address=rest[2:])
         raise InputError(f"--on {text}: this is no address of a scheduler; write it as in dask://10.0.0.7:8786")
     if colon and kind in ("dask-local", "slurm"):
         count = int(rest) if rest.isdecimal() else 0
         if 1 <= count <= _MOST_WORKERS:
-            return Where("dask-local" if kind == "dask-local" else "slurm", count=count)
+            return Backend("dask-local" if kind == "dask-local" else "slurm", count=count)
         what = "workers" if kind == "dask-local" else "jobs"
         raise InputError(f"--on {text}: {rest!r} is no number of {what} from 1 to {_MOST_WORKERS}, as in {kind}:4")
     raise InputError(f"--on {text}: there is no such place; write {FORMS}")

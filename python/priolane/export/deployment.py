@@ -21,7 +21,7 @@ class Headroom:
 
 
 @dataclass(frozen=True)
-class Site:
+class Deployment:
     """Options of `priolane export`.
 
     `qdisc` is what Linux ports are made of. `memory` is that of the switch's packets in bytes, `None` if not known.

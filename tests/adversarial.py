@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import made
+import factories
 
-HOSTILE = (
+ADVERSARIAL = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
     "' onmouseover='alert(1)",
@@ -53,4 +53,4 @@ def replaced(value: Any, text: str) -> Any:
 def spoil(directory: Path, text: str) -> None:
     """Puts `text` everywhere in results where a user's text could stand."""
     for path in [directory / "grid.json", directory / "report.json", *directory.glob("*/run.json")]:
-        made.edit(path, lambda value: replaced(value, text))
+        factories.edit(path, lambda value: replaced(value, text))

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-import made
-from core_double import CoreDouble
-from priolane import until
+import factories
+from fake_core import FakeCore
+from priolane import sequential
 from priolane.budget import Budget
 from priolane.cli import main
 from priolane.experiment import Options, PlannedRun
@@ -21,7 +21,7 @@ HOPS = 1_000
 
 
 def report(verdicts: Sequence[str], because: str) -> Report:
-    whole = made.report(0)
+    whole = factories.report(0)
     claims = []
     for claim, verdict in zip(whole["claims"], verdicts, strict=False):
         why = {"because": because, "seeds": None, "load": None, "says": "so"} if verdict == "undecided" else None
@@ -37,36 +37,36 @@ class Grid:
     because: str = "interval"
     first: Sequence[int] = (1, 2, 3)
     asked: list[Options] = field(default_factory=list)
-    looks: list[until.Look] = field(default_factory=list)
+    looks: list[sequential.Look] = field(default_factory=list)
 
-    def carry_out(self, options: Options) -> Results:
+    def execute(self, options: Options) -> Results:
         self.asked.append(options)
         chosen = self.first if options.seeds is None else options.seeds
         seeds = list(range(1, chosen + 1)) if isinstance(chosen, int) else list(chosen)
         runs = [PlannedRun(f"{scheme}{seed}", scheme, seed) for seed in seeds for scheme in ("a", "b")]
         second = "undecided" if len(seeds) < self.from_seeds else "contradicted"
-        found = Found(runs, report(["reproduced", second], self.because))
+        found = FakeResults(runs, report(["reproduced", second], self.because))
         return cast(Results, found)
 
     def look(self, budget: str) -> list[str]:
-        until.until_decided(self.carry_out, Options(), Budget.read(budget), self.looks.append)
+        sequential.run_until_decided(self.execute, Options(), Budget.read(budget), self.looks.append)
         return [str(look) for look in self.looks]
 
 
-class Found:
-    def __init__(self, runs: list[PlannedRun], told: Report) -> None:
-        self.runs, self.report = runs, told
+class FakeResults:
+    def __init__(self, runs: list[PlannedRun], looks_made: Report) -> None:
+        self.runs, self.report = runs, looks_made
         self.records = {run.id: {"counters": {"packet_hops": HOPS}} for run in runs}
 
 
 def test_seeds_double_until_every_claim_is_decided() -> None:
     grid = Grid(from_seeds=10)
-    told = grid.look("1000runs")
+    looks_made = grid.look("1000runs")
     assert [options.seeds for options in grid.asked] == [None, 6, 12]
     # Each look is one of six, so that verdicts are corrected for all of them from the first on.
     assert {options.looks for options in grid.asked} == {6}
-    assert told[0] == "look 1 of 6, 3 seeds: 1 of 2 claims undecided"
-    assert told[2].startswith("look 3 of 6, 12 seeds: 0 of 2 claims undecided; none is left")
+    assert looks_made[0] == "look 1 of 6, 3 seeds: 1 of 2 claims undecided"
+    assert looks_made[2].startswith("look 3 of 6, 12 seeds: 0 of 2 claims undecided; none is left")
 
 
 @pytest.mark.parametrize(
@@ -75,16 +75,16 @@ def test_seeds_double_until_every_claim_is_decided() -> None:
     [("11runs", 1), ("12runs", 2), ("47runs", 3), ("48runs", 4), ("2.3e4hops", 2), ("24000hops", 3), ("9e9hops", 6)],
 )
 def test_a_budget_of_runs_or_hops_ends_the_looks_before_it_is_exceeded(budget: str, looks: int) -> None:
-    told = Grid(from_seeds=10_000).look(budget)
-    assert len(told) == looks
-    ends = "this was the last look" if looks == 6 else "the next look would go beyond the budget of"
-    assert ends in told[-1]
+    looks_made = Grid(from_seeds=10_000).look(budget)
+    assert len(looks_made) == looks
+    stop_reason = "this was the last look" if looks == 6 else "the next look would go beyond the budget of"
+    assert stop_reason in looks_made[-1]
 
 
 def test_a_budget_of_cpu_time_predicts_the_next_look_from_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     # A look takes a second of CPU time for each new run: 6, 6, 12, 24, ...
     clock = iter([0.0, 6.0, 12.0, 24.0, 48.0, 96.0])
-    monkeypatch.setattr(until, "_cpu_s", lambda: next(clock))
+    monkeypatch.setattr(sequential, "_cpu_s", lambda: next(clock))
     # After 24 s the next look is predicted to take 24 s more.
     assert len(Grid(from_seeds=10_000).look("47s")) == 3
 
@@ -117,7 +117,7 @@ def test_a_budget_is_a_number_with_its_unit(text: str) -> None:
     ],
 )
 def test_options_that_do_not_go_together_are_one_line(
-    core: CoreDouble, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+    core: FakeCore, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
 ) -> None:
     experiment = tmp_path / "x.toml"
     experiment.write_text("")
@@ -127,7 +127,7 @@ def test_options_that_do_not_go_together_are_one_line(
 
 
 def test_the_command_tells_each_look_and_judges_for_all(
-    core: CoreDouble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    core: FakeCore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     experiment = tmp_path / "x.toml"
     experiment.write_text("")

@@ -7,7 +7,7 @@ from typing import Any
 from priolane.cli import show
 from priolane.comparison import LEVEL, Finding, change_text
 from priolane.report.model import point_text
-from priolane.report.numbers import told
+from priolane.report.numbers import format_value
 from priolane.scheme_comparison import Contest, SchemeComparison, Winner
 
 _MOST_OPEN = 20
@@ -50,8 +50,8 @@ def _table(found: SchemeComparison, contests: Sequence[Contest]) -> None:
             contest.change.size_class,
             *([point_text(contest.change.point)] if pointed else []),
             contest.quantity.label if contest.quantity.name != "slowdown_p99" else "slowdown p99",
-            told(contest.change.second, contest.quantity.unit),
-            told(contest.change.first, contest.quantity.unit),
+            format_value(contest.change.second, contest.quantity.unit),
+            format_value(contest.change.first, contest.quantity.unit),
             change_text(contest.change),
             _better(contest, names),
         ]

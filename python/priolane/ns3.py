@@ -26,12 +26,12 @@ BUILD_NOTE = (
 CLASSES = {"below 100 kB": (0, 99_999), "100 kB to 10 MB": (100_000, 10_000_000), "above 10 MB": (10_000_001, 2**63)}
 
 
-class Missing(Exception):
+class SimulatorMissing(Exception):
     """The peer cannot be built here; says which packages it takes."""
 
 
 @dataclass(frozen=True)
-class Side:
+class SimulatorRun:
     """One run of one simulator."""
 
     packet_hops: int
@@ -67,7 +67,7 @@ class SizeClass:
 class Comparison:
     """All runs of both, pair by pair."""
 
-    pairs: tuple[tuple[Side, Side], ...]
+    pairs: tuple[tuple[SimulatorRun, SimulatorRun], ...]
     """Priolane and the peer, in the order in which they ran."""
 
     @property
@@ -111,14 +111,16 @@ def _p99(values: Sequence[float]) -> float:
     return sorted(values)[ceil(0.99 * len(values)) - 1]
 
 
-def read_side(text: str) -> Side:
+def read_side(text: str) -> SimulatorRun:
     """Reads what one run printed: JSON with `packet_hops`, `cpu_s`, `bytes` and `fct_s`.
 
     Raises `RunFailed` if it is something else.
     """
     try:
         found = json.loads(text)
-        side = Side(int(found["packet_hops"]), float(found["cpu_s"]), tuple(found["bytes"]), tuple(found["fct_s"]))
+        side = SimulatorRun(
+            int(found["packet_hops"]), float(found["cpu_s"]), tuple(found["bytes"]), tuple(found["fct_s"])
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise _core.RunFailed(f"not what a run prints ({error!r}): {text[:200]!r}") from error
     if len(side.sizes) != len(side.fct_s) or not side.sizes or side.cpu_s <= 0:
@@ -126,19 +128,20 @@ def read_side(text: str) -> Side:
     return side
 
 
-def compare(flows: int, repeat: int, tell: Callable[[str], None]) -> Comparison:
-    """Runs the first `flows` flows of the list in both, in turn, `repeat` times; `tell` is told how far it is.
+def compare(flows: int, repeat: int, report_progress: Callable[[str], None]) -> Comparison:
+    """Runs the first `flows` flows of the list in both, in turn, `repeat` times; `report_progress` takes a line per
+    step.
 
-    Raises `Missing` where ns-3 or a compiler is not there, `RunFailed` where it does not build or run, or runs other
-    flows.
+    Raises `SimulatorMissing` if ns-3 or a compiler is missing, `RunFailed` if it does not build or run, or if it runs
+    other flows.
     """
-    program = build(tell)
+    program = build(report_progress)
     pairs = []
     with tempfile.TemporaryDirectory() as directory:
         flow_list = Path(directory) / "flows.csv"
         flow_list.write_text(_core.bench_flow_list(flows), encoding="utf-8")
         for turn in range(repeat):
-            tell(f"{turn + 1} of {repeat}: priolane, then ns-3")
+            report_progress(f"{turn + 1} of {repeat}: priolane, then ns-3")
             ours = read_side(_core.bench_side(flows))
             peer = read_side(_output([str(program), f"--flows={flow_list}"]))
             if ours.sizes != peer.sizes:
@@ -147,7 +150,7 @@ def compare(flows: int, repeat: int, tell: Callable[[str], None]) -> Comparison:
     return Comparison(tuple(pairs))
 
 
-def build(tell: Callable[[str], None]) -> Path:
+def build(report_progress: Callable[[str], None]) -> Path:
     """Builds the ns-3 program below the user's cache, unless it is there; raises as `compare`."""
     version = ns3_version()
     sources = b"".join(path.read_bytes() for path in sorted(SOURCES.iterdir()) if path.is_file())
@@ -155,16 +158,16 @@ def build(tell: Callable[[str], None]) -> Path:
     directory = cache() / f"ns3-{mark}"
     program = directory / "leafspine"
     if not program.exists():
-        tell(f"building the ns-3.{version.removeprefix('3.')} side in {directory}")
+        report_progress(f"building the ns-3.{version.removeprefix('3.')} side in {directory}")
         _output(["make", "-C", str(SOURCES), f"OUT={directory}"])
     return program
 
 
 def ns3_version() -> str:
-    """The version of ns-3 that is installed for development; raises `Missing`."""
+    """The version of ns-3 that is installed for development; raises `SimulatorMissing`."""
     tools = [name for name in ("pkg-config", "make", "c++") if shutil.which(name) is None]
     if tools:
-        raise Missing(f"there is no {tools[0]}; Debian: apt-get install {PACKAGES}")
+        raise SimulatorMissing(f"there is no {tools[0]}; Debian: apt-get install {PACKAGES}")
     asked = subprocess.run(
         ["pkg-config", "--modversion", "ns3-core"],  # noqa: S607
         capture_output=True,
@@ -172,7 +175,7 @@ def ns3_version() -> str:
         check=False,
     )
     if asked.returncode != 0:
-        raise Missing(f"ns-3 is not installed; Debian: apt-get install {PACKAGES}")
+        raise SimulatorMissing(f"ns-3 is not installed; Debian: apt-get install {PACKAGES}")
     return asked.stdout.strip()
 
 

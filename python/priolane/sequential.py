@@ -32,43 +32,43 @@ class Look:
 
     number: int
     results: Results
-    ends: str | None
+    stop_reason: str | None
 
     def __str__(self) -> str:
         """The look in a line."""
         report = self.results.report
         left = len(_undecided(report.claims))
         seeds = len(_seeds(self.results))
-        said = f"look {self.number} of {LOOKS}, {seeds} seed{'' if seeds == 1 else 's'}: "
-        said += f"{left} of {len(report.claims)} claims undecided"
-        return said if self.ends is None else f"{said}; {self.ends}"
+        line = f"look {self.number} of {LOOKS}, {seeds} seed{'' if seeds == 1 else 's'}: "
+        line += f"{left} of {len(report.claims)} claims undecided"
+        return line if self.stop_reason is None else f"{line}; {self.stop_reason}"
 
 
-def until_decided(
-    carry_out: Callable[[Options], Results], options: Options, budget: Budget, tell: Callable[[Look], None]
+def run_until_decided(
+    execute: Callable[[Options], Results], options: Options, budget: Budget, on_look: Callable[[Look], None]
 ) -> Results:
     """Looks until there is a reason to end, and returns the results of the last look.
 
-    `carry_out` runs a grid and judges its claims; `tell` is told of each look. The first look, with the seeds of
-    `options`, is carried out whatever it takes. Raises what `carry_out` does.
+    `execute` runs a grid and judges its claims; `on_look` is called for each look. The first look, with the seeds of
+    `options`, is carried out whatever it takes. Raises what `execute` does.
     """
     began = spent = _cpu_s()
-    asked = replace(options, looks=LOOKS)
-    results = carry_out(asked)
+    with_looks = replace(options, looks=LOOKS)
+    results = execute(with_looks)
     first, before = _seeds(results), 0
     for number in range(1, LOOKS + 1):
         now = _cpu_s()
-        ends = _ends(results, number, _Spending(budget, before, now - spent, now - began))
-        tell(Look(number, results, ends))
-        if ends is not None:
+        stop_reason = _stop_reason(results, number, _BudgetUse(budget, before, now - spent, now - began))
+        on_look(Look(number, results, stop_reason))
+        if stop_reason is not None:
             break
         spent, before = now, len(results.runs)
-        results = carry_out(replace(asked, seeds=_more(first, len(first) * 2**number)))
+        results = execute(replace(with_looks, seeds=_next_seeds(first, len(first) * 2**number)))
     return results
 
 
 @dataclass(frozen=True)
-class _Spending:
+class _BudgetUse:
     """What there is, and what was taken: runs before this look, CPU time of this look and of all."""
 
     budget: Budget
@@ -76,7 +76,7 @@ class _Spending:
     look_s: float
     all_s: float
 
-    def beyond(self, results: Results) -> bool:
+    def would_exceed(self, results: Results) -> bool:
         """Whether the next look, which doubles the runs, is predicted to go beyond the budget."""
         runs = len(results.runs)
         match self.budget.unit:
@@ -90,20 +90,20 @@ class _Spending:
                 return self.all_s + next_s > self.budget.amount
 
 
-def _ends(results: Results, number: int, spending: _Spending) -> str | None:
+def _stop_reason(results: Results, number: int, budget_use: _BudgetUse) -> str | None:
     """Why no more seeds are added; `None` if some are."""
     claims = results.report.claims
     undecided = _undecided(claims)
     if not undecided:
         return "none is left that seeds could decide"
-    if all(claim.because in _STAYS for claim in undecided):
+    if all(claim.reason_code in _STAYS for claim in undecided):
         return "no number of seeds decides these"
     if number == LOOKS:
         return "this was the last look"
     if 2 * len(_seeds(results)) > _MOST_SEEDS:
         return f"{_MOST_SEEDS} seeds are the most"
-    if spending.beyond(results):
-        return f"the next look would go beyond the budget of {spending.budget}"
+    if budget_use.would_exceed(results):
+        return f"the next look would go beyond the budget of {budget_use.budget}"
     return None
 
 
@@ -115,7 +115,7 @@ def _seeds(results: Results) -> list[int]:
     return list(dict.fromkeys(run.seed for run in results.runs))
 
 
-def _more(first: Sequence[int], number: int) -> int | tuple[int, ...]:
+def _next_seeds(first: Sequence[int], number: int) -> int | tuple[int, ...]:
     """As many seeds, `first` the first of them: the seeds 1 to `number`, or those that were listed and the next."""
     if list(first) == list(range(1, len(first) + 1)):
         return number

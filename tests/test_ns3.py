@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from priolane import _core, peer
+from priolane import _core, ns3
 from priolane.cli import main
 
 
-def side(hops: int, cpu_s: float, fct_s: tuple[float, ...]) -> peer.Side:
-    return peer.Side(hops, cpu_s, (1_000, 100_000, 99_999, 20_000_000)[: len(fct_s)], fct_s)
+def side(hops: int, cpu_s: float, fct_s: tuple[float, ...]) -> ns3.SimulatorRun:
+    return ns3.SimulatorRun(hops, cpu_s, (1_000, 100_000, 99_999, 20_000_000)[: len(fct_s)], fct_s)
 
 
 def test_ratio_is_of_rates_pair_by_pair() -> None:
     # 100 and 80 hops/s against 2 and 1: 50, 80.
     fast, slow = side(100, 1.0, (1.0,)), side(160, 2.0, (1.0,))
     pairs = ((fast, side(100, 50.0, (1.0,))), (slow, side(100, 100.0, (1.0,))))
-    assert peer.Comparison(pairs).ratios == (50.0, 65.0, 80.0)
+    assert ns3.Comparison(pairs).ratios == (50.0, 65.0, 80.0)
 
 
 def test_flows_are_told_by_size_class() -> None:
     ours, theirs = side(1, 1.0, (1.0, 5.0, 3.0, 7.0)), side(1, 1.0, (2.0, 5.5, 4.0, 8.0))
-    classes = {found.name: found for found in peer.Comparison(((ours, theirs),)).classes}
+    classes = {found.name: found for found in ns3.Comparison(((ours, theirs),)).classes}
     small = classes["below 100 kB"]
     assert (small.flows, small.mean_s, small.p99_s) == (2, (2.0, 3.0), (3.0, 4.0))
     assert classes["100 kB to 10 MB"].mean_s == (5.0, 5.5)
@@ -42,7 +42,7 @@ def test_flows_are_told_by_size_class() -> None:
 )
 def test_what_is_not_a_run_is_refused(text: str) -> None:
     with pytest.raises(_core.RunFailed):
-        peer.read_side(text)
+        ns3.read_side(text)
 
 
 def test_without_ns3_it_is_skipped_with_the_package_named(
@@ -61,15 +61,15 @@ def test_without_ns3_it_is_skipped_with_the_package_named(
 
 
 def test_a_program_that_fails_is_exit_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(peer, "build", lambda _tell: Path("/bin/false"))
+    monkeypatch.setattr(ns3, "build", lambda _tell: Path("/bin/false"))
     assert main(["bench", "--against", "ns3", "--flows", "1"]) == 1
     assert "/bin/false ended with 1" in capsys.readouterr().err
 
 
 def test_both_say_the_same_of_the_first_flows(tmp_path: Path) -> None:
     try:
-        peer.ns3_version()
-    except peer.Missing as missing:
+        ns3.ns3_version()
+    except ns3.SimulatorMissing as missing:
         pytest.skip(str(missing))
     done = subprocess.run(
         [sys.executable, "-m", "priolane.cli", "bench", "--against", "ns3", "--flows", "5", "--repeat", "1", "--json"],

@@ -9,7 +9,7 @@ from priolane.report.model import Panel, Series
 _ROUND = frozenset("o8hHp")
 
 
-class Looks:
+class SeriesStyles:
     """The styles of all series of some panels: what has a name of its own looks the same in all of them.
 
     Any two differ in colour, or in all of line, marker and hatch.
@@ -29,7 +29,7 @@ class Looks:
 
 
 def _name(series: Series) -> str:
-    return series.look or series.scheme
+    return series.styled_as or series.scheme
 
 
 def distinct(names: Sequence[str]) -> Mapping[str, Style]:

@@ -1,0 +1,103 @@
+"""Fails where a page is hard to read: a sentence that is too long, or a number or unit in a form of its own.
+
+It reads the Markdown that people write, without code, links and generated pages. tools/check_vocabulary.py looks for
+words, `typos` for misspellings.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+LONGEST = 35
+"""Words that a sentence may have."""
+# Made by tools, or a list of changes.
+_GENERATED = {"CHANGELOG.md", "docs/ledger.md", "docs/reference.md", "python/priolane/reference.md"}
+
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_ITEM = re.compile(r"^\s*([-*+]|\d+\.)\s+")
+_CELL = re.compile(r"(?<!\\)\|")
+_COMMENT = re.compile(r"<!--.*?-->")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_CODE = re.compile(r"`[^`]*`")
+_URL = re.compile(r"<?https?://\S+")
+_ABBREVIATION = re.compile(r"\b(Figs?|Eqs?|Secs?|Sect|Alg|No|e\.g|i\.e|vs|al|cf|ca)\.(?=\s)")
+_END = re.compile(r"(?<=[.!?])[\"”)*_]*\s+(?=[A-Z*\"“(\d])|;\s*<br>")
+_WORD = re.compile(r"\w")
+# What is wrong with the form of a number, by what it looks like.
+_FORMS = (
+    (re.compile(r"(?<![\w.)\]])\.\d"), "a decimal without its zero", "0.9"),
+    (re.compile(r"\+-|\+/-"), "plus and minus", "±"),
+    (
+        re.compile(r"(?<![\w.-])\d[\d,.]*(?:ps|ns|us|ms|s|B|kB|MB|GB|bps|[kMGT]bps|[kMGT]bit/s)\b"),
+        "a unit without its space",
+        "10 us",
+    ),
+    (re.compile(r"\d%"), "a percentage without its space", "95 %"),
+)
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """The first line and the text of each paragraph, list item and table cell, code blocks left out."""
+    lines: list[str] = []
+    first, in_code = 0, False
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if _FENCE.match(line):
+            in_code = not in_code
+        inside = in_code or _FENCE.match(line)
+        begins = _ITEM.match(line) or line.lstrip().startswith(("|", "#"))
+        if lines and (inside or begins or not line.strip()):
+            yield first, " ".join(lines)
+            lines = []
+        if inside or not line.strip() or line.startswith("    "):
+            continue
+        if line.lstrip().startswith("|"):
+            yield from ((number, cell.strip()) for cell in _CELL.split(line.strip().strip("|")))
+        elif not line.startswith("#"):
+            first = first if lines else number
+            lines.append(line.strip())
+
+
+def plain(text: str) -> str:
+    """A paragraph without markup: links as their words, code and addresses as one word each."""
+    text = _LINK.sub(r"\1", _COMMENT.sub("", text))
+    return _ABBREVIATION.sub(r"\1", _URL.sub("address", _CODE.sub("Code", text)))
+
+
+def violations(name: str, text: str) -> Iterator[str]:
+    """A message for each sentence that is too long, and for each number or unit in a form of its own."""
+    for line, paragraph in paragraphs(text):
+        words = plain(paragraph)
+        for sentence in _END.split(words):
+            count = sum(bool(_WORD.search(word)) for word in (sentence or "").split())
+            if count > LONGEST:
+                yield f'{name}:{line}: "{sentence[:60]}...": {count} words. Use at most {LONGEST} in a sentence.'
+        for form, what, right in _FORMS:
+            for found in form.finditer(words):
+                yield f'{name}:{line}: "{found.group()}": {what}. Use the form {right}.'
+
+
+def pages(root: Path) -> list[str]:
+    """The Markdown files that git knows or would add, without generated ones."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],  # noqa: S607
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    names = sorted({*listed.stdout.splitlines()} - _GENERATED)
+    return [name for name in names if (root / name).is_file() and not (root / name).is_symlink()]
+
+
+def main() -> int:
+    """Checks all pages; the exit code is 1 if one of them is hard to read."""
+    found = [line for name in pages(ROOT) for line in violations(name, (ROOT / name).read_text("utf-8"))]
+    print("\n".join(found) or f"prose: no sentence above {LONGEST} words")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
