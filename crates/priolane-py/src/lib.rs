@@ -57,6 +57,15 @@ fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     response(&check.map_err(|error| signals.or(error, input_error))?)
 }
 
+/// Returns the flows of the first run of an experiment as the text of a flow list, without running it.
+#[pyfunction]
+fn drawn(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let drawn = py.detach(|| priolane_tools::drawn::drawn(&path, &options));
+    drawn.map_err(|error| signals.or(error, input_error))
+}
+
 /// Returns the promised rates of long-lived flows at each sweep point, without running; rejects files without pricing.
 #[pyfunction]
 fn promised(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
@@ -92,6 +101,38 @@ fn trace(
         Ok(report) => response(&report),
         Err(failure) => {
             let error = |failure| failed(failure, &format!("the trace of flow {}", request.flow));
+            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
+        }
+    }
+}
+
+/// Executes the one run that `request` denotes, and writes the packets of all flows in a part of it below `out_dir`.
+///
+/// `progress` is as in `Grid.run`.
+#[pyfunction]
+#[pyo3(signature = (path, options, request, out_dir, progress=None))]
+fn trace_network(
+    py: Python<'_>,
+    path: PathBuf,
+    options: &str,
+    request: &str,
+    out_dir: PathBuf,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let signals = Signals::default();
+    let options = self::request::<OptionsRequest>(options)?.into_options(&signals);
+    let request = self::request::<priolane_lab::trace::NetworkRequest>(request)?;
+    let out_dir = utf8(out_dir)?;
+    let mut reporter = Reporter::new(progress);
+    let done = py.detach(|| {
+        priolane_lab::trace::trace_network(&path, &options, &request, &out_dir, &mut |now| {
+            reporter.report(now)
+        })
+    });
+    match done {
+        Ok(report) => response(&report),
+        Err(failure) => {
+            let error = |failure| failed(failure, "the trace of all flows");
             Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
         }
     }
@@ -339,12 +380,14 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(parts, module)?)?;
+    module.add_function(wrap_pyfunction!(drawn, module)?)?;
     module.add_function(wrap_pyfunction!(promised, module)?)?;
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
     module.add_function(wrap_pyfunction!(unit::run_unit, module)?)?;
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_network, module)?)?;
     module.add_function(wrap_pyfunction!(usual_classes, module)?)?;
     module.add_function(wrap_pyfunction!(verdicts, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

@@ -1,7 +1,6 @@
 //! Runs a scenario: chooses the engine, creates the nodes, and drives the run to its outcome.
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
-use priolane_core::ids::FlowId;
 use priolane_core::units::Span;
 
 use crate::device::fabric::Fabric;
@@ -12,7 +11,7 @@ use crate::engine::{wheel, window};
 use crate::model::partition::Partition;
 use crate::model::scenario::{Engine, Scenario};
 use crate::observe::outcome::{Outcome, RunError};
-use crate::observe::trace::{Trace, Tracer};
+use crate::observe::trace::{Following, Trace, Tracer};
 
 /// Below this lookahead a window contains too little work, and `Engine::Auto` uses the wheel engine.
 const TINY_LOOKAHEAD: Span = Span::from_ns(40);
@@ -41,17 +40,17 @@ impl Drive {
 /// A scenario and how to simulate it.
 pub(crate) struct Simulation<'a, 'p> {
     pub(crate) scenario: &'a Scenario,
-    pub(crate) mode: Mode,
+    pub(crate) mode: Mode<'a>,
     pub(crate) progress: OnProgress<'p>,
 }
 
-/// Whether a flow is traced.
+/// What is traced.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Mode {
-    /// No flow, on either engine.
+pub(crate) enum Mode<'a> {
+    /// Nothing, on either engine.
     Untraced(Drive),
-    /// This flow, on the wheel engine; the trace is empty if the scenario does not have it.
-    Traced(FlowId),
+    /// This, on the wheel engine; the trace is empty if the scenario does not have it.
+    Traced(&'a Following),
 }
 
 /// Runs `scenario` with the transport that `make` creates at each host, ignoring `scenario.transport`.
@@ -71,8 +70,8 @@ pub fn run_with<E: Endpoint + 'static>(
 }
 
 impl Simulation<'_, '_> {
-    /// Returns the outcome with the transport that `make` creates at each host, and the trace, which is empty if no
-    /// flow is traced.
+    /// Returns the outcome with the transport that `make` creates at each host, and the trace, which is empty if
+    /// nothing is traced.
     pub(crate) fn run_with<E: Endpoint + 'static>(
         self,
         make: &dyn Fn(LocalHost) -> E,
@@ -80,7 +79,9 @@ impl Simulation<'_, '_> {
         let Self { scenario, mode, progress } = self;
         let (drive, mut tracer) = match mode {
             Mode::Untraced(drive) => (drive, None),
-            Mode::Traced(flow) => (Drive::on(Engine::Wheel), Some(Box::new(Tracer::new(scenario, flow)))),
+            Mode::Traced(following) => {
+                (Drive::on(Engine::Wheel), Some(Box::new(Tracer::new(scenario, following))))
+            }
         };
         let on_wheel = match drive.engine {
             Engine::Auto => scenario.lookahead() < TINY_LOOKAHEAD,

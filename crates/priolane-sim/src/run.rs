@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::host::SchedulerKind;
-use priolane_core::ids::FlowId;
 use priolane_core::transport::{EndpointUser, Registered, window};
 
 use crate::drive::{Drive, Mode, Simulation};
 use crate::engine::stop::OnProgress;
 use crate::model::scenario::Scenario;
 use crate::observe::outcome::{Outcome, RunError};
-use crate::observe::trace::Trace;
+use crate::observe::trace::{Following, Trace};
 use crate::registered::{Window, engine_of};
 
 /// Runs `scenario` with its transport.
@@ -23,17 +22,17 @@ pub fn run(scenario: &Scenario, drive: Drive, progress: OnProgress) -> Result<Ou
     scenario.transport.with_endpoints(simulation).map(|(outcome, _)| outcome)
 }
 
-/// Runs `scenario` on the wheel engine with its transport and traces `flow`. The trace is empty if the scenario does
-/// not have this flow.
+/// Runs `scenario` on the wheel engine with its transport and traces `following`. The trace is empty if the scenario
+/// does not have it.
 ///
 /// # Errors
 /// As [`crate::run_with`].
 pub fn run_traced(
     scenario: &Scenario,
-    flow: FlowId,
+    following: &Following,
     progress: OnProgress,
 ) -> Result<(Outcome, Trace), RunError> {
-    scenario.transport.with_endpoints(Simulation { scenario, mode: Mode::Traced(flow), progress })
+    scenario.transport.with_endpoints(Simulation { scenario, mode: Mode::Traced(following), progress })
 }
 
 impl EndpointUser for Simulation<'_, '_> {

@@ -1,4 +1,4 @@
-//! Commands besides runs: predicted cost of an experiment, thresholds, channels, deployment, closed-form analysis and
+//! Commands besides runs: predicted cost and flows of an experiment, thresholds, channels, deployment, closed-form analysis and
 //! benchmarks.
 
 pub mod analyze;
@@ -6,6 +6,7 @@ pub mod bench;
 pub mod channels;
 pub mod check;
 pub mod deploy;
+pub mod drawn;
 pub mod promised;
 pub mod requirement;
 pub mod thresholds;

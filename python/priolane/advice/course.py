@@ -15,15 +15,18 @@ from priolane.advice.frontier import alone
 from priolane.advice.place import claim, finish
 from priolane.advice.request import Request, Site, Tell, read
 from priolane.advice.sensitivity import Pair, as_recorded, examine
+from priolane.advice.traffic import Traffic
 from priolane.advice.trials import FLOWS, Trial, trials
 from priolane.budget import Budget
 from priolane.settings import Settings
 
 
 def advise(  # noqa: PLR0913 - the options of the command
-    flows: str | Path,
+    flows: str | Path | None,
     fabric: str | Path,
     *,
+    sizes: str | None = None,
+    load: float | None = None,
     goals: Sequence[str] = (),
     queues: int | None = None,
     out: str | Path | None = None,
@@ -35,6 +38,8 @@ def advise(  # noqa: PLR0913 - the options of the command
 ) -> Advice:
     """Which scheme to configure for the flow list `flows` on the network of the file `fabric`.
 
+    `flows` may be an experiment file: then they are those that its groups start in the first seed. If it is `None`,
+    they are drawn from `sizes`, the name of a shipped table or the path of one, at `load`, the part of hosts' links.
     `goals` are bounds such as "p99.small < 1ms" (docs/advise.md). `budget` is such as "2e9hops" and makes the answer
     the same on any machine; `minutes` is converted to one. Results go to `out` (default: below runs/); what is there
     already is not run again. Raises `InputError` for bad input.
@@ -43,10 +48,11 @@ def advise(  # noqa: PLR0913 - the options of the command
         amount = None if budget is None else Budget.read(budget)
     except ValueError as error:
         raise InputError(f"budget=: {error}") from None
+    traffic = Traffic(None if flows is None else Path(flows), sizes, load)
     request = Request(
-        flows=Path(flows),
+        traffic=traffic,
         fabric=Path(fabric),
-        out=Path(out) if out is not None else Path("runs") / f"{Path(flows).stem}-advice",
+        out=Path(out) if out is not None else Path("runs") / f"{traffic.name}-advice",
         switch=None if switch is None else Path(switch),
         queues=queues,
         goals=tuple(goals),

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -63,8 +64,13 @@ def read_flows(path: Path) -> FlowTable:
 
     Raises `InputError` if it cannot be read or lacks a column or rows.
     """
+    return flow_table(path, path)
+
+
+def flow_table(path: Path, source: Path | StringIO) -> FlowTable:
+    """The flow list in `source`, called `path` in messages: as `read_flows` has it."""
     try:
-        rows = pd.read_csv(path, dtype={"after": "string"}, skipinitialspace=True)
+        rows = pd.read_csv(source, dtype={"after": "string"}, skipinitialspace=True)
     except OSError as error:
         raise InputError(f"{path}: cannot read this file: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:

@@ -1,14 +1,15 @@
 """What is asked, and what does not change in the course of an answer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from priolane._core import InputError
 from priolane.advice.candidates import Candidate, simplest
 from priolane.advice.fabric import Fabric, in_class, read_fabric
-from priolane.advice.flow_blocks import Blocks, FlowTable, cut, read_flows
+from priolane.advice.flow_blocks import Blocks, FlowTable, cut
 from priolane.advice.goals import DEFAULTS, Goal, read_goals
+from priolane.advice.traffic import Traffic
 from priolane.advice.trials import Experiment, How
 from priolane.budget import Budget
 from priolane.grid import Watcher
@@ -28,7 +29,7 @@ class Request:
     `sampling` says that one packet in so many was seen, where the import does not.
     """
 
-    flows: Path
+    traffic: Traffic
     fabric: Path
     out: Path
     switch: Path | None = None
@@ -67,7 +68,7 @@ class Site:
         """An experiment of candidates, written below the directory of the answer."""
         made = Experiment(
             path=self.request.out / name,
-            title=f"{title}: {self.request.flows.name}",
+            title=f"{title}: {self.request.traffic.name}",
             fabric=self.fabric,
             blocks=self.blocks,
             simple=simplest(self.fabric),
@@ -89,11 +90,20 @@ def read(request: Request, tell: Tell) -> Site:
     defaults, _ = read_goals(DEFAULTS)
     names = {goal.name for goal in goals}
     shown = tuple(goal for goal in defaults if goal.name not in names and goal.size_class in known)
-    table = read_flows(request.flows)
+    fabric = replace(fabric, assumed=(*request.traffic.assumed, *fabric.assumed))
+    table = request.traffic.table(fabric, goals)
+    for goal in goals:
+        if goal.quantity.is_of_coflows and not table.has("coflow"):
+            raise InputError(
+                f"--goal {goal.text!r}: {table.path} names no coflows. Use a list with the column `coflow`, or a goal "
+                "of flows."
+            )
     wanted = min(count_flows(table, fabric, goal) // goal.quantity.least for goal in goals)
     return Site(request, goals, shown, fabric, table, cut(table, wanted), tell)
 
 
 def count_flows(table: FlowTable, fabric: Fabric, goal: Goal) -> int:
-    """How many flows of the list are of a goal's class, by size."""
+    """How many flows of the list are of a goal's class, by size; of a goal of coflows, how many coflows there are."""
+    if goal.quantity.is_of_coflows:
+        return int(table.rows["coflow"].nunique())
     return int(in_class(table.sizes, fabric.classes.get(goal.size_class, {})).sum())

@@ -1,4 +1,4 @@
-"""`priolane advise`: which scheme to configure for recorded flows, a fabric and goals."""
+"""`priolane advise`: which scheme to configure for flows, recorded or drawn, a fabric and goals."""
 
 import argparse
 import json
@@ -12,6 +12,7 @@ from priolane.advice.course import execute
 from priolane.advice.goals import DEFAULTS
 from priolane.advice.place import PAGE
 from priolane.advice.request import MINUTES, Request
+from priolane.advice.traffic import LOAD, SIZES, Traffic
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
 from priolane.settings import Settings
@@ -19,7 +20,24 @@ from priolane.settings import Settings
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
-    command.add_argument("flows", type=Path, metavar="FLOWS.csv", help="recorded flows; `priolane import` makes them")
+    command.add_argument(
+        "flows",
+        type=Path,
+        nargs="?",
+        metavar="FLOWS.csv",
+        help="recorded flows, which `priolane import` makes, or an experiment file, whose flows are taken",
+    )
+    command.add_argument(
+        "--sizes",
+        metavar="NAME",
+        help=f"in place of flows: sizes, a shipped table (`priolane list workloads`) or a CSV (default: {SIZES})",
+    )
+    command.add_argument(
+        "--load",
+        type=arguments.positive(1),
+        metavar="PART",
+        help=f"in place of flows: what hosts are offered, as a part of their links (default: {LOAD:g})",
+    )
     command.add_argument(
         "--fabric", type=Path, required=True, metavar="FABRIC.toml", help="topology, switches, hosts; docs/advise.md"
     )
@@ -69,10 +87,11 @@ def add(command: argparse.ArgumentParser) -> None:
 def execute_command(chosen: argparse.Namespace) -> int:
     """Prints the answer. Stages are told on standard error."""
     with progress(title="advise") as watcher:
+        traffic = Traffic(chosen.flows, chosen.sizes, chosen.load)
         request = Request(
-            flows=chosen.flows,
+            traffic=traffic,
             fabric=chosen.fabric,
-            out=chosen.out or Path("runs") / f"{chosen.flows.stem}-advice",
+            out=chosen.out or Path("runs") / f"{traffic.name}-advice",
             switch=chosen.switch,
             queues=chosen.queues,
             goals=tuple(chosen.goals),

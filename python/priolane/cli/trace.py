@@ -1,12 +1,16 @@
-"""`priolane trace`: one flow's life, packet by packet, with a capture for tshark."""
+"""`priolane trace`: one flow's life, packet by packet, with a capture for tshark and a page that plays it."""
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
+from priolane._core import InputError
 from priolane.cli import arguments, show
 from priolane.experiment import Options
+from priolane.export.quantity import picoseconds
 from priolane.flow_trace import Packet, Trace, trace
+from priolane.replay.extent import MOST_HOPS, Extent, Which
 from priolane.report.model import point_text
 from priolane.report.numbers import short
 
@@ -15,13 +19,21 @@ _FIRST, _LAST = 60, 20
 _LARGEST_FLOW = 2**32 - 1
 _US = 1e-6
 # What the row of an ACK says already, and what seldom moves.
-_NOT_SHOWN = {"acked_bytes", "rto_ps"}
+_NOT_SHOWN = {"acked_bytes", "rto_ps", "timeouts"}
 
 
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("file", type=Path, metavar="FILE.toml")
-    command.add_argument("--flow", type=_flow, required=True, metavar="N", help="the flow: its line in flows.parquet")
+    command.add_argument(
+        "--flow",
+        dest="flows",
+        type=_flow,
+        action="append",
+        required=True,
+        metavar="N",
+        help="the flow: its line in flows.parquet (with --page repeatable: the first is told, all are drawn)",
+    )
     command.add_argument("--scheme", metavar="S", help="the scheme, where the experiment has several")
     command.add_argument(
         "--seed", type=arguments.whole(1, 1_000_000), metavar="K", help="the seed, where the experiment has several"
@@ -41,22 +53,52 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--at", metavar="LINK", help="where packets are captured: leaf0->spine1 (default: the sender)")
     command.add_argument("--all", action="store_true", help="the whole timeline, however long")
     command.add_argument("--json", action="store_true", help="everything as JSON")
+    _add_page(command)
     arguments.add_changes(command)
     command.set_defaults(execute=execute)
 
 
+def _add_page(command: argparse.ArgumentParser) -> None:
+    """The arguments of the page."""
+    page = command.add_argument_group("replay")
+    page.add_argument(
+        "--page",
+        type=_page,
+        metavar="FILE.html",
+        help="one page that plays what the network did meanwhile: packets, queues, windows, losses",
+    )
+    page.add_argument(
+        "--from",
+        dest="since",
+        type=_instant,
+        metavar="TIME",
+        help="where the page begins, as 1.2ms (default: a tenth of the flow's life before it)",
+    )
+    page.add_argument("--until", type=_instant, metavar="TIME", help="where it ends (default: a tenth after it)")
+    page.add_argument(
+        "--most-hops",
+        type=arguments.whole(1, 5_000_000),
+        metavar="N",
+        help=f"where it ends at the latest: packets times links (default: {MOST_HOPS:,})",
+    )
+
+
 def execute(chosen: argparse.Namespace) -> int:
-    """Traces, then prints the flow's life or everything as JSON."""
+    """Traces, makes the page, then prints the flow's life or everything as JSON."""
+    _refuse(chosen)
     schemes = None if chosen.scheme is None else (chosen.scheme,)
+    options = Options(sets=tuple(chosen.sets), schemes=schemes, reading=chosen.reading, size=chosen.size)
     found = trace(
         chosen.file,
-        chosen.flow,
+        chosen.flows[0],
         chosen.out,
-        options=Options(sets=tuple(chosen.sets), schemes=schemes, reading=chosen.reading, size=chosen.size),
+        options=options,
         seed=chosen.seed,
         point=chosen.points,
         at=chosen.at,
     )
+    if chosen.page is not None:
+        found = _with_page(chosen, found, options)
     if chosen.json:
         show.line(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
         return 0
@@ -70,6 +112,39 @@ def execute(chosen: argparse.Namespace) -> int:
     for path in found.files:
         show.line(f"wrote  {path}")
     return 0
+
+
+def _refuse(chosen: argparse.Namespace) -> None:
+    """Raises `InputError` for arguments that say nothing without a page, and for times in the wrong order."""
+    if chosen.page is None:
+        given = {"--from": chosen.since, "--until": chosen.until, "--most-hops": chosen.most_hops}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"{name}: it is of the page. Add --page FILE.html, or leave {name} out.")
+        if len(chosen.flows) > 1:
+            raise InputError("--flow: several flows are drawn on a page. Add --page FILE.html, or name one flow.")
+    repeated = sorted({flow for flow in chosen.flows if chosen.flows.count(flow) > 1})
+    if repeated:
+        raise InputError(f"--flow: flow {repeated[0]} is named twice. Name each flow once.")
+    if chosen.since is not None and chosen.until is not None and chosen.since >= chosen.until:
+        raise InputError("--until: it is not after --from. Use a later one.")
+
+
+def _with_page(chosen: argparse.Namespace, found: Trace, options: Options) -> Trace:
+    """The trace with the page among its files, and the tables that it was made from."""
+    from priolane.replay.make import replay  # noqa: PLC0415 - numpy and jinja2 are slow to load
+
+    extent = Extent.around(found, chosen.since, chosen.until)
+    made = replay(
+        chosen.file,
+        tuple(chosen.flows),
+        chosen.page,
+        extent=Extent(extent.from_ps, extent.until_ps, chosen.most_hops or MOST_HOPS),
+        out=found.files[0].parent,
+        options=options,
+        run=Which(found.seed, tuple(chosen.points)),
+    )
+    return replace(found, files=(*found.files, *made))
 
 
 def heading(found: Trace) -> list[str]:
@@ -169,3 +244,19 @@ def _flow(text: str) -> int:
     if not 0 <= number <= _LARGEST_FLOW:
         raise argparse.ArgumentTypeError(f"{text!r} is not a flow: a number from 0")
     return number
+
+
+def _page(text: str) -> Path:
+    """The path of a page. Another ending may be a file that is something else."""
+    path = arguments.output(text)
+    if path.suffix.lower() not in {".html", ".htm"}:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of a page: one that ends in .html")
+    return path
+
+
+def _instant(text: str) -> int:
+    """Picoseconds since the start of the run."""
+    try:
+        return picoseconds(text)
+    except InputError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an instant: a time such as 1.2ms") from None

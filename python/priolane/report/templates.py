@@ -43,8 +43,13 @@ def _environment() -> jinja2.Environment:
 
 
 def own(name: str) -> tuple[Markup, str]:
-    """A style sheet or script of the package, to be put into a page, and its hash for the page's policy."""
-    text = (_TEMPLATES / name).read_text(encoding="utf-8")
+    """A style sheet or script of this package, as `inline` has it."""
+    return inline(_TEMPLATES / name)
+
+
+def inline(path: Path) -> tuple[Markup, str]:
+    """A style sheet or script of ours, to be put into a page, and its hash for the page's policy."""
+    text = path.read_text(encoding="utf-8")
     return Markup(text), base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: S704 - our own file
 
 

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use priolane_results::RecordBatch;
 
 use super::capture::{self, Captured};
+use super::network::NetworkTrace;
 use super::table;
 use super::traced_flow::TracedFlow;
+use crate::plan::Run;
 use priolane_results::store::{StoreError, failed};
 use priolane_results::tables::write_batch;
 
@@ -35,6 +37,24 @@ impl Drop for Draft {
     }
 }
 
+/// Writes hops and state of a trace of all flows below `dir`, which is created if missing; returns their paths.
+pub(super) fn write_network(
+    network: &NetworkTrace,
+    digest: &str,
+    dir: &Path,
+) -> Result<[PathBuf; 2], StoreError> {
+    fs::create_dir_all(dir).map_err(failed("create", dir))?;
+    sweep(dir).map_err(failed("clear", dir))?;
+    let about = about(network.run, digest);
+    let hops = table::hops(network.trace, network.ports, &about);
+    let state = table::state(network.trace, &about);
+    let drafts = [
+        draft(dir, "trace-network.parquet", |out| rows(&hops, out))?,
+        draft(dir, "trace-network-state.parquet", |out| rows(&state, out))?,
+    ];
+    publish(drafts)
+}
+
 /// Writes hops, state and capture below `dir`, which is created if missing; returns their paths in that order.
 pub(super) fn write(
     life: &TracedFlow,
@@ -44,7 +64,8 @@ pub(super) fn write(
 ) -> Result<[PathBuf; 3], StoreError> {
     fs::create_dir_all(dir).map_err(failed("create", dir))?;
     sweep(dir).map_err(failed("clear", dir))?;
-    let about = about(life, digest);
+    let mut about = about(life.run, digest);
+    about.insert("flow".to_owned(), life.flow.0.to_string());
     let hops = table::hops(life.trace, life.ports, &about);
     let state = table::state(life.trace, &about);
     let name = format!("trace-{}", life.flow.0);
@@ -53,15 +74,19 @@ pub(super) fn write(
         draft(dir, &format!("{name}-state.parquet"), |out| rows(&state, out))?,
         draft(dir, &format!("{name}.pcap"), |out| capture::write(captured, out))?,
     ];
+    publish(drafts)
+}
+
+/// Gives files their names; returns their paths.
+fn publish<const N: usize>(drafts: [Draft; N]) -> Result<[PathBuf; N], StoreError> {
     for Draft { temporary, place, .. } in &drafts {
         fs::rename(temporary, place).map_err(failed("create", place))?;
     }
     Ok(drafts.each_ref().map(|draft| draft.place.clone()))
 }
 
-/// Returns the metadata of both tables: what was traced.
-fn about(life: &TracedFlow, digest: &str) -> BTreeMap<String, String> {
-    let run = life.run;
+/// Returns the metadata of both tables: the run.
+fn about(run: &Run, digest: &str) -> BTreeMap<String, String> {
     let point: serde_json::Map<_, _> = run.point.iter().cloned().collect();
     [
         ("run", run.id.clone()),
@@ -69,7 +94,6 @@ fn about(life: &TracedFlow, digest: &str) -> BTreeMap<String, String> {
         ("scheme", run.scheme.clone()),
         ("point", serde_json::Value::from(point).to_string()),
         ("seed", run.seed.to_string()),
-        ("flow", life.flow.0.to_string()),
         ("digest", digest.to_owned()),
     ]
     .map(|(key, value)| (key.to_owned(), value))

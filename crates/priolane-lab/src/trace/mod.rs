@@ -1,9 +1,11 @@
-//! Traces one flow: selects the run, repeats it with a tracer, and writes the trace files.
+//! Traces one flow, or all flows in a part of a run: selects the run, repeats it with a tracer, and writes the files.
 //!
 //! ```text
 //! DIR/trace-<flow>.parquet         one row per packet of the flow and hop
 //! DIR/trace-<flow>-state.parquet   its sender's state: one row per instant and metric
 //! DIR/trace-<flow>.pcap            its packets at the capture point
+//! DIR/trace-network.parquet        one row per packet of all flows and hop
+//! DIR/trace-network-state.parquet  the state of chosen senders
 //! ```
 //!
 //! The run is repeated on the wheel engine and has the same digest as without a trace; the report contains the digest.
@@ -12,6 +14,7 @@ mod capture;
 mod choice;
 mod files;
 mod frame;
+mod network;
 mod table;
 mod traced_flow;
 
@@ -19,12 +22,13 @@ use std::path::{Path, PathBuf};
 
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::trace::{Fate, Marking, Trace, Transmission};
+use priolane_sim::trace::{Fate, Following, Marking, Trace, Transmission};
 use priolane_source::InputError;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 pub use choice::Request;
+pub use network::{NetworkReport, NetworkRequest, trace_network};
 pub use traced_flow::Flow;
 use traced_flow::TracedFlow;
 
@@ -100,7 +104,8 @@ pub fn trace(
     let built = plan::build(run)?;
     let ports = port_names(&built.scenario.topology);
     let at = capture_point(run, &built, &ports, request)?;
-    let (outcome, trace) = priolane_sim::run_traced(&built.scenario, FlowId(request.flow), progress)?;
+    let following = Following::Flow(FlowId(request.flow));
+    let (outcome, trace) = priolane_sim::run_traced(&built.scenario, &following, progress)?;
     let life = TracedFlow { run, built: &built, ports: &ports, flow: FlowId(request.flow), trace: &trace };
     life.keep(outcome, at, dir)
 }
@@ -138,10 +143,7 @@ impl TracedFlow<'_> {
     fn keep(&self, mut outcome: Outcome, at: LinkId, dir: &Path) -> Result<Report, Failure> {
         canonical(&mut outcome);
         let flow = self.flow_report(&outcome);
-        let with_actual_starts = self.built.with_actual_starts(&mut outcome);
-        let source = execute::source(&with_actual_starts);
-        execute::check(&source, &outcome)?;
-        let digest = digest::of_rows(&Rows::new(source, &outcome));
+        let digest = checked_digest(self.built, &mut outcome)?;
         let captured = capture::captured(&self.built.scenario, self.trace, at);
         let files = files::write(self, &captured, &digest, dir)?;
         Ok(Report {
@@ -159,8 +161,16 @@ impl TracedFlow<'_> {
     }
 }
 
+/// Checks a run like any other run; returns its digest.
+fn checked_digest(built: &ResolvedRun, outcome: &mut Outcome) -> Result<String, Failure> {
+    let with_actual_starts = built.with_actual_starts(outcome);
+    let source = execute::source(&with_actual_starts);
+    execute::check(&source, outcome)?;
+    Ok(digest::of_rows(&Rows::new(source, outcome)))
+}
+
 fn counts(trace: &Trace) -> Counts {
-    let Trace { packets, hops, state } = trace;
+    let Trace { packets, hops, state, .. } = trace;
     Counts {
         packets: packets.len(),
         again: packets.iter().filter(|packet| packet.turn == Transmission::Again).count(),

@@ -1,4 +1,4 @@
-//! The rows of a trace: one per packet and hop, and one per sample of the sender's state.
+//! The rows of a trace: one per packet and hop, and one per sample of a sender's state.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use priolane_results::{RecordBatch, column, row};
 row! {
     /// A row of a trace: a packet at a port.
     pub(super) struct HopRow<'a> {
+        flow: u32, "1", "flow of the packet: its line in flows.parquet";
         packet: u32, "1",
             "number of the packet, in the order in which the transports of the hosts created them";
         hop: u8, "1",
@@ -42,12 +43,14 @@ row! {
             "when its last bit was sent and the link was free again; null if it was not sent";
         arrived_ps: Option<u64>, "ps",
             "when its last bit arrived at the other end of the link; null if it did not";
+        removed_ps: Option<u64>, "ps",
+            "when it was dropped or expired in the port; null if it was sent, or waited at the end of the run";
         ecn: bool, "", "whether its sender supports ECN marks";
         congested: bool, "", "whether it left the port with the congestion mark";
         marked: bool, "", "whether this port set the congestion mark";
         echo: bool, "", "for an ack, whether it echoes a mark to the sender";
         fate: &'a str, "",
-            "arrived, dropped, lost; sent (on the link) or waiting (in the port) at the end of the run";
+            "arrived, dropped, expired, lost; sent (on the link) or waiting (in the port) at the end of the run";
         reason: Option<&'a str>, "",
             "why it did not reach the next node: no room in the port, random loss of the link, end of the \
              run; null if it did";
@@ -58,12 +61,14 @@ row! {
 }
 
 row! {
-    /// A sample of the state of the flow's sender.
+    /// A sample of the state of a flow's sender.
     pub(super) struct StateRow<'a> {
+        flow: u32, "1", "flow: its line in flows.parquet";
         t_ps: u64, "ps", "time of the reading, since the start of the run";
         metric: &'a str, "",
             "state variable of the flow's sender, with the unit in its name: acked_bytes, cwnd_bytes, \
-             in_flight_bytes, srtt_ps, rto_ps, ssthresh_bytes, alpha (1), if its transport has it";
+             in_flight_bytes, srtt_ps, rto_ps, timeouts (1), ssthresh_bytes, alpha (1), if its transport has \
+             it";
         value: f64, "see metric",
             "value of the reading: after each packet from the receiver, and after each change";
     }
@@ -85,8 +90,12 @@ pub(super) fn hops(trace: &Trace, ports: &[String], about: &BTreeMap<String, Str
 
 /// Returns the rows of state, in order of time.
 pub(super) fn state(trace: &Trace, about: &BTreeMap<String, String>) -> RecordBatch {
-    let row =
-        |reading: &Reading| StateRow { t_ps: reading.at.0, metric: reading.metric, value: reading.value };
+    let row = |reading: &Reading| StateRow {
+        flow: reading.flow.0,
+        t_ps: reading.at.0,
+        metric: reading.metric,
+        value: reading.value,
+    };
     column::batch(&trace.state.iter().map(row).collect::<Vec<_>>(), about.clone())
 }
 
@@ -95,6 +104,7 @@ fn hop_row(packet: &TracedPacket, hop: &Hop) -> HopRow<'static> {
     let (header, service) = (packet.header, hop.fate.service());
     let (fate, reason) = fate(&hop.fate);
     HopRow {
+        flow: header.flow.0,
         packet: hop.packet,
         hop: 0,
         kind: kind(header.kind),
@@ -116,6 +126,7 @@ fn hop_row(packet: &TracedPacket, hop: &Hop) -> HopRow<'static> {
         start_ps: service.map(|service| service.start.0),
         end_ps: service.map(|service| service.end.0),
         arrived_ps: hop.fate.arrived().map(|at| at.0),
+        removed_ps: hop.removed.map(|at| at.0),
         ecn: hop.marks.has(Marks::ECN_CAPABLE),
         congested: hop.marks.has(Marks::CONGESTED),
         marked: hop.marking == Marking::Marked,

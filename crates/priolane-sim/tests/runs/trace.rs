@@ -1,9 +1,10 @@
 //! Traces: by hand to the picosecond, through losses, and without any effect on the run.
 
 use crate::support::{
-    Draw, dctcp, drive, fifo, flow, link, new_reno, physics, run, run_traced, scenario, strict, window,
+    Draw, dctcp, drive, fifo, flow, link, new_reno, physics, run, run_following, run_traced, scenario,
+    strict, window,
 };
-use priolane_core::ids::LinkId;
+use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::packet::{Frame, Kind, Marks};
 use priolane_core::port::{Buffer, SortBy};
 use priolane_core::transport::window::{self, Handshake};
@@ -12,7 +13,9 @@ use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, ScenarioSpec, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
-use priolane_sim::trace::{Backlog, Fate, Hop, Loss, Marking, Service, Trace, TracedPacket, Transmission};
+use priolane_sim::trace::{
+    Backlog, Extent, Fate, Following, Hop, Loss, Marking, Service, Trace, TracedPacket, Transmission,
+};
 
 fn traced(scenario: &ScenarioSpec, flow: u32) -> (Outcome, Trace) {
     run_traced(scenario, flow)
@@ -284,4 +287,70 @@ fn check(scenario: &ScenarioSpec, trace: &Trace) {
 #[test]
 fn nothing_is_seen_of_a_flow_that_is_not_there() {
     assert_eq!(traced(&three_packets(), 1).1, Trace::default());
+}
+
+/// All packets that are sent from `from` to before `until`.
+fn network(from: u64, until: u64, most_hops: usize) -> Following {
+    let senders = vec![FlowId(2), FlowId(5)];
+    Following::Network(Extent { from: Time(from), until: Time(until), most_hops, senders })
+}
+
+/// The packets of a flow with their hops, whatever their numbers.
+fn packets_of(trace: &Trace, flow: u32) -> Vec<(TracedPacket, Vec<Hop>)> {
+    let mut found: Vec<(TracedPacket, Vec<Hop>)> = trace.packets.iter().map(|&p| (p, Vec::new())).collect();
+    for hop in &trace.hops {
+        found[hop.packet as usize].1.push(Hop { packet: 0, ..*hop });
+    }
+    found.retain(|(packet, _)| packet.header.flow == FlowId(flow));
+    found
+}
+
+#[test]
+fn a_trace_of_all_flows_has_of_each_what_its_own_trace_has() {
+    let scenario = crowded();
+    let (outcome, all) = run_following(&scenario, &network(0, u64::MAX, usize::MAX));
+    assert_eq!(outcome, run(&scenario, drive(Engine::Wheel)));
+    assert_eq!(all.full, None);
+    check(&scenario, &all);
+    for flow in 0..7 {
+        let (_, one) = traced(&scenario, flow);
+        assert_eq!(packets_of(&all, flow), packets_of(&one, flow));
+        let read: Vec<_> = all.state.iter().filter(|r| r.flow == FlowId(flow)).copied().collect();
+        let expected = if [2, 5].contains(&flow) { one.state } else { Vec::new() };
+        assert_eq!(read, expected, "flow {flow}");
+    }
+}
+
+#[test]
+fn what_waits_in_a_trace_of_all_flows_is_what_arriving_packets_find() {
+    let (_, all) = run_following(&crowded(), &network(0, u64::MAX, usize::MAX));
+    let bottleneck: Vec<&Hop> = all.hops.iter().filter(|hop| hop.link == LinkId(1)).collect();
+    // A packet waits from its arrival until it is sent or removed. Hops stand in the order of arrival.
+    let end = |hop: &Hop| hop.fate.service().map_or(hop.removed, |s| Some(s.start));
+    for (i, hop) in bottleneck.iter().enumerate() {
+        let waiting = |other: &&&Hop| end(other).is_none_or(|end| end > hop.queued);
+        let before = bottleneck[..i].iter().filter(waiting).count() as u32;
+        assert_eq!(before, hop.ahead.packets, "{hop:?}");
+    }
+    assert!(bottleneck.iter().any(|hop| hop.removed.is_some() && hop.ahead.packets == 20));
+}
+
+#[test]
+fn a_trace_of_all_flows_has_the_packets_sent_in_its_extent_and_says_when_it_is_full() {
+    let scenario = crowded();
+    let (_, whole) = run_following(&scenario, &network(0, u64::MAX, usize::MAX));
+    let (from, until) = (200_000_000, 900_000_000);
+    let (outcome, part) = run_following(&scenario, &network(from, until, usize::MAX));
+    assert_eq!(outcome, run(&scenario, drive(Engine::Wheel)));
+    let made = |trace: &Trace| trace.packets.iter().map(|p| p.made.0).collect::<Vec<_>>();
+    let expected: Vec<u64> = made(&whole).into_iter().filter(|at| (from..until).contains(at)).collect();
+    assert!(expected.len() > 100 && expected.len() < whole.packets.len());
+    assert_eq!(made(&part), expected);
+    assert!(part.state.iter().all(|r| (from..until).contains(&r.at.0)) && !part.state.is_empty());
+    let (_, full) = run_following(&scenario, &network(0, u64::MAX, 1_000));
+    let kept = full.packets.len();
+    assert_eq!(full.packets.as_slice(), &whole.packets[..kept]);
+    assert_eq!(full.full, Some(whole.packets[kept].made));
+    // Packets that were sent before it was full are followed to their end: at most two hops each.
+    assert!((1_000..1_000 + 2 * 400).contains(&full.hops.len()), "{}", full.hops.len());
 }

@@ -511,6 +511,7 @@ impl<C: CongestionControl> Sender<C> {
             see("srtt_ps", self.rto.srtt().0 as f64);
         }
         see("rto_ps", self.rto.timeout(config).0 as f64);
+        see("timeouts", f64::from(self.sent.timeouts));
         self.controller.inspect(see);
     }
 

@@ -1,22 +1,24 @@
-//! The trace of one flow: its packets, their hops, and the state of its sender.
+//! A trace: packets, their hops, and the state of senders.
 
-use priolane_core::ids::LinkId;
+use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::packet::{Header, Marks};
 use priolane_core::units::Time;
 
-/// The trace of one flow.
+/// The trace of one flow, or of all flows in a part of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// Its packets in both directions, in the order in which they were sent.
+    /// Packets in both directions, in the order in which they were sent.
     pub packets: Vec<TracedPacket>,
     /// Their hops, in the order in which they arrived at ports.
     pub hops: Vec<Hop>,
-    /// The sender's state, in order of time: all of it after every packet from the receiver, and only changes after
-    /// any other call of the transport.
+    /// The senders' state, in order of time: all of a flow's after every packet from its receiver, and only changes
+    /// after any other call of the transport.
     pub state: Vec<Reading>,
+    /// When the first packet was sent that is not here because the trace was full; `None` if none was.
+    pub full: Option<Time>,
 }
 
-/// A packet of the flow.
+/// A traced packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracedPacket {
     /// Its header as it was sent.
@@ -59,6 +61,8 @@ pub struct Hop {
     pub marking: Marking,
     /// How the hop ended.
     pub fate: Fate,
+    /// When it was dropped, evicted or expired; `None` if it was transmitted, or queued when the run ended.
+    pub removed: Option<Time>,
 }
 
 /// The backlog of a port over all its queues, without the packet in transmission.
@@ -124,9 +128,11 @@ pub struct Service {
     pub end: Time,
 }
 
-/// A state variable of the flow's sender at one instant.
+/// A state variable of a flow's sender at one instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
+    /// The flow.
+    pub flow: FlowId,
     /// When it was read.
     pub at: Time,
     /// Its name, ending in its unit, as the transport reports it.

@@ -1,4 +1,4 @@
-//! The trace of one flow: every packet, hop by hop, and the state of its sender.
+//! The trace of one flow, or of all flows in a part of a run: every packet, hop by hop, and the state of senders.
 //!
 //! Only the wheel engine traces. Its scheduler passes the events of nodes ([`EventSink::observe`]) to the [`Tracer`];
 //! the window engine does not evaluate them, so that tracing costs it nothing. Both engines produce the same outcome,
@@ -14,16 +14,19 @@
 //! ```
 //!
 //! Packets have no identifiers. On links a packet is identified by the engine's event. In a port it is identified by
-//! its header: equal headers leave in the order in which they arrived, as in every discipline.
+//! its header: equal headers leave in the order in which they arrived, as in every discipline. At the beginning of an
+//! [`Extent`] an ACK can be taken for an equal one that was sent before it: the two then change places in the port.
 //!
 //! [`EventSink::observe`]: crate::device::event_sink::EventSink::observe
 
 mod event;
 mod flow_trace;
+mod following;
 mod tracer;
 
 pub(crate) use event::{Passage, TraceEvent};
 pub use flow_trace::{
     Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Transmission,
 };
+pub use following::{Extent, Following};
 pub(crate) use tracer::Tracer;

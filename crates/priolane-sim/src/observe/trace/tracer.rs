@@ -1,4 +1,4 @@
-//! Builds the trace of one flow from the events of nodes.
+//! Builds a trace from the events of nodes.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,33 +12,43 @@ use super::event::{Passage, TraceEvent};
 use super::flow_trace::{
     Backlog, Fate, Hop, Loss, Marking, Reading, Service, Trace, TracedPacket, Transmission,
 };
+use super::following::Following;
 use crate::model::scenario::{Nic, Scenario};
 
-/// Records the events of one flow.
+/// Records the events of the flows that it follows.
 #[derive(Debug)]
 pub(crate) struct Tracer {
-    flow: FlowId,
-    /// The source of the flow.
-    source: Option<HostId>,
+    following: Following,
+    /// The senders whose state is read.
+    senders: Vec<Sender>,
     hosts: u32,
+    /// The time of the event that is being handled.
+    now: Time,
     host_delay: Span,
     trace: Trace,
     /// Hops of queued packets, by port, in order of arrival.
     waiting: BTreeMap<LinkId, VecDeque<usize>>,
     /// Hops of packets on links.
     flying: BTreeMap<Passage, usize>,
-    /// The packet of the flow that is being handled.
+    /// The traced packet that is being handled.
     subject: Option<u32>,
     /// The hop that is not yet admitted.
     offered: Option<usize>,
     /// The hop whose transmission just started.
     started: Option<usize>,
-    sent: SentBefore,
+    sent: BTreeMap<FlowId, SentBefore>,
+}
+
+/// A sender whose state is read.
+#[derive(Debug)]
+struct Sender {
+    flow: FlowId,
+    host: HostId,
     /// The last readings.
     last: Vec<(&'static str, f64)>,
 }
 
-/// What the flow sent before: its payload up to an end, its SYN, its SYN/ACK.
+/// What a flow sent before: its payload up to an end, its SYN, its SYN/ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct SentBefore {
     payload_end: u64,
@@ -65,11 +75,16 @@ impl SentBefore {
 }
 
 impl Tracer {
-    /// Creates a tracer of `flow` without events.
-    pub(crate) fn new(scenario: &Scenario, flow: FlowId) -> Self {
+    /// Creates a tracer without events.
+    pub(crate) fn new(scenario: &Scenario, following: &Following) -> Self {
+        let sender = |&flow: &FlowId| {
+            let spec = scenario.flows.get(flow.index())?;
+            Some(Sender { flow, host: spec.src, last: Vec::new() })
+        };
         Self {
-            flow,
-            source: scenario.flows.get(flow.index()).map(|spec| spec.src),
+            senders: following.senders().iter().filter_map(sender).collect(),
+            following: following.clone(),
+            now: Time::ZERO,
             hosts: scenario.topology.hosts,
             host_delay: scenario.host_delay,
             trace: Trace::default(),
@@ -78,14 +93,13 @@ impl Tracer {
             subject: None,
             offered: None,
             started: None,
-            sent: SentBefore::default(),
-            last: Vec::new(),
+            sent: BTreeMap::new(),
         }
     }
 
     /// Starts handling an event of `node`: the arrival of a packet, or another.
     pub(crate) fn begin(&mut self, node: NodeId, at: Time, arrived: Option<Passage>) {
-        self.subject = None;
+        (self.now, self.subject) = (at, None);
         let Some(i) = arrived.and_then(|passage| self.flying.remove(&passage)) else { return };
         let hop = &mut self.trace.hops[i];
         let is_host = node.0 < self.hosts;
@@ -125,23 +139,33 @@ impl Tracer {
 
     fn made<B: Body>(&mut self, at: Time, packet: &Packet<B>) {
         let header = packet.header;
-        if header.flow != self.flow {
+        if !self.following.has(&header) {
             return;
         }
-        let turn = self.sent.add(&header);
+        let turn = self.sent.entry(header.flow).or_default().add(&header);
+        if !self.has_room(at) {
+            self.subject = None;
+            return;
+        }
         self.subject = Some(self.trace.packets.len() as u32);
         let blocks = packet.body.blocks();
         self.trace.packets.push(TracedPacket { header, blocks, made: at, turn, delivered: None });
     }
 
-    /// Returns whether this is a packet of the flow that is not being returned by a switch.
-    fn follows(&self, header: &Header) -> bool {
-        header.flow == self.flow && !header.marks.has(Marks::RETURNED)
+    /// Returns whether a packet that is sent at `at` is traced.
+    fn has_room(&mut self, at: Time) -> bool {
+        if !self.following.covers(at) {
+            return false;
+        }
+        if self.trace.full.is_none() && self.following.is_full(self.trace.hops.len()) {
+            self.trace.full = Some(at);
+        }
+        self.trace.full.is_none()
     }
 
     fn offer(&mut self, link: LinkId, queued: Time, header: &Header, ahead: Backlog) {
         self.offered = None;
-        if !self.follows(header) {
+        if !self.following.has(header) {
             return;
         }
         let Some(packet) = self.subject else { return };
@@ -155,6 +179,7 @@ impl Tracer {
             marks: header.marks,
             marking: Marking::Unmarked,
             fate: Fate::Waiting,
+            removed: None,
         });
     }
 
@@ -163,7 +188,7 @@ impl Tracer {
         let hop = &mut self.trace.hops[i];
         match admission {
             Admission::Dropped | Admission::Returned => {
-                hop.fate = Fate::Dropped;
+                (hop.fate, hop.removed) = (Fate::Dropped, Some(hop.queued));
                 return;
             }
             Admission::Marked => {
@@ -177,7 +202,8 @@ impl Tracer {
 
     fn take_out(&mut self, link: LinkId, header: &Header, fate: Fate) {
         if let Some(i) = self.take_waiting(link, header) {
-            self.trace.hops[i].fate = fate;
+            let hop = &mut self.trace.hops[i];
+            (hop.fate, hop.removed) = (fate, Some(self.now));
         }
     }
 
@@ -207,36 +233,39 @@ impl Tracer {
         }
     }
 
-    /// Removes the hop of the flow's packet that no longer waits at a port; `None` for packets of other flows.
+    /// Removes the hop of a packet that no longer waits at a port; `None` for packets that are not traced.
     fn take_waiting(&mut self, link: LinkId, header: &Header) -> Option<usize> {
-        if !self.follows(header) {
+        if !self.following.has(header) {
             return None;
         }
         let Trace { packets, hops, .. } = &self.trace;
         let waiting = self.waiting.get_mut(&link)?;
         let is_it = |&i: &usize| is_header_of(packets, &hops[i], header);
         let found = waiting.iter().position(is_it).and_then(|place| waiting.remove(place));
-        debug_assert!(found.is_some(), "a packet that leaves a port has come to it before");
+        debug_assert!(
+            found.is_some() || matches!(self.following, Following::Network(_)),
+            "a packet that leaves a port has come to it before, unless it was sent outside the extent"
+        );
         found
     }
 
     fn read<B: Body>(&mut self, host: HostId, at: Time, endpoint: &dyn Endpoint<Body = B>) {
-        if Some(host) != self.source {
-            return;
+        let Self { following, senders, trace, subject, .. } = self;
+        let subject = subject.map(|packet| trace.packets[packet as usize].header.flow);
+        for Sender { flow, last, .. } in senders.iter_mut().filter(|sender| sender.host == host) {
+            let (flow, answered) = (*flow, subject == Some(*flow));
+            endpoint.inspect(flow, &mut |metric, value| {
+                let known = last.iter_mut().find(|(name, _)| *name == metric);
+                let is_new = known.as_ref().is_none_or(|(_, old)| old.to_bits() != value.to_bits());
+                match known {
+                    Some((_, old)) => *old = value,
+                    None => last.push((metric, value)),
+                }
+                if (answered || is_new) && following.covers(at) {
+                    trace.state.push(Reading { flow, at, metric, value });
+                }
+            });
         }
-        let answered = self.subject.is_some();
-        let Self { flow, trace, last, .. } = self;
-        endpoint.inspect(*flow, &mut |metric, value| {
-            let known = last.iter_mut().find(|(name, _)| *name == metric);
-            let is_new = known.as_ref().is_none_or(|(_, old)| old.to_bits() != value.to_bits());
-            match known {
-                Some((_, old)) => *old = value,
-                None => last.push((metric, value)),
-            }
-            if answered || is_new {
-                trace.state.push(Reading { at, metric, value });
-            }
-        });
     }
 
     /// Returns the complete trace.

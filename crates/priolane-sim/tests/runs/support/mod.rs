@@ -30,7 +30,7 @@ use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
 use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
-use priolane_sim::trace::Trace;
+use priolane_sim::trace::{Following, Trace};
 use priolane_sim::{Drive, NodeOrder, Threads};
 
 pub const IDENTITY: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -222,7 +222,12 @@ pub fn run_with<E: Endpoint + 'static>(
 
 /// The outcome of `spec`, and what happened to a flow.
 pub fn run_traced(spec: &ScenarioSpec, flow: u32) -> (Outcome, Trace) {
-    priolane_sim::run_traced(&built(spec), FlowId(flow), &mut quiet()).expect("no invariant is violated")
+    run_following(spec, &Following::Flow(FlowId(flow)))
+}
+
+/// The outcome of `spec`, and what happened to what is followed.
+pub fn run_following(spec: &ScenarioSpec, following: &Following) -> (Outcome, Trace) {
+    priolane_sim::run_traced(&built(spec), following, &mut quiet()).expect("no invariant is violated")
 }
 
 pub fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start: Time) -> FlowSpec {

@@ -51,7 +51,7 @@ function _shtab_priolane_using
 end
 
 set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --checkout --class --classes --clock --depth --entries --expiry --fabric --flow --flows --frame --gap --goal --headroom --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --memory --metric --minutes --most --mss --noise --on --out --packet --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch --switch-price --threads --token --topology --until --utilization -o
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --checkout --class --classes --clock --depth --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --noise --on --out --packet --page --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch --switch-price --threads --token --topology --until --utilization -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -144,7 +144,7 @@ complete -c priolane -n '_shtab_priolane_using keys' -s h -l help -d 'show this 
 complete -c priolane -n '_shtab_priolane_using keys' -l json -d 'as JSON, one object per part'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a trace -d 'one flow'"'"'s packets, queues, classes and window over time; a pcap'
 complete -c priolane -n '_shtab_priolane_using trace' -s h -l help -d 'show this help message and exit'
-complete -c priolane -n '_shtab_priolane_using trace' -l flow -x -d 'the flow: its line in flows.parquet'
+complete -c priolane -n '_shtab_priolane_using trace' -l flow -x -d 'the flow: its line in flows.parquet (with --page repeatable: the first is told, all are drawn)'
 complete -c priolane -n '_shtab_priolane_using trace' -l scheme -x -d 'the scheme, where the experiment has several'
 complete -c priolane -n '_shtab_priolane_using trace' -l seed -x -d 'the seed, where the experiment has several'
 complete -c priolane -n '_shtab_priolane_using trace' -l point -x -d 'a swept key and its value, where the sweep has several (repeatable)'
@@ -152,6 +152,10 @@ complete -c priolane -n '_shtab_priolane_using trace' -s o -l out -x -d 'where f
 complete -c priolane -n '_shtab_priolane_using trace' -l at -x -d 'where packets are captured: leaf0->spine1 (default: the sender)'
 complete -c priolane -n '_shtab_priolane_using trace' -l all -d 'the whole timeline, however long'
 complete -c priolane -n '_shtab_priolane_using trace' -l json -d 'everything as JSON'
+complete -c priolane -n '_shtab_priolane_using trace' -l page -x -d 'one page that plays what the network did meanwhile: packets, queues, windows, losses'
+complete -c priolane -n '_shtab_priolane_using trace' -l from -x -d 'where the page begins, as 1.2ms (default: a tenth of the flow'"'"'s life before it)'
+complete -c priolane -n '_shtab_priolane_using trace' -l until -x -d 'where it ends (default: a tenth after it)'
+complete -c priolane -n '_shtab_priolane_using trace' -l most-hops -x -d 'where it ends at the latest: packets times links (default: 200,000)'
 complete -c priolane -n '_shtab_priolane_using trace' -l set -x -d 'set a key of the experiment, VALUE as in TOML: --set '"'"'time.measure="2s"'"'"' (repeatable)'
 complete -c priolane -n '_shtab_priolane_using trace' -l reading -x -d 'one of the file'"'"'s readings of its paper, in place of the leading one; `reproduce` also takes `all`'
 complete -c priolane -n '_shtab_priolane_using trace' -l quick -d 'the file'"'"'s [quick] values'
@@ -167,6 +171,8 @@ complete -c priolane -n '_shtab_priolane_using thresholds' -l interpolation -xka
 complete -c priolane -n '_shtab_priolane_using thresholds' -l json -d 'as JSON, costs of every form included'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a advise -d 'which scheme to configure for recorded flows, a fabric and goals'
 complete -c priolane -n '_shtab_priolane_using advise' -s h -l help -d 'show this help message and exit'
+complete -c priolane -n '_shtab_priolane_using advise' -l sizes -x -d 'in place of flows: sizes, a shipped table (`priolane list workloads`) or a CSV (default: web_search)'
+complete -c priolane -n '_shtab_priolane_using advise' -l load -x -d 'in place of flows: what hosts are offered, as a part of their links (default: 0.5)'
 complete -c priolane -n '_shtab_priolane_using advise' -l fabric -x -d 'topology, switches, hosts; docs/advise.md'
 complete -c priolane -n '_shtab_priolane_using advise' -l switch -x -d '[switch] and [host] in a file of their own'
 complete -c priolane -n '_shtab_priolane_using advise' -l queues -x -d 'free queues of each port (default: the fabric'"'"'s)'

@@ -1,0 +1,61 @@
+//! Draws the flows that an experiment would run, as a flow list, without running it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::CoflowId;
+use priolane_source::InputError;
+use priolane_workload::flow_list::{Extra, Row, Writer};
+
+use priolane_lab::plan::{self, Options, ResolvedRun};
+
+/// Returns the flows of the first run of the experiment at `path`, as the text of a flow list: starts, hosts and bytes,
+/// and where there are any, coflows, and flows that others wait for. Coflows are numbered from 0 through all groups.
+///
+/// # Errors
+/// Returns an [`InputError`] with the first mistake.
+pub fn drawn(path: &Path, options: &Options) -> Result<String, InputError> {
+    let plan = plan::plan(path, options)?;
+    let Some(run) = plan.runs.first() else { return Ok(String::new()) };
+    let built = plan::build(run)?;
+    let written = write(&built).map_err(|error| {
+        InputError::new(path.display().to_string(), None, "group", error.to_string(), "a smaller list")
+    })?;
+    Ok(written)
+}
+
+fn write(built: &ResolvedRun) -> std::io::Result<String> {
+    let scenario = &built.scenario;
+    let mut extras = Vec::new();
+    if scenario.flows.iter().any(|flow| flow.coflow.is_some()) {
+        extras.push(Extra::Coflow);
+    }
+    if !scenario.waits.is_empty() {
+        extras.push(Extra::After);
+    }
+    let mut waits = scenario.waits.iter().peekable();
+    let mut coflows = BTreeMap::new();
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, &extras)?;
+    for flow in scenario.flows.iter() {
+        let wait = waits.next_if(|wait| wait.flow == flow.id);
+        writer.row(&Row {
+            after: wait.map(|wait| wait.after.clone()).unwrap_or_default(),
+            delay: wait.map(|wait| wait.delay),
+            path: None,
+            flow: FlowSpec { coflow: renumbered(&flow, &mut coflows), ..flow },
+        })?;
+    }
+    String::from_utf8(bytes).map_err(std::io::Error::other)
+}
+
+/// Returns the number of a flow's coflow among those of all groups.
+fn renumbered(flow: &FlowSpec, known: &mut BTreeMap<(u16, u32), u32>) -> Option<CoflowId> {
+    let coflow = flow.coflow?;
+    let next = known.len() as u32;
+    CoflowId::new(*known.entry((flow.group, coflow.number())).or_insert(next))
+}
+
+#[cfg(test)]
+mod tests;

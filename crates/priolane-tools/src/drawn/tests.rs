@@ -1,0 +1,71 @@
+use std::fs;
+
+use priolane_lab::plan::{self, Options};
+use priolane_workload::flow_list;
+
+use super::drawn;
+
+const EXPERIMENT: &str = r#"
+title = "Two tenants and a ring"
+schemes = ["dctcp"]
+time = { warmup = "1ms", measure = "4ms", drain = "1ms" }
+[topology]
+kind = "single_switch"
+hosts = 6
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "web"
+hosts = "*"
+app = "poisson"
+sizes = "web_search"
+load = { of = "host", counts = "payload", value = 0.4 }
+[[group]]
+name = "first"
+hosts = "0..2"
+app = "ring"
+reduced = "300kB"
+compute = "1ms"
+[[group]]
+name = "second"
+hosts = "3..5"
+app = "ring"
+reduced = "300kB"
+compute = "1ms"
+"#;
+
+#[test]
+fn the_drawn_list_has_the_flows_that_the_run_has() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    fs::write(&path, EXPERIMENT).unwrap();
+    let text = drawn(&path, &Options::default()).unwrap();
+    let rows = flow_list::read_rows(text.as_bytes(), "drawn.csv", 6).unwrap();
+    let plan = plan::plan(&path, &Options::default()).unwrap();
+    let built = plan::build(&plan.runs[0]).unwrap();
+    assert_eq!(rows.len(), built.scenario.flows.len());
+    assert!(rows.len() > 30, "{}", rows.len());
+    for (row, flow) in rows.iter().zip(built.scenario.flows.iter()) {
+        let parts = |of: &priolane_core::endpoint::FlowSpec| (of.id, of.src, of.dst, of.size, of.start);
+        assert_eq!(parts(&row.flow), parts(&flow));
+    }
+    let waiting: Vec<_> = rows.iter().filter(|row| !row.after.is_empty()).collect();
+    assert_eq!(waiting.len(), built.scenario.waits.len());
+    assert!(waiting.iter().all(|row| row.delay.is_some()) && !waiting.is_empty());
+    // Both rings number their coflows from 0; those of the list are apart.
+    let of = |hosts: std::ops::Range<u16>| -> Vec<u32> {
+        let own = rows.iter().filter(|row| hosts.contains(&row.flow.src.0));
+        own.filter_map(|row| row.flow.coflow.map(|coflow| coflow.number())).collect()
+    };
+    let (first, second) = (of(0..3), of(3..6));
+    assert!(!first.is_empty() && !second.is_empty());
+    assert!(first.iter().all(|coflow| !second.contains(coflow)));
+}
+
+#[test]
+fn a_mistake_in_the_file_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    fs::write(&path, EXPERIMENT.replace("web_search", "nobody")).unwrap();
+    let error = drawn(&path, &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("nobody"), "{error}");
+}

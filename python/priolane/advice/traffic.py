@@ -1,0 +1,133 @@
+"""The flows of an answer: a recorded list, or flows that are drawn, from an experiment or from sizes and a load."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from priolane import _core
+from priolane._core import InputError
+from priolane.advice.fabric import Fabric, in_class
+from priolane.advice.flow_blocks import FlowTable, flow_table, read_flows
+from priolane.advice.goals import Goal
+from priolane.experiment import Options, toml_text
+
+SIZES = "web_search"
+LOAD = 0.5
+"""What is taken of both where no flows are given."""
+
+_EXPERIMENT = ".toml"
+# Flows that are drawn to see how many are of each class.
+_FIRST = 2_000
+# Blocks that have as many flows of each class of the goals as they should; never more flows than these in all.
+_BLOCKS, _MOST = 24, 200_000
+# How long they may take to start: the number of flows ends the list.
+_LIMIT_S = 10_000
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What flows are: those of a list or an experiment file, or drawn from sizes at a load of hosts' links.
+
+    Of the three at least one is `None`: a file, or sizes and load, which have defaults.
+    """
+
+    file: Path | None = None
+    sizes: str | None = None
+    load: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` for a file beside sizes or a load, and for a load that is none."""
+        if self.file is not None and (self.sizes is not None or self.load is not None):
+            key = "--sizes" if self.sizes is not None else "--load"
+            raise InputError(f"{key}: the flows are those of {self.file}. Use the file, or --sizes and --load.")
+        if self.load is not None and not 0 < self.load <= 1:
+            raise InputError(f"--load: {self.load:g} is no part of hosts' links. Use a number above 0 and at most 1.")
+
+    @property
+    def name(self) -> str:
+        """What it is called in titles and names of directories."""
+        if self.file is not None:
+            return self.file.stem
+        return f"{Path(self.sizes or SIZES).stem}-{self.load or LOAD:g}"
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What was taken because it was not stated, and what is not recorded, in words."""
+        if self.file is not None:
+            return ()
+        found = []
+        if self.sizes is None:
+            found.append(
+                f"sizes are those published of {SIZES} (DCTCP, SIGCOMM 2010): no flows and no --sizes are given"
+            )
+        if self.load is None:
+            found.append(f"hosts are offered {LOAD:g} of what their links carry: no --load is given")
+        found.append(
+            "flows start at random, independently of each other (Poisson), between hosts drawn evenly: they are drawn, "
+            "not recorded, and have no bursts beyond that"
+        )
+        return tuple(found)
+
+    def table(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowTable:
+        """The flows; raises `InputError` for what is wrong in files, sizes or load."""
+        if self.file is None:
+            return self._from_sizes(fabric, goals)
+        if self.file.suffix.lower() != _EXPERIMENT:
+            return read_flows(self.file)
+        text = _core.drawn(self.file, Options().to_json())
+        return flow_table(self.file, StringIO(text))
+
+    def _from_sizes(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowTable:
+        """As many flows as the classes of the goals need."""
+        first = self._draw(fabric, _FIRST)
+        needed = _FIRST
+        for goal in goals:
+            part = in_class(first.sizes, fabric.classes.get(goal.size_class, {})).mean()
+            if part > 0:
+                needed = max(needed, round(_BLOCKS * goal.quantity.least / part))
+        return self._draw(fabric, min(needed, _MOST))
+
+    def _draw(self, fabric: Fabric, count: int) -> FlowTable:
+        sizes = self.sizes or SIZES
+        group = {
+            "name": "all",
+            "hosts": "*",
+            "app": "poisson",
+            "sizes": {"csv": str(Path(sizes).resolve()), "interpolation": "linear"}
+            if sizes.endswith(".csv")
+            else sizes,
+            "load": {"of": "host", "counts": "payload", "value": self.load or LOAD},
+            "draw": "strata",
+        }
+        keys = {
+            "title": self.name,
+            "schemes": ["newreno"],
+            "seeds": [1],
+            "time": {"flows": count, "limit": f"{_LIMIT_S}s"},
+            "topology": fabric.experiment["topology"],
+            "group": [group],
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "drawn.toml"
+            path.write_text("\n".join(f"{key} = {toml_text(value)}" for key, value in keys.items()), encoding="utf-8")
+            try:
+                text = _core.drawn(path, Options().to_json())
+            except InputError as error:
+                raise InputError(_about(str(error), path, sizes, fabric)) from None
+        return flow_table(Path(f"{self.name}.csv"), StringIO(text))
+
+
+def _about(message: str, path: Path, sizes: str, fabric: Fabric) -> str:
+    """A mistake of the experiment that was made here, as one of the sizes or of the fabric."""
+    lines = []
+    for line in message.splitlines():
+        place, _, rest = line.partition(": ")
+        if not place.startswith(str(path)):
+            lines.append(line)
+        elif ".sizes" in rest.split(": ")[0]:
+            lines.append(f"--sizes {sizes}: {rest.partition(': ')[2]}")
+        else:
+            lines.append(f"{fabric.path}: {rest}")
+    return "\n".join(lines)

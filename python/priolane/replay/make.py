@@ -1,0 +1,47 @@
+"""Making the page: the run is repeated with all flows traced, and the page is written."""
+
+import shlex
+from pathlib import Path
+
+from priolane.experiment import Options
+from priolane.files import write_whole
+from priolane.replay.extent import Extent, Which
+from priolane.replay.page import page
+from priolane.replay.recording import Part, record
+
+
+def replay(  # noqa: PLR0913 - keyword arguments
+    path: str | Path,
+    flows: tuple[int, ...],
+    to: str | Path,
+    *,
+    extent: Extent,
+    out: str | Path,
+    options: Options | None = None,
+    run: Which | None = None,
+) -> tuple[Path, ...]:
+    """Writes the page `to` that plays `extent` of a run of the experiment at `path`; its tables go to `out`.
+
+    The state of the senders of `flows` is drawn. Returns tables and page. Raises `InputError` as `priolane.trace`
+    does, `NotWritten` if the page cannot be written.
+    """
+    which, options = run or Which(), options or Options()
+    part = Part(flows, extent.from_ps, extent.until_ps, extent.most_hops, which.seed, which.point)
+    recording = record(Path(path), part, Path(out), options)
+    place = Path(to)
+    write_whole(place, page(recording, _command(Path(path), part, options)))
+    return (*recording.files, place)
+
+
+def _command(path: Path, part: Part, options: Options) -> str:
+    """The command that makes the page again."""
+    words = ["priolane", "trace", str(path)]
+    words += [word for flow in part.flows for word in ("--flow", str(flow))]
+    words += ["--scheme", options.schemes[0]] if options.schemes else []
+    words += ["--seed", str(part.seed)] if part.seed is not None else []
+    words += [word for key, value in part.point for word in ("--point", f"{key}={value}")]
+    words += [word for key, value in options.sets for word in ("--set", f"{key}={value}")]
+    words += ["--reading", options.reading] if options.reading else []
+    words += [f"--{options.size}"] if options.size != "default" else []
+    words += ["--page", "replay.html", "--from", f"{part.from_ps}ps", "--until", f"{part.until_ps}ps"]
+    return shlex.join([*words, "--most-hops", str(part.most_hops)])

@@ -1,0 +1,121 @@
+"""Flows that `priolane advise` draws: from sizes and a load, or as an experiment starts them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import advise_world
+import priolane
+from priolane import _core, cli
+from priolane.advice.fabric import read_fabric
+from priolane.advice.goals import read_goals
+from priolane.advice.traffic import LOAD, SIZES, Traffic
+from priolane.experiment import Options
+
+# Mean 10 kB: half of the flows have 5 kB, half 15 kB.
+SIZES_CSV = "bytes,cdf\n5000,0.5\n5000,0.5\n15000,0.5\n15000,1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    advise_world.write(tmp_path, 1, 100, kernel_module=False, queues=2)
+    (tmp_path / "sizes.csv").write_text(SIZES_CSV)
+    return tmp_path
+
+
+def test_drawn_flows_offer_the_load_with_the_sizes_that_are_stated(folder: Path) -> None:
+    fabric = read_fabric(folder / "fabric.toml", None, None)
+    goals, _ = read_goals(["p99.small < 1ms"])
+    table = Traffic(sizes=str(folder / "sizes.csv"), load=0.4).table(fabric, goals)
+    # 24 blocks with 100 flows of at most 20 kB, which all flows are.
+    assert len(table.rows) == 2400
+    assert set(table.rows["bytes"]) == {5000, 15000}
+    # 12 hosts with 10 Gbit/s, in bytes a second. A Poisson process of 2400 arrivals varies by 1/sqrt(2400), 2 %.
+    offered = table.sizes.sum() / table.span_s / (12 * 10e9 / 8)
+    assert offered == pytest.approx(0.4, rel=0.1)
+    again = Traffic(sizes=str(folder / "sizes.csv"), load=0.4).table(fabric, goals)
+    assert again.rows.equals(table.rows)
+
+
+def test_what_is_not_stated_is_taken_from_what_is_published_and_named() -> None:
+    nothing = Traffic()
+    assert (nothing.name, Traffic(load=0.3).name) == (f"{SIZES}-{LOAD:g}", f"{SIZES}-0.3")
+    assert any(f"published of {SIZES}" in line for line in nothing.assumed)
+    assert any(f"hosts are offered {LOAD:g}" in line for line in nothing.assumed)
+    stated = Traffic(sizes="data_mining", load=0.3).assumed
+    assert len(stated) == 1
+    assert "drawn, not recorded" in stated[0]
+    assert Traffic(file=Path("flows.csv")).assumed == ()
+
+
+EXPERIMENT = """
+title = "Coflows"
+schemes = ["newreno"]
+time = { warmup = "0ms", measure = "20ms", drain = true }
+[topology]
+kind = "single_switch"
+hosts = 12
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "jobs"
+hosts = "*"
+app = "coflow"
+sizes = "sizes.csv"
+mappers = 2
+reducers = 2
+load = { of = "host", counts = "payload", value = 0.1 }
+"""
+
+
+def test_an_experiment_gives_the_flows_that_its_groups_start(folder: Path) -> None:
+    path = folder / "jobs.toml"
+    path.write_text(EXPERIMENT)
+    fabric = read_fabric(folder / "fabric.toml", None, None)
+    goals, _ = read_goals(["cct.all < 1ms"])
+    table = Traffic(file=path).table(fabric, goals)
+    lines = _core.drawn(path, Options().to_json()).splitlines()
+    assert lines[0] == "start_ns,src,dst,bytes,coflow"
+    assert len(table.rows) == len(lines) - 1
+    # Two senders and two receivers: four flows each.
+    assert set(table.rows.groupby("coflow").size()) == {4}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["flows.csv", "--sizes", "web_search"], "--sizes: the flows are those of flows.csv. Use the file, or"),
+        (["flows.csv", "--load", "0.5"], "--load: the flows are those of flows.csv. Use the file, or"),
+        (["--sizes", "nobody"], "--sizes nobody: "),
+        (["--sizes", "absent.csv"], "absent.csv"),
+        (["flows.csv", "--goal", "cct.all < 1ms"], "flows.csv names no coflows. Use a list with the column `coflow`"),
+        (["jobs.toml"], "jobs.toml"),
+    ],
+)
+def test_bad_input_is_a_line_and_exit_2(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    monkeypatch.chdir(folder)
+    assert cli.main(["advise", *arguments, "--fabric", "fabric.toml", "-o", "out"]) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1, errors
+    assert says in errors
+    # Files that the command made for itself are not the user's.
+    assert "drawn.toml" not in errors
+    assert not (folder / "out").exists()
+
+
+def test_an_answer_for_sizes_and_a_load_says_what_was_assumed(folder: Path) -> None:
+    advice = priolane.advise(
+        None,
+        folder / "fabric.toml",
+        sizes=str(folder / "sizes.csv"),
+        load=0.4,
+        goals=["p99.small < 1ms"],
+        budget="4e6hops",
+        out=folder / "out",
+    )
+    told = json.loads((folder / "out" / "advice.json").read_text(encoding="utf-8"))
+    assert told["advice"] == advice.ranking[0].candidate.name
+    assert any("drawn, not recorded" in line for line in told["assumed"])
+    assert not any("published" in line for line in told["assumed"])
