@@ -225,6 +225,13 @@ def test_search_works_from_files(site: Path, page: browser.Page) -> None:
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
+@pytest.mark.parametrize(("system", "scheme"), [("light", "default"), ("dark", "slate")])
+def test_colours_follow_the_system(site: Path, page: browser.Page, system: str, scheme: str) -> None:
+    page.open(site / "index.html")
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": system}])
+    wait_for(page, f"document.body.dataset.mdColorScheme === '{scheme}'")
+
+
 def test_filters_of_the_ledger_leave_the_rows_that_fit(site: Path, page: browser.Page) -> None:
     page.open(site / "ledger.html")
     shown = "[...document.querySelectorAll('table.filtered tbody tr')].filter(row => !row.hidden)"

@@ -93,10 +93,10 @@ def _by_part() -> Iterator[tuple[str, Sequence[TestFile]]]:
 
 
 def _details(file: TestFile) -> str:
-    about = f": {plain(file.about)}" if file.about else ""
-    names = "\n".join(f"- {_sentence(name)}" for name in file.tests)
     path = file.path.removeprefix("crates/priolane-")
-    return f'??? note "{len(file.tests)}: {path}"\n\n    {code(file.path)}{about}\n\n{_indented(names)}\n'
+    title = file.about.rstrip(".").replace("`", "").replace('"', "'") or path
+    names = "\n".join(f"- {_sentence(name)}" for name in file.tests)
+    return f'??? note "{plain(title)} ({len(file.tests)})"\n\n    {code(file.path)}\n\n{_indented(names)}\n'
 
 
 def _indented(text: str) -> str:
