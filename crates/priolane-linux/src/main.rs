@@ -5,21 +5,29 @@
 //! priolane-linux down NAME
 //! priolane-linux status
 //! priolane-linux doctor
+//! priolane-linux run JOB.json         prints what was measured, as JSON
+//! priolane-linux host                 a host of a run, which `run` starts; see `priolane_linux::job`
+//! priolane-linux guard NAME           takes a testbed down at the end of its standard input
 //! ```
 //!
 //! Exit codes: 0 done, 1 failed, 2 bad input, 3 this machine cannot.
 #![expect(clippy::print_stdout, reason = "a program of the command line")]
 
 use std::fs;
+use std::io::{self, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
+use priolane_linux::guard;
+use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::plan::{Name, Plan};
 use priolane_linux::probe::{Machine, Marks};
+use priolane_linux::run::{self, RunJob};
 use priolane_linux::testbed::{self, Testbed};
 
-const USAGE: &str = "usage: priolane-linux up PLAN.json [--dry-run] | down NAME | status | doctor";
+const USAGE: &str =
+    "usage: priolane-linux up PLAN.json [--dry-run] | down NAME | status | doctor | run JOB.json";
 
 /// What is told on standard error, and the exit code.
 struct Failure(u8, String);
@@ -43,6 +51,9 @@ fn main() -> ExitCode {
         ["down", name] => down(name),
         ["status"] => Ok(status()),
         ["doctor"] => Ok(doctor()),
+        ["run", path] => run(path),
+        ["host"] => host::serve(BufReader::new(io::stdin()), io::stdout()).map_err(Failure::of),
+        ["guard", name] => guard(name),
         _ => Err(Failure::input(USAGE)),
     };
     match done {
@@ -54,10 +65,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn read(path: &str) -> Result<Plan, Failure> {
+fn parse<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, Failure> {
     let text = fs::read(path).map_err(|error| Failure::input(format!("{path}: {error}")))?;
-    let plan: Plan = serde_json::from_slice(&text)
-        .map_err(|error| Failure::input(format!("{path}:{}: {error}", error.line())))?;
+    serde_json::from_slice(&text).map_err(|error| Failure::input(format!("{path}:{}: {error}", error.line())))
+}
+
+fn read(path: &str) -> Result<Plan, Failure> {
+    let plan: Plan = parse(path)?;
     plan.check().map_err(|error| Failure::input(format!("{path}: {error}")))?;
     Ok(plan)
 }
@@ -67,10 +81,32 @@ fn show(plan: &Plan) {
     steps.iter().for_each(|step| println!("{step}"));
 }
 
-fn up(plan: Plan) -> Result<(), Failure> {
+/// With the marks that this machine has.
+fn fitted(plan: Plan) -> Result<Plan, Failure> {
     let marks = Marks::of(plan.ports().map(|(.., port)| port));
     let marking = Machine::examine().marking(marks).map_err(|lacking| Failure(3, lacking.to_string()))?;
-    let testbed = Testbed::up(Plan { marking, ..plan }, Path::new(DIRECTORY)).map_err(Failure::of)?;
+    Ok(Plan { marking, ..plan })
+}
+
+fn run(path: &str) -> Result<(), Failure> {
+    let job: RunJob = parse(path)?;
+    job.plan.check().map_err(|error| Failure::input(format!("{path}: {error}")))?;
+    let job = RunJob { plan: fitted(job.plan)?, ..job };
+    let program = std::env::current_exe().map_err(Failure::of)?;
+    let program = [program.display().to_string()];
+    let measured = run::run(&job, (&program, Path::new(DIRECTORY)), &mut |_| true).map_err(Failure::of)?;
+    let text = serde_json::to_string(&measured).map_err(Failure::of)?;
+    println!("{text}");
+    Ok(())
+}
+
+fn guard(name: &str) -> Result<(), Failure> {
+    let name = Name::try_from(name.to_owned()).map_err(Failure::input)?;
+    guard::watch(&name, Path::new(DIRECTORY), io::stdin()).map_err(Failure::of)
+}
+
+fn up(plan: Plan) -> Result<(), Failure> {
+    let testbed = Testbed::up(fitted(plan)?, Path::new(DIRECTORY)).map_err(Failure::of)?;
     let (plan, network) = (testbed.plan(), &testbed.plan().network);
     println!("{}: {} hosts and {} switches are up", plan.name, network.hosts, network.switches);
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Serialize;
 
@@ -49,7 +50,9 @@ const RED: &str = "marks by queues (sch_red)";
 impl Machine {
     /// Tries all. Nothing is left of it.
     pub fn examine() -> Self {
-        let name = format!("{PREFIX}probe-{}", std::process::id());
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{PREFIX}probe-{}-{number}", std::process::id());
         let inside = |words: &str| {
             run(&["tc", "-n", &name].into_iter().chain(words.split(' ')).collect::<Vec<_>>())
                 .map(drop)

@@ -4,3 +4,4 @@
 
 mod lifecycle;
 mod made;
+mod runs;
