@@ -14,6 +14,7 @@ use crate::command::CommandError;
 use crate::counters::{QueueCount, counters};
 use crate::guard::Guard;
 use crate::job::{Flow, HostJob, HostReport, SchemeJob};
+use crate::journal::{Found, Journal};
 use crate::network::Node;
 use crate::plan::Plan;
 use crate::testbed::{Testbed, TestbedError};
@@ -109,6 +110,10 @@ pub fn run(
     progress: &mut OnProgress<'_>,
 ) -> Result<Measured, RunError> {
     check(job)?;
+    // The guard removes what has this name.
+    if Journal::look(root, &job.plan.name) != Found::Nothing {
+        return Err(TestbedError::AlreadyUp(job.plan.name.clone()).into());
+    }
     let _guard = Guard::start(program, &job.plan.name)?;
     let testbed = Testbed::up(job.plan.clone(), root)?;
     let measured = run_in(&testbed, job, program, progress);

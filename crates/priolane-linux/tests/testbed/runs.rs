@@ -161,6 +161,20 @@ fn nothing_is_left_of_a_run_that_is_killed() {
 }
 
 #[test]
+fn a_run_neither_uses_nor_removes_a_testbed_that_is_up() {
+    let plan = plan("u", Network::star(2, &line(Port::fifo())));
+    let Some(testbed) = crate::made::up(plan.clone()) else { return };
+    let tag = format!("prl-{}-", plan.name);
+    testbed.release();
+    let job = job(plan.clone(), dctcp(), vec![flow(0, (0, 1), 1, 0)]);
+    let error = run(&job, (&program(), Path::new(DIRECTORY)), &mut |_| true).unwrap_err();
+    let there = namespaces(&tag).len();
+    priolane_linux::testbed::down(&plan.name, Path::new(DIRECTORY)).unwrap();
+    assert!(error.to_string().starts_with("there is a testbed"), "{error}");
+    assert_eq!(there, 3);
+}
+
+#[test]
 fn what_is_wrong_with_a_scheme_is_told_and_nothing_is_left() {
     let plan = plan("x", Network::star(2, &line(Port::fifo())));
     let tag = format!("prl-{}-", plan.name);
