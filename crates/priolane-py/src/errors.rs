@@ -26,6 +26,12 @@ create_exception!(
     RunFailed,
     "The answer to a unit of work is not what a worker of this version sends."
 );
+create_exception!(
+    priolane._core,
+    CannotHere,
+    RunFailed,
+    "This machine lacks something that a testbed of network namespaces takes."
+);
 create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
 
 /// Converts the failure of `what` to an exception.

@@ -7,6 +7,7 @@
 
 mod errors;
 mod grid;
+mod linux;
 mod own;
 mod progress;
 mod request;
@@ -24,7 +25,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use errors::{Damaged, InputError, RunFailed, Stopped, failed, input_error, utf8};
+use errors::{CannotHere, Damaged, InputError, RunFailed, Stopped, failed, input_error, utf8};
 pub use own::init_own;
 use progress::Reporter;
 use request::{OptionsRequest, request, response};
@@ -301,6 +302,7 @@ fn with_checksum(text: &str) -> PyResult<String> {
 /// Adds the classes, functions and exceptions of `priolane._core` to `module`.
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    module.add("CannotHere", py.get_type::<CannotHere>())?;
     module.add("Damaged", py.get_type::<Damaged>())?;
     module.add("InputError", py.get_type::<InputError>())?;
     module.add("RunFailed", py.get_type::<RunFailed>())?;
@@ -320,6 +322,14 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(holm, module)?)?;
     module.add_function(wrap_pyfunction!(import_flows, module)?)?;
     module.add_function(wrap_pyfunction!(level, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_down, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_guard, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_machine, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_run, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_status, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_steps, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_up, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(not_results, module)?)?;
     module.add_function(wrap_pyfunction!(paired, module)?)?;

@@ -6,6 +6,7 @@ pub mod bench;
 pub mod channels;
 pub mod check;
 pub mod deploy;
+pub mod linux;
 pub mod promised;
 pub mod requirement;
 pub mod thresholds;
