@@ -59,6 +59,10 @@ class FakeMachine(Machine):
         refused = self.differs.get("refused", "no such words")
         return f"{refused} refused" if refused in " ".join(command) else None
 
+    def marking(self) -> str | None:
+        refused: str | None = self.differs.get("marking")
+        return refused
+
     def udp_segmentation(self) -> str | None:
         refused: str | None = self.differs.get("udp")
         return refused
@@ -125,6 +129,7 @@ def test_every_check_that_can_fail_has_a_cure() -> None:
         no_programs={*doctor.BROWSERS, "valgrind", "tshark"},
         capabilities=0,
         udp="no",
+        marking="no",
         broken=True,
         ns3=True,
     )

@@ -4,6 +4,7 @@ A check asks a `Machine`, so that tests can make one up.
 """
 
 import importlib.util
+import json
 import os
 import shutil
 import socket
@@ -113,6 +114,11 @@ class Machine:
             except OSError as error:
                 return str(error)
         return None
+
+    def marking(self) -> str | None:
+        """Whether a program of ours can mark packets at a queue: `None`, or why not."""
+        tried = {one["name"]: one["missing"] for one in json.loads(_core.linux_machine())["capabilities"]}
+        return next((why for name, why in tried.items() if name.startswith("marks by a BPF program")), "not tried")
 
 
 def examine(machine: Machine) -> list[Check]:
@@ -224,6 +230,12 @@ def _udp_segmentation(machine: Machine) -> Check:
     return Check("UDP GSO", "real hosts", failure is None, failure or "there", cure)
 
 
+def _marking(machine: Machine) -> Check:
+    failure = machine.marking()
+    cure = "root, a kernel with CONFIG_DEBUG_INFO_BTF, and a tc with libbpf; or modprobe sch_red, which marks by queues"
+    return Check("ECN by queue length", "real hosts", failure is None, failure or "there", cure)
+
+
 _CLSACT = f"ip link set lo up; tc qdisc add dev lo clsact && tc filter add dev lo egress bpf da bytecode '{_BYTECODE}'"
 _FIFO = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))"
 
@@ -259,6 +271,7 @@ _CHECKS: tuple[Callable[[Machine], Check], ...] = (
         ["sh", "-c", _CLSACT],
         "a kernel with CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS (modprobe cls_bpf sch_ingress)",
     ),
+    _marking,
     _command(
         "SCHED_FIFO",
         [sys.executable, "-c", _FIFO],

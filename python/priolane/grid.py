@@ -12,7 +12,7 @@ from typing import Any
 from priolane import _core, work_unit, worker
 from priolane._core import InputError
 from priolane.backend import LOCAL, Backend, parse_backend
-from priolane.directory import GRID_FILE, exclusive_writer, write_note
+from priolane.directory import GRID_FILE, exclusive_writer, read_json, write_note
 from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
 from priolane.object_store import open_output
@@ -98,8 +98,8 @@ def run_plan(
 
 def _run_missing(directory: Path, grid: Plan, options: Options, settings: Settings, watch: Watcher) -> Results:
     """Notes the grid, carries out what is missing and weighs it."""
-    _require_same_experiment(directory, grid)
-    _write_grid(directory, grid, options)
+    require_same_experiment(directory, grid)
+    write_grid(directory, grid, options)
     settings.on_saved(directory / GRID_FILE)
     by_id = {planned.id: planned for planned in grid.runs}
     for done in _execute(directory, grid, (options, settings), watch):
@@ -117,20 +117,25 @@ def judge(directory: Path) -> None:
     load(directory).judge()
 
 
-def _require_same_experiment(directory: Path, grid: Plan) -> None:
-    """Raises `InputError` if the directory has the page of another experiment, which this one's would replace. A
-    note that is missing or cannot be read is no page of anything."""
+def require_same_experiment(directory: Path, grid: Plan, measured: Mapping[str, Any] | None = None) -> None:
+    """Raises `InputError` if the directory has the page of another experiment, which this one's would replace, or of
+    this one measured in another way. `measured` says how runs are measured, `None` that they are simulated. A note that
+    is missing or cannot be read is no page of anything."""
     try:
         there = load(directory).title
+        was = read_json(directory / GRID_FILE).get("measured")
     except InputError:
         return
+    if was != measured:
+        said = "simulated" if was is None else f"measured on {was['on']} at scale {was['scale']}"
+        raise InputError(f"{directory} has results that were {said}; choose another directory with -o")
     if there != grid.title:
         raise InputError(
             f'{directory} has the results of "{there}", this is "{grid.title}"; choose another directory with -o'
         )
 
 
-def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
+def write_grid(directory: Path, grid: Plan, options: Options, measured: Mapping[str, Any] | None = None) -> None:
     """Notes what the directory is the grid of, so that it can be opened and reported later."""
     note = {
         "source": str(grid.source.absolute()),
@@ -143,7 +148,7 @@ def _write_grid(directory: Path, grid: Plan, options: Options) -> None:
         "readings": [asdict(reading) for reading in grid.readings],
         "warnings": list(grid.warnings),
     }
-    write_note(directory, note)
+    write_note(directory, note if measured is None else note | {"measured": dict(measured)})
 
 
 def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.Finished]:

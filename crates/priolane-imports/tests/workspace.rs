@@ -30,6 +30,7 @@ const LAYERS: &[&[&str]] = &[
         "priolane-core/src/wire/",
     ],
     &["priolane-net/src/"],
+    &["priolane-linux/src/"],
     &["priolane-source/src/"],
     &["priolane-sim/src/model"],
     &["priolane-sim/src/observe"],

@@ -87,6 +87,12 @@ pub enum Failure {
         /// Its value now.
         now: Value,
     },
+    /// The directory has the run as it was measured on real hosts.
+    #[error("run {0} is there as it was measured on real hosts; choose another directory with -o")]
+    Measured(String),
+    /// The directory has the run as it was simulated.
+    #[error("run {0} is there as it was simulated; choose another directory with -o")]
+    Simulated(String),
     /// The caller requested a stop. Nothing was written.
     #[error("the run was stopped by request")]
     Interrupted,
@@ -142,6 +148,9 @@ pub fn execute_in(
 ) -> Result<Done, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     let stored = store.accept(&id);
+    if stored.as_ref().is_some_and(|record| record.measured.is_some()) {
+        return Err(Failure::Measured(run.id.clone()));
+    }
     if let Some(record) = &stored
         && (!settings.verify || store.is_verified(&id))
     {
@@ -166,7 +175,7 @@ pub fn reuse_from(run: &Run, store: &Store, others: &[Store]) -> Result<bool, Fa
         return Ok(false);
     }
     for other in others {
-        let Some(record) = other.accept(&id) else { continue };
+        let Some(record) = other.accept(&id).filter(|record| record.measured.is_none()) else { continue };
         let mut draft = store.begin(&id)?;
         for file in &record.files {
             draft.link_file(&other.path(&id), file)?;
@@ -380,6 +389,7 @@ impl<'a> Simulation<'a> {
             tokens: TokenRecord::of(outcome),
             effective: effective(self.run, ran, classes, rtt),
             rates: metrics::rates::rates(ran, classes, optimum.as_ref(), window),
+            measured: None,
             files: Vec::new(),
         }
     }
@@ -516,6 +526,10 @@ pub(crate) fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+mod measured;
+
+pub use measured::{Measurement, store_measured};
 
 #[cfg(test)]
 mod tests;

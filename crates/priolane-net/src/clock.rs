@@ -27,6 +27,11 @@ impl Clock {
         self.last
     }
 
+    /// The instant at which it reads `time`.
+    pub(crate) fn instant(&self, time: Time) -> Instant {
+        self.start + duration_of(Span(time.0.saturating_sub(START.0)))
+    }
+
     /// What the kernel's times of arrival mean, as of now.
     pub(crate) fn arrivals(&mut self) -> Arrivals {
         let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

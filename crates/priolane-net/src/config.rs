@@ -1,5 +1,6 @@
 //! How a host is set up.
 
+use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ pub struct Config {
     pub key: Option<Key>,
     /// What is known of the paths to other hosts. Default: nothing; what a transport needs is measured.
     pub path: PathInfo,
+    /// For how long datagrams of a host are held back when they arrive, as if the line from there were longer. Of hosts that are
+    /// not in it: not at all. Default: empty.
+    pub delays: HashMap<SocketAddr, Duration>,
     /// How much is kept.
     pub limits: Limits,
     /// How long others are waited for.
@@ -112,6 +116,7 @@ impl Config {
             dscp: Dscp::DEFAULT,
             key: None,
             path: PathInfo::UNKNOWN,
+            delays: HashMap::new(),
             limits: Limits::default(),
             patience: Patience::default(),
             real_time: None,

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use event_listener::{Event, Listener, listener};
 use priolane_core::endpoint::Weights;
@@ -63,6 +63,8 @@ pub struct Message {
     /// Bytes of it that its sender gave up; they are zeros here. Above 0 only with an unreliable transport
     /// (`reliable = false`).
     pub missing: u64,
+    /// When the last of its bytes came, by the kernel.
+    pub arrived: Instant,
 }
 
 /// A message that was delivered, as its sender saw that.

@@ -14,8 +14,8 @@ pub enum Scheduling {
 }
 
 impl Scheduling {
-    /// Of this thread, which is to have this priority if there is one.
-    pub(crate) fn of_this_thread(priority: Option<u8>) -> Self {
+    /// Of this thread, which is to have this priority from 1 to 99 if there is one. Threads that it starts inherit it.
+    pub fn of_this_thread(priority: Option<u8>) -> Self {
         let Some(priority) = priority else { return Self::Ordinary };
         match be_real_time(priority) {
             Ok(()) => Self::RealTime,

@@ -27,6 +27,12 @@ create_exception!(
     RunFailed,
     "The answer to a unit of work is not what a worker of this version sends."
 );
+create_exception!(
+    priolane._core,
+    CannotHere,
+    RunFailed,
+    "This machine lacks something that a testbed of network namespaces takes."
+);
 create_exception!(priolane, Stopped, PyException, "A run was stopped by request; nothing of it was kept.");
 
 /// Converts the failure of `what` to an exception.
@@ -102,6 +108,7 @@ pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let input_error = py.get_type::<InputError>();
     input_error.setattr("mistakes", PyTuple::empty(py))?;
+    module.add("CannotHere", py.get_type::<CannotHere>())?;
     module.add("Damaged", py.get_type::<Damaged>())?;
     module.add("InputError", input_error)?;
     module.add_class::<Mistake>()?;

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use priolane_lab::execute::{self, Settings};
 use priolane_lab::plan::{self as lab, Run};
 use priolane_lab::unit::{self, Unit};
+use priolane_linux::run::RunJob;
 use priolane_results::answer::Answer;
 use priolane_results::store::{RunId, Store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::{Damaged, failed, input_error, utf8};
+use crate::linux::JobRequest;
 use crate::progress::Reporter;
 use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json, request, response};
 use crate::signals::Signals;
@@ -53,6 +55,16 @@ impl Plan {
             texts.entry(digest).or_insert_with(|| text.to_string());
         }
         texts
+    }
+
+    /// Returns how a run is to be measured on a testbed, as JSON: the job, the scale, what differs, and how long it takes at
+    /// most.
+    fn linux_job(&self, py: Python<'_>, run_id: &str, request: &str) -> PyResult<String> {
+        let asked: JobRequest = self::request(request)?;
+        let name = asked.name()?;
+        let run = self.0.runs.iter().find(|run| run.id == run_id);
+        let run = run.ok_or_else(|| PyValueError::new_err(format!("the plan has no run {run_id}")))?;
+        response(&py.detach(|| priolane_tools::linux::job(run, name, asked.scale)).map_err(input_error)?)
     }
 
     /// Opens the results directory `out_dir`, which is created if missing.
@@ -108,6 +120,29 @@ impl Grid {
             Ok(there && (!self.settings.verify || self.store.is_verified(&id)))
         })
         .map_err(|failure| failed(failure, &format!("run {run_id}")))
+    }
+
+    /// Whether the run is there as it was measured.
+    fn is_measured(&self, run_id: &str) -> bool {
+        let stored = RunId::new(run_id).and_then(|id| self.store.accept(&id));
+        stored.is_some_and(|record| record.measured.is_some())
+    }
+
+    /// Stores what `linux_run` measured of a run, with the answer of `Plan.linux_job`; like `run`, reports whether it was new.
+    fn measured(&self, py: Python<'_>, run_id: &str, planned: &str, measured: &str) -> PyResult<String> {
+        #[derive(serde::Deserialize)]
+        struct Planned {
+            job: RunJob,
+            scale: u64,
+        }
+        let run = self.planned(run_id)?;
+        let Planned { job, scale } = request(planned)?;
+        let measured = request(measured)?;
+        let done = py.detach(|| {
+            let measurement = priolane_tools::linux::measurement(run, (&job, scale), &measured)?;
+            execute::store_measured(run, &self.store, measurement)
+        });
+        response(&done_to_json(&done.map_err(|failure| failed(failure, &format!("run {run_id}")))?))
     }
 
     /// Returns a run as a unit of work, in JSON, which `run_unit` executes in any process.

@@ -7,6 +7,7 @@
 
 mod errors;
 mod grid;
+mod linux;
 mod own;
 mod progress;
 mod request;
@@ -374,6 +375,14 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(holm, module)?)?;
     module.add_function(wrap_pyfunction!(import_flows, module)?)?;
     module.add_function(wrap_pyfunction!(level, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_down, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_guard, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_machine, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_run, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_status, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_steps, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_up, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(not_results, module)?)?;
     module.add_function(wrap_pyfunction!(paired, module)?)?;

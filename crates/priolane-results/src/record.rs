@@ -80,6 +80,9 @@ pub struct RunRecord {
     /// Outcomes of tokens; null if the transport has no tokens that ports limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenRecord>,
+    /// Where the run was measured; null if it was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredRecord>,
     /// The other files of the run's directory.
     pub files: Vec<FileRecord>,
 }
@@ -93,6 +96,15 @@ impl RunRecord {
         let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
         with_checksum(&text).ok_or_else(|| io::Error::other("the record of a run must be a JSON object"))
     }
+}
+
+/// How a run was measured on real hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasuredRecord {
+    /// On what: `linux` for network namespaces of one machine.
+    pub on: String,
+    /// Rates were divided, and times multiplied, by this. Times in tables are divided again.
+    pub scale: u64,
 }
 
 /// A file of a run's directory.

@@ -7,6 +7,7 @@ pub mod channels;
 pub mod check;
 pub mod deploy;
 pub mod drawn;
+pub mod linux;
 pub mod promised;
 pub mod requirement;
 pub mod thresholds;

@@ -1,6 +1,6 @@
 """The command `priolane`. Exit codes: 0 done, 2 bad input (nothing written), 130 interrupted, 1 anything else.
 
-`doctor` has one more, 3: this machine cannot run experiments.
+`doctor` and `linux` have one more, 3: this machine cannot run experiments, or testbeds.
 """
 
 import argparse
@@ -36,6 +36,7 @@ COMMANDS = {
     "price": "bills of machines and flows, promised rates, distance from the optimum",
     "analyze": "closed forms of priority by size or by deadline (Firapam)",
     "doctor": "what this machine can run, and how to mend what it cannot",
+    "linux": "run an experiment on real queues: hosts in network namespaces of this machine",
     "bench": "speed of the engines on this machine, against its limit",
 }
 # Modules that may not have the name of their command: a keyword, and the name of a built-in type.

@@ -105,6 +105,7 @@ mod tests {
             ports: BTreeMap::new(),
             received: ReceivedRecord::default(),
             tokens: None,
+            measured: None,
             files: Vec::new(),
         }
     }

@@ -12,6 +12,7 @@ use priolane_core::wire::PacketCodec;
 use rustc_hash::FxHashMap;
 
 use super::flow::{Flow, Lane};
+use super::held::Held;
 use crate::assembly::Assembly;
 use crate::clock::{Clock, duration_of};
 use crate::config::{Limits, Patience};
@@ -35,7 +36,7 @@ pub(super) enum Turn {
 }
 
 impl Turn {
-    fn or(self, other: Self) -> Self {
+    pub(super) fn or(self, other: Self) -> Self {
         if self == Self::Busy { self } else { other }
     }
 }
@@ -77,6 +78,8 @@ pub(super) struct Driver<E: Endpoint> {
     pub(super) given: Time,
     pub(super) rng: Stream,
     pub(super) arriving: RecvBatch,
+    /// Datagrams that are held back.
+    pub(super) held: Held,
     pub(super) leaving: SendBatch,
     /// Whether the system has no room for what is leaving.
     pub(super) blocked: bool,
@@ -177,7 +180,7 @@ impl<E: Endpoint> Driver<E> {
         let sweep = if self.assembly.is_empty() { Time::NEVER } else { self.next_sweep };
         // A line that the system holds up waits for that alone.
         let line = if self.blocked { Time::NEVER } else { self.line_at };
-        let next = timer.min(line).min(self.peers.next_look()).min(sweep);
+        let next = timer.min(line).min(self.peers.next_look()).min(sweep).min(self.held.next());
         if next <= now {
             return;
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! loop   what applications ask ─▶ open, abort, weights
-//!        datagrams ─▶ peers (who, sealed?) ─▶ codec ─▶ assembly (bytes) ─▶ on_packet
+//!        datagrams ─▶ held, if the line is to be longer ─▶ peers (who, sealed?) ─▶ codec ─▶ assembly (bytes) ─▶ on_packet
 //!        timers that are due ─▶ on_timer
 //!        poll_transmit ─▶ nic (line, tokens) ─▶ codec ─▶ peers (seal) ─▶ socket; what finds no room stays
 //!        events ─▶ messages that arrived, receipts
@@ -12,6 +12,7 @@
 mod changes;
 mod driver;
 mod flow;
+mod held;
 mod messages;
 mod receive;
 mod start;

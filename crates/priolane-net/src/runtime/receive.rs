@@ -7,6 +7,7 @@ use priolane_core::units::{Span, Time};
 use priolane_core::wire::{EcnCodepoint, RecvMeta, VERSION};
 
 use super::driver::{Driver, Turn};
+use super::held::Datagram;
 use crate::assembly::{Stored, Taken};
 use crate::message::Message;
 use crate::peers::{SEALED, SELF};
@@ -41,6 +42,17 @@ impl<E: Endpoint> Driver<E> {
                 break;
             }
         }
+        turn.or(self.release())
+    }
+
+    /// Takes what was held back until now.
+    fn release(&mut self) -> Turn {
+        let now = self.now();
+        let mut turn = Turn::Idle;
+        while let Some(Datagram { bytes, from, tos, due }) = self.held.pop(now) {
+            self.take(&bytes, from, Came { tos, at: due });
+            turn = Turn::Busy;
+        }
         turn
     }
 
@@ -53,7 +65,9 @@ impl<E: Endpoint> Driver<E> {
                 self.stats.lost_in_socket = before + u64::from(lost.wrapping_sub(before as u32));
             }
             let came = Came { tos: received.tos, at: arrivals.at(received.real_ns) };
-            self.take(received.bytes, received.from, came);
+            if !self.held.hold(received.bytes, received.from, (came.tos, came.at)) {
+                self.take(received.bytes, received.from, came);
+            }
         }
     }
 
@@ -145,7 +159,7 @@ impl<E: Endpoint> Driver<E> {
         self.stats.arrived += 1;
         self.stats.arrived_bytes += bytes.len() as u64;
         self.publish();
-        self.shared.deliver(Message { from, bytes, missing });
+        self.shared.deliver(Message { from, bytes, missing, arrived: self.clock.instant(now) });
     }
 
     /// What is here of a message is dropped.

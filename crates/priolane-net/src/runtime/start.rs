@@ -16,6 +16,7 @@ use ring::rand::SystemRandom;
 use rustc_hash::FxHashMap;
 
 use super::driver::{Driver, Setup};
+use super::held::Held;
 use crate::assembly::{Assembly, Room};
 use crate::clock::{Clock, span_of};
 use crate::config::{Config, Limits};
@@ -127,6 +128,7 @@ impl Start {
             given: now,
             rng: Stream::new(draw(&random), Purpose::Endpoint, 0),
             arriving: RecvBatch::new(usize::from(config.mtu)),
+            held: Held::new(&config.delays),
             leaving: SendBatch::new(usize::from(config.mtu)),
             blocked: false,
             line_at: Time::NEVER,

@@ -53,6 +53,23 @@ fn asynchronous_calls_do_what_blocking_ones_do() {
 }
 
 #[test]
+fn a_line_that_is_to_be_longer_delays_messages_and_says_when_they_arrived() {
+    let server = bind(Limits::default());
+    let delay = Duration::from_millis(20);
+    let delays = [(server.address(), delay)].into();
+    let client = Host::bind(Config { delays, ..config("dctcp") }).unwrap();
+    client.send_with_receipt(Request::to(server.address()), "greeting").unwrap().wait().unwrap();
+    server.recv().unwrap();
+    let sent = Instant::now();
+    let receipt = client.send_with_receipt(Request::to(server.address()), "hello").unwrap();
+    let message = server.recv().unwrap();
+    // The client asks first, and its answer is held back once; the acknowledgement is held back as well.
+    let took = message.arrived.duration_since(sent);
+    assert!(took >= delay && message.arrived <= Instant::now(), "{took:?}");
+    assert!(receipt.wait().unwrap().elapsed >= 2 * delay);
+}
+
+#[test]
 fn a_host_that_has_too_much_queued_says_so_or_waits() {
     let host = bind(Limits { queued: 1_000, messages: 3, ..Limits::default() });
     let to = Request::to(nobody());

@@ -55,6 +55,7 @@ fn record_of(fixture: &MadeUp) -> RunRecord {
         ports: Default::default(),
         received: Default::default(),
         tokens: None,
+        measured: None,
         summary: [("all".to_owned(), summary_of(fixture))].into(),
         files: Vec::new(),
     }

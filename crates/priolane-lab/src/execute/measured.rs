@@ -1,0 +1,53 @@
+//! Stores a run that was measured on real hosts in the tables that a simulated one has.
+
+use priolane_results::record::MeasuredRecord;
+use priolane_results::rows::canonical;
+use priolane_results::store::{RunId, Store};
+use priolane_sim::outcome::Outcome;
+
+use super::{Done, Failure, SimulatedRun, Simulation, publish_or_compare, rows};
+use crate::plan::{self, Run};
+
+/// A run that was measured. What real hosts cannot know is empty in its outcome.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// What became of flows and ports, in simulated time.
+    pub outcome: Outcome,
+    /// Where, and how rates and times were scaled.
+    pub on: MeasuredRecord,
+    /// Packets dropped by switches.
+    pub drops: u64,
+    /// Packets that reached hosts with a congestion mark.
+    pub marks: u64,
+    /// What is to be known of it.
+    pub warnings: Vec<String>,
+}
+
+/// Stores a measurement of `run` in `store`, unless one is there. None of the invariants of simulated runs are checked: packets
+/// that nobody counted are not conserved, and clocks are not exact.
+///
+/// # Errors
+/// If the directory has the run as it was simulated, or cannot be written.
+pub fn store_measured(run: &Run, store: &Store, measurement: Measurement) -> Result<Done, Failure> {
+    let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
+    if let Some(stored) = store.accept(&id) {
+        return match stored.measured {
+            Some(_) => Ok(Done::AlreadyThere(stored)),
+            None => Err(Failure::Simulated(run.id.clone())),
+        };
+    }
+    let Measurement { mut outcome, on, drops, marks, warnings } = measurement;
+    let built = plan::build(run)?;
+    canonical(&mut outcome);
+    let with_actual_starts = built.with_actual_starts(&mut outcome);
+    let ran = SimulatedRun { with_actual_starts, outcome };
+    let rows = rows(&ran);
+    let mut record = Simulation { run, built: &built }.record(&rows, &ran);
+    record.measured = Some(on);
+    record.counters.drops = drops;
+    record.counters.marks = marks;
+    record.warnings.extend(warnings);
+    publish_or_compare((store, &id), None, record, |draft| {
+        rows.tables().into_iter().try_for_each(|table| draft.write(table, &rows))
+    })
+}

@@ -1,0 +1,304 @@
+//! A host of a run: it sends its messages at their starts, and notes when messages arrive.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, BufRead, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use priolane_core::endpoint::Weights;
+use priolane_core::units::Rate;
+use priolane_net::{Config, Host, Limits, Receipt, Request, Scheduling, SendError};
+
+use crate::job::{Arrived, Flow, HostJob, HostReport, Sent};
+use crate::payload::{Expected, GREETING, payload};
+use crate::scheme::scheme;
+
+/// How often outcomes and orders are looked for once all is sent.
+const LOOK: Duration = Duration::from_millis(2);
+/// The longest that nothing of a peer may be heard: queues are long where rates are low.
+const SILENCE: Duration = Duration::from_secs(120);
+
+/// Why a host process ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// What it was told is no job.
+    #[error("{0}")]
+    Job(String),
+    /// Its host cannot be bound.
+    #[error(transparent)]
+    Bind(#[from] priolane_net::BindError),
+    /// A host that it sends to does not answer.
+    #[error("no message arrives: {0}")]
+    Greeting(Box<SendError>),
+    /// Standard input or output failed.
+    #[error("{0}")]
+    Pipe(#[from] io::Error),
+    /// Whoever started it is gone.
+    #[error("the process that started this host is gone")]
+    Alone,
+}
+
+/// Does what it is told on `input`, and answers on `output`: see `job`.
+///
+/// # Errors
+/// [`HostError`].
+pub fn serve(input: impl BufRead + Send + 'static, mut output: impl Write) -> Result<(), HostError> {
+    let lines = lines(input);
+    let text = lines.recv().map_err(|_| HostError::Alone)?;
+    let job: HostJob = serde_json::from_str(&text).map_err(|error| HostError::Job(error.to_string()))?;
+    let run = Run::bind(&job)?;
+    say(&mut output, "ready")?;
+    lines.recv().map_err(|_| HostError::Alone)?;
+    run.greet()?;
+    say(&mut output, "greeted")?;
+    let start = lines.recv().map_err(|_| HostError::Alone)?;
+    let start = instant(&start).ok_or_else(|| HostError::Job(format!("{start:?} is no start")))?;
+    let report = run.carry_out(start, &lines, &mut || say(&mut output, "done"))?;
+    let text = serde_json::to_string(&report).map_err(io::Error::other)?;
+    Ok(say(&mut output, &text)?)
+}
+
+fn say(output: &mut impl Write, line: &str) -> io::Result<()> {
+    writeln!(output, "{line}")?;
+    output.flush()
+}
+
+/// The lines of `input`, read by a thread.
+fn lines(input: impl BufRead + Send + 'static) -> Receiver<String> {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        for line in input.lines().map_while(Result::ok) {
+            if tell.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    told
+}
+
+/// The instant of `start NANOSECONDS` since 1970.
+#[expect(clippy::disallowed_methods, reason = "hosts start together by the clock of the machine")]
+fn instant(line: &str) -> Option<Instant> {
+    let ns: u64 = line.strip_prefix("start ")?.parse().ok()?;
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(ns))?;
+    let (now, wall) = (Instant::now(), SystemTime::now());
+    match at.duration_since(wall) {
+        Ok(ahead) => now.checked_add(ahead),
+        Err(error) => now.checked_sub(error.duration()),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a real host depends on the clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn since_ns(start: Instant, at: Instant) -> u64 {
+    u64::try_from(at.saturating_duration_since(start).as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A host that is bound.
+struct Run<'a> {
+    job: &'a HostJob,
+    host: Arc<Host>,
+    not_real_time: Option<String>,
+}
+
+/// A message that was handed over.
+struct UnderWay {
+    sent: Sent,
+    receipt: Option<Receipt>,
+}
+
+impl<'a> Run<'a> {
+    fn bind(job: &'a HostJob) -> Result<Self, HostError> {
+        let scheme = scheme(&job.scheme).map_err(HostError::Job)?;
+        let no_address = || HostError::Job(format!("host {} has no address", job.host));
+        let address = job.socket(job.host).ok_or_else(no_address)?;
+        let line = Rate::from_bps(job.line_bps)
+            .ok_or_else(|| HostError::Job("line_bps is 0: write a rate above it".to_owned()))?;
+        let hosts = 0..job.addresses.len() as u16;
+        let delay = |host: u16| job.delays_ns.get(usize::from(host)).copied().unwrap_or(0);
+        let delays =
+            hosts.filter_map(|host| Some((job.socket(host)?, Duration::from_nanos(delay(host))))).collect();
+        // An application of the simulator hands over all it has; nothing waits outside.
+        let limits = Limits {
+            message: (1 << 48) - 1,
+            queued: u64::MAX >> 1,
+            messages: usize::MAX >> 1,
+            sender: u64::MAX >> 1,
+            ahead: u64::MAX >> 1,
+            ..Limits::default()
+        };
+        let mut config = Config {
+            line,
+            mtu: job.mtu,
+            delays,
+            limits,
+            real_time: job.real_time,
+            ..Config::new(scheme).at(address)
+        };
+        config.patience.silence = SILENCE;
+        config.patience.idle = SILENCE;
+        let host = Arc::new(Host::bind(config)?);
+        // This thread, and those that it starts.
+        let own = Scheduling::of_this_thread(job.real_time);
+        let not_real_time = match (host.scheduling(), &own) {
+            (Scheduling::Refused(why), _) | (_, Scheduling::Refused(why)) => Some(why.clone()),
+            (Scheduling::Ordinary, _) => Some("it was not asked for".to_owned()),
+            (Scheduling::RealTime, _) => None,
+        };
+        Ok(Self { job, host, not_real_time })
+    }
+
+    /// Makes the hosts that it sends to known.
+    fn greet(&self) -> Result<(), HostError> {
+        let own = self.job.flows.iter().filter(|flow| flow.src == self.job.host);
+        let peers: BTreeSet<u16> = own.map(|flow| flow.dst).collect();
+        let failed = |error| HostError::Greeting(Box::new(error));
+        let greet = |peer| {
+            let to = self.job.socket(peer).unwrap_or(self.host.address());
+            self.host.send_with_receipt(Request::to(to), GREETING).map_err(failed)
+        };
+        let receipts: Vec<Receipt> = peers.into_iter().map(greet).collect::<Result<_, _>>()?;
+        receipts.iter().try_for_each(|receipt| receipt.wait().map(drop).map_err(failed))
+    }
+
+    /// Sends and receives until it is told to stop; `done` is called once all that it sends has an outcome.
+    fn carry_out(
+        self,
+        start: Instant,
+        lines: &Receiver<String>,
+        done: &mut dyn FnMut() -> io::Result<()>,
+    ) -> Result<HostReport, HostError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let receiver = {
+            let (host, stop) = (Arc::clone(&self.host), Arc::clone(&stop));
+            let expected = Expected::new(&self.job.flows, self.job.host);
+            let hosts = self.hosts();
+            thread::spawn(move || receive(&host, (&hosts, expected), start, &stop))
+        };
+        let told = self.send_all(start, lines).and_then(|under_way| self.settle(under_way, lines, done));
+        stop.store(true, Ordering::Relaxed);
+        let (arrived, wrong) =
+            receiver.join().map_err(|_| io::Error::other("the receiving thread panicked"))?;
+        let counts = self.host.stats().counts().map(|(name, count)| (name.to_owned(), count)).into();
+        let Self { job, not_real_time, .. } = self;
+        Ok(HostReport { host: job.host, sent: told?, arrived, wrong, not_real_time, counts })
+    }
+
+    fn hosts(&self) -> HashMap<SocketAddr, u16> {
+        (0..self.job.addresses.len() as u16).filter_map(|host| Some((self.job.socket(host)?, host))).collect()
+    }
+
+    /// Hands over each message at its start.
+    fn send_all(&self, start: Instant, lines: &Receiver<String>) -> Result<Vec<UnderWay>, HostError> {
+        let mut own: Vec<&Flow> = self.job.flows.iter().filter(|flow| flow.src == self.job.host).collect();
+        own.sort_by_key(|flow| (flow.start_ns, flow.id));
+        let mut under_way = Vec::with_capacity(own.len());
+        for flow in own {
+            let bytes = payload(flow);
+            let Some(at) = start.checked_add(Duration::from_nanos(flow.start_ns)) else { break };
+            match lines.recv_timeout(at.saturating_duration_since(now())) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(_) => break,
+                Err(RecvTimeoutError::Disconnected) => return Err(HostError::Alone),
+            }
+            let at_ns = since_ns(start, now());
+            let sent = Sent { id: flow.id, at_ns, acked_ns: None, retransmits: 0, timeouts: 0, failed: None };
+            under_way.push(match self.host.try_send(self.request(flow), bytes) {
+                Ok(receipt) => UnderWay { sent, receipt: Some(receipt) },
+                Err(error) => {
+                    UnderWay { sent: Sent { failed: Some(error.to_string()), ..sent }, receipt: None }
+                }
+            });
+        }
+        Ok(under_way)
+    }
+
+    fn request(&self, flow: &Flow) -> Request {
+        let to = self.job.socket(flow.dst).unwrap_or(self.host.address());
+        let theta = flow.theta_bps.and_then(Rate::from_bps);
+        Request {
+            deadline: flow.deadline_ns.map(Duration::from_nanos),
+            ..Request::to(to).class(flow.class).weights(Weights { theta, w_milli: flow.w_milli })
+        }
+    }
+
+    /// Notes the outcomes of messages until it is told to stop.
+    fn settle(
+        &self,
+        under_way: Vec<UnderWay>,
+        lines: &Receiver<String>,
+        done: &mut dyn FnMut() -> io::Result<()>,
+    ) -> Result<Vec<Sent>, HostError> {
+        let mut said = false;
+        loop {
+            let left = under_way
+                .iter()
+                .any(|message| message.receipt.as_ref().is_some_and(|receipt| receipt.outcome().is_none()));
+            if !left && !said {
+                done()?;
+                said = true;
+            }
+            match lines.recv_timeout(if said { SILENCE } else { LOOK }) {
+                Ok(_) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(HostError::Alone),
+            }
+        }
+        Ok(under_way.into_iter().map(UnderWay::end).collect())
+    }
+}
+
+impl UnderWay {
+    fn end(self) -> Sent {
+        let Self { sent, receipt } = self;
+        match receipt.and_then(|receipt| receipt.outcome()) {
+            None => sent,
+            Some(Ok(delivery)) => Sent {
+                acked_ns: Some(
+                    sent.at_ns + u64::try_from(delivery.elapsed.as_nanos()).unwrap_or(u64::MAX >> 1),
+                ),
+                retransmits: delivery.retransmits,
+                timeouts: delivery.timeouts,
+                ..sent
+            },
+            Some(Err(error)) => Sent { failed: Some(error.to_string()), ..sent },
+        }
+    }
+}
+
+/// Notes what arrives until `stop`; how many messages were none that was sent.
+fn receive(
+    host: &Host,
+    (hosts, mut expected): (&HashMap<SocketAddr, u16>, Expected),
+    start: Instant,
+    stop: &AtomicBool,
+) -> (Vec<Arrived>, u64) {
+    let (mut arrived, mut wrong) = (Vec::new(), 0);
+    loop {
+        match host.recv_timeout(Duration::from_millis(50)) {
+            Ok(Some(message)) if message.bytes == GREETING => {}
+            Ok(Some(message)) => {
+                let number = hosts
+                    .get(&message.from)
+                    .and_then(|&src| expected.take(src, &message.bytes, message.missing));
+                match number {
+                    Some(id) => {
+                        let at_ns = since_ns(start, message.arrived);
+                        arrived.push(Arrived { id, at_ns, missing: message.missing });
+                    }
+                    None => wrong += 1,
+                }
+            }
+            Ok(None) if stop.load(Ordering::Relaxed) => return (arrived, wrong),
+            Ok(None) => {}
+            Err(_) => return (arrived, wrong),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What a host process is told, and what it answers: a JSON object on a line each.
+//!
+//! ```text
+//! stdin    HostJob       greet         start NANOSECONDS (CLOCK_REALTIME)       stop
+//! stdout          ready       greeted        done (all sent has an outcome)          HostReport
+//! ```
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::plan::Plan;
+
+/// The UDP port of all hosts.
+pub const PORT: u16 = 7_077;
+
+/// A message of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Its number, unique in the run.
+    pub id: u32,
+    /// The host that sends it.
+    pub src: u16,
+    /// The host that receives it.
+    pub dst: u16,
+    /// Its bytes, at least 1.
+    pub bytes: u64,
+    /// When it is sent, in nanoseconds since the start of the run.
+    pub start_ns: u64,
+    /// Its class, 0 to 15.
+    pub class: u8,
+    /// The time within which it should arrive, in nanoseconds.
+    pub deadline_ns: Option<u64>,
+    /// Its minimum rate in bit/s.
+    pub theta_bps: Option<u64>,
+    /// Its weight in thousandths, at least 1.
+    pub w_milli: u32,
+}
+
+/// Levels by bytes sent.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ladder {
+    /// Thresholds in bytes; none for one level.
+    pub thresholds: Vec<u64>,
+    /// Whether retransmissions count as well.
+    pub count_retransmissions: bool,
+}
+
+/// The order in which a host sends its messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// One packet of each in turn.
+    RoundRobin,
+    /// By levels.
+    Mlfq,
+    /// The one with the fewest bytes left first.
+    Srpt,
+    /// The one with the fewest bytes sent first.
+    Las,
+}
+
+/// What hosts speak.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SchemeJob {
+    /// The `transport` row of a scheme: `kind` and its keys.
+    pub transport: Map<String, Value>,
+    /// The order of messages.
+    pub order: Order,
+    /// What is added to a message's class.
+    pub class: Ladder,
+    /// The level inside the host, for `mlfq`.
+    pub host_level: Ladder,
+}
+
+/// What a host process is told.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostJob {
+    /// The host.
+    pub host: u16,
+    /// The address of each host.
+    pub addresses: Vec<IpAddr>,
+    /// By host, for how long its datagrams are held back: the propagation delay from there, in nanoseconds.
+    pub delays_ns: Vec<u64>,
+    /// What all speak.
+    pub scheme: SchemeJob,
+    /// The rate of the host's line, in bit/s.
+    pub line_bps: u64,
+    /// Bytes of the largest IP packet.
+    pub mtu: u16,
+    /// The real-time priority of its threads, if the system permits one.
+    pub real_time: Option<u8>,
+    /// The messages that it sends or receives.
+    pub flows: Vec<Flow>,
+}
+
+/// A message that was sent.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sent {
+    /// The message.
+    pub id: u32,
+    /// When it was handed over, in nanoseconds since the start of the run.
+    pub at_ns: u64,
+    /// When its sender knew that it had arrived; `None` if it did not.
+    pub acked_ns: Option<u64>,
+    /// Packets that were sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// Why it failed, if it did.
+    pub failed: Option<String>,
+}
+
+/// A message that arrived.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arrived {
+    /// The message.
+    pub id: u32,
+    /// When its last byte came, in nanoseconds since the start of the run.
+    pub at_ns: u64,
+    /// Bytes that its sender gave up.
+    pub missing: u64,
+}
+
+/// What a host process answers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostReport {
+    /// The host.
+    pub host: u16,
+    /// Messages that it sent, in order of their starts.
+    pub sent: Vec<Sent>,
+    /// Messages that arrived, in order of arrival.
+    pub arrived: Vec<Arrived>,
+    /// Messages that arrived with other bytes than were sent, or that no flow is.
+    pub wrong: u64,
+    /// Whether its threads were real-time, and why not: `None` if they were.
+    pub not_real_time: Option<String>,
+    /// What the host counted.
+    pub counts: BTreeMap<String, u64>,
+}
+
+impl HostJob {
+    /// The address of host `host` in the testbeds of this crate.
+    pub fn testbed_address(host: u16) -> IpAddr {
+        Plan::address(host).into()
+    }
+
+    /// Where host `host` is bound.
+    pub fn socket(&self, host: u16) -> Option<SocketAddr> {
+        self.addresses.get(usize::from(host)).map(|&address| SocketAddr::new(address, PORT))
+    }
+}

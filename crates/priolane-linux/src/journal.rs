@@ -1,0 +1,235 @@
+//! What was made, on disk before it is made: so that a testbed can be taken down after its maker was killed.
+//!
+//! ```text
+//! DIR/NAME/lock        locked by the process that makes, uses or removes the testbed
+//! DIR/NAME/plan.json   the plan
+//! DIR/NAME/journal     a line for each namespace before it is made, and one after: its name, its inode
+//! DIR/NAME/*.o         marking programs
+//! ```
+//!
+//! A namespace is ours if its inode is in the journal, or if the journal has that it was about to be made: the maker looked
+//! before that there was none.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Name, Plan};
+
+/// Where testbeds of this machine are noted; gone after a restart, as namespaces are.
+pub const DIRECTORY: &str = "/run/priolane-linux";
+/// Where `ip netns` has its names.
+const NAMESPACES: &str = "/run/netns";
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// About to be made.
+    Make(String),
+    /// Made.
+    Made { name: String, inode: u64 },
+}
+
+/// What the journal has of a namespace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry {
+    /// It was about to be made.
+    Intended,
+    /// It was made and has this inode.
+    Made(u64),
+}
+
+/// The journal of a testbed, locked.
+#[derive(Debug)]
+pub struct Journal {
+    directory: PathBuf,
+    _lock: File,
+}
+
+/// Whether a testbed has a journal, and whether somebody holds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// There is none.
+    Nothing,
+    /// It is there and nobody holds it.
+    Free,
+    /// A process holds it.
+    Held,
+}
+
+/// The inode of a namespace; `None` if there is none of this name.
+pub fn inode(namespace: &str) -> Option<u64> {
+    fs::metadata(Path::new(NAMESPACES).join(namespace)).ok().map(|namespace| namespace.ino())
+}
+
+impl Journal {
+    /// The directory of a testbed below `root`.
+    pub fn path(root: &Path, name: &Name) -> PathBuf {
+        root.join(name.to_string())
+    }
+
+    /// Whether there is one, and whether it is held.
+    pub fn look(root: &Path, name: &Name) -> Found {
+        let directory = Self::path(root, name);
+        if !directory.join("journal").exists() {
+            return Found::Nothing;
+        }
+        match File::open(directory.join("lock")).map(|lock| lock.try_lock()) {
+            Ok(Err(TryLockError::WouldBlock)) => Found::Held,
+            _ => Found::Free,
+        }
+    }
+
+    fn lock(directory: &Path) -> io::Result<File> {
+        let lock = File::options().create(true).append(true).open(directory.join("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// Begins one.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is one, or what the system says.
+    pub fn create(root: &Path, plan: &Plan) -> io::Result<Self> {
+        let directory = Self::path(root, &plan.name);
+        if directory.join("journal").exists() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::create_dir_all(&directory)?;
+        let lock = Self::lock(&directory)?;
+        let text = serde_json::to_string(plan).map_err(io::Error::other)?;
+        // Whoever removed it meanwhile removed the lock as well.
+        File::create_new(directory.join("journal"))?.sync_all()?;
+        let journal = Self { directory, _lock: lock };
+        let written = fs::write(journal.directory.join("plan.json"), text);
+        written.inspect_err(|_| journal.forget())?;
+        Ok(journal)
+    }
+
+    /// Opens the one of a testbed, once nobody else holds it.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none, or what the system says.
+    pub fn open(root: &Path, name: &Name) -> io::Result<Self> {
+        let directory = Self::path(root, name);
+        fs::metadata(directory.join("journal"))?;
+        let lock = Self::lock(&directory)?;
+        fs::metadata(directory.join("journal"))?;
+        Ok(Self { directory, _lock: lock })
+    }
+
+    /// Its directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The plan of a testbed below `root`.
+    ///
+    /// # Errors
+    /// What the system says, or that it is none.
+    pub fn plan(root: &Path, name: &Name) -> io::Result<Plan> {
+        let text = fs::read(Self::path(root, name).join("plan.json"))?;
+        serde_json::from_slice(&text).map_err(io::Error::other)
+    }
+
+    fn write(&self, line: &Line) -> io::Result<()> {
+        let mut file = File::options().append(true).open(self.directory.join("journal"))?;
+        let mut text = serde_json::to_string(line).map_err(io::Error::other)?;
+        text.push('\n');
+        file.write_all(text.as_bytes())?;
+        file.sync_data()
+    }
+
+    /// Notes that a namespace is about to be made.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn intend(&self, namespace: &str) -> io::Result<()> {
+        self.write(&Line::Make(namespace.to_owned()))
+    }
+
+    /// Notes that it was made.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn made(&self, namespace: &str) -> io::Result<()> {
+        let inode = inode(namespace).ok_or(io::ErrorKind::NotFound)?;
+        self.write(&Line::Made { name: namespace.to_owned(), inode })
+    }
+
+    /// What it has. A last line that was cut off, when its writer was killed, is left out.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn entries(&self) -> io::Result<BTreeMap<String, Entry>> {
+        let mut entries = BTreeMap::new();
+        for line in fs::read_to_string(self.directory.join("journal"))?.lines() {
+            match serde_json::from_str(line) {
+                Ok(Line::Make(name)) => drop(entries.insert(name, Entry::Intended)),
+                Ok(Line::Made { name, inode }) => drop(entries.insert(name, Entry::Made(inode))),
+                Err(_) => {}
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Removes it: nothing is left of the testbed.
+    pub fn forget(&self) {
+        // Where a file cannot be removed, `down` comes again.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// The names of the testbeds below `root`.
+pub fn names(root: &Path) -> Vec<Name> {
+    let entries = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
+    let names = entries.filter(|entry| entry.path().join("journal").exists());
+    let mut names: Vec<Name> =
+        names.filter_map(|entry| Name::try_from(entry.file_name().into_string().ok()?).ok()).collect();
+    names.sort_by_key(ToString::to_string);
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::star;
+    use crate::port::Port;
+
+    #[test]
+    fn what_was_noted_is_read_back_without_a_line_that_was_cut_off() {
+        let root = tempfile::tempdir().unwrap();
+        let plan = star(2, Port::fifo());
+        let journal = Journal::create(root.path(), &plan).unwrap();
+        journal.intend("prl-t-h0").unwrap();
+        journal.write(&Line::Made { name: "prl-t-h0".to_owned(), inode: 7 }).unwrap();
+        journal.intend("prl-t-h1").unwrap();
+        let mut file = File::options().append(true).open(journal.directory().join("journal")).unwrap();
+        file.write_all(b"{\"make\":\"prl-t-").unwrap();
+        let entries = journal.entries().unwrap();
+        let expected = [("prl-t-h0", Entry::Made(7)), ("prl-t-h1", Entry::Intended)];
+        assert_eq!(entries, expected.map(|(name, entry)| (name.to_owned(), entry)).into());
+        assert_eq!(Journal::plan(root.path(), &plan.name).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_testbed_has_one_journal_that_one_process_holds() {
+        let root = tempfile::tempdir().unwrap();
+        let plan = star(2, Port::fifo());
+        assert_eq!(Journal::look(root.path(), &plan.name), Found::Nothing);
+        let journal = Journal::create(root.path(), &plan).unwrap();
+        assert_eq!(Journal::look(root.path(), &plan.name), Found::Held);
+        assert_eq!(names(root.path()), std::slice::from_ref(&plan.name));
+        drop(journal);
+        assert_eq!(Journal::look(root.path(), &plan.name), Found::Free);
+        let second = Journal::create(root.path(), &plan).map(drop).unwrap_err();
+        assert_eq!(second.kind(), io::ErrorKind::AlreadyExists);
+        Journal::open(root.path(), &plan.name).unwrap().forget();
+        assert_eq!(Journal::look(root.path(), &plan.name), Found::Nothing);
+        assert_eq!(Journal::open(root.path(), &plan.name).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

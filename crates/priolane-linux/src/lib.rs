@@ -1,0 +1,25 @@
+//! Testbeds in network namespaces of Linux: hosts of priolane-net, joined by kernel switches.
+//!
+//! ```text
+//! Network, Port   pure data ──▶ Plan ──▶ steps (ip, sysctl, tc) ──▶ Testbed: up, down, status
+//! RunJob          a Plan, what hosts speak, messages ──▶ a host process in each namespace ──▶ Measured
+//! ```
+//!
+//! docs/real-hosts.md says how to use it and what it cannot do.
+
+pub mod command;
+pub mod counters;
+pub mod guard;
+pub mod host;
+pub mod job;
+pub mod journal;
+pub mod marker;
+pub mod network;
+mod payload;
+pub mod plan;
+pub mod port;
+pub mod probe;
+pub mod run;
+pub mod scheme;
+mod steps;
+pub mod testbed;

@@ -1,0 +1,134 @@
+//! `priolane-linux`: makes, shows and removes testbeds.
+//!
+//! ```text
+//! priolane-linux up PLAN.json [--dry-run]
+//! priolane-linux down NAME
+//! priolane-linux status
+//! priolane-linux doctor
+//! priolane-linux run JOB.json         prints what was measured, as JSON
+//! priolane-linux host                 a host of a run, which `run` starts; see `priolane_linux::job`
+//! priolane-linux guard NAME           takes a testbed down at the end of its standard input
+//! ```
+//!
+//! Exit codes: 0 done, 1 failed, 2 bad input, 3 this machine cannot.
+#![expect(clippy::print_stdout, reason = "a program of the command line")]
+
+use std::fs;
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::process::ExitCode;
+
+use priolane_linux::guard;
+use priolane_linux::host;
+use priolane_linux::journal::{DIRECTORY, Journal};
+use priolane_linux::plan::{Name, Plan};
+use priolane_linux::probe::{Machine, Marks};
+use priolane_linux::run::{self, RunJob};
+use priolane_linux::testbed::{self, Testbed};
+
+const USAGE: &str =
+    "usage: priolane-linux up PLAN.json [--dry-run] | down NAME | status | doctor | run JOB.json";
+
+/// What is told on standard error, and the exit code.
+struct Failure(u8, String);
+
+impl Failure {
+    fn input(what: impl ToString) -> Self {
+        Self(2, what.to_string())
+    }
+
+    fn of(what: impl ToString) -> Self {
+        Self(1, what.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["up", path] => read(path).and_then(|plan| up(plan)),
+        ["up", path, "--dry-run"] | ["up", "--dry-run", path] => read(path).map(|plan| show(&plan)),
+        ["down", name] => down(name),
+        ["status"] => Ok(status()),
+        ["doctor"] => Ok(doctor()),
+        ["run", path] => run(path),
+        ["host"] => host::serve(BufReader::new(io::stdin()), io::stdout()).map_err(Failure::of),
+        ["guard", name] => guard(name),
+        _ => Err(Failure::input(USAGE)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure(code, what)) => {
+            eprintln!("priolane-linux: {what}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, Failure> {
+    let text = fs::read(path).map_err(|error| Failure::input(format!("{path}: {error}")))?;
+    serde_json::from_slice(&text).map_err(|error| Failure::input(format!("{path}:{}: {error}", error.line())))
+}
+
+fn read(path: &str) -> Result<Plan, Failure> {
+    let plan: Plan = parse(path)?;
+    plan.check().map_err(|error| Failure::input(format!("{path}: {error}")))?;
+    Ok(plan)
+}
+
+fn show(plan: &Plan) {
+    let steps = plan.steps(&Journal::path(Path::new(DIRECTORY), &plan.name));
+    steps.iter().for_each(|step| println!("{step}"));
+}
+
+/// With the marks that this machine has.
+fn fitted(plan: Plan) -> Result<Plan, Failure> {
+    let marks = Marks::of(plan.ports().map(|(.., port)| port));
+    let marking = Machine::examine().marking(marks).map_err(|lacking| Failure(3, lacking.to_string()))?;
+    Ok(Plan { marking, ..plan })
+}
+
+fn run(path: &str) -> Result<(), Failure> {
+    let job: RunJob = parse(path)?;
+    job.plan.check().map_err(|error| Failure::input(format!("{path}: {error}")))?;
+    let job = RunJob { plan: fitted(job.plan)?, ..job };
+    let program = std::env::current_exe().map_err(Failure::of)?;
+    let program = [program.display().to_string()];
+    let measured = run::run(&job, (&program, Path::new(DIRECTORY)), &mut |_| true).map_err(Failure::of)?;
+    let text = serde_json::to_string(&measured).map_err(Failure::of)?;
+    println!("{text}");
+    Ok(())
+}
+
+fn guard(name: &str) -> Result<(), Failure> {
+    let name = Name::try_from(name.to_owned()).map_err(Failure::input)?;
+    guard::watch(&name, Path::new(DIRECTORY), io::stdin()).map_err(Failure::of)
+}
+
+fn up(plan: Plan) -> Result<(), Failure> {
+    let testbed = Testbed::up(fitted(plan)?, Path::new(DIRECTORY)).map_err(Failure::of)?;
+    let (plan, network) = (testbed.plan(), &testbed.plan().network);
+    println!("{}: {} hosts and {} switches are up", plan.name, network.hosts, network.switches);
+    Ok(())
+}
+
+fn down(name: &str) -> Result<(), Failure> {
+    let name = Name::try_from(name.to_owned()).map_err(Failure::input)?;
+    testbed::down(&name, Path::new(DIRECTORY)).map_err(Failure::of)
+}
+
+fn status() {
+    for testbed::Status { name, in_use, there, planned } in testbed::status(Path::new(DIRECTORY)) {
+        let used = if in_use { ", in use" } else { "" };
+        println!("{name}: {there} of {planned} namespaces are there{used}");
+    }
+}
+
+fn doctor() {
+    for capability in Machine::examine().capabilities {
+        match capability.missing {
+            None => println!("ok       {}", capability.name),
+            Some(said) => println!("missing  {}: {said}\n         {}", capability.name, capability.cure),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A testbed as pure data, and the commands that make it.
+//!
+//! ```text
+//! Plan   network, name, MTU, how ports mark ──▶ steps: ip, sysctl and tc with their arguments
+//! ```
+//!
+//! Each host and each switch is a network namespace; a cable is a veth pair between two. Switches route: every host has a /32,
+//! and neighbours are stated, so that no ARP waits in queues. All names begin with `prl-NAME-`.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::marker::Marker;
+use crate::network::{Network, NetworkError, Node};
+use crate::port::Port;
+use crate::steps;
+
+/// What names of namespaces begin with.
+pub const PREFIX: &str = "prl-";
+/// The least and the largest MTU of a veth that IPv4 goes over.
+const MTUS: std::ops::RangeInclusive<u16> = 576..=65_000;
+
+/// The name of a testbed: 1 to 16 lower-case letters, digits and hyphens.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(String);
+
+impl TryFrom<String> for Name {
+    type Error = PlanError;
+
+    fn try_from(text: String) -> Result<Self, PlanError> {
+        let known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if (1..=16).contains(&text.len()) && text.chars().all(known) {
+            Ok(Self(text))
+        } else {
+            Err(PlanError::Name(text))
+        }
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How ports mark packets whose queue is long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marking {
+    /// A BPF program that reads the length of the queue.
+    Bpf,
+    /// RED queues: the average of which the newest length is a half; each queue by itself.
+    Red,
+}
+
+/// A testbed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Its name.
+    pub name: Name,
+    /// Hosts, switches and cables. Propagation delays are those of hosts: see `HostJob`.
+    pub network: Network,
+    /// Bytes of the largest IP packet, 576 to 65,000.
+    pub mtu: u16,
+    /// How ports mark, if any does.
+    pub marking: Marking,
+}
+
+/// Why a plan cannot be carried out on any machine.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Its name is none.
+    #[error("{0:?} is no name of a testbed; use 1 to 16 of a-z, 0-9 and -")]
+    Name(String),
+    /// Its network is none.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// Its MTU is out of range.
+    #[error("an MTU of {0} bytes; use 576 to 65000")]
+    Mtu(u16),
+    /// RED queues cannot mark as the port asks.
+    #[error("a mark by all queues of a port together; RED marks by one queue: use bpf")]
+    RedPerPort,
+}
+
+/// Something to do for a testbed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Make a namespace with this command; it did not exist before.
+    Namespace(String, Vec<String>),
+    /// Run a command.
+    Run(Vec<String>),
+    /// Write a marking program to this file.
+    Marker(PathBuf, Marker),
+}
+
+impl fmt::Display for Step {
+    /// As a line of a shell script.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Namespace(_, argv) | Self::Run(argv) => f.write_str(&argv.join(" ")),
+            Self::Marker(path, marker) => write!(f, "# {}: {marker}", path.display()),
+        }
+    }
+}
+
+impl Plan {
+    /// Checks that it can be carried out.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn check(&self) -> Result<(), PlanError> {
+        self.network.check()?;
+        if !MTUS.contains(&self.mtu) {
+            return Err(PlanError::Mtu(self.mtu));
+        }
+        let per_port = |port: &Port| {
+            port.queues > 1 && port.mark.is_some_and(|mark| mark.per == crate::port::Backlog::Port)
+        };
+        if self.marking == Marking::Red && self.ports().any(|(.., port)| per_port(port)) {
+            return Err(PlanError::RedPerPort);
+        }
+        Ok(())
+    }
+
+    /// The namespace of a node.
+    pub fn namespace(&self, node: Node) -> String {
+        match node {
+            Node::Host(host) => format!("{PREFIX}{}-h{host}", self.name),
+            Node::Switch(switch) => format!("{PREFIX}{}-s{switch}", self.name),
+        }
+    }
+
+    /// The namespaces of all nodes, hosts first.
+    pub fn namespaces(&self) -> Vec<String> {
+        self.network.nodes().map(|node| self.namespace(node)).collect()
+    }
+
+    /// The address of a host.
+    pub fn address(host: u16) -> Ipv4Addr {
+        Ipv4Addr::new(10, 77, (host / 250) as u8, (host % 250 + 1) as u8)
+    }
+
+    /// The device of a node at one of its cables.
+    pub fn device(node: Node, cable: usize) -> String {
+        match node {
+            Node::Host(_) => "eth0".to_owned(),
+            Node::Switch(_) => format!("p{cable}"),
+        }
+    }
+
+    /// The ports of switches: the switch, the cable, the end of the cable, the port.
+    pub fn ports(&self) -> impl Iterator<Item = (Node, usize, usize, &Port)> {
+        self.network.cables.iter().enumerate().flat_map(|(cable, of)| {
+            (0..2).filter_map(move |end| Some((of.ends[end], cable, end, of.ports[end].as_ref()?)))
+        })
+    }
+
+    /// What makes it, in order. Files go below `directory`.
+    pub fn steps(&self, directory: &Path) -> Vec<Step> {
+        let mut steps = steps::namespaces(self);
+        steps.extend(steps::cables(self));
+        steps.extend(steps::addresses(self));
+        steps.extend(steps::routes(self));
+        steps.extend(steps::ports(self, directory));
+        steps
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::network::Line;
+
+    pub(crate) fn star(hosts: u16, port: Port) -> Plan {
+        let line = Line { rate_bps: 100_000_000, delay_ns: 0, port };
+        Plan {
+            name: Name::try_from("t".to_owned()).unwrap(),
+            network: Network::star(hosts, &line),
+            mtu: 1_500,
+            marking: Marking::Bpf,
+        }
+    }
+
+    pub(crate) fn lines(steps: &[Step]) -> Vec<String> {
+        steps.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn names_are_short_and_plain() {
+        for (text, right) in [("lab", true), ("a-1", true), ("", false), ("Lab", false), ("a/b", false)] {
+            assert_eq!(Name::try_from(text.to_owned()).is_ok(), right, "{text:?}");
+        }
+        assert!(Name::try_from("x".repeat(17)).is_err());
+    }
+
+    #[test]
+    fn a_star_of_two_hosts_takes_three_namespaces_and_these_commands() {
+        let plan = star(2, Port::fifo());
+        assert_eq!(plan.namespaces(), ["prl-t-h0", "prl-t-h1", "prl-t-s0"]);
+        let all = lines(&plan.steps(Path::new("/d")));
+        assert_eq!(all[0], "ip netns add prl-t-h0");
+        let link = "ip link add name eth0 address 02:70:6c:00:00:00 mtu 1500 netns prl-t-h0 type veth \
+                    peer name p0 address 02:70:6c:01:00:00 mtu 1500 netns prl-t-s0";
+        assert!(all.contains(&link.to_owned()), "{all:#?}");
+        let route = "ip -n prl-t-s0 route add 10.77.0.2/32 dev p1";
+        assert!(all.contains(&route.to_owned()), "{all:#?}");
+    }
+
+    #[test]
+    fn a_plan_survives_json() {
+        let plan = star(3, Port::fifo());
+        let text = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+        let wrong = text.replace("\"t\"", "\"T\"");
+        assert!(
+            serde_json::from_str::<Plan>(&wrong).unwrap_err().to_string().contains("no name of a testbed")
+        );
+    }
+
+    #[test]
+    fn red_cannot_mark_by_all_queues_of_a_port() {
+        use crate::port::{Amount, Backlog, Mark};
+        let mark = Mark { above: Amount::Packets(10), per: Backlog::Port };
+        let port = Port { queues: 2, mark: Some(mark), ..Port::fifo() };
+        assert_eq!(star(2, port.clone()).check(), Ok(()));
+        assert_eq!(Plan { marking: Marking::Red, ..star(2, port) }.check(), Err(PlanError::RedPerPort));
+        assert_eq!(Plan { mtu: 100, ..star(2, Port::fifo()) }.check(), Err(PlanError::Mtu(100)));
+    }
+}

@@ -1,0 +1,213 @@
+//! The port of a kernel switch as pure data, and which ports of the simulator it can be.
+
+use priolane_core::ids::{CLASSES, Class};
+use priolane_core::port::{Buffer, DisciplineSpec, PortFactory, Scope};
+use priolane_core::units::Limit;
+use serde::{Deserialize, Serialize};
+
+/// Levels of strict priority that HTB has (`TC_HTB_NUMPRIO`).
+pub const STRICT_LEVELS: u8 = 8;
+
+/// A port of a switch.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Port {
+    /// Number of queues, 1 to 16; at most 8 under strict priority.
+    pub queues: u8,
+    /// The queue of each class, class 0 first.
+    pub of_class: [u8; CLASSES],
+    /// Which queue is served.
+    pub service: Service,
+    /// Room of each queue; `None` for one without a limit.
+    pub room: Option<Amount>,
+    /// Congestion marks; `None` for a port that marks nothing.
+    pub mark: Option<Mark>,
+}
+
+/// Which queue is served.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Service {
+    /// The first that is not empty.
+    Strict,
+    /// All, by these weights.
+    Weighted(Vec<u32>),
+}
+
+/// An amount of packets or of bytes on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amount {
+    /// Packets.
+    Packets(u32),
+    /// Bytes on the wire, preamble and gap included.
+    Bytes(u64),
+}
+
+/// Packets that find more than `above` in front of them, themselves included, are marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    /// The threshold.
+    pub above: Amount,
+    /// Where packets count.
+    pub per: Backlog,
+}
+
+/// What a threshold is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backlog {
+    /// All queues of the port together.
+    Port,
+    /// The packet's own queue.
+    Queue,
+}
+
+/// A port of the simulator that the kernel switch cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct Unfit {
+    /// Why not.
+    pub what: String,
+}
+
+impl Amount {
+    fn of(limit: Limit) -> Option<Self> {
+        match limit {
+            Limit::Packets(packets) => Some(Self::Packets(packets)),
+            Limit::Bytes(bytes) => Some(Self::Bytes(bytes)),
+            Limit::Unlimited => None,
+        }
+    }
+
+    /// As bytes that Linux counts of packets: without preamble, checksum and gap. Packets of `mtu` bytes are meant.
+    pub fn linux_bytes(self, mtu: u16) -> u64 {
+        let linux = u64::from(mtu) + u64::from(ETHERNET_HEADER);
+        let wire = linux + u64::from(FRAMING);
+        match self {
+            Self::Packets(packets) => u64::from(packets) * linux,
+            Self::Bytes(bytes) => bytes * linux / wire,
+        }
+    }
+}
+
+/// Bytes of a packet on the wire that Linux does not count: preamble 8, checksum 4, gap 12.
+pub const FRAMING: u16 = 24;
+/// Bytes of a packet that Linux counts besides its MTU.
+pub const ETHERNET_HEADER: u16 = 14;
+
+impl Port {
+    /// One queue without a limit.
+    pub fn fifo() -> Self {
+        Self { queues: 1, of_class: [0; CLASSES], service: Service::Strict, room: None, mark: None }
+    }
+
+    /// The port of the kernel switch that comes nearest to one of the simulator.
+    ///
+    /// # Errors
+    /// [`Unfit`] if there is none.
+    pub fn of(discipline: &DisciplineSpec, buffer: &Buffer) -> Result<Self, Unfit> {
+        let (queues, service) = match discipline {
+            DisciplineSpec::Fifo(_) => (1, Service::Strict),
+            DisciplineSpec::Strict(strict) => (strict.queues, Service::Strict),
+            DisciplineSpec::Wfq(wfq) => {
+                let weights = wfq.weights.as_slice();
+                (weights.len() as u8, Service::Weighted(weights.to_vec()))
+            }
+            other => return Err(Unfit { what: reason(other).to_owned() }),
+        };
+        if service == Service::Strict && queues > STRICT_LEVELS {
+            let what = format!("{queues} queues in strict priority: HTB has {STRICT_LEVELS} levels");
+            return Err(Unfit { what });
+        }
+        let of_class = std::array::from_fn(|class| discipline.queue_of(class as Class).min(queues - 1));
+        let per = |scope| if scope == Scope::Queue { Backlog::Queue } else { Backlog::Port };
+        let mark = Amount::of(buffer.mark_above).map(|above| Mark { above, per: per(buffer.mark_scope) });
+        Ok(Self { queues, of_class, service, room: Amount::of(buffer.limit), mark })
+    }
+
+    /// In what a port of the simulator differs from the kernel switch that stands for it, in words.
+    pub fn differences(&self, buffer: &Buffer) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.queues > 1 && self.room.is_some() && buffer.limit_scope == Scope::Port {
+            found.push(format!(
+                "room of a port is shared by its queues in the simulator; here each of {} queues has as much",
+                self.queues
+            ));
+        }
+        if self.queues > 1 && self.service == Service::Strict {
+            found.push("each queue has a guarantee of 8 kbit/s before strict priority".to_owned());
+        }
+        found
+    }
+}
+
+/// Why the kernel has no such port.
+fn reason(discipline: &DisciplineSpec) -> &'static str {
+    match discipline {
+        DisciplineSpec::Tokens(_) => {
+            "ports that limit tokens: HTB could, but expiry and token queues of the kernel switch are not built"
+        }
+        DisciplineSpec::PFabric(_) | DisciplineSpec::Ranked(_) => {
+            "ports that sort packets by what is left of a flow: no qdisc does"
+        }
+        DisciplineSpec::Aifo(_) | DisciplineSpec::SpPifo(_) => {
+            "ports that sort packets by a rank: no qdisc reads the rank of a packet"
+        }
+        DisciplineSpec::Trimming(_) => "ports that cut payload off (NDP): no qdisc does",
+        DisciplineSpec::PushOut(_) => "ports where better packets push out worse ones: no qdisc does",
+        DisciplineSpec::RealTimeWfq(_) => {
+            "the fair queueing of another simulator, by its clock: no qdisc does"
+        }
+        _ => "ports of this kind: no qdisc is one",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use priolane_core::port::{FifoSpec, QueueWeights, StrictSpec, TokenGroupSpec, WfqSpec};
+
+    const K: Buffer =
+        Buffer { mark_above: Limit::Packets(10), limit: Limit::Packets(240), ..Buffer::UNLIMITED };
+
+    #[test]
+    fn a_fifo_is_one_queue_with_its_room_and_marks() {
+        let port = Port::of(&DisciplineSpec::Fifo(FifoSpec), &K).unwrap();
+        assert_eq!((port.queues, port.of_class), (1, [0; CLASSES]));
+        assert_eq!(port.room, Some(Amount::Packets(240)));
+        assert_eq!(port.mark, Some(Mark { above: Amount::Packets(10), per: Backlog::Port }));
+        assert!(port.differences(&K).is_empty());
+    }
+
+    #[test]
+    fn strict_and_weighted_queues_keep_their_map_and_weights() {
+        let mut map = [1; CLASSES];
+        map[0] = 0;
+        let strict = DisciplineSpec::Strict(StrictSpec { queues: 2, map });
+        let port = Port::of(&strict, &K).unwrap();
+        assert_eq!((port.queues, &port.of_class[..3]), (2, &[0, 1, 1][..]));
+        assert_eq!(port.differences(&K).len(), 2, "{:?}", port.differences(&K));
+        let weights = QueueWeights::new(&[4, 1]).unwrap();
+        let weighted = Port::of(&DisciplineSpec::Wfq(WfqSpec { weights, map }), &K).unwrap();
+        assert_eq!(weighted.service, Service::Weighted(vec![4, 1]));
+    }
+
+    #[test]
+    fn ports_that_the_kernel_cannot_be_are_refused_with_a_reason() {
+        let strict = |queues| DisciplineSpec::Strict(StrictSpec { queues, map: [0; CLASSES] });
+        assert!(Port::of(&strict(8), &K).is_ok());
+        let said = Port::of(&strict(9), &K).unwrap_err().to_string();
+        assert_eq!(said, "9 queues in strict priority: HTB has 8 levels");
+        let said = Port::of(&DisciplineSpec::Tokens(TokenGroupSpec::TOP), &K).unwrap_err().to_string();
+        assert!(said.starts_with("ports that limit tokens"), "{said}");
+    }
+
+    #[test]
+    fn linux_counts_24_bytes_less_of_each_packet() {
+        // 10 packets of 1538 bytes on the wire are 10 of 1514 to Linux.
+        assert_eq!(Amount::Packets(10).linux_bytes(1_500), 15_140);
+        assert_eq!(Amount::Bytes(15_380).linux_bytes(1_500), 15_140);
+    }
+}

@@ -1,0 +1,194 @@
+//! What this machine can do of what a testbed takes, tried in a namespace that is removed again.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::Serialize;
+
+use crate::command::run;
+use crate::marker::Marker;
+use crate::plan::{Marking, PREFIX};
+use crate::port::{Amount, Backlog, Mark, Port};
+
+/// Whether something is there, and what to do where it is not.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Capability {
+    /// Its name.
+    pub name: &'static str,
+    /// What was said where it is missing; `None` if it is there.
+    pub missing: Option<String>,
+    /// What to do where it is missing.
+    pub cure: &'static str,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Machine {
+    /// All that was tried, in order.
+    pub capabilities: Vec<Capability>,
+}
+
+/// Something that a testbed takes but the machine has not.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("this machine cannot: {name}: {said}. {cure}")]
+pub struct Lacking {
+    /// What.
+    pub name: &'static str,
+    /// What the system said.
+    pub said: String,
+    /// What to do.
+    pub cure: &'static str,
+}
+
+const NAMESPACES: &str = "network namespaces";
+const HTB: &str = "classes with rates (sch_htb)";
+const FILTERS: &str = "filters by DSCP (cls_u32)";
+const MARKS: &str = "marks by a BPF program (clsact, BTF)";
+const RED: &str = "marks by queues (sch_red)";
+
+impl Machine {
+    /// Tries all. Nothing is left of it.
+    pub fn examine() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{PREFIX}probe-{}-{number}", std::process::id());
+        let inside = |words: &str| {
+            run(&["tc", "-n", &name].into_iter().chain(words.split(' ')).collect::<Vec<_>>())
+                .map(drop)
+                .map_err(|error| error.said)
+        };
+        let made = run(&["ip", "netns", "add", &name]).map_err(|error| error.said);
+        let htb = made.clone().and_then(|_| inside("qdisc add dev lo root handle 1: htb default 10"));
+        let filters = htb.clone().and_then(|()| {
+            inside("filter add dev lo parent 1: protocol ip prio 1 u32 match ip tos 0xf0 0xfc flowid 1:10")
+        });
+        let marks = made.clone().and_then(|_| inside("qdisc add dev lo clsact")).and_then(|()| {
+            let mark = Mark { above: Amount::Packets(1), per: Backlog::Queue };
+            let object = Marker::new(&Port::fifo(), mark, 1_500).object().ok_or("no program")?;
+            let path = std::env::temp_dir().join(format!("{name}.o"));
+            write_new(&path, &object)?;
+            let loaded = inside(&format!("filter add dev lo egress bpf da obj {} sec tc", path.display()));
+            fs::remove_file(&path).map_err(|error| error.to_string())?;
+            loaded
+        });
+        let red = made.clone().and_then(|_| {
+            inside("qdisc replace dev lo root handle 2: red limit 400000 min 15000 max 15001 avpkt 1500 burst 10 probability 1 bandwidth 100mbit ecn nodrop")
+        });
+        if made.is_ok() {
+            // What cannot be removed has a name that says whose it is.
+            let _ = run(&["ip", "netns", "delete", &name]);
+        }
+        let capability =
+            |name, tried: Result<(), String>, cure| Capability { name, missing: tried.err(), cure };
+        Self {
+            capabilities: vec![
+                capability(
+                    NAMESPACES,
+                    made.map(drop),
+                    "Install iproute2 and run as root, or in a user namespace: docs/real-hosts.md",
+                ),
+                capability(HTB, htb, "Load the module: modprobe sch_htb"),
+                capability(FILTERS, filters, "Load the module: modprobe cls_u32"),
+                capability(
+                    MARKS,
+                    marks,
+                    "It takes root, a kernel with CONFIG_NET_CLS_BPF and CONFIG_DEBUG_INFO_BTF, and tc with libbpf",
+                ),
+                capability(RED, red, "Load the module: modprobe sch_red"),
+            ],
+        }
+    }
+
+    fn need(&self, name: &str) -> Result<(), Lacking> {
+        match self.capabilities.iter().find(|capability| capability.name == name) {
+            Some(Capability { name, missing: Some(said), cure }) => {
+                Err(Lacking { name, said: said.clone(), cure })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How ports mark here. Where nothing marks (`marks` is false), how does not matter.
+    ///
+    /// # Errors
+    /// What a testbed lacks.
+    pub fn marking(&self, marks: Marks) -> Result<Marking, Lacking> {
+        [NAMESPACES, HTB, FILTERS].into_iter().try_for_each(|name| self.need(name))?;
+        match marks {
+            Marks::None => Ok(Marking::Bpf),
+            Marks::PerPort => self.need(MARKS).map(|()| Marking::Bpf),
+            Marks::PerQueue => match (self.need(MARKS), self.need(RED)) {
+                (Ok(()), _) => Ok(Marking::Bpf),
+                (Err(_), Ok(())) => Ok(Marking::Red),
+                (Err(lacking), Err(_)) => Err(lacking),
+            },
+        }
+    }
+}
+
+/// What marks the ports of a testbed ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marks {
+    /// None.
+    None,
+    /// By one queue, which RED can do as well.
+    PerQueue,
+    /// By several queues of a port together.
+    PerPort,
+}
+
+impl Marks {
+    /// Of these ports.
+    pub fn of<'a>(ports: impl Iterator<Item = &'a Port>) -> Self {
+        let mut all = Self::None;
+        for port in ports {
+            match (port.mark, port.queues) {
+                (None, _) => {}
+                (Some(Mark { per: Backlog::Port, .. }), 2..) => return Self::PerPort,
+                (Some(_), _) => all = Self::PerQueue,
+            }
+        }
+        all
+    }
+}
+
+/// Writes a file that was not there: the directory may be anybody's.
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    use std::io::Write;
+    let written = fs::File::create_new(path).and_then(|mut file| file.write_all(bytes));
+    written.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(missing: &[&str]) -> Machine {
+        let capabilities = [NAMESPACES, HTB, FILTERS, MARKS, RED].map(|name| Capability {
+            name,
+            missing: missing.contains(&name).then(|| "no".to_owned()),
+            cure: "Get one",
+        });
+        Machine { capabilities: capabilities.to_vec() }
+    }
+
+    #[test]
+    fn red_stands_in_for_the_program_where_marks_are_by_queue() {
+        assert_eq!(machine(&[]).marking(Marks::PerQueue), Ok(Marking::Bpf));
+        assert_eq!(machine(&[MARKS]).marking(Marks::PerQueue), Ok(Marking::Red));
+        assert!(machine(&[MARKS]).marking(Marks::PerPort).is_err());
+        assert!(machine(&[MARKS, RED]).marking(Marks::PerQueue).is_err());
+        assert_eq!(machine(&[MARKS, RED]).marking(Marks::None), Ok(Marking::Bpf));
+        let said = machine(&[HTB]).marking(Marks::None).unwrap_err().to_string();
+        assert_eq!(said, "this machine cannot: classes with rates (sch_htb): no. Get one");
+    }
+
+    #[test]
+    fn marks_by_a_port_with_one_queue_are_marks_by_that_queue() {
+        let mark = Some(Mark { above: Amount::Packets(1), per: Backlog::Port });
+        let of = |queues| Marks::of([Port::fifo(), Port { queues, mark, ..Port::fifo() }].iter());
+        assert_eq!((of(1), of(2)), (Marks::PerQueue, Marks::PerPort));
+        assert_eq!(Marks::of([Port::fifo()].iter()), Marks::None);
+    }
+}

@@ -1,0 +1,100 @@
+//! The scheme of a job as priolane-net has it.
+
+use priolane_core::assign::{Count, DemotionThresholds};
+use priolane_core::host::SchedulerKind;
+use priolane_core::keys::Value;
+use priolane_net::Scheme;
+use serde_json::Value as Json;
+
+use crate::job::{Ladder, Order, SchemeJob};
+
+/// The scheme; what is wrong with it, in words, if it is none.
+///
+/// # Errors
+/// A transport or a key that is unknown or out of range.
+pub fn scheme(job: &SchemeJob) -> Result<Scheme, String> {
+    let Some(Json::String(kind)) = job.transport.get("kind") else {
+        return Err("scheme.transport: kind is missing: write the name of a transport".to_owned());
+    };
+    let mut keys = Vec::new();
+    for (key, json) in job.transport.iter().filter(|(key, _)| *key != "kind") {
+        keys.push((
+            key.as_str(),
+            value(json).ok_or_else(|| format!("scheme.transport.{key}: {json} is no value"))?,
+        ));
+    }
+    let scheme = Scheme::with(kind, &keys).map_err(|error| format!("scheme.transport: {error}"))?;
+    Ok(Scheme {
+        order: match job.order {
+            Order::RoundRobin => SchedulerKind::RoundRobin,
+            Order::Mlfq => SchedulerKind::Mlfq,
+            Order::Srpt => SchedulerKind::Srpt,
+            Order::Las => SchedulerKind::Las,
+        },
+        class: thresholds(&job.class)?,
+        host_level: thresholds(&job.host_level)?,
+        ..scheme
+    })
+}
+
+fn thresholds(ladder: &Ladder) -> Result<DemotionThresholds, String> {
+    let count = if ladder.count_retransmissions { Count::BytesSent } else { Count::StreamOffset };
+    DemotionThresholds::new(&ladder.thresholds, count).ok_or_else(|| {
+        format!("thresholds {:?}: write at most 15, none below the one before", ladder.thresholds)
+    })
+}
+
+/// A value of JSON as keys have them; `None` for null and for numbers that are out of range.
+fn value(json: &Json) -> Option<Value<'_>> {
+    Some(match json {
+        Json::Null => return None,
+        Json::Bool(truth) => Value::Bool(*truth),
+        Json::Number(number) => match number.as_i64() {
+            Some(integer) => Value::Integer(integer),
+            None => Value::Float(number.as_f64()?),
+        },
+        Json::String(text) => Value::Text(text),
+        Json::Array(items) => Value::List(items.iter().map(value).collect::<Option<_>>()?),
+        Json::Object(entries) => {
+            let entries = entries.iter().map(|(key, json)| Some((key.as_str(), value(json)?)));
+            Value::Table(entries.collect::<Option<_>>()?)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn job(transport: Json) -> SchemeJob {
+        let Json::Object(transport) = transport else { panic!("{transport}") };
+        SchemeJob { transport, order: Order::Mlfq, class: Ladder::default(), host_level: Ladder::default() }
+    }
+
+    #[test]
+    fn rows_of_scheme_files_are_read() {
+        let with = job(
+            json!({ "kind": "dctcp", "g": "1/16", "alpha_0": 0, "init_window": "10pkt", "min_rto": "1s" }),
+        );
+        let ladder = Ladder { thresholds: vec![10_000, 20_000], count_retransmissions: false };
+        let scheme = scheme(&SchemeJob { class: ladder, ..with }).unwrap();
+        assert_eq!(scheme.transport.name(), "dctcp");
+        assert_eq!((scheme.class.levels(), scheme.host_level.levels()), (3, 1));
+        assert_eq!(scheme.order, SchedulerKind::Mlfq);
+        assert_eq!(scheme.transport.window().unwrap().min_rto, priolane_core::units::Span::from_ms(1_000));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let said = |transport| scheme(&job(transport)).unwrap_err();
+        assert!(
+            said(json!({ "kind": "dctcp", "min_rto": "3" }))
+                .starts_with("scheme.transport: min_rto: \"3\" has no unit")
+        );
+        assert!(said(json!({ "g": 1 })).contains("kind is missing"));
+        let ladder = Ladder { thresholds: vec![2, 1], count_retransmissions: false };
+        let wrong = SchemeJob { class: ladder, ..job(json!({ "kind": "dctcp" })) };
+        assert!(scheme(&wrong).unwrap_err().starts_with("thresholds [2, 1]"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Namespaces, veth pairs, addresses and routes.
+
+use crate::network::{Cable, Node};
+use crate::plan::{Plan, Step};
+
+use super::run;
+
+/// The next hop of every route: nobody has it, but each end of a cable has its neighbour's hardware address for it.
+const GATEWAY: &str = "169.254.77.1";
+
+/// Namespaces and what the kernel does in them: switches forward, nobody speaks IPv6, answers may come another way.
+pub(crate) fn namespaces(plan: &Plan) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for node in plan.network.nodes() {
+        let name = plan.namespace(node);
+        let add = ["ip", "netns", "add", &name].map(str::to_owned).to_vec();
+        steps.push(Step::Namespace(name.clone(), add));
+        let forward = u8::from(matches!(node, Node::Switch(_)));
+        steps.push(run(&format!(
+            "ip netns exec {name} sysctl -eqw net.ipv4.ip_forward={forward} net.ipv4.conf.all.rp_filter=0 \
+             net.ipv4.conf.default.rp_filter=0 net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1"
+        )));
+        steps.push(run(&format!("ip -n {name} link set lo up")));
+    }
+    steps
+}
+
+/// The hardware address of an end of a cable.
+fn hardware(cable: usize, end: usize) -> String {
+    let [high, low] = (cable as u16).to_be_bytes();
+    format!("02:70:6c:{end:02x}:{high:02x}:{low:02x}")
+}
+
+/// A veth pair for each cable.
+pub(crate) fn cables(plan: &Plan) -> Vec<Step> {
+    let mtu = plan.mtu;
+    let mut steps = Vec::new();
+    for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
+        let [(a, here), (b, there)] = ends.map(|node| (Plan::device(node, place), plan.namespace(node)));
+        let [first, second] = [0, 1].map(|end| hardware(place, end));
+        steps.push(run(&format!(
+            "ip link add name {a} address {first} mtu {mtu} netns {here} type veth \
+             peer name {b} address {second} mtu {mtu} netns {there}"
+        )));
+    }
+    steps
+}
+
+/// Addresses of hosts, and devices that are up.
+pub(crate) fn addresses(plan: &Plan) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
+        for node in *ends {
+            let (name, device) = (plan.namespace(node), Plan::device(node, place));
+            if let Node::Host(host) = node {
+                steps.push(run(&format!("ip -n {name} address add {}/32 dev {device}", Plan::address(host))));
+            }
+            steps.push(run(&format!("ip -n {name} link set {device} up")));
+        }
+    }
+    steps
+}
+
+/// Routes and neighbours.
+pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let routes = plan.network.routes();
+    for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
+        for end in 0..2 {
+            let (node, neighbour) = (ends[end], ends[1 - end]);
+            let (name, device) = (plan.namespace(node), Plan::device(node, place));
+            let next = match neighbour {
+                Node::Host(host) => Plan::address(host).to_string(),
+                Node::Switch(_) => GATEWAY.to_owned(),
+            };
+            let hardware = hardware(place, 1 - end);
+            steps.push(run(&format!(
+                "ip -n {name} neighbour replace {next} lladdr {hardware} dev {device} nud permanent"
+            )));
+            if matches!(node, Node::Host(_)) {
+                steps.push(run(&format!("ip -n {name} route add default via {next} dev {device} onlink")));
+            }
+        }
+    }
+    for (switch, to) in routes.iter().enumerate() {
+        let node = Node::Switch(switch as u16);
+        let name = plan.namespace(node);
+        for (host, &cable) in to.iter().enumerate() {
+            let (address, device) = (Plan::address(host as u16), Plan::device(node, cable));
+            let direct = plan.network.cables[cable].ends.contains(&Node::Host(host as u16));
+            let via = if direct { String::new() } else { format!("via {GATEWAY} ") };
+            let onlink = if direct { "" } else { " onlink" };
+            steps.push(run(&format!("ip -n {name} route add {address}/32 {via}dev {device}{onlink}")));
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{Line, Network};
+    use crate::plan::tests::{lines, star};
+    use crate::port::Port;
+
+    #[test]
+    fn hosts_send_to_their_switch_whatever_the_address() {
+        let all = lines(&routes(&star(2, Port::fifo())));
+        let expected = [
+            "ip -n prl-t-h0 neighbour replace 169.254.77.1 lladdr 02:70:6c:01:00:00 dev eth0 nud permanent",
+            "ip -n prl-t-h0 route add default via 169.254.77.1 dev eth0 onlink",
+            "ip -n prl-t-s0 neighbour replace 10.77.0.1 lladdr 02:70:6c:00:00:00 dev p0 nud permanent",
+        ];
+        assert_eq!(all[..3], expected);
+    }
+
+    #[test]
+    fn leaves_route_to_hosts_of_other_leaves_over_spines() {
+        let line = Line { rate_bps: 1_000_000, delay_ns: 0, port: Port::fifo() };
+        let plan = Plan { network: Network::leaf_spine([2, 2, 1], &line, &line), ..star(2, Port::fifo()) };
+        let all = lines(&routes(&plan));
+        // Host 1 is at leaf 1. Cables 2 and 3 lead from leaf 0 to the spines; the number of the host chooses the second.
+        for route in [
+            "ip -n prl-t-s0 route add 10.77.0.1/32 dev p0",
+            "ip -n prl-t-s0 route add 10.77.0.2/32 via 169.254.77.1 dev p3 onlink",
+            "ip -n prl-t-s3 route add 10.77.0.2/32 via 169.254.77.1 dev p5 onlink",
+            "ip -n prl-t-s1 route add 10.77.0.2/32 dev p1",
+        ] {
+            assert!(all.contains(&route.to_owned()), "{route} is not in {all:#?}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Ports of switches: HTB classes by DSCP, a limited queue below each, marks.
+//!
+//! ```text
+//! 1:            htb, default the first queue: control messages, of which there are few
+//! 1:1           rate = ceil = rate of the cable
+//! 1:10 + q      queue q     strict: 8 kbit/s, ceil the rate, prio q     weighted: its share of the rate, prio 0
+//! 10 + q:       pfifo or bfifo with the room of the queue, or red
+//! ```
+//!
+//! `overhead 24 mpu 84` makes HTB count what a packet takes on an Ethernet wire.
+
+use std::path::Path;
+
+use priolane_core::ids::{CLASSES, Class};
+use priolane_net::Dscp;
+
+use crate::marker::Marker;
+use crate::plan::{Marking, Plan, Step};
+use crate::port::{Amount, ETHERNET_HEADER, FRAMING, Mark, Port, Service};
+
+use super::run;
+
+/// Bit/s that a strict queue has at any time: HTB knows no class without a rate.
+const GUARANTEE_BPS: u64 = 8_000;
+/// What HTB sends at once at most, in nanoseconds of its rate, and never less than a packet.
+const BURST_NS: u64 = 20_000;
+/// The smallest frame with preamble and gap, in bytes.
+const LEAST_WIRE: u16 = 84;
+/// Packets of a queue without a limit.
+const ENDLESS: u32 = 1_000_000;
+/// Bytes of a RED queue without a limit.
+const ENDLESS_BYTES: u64 = 1_000_000_000;
+
+/// A port on its device.
+struct Device<'a> {
+    namespace: String,
+    device: String,
+    rate_bps: u64,
+    mtu: u16,
+    port: &'a Port,
+}
+
+/// The ports of all switches.
+pub(crate) fn ports(plan: &Plan, directory: &Path) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (node, cable, _, port) in plan.ports() {
+        let device = Device {
+            namespace: plan.namespace(node),
+            device: Plan::device(node, cable),
+            rate_bps: plan.network.cables[cable].rate_bps,
+            mtu: plan.mtu,
+            port,
+        };
+        steps.extend(device.classes());
+        steps.extend((0..port.queues).map(|queue| device.queue(queue, plan.marking)));
+        steps.extend((0..CLASSES).map(|class| device.filter(class as Class)));
+        if plan.marking == Marking::Bpf
+            && let Some(mark) = port.mark
+        {
+            steps.extend(device.marker(mark, directory));
+        }
+    }
+    steps
+}
+
+impl Device<'_> {
+    fn tc(&self, words: &str) -> Step {
+        run(&format!("tc -n {} {words}", self.namespace))
+    }
+
+    /// HTB and its classes.
+    fn classes(&self) -> Vec<Step> {
+        let Self { device, rate_bps: rate, .. } = self;
+        let wire = u64::from(self.mtu + ETHERNET_HEADER + FRAMING);
+        let burst = (rate / 8 * BURST_NS / 1_000_000_000).max(wire);
+        let accounting = format!("burst {burst} cburst {burst} overhead {FRAMING} mpu {LEAST_WIRE}");
+        let first = self.minor(0);
+        let mut steps = vec![
+            self.tc(&format!("qdisc add dev {device} root handle 1: htb default {first}")),
+            self.tc(&format!(
+                "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit {accounting} quantum {wire}"
+            )),
+        ];
+        for queue in 0..self.port.queues {
+            let (own, priority, quantum) = self.share(queue, wire);
+            let minor = self.minor(queue);
+            steps.push(self.tc(&format!(
+                "class add dev {device} parent 1:1 classid 1:{minor} htb rate {own}bit ceil {rate}bit prio {priority} \
+                 {accounting} quantum {quantum}"
+            )));
+        }
+        steps
+    }
+
+    /// The minor number of a queue's class: of 16 in hexadecimal, as tc reads and writes it.
+    fn minor(&self, queue: u8) -> String {
+        format!("{:x}", 0x10 + queue)
+    }
+
+    /// The guaranteed rate of a queue in bit/s, its priority, and what it may send in its turn.
+    fn share(&self, queue: u8, wire: u64) -> (u64, u8, u64) {
+        match &self.port.service {
+            Service::Strict if self.port.queues == 1 => (self.rate_bps, 0, wire),
+            Service::Strict => (GUARANTEE_BPS.min(self.rate_bps), queue, wire),
+            Service::Weighted(weights) => {
+                let of = |queue: u8| u64::from(weights.get(usize::from(queue)).copied().unwrap_or(1));
+                let total: u64 = (0..self.port.queues).map(of).sum();
+                let least = (0..self.port.queues).map(of).min().unwrap_or(1).max(1);
+                let own =
+                    (u128::from(self.rate_bps) * u128::from(of(queue)) / u128::from(total.max(1))) as u64;
+                (own.max(GUARANTEE_BPS.min(self.rate_bps)), 0, (wire * of(queue) / least).min(200_000))
+            }
+        }
+    }
+
+    /// The queue below a class.
+    fn queue(&self, queue: u8, marking: Marking) -> Step {
+        let minor = self.minor(queue);
+        let place = format!("qdisc add dev {} parent 1:{minor} handle {minor}:", self.device);
+        if marking == Marking::Red
+            && let Some(mark) = self.port.mark
+        {
+            return self.tc(&format!("{place} {}", self.red(mark)));
+        }
+        let kind = match self.port.room {
+            None => format!("pfifo limit {ENDLESS}"),
+            Some(Amount::Packets(packets)) => format!("pfifo limit {packets}"),
+            Some(bytes @ Amount::Bytes(_)) => format!("bfifo limit {}", bytes.linux_bytes(self.mtu)),
+        };
+        self.tc(&format!("{place} {kind}"))
+    }
+
+    /// A RED queue that marks all above the threshold and drops nothing below its limit. The least burst that tc takes gives
+    /// the newest length the most weight, a half.
+    fn red(&self, mark: Mark) -> String {
+        let average = u64::from(self.mtu + ETHERNET_HEADER);
+        let least = mark.above.linux_bytes(self.mtu).max(average);
+        let limit = self.port.room.map_or(ENDLESS_BYTES, |room| room.linux_bytes(self.mtu)).max(least + 2);
+        let burst = least.div_ceil(average);
+        format!(
+            "red limit {limit} min {least} max {} avpkt {average} burst {burst} probability 1 bandwidth {}bit ecn nodrop",
+            least + 1,
+            self.rate_bps
+        )
+    }
+
+    /// Packets of a class go to its queue.
+    fn filter(&self, class: Class) -> Step {
+        let tos = Dscp::DEFAULT.of(class) << 2;
+        let minor = self.minor(self.port.of_class[usize::from(class)]);
+        self.tc(&format!(
+            "filter add dev {} parent 1: protocol ip prio 1 u32 match ip tos {tos:#04x} 0xfc flowid 1:{minor}",
+            self.device
+        ))
+    }
+
+    /// The marking program, before the queues.
+    fn marker(&self, mark: Mark, directory: &Path) -> [Step; 3] {
+        let marker = Marker::new(self.port, mark, self.mtu);
+        let path = directory.join(format!("{}-{}.o", self.namespace, self.device));
+        let load = format!("filter add dev {} egress bpf da obj {} sec tc", self.device, path.display());
+        [
+            Step::Marker(path, marker),
+            self.tc(&format!("qdisc add dev {} clsact", self.device)),
+            self.tc(&load),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{lines, star};
+    use crate::port::Backlog;
+
+    fn of(port: Port) -> Vec<String> {
+        let all = lines(&ports(&star(2, port), Path::new("/d")));
+        // Both ports of a star have the same commands, but for the device.
+        let (first, second) = all.split_at(all.len() / 2);
+        let second: Vec<String> = second.iter().map(|line| line.replace("p1", "p0")).collect();
+        assert_eq!(first, second);
+        first.iter().map(|line| line.strip_prefix("tc -n prl-t-s0 ").unwrap_or(line).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_fifo_has_the_rate_of_its_cable_and_one_queue() {
+        let all = of(Port { room: Some(Amount::Packets(240)), ..Port::fifo() });
+        // 20 us at 100 Mbit/s are 250 bytes: the burst is a packet of 1538.
+        let accounting = "burst 1538 cburst 1538 overhead 24 mpu 84";
+        let expected = [
+            "qdisc add dev p0 root handle 1: htb default 10".to_owned(),
+            format!(
+                "class add dev p0 parent 1: classid 1:1 htb rate 100000000bit ceil 100000000bit {accounting} quantum 1538"
+            ),
+            format!(
+                "class add dev p0 parent 1:1 classid 1:10 htb rate 100000000bit ceil 100000000bit prio 0 {accounting} quantum 1538"
+            ),
+            "qdisc add dev p0 parent 1:10 handle 10: pfifo limit 240".to_owned(),
+            "filter add dev p0 parent 1: protocol ip prio 1 u32 match ip tos 0xf0 0xfc flowid 1:10"
+                .to_owned(),
+        ];
+        assert_eq!(all[..5], expected);
+        assert_eq!(all.len(), 4 + CLASSES);
+    }
+
+    #[test]
+    fn strict_queues_have_priorities_and_their_classes() {
+        let mut of_class = [7; CLASSES];
+        (0..8).for_each(|class| of_class[class] = class as u8);
+        let all = of(Port { queues: 8, of_class, room: Some(Amount::Bytes(153_800)), ..Port::fifo() });
+        assert!(all[9].contains("classid 1:17 htb rate 8000bit ceil 100000000bit prio 7 "), "{}", all[9]);
+        // 153800 bytes on the wire are 100 packets, to Linux of 1514 bytes.
+        assert_eq!(all[17], "qdisc add dev p0 parent 1:17 handle 17: bfifo limit 151400");
+        // Class 3 has DSCP 48, class 15 DSCP 0.
+        assert!(all[21].ends_with("match ip tos 0xc0 0xfc flowid 1:13"), "{}", all[21]);
+        assert!(all[33].ends_with("match ip tos 0x00 0xfc flowid 1:17"), "{}", all[33]);
+    }
+
+    #[test]
+    fn weighted_queues_share_the_rate() {
+        let service = Service::Weighted(vec![3, 1]);
+        let all = of(Port { queues: 2, service, ..Port::fifo() });
+        assert!(all[2].contains("rate 75000000bit ceil 100000000bit prio 0 "), "{}", all[2]);
+        assert!(all[2].ends_with("quantum 4614") && all[3].ends_with("quantum 1538"), "{all:#?}");
+        assert!(all[3].contains("rate 25000000bit ceil 100000000bit prio 0 "), "{}", all[3]);
+    }
+
+    #[test]
+    fn marks_are_a_program_before_the_queues_or_red_queues() {
+        let mark = Some(Mark { above: Amount::Packets(10), per: Backlog::Queue });
+        let port = Port { mark, room: Some(Amount::Packets(100)), ..Port::fifo() };
+        let all = of(port.clone());
+        let end = &all[all.len() - 3..];
+        assert_eq!(end[0], "# /d/prl-t-s0-p0.o: marks above 10 packets of a queue");
+        assert_eq!(
+            end[1..],
+            ["qdisc add dev p0 clsact", "filter add dev p0 egress bpf da obj /d/prl-t-s0-p0.o sec tc"]
+        );
+        let red = lines(&ports(&Plan { marking: Marking::Red, ..star(2, port) }, Path::new("/d")));
+        let queue = "tc -n prl-t-s0 qdisc add dev p0 parent 1:10 handle 10: red limit 151400 min 15140 max 15141 \
+                     avpkt 1514 burst 10 probability 1 bandwidth 100000000bit ecn nodrop";
+        assert_eq!(red[3], queue);
+        assert!(!red.iter().any(|line| line.contains("bpf")), "{red:#?}");
+    }
+}

@@ -1,0 +1,7 @@
+//! Testbeds in the namespaces of this machine: up, in use, down, and nothing left. Skipped with the reason where the machine
+//! cannot.
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "real testbeds depend on the clock")]
+
+mod lifecycle;
+mod made;
+mod runs;

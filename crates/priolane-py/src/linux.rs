@@ -1,0 +1,152 @@
+//! Runs of a plan on a testbed of network namespaces.
+
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use priolane_linux::guard;
+use priolane_linux::host;
+use priolane_linux::journal::{DIRECTORY, Journal};
+use priolane_linux::plan::{Name, Plan, PlanError};
+use priolane_linux::probe::{Lacking, Machine, Marks};
+use priolane_linux::run::{self, Progress, RunError, RunJob};
+use priolane_linux::testbed::{self, Testbed, TestbedError};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::errors::{CannotHere, InputError, RunFailed, Stopped};
+use crate::request::{request, response};
+
+/// How a run is to be measured.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JobRequest {
+    /// The name of the testbed.
+    pub(crate) name: String,
+    /// The scale; `None` for the usual one.
+    pub(crate) scale: Option<u64>,
+}
+
+impl JobRequest {
+    /// Returns the name, checked.
+    pub(crate) fn name(&self) -> PyResult<Name> {
+        name(&self.name)
+    }
+}
+
+fn name(text: &str) -> PyResult<Name> {
+    Name::try_from(text.to_owned()).map_err(|error: PlanError| InputError::new_err(error.to_string()))
+}
+
+fn failed(error: impl ToString) -> PyErr {
+    RunFailed::new_err(error.to_string())
+}
+
+/// Returns what this machine can of what a testbed takes, as JSON.
+#[pyfunction]
+pub(crate) fn linux_machine(py: Python<'_>) -> PyResult<String> {
+    response(&py.detach(Machine::examine))
+}
+
+/// Returns the commands that make the testbed of a job, a line each.
+#[pyfunction]
+pub(crate) fn linux_steps(job: &str) -> PyResult<Vec<String>> {
+    let job: RunJob = request(job)?;
+    let marks = Marks::of(job.plan.ports().map(|(.., port)| port));
+    // What this machine lacks is told by `linux_up`; the commands are for any.
+    let marking = Machine::examine().marking(marks).unwrap_or(job.plan.marking);
+    let plan = Plan { marking, ..job.plan };
+    let directory = Journal::path(Path::new(DIRECTORY), &plan.name);
+    Ok(plan.steps(&directory).iter().map(ToString::to_string).collect())
+}
+
+/// Returns `plan` with the marks that `machine` has.
+fn fitted(plan: Plan, machine: &Machine) -> PyResult<Plan> {
+    let marks = Marks::of(plan.ports().map(|(.., port)| port));
+    let cannot = |lacking: Lacking| CannotHere::new_err(lacking.to_string());
+    let marking = machine.marking(marks).map_err(cannot)?;
+    Ok(Plan { marking, ..plan })
+}
+
+/// Makes the testbed of a job; it stays.
+#[pyfunction]
+pub(crate) fn linux_up(py: Python<'_>, job: &str) -> PyResult<()> {
+    let job: RunJob = request(job)?;
+    py.detach(|| {
+        let plan = fitted(job.plan, &Machine::examine())?;
+        Testbed::up(plan, Path::new(DIRECTORY)).map(drop).map_err(failed)
+    })
+}
+
+/// Removes the testbed of this name.
+#[pyfunction]
+pub(crate) fn linux_down(py: Python<'_>, name: &str) -> PyResult<()> {
+    let name = self::name(name)?;
+    py.detach(|| testbed::down(&name, Path::new(DIRECTORY))).map_err(|error| match error {
+        missing @ TestbedError::Missing(_) => InputError::new_err(missing.to_string()),
+        error => failed(error),
+    })
+}
+
+/// Returns what is there of each testbed, as JSON.
+#[pyfunction]
+pub(crate) fn linux_status() -> PyResult<String> {
+    let of = |status: testbed::Status| {
+        let testbed::Status { name, in_use, there, planned } = status;
+        json!({ "name": name.to_string(), "in_use": in_use, "there": there, "planned": planned })
+    };
+    let all: Vec<_> = testbed::status(Path::new(DIRECTORY)).into_iter().map(of).collect();
+    response(&all)
+}
+
+/// Makes the testbed of a job, runs it and takes it down; returns what was measured, as JSON.
+///
+/// `program` starts this module's `linux_host` and `linux_guard`. `progress(elapsed_s, hosts_done)` is called ten times a second
+/// and stops the run by returning `False`.
+#[pyfunction]
+pub(crate) fn linux_run(
+    py: Python<'_>,
+    job: &str,
+    program: Vec<String>,
+    progress: Py<PyAny>,
+) -> PyResult<String> {
+    let job: RunJob = request(job)?;
+    let mut raised = None;
+    let measured = py.detach(|| {
+        let plan = fitted(job.plan.clone(), &Machine::examine())?;
+        let job = RunJob { plan, ..job };
+        let mut report = |Progress { elapsed, done }| {
+            let asked = Python::attach(|py| {
+                py.check_signals()?;
+                let answer = progress.bind(py).call1((elapsed.as_secs_f64(), done))?;
+                Ok::<bool, PyErr>(answer.extract::<bool>().unwrap_or(true))
+            });
+            asked.unwrap_or_else(|error| {
+                raised = Some(error);
+                false
+            })
+        };
+        let measured = run::run(&job, (&program, Path::new(DIRECTORY)), &mut report);
+        measured.map_err(|error| match error {
+            RunError::Stopped => Stopped::new_err("the run was stopped"),
+            error => failed(error),
+        })
+    });
+    match measured {
+        Ok(measured) => response(&measured),
+        Err(error) => Err(raised.unwrap_or(error)),
+    }
+}
+
+/// Is a host of a run, on standard input and output.
+#[pyfunction]
+pub(crate) fn linux_host(py: Python<'_>) -> PyResult<()> {
+    py.detach(|| host::serve(BufReader::new(io::stdin()), io::stdout())).map_err(failed)
+}
+
+/// Takes a testbed down at the end of standard input.
+#[pyfunction]
+pub(crate) fn linux_guard(py: Python<'_>, name: &str) -> PyResult<()> {
+    let name = self::name(name)?;
+    py.detach(|| guard::watch(&name, Path::new(DIRECTORY), io::stdin())).map_err(failed)
+}

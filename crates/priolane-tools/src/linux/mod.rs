@@ -1,0 +1,79 @@
+//! Runs of an experiment on a testbed of network namespaces: what is to be measured, and the tables of what was.
+//!
+//! ```text
+//! Run ──▶ plan::build ──▶ refusals, or a RunJob at a scale ──▶ priolane_linux::run ──▶ Measured ──▶ the run's tables
+//! ```
+
+mod outcome;
+mod refusals;
+mod scale;
+mod testbed;
+
+use priolane_lab::execute::Measurement;
+use priolane_lab::plan::{self, Run};
+use priolane_linux::plan::{Marking, Name};
+use priolane_linux::run::{Measured, RunJob};
+use priolane_source::InputError;
+use serde::Serialize;
+
+pub use scale::usual_scale;
+
+/// The real-time priority that hosts ask for.
+const REAL_TIME: u8 = 20;
+
+/// A run that is to be measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Planned {
+    /// What the testbed is told.
+    pub job: RunJob,
+    /// Rates are divided, and times multiplied, by this.
+    pub scale: u64,
+    /// What differs from the simulation, in words.
+    pub notes: Vec<String>,
+    /// What it takes at most, in seconds.
+    pub at_most_s: f64,
+}
+
+/// Plans the measurement of `run` on a testbed called `name`. Without a `scale` it is such that the fastest line of a host has
+/// 100 Mbit/s.
+///
+/// # Errors
+/// An [`InputError`] with all reasons why the run cannot be measured.
+pub fn job(run: &Run, name: Name, scale: Option<u64>) -> Result<Planned, InputError> {
+    let built = plan::build(run)?;
+    let scenario = &built.scenario;
+    let scale = scale.unwrap_or_else(|| usual_scale(&scenario.topology));
+    refusals::refuse(run, scenario, scale)?;
+    let (network, mut notes) = testbed::network(run, scenario, scale)?;
+    notes.extend(scale::notes(scale));
+    notes.extend(refusals::notes(run, scenario));
+    let limit = scale::limit_ns(&scenario.stop, scale);
+    let job = RunJob {
+        // Which marks this machine has is found when the testbed is made.
+        plan: priolane_linux::plan::Plan { name, network, mtu: scenario.frame.mtu, marking: Marking::Bpf },
+        scheme: scale::scheme(run, scale)?,
+        flows: scenario.flows.iter().map(|flow| scale::flow(&flow, scale)).collect(),
+        limit_ns: limit,
+        real_time: Some(REAL_TIME),
+    };
+    job.plan
+        .check()
+        .map_err(|error| refusals::error(run, "topology", error.to_string(), "a smaller network"))?;
+    Ok(Planned { job, scale, notes, at_most_s: limit as f64 / 1e9 })
+}
+
+/// What `measured` means for the tables of `run`.
+///
+/// # Errors
+/// As [`plan::build`].
+pub fn measurement(
+    run: &Run,
+    planned: (&RunJob, u64),
+    measured: &Measured,
+) -> Result<Measurement, InputError> {
+    let built = plan::build(run)?;
+    Ok(outcome::measurement(run, &built.scenario, planned, measured))
+}
+
+#[cfg(test)]
+mod tests;

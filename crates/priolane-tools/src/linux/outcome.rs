@@ -1,0 +1,142 @@
+//! The outcome of a run as far as real hosts and switches know it, in the experiment's time.
+
+use std::collections::{BTreeMap, HashMap};
+
+use priolane_core::assign::{Count, DemotionThresholds};
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::{Class, LinkId};
+use priolane_core::units::{Span, Time};
+use priolane_lab::execute::Measurement;
+use priolane_lab::plan::Run;
+use priolane_linux::counters::QueueCount;
+use priolane_linux::job::{Arrived, Ladder, Sent};
+use priolane_linux::network::Node;
+use priolane_linux::plan::Plan;
+use priolane_linux::run::{Measured, RunJob};
+use priolane_results::record::MeasuredRecord;
+use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord};
+use priolane_sim::scenario::ScenarioSpec;
+
+/// A nanosecond of a testbed in picoseconds of the experiment.
+fn span(ns: u64, scale: u64) -> Span {
+    Span(u64::try_from(u128::from(ns) * 1_000 / u128::from(scale.max(1))).unwrap_or(u64::MAX))
+}
+
+/// What was measured of `run`, as its tables have it.
+pub(super) fn measurement(
+    run: &Run,
+    scenario: &ScenarioSpec,
+    (job, scale): (&RunJob, u64),
+    measured: &Measured,
+) -> Measurement {
+    let sent: HashMap<u32, &Sent> =
+        measured.hosts.iter().flat_map(|host| &host.sent).map(|sent| (sent.id, sent)).collect();
+    let arrived: HashMap<u32, &Arrived> =
+        measured.hosts.iter().flat_map(|host| &host.arrived).map(|came| (came.id, came)).collect();
+    let levels = levels(&job.scheme.class);
+    let record = |flow: FlowSpec| {
+        let ends = (sent.get(&flow.id.0).copied(), arrived.get(&flow.id.0).copied());
+        record(&flow, ends, &levels, scale)
+    };
+    let outcome = Outcome {
+        flows: scenario.flows.iter().map(record).collect(),
+        ports: ports(&job.plan, &measured.queues),
+        stopped_at: Time(span(measured.elapsed_ns, scale).0),
+        ..Outcome::default()
+    };
+    let counted =
+        |name: &str| -> u64 { measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum() };
+    Measurement {
+        outcome,
+        on: MeasuredRecord { on: "linux".to_owned(), scale },
+        drops: measured.queues.iter().map(|queue| queue.dropped).sum(),
+        marks: counted("marked"),
+        warnings: warnings(run, measured, &sent, scale),
+    }
+}
+
+fn levels(ladder: &Ladder) -> DemotionThresholds {
+    let count = if ladder.count_retransmissions { Count::BytesSent } else { Count::StreamOffset };
+    DemotionThresholds::new(&ladder.thresholds, count).unwrap_or(DemotionThresholds::FLAT)
+}
+
+/// A flow. Its completion time begins where its message was handed over, which is a little after the planned start.
+fn record(
+    flow: &FlowSpec,
+    (sent, arrived): (Option<&Sent>, Option<&Arrived>),
+    levels: &DemotionThresholds,
+    scale: u64,
+) -> FlowRecord {
+    let began = sent.map_or(0, |sent| sent.at_ns);
+    let last = flow.size.unwrap_or(1).saturating_sub(1);
+    let class = |level: u8| flow.class.saturating_add(level) as Class;
+    FlowRecord {
+        fct: arrived.map(|arrived| span(arrived.at_ns.saturating_sub(began), scale)),
+        fct_acked: sent.and_then(|sent| sent.acked_ns).map(|acked| span(acked.saturating_sub(began), scale)),
+        class: ClassSpan {
+            asked: flow.class,
+            given: flow.class,
+            first: class(levels.level(0)),
+            last: class(levels.level(last)),
+        },
+        retransmits: sent.map_or(0, |sent| sent.retransmits),
+        timeouts: sent.map_or(0, |sent| sent.timeouts),
+        missing: arrived.map_or(0, |arrived| arrived.missing),
+        ..FlowRecord::default()
+    }
+}
+
+/// The ports of switches: what a queue counted is shown as of its best class.
+fn ports(plan: &Plan, queues: &[QueueCount]) -> Vec<PortClassRecord> {
+    let mut records: BTreeMap<(u32, Class), PortClassRecord> = BTreeMap::new();
+    for count in queues {
+        let cable = &plan.network.cables[count.cable];
+        let Some(port) = &cable.ports[count.end] else { continue };
+        // The first link of a pair leaves its first end; a host's first link leaves the host.
+        let link = LinkId(2 * count.cable as u32 + count.end as u32);
+        debug_assert!(matches!(cable.ends[count.end], Node::Switch(_)));
+        let Some(class) = port.of_class.iter().position(|&queue| queue == count.queue) else { continue };
+        let record = PortClassRecord {
+            link,
+            class: class as Class,
+            queue: count.queue,
+            packets: count.packets,
+            bytes: count.bytes,
+            dropped: count.dropped,
+            ..PortClassRecord::default()
+        };
+        if count.packets + count.dropped > 0 {
+            records.insert((link.0, class as Class), record);
+        }
+    }
+    records.into_values().collect()
+}
+
+/// What is to be known of a measurement.
+fn warnings(run: &Run, measured: &Measured, sent: &HashMap<u32, &Sent>, scale: u64) -> Vec<String> {
+    let mut all = vec![format!("{}: measured on Linux at scale {scale}, not simulated", run.scheme)];
+    let not_real_time = measured.hosts.iter().find_map(|host| host.not_real_time.as_deref());
+    if let Some(why) = not_real_time {
+        all.push(format!(
+            "hosts were not real-time, and late by milliseconds where the machine is busy: {why}"
+        ));
+    }
+    let failed: Vec<&str> = sent.values().filter_map(|sent| sent.failed.as_deref()).collect();
+    if let Some(first) = failed.first() {
+        all.push(format!("{} messages failed, such as: {first}", failed.len()));
+    }
+    for (name, what) in [
+        ("lost_in_socket", "packets were lost in the sockets of hosts, which no switch does"),
+        ("malformed", "packets were none of a transport"),
+    ] {
+        let count: u64 = measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum();
+        if count > 0 {
+            all.push(format!("{count} {what}"));
+        }
+    }
+    let wrong: u64 = measured.hosts.iter().map(|host| host.wrong).sum();
+    if wrong > 0 {
+        all.push(format!("{wrong} messages arrived with other bytes than were sent"));
+    }
+    all
+}

@@ -1,0 +1,120 @@
+//! What a testbed cannot do of an experiment.
+
+use priolane_core::admit::Policy;
+use priolane_lab::plan::Run;
+use priolane_sim::scenario::{Nic, ScenarioSpec};
+use priolane_sim::topology::PathChoice;
+use priolane_source::{InputError, Mistakes};
+
+/// The slowest line in bit/s: a packet takes 12 ms.
+const SLOWEST_BPS: u64 = 1_000_000;
+/// The fastest line in bit/s that a kernel switch was seen to keep up with.
+const FASTEST_BPS: u64 = 1_000_000_000;
+
+/// A mistake at a key of the experiment.
+pub(super) fn error(run: &Run, key: &str, what: impl Into<String>, fix: &str) -> InputError {
+    InputError::new(run.experiment.sources.experiment(), None, key, what, fix)
+}
+
+/// Refuses what hosts and switches of a testbed cannot do.
+///
+/// # Errors
+/// All reasons.
+pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(), InputError> {
+    let scheme = format!("scheme.{}", run.scheme);
+    let simulate = "`priolane run`, which simulates it";
+    let mut found = Mistakes::new(run.experiment.sources.experiment());
+    let mut refuse = |is: bool, key: &str, what: &str, fix: &str| {
+        if is {
+            found.add(error(run, key, what, fix));
+        }
+    };
+    let rates = || scenario.topology.links.iter().map(move |link| link.rate.bps() / scale.max(1));
+    let (slow, fast) = (rates().min().unwrap_or(0), rates().max().unwrap_or(0));
+    let range = format!("a --scale at which lines have {SLOWEST_BPS} to {FASTEST_BPS} bit/s");
+    refuse(
+        slow < SLOWEST_BPS || fast > FASTEST_BPS,
+        "topology",
+        &format!("at scale {scale} lines have {slow} to {fast} bit/s"),
+        &range,
+    );
+    refuse(scenario.flows.is_empty(), "group", "no flow starts", "a longer `time`, or more load");
+    let endless = scenario.flows.iter().any(|flow| flow.size.is_none());
+    refuse(endless, "group", "flows without an end: a message has one", simulate);
+    refuse(
+        !scenario.waits.is_empty(),
+        "group",
+        "flows that wait for other flows are not sent here",
+        simulate,
+    );
+    refuse(
+        !scenario.controls.is_empty(),
+        "control",
+        "changes of flows under way are not made here",
+        simulate,
+    );
+    refuse(!scenario.outages.is_empty(), "failure", "lines do not fail here", simulate);
+    let lossy = scenario.topology.links.iter().any(|link| link.loss > 0.0);
+    refuse(lossy, "topology", "lines lose nothing here", simulate);
+    refuse(
+        scenario.machines.iter().any(Option::is_some),
+        "group",
+        "virtual machines that pay do not split here",
+        simulate,
+    );
+    refuse(
+        !matches!(scenario.admission, Policy::None(_)),
+        &format!("{scheme}.admit"),
+        "admission is up to applications, and no application here has it",
+        simulate,
+    );
+    refuse(
+        scenario.adaptation.is_some(),
+        &format!("{scheme}.assign"),
+        "no controller changes thresholds here",
+        simulate,
+    );
+    refuse(
+        scenario.switch.lossless.is_some(),
+        &format!("{scheme}.port.pfc"),
+        "the kernel switch pauses nobody (PFC)",
+        simulate,
+    );
+    let hpcc = run.experiment.scheme.get(&run.scheme).is_some_and(|scheme| scheme.transport.name() == "hpcc");
+    refuse(
+        hpcc,
+        &format!("{scheme}.transport"),
+        "the kernel switch writes no telemetry into packets",
+        simulate,
+    );
+    found.finish()
+}
+
+/// What differs, in words.
+pub(super) fn notes(run: &Run, scenario: &ScenarioSpec) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut note = |is: bool, what: &str| {
+        if is {
+            notes.push(what.to_owned());
+        }
+    };
+    let sprays = matches!(scenario.topology.path_choice, PathChoice::Sprayed(_));
+    let several = !scenario.topology.choices.is_empty();
+    note(
+        several,
+        if sprays {
+            "paths: packets are sprayed in the simulator; here all to one host take one path"
+        } else {
+            "paths: the simulator chooses one for each flow; here all packets to one host take one path"
+        },
+    );
+    note(
+        !matches!(scenario.nic, Nic::Pull),
+        "the queue of a host's NIC: here the line asks the transport for each packet",
+    );
+    let noisy = scenario.measuring.noise.is_some() || scenario.host_delay.0 > 0;
+    note(noisy, "delays of hosts and their noise are those of this machine, not those of the file");
+    let sampled = scenario.sample_every.is_some() || run.experiment.rates_every.is_some();
+    note(sampled, "queues and rates over time are not sampled here");
+    notes
+}

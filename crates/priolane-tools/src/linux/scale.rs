@@ -1,0 +1,167 @@
+//! Slower lines and longer times, in proportion: bandwidth-delay products, and so windows, thresholds and buffers, stay.
+
+use priolane_core::assign::{Assign, Count, DemotionThresholds};
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::host::SchedulerKind;
+use priolane_core::quantity;
+use priolane_core::units::{Rate, Span, Time};
+use priolane_lab::plan::Run;
+use priolane_linux::job::{Flow, Ladder, Order, SchemeJob};
+use priolane_sim::scenario::Stop;
+use priolane_sim::topology::Topology;
+use priolane_source::InputError;
+use serde_json::{Map, Value};
+
+use super::refusals::error;
+
+/// The rate of the fastest line of a host at the usual scale, in bit/s.
+const USUAL_BPS: u64 = 100_000_000;
+/// What hosts with real-time threads are late by, in microseconds.
+const LATE_US: u64 = 50;
+/// Picoseconds in a nanosecond.
+const PS_PER_NS: u64 = 1_000;
+
+/// The scale at which the fastest line of a host has 100 Mbit/s, at least 1.
+pub fn usual_scale(topology: &Topology) -> u64 {
+    let hosts = topology.links.iter().filter(|link| link.from.0 < topology.hosts);
+    hosts.map(|link| link.rate.bps()).max().unwrap_or(USUAL_BPS).div_ceil(USUAL_BPS).max(1)
+}
+
+/// What a scale breaks, in words.
+pub(super) fn notes(scale: u64) -> Vec<String> {
+    let late = LATE_US as f64 / scale as f64;
+    let mut notes = vec![format!(
+        "scale {scale}: rates are divided and times multiplied by it; hosts that wake up some {LATE_US} us late are {late} us late \
+         in the experiment's time"
+    )];
+    if scale > 1 {
+        notes.push(
+            "not scaled: the bytes of packets, what the kernel takes for each (some 10 us), HTB's bursts of a packet, and the \
+             timers of priolane-net itself (300 us that a line makes up for)"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// A span in nanoseconds, scaled.
+pub(super) fn ns(span: Span, scale: u64) -> u64 {
+    u64::try_from(u128::from(span.0) * u128::from(scale) / u128::from(PS_PER_NS)).unwrap_or(u64::MAX)
+}
+
+/// When a run ends at the latest, in nanoseconds.
+pub(super) fn limit_ns(stop: &Stop, scale: u64) -> u64 {
+    match *stop {
+        Stop::At(Time(at)) | Stop::WhenDone { limit: Time(at), .. } => ns(Span(at), scale),
+    }
+}
+
+/// A flow as a message.
+pub(super) fn flow(flow: &FlowSpec, scale: u64) -> Flow {
+    let FlowSpec { id, src, dst, size, start, class, deadline, weights, .. } = *flow;
+    Flow {
+        id: id.0,
+        src: src.0,
+        dst: dst.0,
+        bytes: size.unwrap_or(0),
+        start_ns: ns(Span(start.0), scale),
+        class,
+        deadline_ns: deadline.map(|deadline| ns(deadline.since(start), scale)),
+        theta_bps: weights.theta.map(|theta| theta.bps() / scale),
+        w_milli: weights.w_milli,
+    }
+}
+
+/// What hosts speak, with the spans and rates among the keys of the transport scaled.
+///
+/// # Errors
+/// A key that has no form in JSON: a defect.
+pub(super) fn scheme(run: &Run, scale: u64) -> Result<SchemeJob, InputError> {
+    let key = format!("scheme.{}", run.scheme);
+    let Some(scheme) = run.experiment.scheme.get(&run.scheme) else {
+        return Err(error(run, &key, "the experiment has no such scheme", "a scheme that it lists"));
+    };
+    let row = serde_json::to_value(&scheme.transport);
+    let Ok(Value::Object(mut row)) = row else {
+        return Err(error(
+            run,
+            &key,
+            "its transport has no form in JSON",
+            "another scheme, and report a defect",
+        ));
+    };
+    scale_row(&mut row, scale);
+    let class = match &scheme.assign {
+        Assign::BytesSent(bytes_sent) => bytes_sent.ladder(),
+        Assign::None(_) | Assign::ByFlow(_) => DemotionThresholds::FLAT,
+    };
+    let host_level = scheme.host.part().demotion();
+    let host_level = host_level.map_or(DemotionThresholds::FLAT, |levels| levels.ladder(Count::StreamOffset));
+    Ok(SchemeJob {
+        transport: row,
+        order: match scheme.host.scheduler() {
+            SchedulerKind::Mlfq => Order::Mlfq,
+            SchedulerKind::Srpt => Order::Srpt,
+            SchedulerKind::Las => Order::Las,
+            SchedulerKind::RoundRobin | SchedulerKind::Fifo | SchedulerKind::Own => Order::RoundRobin,
+        },
+        class: ladder(&class),
+        host_level: ladder(&host_level),
+    })
+}
+
+/// The thresholds of a flow's classes.
+pub(super) fn ladder(levels: &DemotionThresholds) -> Ladder {
+    Ladder {
+        thresholds: levels.thresholds().to_vec(),
+        count_retransmissions: levels.count() == Count::BytesSent,
+    }
+}
+
+/// Scales spans and rates, which are texts with a unit.
+fn scale_row(row: &mut Map<String, Value>, scale: u64) {
+    row.values_mut().for_each(|value| scale_value(value, scale));
+}
+
+fn scale_value(value: &mut Value, scale: u64) {
+    match value {
+        Value::String(text) => {
+            if let Ok(span) = quantity::span(text) {
+                *text = quantity::show_span(Span(span.0.saturating_mul(scale)));
+            } else if let Ok(rate) = quantity::rate(text) {
+                *text = quantity::show_rate(Rate::from_bps(rate.bps() / scale).unwrap_or(rate));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| scale_value(item, scale)),
+        Value::Object(entries) => scale_row(entries, scale),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn spans_and_rates_of_a_row_are_scaled_and_nothing_else() {
+        let mut row = json!({
+            "kind": "dctcp", "g": "1/16", "init_window": "10pkt", "min_rto": "10ms", "rate": "10Gbps",
+            "channels": [{ "target": "5us", "weight": 3 }], "buffer": "64KiB",
+        });
+        scale_value(&mut row, 100);
+        let expected = json!({
+            "kind": "dctcp", "g": "1/16", "init_window": "10pkt", "min_rto": "1s", "rate": "100Mbps",
+            "channels": [{ "target": "500us", "weight": 3 }], "buffer": "64KiB",
+        });
+        assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn times_of_flows_grow_and_their_rates_shrink() {
+        assert_eq!(ns(Span::from_us(3), 100), 300_000);
+        assert_eq!(limit_ns(&Stop::At(Time(Span::from_ms(2).0)), 100), 200_000_000);
+        assert!(notes(100)[0].contains("are 0.5 us late"), "{:?}", notes(100));
+        assert_eq!(notes(1).len(), 1);
+    }
+}

@@ -1,0 +1,138 @@
+use std::path::Path;
+
+use priolane_lab::plan::{Options, Run, from_text};
+use priolane_linux::job::{Arrived, HostReport, Sent};
+use priolane_linux::port::{Amount, Backlog, Mark, Service};
+use priolane_linux::run::Measured;
+
+use super::*;
+
+const STAR: &str = r#"
+title = "Two to one"
+schemes = ["dctcp", "pias", "pfabric"]
+seeds = 1
+time = { flows = 40, limit = "100ms" }
+
+[topology]
+kind = "single_switch"
+hosts = 3
+host_link = { rate = "10Gbps", delay = "1us" }
+
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = "web_search"
+load = { of = "host", counts = "payload", value = 0.4 }
+"#;
+
+fn run_of(scheme: &str, text: &str) -> Run {
+    let options = Options { schemes: Some(vec![scheme.to_owned()]), ..Options::default() };
+    let plan = from_text("star.toml", text, Path::new("."), &options).unwrap();
+    plan.runs.into_iter().find(|run| run.scheme == scheme).unwrap()
+}
+
+fn name() -> Name {
+    Name::try_from("t".to_owned()).unwrap()
+}
+
+#[test]
+fn a_run_becomes_a_testbed_and_messages_at_the_usual_scale() {
+    let planned = job(&run_of("dctcp", STAR), name(), None).unwrap();
+    let RunJob { plan, scheme, flows, limit_ns, .. } = &planned.job;
+    // 10 Gbit/s become 100 Mbit/s, 1 us becomes 100 us, 100 ms become 10 s.
+    assert_eq!((planned.scale, *limit_ns), (100, 10_000_000_000));
+    let cable = &plan.network.cables[0];
+    assert_eq!((cable.rate_bps, cable.delay_ns), (100_000_000, 100_000));
+    let port = cable.ports[1].as_ref().unwrap();
+    assert_eq!(port.mark, Some(Mark { above: Amount::Packets(65), per: Backlog::Port }));
+    assert_eq!(port.room, Some(Amount::Packets(240)));
+    assert_eq!(scheme.transport["min_rto"], "1s");
+    assert_eq!(flows.len(), 40);
+    let run = run_of("dctcp", STAR);
+    let built = plan::build(&run).unwrap();
+    let last = built.scenario.flows.at(39);
+    assert_eq!((flows[39].bytes, flows[39].src), (last.size.unwrap(), last.src.0));
+    assert_eq!(flows[39].start_ns, last.start.0 / 10);
+    assert!(priolane_linux::scheme::scheme(scheme).is_ok());
+}
+
+#[test]
+fn strict_queues_and_thresholds_of_a_scheme_are_kept() {
+    let planned = job(&run_of("pias", STAR), name(), Some(200)).unwrap();
+    let port = planned.job.plan.network.cables[2].ports[1].clone().unwrap();
+    assert_eq!((port.queues, port.service), (8, Service::Strict));
+    assert_eq!(planned.job.scheme.class.thresholds.len(), 7);
+    assert_eq!(planned.job.plan.network.cables[2].rate_bps, 50_000_000);
+    assert!(
+        planned.notes.iter().any(|note| note.contains("each of 8 queues has as much")),
+        "{:?}",
+        planned.notes
+    );
+}
+
+#[test]
+fn a_shared_buffer_becomes_what_one_queue_may_hold_alone() {
+    let planned = job(&run_of("swift", STAR), name(), None).unwrap();
+    let port = planned.job.plan.network.cables[2].ports[1].clone().unwrap();
+    // 2.64 MB with alpha = 1/4: a fifth.
+    assert_eq!(port.room, Some(Amount::Bytes(528_000)));
+    assert!(planned.notes.iter().any(|note| note.contains("share in the simulator")), "{:?}", planned.notes);
+}
+
+#[test]
+fn what_a_testbed_cannot_do_is_refused_with_a_reason() {
+    let said = |scheme: &str, scale| job(&run_of(scheme, STAR), name(), scale).unwrap_err().to_string();
+    let error = said("pfabric", None);
+    assert!(error.starts_with("star.toml: scheme.pfabric.port: ports that sort packets"), "{error}");
+    let error = said("dctcp", Some(1));
+    assert!(
+        error.contains("at scale 1 lines have 10000000000 to 10000000000 bit/s. Use a --scale at which"),
+        "{error}"
+    );
+}
+
+#[test]
+fn times_of_a_measurement_are_those_of_the_experiment() {
+    let run = run_of("pias", STAR);
+    let planned = job(&run, name(), None).unwrap();
+    let flow = planned.job.flows[0];
+    let sent = Sent {
+        id: flow.id,
+        at_ns: flow.start_ns + 1_000,
+        acked_ns: Some(flow.start_ns + 3_001_000),
+        retransmits: 2,
+        timeouts: 1,
+        failed: None,
+    };
+    let arrived = Arrived { id: flow.id, at_ns: flow.start_ns + 2_001_000, missing: 0 };
+    let report = HostReport {
+        host: flow.src,
+        sent: vec![sent],
+        arrived: vec![arrived],
+        wrong: 0,
+        not_real_time: None,
+        counts: [("marked".to_owned(), 7)].into(),
+    };
+    let queues = vec![priolane_linux::counters::QueueCount {
+        cable: 2,
+        end: 1,
+        queue: 3,
+        packets: 5,
+        bytes: 7_690,
+        dropped: 1,
+    }];
+    let measured = Measured { hosts: vec![report], queues, elapsed_ns: 4_000_000_000 };
+    let made = measurement(&run, (&planned.job, planned.scale), &measured).unwrap();
+    let record = made.outcome.flows.at(0);
+    // 2 ms at scale 100 are 20 us.
+    assert_eq!(record.fct.map(|fct| fct.0), Some(20_000_000));
+    assert_eq!(record.fct_acked.map(|fct| fct.0), Some(30_000_000));
+    assert_eq!((record.retransmits, record.timeouts), (2, 1));
+    assert_eq!(made.outcome.flows.at(1).fct, None);
+    assert_eq!(made.outcome.stopped_at.0, 40_000_000_000);
+    let port = made.outcome.ports[0];
+    // Host 2 receives on link 5.
+    assert_eq!((port.link.0, port.class, port.queue, port.packets), (5, 3, 3, 5));
+    assert_eq!((made.drops, made.marks), (1, 7));
+}

@@ -1,0 +1,155 @@
+"""`priolane linux`: an experiment on hosts in network namespaces of this machine, and their testbeds."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from priolane import _core, linux
+from priolane.cli import arguments, show
+from priolane.cli.doctor import UNFIT
+from priolane.cli.finish import add_figures, prepare, present
+from priolane.cli.progress import progress
+from priolane.experiment import Options, Plan, plan
+from priolane.grid import run_plan
+from priolane.results import Results
+from priolane.settings import Settings
+
+if TYPE_CHECKING:
+    from priolane.agreement import Row
+
+_MOST_SCALE = 1_000_000
+# The exit code of `agree` if something is farther off than its tolerance.
+DISAGREE = 1
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Adds the arguments."""
+    command.description = (
+        "The flows of an experiment over real sockets and queues: hosts are processes in network namespaces, switches "
+        f"are qdiscs of this kernel (docs/real-hosts.md). Exit code {UNFIT} if this machine cannot."
+    )
+    actions = command.add_subparsers(dest="action", required=True, metavar="WHAT")
+    run = actions.add_parser("run", help="measure an experiment; results go where those of `run` would, and look alike")
+    _add_experiment(run)
+    run.add_argument(
+        "-o", "--out", type=arguments.output, metavar="DIR", help="where results go (default: below runs/)"
+    )
+    add_figures(run)
+    run.set_defaults(execute=_told(_run))
+    agree = actions.add_parser("agree", help="simulate and measure an experiment, and say how far they are apart")
+    _add_experiment(agree)
+    agree.add_argument(
+        "-o", "--out", type=arguments.output, metavar="DIR", help="where both results go (default: below runs/)"
+    )
+    agree.add_argument("--json", action="store_true", help="as JSON")
+    agree.set_defaults(execute=_told(_agree))
+    up = actions.add_parser("up", help="make the testbed of an experiment; it stays until `down`")
+    _add_experiment(up)
+    up.add_argument("--name", default="lab", metavar="NAME", help="name of the testbed (default: lab)")
+    up.add_argument("--dry-run", action="store_true", help="only print the commands that make it")
+    up.set_defaults(execute=_told(_up))
+    down = actions.add_parser("down", help="remove a testbed, also one whose maker was killed")
+    down.add_argument("name", nargs="?", default="lab", metavar="NAME", help="name of the testbed (default: lab)")
+    down.set_defaults(execute=_told(_down))
+    status = actions.add_parser("status", help="the testbeds of this machine")
+    status.set_defaults(execute=_told(_status))
+
+
+def _add_experiment(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE.toml")
+    command.add_argument(
+        "--scheme",
+        dest="schemes",
+        action="append",
+        metavar="NAME",
+        help="a scheme of the experiment (repeatable; default: all)",
+    )
+    command.add_argument(
+        "--scale",
+        type=arguments.whole(1, _MOST_SCALE),
+        metavar="N",
+        help="divide rates and multiply times by N (default: hosts then have lines of 100 Mbit/s)",
+    )
+    arguments.add_options(command)
+
+
+def _told(execute: Callable[[argparse.Namespace], int | None]) -> Callable[[argparse.Namespace], int]:
+    """The exit code: that of its own if this machine cannot."""
+
+    def told(chosen: argparse.Namespace) -> int:
+        try:
+            return execute(chosen) or 0
+        except _core.CannotHere as error:
+            show.note(f"priolane: {error}")
+            return UNFIT
+
+    return told
+
+
+def _planned(chosen: argparse.Namespace) -> tuple[Plan, Options]:
+    asked = arguments.options(chosen)
+    schemes = tuple(chosen.schemes) if chosen.schemes else None
+    options = Options(sets=asked.sets, seeds=asked.seeds, schemes=schemes, reading=asked.reading, size=asked.size)
+    return plan(chosen.file, options), options
+
+
+def _measured(grid: Plan, options: Options, out: Path, scale: int | None) -> Results:
+    jobs = linux.jobs(grid, linux.own_name(), scale)
+    for note in linux.notes(jobs):
+        show.note(f"priolane: {note}")
+    show.note(f"priolane: {len(jobs)} runs, at most {sum(job.at_most_s for job in jobs.values()):.0f} s")
+    with progress(near_end=prepare) as watcher:
+        return linux.measure(grid, out, options, jobs, watcher)
+
+
+def _run(chosen: argparse.Namespace) -> None:
+    grid, options = _planned(chosen)
+    results = _measured(grid, options, chosen.out or Path("runs") / f"{chosen.file.stem}-linux", chosen.scale)
+    show.line(f"{results.title}: {len(results.runs)} runs on Linux in {results.directory}")
+    present(results, chosen, with_table=True)
+
+
+def _agree(chosen: argparse.Namespace) -> int:
+    from priolane import agreement  # noqa: PLC0415 - it imports much
+
+    grid, options = _planned(chosen)
+    out = chosen.out or Path("runs") / f"{chosen.file.stem}-agree"
+    measured = _measured(grid, options, out / "measured", chosen.scale)
+    simulated = run_plan(grid, out / "simulated", options, Settings())
+    rows = agreement.compare(simulated, measured)
+    if chosen.json:
+        show.line(agreement.as_json(rows))
+    else:
+        columns = ["scheme", "point", "seed", "quantity", "simulated", "measured", "ratio", "tolerance", ""]
+        show.table(columns, [_agree_row(row) for row in rows])
+    return 0 if all(row.agrees for row in rows) else DISAGREE
+
+
+def _agree_row(row: "Row") -> list[str]:
+    point = ", ".join(f"{key.rpartition('.')[2]} = {value}" for key, value in row.run.point.items())
+    ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
+    values = [show.number(row.simulated), show.number(row.measured), ratio]
+    verdict = "agrees" if row.agrees else "DIFFERS"
+    return [row.run.scheme, point, str(row.run.seed), row.quantity, *values, row.tolerance, verdict]
+
+
+def _up(chosen: argparse.Namespace) -> None:
+    grid, _ = _planned(chosen)
+    job = next(iter(linux.jobs(grid, chosen.name, chosen.scale).values()))
+    if chosen.dry_run:
+        for step in _core.linux_steps(job.testbed):
+            show.line(step)
+        return
+    _core.linux_up(job.testbed)
+    show.line(f"{chosen.name} is up for {grid.runs[0].scheme} at scale {job.scale}: priolane linux down {chosen.name}")
+
+
+def _down(chosen: argparse.Namespace) -> None:
+    _core.linux_down(chosen.name)
+
+
+def _status(chosen: argparse.Namespace) -> None:  # noqa: ARG001
+    for testbed in linux.status():
+        used = ", in use" if testbed["in_use"] else ""
+        show.line(f"{testbed['name']}: {testbed['there']} of {testbed['planned']} namespaces are there{used}")

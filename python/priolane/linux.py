@@ -1,0 +1,103 @@
+"""Runs of an experiment on a testbed of network namespaces: the same flows, by the same transports, on real queues."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from priolane import _core
+from priolane.directory import exclusive_writer
+from priolane.experiment import Options, Plan
+from priolane.grid import Watcher, judge, require_same_experiment, write_grid
+from priolane.results import Results, load
+from priolane.settings import Settings
+from priolane.worker import Finished
+
+# What starts a host of a run, with the argument `host`, or the guard of a testbed.
+PROGRAM = (sys.executable, "-m", "priolane.linux_process")
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a run is to be measured: what the testbed is told, in JSON, what differs from the simulation, in words, and
+    how long it takes at most."""
+
+    text: str
+    scale: int
+    notes: tuple[str, ...]
+    at_most_s: float
+
+    @property
+    def testbed(self) -> str:
+        """The part of it that makes the testbed."""
+        return json.dumps(json.loads(self.text)["job"])
+
+
+def own_name() -> str:
+    """A name of a testbed that no other process takes."""
+    return f"run{os.getpid()}"
+
+
+def jobs(grid: Plan, name: str, scale: int | None) -> dict[str, Job]:
+    """How each run of a grid is to be measured, by id.
+
+    Raises `InputError` with the reasons if a testbed cannot be what a run asks for, or if the usual scale is not the
+    same for all.
+    """
+    request = json.dumps({"name": name, "scale": scale})
+    found = {}
+    for run in grid.runs:
+        text = grid.core.linux_job(run.id, request)
+        read = json.loads(text)
+        found[run.id] = Job(text, read["scale"], tuple(read["notes"]), read["at_most_s"])
+    scales = sorted({job.scale for job in found.values()})
+    if len(scales) > 1:
+        raise _core.InputError(f"points of the sweep have lines of other rates: give one --scale, such as {scales[-1]}")
+    return found
+
+
+def notes(planned: "dict[str, Job]") -> list[str]:
+    """What differs from the simulation, each once."""
+    return list(dict.fromkeys(note for job in planned.values() for note in job.notes))
+
+
+def measure(grid: Plan, out: Path, options: Options, planned: "dict[str, Job]", watch: Watcher) -> Results:
+    """Measures what is not there yet and returns the results; those that are complete are kept if it is interrupted.
+
+    Raises `InputError` if the directory has other results, `CannotHere` if this machine cannot, `RunFailed` if a host
+    ends.
+    """
+    watch.planned(grid)
+    how = {"on": "linux", "scale": next(job.scale for job in planned.values())}
+    with exclusive_writer(out):
+        require_same_experiment(out, grid, how)
+        write_grid(out, grid, options, how)
+        opened = grid.core.open(out, Settings().to_json())
+        for run in grid.runs:
+            ran = not opened.is_measured(run.id)
+            if ran:
+                job = planned[run.id]
+                measured = _core.linux_run(job.testbed, PROGRAM, _reporter(run.id, job, watch))
+                opened.measured(run.id, job.text, measured)
+            watch.finished(run, Finished(run.id, ran=ran))
+        judge(out)
+        return load(out)
+
+
+def _reporter(run_id: str, job: Job, watch: Watcher) -> Callable[[float, int], bool]:
+    hosts = json.loads(job.text)["job"]["plan"]["network"]["hosts"]
+
+    def report(elapsed_s: float, done: int) -> bool:
+        watch.moved(run_id, elapsed_s / job.scale, done, hosts)
+        return True
+
+    return report
+
+
+def status() -> Sequence[dict[str, Any]]:
+    """What is there of each testbed: its name, namespaces that are there and planned, whether a process uses it."""
+    found: list[dict[str, Any]] = json.loads(_core.linux_status())
+    return found

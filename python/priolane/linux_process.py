@@ -1,0 +1,26 @@
+"""`python -m priolane.linux_process host`, or `guard NAME`: processes that a run on a testbed starts."""
+
+import sys
+from collections.abc import Sequence
+
+from priolane import _core
+
+
+def main(words: Sequence[str]) -> int:
+    """Is a host on standard input and output, or takes a testbed down at the end of standard input."""
+    try:
+        match words:
+            case ["host"]:
+                _core.linux_host()
+            case ["guard", name]:
+                _core.linux_guard(name)
+            case _:
+                raise _core.InputError("usage: python -m priolane.linux_process host | guard NAME")
+    except (_core.InputError, _core.RunFailed) as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""`priolane linux`: what it refuses and prints anywhere, and runs where this machine has network namespaces."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import priolane
+from priolane import _core
+from priolane.cli import main
+
+EXPERIMENT = """
+title = "Three senders, one receiver"
+schemes = ["dctcp", "newreno", "pfabric"]
+seeds = 1
+time = { flows = 4, limit = "20ms" }
+[topology]
+kind = "single_switch"
+hosts = 4
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "list"
+hosts = "*"
+app = "flows"
+list = "flows.csv"
+[metrics]
+baseline = "dctcp"
+"""
+# 1.46 MB are 1000 packets of the simulator.
+FLOWS = "start_ns,src,dst,bytes\n0,0,3,1460000\n0,1,3,1460000\n100000,2,3,14600\n2500000,0,1,1\n"
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    (tmp_path / "flows.csv").write_text(FLOWS)
+    path = tmp_path / "x.toml"
+    path.write_text(EXPERIMENT)
+    return path
+
+
+def namespaces() -> set[str]:
+    ran = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False)
+    return {line.split()[0] for line in ran.stdout.splitlines() if line.startswith("prl-run")}
+
+
+def need_testbeds() -> None:
+    """Skips with the reason where this machine has no testbeds with marks by all queues of a port."""
+    for one in json.loads(_core.linux_machine())["capabilities"]:
+        if one["missing"] is not None and "sch_red" not in one["name"]:
+            pytest.skip(f"{one['name']}: {one['missing']}")
+
+
+def test_a_scheme_whose_ports_no_qdisc_is_is_refused_with_the_reason(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["linux", "run", str(experiment), "-o", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "x.toml: scheme.pfabric.port: ports that sort packets by what is left of a flow: no qdisc does. Use" in said
+    assert not out.exists()
+
+
+def test_a_dry_run_prints_the_commands_and_makes_nothing(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = namespaces()
+    arguments = ["linux", "up", str(experiment), "--scheme", "dctcp", "--scale", "200", "--name", "dry", "--dry-run"]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "ip netns add prl-dry-h0"
+    assert "ip -n prl-dry-s0 route add 10.77.0.4/32 dev p3" in lines
+    # 10 Gbit/s by 200.
+    rate = "htb rate 50000000bit ceil 50000000bit"
+    assert any(line.startswith("tc -n prl-dry-s0 class add dev p3") and rate in line for line in lines)
+    assert "tc -n prl-dry-s0 qdisc add dev p3 parent 1:10 handle 10: pfifo limit 240" in lines
+    assert namespaces() == before
+
+
+def test_a_scale_at_which_lines_are_too_fast_is_refused(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["linux", "run", str(experiment), "--scheme", "dctcp", "--scale", "2"]) == 2
+    assert "at scale 2 lines have 5000000000 to 5000000000 bit/s" in capsys.readouterr().err
+
+
+def test_a_testbed_that_is_not_there_cannot_be_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["linux", "down", "nobody"]) == 2
+    assert "there is no testbed nobody" in capsys.readouterr().err
+
+
+def test_a_measured_run_has_the_flows_and_tables_of_the_simulated_one(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need_testbeds()
+    real, simulated = tmp_path / "real", tmp_path / "simulated"
+    before = namespaces()
+    schemes = ["--scheme", "dctcp", "--scheme", "newreno"]
+    assert main(["linux", "run", str(experiment), *schemes, "-o", str(real)]) == 0
+    shown = capsys.readouterr()
+    assert "scale 100: rates are divided" in shown.err
+    assert namespaces() == before
+    text = experiment.read_text().replace(', "pfabric"', "")
+    experiment.write_text(text)
+    priolane.run(experiment, simulated)
+    measured, expected = priolane.load(real), priolane.load(simulated)
+    assert [run.id for run in measured.runs] == [run.id for run in expected.runs]
+    assert (real / "report.html").is_file()
+    for run in measured.runs:
+        tables = [pq.read_table(where / run.id / "flows.parquet").to_pydict() for where in (real, simulated)]
+        for column in ("flow", "src", "dst", "bytes", "start_ps", "bare_fct_ps", "class_first", "class_last"):
+            assert tables[0][column] == tables[1][column], column
+        # All arrive, and none of more than a packet sooner than its bytes take at 10 Gbit/s.
+        fct = tables[0]["fct_ps"]
+        assert None not in fct, fct
+        assert all(took > 1_460_000 * 8 * 100 for took in fct[:2]), fct
+        record = json.loads((real / run.id / "run.json").read_text())
+        assert record["measured"] == {"on": "linux", "scale": 100}
+        assert record["counters"]["completed"] == 4
+    # Neither takes the place of the other, and what was measured is not measured again.
+    assert main(["run", str(experiment), "-o", str(real)]) == 2
+    assert "measured on linux at scale 100" in capsys.readouterr().err
+    assert main(["linux", "run", str(experiment), "-o", str(simulated)]) == 2
+    assert "results that were simulated" in capsys.readouterr().err
+    digest = measured.report.digest
+    assert main(["linux", "run", str(experiment), "-o", str(real)]) == 0
+    assert priolane.load(real).report.digest == digest
+    assert main(["results", str(real)]) == 0
+
+
+def test_a_testbed_stays_until_it_is_taken_down(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    need_testbeds()
+    name = "pytest"
+    assert main(["linux", "up", str(experiment), "--scheme", "dctcp", "--name", name]) == 0
+    try:
+        assert main(["linux", "status"]) == 0
+        assert "pytest: 5 of 5 namespaces are there\n" in capsys.readouterr().out
+    finally:
+        assert main(["linux", "down", name]) == 0
+    assert main(["linux", "status"]) == 0
+    assert "pytest:" not in capsys.readouterr().out
