@@ -72,7 +72,7 @@ def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
     if both.any():
         for name, part, share in (("median FCT (s)", 50, MEDIAN), ("p99 FCT (s)", 99, TAIL)):
             one, other = (float(np.percentile(fct[both], part)) for fct in (expected, seen))
-            yield Row(run, name, one, other, _told(share, late), abs(other - one) <= share * one + late)
+            yield Row(run, name, one, other, _tolerance(share, late), abs(other - one) <= share * one + late)
 
 
 def _alone(run: PlannedRun, flows: Sequence[Any], both: Any, late: float) -> Iterator[Row]:
@@ -84,7 +84,7 @@ def _alone(run: PlannedRun, flows: Sequence[Any], both: Any, late: float) -> Ite
     off = np.where(alone, np.abs(seen - expected) / (ALONE * expected + late), -1.0)
     worst = int(np.argmax(off))
     name = f"farthest of {int(alone.sum())} flows alone (s)"
-    yield Row(run, name, float(expected[worst]), float(seen[worst]), _told(ALONE, late), bool(off[worst] <= 1.0))
+    yield Row(run, name, float(expected[worst]), float(seen[worst]), _tolerance(ALONE, late), bool(off[worst] <= 1.0))
 
 
 def _meets_nobody(start: Any, fct: Any) -> Any:
@@ -98,7 +98,7 @@ def _meets_nobody(start: Any, fct: Any) -> Any:
     return ~meets
 
 
-def _told(share: float, late: float) -> str:
+def _tolerance(share: float, late: float) -> str:
     return f"{share:.0%} + {late * 1e6:.3g} us"
 
 

@@ -22,8 +22,11 @@ PROGRAM = (sys.executable, "-m", "priolane.linux_process")
 
 @dataclass(frozen=True)
 class Job:
-    """How a run is to be measured: what the testbed is told, in JSON, what differs from the simulation, in words, and
-    how long it takes at most."""
+    """How to measure a run.
+
+    `text` is the request to the testbed in JSON, `scale` what rates are divided by, `notes` what differs from the
+    simulation, `at_most_s` how long it takes at most, in seconds.
+    """
 
     text: str
     scale: int

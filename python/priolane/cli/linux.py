@@ -36,24 +36,24 @@ def add(command: argparse.ArgumentParser) -> None:
         "-o", "--out", type=arguments.output, metavar="DIR", help="where results go (default: below runs/)"
     )
     add_figures(run)
-    run.set_defaults(execute=_told(_run))
+    run.set_defaults(execute=_exit_code(_run))
     agree = actions.add_parser("agree", help="simulate and measure an experiment, and say how far they are apart")
     _add_experiment(agree)
     agree.add_argument(
         "-o", "--out", type=arguments.output, metavar="DIR", help="where both results go (default: below runs/)"
     )
     agree.add_argument("--json", action="store_true", help="as JSON")
-    agree.set_defaults(execute=_told(_agree))
+    agree.set_defaults(execute=_exit_code(_agree))
     up = actions.add_parser("up", help="make the testbed of an experiment; it stays until `down`")
     _add_experiment(up)
     up.add_argument("--name", default="lab", metavar="NAME", help="name of the testbed (default: lab)")
     up.add_argument("--dry-run", action="store_true", help="only print the commands that make it")
-    up.set_defaults(execute=_told(_up))
+    up.set_defaults(execute=_exit_code(_up))
     down = actions.add_parser("down", help="remove a testbed, also one whose maker was killed")
     down.add_argument("name", nargs="?", default="lab", metavar="NAME", help="name of the testbed (default: lab)")
-    down.set_defaults(execute=_told(_down))
+    down.set_defaults(execute=_exit_code(_down))
     status = actions.add_parser("status", help="the testbeds of this machine")
-    status.set_defaults(execute=_told(_status))
+    status.set_defaults(execute=_exit_code(_status))
 
 
 def _add_experiment(command: argparse.ArgumentParser) -> None:
@@ -74,17 +74,17 @@ def _add_experiment(command: argparse.ArgumentParser) -> None:
     arguments.add_options(command)
 
 
-def _told(execute: Callable[[argparse.Namespace], int | None]) -> Callable[[argparse.Namespace], int]:
-    """The exit code: that of its own if this machine cannot."""
+def _exit_code(execute: Callable[[argparse.Namespace], int | None]) -> Callable[[argparse.Namespace], int]:
+    """Wraps a command: its exit code, or `UNFIT` where the machine cannot run testbeds."""
 
-    def told(chosen: argparse.Namespace) -> int:
+    def run(chosen: argparse.Namespace) -> int:
         try:
             return execute(chosen) or 0
         except _core.CannotHere as error:
             show.note(f"priolane: {error}")
             return UNFIT
 
-    return told
+    return run
 
 
 def _planned(chosen: argparse.Namespace) -> tuple[Plan, Options]:
