@@ -1,5 +1,7 @@
 //! Describes all parts and tables of files with their keys, for programs: `priolane keys` and the site read it.
 
+use std::collections::BTreeMap;
+
 use priolane_core::keys::{KeyInfo, Schema};
 use priolane_core::part::{Entry, Provision, Row};
 use priolane_core::scheme::ENTRIES;
@@ -8,7 +10,9 @@ use priolane_workload::App;
 use serde::Serialize;
 
 use crate::experiment;
-use crate::reference::SharedGroups;
+
+/// A group of keys that at least this many parts of a row share has a table of its own.
+const SHARED_BY: usize = 3;
 
 /// A part of a row, or a table of an experiment.
 #[derive(Clone, Debug, Serialize)]
@@ -101,6 +105,32 @@ pub(crate) fn provision(provision: &Provision) -> String {
     match provision.if_set {
         Some(key) => format!("{} (with `{key}`)", provision.capability.clause()),
         None => provision.capability.clause().to_owned(),
+    }
+}
+
+/// Groups of keys that many parts of a row share, with the keys as declared by the first of them.
+pub(crate) struct SharedGroups<'e>(pub(crate) BTreeMap<&'static str, Vec<&'e KeyInfo>>);
+
+impl<'e> SharedGroups<'e> {
+    /// Finds the groups that `parts` share.
+    pub(crate) fn of(parts: &[&'e Entry]) -> Self {
+        let mut groups: BTreeMap<&'static str, Vec<Vec<&KeyInfo>>> = BTreeMap::new();
+        for part in parts {
+            let mut own: BTreeMap<&'static str, Vec<&KeyInfo>> = BTreeMap::new();
+            for key in &part.parameters {
+                own.entry(key.group).or_default().push(key);
+            }
+            for (group, keys) in own {
+                groups.entry(group).or_default().push(keys);
+            }
+        }
+        let many = groups.into_iter().filter(|(_, of_parts)| of_parts.len() >= SHARED_BY);
+        Self(many.filter_map(|(group, of_parts)| Some((group, of_parts.into_iter().next()?))).collect())
+    }
+
+    /// Whether `key` is one of them. A key that differs from that of the other parts stays with its part.
+    pub(crate) fn has(&self, key: &KeyInfo) -> bool {
+        self.0.get(key.group).is_some_and(|keys| keys.contains(&key))
     }
 }
 

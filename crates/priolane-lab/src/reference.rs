@@ -1,6 +1,5 @@
 //! Generates the reference page, and a JSON Schema for editors, from the keys that parts declare.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use priolane_core::keys::{Bound, Bounds, KeyInfo, NoValue, Schema};
@@ -8,11 +7,9 @@ use priolane_core::part::{Entry, Notation, Row};
 use priolane_core::scheme::ENTRIES;
 use serde_json::{Map, Value, json};
 
+use crate::parts::{self, SharedGroups};
 use crate::scheme::Pay;
-use crate::{assumptions, experiment, parts};
-
-/// A group of keys that at least this many parts of a row share has a table of its own.
-const SHARED_BY: usize = 3;
+use crate::{assumptions, experiment};
 
 /// Returns the page: all parts of schemes, topologies and apps with their keys, in Markdown.
 pub fn page() -> String {
@@ -42,32 +39,6 @@ pub fn page() -> String {
         table(keys.iter(), &mut page);
     }
     page
-}
-
-/// Groups of keys that many parts of a row share, with the keys as declared by the first of them.
-pub(crate) struct SharedGroups<'e>(BTreeMap<&'static str, Vec<&'e KeyInfo>>);
-
-impl<'e> SharedGroups<'e> {
-    /// Finds the groups that `parts` share.
-    pub(crate) fn of(parts: &[&'e Entry]) -> Self {
-        let mut groups: BTreeMap<&'static str, Vec<Vec<&KeyInfo>>> = BTreeMap::new();
-        for part in parts {
-            let mut own: BTreeMap<&'static str, Vec<&KeyInfo>> = BTreeMap::new();
-            for key in &part.parameters {
-                own.entry(key.group).or_default().push(key);
-            }
-            for (group, keys) in own {
-                groups.entry(group).or_default().push(keys);
-            }
-        }
-        let many = groups.into_iter().filter(|(_, of_parts)| of_parts.len() >= SHARED_BY);
-        Self(many.filter_map(|(group, of_parts)| Some((group, of_parts.into_iter().next()?))).collect())
-    }
-
-    /// Whether `key` is one of them. A key that differs from that of the other parts stays with its part.
-    pub(crate) fn has(&self, key: &KeyInfo) -> bool {
-        self.0.get(key.group).is_some_and(|keys| keys.contains(&key))
-    }
 }
 
 fn section(part: &Entry, shared: &SharedGroups<'_>, page: &mut String) {

@@ -8,7 +8,7 @@ use super::drawn;
 const EXPERIMENT: &str = r#"
 title = "Two tenants and a ring"
 schemes = ["dctcp"]
-time = { warmup = "1ms", measure = "4ms", drain = "1ms" }
+time = { warmup = "1ms", measure = "4ms", drain = true }
 [topology]
 kind = "single_switch"
 hosts = 6
@@ -21,13 +21,13 @@ sizes = "web_search"
 load = { of = "host", counts = "payload", value = 0.4 }
 [[group]]
 name = "first"
-hosts = "0..2"
+hosts = "0-2"
 app = "ring"
 reduced = "300kB"
 compute = "1ms"
 [[group]]
 name = "second"
-hosts = "3..5"
+hosts = "3-5"
 app = "ring"
 reduced = "300kB"
 compute = "1ms"
