@@ -23,7 +23,7 @@ name = "all"
 hosts = "*"
 app = "poisson"
 sizes = "web_search"
-load = { of = "host", counts = "payload", value = 0.4 }
+load = { of = "host", counts = "payload", value = 0.5 }
 "#;
 
 fn run_of(scheme: &str, text: &str) -> Run {
