@@ -51,6 +51,7 @@ const LAYERS: &[&[&str]] = &[
     &["priolane-lab/src/execute"],
     &[
         "priolane-lab/src/catalogue",
+        "priolane-lab/src/parts",
         "priolane-lab/src/reference",
         "priolane-lab/src/trace",
         "priolane-lab/src/unit.rs",

@@ -46,11 +46,17 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["up", path] => read(path).and_then(|plan| up(plan)),
+        ["up", path] => read(path).and_then(up),
         ["up", path, "--dry-run"] | ["up", "--dry-run", path] => read(path).map(|plan| show(&plan)),
         ["down", name] => down(name),
-        ["status"] => Ok(status()),
-        ["doctor"] => Ok(doctor()),
+        ["status"] => {
+            status();
+            Ok(())
+        }
+        ["doctor"] => {
+            doctor();
+            Ok(())
+        }
         ["run", path] => run(path),
         ["host"] => host::serve(BufReader::new(io::stdin()), io::stdout()).map_err(Failure::of),
         ["guard", name] => guard(name),
