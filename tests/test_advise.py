@@ -17,7 +17,7 @@ from priolane.advice import feasible
 from priolane.advice.candidates import Training, candidates, simplest
 from priolane.advice.fabric import Fabric, read_fabric, scaled
 from priolane.advice.feasible import ADMIT, ASSIGN, HOSTS, NICS, PORTS, TRANSPORTS, requires, shipped
-from priolane.advice.flow_blocks import Blocks, cut, doubts, read_flows
+from priolane.advice.flow_blocks import Blocks, cut, find_doubts, read_flows
 from priolane.advice.goals import outcomes, ranked, read_goals, scores
 from priolane.advice.racing import Race, Why, race
 from priolane.advice.sensitivity import failing_link
@@ -234,7 +234,7 @@ def test_no_shipped_scheme_is_refused_for_want_of_a_number(
     fabric, blocks, training = recorded
     rows = shipped()[scheme]
     queues = int(rows["port"].get("queues", 1))
-    made = candidates(fabric, [feasible.Possible(scheme, (), queues, queues)], training)
+    made = candidates(fabric, [feasible.Feasibility(scheme, (), queues, queues)], training)
     own = [one for one in made if one.name == STANDS_FOR.get(scheme) or one.rows["base"] == scheme]
     assert own
     folder = training.flows.parent
@@ -326,13 +326,13 @@ def test_a_sampled_list_and_coarse_starts_are_doubted(tmp_path: Path) -> None:
     flows = tmp_path / "flows.csv"
     assert cli.main(["import", "nfdump", str(record), "--sampling", "1000", "-o", str(flows)]) == 0
     table = read_flows(flows)
-    found = doubts(table, None)
+    found = find_doubts(table, None)
     assert any("1 packet in 1000" in doubt for doubt in found)
     assert any("10 instants" in doubt for doubt in found)
     # The same list without a word of its sampling, unless the user says it.
     (tmp_path / "flows.report.json").unlink()
-    assert not any("sampled" in doubt for doubt in doubts(table, None))
-    assert any("1 packet in 50" in doubt for doubt in doubts(table, 50))
+    assert not any("sampled" in doubt for doubt in find_doubts(table, None))
+    assert any("1 packet in 50" in doubt for doubt in find_doubts(table, 50))
 
 
 def test_a_link_fails_only_where_another_path_is_left() -> None:

@@ -14,7 +14,7 @@ from priolane import cli
 from priolane.advice import stages
 from priolane.advice.candidates import PUBLISHED, Candidate
 from priolane.advice.goals import read_goals
-from priolane.advice.request import Site
+from priolane.advice.request import AdviceContext
 from priolane.advice.trials import Trial
 from priolane.grid import run
 
@@ -192,9 +192,9 @@ def _trials(values: Mapping[str, list[float]]) -> dict[str, dict[int, Trial]]:
 
 def _first(values: Mapping[str, list[float]], favourite: Candidate) -> str:
     goals, _ = read_goals(["p99.small < 1ms"])
-    site = cast(Site, SimpleNamespace(goals=goals, shown=()))
+    context = cast(AdviceContext, SimpleNamespace(goals=goals, shown=()))
     by_name = {name: Candidate(name, name, name, {}, 2) for name in values} | {favourite.name: favourite}
-    return stages.rank(site, _trials(values), by_name, favourite)[0].candidate.name
+    return stages.rank(context, _trials(values), by_name, favourite)[0].candidate.name
 
 
 def test_who_led_the_race_stays_first_unless_judging_shows_otherwise() -> None:

@@ -69,7 +69,7 @@ def write_figure(directory: Path, key: str, size: str, measure: str = "1ms", dra
 def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[papers.PaperFigure]:
     """Two figures of a paper and one of another are all that there are; results go below `runs/`."""
     items = [write_figure(tmp_path, key, size) for key, size in SIZES.items()]
-    monkeypatch.setattr(papers, "items", lambda: iter(items))
+    monkeypatch.setattr(papers, "figures", lambda: iter(items))
     monkeypatch.chdir(tmp_path)
     return items
 
@@ -142,7 +142,7 @@ def test_figures_that_have_runs_in_common_run_them_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     items = [write_figure(tmp_path, key, "10kB") for key in ("nos2/one", "top/same")]
-    monkeypatch.setattr(papers, "items", lambda: iter(items))
+    monkeypatch.setattr(papers, "figures", lambda: iter(items))
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "all", "--jobs", "1"]) == 0
     assert capsys.readouterr().out.startswith("2 figures, 4 runs")
@@ -221,7 +221,7 @@ here = Path(sys.argv[2])
 items = [write_figure(here, "nos2/short", "10kB"), write_figure(here, "top/long", "100GB", "100s", "false")]
 text = items[1].experiment.read_text().replace("seeds = 2", "seeds = 1")
 items[1].experiment.write_text(text)
-papers.items = lambda: iter(items)
+papers.figures = lambda: iter(items)
 # The runs of the second figure leave one process for the page of the first.
 sys.exit(main(["reproduce", "all", "-o", str(here / "out"), "--jobs", "3"]))
 """

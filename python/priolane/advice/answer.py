@@ -8,7 +8,7 @@ from typing import Any
 
 from priolane import _core
 from priolane.advice.candidates import Candidate
-from priolane.advice.feasible import Possible
+from priolane.advice.feasible import Feasibility
 from priolane.advice.goals import Goal, Outcome, scores
 from priolane.advice.racing import Ended, Race, Why
 from priolane.advice.sensitivity import Finding
@@ -18,7 +18,7 @@ from priolane.report.numbers import short
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCandidate:
     """A candidate on the blocks that are kept for judging. `estimates` are by metric of the goals and of what is shown
     besides; `outcomes` are by goal, `surely` says of each whether the interval agrees with the mean."""
 
@@ -42,7 +42,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Spent:
+class CostBreakdown:
     """Packet-hops: the budget, those of each stage, and what all candidates on all blocks would have taken."""
 
     budget: float
@@ -65,16 +65,16 @@ class Advice:
 
     goals: tuple[Goal, ...]
     shown: tuple[Goal, ...]
-    ranking: tuple[Judged, ...]
-    references: tuple[Judged, ...]
+    ranking: tuple[JudgedCandidate, ...]
+    references: tuple[JudgedCandidate, ...]
     candidates: tuple[Candidate, ...]
     race: Race
-    impossible: tuple[Possible, ...]
+    impossible: tuple[Feasibility, ...]
     lost: tuple[str, ...]
     sensitivity: tuple[Finding, ...]
     doubts: tuple[str, ...]
     assumed: tuple[str, ...]
-    spent: Spent
+    spent: CostBreakdown
     blocks: tuple[int, int]
     load: float
     queues: int
@@ -85,12 +85,12 @@ class Advice:
     """Each metric if every flow had the network to itself: no scheme is better."""
 
     @property
-    def best(self) -> Judged:
+    def best(self) -> JudgedCandidate:
         """The advice."""
         return self.ranking[0]
 
     @property
-    def second(self) -> Judged | None:
+    def second(self) -> JudgedCandidate | None:
         """The second best, but for the same ladder with other thresholds."""
         return runner_up(self.ranking)
 
@@ -108,13 +108,13 @@ class Advice:
     def headline(self) -> str:
         """The answer in a sentence."""
         one = self.best
-        told = f"{one.candidate.name} ({one.candidate.says})"
+        described = f"{one.candidate.name} ({one.candidate.description})"
         if not self.possible:
             missed = "; ".join(str(outcome) for outcome in one.outcomes if not outcome.met)
-            return f"not possible here; the nearest is {told}: {missed}"
+            return f"not possible here; the nearest is {described}: {missed}"
         if not all(one.surely):
-            return f"{told}, but not surely: {self._open()}"
-        return told
+            return f"{described}, but not surely: {self._open()}"
+        return described
 
     def _open(self) -> str:
         names = [
@@ -123,13 +123,13 @@ class Advice:
         return f"the interval of {' and '.join(names)} is on both sides of the bound"
 
     @property
-    def simpler(self) -> Judged | None:
+    def simpler(self) -> JudgedCandidate | None:
         """Who meets all goals too with the fewest queues, if these are fewer than those of the best."""
         met = [one for one in self.ranking if one.met and one.candidate.queues < self.best.candidate.queues]
         return min(met, key=lambda one: one.candidate.queues, default=None) if self.possible else None
 
 
-def told_end(how: Ended) -> str:
+def describe_end(how: Ended) -> str:
     """How a candidate ended, as a clause."""
     after = f"after {how.blocks} blocks"
     match how.why:
@@ -149,11 +149,11 @@ def judged(
     shown: tuple[Goal, ...],
     by_name: Mapping[str, Candidate],
     outcomes: Mapping[str, tuple[Outcome, ...]],
-) -> dict[str, Judged]:
+) -> dict[str, JudgedCandidate]:
     """What is known of each candidate from its trials."""
     best = {goal.name: _best(goal, outcomes) for goal in goals}
     return {
-        name: Judged(
+        name: JudgedCandidate(
             candidate=by_name[name],
             estimates=estimates(of, (*goals, *shown)),
             outcomes=outcomes[name],
@@ -208,28 +208,30 @@ def _timed_out(size_class: str, of: Mapping[int, Trial]) -> float:
     return sum(known) / len(known) if known else 0.0
 
 
-def runner_up(ranking: Sequence[Judged]) -> Judged | None:
+def runner_up(ranking: Sequence[JudgedCandidate]) -> JudgedCandidate | None:
     """The best that is not the same ladder with other thresholds; `None` if all are."""
 
-    def ladder(one: Judged) -> str:
+    def ladder(one: JudgedCandidate) -> str:
         return one.candidate.tuned_from or one.candidate.name
 
     return next((one for one in ranking[1:] if ladder(one) != ladder(ranking[0])), None)
 
 
-def why_lost(first: Judged, second: Judged, found: Mapping[str, Mapping[int, Trial]]) -> tuple[str, ...]:
+def why_lost(
+    first: JudgedCandidate, second: JudgedCandidate, found: Mapping[str, Mapping[int, Trial]]
+) -> tuple[str, ...]:
     """Sentences on what parts the second best from the best, goal by goal on the same blocks."""
     one, other = first.candidate.name, second.candidate.name
-    said = []
+    sentences = []
     for outcome, theirs in zip(first.outcomes, second.outcomes, strict=True):
         ratios = _ratios(outcome.goal, found[one], found[other])
         if len(ratios) > 1:
             mean, low, high, _ = _core.paired(ratios)
             interval = f"{short(mean)} [{short(low)}, {short(high)}] times that of {one}"
             apart = "" if low > 1 or high < 1 else ": not told apart"
-            said.append(f"{outcome.goal.name} of {other} is {interval}, block by block{apart}")
+            sentences.append(f"{outcome.goal.name} of {other} is {interval}, block by block{apart}")
         if outcome.met and not theirs.met:
-            said.append(f"{other} misses {outcome.goal.text}: {theirs}")
+            sentences.append(f"{other} misses {outcome.goal.text}: {theirs}")
     of = scores([outcome.goal for outcome in first.outcomes], values({name: found[name] for name in (one, other)}))
     between = [of[other][block] - of[one][block] for block in of[one]]
     if (
@@ -240,8 +242,8 @@ def why_lost(first: Judged, second: Judged, found: Mapping[str, Mapping[int, Tri
     ):
         queues = (first.candidate.queues, second.candidate.queues)
         fewer = f"; {other} takes {queues[1]} queues in place of {queues[0]}" if queues[1] < queues[0] else ""
-        said.append(f"these blocks do not tell the two apart by all goals together{fewer}")
-    return tuple(said)
+        sentences.append(f"these blocks do not tell the two apart by all goals together{fewer}")
+    return tuple(sentences)
 
 
 def _ratios(goal: Goal, one: Mapping[int, Trial], other: Mapping[int, Trial]) -> list[float]:
@@ -249,7 +251,7 @@ def _ratios(goal: Goal, one: Mapping[int, Trial], other: Mapping[int, Trial]) ->
     return [b / a for a, b in pairs if a and b is not None]
 
 
-def timeout_warnings(best: Judged, goals: Sequence[Goal]) -> list[str]:
+def timeout_warnings(best: JudgedCandidate, goals: Sequence[Goal]) -> list[str]:
     """Tails that are the retransmission timeout and not the scheme."""
     return [
         f"{100 * part:.0f} % of the slowest flows of {size_class} had a timeout: this tail is your minimum "
@@ -269,7 +271,7 @@ def as_json(advice: Advice) -> dict[str, Any]:
         "ranking": [_judged_json(one) for one in advice.ranking],
         "references": [_judged_json(one) for one in advice.references],
         "alone": {name: of.mean for name, of in advice.network.items()},
-        "ended": {name: {"why": how.why.value, "says": told_end(how)} for name, how in advice.race.ended.items()},
+        "ended": {name: {"why": how.why.value, "says": describe_end(how)} for name, how in advice.race.ended.items()},
         "impossible": {one.scheme: list(one.reasons) for one in advice.impossible},
         "lost": list(advice.lost),
         "sensitivity": [_finding_json(one) for one in advice.sensitivity],
@@ -290,10 +292,10 @@ def as_json(advice: Advice) -> dict[str, Any]:
     }
 
 
-def _judged_json(one: Judged) -> dict[str, Any]:
+def _judged_json(one: JudgedCandidate) -> dict[str, Any]:
     return {
         "scheme": one.candidate.name,
-        "says": one.candidate.says,
+        "says": one.candidate.description,
         "queues": one.candidate.queues,
         "thresholds_bytes": list(one.candidate.thresholds),
         "tuned_from": one.candidate.tuned_from,
@@ -308,7 +310,7 @@ def _judged_json(one: Judged) -> dict[str, Any]:
 
 def _finding_json(one: Finding) -> dict[str, Any]:
     return {
-        "disturbance": one.disturbance.says,
+        "disturbance": one.disturbance.description,
         "order": one.order,
         "best": {outcome.goal.text: {"value": outcome.value, "met": outcome.met} for outcome in one.best},
         "second": {outcome.goal.text: {"value": outcome.value, "met": outcome.met} for outcome in one.second},

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from priolane.advice.fabric import Fabric, Sizes, in_bytes, scaled
-from priolane.advice.feasible import Possible, shipped
+from priolane.advice.feasible import Feasibility, shipped
 from priolane.solvers import Ladder, Thresholds, thresholds
 
 LEVELS = (2, 3, 4, 6, 8)
@@ -40,8 +40,8 @@ _OWN_ROOM = ("pifo", "aifo", "sp_pifo")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A scheme of the race. `rows` is its table in an experiment file, `family` what is alike about several, `says`
-    what it does.
+    """A scheme of the race. `rows` is its table in an experiment file, `family` what several have in common,
+    `description` what it does.
 
     `thresholds` are in bytes, where priorities use them; `places` are the rows that have them. `tuned_from` names the
     candidate whose thresholds were moved.
@@ -49,7 +49,7 @@ class Candidate:
 
     name: str
     family: str
-    says: str
+    description: str
     rows: Mapping[str, Any]
     queues: int
     thresholds: tuple[int, ...] = ()
@@ -103,7 +103,7 @@ def simplest(fabric: Fabric) -> Candidate:
     return Candidate(name, name, f"as its paper has it: {shipped()[name]['paper']}", rows, 1)
 
 
-def candidates(fabric: Fabric, schemes: Sequence[Possible], training: Training) -> tuple[Candidate, ...]:
+def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Training) -> tuple[Candidate, ...]:
     """All that is raced, simple ones first: of those with the same results the first is kept."""
     feasible = [scheme.scheme for scheme in schemes if scheme]
     made = [*_plain([scheme for scheme in schemes if scheme], fabric, training)]
@@ -123,14 +123,14 @@ def candidates(fabric: Fabric, schemes: Sequence[Possible], training: Training) 
     return tuple(unique.values())
 
 
-def references(schemes: Sequence[Possible]) -> tuple[Candidate, ...]:
+def references(schemes: Sequence[Feasibility]) -> tuple[Candidate, ...]:
     """What others are compared with though it is no deployment: ports and hosts that serve by what flows have left."""
     names = [scheme.scheme for scheme in schemes if scheme.is_bound]
-    says = "sizes known, endless buffers, ports and hosts that serve by what flows have left: no deployment"
-    return tuple(Candidate(name, "reference", says, {}, 0) for name in names if name == "srpt_ranked")
+    description = "sizes known, endless buffers, ports and hosts that serve by what flows have left: no deployment"
+    return tuple(Candidate(name, "reference", description, {}, 0) for name in names if name == "srpt_ranked")
 
 
-def _plain(feasible: Sequence[Possible], fabric: Fabric, training: Training) -> Iterator[Candidate]:
+def _plain(feasible: Sequence[Feasibility], fabric: Fabric, training: Training) -> Iterator[Candidate]:
     """Shipped schemes but those whose ladders are made for the flows."""
     for scheme in sorted(feasible, key=lambda scheme: scheme.scheme not in _SIMPLE):
         name, queues = scheme.scheme, scheme.queues
@@ -144,8 +144,8 @@ def _plain(feasible: Sequence[Possible], fabric: Fabric, training: Training) -> 
         if transport.get("control_class", 0) or transport["kind"].startswith("prioplus"):
             yield from _of_classes(name, own, queues, fabric, training)
         else:
-            says = f"as its paper has it: {rows.get('paper', name)}"
-            yield Candidate(name, name, says, {"base": name, **own}, queues)
+            description = f"as its paper has it: {rows.get('paper', name)}"
+            yield Candidate(name, name, description, {"base": name, **own}, queues)
 
 
 def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: Training) -> dict[str, Any]:
@@ -182,12 +182,12 @@ def _of_classes(
         if not found:
             continue
         rows = {"base": name, **own, "assign": _sent(found)}
-        says = f"{len(found) + 1} classes by bytes sent: {about}"
-        yield Candidate(f"{name}_sent_{solver}", name, says, rows, queues, found, ("assign",))
+        description = f"{len(found) + 1} classes by bytes sent: {about}"
+        yield Candidate(f"{name}_sent_{solver}", name, description, rows, queues, found, ("assign",))
     if "sizes_known" in fabric.features and (found := training.equal_bytes(_CLASSES)):
         rows = {"base": name, **own, "assign": {"kind": "size", "thresholds": texts(found)}}
-        says = f"{len(found) + 1} classes by size, as many bytes in each"
-        yield Candidate(f"{name}_size", name, says, rows, queues, found, ("assign",))
+        description = f"{len(found) + 1} classes by size, as many bytes in each"
+        yield Candidate(f"{name}_size", name, description, rows, queues, found, ("assign",))
 
 
 def _sent(found: Sequence[int]) -> dict[str, Any]:
@@ -230,27 +230,33 @@ def _edges(classes: Mapping[str, Any]) -> list[int]:
 def _by_bytes_sent(base: str, solver: str, found: tuple[int, ...], about: str) -> Candidate:
     count = len(found) + 1
     rows = {"base": base, "assign": _sent(found), "port": _strict(count), "host": {"kind": "round_robin"}}
-    says = f"{count} strict priorities by bytes sent: {about}"
-    return Candidate(f"sent{count}_{solver}", _FAMILY, says, rows, count, found, ("assign",))
+    description = f"{count} strict priorities by bytes sent: {about}"
+    return Candidate(f"sent{count}_{solver}", _FAMILY, description, rows, count, found, ("assign",))
 
 
 def _by_size(base: str, found: tuple[int, ...], suffix: str, about: str) -> Candidate:
     count = len(found) + 1
     assign = {"kind": "size", "thresholds": texts(found)}
     rows = {"base": base, "assign": assign, "port": _strict(count), "host": {"kind": "round_robin"}}
-    says = f"{count} strict priorities by size: {about}"
-    return Candidate(f"size{count}{suffix}", "by size", says, rows, count, found, ("assign",))
+    description = f"{count} strict priorities by size: {about}"
+    return Candidate(f"size{count}{suffix}", "by size", description, rows, count, found, ("assign",))
 
 
 def _variants(one: Candidate) -> Iterator[Candidate]:
     """The same queues with levels in hosts too, and served by weights."""
     hosts = {**one.rows, "host": _mlfq(one.thresholds)}
-    yield replace(one, name=f"{one.name}_mlfq", says=f"{one.says}; in hosts too", rows=hosts, places=("assign", "host"))
+    yield replace(
+        one,
+        name=f"{one.name}_mlfq",
+        description=f"{one.description}; in hosts too",
+        rows=hosts,
+        places=("assign", "host"),
+    )
     for ratio in _WEIGHTS:
         weights = [min(_MOST_WEIGHT, ratio ** (one.queues - 1 - nth)) for nth in range(one.queues)]
         rows = {**one.rows, "port": {"kind": "wfq", "queues": one.queues, "weights": weights}}
-        says = f"{one.queues} queues by bytes sent, weights {', '.join(map(str, weights))}"
-        yield replace(one, name=f"sent{one.queues}_wfq{ratio}", says=says, rows=rows)
+        description = f"{one.queues} queues by bytes sent, weights {', '.join(map(str, weights))}"
+        yield replace(one, name=f"sent{one.queues}_wfq{ratio}", description=description, rows=rows)
 
 
 def _strict(queues: int) -> dict[str, Any]:
@@ -262,8 +268,8 @@ def _nos2(base: str, solved: Thresholds, training: Training) -> Iterator[Candida
     switch, host = (training.cut(_at(solved, place).thresholds) for place in ("switch", "host"))
     if switch and host:
         rows = {"base": base, "assign": _sent(switch), "host": _mlfq(host), "port": _strict(len(switch) + 1)}
-        says = f"NOS2: {len(switch) + 1} levels by bytes sent in switches, {len(host) + 1} in hosts"
-        yield Candidate("nos2", _FAMILY, says, rows, len(switch) + 1, switch, ("assign",))
+        description = f"NOS2: {len(switch) + 1} levels by bytes sent in switches, {len(host) + 1} in hosts"
+        yield Candidate("nos2", _FAMILY, description, rows, len(switch) + 1, switch, ("assign",))
 
 
 def _at(solved: Thresholds, place: str) -> Ladder:
@@ -275,17 +281,17 @@ def _swift_ladders(fabric: Fabric, training: Training) -> Iterator[Candidate]:
     found = training.cut(training.ladders(levels).of("opt").thresholds)
     if found:
         rows = {"base": "swift", "assign": _sent(found), "port": _strict(len(found) + 1)}
-        says = f"Swift in {len(found) + 1} strict priorities by bytes sent"
+        description = f"Swift in {len(found) + 1} strict priorities by bytes sent"
         name = f"swift_sent{len(found) + 1}_opt"
-        yield Candidate(name, _FAMILY, says, rows, len(found) + 1, found, ("assign",))
+        yield Candidate(name, _FAMILY, description, rows, len(found) + 1, found, ("assign",))
 
 
 def _published() -> Candidate:
     """The ladder that PIAS' authors published for web search, whatever the flows are."""
     found = thresholds(levels=_CLASSES, load=0.8, sizes="web_search", solver="published").ladders[0].thresholds
     rows = {"base": "dctcp", "assign": _sent(found), "host": _mlfq(found), "port": _strict(len(found) + 1)}
-    says = f"{len(found) + 1} strict priorities by bytes sent, as published for web search; in hosts too"
-    return Candidate(PUBLISHED, _FAMILY, says, rows, len(found) + 1, tuple(found), ("assign", "host"))
+    description = f"{len(found) + 1} strict priorities by bytes sent, as published for web search; in hosts too"
+    return Candidate(PUBLISHED, _FAMILY, description, rows, len(found) + 1, tuple(found), ("assign", "host"))
 
 
 def _worth_marking(made: Sequence[Candidate]) -> list[Candidate]:
@@ -299,5 +305,7 @@ def _marked(candidate: Candidate, ecn: Mapping[str, Any], factor: float) -> Cand
     port = dict(candidate.rows.get("port", {"kind": "fifo"}))
     port["ecn"] = {**ecn, "at": {rate: scaled(limit, factor) for rate, limit in ecn["at"].items()}}
     called = f"{factor:g}".replace(".", "_")
-    says = f"{candidate.says}; marking thresholds times {factor:g}"
-    return replace(candidate, name=f"{candidate.name}_k{called}", says=says, rows={**candidate.rows, "port": port})
+    description = f"{candidate.description}; marking thresholds times {factor:g}"
+    return replace(
+        candidate, name=f"{candidate.name}_k{called}", description=description, rows={**candidate.rows, "port": port}
+    )

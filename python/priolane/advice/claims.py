@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from priolane.advice.answer import Judged
+from priolane.advice.answer import JudgedCandidate
 from priolane.advice.goals import Goal
 from priolane.experiment import toml_text
 
 
-def claims_and_panel(ranking: Sequence[Judged], goals: Sequence[Goal], shown: Sequence[Goal]) -> str:
+def claims_and_panel(ranking: Sequence[JudgedCandidate], goals: Sequence[Goal], shown: Sequence[Goal]) -> str:
     """TOML: a scatter of the first two metrics, a table of all, and a claim for each goal of the best."""
     lines: list[str] = []
     metrics = [goal.name for goal in (*goals, *shown)]
@@ -19,7 +19,7 @@ def claims_and_panel(ranking: Sequence[Judged], goals: Sequence[Goal], shown: Se
     return "\n".join(lines)
 
 
-def _claim(goal: Goal, ranking: Sequence[Judged]) -> dict[str, object]:
+def _claim(goal: Goal, ranking: Sequence[JudgedCandidate]) -> dict[str, object]:
     best = ranking[0].candidate.name
     # Of metrics that should be small, the bound is an upper one.
     side = "above" if goal.quantity.is_large_good else "below"

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from priolane._core import InputError
 from priolane.advice import stages
-from priolane.advice.answer import Advice, Judged, Spent, runner_up, timeout_warnings, why_lost
+from priolane.advice.answer import Advice, CostBreakdown, JudgedCandidate, runner_up, timeout_warnings, why_lost
 from priolane.advice.candidates import candidates, references
 from priolane.advice.claims import claims_and_panel
-from priolane.advice.feasible import Possible, feasible
-from priolane.advice.flow_blocks import doubts
+from priolane.advice.feasible import Feasibility, feasible
+from priolane.advice.flow_blocks import find_doubts
 from priolane.advice.frontier import alone
 from priolane.advice.place import claim, finish
-from priolane.advice.request import Request, Site, Tell, read
+from priolane.advice.request import AdviceContext, Request, Tell, read
 from priolane.advice.sensitivity import Pair, as_recorded, examine
 from priolane.advice.traffic import Traffic
 from priolane.advice.trials import FLOWS, Trial, trials
@@ -66,49 +66,49 @@ def advise(  # noqa: PLR0913 - the options of the command
 
 def execute(request: Request, tell: Tell) -> Advice:
     """`advise` with all choices of the command; `tell` is told of each stage in a line."""
-    site = read(request, tell)
+    context = read(request, tell)
     with claim(request.out):
-        advice = _advise(site)
+        advice = _advise(context)
         finish(advice)
     return advice
 
 
-def _advise(site: Site) -> Advice:
-    blocks, request = site.blocks, site.request
+def _advise(context: AdviceContext) -> Advice:
+    blocks, request = context.blocks, context.request
     blocks.write(request.out / FLOWS, blocks.numbers)
-    found: Sequence[Possible] = feasible(site.fabric, site.table)
-    base, load, each, budget = stages.calibrate(site)
-    training = stages.make_training(site, load)
-    chosen, found = stages.keep_runnable(site, candidates(site.fabric, found, training), found)
-    site.tell(
+    found: Sequence[Feasibility] = feasible(context.fabric, context.table)
+    base, load, each, budget = stages.calibrate(context)
+    training = stages.make_training(context, load)
+    chosen, found = stages.keep_runnable(context, candidates(context.fabric, found, training), found)
+    context.tell(
         f"{len(chosen)} candidates of {sum(map(bool, found))} schemes that are possible here, {len(found)} shipped"
     )
-    site, each = stages.fit(site, len(chosen), each, budget)
-    blocks = site.blocks
+    context, each = stages.fit(context, len(chosen), each, budget)
+    blocks = context.blocks
     blocks.write(request.out / FLOWS, blocks.numbers)
-    shares = stages.share_budget(site, each, budget)
-    raced = stages.run_race(site, chosen, shares.race)
+    shares = stages.share_budget(context, each, budget)
+    raced = stages.run_race(context, chosen, shares.race)
     by_name = {one.name: one for one in chosen}
-    tuned = stages.run_tuning(site, by_name, raced, shares.tuning)
+    tuned = stages.run_tuning(context, by_name, raced, shares.tuning)
     by_name[tuned.best.name] = tuned.best
     finalists = stages.choose_finalists(raced, by_name, tuned.best, base)
-    experiment, results, reference = stages.run_judged(site, finalists, references(found), shares.judged)
-    of = trials(results, site.read)
+    experiment, results, reference = stages.run_judged(context, finalists, references(found), shares.judged)
+    of = trials(results, context.read)
     own = {one.name: of[one.name] for one in finalists}
     leader = raced.left[0]
     favourite = tuned.best if tuned.best.tuned_from == leader else by_name[leader]
-    ranking = stages.rank(site, own, by_name, favourite)
-    experiment.tail = claims_and_panel(ranking, site.goals, site.shown)
+    ranking = stages.rank(context, own, by_name, favourite)
+    experiment.tail = claims_and_panel(ranking, context.goals, context.shown)
     experiment.write()
     rival = runner_up(ranking)
     second = None if rival is None else rival.candidate.name
-    pair = Pair(ranking[0].candidate.name, second, site.goals)
+    pair = Pair(ranking[0].candidate.name, second, context.goals)
     findings = examine(experiment, pair, shares.disturbed, request.how, shares.sensitivity)
-    site.tell(
+    context.tell(
         f"sensitivity: {sum(one.refused is None for one in findings)} disturbances on {len(shares.disturbed)} blocks"
     )
     findings = (as_recorded(pair, of, shares.disturbed), *findings)
-    spent = Spent(
+    spent = CostBreakdown(
         budget=budget,
         race=raced.hops,
         tuning=tuned.hops,
@@ -117,35 +117,39 @@ def _advise(site: Site) -> Advice:
         full_grid=round(raced.full_hops * len(blocks.numbers) / len(blocks.training)),
     )
     return Advice(
-        goals=site.goals,
-        shown=site.shown,
+        goals=context.goals,
+        shown=context.shown,
         ranking=ranking,
-        references=stages.judge_references(site, of, reference),
+        references=stages.judge_references(context, of, reference),
         candidates=tuple(by_name.values()),
         race=raced,
         impossible=tuple(one for one in found if not one),
         lost=why_lost(ranking[0], rival, of) if rival is not None else (),
         sensitivity=findings,
-        doubts=_doubts(site, ranking[0], load, shares.judged, of),
-        assumed=site.fabric.assumed,
+        doubts=_collect_doubts(context, ranking[0], load, shares.judged, of),
+        assumed=context.fabric.assumed,
         spent=spent,
         blocks=(raced.rounds[-1].blocks, len(shares.judged)),
         load=load,
-        queues=site.fabric.queues,
+        queues=context.fabric.queues,
         directory=request.out,
-        ecn=site.fabric.ecn,
-        network=alone(results, base.name, site.read, site.fabric.classes),
+        ecn=context.fabric.ecn,
+        network=alone(results, base.name, context.read, context.fabric.classes),
     )
 
 
-def _doubts(
-    site: Site, best: Judged, load: float, judging: Sequence[int], of: Mapping[str, Mapping[int, Trial]]
+def _collect_doubts(
+    context: AdviceContext,
+    best: JudgedCandidate,
+    load: float,
+    judging: Sequence[int],
+    of: Mapping[str, Mapping[int, Trial]],
 ) -> tuple[str, ...]:
-    found = list(doubts(site.table, site.request.sampling))
-    if site.blocks.part < 1:
-        found.append(f"{100 * site.blocks.part:.2g} % of the list were simulated: the budget had no room for more")
+    found = list(find_doubts(context.table, context.request.sampling))
+    if context.blocks.part < 1:
+        found.append(f"{100 * context.blocks.part:.2g} % of the list were simulated: the budget had no room for more")
     trial = of[best.candidate.name]
-    for goal in site.goals:
+    for goal in context.goals:
         count = sum(one.flows[goal.size_class] for one in trial.values())
         if count < goal.quantity.least * len(judging):
             found.append(
@@ -154,4 +158,4 @@ def _doubts(
             )
     if load >= 1:
         found.append(f"hosts are offered {load:.2g} times what their links carry: nothing is steady in overload")
-    return (*found, *timeout_warnings(best, site.goals))
+    return (*found, *timeout_warnings(best, context.goals))

@@ -108,7 +108,7 @@ STANDS_FOR = {"ns3_dctcp": "dctcp"}
 
 
 @dataclass(frozen=True)
-class Possible:
+class Feasibility:
     """Whether a scheme can be deployed: `reasons` are sentences, empty if it can. `queues` is what it takes of each
     port, `least` what it could do with. A `is_bound` scheme is no deployment, but what others are compared with."""
 
@@ -140,24 +140,24 @@ def shipped() -> Mapping[str, Rows]:
     return found
 
 
-def feasible(fabric: Fabric, table: FlowTable) -> tuple[Possible, ...]:
+def feasible(fabric: Fabric, table: FlowTable) -> tuple[Feasibility, ...]:
     """Every shipped scheme, in the order of the catalogue."""
     return tuple(possible(name, rows, fabric, table) for name, rows in shipped().items())
 
 
-def possible(name: str, rows: Rows, fabric: Fabric, table: FlowTable) -> Possible:
+def possible(name: str, rows: Rows, fabric: Fabric, table: FlowTable) -> Feasibility:
     """One scheme, by its rows."""
     queues, least = _queues(rows)
     if name in STANDS_FOR:
-        return Possible(name, (f"it is another simulator's {STANDS_FOR[name]}, which stands for it",), queues, least)
+        return Feasibility(name, (f"it is another simulator's {STANDS_FOR[name]}, which stands for it",), queues, least)
     ideal = _ideal(rows)
     if ideal is not None:
-        return Possible(name, (f"it is a bound and no deployment: {ideal}",), queues, least, is_bound=True)
+        return Feasibility(name, (f"it is a bound and no deployment: {ideal}",), queues, least, is_bound=True)
     reasons = list(_missing(rows, fabric.features, table))
     if least > fabric.queues:
         has = f"{fabric.queues} {'is' if fabric.queues == 1 else 'are'} free"
         reasons.append(f"it takes {least} queues at each port, and {has}")
-    return Possible(name, tuple(reasons), queues, least)
+    return Feasibility(name, tuple(reasons), queues, least)
 
 
 def requires(rows: Rows) -> tuple[str, ...]:

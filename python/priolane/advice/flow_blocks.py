@@ -222,7 +222,7 @@ def cut(table: FlowTable, wanted: int) -> Blocks:
     return Blocks(table, length, length, math.ceil(length * WARM_UP))
 
 
-def doubts(table: FlowTable, sampling: int | None) -> tuple[str, ...]:
+def find_doubts(table: FlowTable, sampling: int | None) -> tuple[str, ...]:
     """What makes an answer from this list uncertain: sampling, starts that are not known, few flows."""
     found = []
     sampled = sampling if sampling is not None else _stated_sampling(table.path)

@@ -223,10 +223,10 @@ class Outcome:
 
     def __str__(self) -> str:
         """The outcome as a clause."""
-        said = f"{self.goal.name} is {self.goal.format(self.value)}"
+        sentence = f"{self.goal.name} is {self.goal.format(self.value)}"
         if self.met or self.limit is None or self.value is None:
-            return said
-        return f"{said}, {short(math.exp(self.miss))} times off the bound of {self.goal.format(self.limit)}"
+            return sentence
+        return f"{sentence}, {short(math.exp(self.miss))} times off the bound of {self.goal.format(self.limit)}"
 
 
 def outcomes(goals: Sequence[Goal], means: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:

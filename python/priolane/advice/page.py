@@ -6,7 +6,7 @@ import jinja2
 from markupsafe import Markup
 
 from priolane.advice import terminal
-from priolane.advice.answer import Advice, told_end
+from priolane.advice.answer import Advice, describe_end
 from priolane.advice.frontier import panel
 from priolane.report.templates import own
 
@@ -38,8 +38,8 @@ def page(advice: Advice) -> str:
         rows=rows,
         disturbed=disturbed,
         disturbances=disturbances,
-        ended={name: told_end(how) for name, how in advice.race.ended.items()},
-        says={one.name: one.says for one in advice.candidates},
+        ended={name: describe_end(how) for name, how in advice.race.ended.items()},
+        description={one.name: one.description for one in advice.candidates},
         simpler=None if advice.simpler is None else terminal.simpler(advice.simpler),
         spending=terminal.spending(advice),
         outcomes=list(zip(advice.best.outcomes, advice.best.verdicts(), strict=True)),

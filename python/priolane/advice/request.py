@@ -10,7 +10,7 @@ from priolane.advice.fabric import Fabric, in_class, read_fabric
 from priolane.advice.flow_blocks import Blocks, FlowTable, cut
 from priolane.advice.goals import DEFAULTS, Goal, read_goals
 from priolane.advice.traffic import Traffic
-from priolane.advice.trials import Experiment, How
+from priolane.advice.trials import Experiment, RunOptions
 from priolane.budget import Budget
 from priolane.grid import Watcher
 from priolane.settings import Settings
@@ -42,13 +42,13 @@ class Request:
     watcher: Watcher = field(default_factory=Watcher)
 
     @property
-    def how(self) -> How:
+    def how(self) -> RunOptions:
         """How runs are carried out."""
-        return How(self.settings, self.watcher)
+        return RunOptions(self.settings, self.watcher)
 
 
 @dataclass(frozen=True)
-class Site:
+class AdviceContext:
     """What does not change in the course of an answer."""
 
     request: Request
@@ -79,7 +79,7 @@ class Site:
         return made
 
 
-def read(request: Request, tell: Tell) -> Site:
+def read(request: Request, tell: Tell) -> AdviceContext:
     """Reads goals, files and list; raises `InputError` for what is wrong in them."""
     goals, queues = read_goals(request.goals)
     fabric = read_fabric(request.fabric, request.switch, queues if request.queues is None else request.queues)
@@ -99,7 +99,7 @@ def read(request: Request, tell: Tell) -> Site:
                 "of flows."
             )
     wanted = min(count_flows(table, fabric, goal) // goal.quantity.least for goal in goals)
-    return Site(request, goals, shown, fabric, table, cut(table, wanted), tell)
+    return AdviceContext(request, goals, shown, fabric, table, cut(table, wanted), tell)
 
 
 def count_flows(table: FlowTable, fabric: Fabric, goal: Goal) -> int:

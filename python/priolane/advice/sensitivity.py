@@ -10,7 +10,7 @@ from priolane._core import InputError
 from priolane.advice.fabric import Fabric
 from priolane.advice.flow_blocks import Blocks
 from priolane.advice.goals import Goal, Outcome, outcomes, scores
-from priolane.advice.trials import GROUP, Experiment, How, Trial, means, trials, values
+from priolane.advice.trials import GROUP, Experiment, RunOptions, Trial, means, trials, values
 
 _NOISE = {"trace": "host", "scale": 1.0}
 
@@ -20,7 +20,7 @@ class Disturbance:
     """A change of the experiment. `squeeze` brings flows closer together."""
 
     name: str
-    says: str
+    description: str
     squeeze: float = 1.0
     changes: Mapping[str, Any] | None = None
 
@@ -58,8 +58,8 @@ def disturbances(fabric: Fabric, blocks: Blocks) -> tuple[Disturbance, ...]:
         at = f"{blocks.warm_ns + blocks.length_ns // 4}ns"
         until = f"{blocks.warm_ns + blocks.length_ns * 3 // 4}ns"
         event = {"at": at, "fail": link, "until": until, "reconvergence": f"{max(1, blocks.length_ns // 50)}ns"}
-        says = f"{link} fails for half of the time"
-        found.append(Disturbance("failed_link", says, changes={"event": [event]}))
+        description = f"{link} fails for half of the time"
+        found.append(Disturbance("failed_link", description, changes={"event": [event]}))
     noise = fabric.experiment.get("delay_noise", _NOISE)
     table = noise if isinstance(noise, Mapping) else {"trace": noise}
     twice = {**table, "scale": 2 * float(table.get("scale", 1))}
@@ -125,7 +125,7 @@ class Pair:
         return [self.best] if self.second is None else [self.best, self.second]
 
 
-def examine(base: Experiment, pair: Pair, seeds: Sequence[int], how: How, budget: float) -> tuple[Finding, ...]:
+def examine(base: Experiment, pair: Pair, seeds: Sequence[int], how: RunOptions, budget: float) -> tuple[Finding, ...]:
     """Runs the pair under every disturbance that the budget of packet-hops has room for."""
     found: list[Finding] = []
     spent = 0
@@ -148,12 +148,12 @@ def as_recorded(pair: Pair, found: Mapping[str, Mapping[int, Trial]], seeds: Seq
     return replace(_finding(Disturbance("none", "nothing else: as recorded, on these blocks"), pair, own), hops=0)
 
 
-def _examine(base: Experiment, one: Disturbance, pair: Pair, seeds: Sequence[int], how: How) -> Finding:
+def _examine(base: Experiment, one: Disturbance, pair: Pair, seeds: Sequence[int], how: RunOptions) -> Finding:
     folder = base.path.parent
     experiment = replace(
         base,
         path=folder / f"sensitivity_{one.name}.toml",
-        title=f"{base.title}: {one.says}",
+        title=f"{base.title}: {one.description}",
         candidates={name: base.candidates[name] for name in pair.names},
         seeds=seeds,
         changes=dict(one.changes or {}),

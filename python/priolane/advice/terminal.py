@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from priolane.advice.answer import Advice, Judged, told_end
+from priolane.advice.answer import Advice, JudgedCandidate, describe_end
 from priolane.advice.feasible import requires, shipped
 from priolane.advice.goals import Outcome
 from priolane.advice.sensitivity import Finding
@@ -48,7 +48,7 @@ def configuration(advice: Advice) -> list[str]:
     return lines
 
 
-def simpler(one: Judged) -> str:
+def simpler(one: JudgedCandidate) -> str:
     """A candidate that meets all goals with fewer queues, in words."""
     count = one.candidate.queues
     values = ", ".join(str(outcome) for outcome in one.outcomes)
@@ -80,7 +80,7 @@ def ranking_rows(advice: Advice) -> list[list[str]]:
     return rows
 
 
-def _row(advice: Advice, one: Judged, verdict: str) -> list[str]:
+def _row(advice: Advice, one: JudgedCandidate, verdict: str) -> list[str]:
     cells = [one.estimates[goal.name].format(goal.quantity.unit) for goal in (*advice.goals, *advice.shown)]
     return [one.candidate.name, str(one.candidate.queues or ""), *cells, verdict]
 
@@ -97,8 +97,8 @@ def sensitivity_rows(advice: Advice) -> list[list[str]]:
 
 def _disturbed(one: Finding, goals: int) -> list[str]:
     if one.refused is not None:
-        return [one.disturbance.says, *["-"] * goals, one.refused]
-    return [one.disturbance.says, *map(_outcome, one.best), one.order]
+        return [one.disturbance.description, *["-"] * goals, one.refused]
+    return [one.disturbance.description, *map(_outcome, one.best), one.order]
 
 
 def _outcome(outcome: Outcome) -> str:
@@ -112,7 +112,7 @@ def explanation(advice: Advice) -> Iterator[str]:
         yield from (f"  {line}" for line in advice.lost)
     if advice.race.ended:
         yield "ended in the race:"
-        yield from (f"  {name}: {told_end(how)}" for name, how in advice.race.ended.items())
+        yield from (f"  {name}: {describe_end(how)}" for name, how in advice.race.ended.items())
     if advice.impossible:
         yield "not possible here:"
         yield from (f"  {one.scheme}: {'; '.join(one.reasons)}" for one in advice.impossible)

@@ -86,7 +86,7 @@ class Experiment:
                 lines += [f"[{key}]", *(f"{name} = {toml_text(inner)}" for name, inner in value.items())]
         for name, candidate in self.schemes.items():
             if candidate.rows:
-                lines += [f"# {candidate.says}", f"[scheme.{name}]"]
+                lines += [f"# {candidate.description}", f"[scheme.{name}]"]
                 lines += [f"{row} = {toml_text(of)}" for row, of in candidate.rows.items()]
         return "\n".join([*lines, self.tail]).rstrip() + "\n"
 
@@ -105,14 +105,14 @@ class Experiment:
         bases = {str(one.rows.get("base", one.name)) for one in self.schemes.values()}
         return any("ecn" in requires(shipped()[base]) for base in bases)
 
-    def run(self, out: Path, names: Sequence[str], seeds: Sequence[int], how: "How") -> Results:
+    def run(self, out: Path, names: Sequence[str], seeds: Sequence[int], how: "RunOptions") -> Results:
         """Runs some of the candidates on some of the blocks; what is there is kept."""
         options = Options(schemes=tuple(names), seeds=tuple(sorted(seeds)))
         return run_grid(self.path, out, options, how.settings, how.watcher)
 
 
 @dataclass(frozen=True)
-class How:
+class RunOptions:
     """How runs are carried out, and who is told."""
 
     settings: Settings

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from priolane.deprecation import renamed
 from priolane.files import parse_json
 from priolane.report.axes import in_numbers, spans_decades, with_scale
 from priolane.report.kinds import TIME, kind_of
@@ -116,6 +117,11 @@ class Claim:
     # The reason in a word, as docs/results.md lists them; empty if `reason` is.
     reason_code: str
 
+    says = renamed("says", "text")
+    asked = renamed("asked", "criterion")
+    alone = renamed("alone", "uncorrected_verdict")
+    because = renamed("because", "reason_code")
+
     @property
     def notes(self) -> tuple[str, ...]:
         """The note beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
@@ -191,6 +197,8 @@ class Check:
     name: str
     state: str
     text: str
+
+    says = renamed("says", "text")
 
 
 @dataclass(frozen=True)
