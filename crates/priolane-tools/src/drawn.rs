@@ -5,10 +5,14 @@ use std::path::Path;
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::CoflowId;
+use priolane_core::units::Span;
 use priolane_source::InputError;
 use priolane_workload::flow_list::{Extra, Row, Writer};
 
 use priolane_lab::plan::{self, Options, ResolvedRun};
+
+/// The least delay that a flow list can state; flows that follow others at once are drawn with it.
+const LEAST_DELAY: Span = Span(1);
 
 /// Returns the flows of the first run of the experiment at `path`, as the text of a flow list: starts, hosts and bytes,
 /// and where there are any, coflows, and flows that others wait for. Coflows are numbered from 0 through all groups.
@@ -42,7 +46,7 @@ fn write(built: &ResolvedRun) -> std::io::Result<String> {
         let wait = waits.next_if(|wait| wait.flow == flow.id);
         writer.row(&Row {
             after: wait.map(|wait| wait.after.clone()).unwrap_or_default(),
-            delay: wait.map(|wait| wait.delay),
+            delay: wait.map(|wait| wait.delay.max(LEAST_DELAY)),
             path: None,
             flow: FlowSpec { coflow: renumbered(&flow, &mut coflows), ..flow },
         })?;

@@ -53,8 +53,8 @@ QUANTITIES = {
     "slowdown": Quantity("slowdown", "mean_slowdown", "1"),
     "slowdown_p95": Quantity("slowdown_p95", "p95_slowdown", "1", least=40),
     "slowdown_p99": Quantity("slowdown_p99", "p99_slowdown", "1", least=100),
-    "cct": Quantity("cct", "mean_cct_s", "s"),
-    "cct_p95": Quantity("cct_p95", "p95_cct_s", "s", least=40),
+    "cct": Quantity("cct", "mean_cct_s", "s", least=8),
+    "cct_p95": Quantity("cct_p95", "p95_cct_s", "s", least=20),
     "goodput": Quantity("goodput", "goodput_bps", "Gbit/s", is_large_good=True, factor=1e-9, least=2),
 }
 

@@ -141,8 +141,10 @@ def trial(record: Mapping[str, Any], goals: Sequence[Goal]) -> Trial:
         if of is None:
             known = ", ".join(summary)
             raise InputError(f"--goal {goal.text!r}: there is no class {goal.size_class!r}; one of {known}")
+        if goal.quantity.is_of_coflows:
+            of = record["coflows"][goal.size_class]
         value = of[goal.quantity.key]
-        # A mean over those flows that finished would favour who leaves the others behind.
+        # A mean over those that finished would favour who leaves the others behind.
         done = value is not None and not of["unfinished"]
         values[goal.name] = value * goal.quantity.factor if done else None
     return Trial(

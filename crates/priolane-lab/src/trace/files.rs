@@ -9,9 +9,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use priolane_results::RecordBatch;
+use priolane_sim::trace::Trace;
 
 use super::capture::{self, Captured};
-use super::network::NetworkTrace;
 use super::table;
 use super::traced_flow::TracedFlow;
 use crate::plan::Run;
@@ -39,15 +39,17 @@ impl Drop for Draft {
 
 /// Writes hops and state of a trace of all flows below `dir`, which is created if missing; returns their paths.
 pub(super) fn write_network(
-    network: &NetworkTrace,
+    run: &Run,
+    ports: &[String],
+    trace: &Trace,
     digest: &str,
     dir: &Path,
 ) -> Result<[PathBuf; 2], StoreError> {
     fs::create_dir_all(dir).map_err(failed("create", dir))?;
     sweep(dir).map_err(failed("clear", dir))?;
-    let about = about(network.run, digest);
-    let hops = table::hops(network.trace, network.ports, &about);
-    let state = table::state(network.trace, &about);
+    let about = about(run, digest);
+    let hops = table::hops(trace, ports, &about);
+    let state = table::state(trace, &about);
     let drafts = [
         draft(dir, "trace-network.parquet", |out| rows(&hops, out))?,
         draft(dir, "trace-network-state.parquet", |out| rows(&state, out))?,

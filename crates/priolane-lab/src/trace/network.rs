@@ -109,14 +109,6 @@ pub struct FlowSummary {
     pub timeouts: u32,
 }
 
-/// A trace of all flows with its run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NetworkTrace<'a> {
-    pub(super) run: &'a Run,
-    pub(super) ports: &'a [String],
-    pub(super) trace: &'a Trace,
-}
-
 /// Traces all flows in a part of a run of the experiment file at `path`, and writes the tables below `dir`.
 ///
 /// # Errors
@@ -144,7 +136,7 @@ pub fn trace_network(
     canonical(&mut outcome);
     let flows = flow_summaries(&built, &outcome, &trace, &request.senders);
     let digest = checked_digest(&built, &mut outcome)?;
-    let files = files::write_network(&NetworkTrace { run, ports: &ports, trace: &trace }, &digest, dir)?;
+    let files = files::write_network(run, &ports, &trace, &digest, dir)?;
     Ok(NetworkReport {
         run: run.id.clone(),
         scheme: run.scheme.clone(),

@@ -3,10 +3,19 @@
 mod ip;
 mod tc;
 
-pub(crate) use ip::{addresses, cables, namespaces, routes};
-pub(crate) use tc::ports;
+use std::path::Path;
 
-use crate::plan::Step;
+use crate::plan::{Plan, Step};
+
+/// What makes the testbed of `plan`, in order. Files go below `directory`.
+pub fn steps(plan: &Plan, directory: &Path) -> Vec<Step> {
+    let mut steps = ip::namespaces(plan);
+    steps.extend(ip::cables(plan));
+    steps.extend(ip::addresses(plan));
+    steps.extend(ip::routes(plan));
+    steps.extend(tc::ports(plan, directory));
+    steps
+}
 
 /// A command from words with spaces between them.
 fn run(words: &str) -> Step {
