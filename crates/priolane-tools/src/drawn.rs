@@ -11,11 +11,9 @@ use priolane_workload::flow_list::{Extra, Row, Writer};
 
 use priolane_lab::plan::{self, Options, ResolvedRun};
 
-/// The least delay that a flow list can state; flows that follow others at once are drawn with it.
-const LEAST_DELAY: Span = Span(1);
-
 /// Returns the flows of the first run of the experiment at `path`, as the text of a flow list: starts, hosts and bytes,
-/// and where there are any, coflows, and flows that others wait for. Coflows are numbered from 0 through all groups.
+/// and where there are any, coflows, and flows that others wait for. Coflows are numbered from 0 through all groups; a
+/// flow that waits for one that its own host received has no stated delay.
 ///
 /// # Errors
 /// Returns an [`InputError`] with the first mistake.
@@ -23,10 +21,9 @@ pub fn drawn(path: &Path, options: &Options) -> Result<String, InputError> {
     let plan = plan::plan(path, options)?;
     let Some(run) = plan.runs.first() else { return Ok(String::new()) };
     let built = plan::build(run)?;
-    let written = write(&built).map_err(|error| {
+    write(&built).map_err(|error| {
         InputError::new(path.display().to_string(), None, "group", error.to_string(), "a smaller list")
-    })?;
-    Ok(written)
+    })
 }
 
 fn write(built: &ResolvedRun) -> std::io::Result<String> {
@@ -46,7 +43,8 @@ fn write(built: &ResolvedRun) -> std::io::Result<String> {
         let wait = waits.next_if(|wait| wait.flow == flow.id);
         writer.row(&Row {
             after: wait.map(|wait| wait.after.clone()).unwrap_or_default(),
-            delay: wait.map(|wait| wait.delay.max(LEAST_DELAY)),
+            // A list has no delay of zero: within a host it is left out, and the list's app has its own.
+            delay: wait.map(|wait| wait.delay).filter(|&delay| delay > Span::ZERO),
             path: None,
             flow: FlowSpec { coflow: renumbered(&flow, &mut coflows), ..flow },
         })?;
