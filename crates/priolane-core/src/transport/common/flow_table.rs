@@ -79,7 +79,13 @@ pub(in crate::transport) struct Sending<'a, S> {
 impl<S: Timed> Sending<'_, S> {
     /// Sets the timer after the flow's deadline changed. If the deadline became later, the existing entry stays.
     #[inline]
-    pub(in crate::transport) fn arm(self) {
+    pub(in crate::transport) fn arm(mut self) {
+        self.arm_before_sending();
+    }
+
+    /// As [`Self::arm`], where the flow sends in the same call.
+    #[inline]
+    pub(in crate::transport) fn arm_before_sending(&mut self) {
         arm(self.timers, Owner::Sender(self.slot), self.generation, self.flow);
     }
 }

@@ -23,7 +23,9 @@ mod timers;
 
 pub(super) use flow_key::FlowKey;
 pub(super) use flow_limit::Admit;
-pub(super) use flow_table::{Expired, FlowTable, FlowTimer, Incoming, SentFlow, Timed, timed_by_alarm};
+pub(super) use flow_table::{
+    Expired, FlowTable, FlowTimer, Incoming, Sending, SentFlow, Timed, timed_by_alarm,
+};
 pub(super) use outbox::{Outbox, room};
 pub(super) use peers::{Peers, Sample};
 pub(super) use ranges::{Interval, Ranges};
