@@ -14,6 +14,7 @@ mod flow_hash;
 mod flow_key;
 mod flow_limit;
 mod flow_table;
+mod last_found;
 mod outbox;
 mod peers;
 mod ranges;

@@ -32,7 +32,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         if !FAST || self.flows.limit.is_some() {
             return None;
         }
-        let slot = self.flows.receiver_of(FlowKey::of(header))?;
+        let slot = self.flows.receiving(FlowKey::of(header))?;
         let receiver = self.flows.receivers.get_mut(slot)?;
         if !receiver.expects(header, &self.config) {
             return None;
