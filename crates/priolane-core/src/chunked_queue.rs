@@ -1,6 +1,7 @@
 //! A chunked FIFO queue that grows and shrinks with its content.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::hint::select_unpredictable;
 
 /// A FIFO queue. A dequeued item stays readable in place until the next item is enqueued.
@@ -14,7 +15,6 @@ use std::hint::select_unpredictable;
 /// between   d e f g h i j k      l m n o p q r s
 /// ends[1]   t u . . . . . .      tail behind u
 /// ```
-#[derive(Debug)]
 pub(crate) struct ChunkedQueue<T> {
     ends: [Option<Chunk<T>>; 2],
     /// `None` until a middle chunk is needed.
@@ -44,6 +44,23 @@ struct MiddleChunks<T> {
 impl<T> Default for ChunkedQueue<T> {
     fn default() -> Self {
         Self { ends: [None, None], between: None, len: 0, head: 0, tail: 0 }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for ChunkedQueue<T> {
+    /// Lists the items in order.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let middle = self.between.iter().flat_map(|between| &between.pieces).flat_map(|piece| &**piece);
+        let outside = self.len as usize - middle.clone().count();
+        let behind = match self.between.as_ref().map_or(0, |between| between.pieces.len()) {
+            0 => 0,
+            _ => outside - usize::from(PLACES - self.head % PLACES),
+        };
+        let run =
+            |from: u16, count: usize| (0..count as u16).filter_map(move |i| self.at((from + i) % ROUND));
+        let tail_run = (self.tail + ROUND - behind as u16) % ROUND;
+        let all = run(self.head, outside - behind).chain(middle).chain(run(tail_run, behind));
+        f.debug_list().entries(all).finish()
     }
 }
 
@@ -221,6 +238,9 @@ mod tests {
                 assert_eq!(ring.pop().copied(), model.pop_front());
             }
             most = most.max(ring.len());
+            if item % 16 == 0 {
+                assert_eq!(format!("{ring:?}"), format!("{model:?}"));
+            }
             assert_eq!(ring.is_empty(), model.is_empty());
             assert_eq!(ring.first(), model.front());
             assert_eq!((ring.second(), ring.last()), (model.get(1), model.back()));

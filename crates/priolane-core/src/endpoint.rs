@@ -114,6 +114,15 @@ pub trait Endpoint: Send {
     /// payload by source, flow and offset before this call, and reads it as [`Event::Readable`] reports.
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Self::Body>);
 
+    /// Processes a packet as `on_packet` does. May also answer the poll that follows: `Some` is the answer of
+    /// `poll_transmit`, and no event is left to be polled before it. Only for a driver that would poll now. Default:
+    /// `on_packet`, without an answer.
+    #[inline]
+    fn respond(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Self::Body>) -> Option<Tx<Self::Body>> {
+        self.on_packet(cx, meta, packet);
+        None
+    }
+
     /// Handles the timer set by `next_timeout`. The call may be late, and may find that nothing is due. Paced packets
     /// count from their due time, so late calls cost no rate, up to [`RealHost::catch_up`].
     fn on_timer(&mut self, cx: &mut Cx);
@@ -123,6 +132,12 @@ pub trait Endpoint: Send {
 
     /// Returns the next packet for the link (or the transmit queue). A returned packet counts as sent.
     fn poll_transmit(&mut self, cx: &mut Cx) -> Tx<Self::Body>;
+
+    /// Returns false only if `poll_transmit` would return `Idle` and change nothing. Default: true.
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        true
+    }
 
     /// Reports that the packet `id` left the host's transmit queue. Called only for packets sent with a `SendId`.
     /// Default: does nothing.

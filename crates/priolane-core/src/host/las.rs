@@ -35,4 +35,10 @@ impl HostScheduler for Las {
     fn next(&mut self) -> Option<u32> {
         self.waiting.pop().map(|Reverse((_, _, slot))| slot)
     }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn pass(&mut self, _candidate: Candidate) {}
 }

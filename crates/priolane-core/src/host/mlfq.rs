@@ -73,6 +73,10 @@ impl HostScheduler for Mlfq {
         self.enter(candidate);
     }
 
+    fn is_empty(&self) -> bool {
+        self.occupied == 0
+    }
+
     fn next(&mut self) -> Option<u32> {
         while self.occupied != 0 {
             let level = self.occupied.trailing_zeros() as usize;

@@ -71,6 +71,16 @@ macro_rules! orders {
             fn next(&mut self) -> Option<u32> {
                 match self { $(Self::$kind(s) => s.next()),* }
             }
+
+            #[inline]
+            fn is_empty(&self) -> bool {
+                match self { $(Self::$kind(s) => s.is_empty()),* }
+            }
+
+            #[inline]
+            fn pass(&mut self, candidate: Candidate) {
+                match self { $(Self::$kind(s) => s.pass(candidate)),* }
+            }
         }
     };
 }

@@ -35,4 +35,12 @@ impl HostScheduler for RoundRobin {
     fn next(&mut self) -> Option<u32> {
         self.turns.pop_front()
     }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    #[inline]
+    fn pass(&mut self, _candidate: Candidate) {}
 }

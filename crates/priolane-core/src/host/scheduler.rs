@@ -34,4 +34,13 @@ pub trait HostScheduler: Send + std::fmt::Debug {
 
     /// Removes the next flow and returns its slot.
     fn next(&mut self) -> Option<u32>;
+
+    /// Returns true if it holds no flow; false also if it does not know.
+    fn is_empty(&self) -> bool;
+
+    /// Offers a flow to the empty scheduler and removes it again. Default: does both.
+    fn pass(&mut self, candidate: Candidate) {
+        self.offer(candidate);
+        self.next();
+    }
 }

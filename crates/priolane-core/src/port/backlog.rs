@@ -56,6 +56,14 @@ impl From<Limit> for Bound {
     }
 }
 
+impl Bound {
+    /// Returns the size below which a packet at an empty port does not exceed the limit.
+    fn free_below(self) -> u16 {
+        let Self { packets, bytes } = self;
+        if packets == 0 { 0 } else { u16::try_from(bytes.saturating_add(1)).unwrap_or(u16::MAX) }
+    }
+}
+
 /// A [`Buffer`] in the form checked for each packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
@@ -63,11 +71,15 @@ pub(super) struct Bounds {
     drop_scope: Scope,
     mark: Bound,
     mark_scope: Scope,
+    /// A packet with fewer bytes that arrives at an empty port is neither dropped nor marked.
+    free_below: u16,
 }
 
 impl From<Buffer> for Bounds {
     fn from(Buffer { limit, limit_scope, mark_above, mark_scope }: Buffer) -> Self {
-        Self { drop: limit.into(), drop_scope: limit_scope, mark: mark_above.into(), mark_scope }
+        let (drop, mark) = (Bound::from(limit), Bound::from(mark_above));
+        let free_below = drop.free_below().min(mark.free_below());
+        Self { drop, drop_scope: limit_scope, mark, mark_scope, free_below }
     }
 }
 
@@ -82,6 +94,11 @@ impl Bounds {
     /// Decides on a packet that arrives at an empty port.
     #[inline]
     pub(super) fn admit_alone(&self, header: &Header) -> Admission {
+        if header.wire < self.free_below { Admission::Queued } else { self.decide_alone(header) }
+    }
+
+    #[cold]
+    fn decide_alone(&self, header: &Header) -> Admission {
         self.decide(Backlog::default(), Backlog::default(), header)
     }
 
@@ -96,5 +113,28 @@ impl Bounds {
             return Admission::Marked;
         }
         Admission::Queued
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lone_packet_is_decided_as_at_an_empty_backlog() {
+        let limits =
+            [0, 1, 84, 1_538, 65_534, 65_535, 70_000].map(|n| [Limit::Packets(n), Limit::Bytes(n.into())]);
+        let limits = || limits.into_iter().flatten().chain([Limit::Unlimited]);
+        for (limit, mark_above) in limits().flat_map(|limit| limits().map(move |mark| (limit, mark))) {
+            let bounds = Bounds::from(Buffer { limit, mark_above, ..Buffer::UNLIMITED });
+            for (wire, marks) in [0, 1, 2, 84, 85, 1_538, 65_534, 65_535]
+                .into_iter()
+                .flat_map(|wire| [Marks::none(), Marks::ECN_CAPABLE].map(|marks| (wire, marks)))
+            {
+                let header = Header { wire, marks, ..Header::default() };
+                let expected = bounds.decide(Backlog::default(), Backlog::default(), &header);
+                assert_eq!(bounds.admit_alone(&header), expected, "{limit:?} {mark_above:?} {wire}");
+            }
+        }
     }
 }

@@ -22,7 +22,7 @@ use super::fabric::Fabric;
 use super::features::{Aborted, FeatureContext, Features, FlowEvent, HostMessage, TransportCommand};
 use super::nic::{NicMode, Outgoing, TransmitQueue, transmit_queue};
 use super::port::Port;
-use crate::device::event_sink::{EventKey, EventSink, Kind};
+use crate::device::event_sink::{EventKey, EventSink, Kind, Service};
 use crate::model::scenario::{Nic, ScheduledControl};
 use crate::observe::collector::Collector;
 use crate::observe::counters::HostCounters;
@@ -269,8 +269,17 @@ impl<E: Endpoint> Host<E> {
             self.received.add(if early { packet.header.payload } else { 0 });
         }
         let noise = self.noise.as_mut().map_or(Span::ZERO, |noise| noise.of(&packet.header));
+        let may_respond = self.would_poll(now);
         let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-        self.endpoint.on_packet(cx, RxMeta { stamp: now - self.processing, noise }, packet);
+        let meta = RxMeta { stamp: now - self.processing, noise };
+        // The eager engine, which traces, takes the two calls one by one.
+        if W::SERVICE == Service::Lazy && may_respond {
+            if let Some(mut response) = self.endpoint.respond(cx, meta, packet) {
+                return self.send_response(now, &mut response, sink);
+            }
+        } else {
+            self.endpoint.on_packet(cx, meta, packet);
+        }
         self.settle(fabric, now, sink);
     }
 
@@ -282,7 +291,7 @@ impl<E: Endpoint> Host<E> {
             self.on_event(&event, fabric, now, sink);
         }
         if self.pull != Pull::Kept {
-            self.pull = Pull::Ask;
+            self.pull = if self.endpoint.may_transmit() { Pull::Ask } else { Pull::Idle };
         }
         self.pump(now, sink);
     }

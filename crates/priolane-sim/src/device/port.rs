@@ -144,7 +144,9 @@ impl<D> Port<D> {
         let mut events = PortEvents::new(now, self.line.link, &mut self.counts, &mut *sink, node);
         let admission = self.queue.enqueue(now, item, &mut events);
         sink.observe(|| TraceEvent::Admitted(admission));
-        self.count(admission, item.header());
+        if admission != Admission::Queued {
+            self.count_rare(admission, item.header());
+        }
         if admission.is_kept() {
             self.counts.queued(now, item.header());
         }

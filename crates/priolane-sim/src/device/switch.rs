@@ -143,7 +143,10 @@ impl<D> Switch<D> {
         if port.listed {
             port.serve_until(now, sink);
         }
-        let result = port.arrive(now, packet, sink);
+        if port.pass(now, packet, sink).is_some() {
+            return;
+        }
+        let result = port.store(now, packet, sink);
         self.list::<B>(p);
         if let ArrivalResult::Returned(packet) = result
             && let Some((p, _)) = self.send_back(fabric, now, &packet, sink)
@@ -302,7 +305,16 @@ impl<D> Switch<D> {
     }
 
     /// Serves all ports up to and including `limit`; returns when the next service is due.
+    #[inline]
     pub(crate) fn serve_busy<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W) -> Time
+    where
+        D: Discipline<Packet<B>>,
+    {
+        if self.busy.is_empty() { Time::NEVER } else { self.serve_listed(limit, sink) }
+    }
+
+    #[inline(never)]
+    fn serve_listed<B: Body, W: EventSink<B>>(&mut self, limit: Time, sink: &mut W) -> Time
     where
         D: Discipline<Packet<B>>,
     {

@@ -136,10 +136,14 @@ impl<B: Body> Network<B> {
         sink: &mut WindowScheduler<B>,
     ) {
         let Self { groups, group_of, index_of, .. } = self;
-        let group_of = |node: NodeId| group_of[node.index()];
-        for nodes in nodes.chunk_by(|&a, &b| group_of(a) == group_of(b)) {
-            let group = group_of(nodes[0]) as usize;
-            groups[group].run_window(&WindowContext { nodes, index_of, fabric, window }, batches, sink);
+        let mut left = nodes;
+        while let Some(&first) = left.first() {
+            let group = group_of[first.index()];
+            let other = left.iter().position(|&node| group_of[node.index()] != group);
+            let (nodes, others) = left.split_at(other.unwrap_or(left.len()));
+            let cx = WindowContext { nodes, index_of, fabric, window };
+            groups[group as usize].run_window(&cx, batches, sink);
+            left = others;
         }
     }
 

@@ -19,6 +19,16 @@ struct ClassCount {
     waiting: u32,
 }
 
+impl ClassCount {
+    /// Counts a packet as no longer waiting from `t`; returns true if none waits any more.
+    #[inline]
+    fn leave(&mut self, t: Time) -> bool {
+        self.waiting -= 1;
+        self.waited = self.waited.wrapping_add(t.0);
+        self.waiting == 0
+    }
+}
+
 /// Losses and other rare events of one class at a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassLoss {
@@ -130,19 +140,19 @@ impl PortCounters {
     /// Counts a queued packet that starts service at `t`.
     #[inline]
     pub(crate) fn dequeued(&mut self, t: Time, header: &Header) {
-        let better = self.waiting & (bit(header.class) - 1);
+        let class = bit(header.class);
+        let better = self.waiting & (class - 1);
         let count = self.of(header.class);
         count.inversions += u64::from(better != 0);
-        self.left(t, header);
+        let is_last = count.leave(t);
+        self.waiting &= !select_unpredictable(is_last, class, 0);
+        self.payload_left(t, header);
     }
 
     /// Counts a queued packet as no longer waiting from `t`.
     #[inline]
     fn left(&mut self, t: Time, header: &Header) {
-        let count = self.of(header.class);
-        count.waiting -= 1;
-        count.waited = count.waited.wrapping_add(t.0);
-        let is_last = count.waiting == 0;
+        let is_last = self.of(header.class).leave(t);
         self.waiting &= !select_unpredictable(is_last, bit(header.class), 0);
         self.payload_left(t, header);
     }

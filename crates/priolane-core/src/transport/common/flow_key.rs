@@ -14,6 +14,12 @@ impl FlowKey {
         Self(u64::from(src.0) << 32 | u64::from(flow.0))
     }
 
+    /// Returns the key as a word of less than 64 bits.
+    #[inline]
+    pub(super) fn word(self) -> u64 {
+        self.0
+    }
+
     /// Returns the sender.
     pub(in crate::transport) fn src(self) -> HostId {
         HostId((self.0 >> 32) as u16)

@@ -21,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::flow_hash::FlowHash;
 use super::flow_key::FlowKey;
 use super::flow_limit::{Admit, FlowLimit};
+use super::last_found::LastFound;
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
 use crate::endpoint::{Event, LocalHost};
@@ -79,7 +80,13 @@ pub(in crate::transport) struct Sending<'a, S> {
 impl<S: Timed> Sending<'_, S> {
     /// Sets the timer after the flow's deadline changed. If the deadline became later, the existing entry stays.
     #[inline]
-    pub(in crate::transport) fn arm(self) {
+    pub(in crate::transport) fn arm(mut self) {
+        self.arm_before_sending();
+    }
+
+    /// As [`Self::arm`], where the flow sends in the same call.
+    #[inline]
+    pub(in crate::transport) fn arm_before_sending(&mut self) {
         arm(self.timers, Owner::Sender(self.slot), self.generation, self.flow);
     }
 }
@@ -118,6 +125,8 @@ pub(in crate::transport) use timed_by_alarm;
 pub(in crate::transport) struct FlowTable<S, R, E> {
     outgoing: FxHashMap<FlowId, u32>,
     incoming: HashMap<FlowKey, Incoming<E>, FlowHash>,
+    last_sender: LastFound,
+    last_receiver: LastFound,
     /// Limit on unfinished received flows, on a real host.
     pub(in crate::transport) limit: Option<Box<FlowLimit>>,
     /// Flows that this host aborted as their sender.
@@ -138,6 +147,8 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         Self {
             outgoing: FxHashMap::default(),
             incoming: HashMap::with_hasher(hash),
+            last_sender: LastFound::NONE,
+            last_receiver: LastFound::NONE,
             limit: host.real.map(|real| Box::new(FlowLimit::new(&real))),
             aborted: FxHashSet::default(),
             time_wait: host.time_wait(),
@@ -181,8 +192,19 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         }
     }
 
+    /// As [`Self::receiver_of`], for packets of one flow in a row.
+    #[inline]
+    pub(in crate::transport) fn receiving(&mut self, key: FlowKey) -> Option<u32> {
+        let Self { incoming, last_receiver, .. } = self;
+        last_receiver.find(key.word(), || match incoming.get(&key) {
+            Some(&Incoming::Active(slot)) => Some(slot),
+            _ => None,
+        })
+    }
+
     /// Adds a flow that starts at this host and returns its slot.
     pub(in crate::transport) fn add_sender(&mut self, flow: FlowId, sender: S) -> u32 {
+        self.last_sender.forget(u64::from(flow.0));
         let slot = self.senders.insert(sender);
         self.outgoing.insert(flow, slot);
         slot
@@ -210,6 +232,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         if let Some(limit) = &mut self.limit {
             limit.opened(slot, key, now);
         }
+        self.last_receiver.forget(key.word());
         self.incoming.insert(key, Incoming::Active(slot));
         slot
     }
@@ -223,6 +246,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
 
     /// Removes a sender flow, but does not free its slot until `Slab::release`.
     pub(in crate::transport) fn take_sender(&mut self, flow: FlowId) -> Option<(u32, S)> {
+        self.last_sender.forget(u64::from(flow.0));
         let slot = self.outgoing.remove(&flow)?;
         Some((slot, self.senders.take(slot)?))
     }
@@ -237,6 +261,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
 
     /// Ends a receiver flow at `now`; `end` is remembered.
     pub(in crate::transport) fn end_receiver(&mut self, key: FlowKey, end: E, now: Time) {
+        self.last_receiver.forget(key.word());
         if let Some(Incoming::Active(slot)) = self.incoming.insert(key, Incoming::Ended(end)) {
             self.free_receiver(slot);
             self.remember(Ended::Received(key), now);
@@ -245,6 +270,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
 
     /// A flow that was received here, or was to be, ended at `now` for its sender: `end` is what is remembered of it.
     pub(in crate::transport) fn refuse(&mut self, key: FlowKey, end: E, now: Time) {
+        self.last_receiver.forget(key.word());
         match self.incoming.insert(key, Incoming::Ended(end)) {
             Some(Incoming::Active(slot)) => self.free_receiver(slot),
             Some(Incoming::Ended(_)) => return,
@@ -289,7 +315,10 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
             }
             self.ended.pop_front();
             match flow {
-                Ended::Received(key) => drop(self.incoming.remove(&key)),
+                Ended::Received(key) => {
+                    self.last_receiver.forget(key.word());
+                    self.incoming.remove(&key);
+                }
                 Ended::Aborted(flow) => drop(self.aborted.remove(&flow)),
             }
         }
@@ -297,6 +326,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
 
     /// Removes a receiver flow without remembering it.
     pub(in crate::transport) fn remove_receiver(&mut self, key: FlowKey) {
+        self.last_receiver.forget(key.word());
         if let Some(Incoming::Active(slot)) = self.incoming.remove(&key) {
             self.free_receiver(slot);
         }
@@ -313,7 +343,8 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
     /// Returns the flow at the slot that [`Self::answered`] returns.
     #[inline]
     pub(in crate::transport) fn answering(&mut self, header: &Header) -> Option<Sending<'_, S>> {
-        let slot = self.sender_of(header.flow)?;
+        let Self { outgoing, last_sender, .. } = self;
+        let slot = last_sender.find(u64::from(header.flow.0), || outgoing.get(&header.flow).copied())?;
         self.sending(slot).filter(|sending| sending.flow.dst() == header.src)
     }
 
@@ -443,6 +474,37 @@ mod tests {
         table.remove_sender(FlowId(1));
         table.remove_receiver(b);
         assert_eq!((table.incoming(b), table.sender_of(FlowId(1))), (None, None));
+    }
+
+    #[test]
+    fn a_flow_that_was_found_last_is_not_found_once_it_ended_and_is_found_where_it_begins_anew() {
+        let mut table = Table::new(&SIMULATED);
+        let (key, other) = (FlowKey::new(HostId(9), FlowId(1)), FlowKey::new(HostId(9), FlowId(2)));
+        let answer = Header { flow: FlowId(1), src: HostId(9), ..Header::default() };
+        let endings: [fn(&mut Table, FlowKey); 3] = [
+            |table, key| table.remove_receiver(key),
+            |table, key| table.end_receiver(key, (), Time::ZERO),
+            |table, key| table.refuse(key, (), Time::ZERO),
+        ];
+        for end in endings {
+            let slot = table.add_receiver(key, at(1), Time::ZERO);
+            assert_eq!([table.receiving(key), table.receiving(key)], [Some(slot); 2]);
+            end(&mut table, key);
+            assert_eq!(table.receiving(key), None);
+            // Takes the slot that is free now.
+            assert_eq!(table.add_receiver(other, at(1), Time::ZERO), slot);
+            let again = table.add_receiver(key, at(1), Time::ZERO);
+            assert_eq!((table.receiving(key), table.receiving(other)), (Some(again), Some(slot)));
+            assert_eq!(table.receiving(key), table.receiver_of(key));
+            [key, other].into_iter().for_each(|key| table.remove_receiver(key));
+        }
+        let slot = table.add_sender(FlowId(1), at(1));
+        assert_eq!([table.answered(&answer), table.answered(&answer)], [Some(slot); 2]);
+        table.remove_sender(FlowId(1));
+        assert_eq!(table.answered(&answer), None);
+        table.add_sender(FlowId(2), at(1));
+        let again = table.add_sender(FlowId(1), at(1));
+        assert!(again != slot && table.answered(&answer) == Some(again));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod flow_hash;
 mod flow_key;
 mod flow_limit;
 mod flow_table;
+mod last_found;
 mod outbox;
 mod peers;
 mod ranges;
@@ -23,7 +24,9 @@ mod timers;
 
 pub(super) use flow_key::FlowKey;
 pub(super) use flow_limit::Admit;
-pub(super) use flow_table::{Expired, FlowTable, FlowTimer, Incoming, SentFlow, Timed, timed_by_alarm};
+pub(super) use flow_table::{
+    Expired, FlowTable, FlowTimer, Incoming, Sending, SentFlow, Timed, timed_by_alarm,
+};
 pub(super) use outbox::{Outbox, room};
 pub(super) use peers::{Peers, Sample};
 pub(super) use ranges::{Interval, Ranges};

@@ -19,7 +19,7 @@ use super::controller::{CongestionControl, FlowStart, ProbeReply, SendPermission
 use super::outbox::Outbox;
 use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use super::recovery::State;
-use super::sender::Sender;
+use super::sender::{Plan, Sender};
 use crate::endpoint::{
     Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta,
     SendId, Stats, ThresholdSet, Thresholds, Tx,
@@ -29,7 +29,7 @@ use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::transport::common::{
-    Admit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Sample, Stamp,
+    Admit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Sample, Sending, Stamp,
 };
 use crate::units::{Span, Time};
 
@@ -81,7 +81,7 @@ impl Delays {
 /// disables the fast path.
 #[derive(Debug)]
 pub struct Window<C: CongestionControl, S: HostScheduler, const FAST: bool = true> {
-    host: HostId,
+    pub(super) host: HostId,
     /// Shared by all hosts, so that it stays in the cache.
     pub(super) config: Arc<Config>,
     controller: C::Config,
@@ -282,6 +282,18 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         }
     }
 
+    /// Processes a packet that the fast path did not.
+    #[inline(never)]
+    fn on_unexpected(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
+        match packet.header.kind {
+            Kind::Data | Kind::Signal => self.on_data(cx, meta, packet),
+            Kind::Ack | Kind::SynAck => self.on_answer(cx, meta, packet),
+            Kind::Syn => self.on_syn(cx.now, packet),
+            Kind::Probe => self.on_probe(cx, meta, packet),
+            Kind::Credit | Kind::Pause => {}
+        }
+    }
+
     /// Handles a probe for a flow that this host receives, or the reply to one of its own.
     fn on_probe(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         let header = &packet.header;
@@ -449,7 +461,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             self.flows.senders.release(slot);
             return Tx::Idle;
         };
-        let (generation, sender) = (sending.generation as u16, &mut *sending.flow);
+        let sender = &mut *sending.flow;
         let offered = sender.offered.take();
         debug_assert_eq!(sender.planned, sender.plan(config), "a change without a new plan");
         let Some(plan) = sender.planned else { return Tx::Idle };
@@ -459,18 +471,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             scheduler.offer(sender.candidate(slot, level));
             return Tx::Idle;
         }
-        let packet = sender.emit(plan, self.host, cx, config);
-        if C::PACED {
-            sender.controller.on_sent(cx.now);
-            sender.refresh_pacing(cx.now);
-        }
-        let id = config.queue_limit.and_then(|_| {
-            sender.queued += plan.bytes();
-            Queued { slot, generation, len: plan.len.get() }.name()
-        });
-        sender.refresh(slot, config, scheduler);
-        sending.arm();
-        Tx::Send { packet, id }
+        transmit(sending, plan, (self.host, cx), config, scheduler)
     }
 
     fn change(&mut self, id: FlowId, control: Control) {
@@ -542,6 +543,30 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
     }
 }
 
+/// Sends `plan` of the flow `sending`, plans its next segment and sets its timer.
+#[inline(always)]
+pub(super) fn transmit<C: CongestionControl>(
+    sending: Sending<'_, Sender<C>>,
+    plan: Plan,
+    (host, cx): (HostId, &Cx),
+    config: &Config,
+    scheduler: &mut impl HostScheduler,
+) -> Tx<Segment<C::Telemetry>> {
+    let (slot, generation, sender) = (sending.slot, sending.generation as u16, &mut *sending.flow);
+    let packet = sender.emit(plan, host, cx, config);
+    if C::PACED {
+        sender.controller.on_sent(cx.now);
+        sender.refresh_pacing(cx.now);
+    }
+    let id = config.queue_limit.and_then(|_| {
+        sender.queued += plan.bytes();
+        Queued { slot, generation, len: plan.len.get() }.name()
+    });
+    sender.refresh(slot, config, scheduler);
+    sending.arm();
+    Tx::Send { packet, id }
+}
+
 impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Window<C, S, FAST> {
     type Body = Segment<C::Telemetry>;
 
@@ -587,14 +612,42 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
 
     fn on_packet(&mut self, cx: &mut Cx, meta: RxMeta, packet: &Packet<Segment<C::Telemetry>>) {
         match packet.header.kind {
-            Kind::Data if self.take_expected_data(cx, meta, packet) => {}
+            Kind::Data => match self.take_expected_data(cx, meta, packet) {
+                Some(ack) => self.outbox.push_ready(&ack),
+                None => self.on_data(cx, meta, packet),
+            },
             Kind::Ack if self.take_expected_ack(cx, meta, packet) => {}
-            Kind::Data | Kind::Signal => self.on_data(cx, meta, packet),
-            Kind::Ack | Kind::SynAck => self.on_answer(cx, meta, packet),
-            Kind::Syn => self.on_syn(cx.now, packet),
-            Kind::Probe => self.on_probe(cx, meta, packet),
-            Kind::Credit | Kind::Pause => {}
+            _ => self.on_unexpected(cx, meta, packet),
         }
+    }
+
+    fn respond(
+        &mut self,
+        cx: &mut Cx,
+        meta: RxMeta,
+        packet: &Packet<Segment<C::Telemetry>>,
+    ) -> Option<Tx<Segment<C::Telemetry>>> {
+        if !self.outbox.is_empty() || (packet.header.kind == Kind::Ack && !self.scheduler.is_empty()) {
+            self.on_packet(cx, meta, packet);
+            return None;
+        }
+        let answer = match packet.header.kind {
+            Kind::Data => {
+                let ack = self.take_expected_data(cx, meta, packet);
+                ack.map(|packet| Tx::Send { packet, id: None })
+            }
+            Kind::Ack => self.answer_expected_ack(cx, meta, packet),
+            _ => None,
+        };
+        if answer.is_none() {
+            self.on_unexpected(cx, meta, packet);
+        }
+        answer
+    }
+
+    #[inline]
+    fn may_transmit(&self) -> bool {
+        !(self.outbox.is_empty() && self.scheduler.is_empty())
     }
 
     fn on_timer(&mut self, cx: &mut Cx) {

@@ -49,13 +49,29 @@ impl<T: Telemetry> Outbox<T> {
         header.marks = header.marks.with(self.common.marks);
     }
 
-    /// Queues the ACK for an in-order packet; `cumulative` is the new cumulative ACK. Equivalent to [`Self::push`]
-    /// with the packet from `receiver::Ack`.
-    #[inline(always)]
-    pub(super) fn acknowledge(&mut self, cumulative: u64, packet: &Packet<Segment<T>>, one_way: u32) {
-        if self.packets.len() >= self.room {
-            return;
+    /// Returns true if no packet is queued.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Queues a packet with all header fields; drops it if the outbox is full.
+    #[inline]
+    pub(super) fn push_ready(&mut self, packet: &Packet<Segment<T>>) {
+        if self.packets.len() < self.room {
+            self.packets.push(packet);
         }
+    }
+
+    /// Returns the ACK for an in-order packet; `cumulative` is the new cumulative ACK. Pushed by [`Self::push_ready`],
+    /// it equals the packet from `receiver::Ack` pushed by [`Self::push`].
+    #[inline(always)]
+    pub(super) fn ack(
+        &self,
+        cumulative: u64,
+        packet: &Packet<Segment<T>>,
+        one_way: u32,
+    ) -> Packet<Segment<T>> {
         let echo = if packet.header.marks.has(Marks::CONGESTED) { Marks::ECHO } else { Marks::none() };
         let header = Header {
             flow: packet.header.flow,
@@ -68,7 +84,7 @@ impl<T: Telemetry> Outbox<T> {
         };
         let Segment { stamp, telemetry, .. } = packet.body;
         let body = Segment { stamp, one_way, sack: [(0, 0); 2], telemetry };
-        self.packets.push(&Packet { header, body });
+        Packet { header, body }
     }
 
     /// Queues a packet that the network treats like data of `class`: a probe.

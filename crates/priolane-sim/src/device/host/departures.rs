@@ -106,6 +106,45 @@ impl<E: Endpoint> Host<E> {
         } else {
             self.pull(now, sink);
         }
+        self.plan_departure::<W>();
+    }
+
+    /// Returns whether the transport would be polled after an arrival at `now`.
+    #[inline]
+    pub(super) fn would_poll(&self, now: Time) -> bool {
+        self.nic == NicMode::Queue || (self.pull != Pull::Kept && self.port.line.free_at <= now)
+    }
+
+    /// Transmits the transport's response to a packet, then pumps.
+    #[inline(always)]
+    pub(super) fn send_response<W: EventSink<E::Body>>(
+        &mut self,
+        now: Time,
+        response: &mut Tx<E::Body>,
+        sink: &mut W,
+    ) {
+        self.pull = Pull::Ask;
+        let Tx::Send { packet, id } = &mut *response else {
+            self.wait(response, now, sink);
+            return self.pump(now, sink);
+        };
+        if self.nic == NicMode::Queue {
+            self.queue(now, packet, *id, sink);
+        } else {
+            self.start(now, packet, *id, sink);
+        }
+        if self.pull == Pull::Ask {
+            return self.pump(now, sink);
+        }
+        if self.nic == NicMode::Queue {
+            self.serve(now, sink);
+        }
+        self.plan_departure::<W>();
+    }
+
+    /// Updates the next departure and event.
+    #[inline]
+    fn plan_departure<W: EventSink<E::Body>>(&mut self) {
         self.departure = self.next_departure::<W>();
         self.look_ahead();
     }
@@ -116,22 +155,41 @@ impl<E: Endpoint> Host<E> {
         while self.pull == Pull::Ask && self.port.line.free_at <= now {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             match &self.endpoint.poll_transmit(cx) {
-                &Tx::Send { ref packet, id } => {
-                    self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
-                    sink.observe(|| TraceEvent::Made { at: now, packet: *packet });
-                    self.port.offered(now, &packet.header, sink);
-                    sink.observe(|| TraceEvent::Admitted(Admission::Queued));
-                    if self.paused.has(packet.header.class) {
-                        return self.keep(now, Outgoing { packet: *packet, id });
-                    }
-                    self.port.line.transmit(now, packet, &mut self.port.counts, sink);
-                    if let Some(id) = id {
-                        let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                        self.endpoint.on_departure(cx, id, Departure::Sent(now));
-                    }
-                }
+                &Tx::Send { ref packet, id } => self.start(now, packet, id, sink),
                 other => self.wait(other, now, sink),
             }
+        }
+    }
+
+    /// Transmits a packet of the transport on the free link, unless its class is paused.
+    #[inline(always)]
+    fn start<W: EventSink<E::Body>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<E::Body>,
+        id: Option<SendId>,
+        sink: &mut W,
+    ) {
+        self.exchanged[usize::from(packet.header.class) % CLASSES].made.add(packet.header.wire);
+        sink.observe(|| TraceEvent::Made { at: now, packet: *packet });
+        self.port.offered(now, &packet.header, sink);
+        sink.observe(|| TraceEvent::Admitted(Admission::Queued));
+        if self.paused.has(packet.header.class) {
+            return self.keep(now, Outgoing { packet: *packet, id });
+        }
+        self.port.line.transmit(now, packet, &mut self.port.counts, sink);
+        if let Some(id) = id {
+            let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
+            self.endpoint.on_departure(cx, id, Departure::Sent(now));
+        }
+        self.poll_again();
+    }
+
+    /// Sets whether to poll again after a packet.
+    #[inline]
+    fn poll_again(&mut self) {
+        if !self.endpoint.may_transmit() {
+            self.pull = Pull::Idle;
         }
     }
 
@@ -171,32 +229,45 @@ impl<E: Endpoint> Host<E> {
             // Used in place: a copy would stall on the small writes just made.
             let mut answer = self.endpoint.poll_transmit(cx);
             let Tx::Send { packet, id } = &mut answer else { return self.wait(&answer, now, sink) };
-            let Header { class, wire: size, .. } = packet.header;
-            self.expire(now, sink);
-            self.exchanged[usize::from(class) % CLASSES].made.add(size);
-            sink.observe(|| TraceEvent::Made { at: now, packet: *packet });
-            self.port.offered(now, &packet.header, sink);
-            let idle = self.port.line.free_at <= now && self.waiting.packets == 0 && !self.paused.has(class);
-            if idle && let Some(admission) = self.port.try_bypass(now, &packet.header, sink) {
-                if admission.is_kept() {
-                    admission.mark(packet);
-                    self.send(now, packet, *id, sink);
-                } else {
-                    self.refused(now, *id);
-                }
-                continue;
-            }
-            let outgoing = Outgoing { packet: *packet, id: *id };
-            let (port, mut refusals) = self.port_and_refusals(now);
-            if port.enqueue(now, &outgoing, sink, &mut refusals).is_kept() {
-                self.waiting.add(*id);
-                if idle || self.paused != ClassSet::NONE {
-                    self.port.line.free_at = self.port.line.free_at.max(now);
-                }
-            } else {
-                self.refused(now, *id);
-            }
+            self.queue(now, packet, *id, sink);
         }
+    }
+
+    /// Moves a packet of the transport into the transmit queue, or past it if nothing is queued.
+    #[inline(always)]
+    fn queue<W: EventSink<E::Body>>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<E::Body>,
+        id: Option<SendId>,
+        sink: &mut W,
+    ) {
+        let Header { class, wire: size, .. } = packet.header;
+        self.expire(now, sink);
+        self.exchanged[usize::from(class) % CLASSES].made.add(size);
+        sink.observe(|| TraceEvent::Made { at: now, packet: *packet });
+        self.port.offered(now, &packet.header, sink);
+        let idle = self.port.line.free_at <= now && self.waiting.packets == 0 && !self.paused.has(class);
+        if idle && let Some(admission) = self.port.try_bypass(now, &packet.header, sink) {
+            if admission.is_kept() {
+                admission.mark(packet);
+                self.send(now, packet, id, sink);
+            } else {
+                self.refused(now, id);
+            }
+            return self.poll_again();
+        }
+        let outgoing = Outgoing { packet: *packet, id };
+        let (port, mut refusals) = self.port_and_refusals(now);
+        if port.enqueue(now, &outgoing, sink, &mut refusals).is_kept() {
+            self.waiting.add(id);
+            if idle || self.paused != ClassSet::NONE {
+                self.port.line.free_at = self.port.line.free_at.max(now);
+            }
+        } else {
+            self.refused(now, id);
+        }
+        self.poll_again();
     }
 
     /// Notifies the transport that the transmit queue has no room for a packet.

@@ -40,8 +40,7 @@ impl<B: Body> PortSink<Packet<B>> for ReturnedHeader<B> {
 
 impl<D> Port<D> {
     /// Handles `packet`, which arrives at `now`; departures due by `now` have happened.
-    // Inlined as measured: a switch has two call sites, and a call is a tenth of the work.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn arrive<B: Body, W: EventSink<B>>(
         &mut self,
         now: Time,
@@ -51,15 +50,46 @@ impl<D> Port<D> {
     where
         D: Discipline<Packet<B>>,
     {
-        let idle = self.line.free_at <= now;
+        match self.pass(now, packet, sink) {
+            Some(started) => started.into(),
+            None => self.store(now, packet, sink),
+        }
+    }
+
+    /// As [`Self::arrive`] if the packet need not be queued; nothing is queued then, before and after. `None` if it is
+    /// still to be stored.
+    // Inlined as measured: a call is a tenth of the work.
+    #[inline(always)]
+    pub(crate) fn pass<B: Body, W: EventSink<B>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<B>,
+        sink: &mut W,
+    ) -> Option<Started>
+    where
+        D: Discipline<Packet<B>>,
+    {
         self.expire(now, sink, &mut ());
         self.offered(now, &packet.header, sink);
-        if idle
-            && self.queue.packets() == 0
-            && let Some(admission) = self.try_bypass(now, &packet.header, sink)
-        {
-            return self.forward(now, packet, admission, sink).into();
+        if self.line.free_at > now || self.queue.packets() > 0 {
+            return None;
         }
+        let admission = self.try_bypass(now, &packet.header, sink)?;
+        Some(self.forward(now, packet, admission, sink))
+    }
+
+    /// Queues a packet that [`Self::pass`] did not take, and starts the next service if the link is free.
+    #[inline(always)]
+    pub(crate) fn store<B: Body, W: EventSink<B>>(
+        &mut self,
+        now: Time,
+        packet: &Packet<B>,
+        sink: &mut W,
+    ) -> ArrivalResult<B>
+    where
+        D: Discipline<Packet<B>>,
+    {
+        let idle = self.line.free_at <= now;
         let mut returned = ReturnedHeader(None);
         let admission = self.enqueue(now, packet, sink, &mut returned);
         if !admission.is_kept() {

@@ -297,7 +297,7 @@ impl<B: Body> Bucket<B> {
 #[derive(Debug)]
 pub(crate) struct ArrivalBatches<B> {
     bucket: Bucket<B>,
-    /// Keys of the current node.
+    /// Space for the keys of one node, at least as many as the bucket has entries.
     keys: Vec<u64>,
     start: Time,
 }
@@ -312,6 +312,9 @@ impl<B: Body> ArrivalBatches<B> {
     /// Sets `bucket` as that of the window that starts at `start`.
     pub(super) fn distribute(&mut self, bucket: Bucket<B>, start: Time) {
         assert!(bucket.len as u64 <= MAX_ENTRIES, "more packets in a window than it can hold");
+        if self.keys.len() < bucket.len {
+            self.keys.resize(bucket.len, 0);
+        }
         (self.bucket, self.start) = (bucket, start);
     }
 
@@ -339,24 +342,33 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
     /// Returns the sorted arrivals before `end`.
     #[inline]
     pub(crate) fn open(self, end: Time) -> Arrivals<'a, B> {
-        self.open_noting(end, |_| 0)
+        self.open_each(end, |_| {})
     }
 
     /// As `open`, with a note for each packet. All notes are computed first, in no order, so that their cache misses
     /// overlap.
     #[inline]
     pub(crate) fn open_noting(self, end: Time, mut note: impl FnMut(&Packet<B>) -> u32) -> Arrivals<'a, B> {
+        self.open_each(end, |entry| entry.tag = key(entry.tag, note(&entry.packet) as usize & LOW as usize))
+    }
+
+    /// As `open`; `visit` sees each entry once its tag is read.
+    #[inline]
+    fn open_each(self, end: Time, mut visit: impl FnMut(&mut Entry<B>)) -> Arrivals<'a, B> {
         let ArrivalBatches { bucket: Bucket { chunks, .. }, keys, start } = self.batches;
-        keys.clear();
-        let mut heads = self.heads;
+        // Slices, so that lengths and the start stay in registers.
+        let (chunks, keys, start) = (&mut chunks[..], &mut keys[..], *start);
+        let (mut heads, mut count) = (self.heads, 0);
         while let Some(chunk) = chunks.get_mut(heads.place() / CHUNK) {
             let place = heads.place();
             let entry = &mut chunk[place % CHUNK];
             let tag = entry.tag;
             heads.turn(tag);
-            keys.push(key(tag.wrapping_sub(instant(*start)), place));
-            entry.tag = key(tag, note(&entry.packet) as usize & LOW as usize);
+            keys[count] = key(tag.wrapping_sub(instant(start)), place);
+            count += 1;
+            visit(entry);
         }
+        let keys = &mut keys[..count];
         arrival_order::sort(keys);
         let in_time = match keys.last() {
             Some(&key) if start.0 + since_start(key) >= end.0 => {
@@ -364,7 +376,7 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
             }
             _ => keys.len(),
         };
-        Arrivals { keys: &keys[..in_time], chunks, start: *start }
+        Arrivals { keys: &keys[..in_time], chunks, start }
     }
 }
 
