@@ -21,5 +21,5 @@ pub mod port;
 pub mod probe;
 pub mod run;
 pub mod scheme;
-mod steps;
+pub mod steps;
 pub mod testbed;

@@ -24,6 +24,7 @@ use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::plan::{Name, Plan};
 use priolane_linux::probe::{Machine, Marks};
 use priolane_linux::run::{self, RunJob};
+use priolane_linux::steps::steps;
 use priolane_linux::testbed::{self, Testbed};
 
 const USAGE: &str =
@@ -83,7 +84,7 @@ fn read(path: &str) -> Result<Plan, Failure> {
 }
 
 fn show(plan: &Plan) {
-    let steps = plan.steps(&Journal::path(Path::new(DIRECTORY), &plan.name));
+    let steps = steps(plan, &Journal::path(Path::new(DIRECTORY), &plan.name));
     steps.iter().for_each(|step| println!("{step}"));
 }
 

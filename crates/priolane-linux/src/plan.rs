@@ -9,14 +9,13 @@
 
 use std::fmt;
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::marker::Marker;
 use crate::network::{Network, NetworkError, Node};
 use crate::port::Port;
-use crate::steps;
 
 /// What names of namespaces begin with.
 pub const PREFIX: &str = "prl-";
@@ -166,16 +165,6 @@ impl Plan {
             (0..2).filter_map(move |end| Some((of.ends[end], cable, end, of.ports[end].as_ref()?)))
         })
     }
-
-    /// What makes it, in order. Files go below `directory`.
-    pub fn steps(&self, directory: &Path) -> Vec<Step> {
-        let mut steps = steps::namespaces(self);
-        steps.extend(steps::cables(self));
-        steps.extend(steps::addresses(self));
-        steps.extend(steps::routes(self));
-        steps.extend(steps::ports(self, directory));
-        steps
-    }
 }
 
 #[cfg(test)]
@@ -203,19 +192,6 @@ pub(crate) mod tests {
             assert_eq!(Name::try_from(text.to_owned()).is_ok(), right, "{text:?}");
         }
         assert!(Name::try_from("x".repeat(17)).is_err());
-    }
-
-    #[test]
-    fn a_star_of_two_hosts_takes_three_namespaces_and_these_commands() {
-        let plan = star(2, Port::fifo());
-        assert_eq!(plan.namespaces(), ["prl-t-h0", "prl-t-h1", "prl-t-s0"]);
-        let all = lines(&plan.steps(Path::new("/d")));
-        assert_eq!(all[0], "ip netns add prl-t-h0");
-        let link = "ip link add name eth0 address 02:70:6c:00:00:00 mtu 1500 netns prl-t-h0 type veth \
-                    peer name p0 address 02:70:6c:01:00:00 mtu 1500 netns prl-t-s0";
-        assert!(all.contains(&link.to_owned()), "{all:#?}");
-        let route = "ip -n prl-t-s0 route add 10.77.0.2/32 dev p1";
-        assert!(all.contains(&route.to_owned()), "{all:#?}");
     }
 
     #[test]

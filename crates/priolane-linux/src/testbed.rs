@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::command::{CommandError, run};
 use crate::journal::{Entry, Found, Journal, inode, names};
 use crate::plan::{Name, Plan, PlanError, Step};
+use crate::steps::steps;
 
 /// Why a testbed is not made, or not removed.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +85,7 @@ impl Testbed {
             _ => file(&Journal::path(root, &plan.name))(error),
         })?;
         let testbed = Self { plan, journal };
-        for step in testbed.plan.steps(testbed.journal.directory()) {
+        for step in steps(&testbed.plan, testbed.journal.directory()) {
             if let Err(error) = testbed.take(&step) {
                 testbed.down()?;
                 return Err(error);

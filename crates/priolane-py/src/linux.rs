@@ -9,6 +9,7 @@ use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::plan::{Name, Plan, PlanError};
 use priolane_linux::probe::{Lacking, Machine, Marks};
 use priolane_linux::run::{self, Progress, RunError, RunJob};
+use priolane_linux::steps::steps;
 use priolane_linux::testbed::{self, Testbed, TestbedError};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -57,7 +58,7 @@ pub(crate) fn linux_steps(job: &str) -> PyResult<Vec<String>> {
     let marking = Machine::examine().marking(marks).unwrap_or(job.plan.marking);
     let plan = Plan { marking, ..job.plan };
     let directory = Journal::path(Path::new(DIRECTORY), &plan.name);
-    Ok(plan.steps(&directory).iter().map(ToString::to_string).collect())
+    Ok(steps(&plan, &directory).iter().map(ToString::to_string).collect())
 }
 
 /// Returns `plan` with the marks that `machine` has.
