@@ -84,7 +84,7 @@ fn read(path: &str) -> Result<Plan, Failure> {
 }
 
 fn show(plan: &Plan) {
-    let steps = steps(&plan, &Journal::path(Path::new(DIRECTORY), &plan.name));
+    let steps = steps(plan, &Journal::path(Path::new(DIRECTORY), &plan.name));
     steps.iter().for_each(|step| println!("{step}"));
 }
 

@@ -3,7 +3,7 @@
 use crate::network::{Cable, Node};
 use crate::plan::{Plan, Step};
 
-use super::run;
+use super::words::run;
 
 /// The next hop of every route: nobody has it, but each end of a cable has its neighbour's hardware address for it.
 const GATEWAY: &str = "169.254.77.1";

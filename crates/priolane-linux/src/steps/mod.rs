@@ -2,12 +2,13 @@
 
 mod ip;
 mod tc;
+mod words;
 
 use std::path::Path;
 
 use crate::plan::{Plan, Step};
 
-/// What makes the testbed of `plan`, in order. Files go below `directory`.
+/// What makes a testbed, in order. Files go below `directory`.
 pub fn steps(plan: &Plan, directory: &Path) -> Vec<Step> {
     let mut steps = ip::namespaces(plan);
     steps.extend(ip::cables(plan));
@@ -17,7 +18,22 @@ pub fn steps(plan: &Plan, directory: &Path) -> Vec<Step> {
     steps
 }
 
-/// A command from words with spaces between them.
-fn run(words: &str) -> Step {
-    Step::Run(words.split_whitespace().map(str::to_owned).collect())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{lines, star};
+    use crate::port::Port;
+
+    #[test]
+    fn a_star_of_two_hosts_takes_three_namespaces_and_these_commands() {
+        let plan = star(2, Port::fifo());
+        assert_eq!(plan.namespaces(), ["prl-t-h0", "prl-t-h1", "prl-t-s0"]);
+        let all = lines(&steps(&plan, Path::new("/d")));
+        assert_eq!(all[0], "ip netns add prl-t-h0");
+        let link = "ip link add name eth0 address 02:70:6c:00:00:00 mtu 1500 netns prl-t-h0 type veth \
+                    peer name p0 address 02:70:6c:01:00:00 mtu 1500 netns prl-t-s0";
+        assert!(all.contains(&link.to_owned()), "{all:#?}");
+        let route = "ip -n prl-t-s0 route add 10.77.0.2/32 dev p1";
+        assert!(all.contains(&route.to_owned()), "{all:#?}");
+    }
 }

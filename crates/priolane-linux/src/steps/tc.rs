@@ -18,7 +18,7 @@ use crate::marker::Marker;
 use crate::plan::{Marking, Plan, Step};
 use crate::port::{Amount, ETHERNET_HEADER, FRAMING, Mark, Port, Service};
 
-use super::run;
+use super::words::run;
 
 /// Bit/s that a strict queue has at any time: HTB knows no class without a rate.
 const GUARANTEE_BPS: u64 = 8_000;
