@@ -1,5 +1,6 @@
 use std::fs;
 
+use priolane_core::units::Span;
 use priolane_lab::plan::{self, Options};
 use priolane_workload::flow_list;
 
@@ -50,8 +51,10 @@ fn the_drawn_list_has_the_flows_that_the_run_has() {
     }
     let waiting: Vec<_> = rows.iter().filter(|row| !row.after.is_empty()).collect();
     assert_eq!(waiting.len(), built.scenario.waits.len());
-    // In a ring a host waits for what itself received: no delay.
-    assert!(waiting.iter().all(|row| row.delay.is_none()) && !waiting.is_empty());
+    // A host computes for 1 ms between two iterations. Within one it waits for what itself received, which takes no time.
+    let delays: Vec<_> = waiting.iter().map(|row| row.delay.unwrap_or(Span::ZERO)).collect();
+    assert_eq!(delays, built.scenario.waits.iter().map(|wait| wait.delay).collect::<Vec<_>>());
+    assert!(delays.contains(&Span::ZERO) && delays.contains(&Span(1_000_000_000)), "{delays:?}");
     // Both rings number their coflows from 0; those of the list are apart.
     let of = |hosts: std::ops::Range<u16>| -> Vec<u32> {
         let own = rows.iter().filter(|row| hosts.contains(&row.flow.src.0));
