@@ -431,7 +431,8 @@ def test_ctrl_c_ends_the_workers_of_a_cluster_of_ours(experiment: Path, tmp_path
         workers = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
         _, lines = process.communicate(timeout=10)
-    assert (process.returncode, lines) == (130, INTERRUPTED)
+    # A slow machine has lines of progress before it.
+    assert (process.returncode, lines[-len(INTERRUPTED) :]) == (130, INTERRUPTED)
     assert workers
     _, alive = psutil.wait_procs(workers, timeout=5)
     assert alive == []
