@@ -1,5 +1,7 @@
 """What holds back signals while workers are started."""
 
+import contextlib
+import multiprocessing
 import os
 import signal
 import threading
@@ -8,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from priolane import pool
 from priolane.signals import deferred
 
 
@@ -39,3 +42,18 @@ def test_nothing_is_raised_without_a_signal() -> None:
     with deferred(signal.SIGINT, signal.SIGTERM):
         pass
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_workers_start_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that outlive the pool do not find its semaphores, and write a traceback."""
+
+    @contextlib.contextmanager
+    def interrupted() -> Iterator[None]:
+        yield
+        os.kill(os.getpid(), signal.SIGINT)
+
+    others = set(multiprocessing.active_children())
+    monkeypatch.setattr(pool, "_without_main_module", interrupted)
+    with pytest.raises(KeyboardInterrupt), pool.ProcessPool(2, lambda *_: None):
+        pytest.fail("the pool was entered")
+    assert set(multiprocessing.active_children()) <= others

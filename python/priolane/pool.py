@@ -74,15 +74,23 @@ class ProcessPool:
         )
         # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs. The pool starts one for each
         # call that finds none idle, and none is before its interpreter has started.
-        with deferred(signal.SIGINT, signal.SIGTERM), _without_main_module():
-            for _ in range(self._number):
-                self._pool.submit(worker.warm_up)
+        try:
+            with deferred(signal.SIGINT, signal.SIGTERM), _without_main_module():
+                for _ in range(self._number):
+                    self._pool.submit(worker.warm_up)
+        except BaseException:
+            # A Ctrl-C that was deferred. A worker that still starts would not find the semaphores of this pool.
+            self._end()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stops runs that are under way, drops what has not begun, and ends the processes."""
+        self._end()
+
+    def _end(self) -> None:
         with ignored(signal.SIGINT):
             self._stop.set()
             with self._lock:
