@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::command::{CommandError, run};
 use crate::plan::Plan;
-use crate::port::FRAMING;
+use crate::port::{FRAMING, minor};
 
 /// What a queue of a port counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub fn counters(plan: &Plan) -> Result<Vec<QueueCount>, CommandError> {
 
 fn count(text: &str, (cable, end): (usize, usize), queue: u8) -> Option<QueueCount> {
     let qdiscs: Vec<Value> = serde_json::from_str(text).ok()?;
-    let handle = format!("{:x}:", 0x10 + queue);
+    let handle = format!("{}:", minor(queue));
     let qdisc = qdiscs.iter().find(|qdisc| qdisc["handle"] == handle.as_str())?;
     let number = |key: &str| qdisc[key].as_u64();
     let packets = number("packets")?;

@@ -42,7 +42,7 @@ pub enum HostError {
     Alone,
 }
 
-/// Does what it is told on `input`, and answers on `output`: see `job`.
+/// Reads commands from `input`, executes them, and writes answers to `output`: see `job`.
 ///
 /// # Errors
 /// [`HostError`].
@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
         receipts.iter().try_for_each(|receipt| receipt.wait().map(drop).map_err(failed))
     }
 
-    /// Sends and receives until it is told to stop; `done` is called once all that it sends has an outcome.
+    /// Sends and receives until a stop command. Calls `done` when every message that it sends has an outcome.
     fn carry_out(
         self,
         start: Instant,
@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Notes the outcomes of messages until it is told to stop.
+    /// Records the outcomes of messages until a stop command.
     fn settle(
         &self,
         under_way: Vec<UnderWay>,

@@ -1,4 +1,4 @@
-//! What a host process is told, and what it answers: a JSON object on a line each.
+//! Commands to a host process and its answers: one JSON object per line.
 //!
 //! ```text
 //! stdin    HostJob       greet         start NANOSECONDS (CLOCK_REALTIME)       stop
@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
+use priolane_core::assign::{Count, DemotionThresholds};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -50,6 +51,14 @@ pub struct Ladder {
     pub count_retransmissions: bool,
 }
 
+impl Ladder {
+    /// As the endpoints have it; `None` if there are more than 15 thresholds, or one is below the one before.
+    pub fn demotion(&self) -> Option<DemotionThresholds> {
+        let count = if self.count_retransmissions { Count::BytesSent } else { Count::StreamOffset };
+        DemotionThresholds::new(&self.thresholds, count)
+    }
+}
+
 /// The order in which a host sends its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -78,7 +87,7 @@ pub struct SchemeJob {
     pub host_level: Ladder,
 }
 
-/// What a host process is told.
+/// The job of a host process.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostJob {

@@ -15,6 +15,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +68,10 @@ pub fn inode(namespace: &str) -> Option<u64> {
     fs::metadata(Path::new(NAMESPACES).join(namespace)).ok().map(|namespace| namespace.ino())
 }
 
+/// Attempts to take a lock before it counts as held, and the time between two.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
 impl Journal {
     /// The directory of a testbed below `root`.
     pub fn path(root: &Path, name: &Name) -> PathBuf {
@@ -78,10 +84,15 @@ impl Journal {
         if !directory.join("journal").exists() {
             return Found::Nothing;
         }
-        match File::open(directory.join("lock")).map(|lock| lock.try_lock()) {
-            Ok(Err(TryLockError::WouldBlock)) => Found::Held,
-            _ => Found::Free,
+        let Ok(lock) = File::open(directory.join("lock")) else { return Found::Free };
+        // A child of the last holder has the lock until it executes its program.
+        for _ in 0..LOOKS {
+            if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
+                return Found::Free;
+            }
+            thread::sleep(BETWEEN_LOOKS);
         }
+        Found::Held
     }
 
     fn lock(directory: &Path) -> io::Result<File> {

@@ -22,7 +22,7 @@ use priolane_linux::guard;
 use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::plan::{Name, Plan};
-use priolane_linux::probe::{Machine, Marks};
+use priolane_linux::probe::Machine;
 use priolane_linux::run::{self, RunJob};
 use priolane_linux::steps::steps;
 use priolane_linux::testbed::{self, Testbed};
@@ -90,9 +90,7 @@ fn show(plan: &Plan) {
 
 /// With the marks that this machine has.
 fn fitted(plan: Plan) -> Result<Plan, Failure> {
-    let marks = Marks::of(plan.ports().map(|(.., port)| port));
-    let marking = Machine::examine().marking(marks).map_err(|lacking| Failure(3, lacking.to_string()))?;
-    Ok(Plan { marking, ..plan })
+    Machine::examine().fit(plan).map_err(|lacking| Failure(3, lacking.to_string()))
 }
 
 fn run(path: &str) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::fmt;
 use priolane_core::ids::CLASSES;
 use priolane_net::Dscp;
 
-use crate::port::{Amount, Backlog, Mark, Port};
+use crate::port::{Amount, Backlog, FIRST_MINOR, Mark, Port};
 
 /// The compiled program. `make -C bpf` makes it again.
 const OBJECT: &[u8] = include_bytes!("../bpf/mark.bpf.o");
@@ -13,8 +13,6 @@ const OBJECT: &[u8] = include_bytes!("../bpf/mark.bpf.o");
 const MAGIC: u64 = 0x6b72_616d_6e6c_7270;
 /// DSCPs that there are.
 const DSCPS: usize = 64;
-/// Minor number of the HTB class of the first queue.
-const FIRST_MINOR: u8 = 0x10;
 
 /// What a marking program is told.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -247,7 +247,10 @@ impl Network {
 
     /// The cables from one host to another, in order.
     pub fn path(&self, from: u16, to: u16) -> Vec<usize> {
-        let routes = self.routes();
+        self.path_along(&self.routes(), from, to)
+    }
+
+    fn path_along(&self, routes: &[Vec<usize>], from: u16, to: u16) -> Vec<usize> {
         let mut path = Vec::new();
         let mut here = Node::Host(from);
         while here != Node::Host(to) && path.len() <= self.cables.len() {
@@ -265,7 +268,10 @@ impl Network {
 
     /// The propagation delay from each host to each other, in nanoseconds: `delays[from][to]`.
     pub fn delays(&self) -> Vec<Vec<u64>> {
-        let delay = |from, to| self.path(from, to).iter().map(|&cable| self.cables[cable].delay_ns).sum();
+        let routes = self.routes();
+        let delay = |from, to| {
+            self.path_along(&routes, from, to).iter().map(|&cable| self.cables[cable].delay_ns).sum()
+        };
         (0..self.hosts).map(|from| (0..self.hosts).map(|to| delay(from, to)).collect()).collect()
     }
 

@@ -88,6 +88,11 @@ pub enum PlanError {
     /// Its MTU is out of range.
     #[error("an MTU of {0} bytes; use 576 to 65000")]
     Mtu(u16),
+    /// The port at this cable has numbers that do not fit each other.
+    #[error(
+        "cable {0}: a port with 1 to 16 queues (8 under strict priority), a queue of them for each class and a weight for each queue is wanted"
+    )]
+    Port(usize),
     /// RED queues cannot mark as the port asks.
     #[error("a mark by all queues of a port together; RED marks by one queue: use bpf")]
     RedPerPort,
@@ -123,6 +128,9 @@ impl Plan {
         self.network.check()?;
         if !MTUS.contains(&self.mtu) {
             return Err(PlanError::Mtu(self.mtu));
+        }
+        if let Some((_, cable, ..)) = self.ports().find(|(.., port)| !port.is_consistent()) {
+            return Err(PlanError::Port(cable));
         }
         let per_port = |port: &Port| {
             port.queues > 1 && port.mark.is_some_and(|mark| mark.per == crate::port::Backlog::Port)
@@ -171,6 +179,7 @@ impl Plan {
 pub(crate) mod tests {
     use super::*;
     use crate::network::Line;
+    use crate::port::Service;
 
     pub(crate) fn star(hosts: u16, port: Port) -> Plan {
         let line = Line { rate_bps: 100_000_000, delay_ns: 0, port };
@@ -192,6 +201,24 @@ pub(crate) mod tests {
             assert_eq!(Name::try_from(text.to_owned()).is_ok(), right, "{text:?}");
         }
         assert!(Name::try_from("x".repeat(17)).is_err());
+    }
+
+    #[test]
+    fn a_port_whose_numbers_do_not_fit_is_refused() {
+        let queues = |queues| Port { queues, ..Port::fifo() };
+        let weighted = |count, weights| Port { service: Service::Weighted(weights), ..queues(count) };
+        for (port, right) in [
+            (queues(8), true),
+            (queues(9), false),
+            (queues(0), false),
+            (Port { of_class: [1; 16], ..Port::fifo() }, false),
+            (weighted(16, vec![1; 16]), true),
+            (weighted(2, vec![1]), false),
+            (weighted(255, vec![1; 255]), false),
+        ] {
+            let found = star(2, port.clone()).check();
+            assert_eq!(found == Err(PlanError::Port(0)), !right, "{port:?}: {found:?}");
+        }
     }
 
     #[test]

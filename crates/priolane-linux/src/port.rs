@@ -8,6 +8,17 @@ use serde::{Deserialize, Serialize};
 /// Levels of strict priority that HTB has (`TC_HTB_NUMPRIO`).
 pub const STRICT_LEVELS: u8 = 8;
 
+/// Queues of a port at most: a minor number for each class.
+const QUEUES: u8 = CLASSES as u8;
+
+/// Minor number of the HTB class of the first queue. The queue below a class has the same number as its handle.
+pub(crate) const FIRST_MINOR: u8 = 0x10;
+
+/// The minor number of the class of `queue`, in hexadecimal, as tc reads and writes it.
+pub(crate) fn minor(queue: u8) -> String {
+    format!("{:x}", FIRST_MINOR + queue)
+}
+
 /// A port of a switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,6 +109,18 @@ pub const FRAMING: u16 = 24;
 pub const ETHERNET_HEADER: u16 = 14;
 
 impl Port {
+    /// Whether its numbers fit each other: as many queues as its service can have, a queue for each class, a weight for each
+    /// queue.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let (most, weights) = match &self.service {
+            Service::Strict => (STRICT_LEVELS, None),
+            Service::Weighted(weights) => (QUEUES, Some(weights.len())),
+        };
+        (1..=most).contains(&self.queues)
+            && self.of_class.iter().all(|&queue| queue < self.queues)
+            && weights.is_none_or(|count| count == usize::from(self.queues))
+    }
+
     /// One queue without a limit.
     pub fn fifo() -> Self {
         Self { queues: 1, of_class: [0; CLASSES], service: Service::Strict, room: None, mark: None }

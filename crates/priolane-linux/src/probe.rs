@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::command::run;
 use crate::marker::Marker;
-use crate::plan::{Marking, PREFIX};
+use crate::plan::{Marking, PREFIX, Plan};
 use crate::port::{Amount, Backlog, Mark, Port};
 
 /// Whether something is there, and what to do where it is not.
@@ -107,6 +107,15 @@ impl Machine {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns `plan` with the marks that this machine has.
+    ///
+    /// # Errors
+    /// What a testbed lacks.
+    pub fn fit(&self, plan: Plan) -> Result<Plan, Lacking> {
+        let marking = self.marking(Marks::of(plan.ports().map(|(.., port)| port)))?;
+        Ok(Plan { marking, ..plan })
     }
 
     /// How ports mark here. Where nothing marks (`marks` is false), how does not matter.

@@ -116,24 +116,10 @@ pub fn run(
     }
     let _guard = Guard::start(program, &job.plan.name)?;
     let testbed = Testbed::up(job.plan.clone(), root)?;
-    let measured = run_in(&testbed, job, program, progress);
+    let plan = testbed.plan();
+    let measured = Hosts::start(plan, job, program).and_then(|hosts| hosts.measure(plan, job, progress));
     testbed.down()?;
     measured
-}
-
-/// Runs in a testbed that is up, whose plan is that of the job.
-///
-/// # Errors
-/// [`RunError`].
-pub fn run_in(
-    testbed: &Testbed,
-    job: &RunJob,
-    program: &[String],
-    progress: &mut OnProgress<'_>,
-) -> Result<Measured, RunError> {
-    check(job)?;
-    let hosts = Hosts::start(testbed.plan(), job, program)?;
-    hosts.measure(testbed.plan(), job, progress)
 }
 
 fn check(job: &RunJob) -> Result<(), RunError> {

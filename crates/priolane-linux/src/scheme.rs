@@ -1,6 +1,6 @@
 //! The scheme of a job as priolane-net has it.
 
-use priolane_core::assign::{Count, DemotionThresholds};
+use priolane_core::assign::DemotionThresholds;
 use priolane_core::host::SchedulerKind;
 use priolane_core::keys::Value;
 use priolane_net::Scheme;
@@ -38,8 +38,7 @@ pub fn scheme(job: &SchemeJob) -> Result<Scheme, String> {
 }
 
 fn thresholds(ladder: &Ladder) -> Result<DemotionThresholds, String> {
-    let count = if ladder.count_retransmissions { Count::BytesSent } else { Count::StreamOffset };
-    DemotionThresholds::new(&ladder.thresholds, count).ok_or_else(|| {
+    ladder.demotion().ok_or_else(|| {
         format!("thresholds {:?}: write at most 15, none below the one before", ladder.thresholds)
     })
 }

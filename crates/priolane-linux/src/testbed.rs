@@ -111,22 +111,6 @@ impl Testbed {
         Ok(())
     }
 
-    /// Takes one that is up, to use it.
-    ///
-    /// # Errors
-    /// If there is none, or a process holds it.
-    pub fn open(name: &Name, root: &Path) -> Result<Self, TestbedError> {
-        match Journal::look(root, name) {
-            Found::Nothing => return Err(TestbedError::Missing(name.clone())),
-            Found::Held => return Err(TestbedError::InUse(name.clone())),
-            Found::Free => {}
-        }
-        let path = Journal::path(root, name);
-        let journal = Journal::open(root, name).map_err(file(&path))?;
-        let plan = Journal::plan(root, name).map_err(file(&path))?;
-        Ok(Self { plan, journal })
-    }
-
     /// Its plan.
     pub fn plan(&self) -> &Plan {
         &self.plan

@@ -1,6 +1,5 @@
 //! What hosts speak: a transport with its parameters, read from the keys that experiments have.
 
-use std::cell::RefCell;
 use std::fmt;
 
 use priolane_core::assign::DemotionThresholds;
@@ -85,7 +84,7 @@ impl From<KeyConflict> for SchemeError {
 struct Settings<'a> {
     name: &'a str,
     keys: &'a [(&'a str, Value<'a>)],
-    read: RefCell<Vec<&'static str>>,
+    read: Vec<&'static str>,
 }
 
 impl Table for Settings<'_> {
@@ -96,7 +95,7 @@ impl Table for Settings<'_> {
         key: &'static str,
         read: impl FnOnce(Value<'_>) -> Result<R, KeyError>,
     ) -> Result<Option<R>, SchemeError> {
-        self.read.borrow_mut().push(key);
+        self.read.push(key);
         let value = match key {
             "kind" => Some(Value::Text(self.name)),
             _ => self.keys.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone()),
@@ -133,9 +132,9 @@ impl Scheme {
     /// # Errors
     /// If there is none, or what is wrong with a key.
     pub fn with(name: &str, keys: &[(&str, Value<'_>)]) -> Result<Self, SchemeError> {
-        let mut settings = Settings { name, keys, read: RefCell::default() };
+        let mut settings = Settings { name, keys, read: Vec::new() };
         let transport = Spec::read(&mut settings)?;
-        let known = settings.read.into_inner();
+        let known = settings.read;
         if let Some((unknown, _)) = keys.iter().find(|(key, _)| !known.contains(key)) {
             let known: Vec<&str> = known.into_iter().filter(|&key| key != "kind").collect();
             return Err(SchemeError {

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Messages of this host that were delivered, their bytes, and those that failed.
+    /// Messages of this host that were delivered.
     pub delivered: u64,
     /// Bytes of those.
     pub delivered_bytes: u64,

@@ -1,6 +1,7 @@
 //! Plans an experiment's runs and executes them with one open results directory.
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -64,7 +65,10 @@ impl Plan {
         let name = asked.name()?;
         let run = self.0.runs.iter().find(|run| run.id == run_id);
         let run = run.ok_or_else(|| PyValueError::new_err(format!("the plan has no run {run_id}")))?;
-        response(&py.detach(|| priolane_tools::linux::job(run, name, asked.scale)).map_err(input_error)?)
+        response(
+            &py.detach(|| priolane_tools::linux::job(run, name, asked.scale.map(NonZeroU64::get)))
+                .map_err(input_error)?,
+        )
     }
 
     /// Opens the results directory `out_dir`, which is created if missing.
@@ -133,13 +137,13 @@ impl Grid {
         #[derive(serde::Deserialize)]
         struct Planned {
             job: RunJob,
-            scale: u64,
+            scale: NonZeroU64,
         }
         let run = self.planned(run_id)?;
         let Planned { job, scale } = request(planned)?;
         let measured = request(measured)?;
         let done = py.detach(|| {
-            let measurement = priolane_tools::linux::measurement(run, (&job, scale), &measured)?;
+            let measurement = priolane_tools::linux::measurement(run, (&job, scale.get()), &measured)?;
             execute::store_measured(run, &self.store, measurement)
         });
         response(&done_to_json(&done.map_err(|failure| failed(failure, &format!("run {run_id}")))?))

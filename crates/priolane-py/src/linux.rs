@@ -1,13 +1,14 @@
 //! Runs of a plan on a testbed of network namespaces.
 
 use std::io::{self, BufReader};
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use priolane_linux::guard;
 use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal};
 use priolane_linux::plan::{Name, Plan, PlanError};
-use priolane_linux::probe::{Lacking, Machine, Marks};
+use priolane_linux::probe::Machine;
 use priolane_linux::run::{self, Progress, RunError, RunJob};
 use priolane_linux::steps::steps;
 use priolane_linux::testbed::{self, Testbed, TestbedError};
@@ -25,7 +26,7 @@ pub(crate) struct JobRequest {
     /// The name of the testbed.
     pub(crate) name: String,
     /// The scale; `None` for the usual one.
-    pub(crate) scale: Option<u64>,
+    pub(crate) scale: Option<NonZeroU64>,
 }
 
 impl JobRequest {
@@ -51,22 +52,17 @@ pub(crate) fn linux_machine(py: Python<'_>) -> PyResult<String> {
 
 /// Returns the commands that make the testbed of a job, a line each.
 #[pyfunction]
-pub(crate) fn linux_steps(job: &str) -> PyResult<Vec<String>> {
+pub(crate) fn linux_steps(py: Python<'_>, job: &str) -> PyResult<Vec<String>> {
     let job: RunJob = request(job)?;
-    let marks = Marks::of(job.plan.ports().map(|(.., port)| port));
-    // What this machine lacks is told by `linux_up`; the commands are for any.
-    let marking = Machine::examine().marking(marks).unwrap_or(job.plan.marking);
-    let plan = Plan { marking, ..job.plan };
+    // `linux_up` says what this machine lacks; the commands are for any machine.
+    let plan = py.detach(|| Machine::examine().fit(job.plan.clone())).unwrap_or(job.plan);
     let directory = Journal::path(Path::new(DIRECTORY), &plan.name);
     Ok(steps(&plan, &directory).iter().map(ToString::to_string).collect())
 }
 
-/// Returns `plan` with the marks that `machine` has.
-fn fitted(plan: Plan, machine: &Machine) -> PyResult<Plan> {
-    let marks = Marks::of(plan.ports().map(|(.., port)| port));
-    let cannot = |lacking: Lacking| CannotHere::new_err(lacking.to_string());
-    let marking = machine.marking(marks).map_err(cannot)?;
-    Ok(Plan { marking, ..plan })
+/// Returns `plan` with the marks that this machine has.
+fn fitted(plan: Plan) -> PyResult<Plan> {
+    Machine::examine().fit(plan).map_err(|lacking| CannotHere::new_err(lacking.to_string()))
 }
 
 /// Makes the testbed of a job; it stays.
@@ -74,7 +70,7 @@ fn fitted(plan: Plan, machine: &Machine) -> PyResult<Plan> {
 pub(crate) fn linux_up(py: Python<'_>, job: &str) -> PyResult<()> {
     let job: RunJob = request(job)?;
     py.detach(|| {
-        let plan = fitted(job.plan, &Machine::examine())?;
+        let plan = fitted(job.plan)?;
         Testbed::up(plan, Path::new(DIRECTORY)).map(drop).map_err(failed)
     })
 }
@@ -114,7 +110,7 @@ pub(crate) fn linux_run(
     let job: RunJob = request(job)?;
     let mut raised = None;
     let measured = py.detach(|| {
-        let plan = fitted(job.plan.clone(), &Machine::examine())?;
+        let plan = fitted(job.plan.clone())?;
         let job = RunJob { plan, ..job };
         let mut report = |Progress { elapsed, done }| {
             let asked = Python::attach(|py| {

@@ -16,7 +16,7 @@ use priolane_net::Dscp;
 
 use crate::marker::Marker;
 use crate::plan::{Marking, Plan, Step};
-use crate::port::{Amount, ETHERNET_HEADER, FRAMING, Mark, Port, Service};
+use crate::port::{Amount, ETHERNET_HEADER, FRAMING, Mark, Port, Service, minor};
 
 use super::words::run;
 
@@ -74,7 +74,7 @@ impl Device<'_> {
         let wire = u64::from(self.mtu + ETHERNET_HEADER + FRAMING);
         let burst = (rate / 8 * BURST_NS / 1_000_000_000).max(wire);
         let accounting = format!("burst {burst} cburst {burst} overhead {FRAMING} mpu {LEAST_WIRE}");
-        let first = self.minor(0);
+        let first = minor(0);
         let mut steps = vec![
             self.tc(&format!("qdisc add dev {device} root handle 1: htb default {first}")),
             self.tc(&format!(
@@ -83,18 +83,13 @@ impl Device<'_> {
         ];
         for queue in 0..self.port.queues {
             let (own, priority, quantum) = self.share(queue, wire);
-            let minor = self.minor(queue);
+            let minor = minor(queue);
             steps.push(self.tc(&format!(
                 "class add dev {device} parent 1:1 classid 1:{minor} htb rate {own}bit ceil {rate}bit prio {priority} \
                  {accounting} quantum {quantum}"
             )));
         }
         steps
-    }
-
-    /// The minor number of a queue's class: of 16 in hexadecimal, as tc reads and writes it.
-    fn minor(&self, queue: u8) -> String {
-        format!("{:x}", 0x10 + queue)
     }
 
     /// The guaranteed rate of a queue in bit/s, its priority, and what it may send in its turn.
@@ -115,7 +110,7 @@ impl Device<'_> {
 
     /// The queue below a class.
     fn queue(&self, queue: u8, marking: Marking) -> Step {
-        let minor = self.minor(queue);
+        let minor = minor(queue);
         let place = format!("qdisc add dev {} parent 1:{minor} handle {minor}:", self.device);
         if marking == Marking::Red
             && let Some(mark) = self.port.mark
@@ -147,7 +142,7 @@ impl Device<'_> {
     /// Packets of a class go to its queue.
     fn filter(&self, class: Class) -> Step {
         let tos = Dscp::DEFAULT.of(class) << 2;
-        let minor = self.minor(self.port.of_class[usize::from(class)]);
+        let minor = minor(self.port.of_class[usize::from(class)]);
         self.tc(&format!(
             "filter add dev {} parent 1: protocol ip prio 1 u32 match ip tos {tos:#04x} 0xfc flowid 1:{minor}",
             self.device

@@ -8,7 +8,7 @@ use priolane_linux::journal::DIRECTORY;
 use priolane_linux::network::{Line, Network};
 use priolane_linux::plan::{Marking, Name, Plan};
 use priolane_linux::port::Port;
-use priolane_linux::probe::{Machine, Marks};
+use priolane_linux::probe::Machine;
 use priolane_linux::testbed::Testbed;
 
 /// 100 Mbit/s and no delay.
@@ -55,9 +55,8 @@ impl Drop for Up {
 
 /// Makes it; `None`, with the reason on standard error, where this machine cannot.
 pub(crate) fn up(plan: Plan) -> Option<Up> {
-    let marks = Marks::of(plan.ports().map(|(.., port)| port));
-    match Machine::examine().marking(marks) {
-        Ok(marking) => Some(Up(Some(Testbed::up(Plan { marking, ..plan }, Path::new(DIRECTORY)).unwrap()))),
+    match Machine::examine().fit(plan) {
+        Ok(plan) => Some(Up(Some(Testbed::up(plan, Path::new(DIRECTORY)).unwrap()))),
         Err(lacking) => {
             eprintln!("skipped: {lacking}");
             None

@@ -104,8 +104,8 @@ impl Peer {
         may
     }
 
-    /// The place of the session of the other's run and nonce, which is made with the nonces `(own, theirs)` if there is none;
-    /// `None` if a key yields none.
+    /// Returns the index of the session with the peer's run and nonce. Creates it with the nonces `(own, theirs)` if it does
+    /// not exist. Returns `None` if the key derivation fails.
     pub(super) fn agree(&mut self, run: u64, (own, theirs): (u64, u64), key: Option<&Key>) -> Option<usize> {
         let same = |session: &Session| session.run == run && session.theirs == theirs;
         if let Some(place) = self.sessions.iter().position(same) {

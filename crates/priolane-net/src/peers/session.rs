@@ -33,7 +33,7 @@ impl Session {
         Nonces { from: self.own, to: self.theirs }
     }
 
-    /// Whether a message with these nonces is one of this session.
+    /// Whether a message with these nonces belongs to this session.
     pub(super) fn is_of(&self, nonces: Nonces) -> bool {
         nonces == Nonces { from: self.theirs, to: self.own }
     }

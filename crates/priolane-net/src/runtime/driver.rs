@@ -94,7 +94,7 @@ pub(super) struct Driver<E: Endpoint> {
 }
 
 impl<E: Endpoint> Driver<E> {
-    /// Drives the host until it is told to stop.
+    /// Drives the host until a stop command.
     pub(super) fn run(&mut self) {
         loop {
             let now = self.now();

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use priolane_core::assign::{Count, DemotionThresholds};
+use priolane_core::assign::DemotionThresholds;
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::{Class, LinkId};
 use priolane_core::units::{Span, Time};
 use priolane_lab::execute::Measurement;
 use priolane_lab::plan::Run;
 use priolane_linux::counters::QueueCount;
-use priolane_linux::job::{Arrived, Ladder, Sent};
-use priolane_linux::network::Node;
+use priolane_linux::job::{Arrived, Sent};
 use priolane_linux::plan::Plan;
 use priolane_linux::run::{Measured, RunJob};
 use priolane_results::record::MeasuredRecord;
@@ -33,7 +32,7 @@ pub(super) fn measurement(
         measured.hosts.iter().flat_map(|host| &host.sent).map(|sent| (sent.id, sent)).collect();
     let arrived: HashMap<u32, &Arrived> =
         measured.hosts.iter().flat_map(|host| &host.arrived).map(|came| (came.id, came)).collect();
-    let levels = levels(&job.scheme.class);
+    let levels = job.scheme.class.demotion().unwrap_or(DemotionThresholds::FLAT);
     let record = |flow: FlowSpec| {
         let ends = (sent.get(&flow.id.0).copied(), arrived.get(&flow.id.0).copied());
         record(&flow, ends, &levels, scale)
@@ -44,20 +43,18 @@ pub(super) fn measurement(
         stopped_at: Time(span(measured.elapsed_ns, scale).0),
         ..Outcome::default()
     };
-    let counted =
-        |name: &str| -> u64 { measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum() };
     Measurement {
         outcome,
         on: MeasuredRecord { on: "linux".to_owned(), scale },
         drops: measured.queues.iter().map(|queue| queue.dropped).sum(),
-        marks: counted("marked"),
+        marks: counted(measured, "marked"),
         warnings: warnings(run, measured, &sent, scale),
     }
 }
 
-fn levels(ladder: &Ladder) -> DemotionThresholds {
-    let count = if ladder.count_retransmissions { Count::BytesSent } else { Count::StreamOffset };
-    DemotionThresholds::new(&ladder.thresholds, count).unwrap_or(DemotionThresholds::FLAT)
+/// What all hosts counted by this name.
+fn counted(measured: &Measured, name: &str) -> u64 {
+    measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum()
 }
 
 /// A flow. Its completion time begins where its message was handed over, which is a little after the planned start.
@@ -90,11 +87,10 @@ fn record(
 fn ports(plan: &Plan, queues: &[QueueCount]) -> Vec<PortClassRecord> {
     let mut records: BTreeMap<(u32, Class), PortClassRecord> = BTreeMap::new();
     for count in queues {
-        let cable = &plan.network.cables[count.cable];
-        let Some(port) = &cable.ports[count.end] else { continue };
+        let ports = plan.network.cables.get(count.cable).map(|cable| &cable.ports);
+        let Some(port) = ports.and_then(|ports| ports.get(count.end)?.as_ref()) else { continue };
         // The first link of a pair leaves its first end; a host's first link leaves the host.
         let link = LinkId(2 * count.cable as u32 + count.end as u32);
-        debug_assert!(matches!(cable.ends[count.end], Node::Switch(_)));
         let Some(class) = port.of_class.iter().position(|&queue| queue == count.queue) else { continue };
         let record = PortClassRecord {
             link,
@@ -129,7 +125,7 @@ fn warnings(run: &Run, measured: &Measured, sent: &HashMap<u32, &Sent>, scale: u
         ("lost_in_socket", "packets were lost in the sockets of hosts, which no switch does"),
         ("malformed", "packets were none of a transport"),
     ] {
-        let count: u64 = measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum();
+        let count = counted(measured, name);
         if count > 0 {
             all.push(format!("{count} {what}"));
         }

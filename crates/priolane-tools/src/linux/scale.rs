@@ -110,8 +110,8 @@ pub(super) fn scheme(run: &Run, scale: u64) -> Result<SchemeJob, InputError> {
     })
 }
 
-/// The thresholds of a flow's classes.
-pub(super) fn ladder(levels: &DemotionThresholds) -> Ladder {
+/// Levels by bytes sent, as a job has them.
+fn ladder(levels: &DemotionThresholds) -> Ladder {
     Ladder {
         thresholds: levels.thresholds().to_vec(),
         count_retransmissions: levels.count() == Count::BytesSent,

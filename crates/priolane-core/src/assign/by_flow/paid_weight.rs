@@ -1,4 +1,4 @@
-//! Classes by what a flow pays for: its weight w of (theta, w) (PACCP), with stated thresholds.
+//! Assigns classes by the weight w of the pair (theta, w) that a flow pays for (PACCP), with stated thresholds.
 //!
 //! ```text
 //! class = number of thresholds above w        w in thousandths, as stored in flows
