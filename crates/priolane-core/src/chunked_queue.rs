@@ -184,6 +184,15 @@ impl<T> ChunkedQueue<T> {
 }
 
 impl<T: Copy + Default> ChunkedQueue<T> {
+    /// Keeps the items for which `keep` is true, in order.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        for _ in 0..self.len() {
+            if let Some(item) = self.pop().copied().filter(&keep) {
+                self.push(&item);
+            }
+        }
+    }
+
     /// Appends `item` and returns its location.
     #[inline]
     pub(crate) fn push(&mut self, item: &T) -> &mut T {

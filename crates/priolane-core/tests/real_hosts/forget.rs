@@ -18,7 +18,7 @@ const CLOCKS: [Clock; 2] = [Clock { ahead: Span::from_ms(1_000), ppm: 0.0 }; 2];
 
 const SIZES: [u64; 5] = [1_000, 2_000_000, 2_000_000, 20_000, 2_000_000];
 
-/// A host is started again while flows both ways are under way; the other is told so.
+/// A host restarts while flows run in both directions. The other host is informed of the restart.
 struct StartedAgain;
 
 impl Trial for StartedAgain {

@@ -207,7 +207,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         host.sent.clear();
     }
 
-    /// A host's endpoint is told something.
+    /// Passes a command to the endpoint of a host.
     pub(crate) fn control(&mut self, at: usize, command: Command<'_>) {
         self.call(at, |end, cx| end.control(cx, command));
         self.hosts[at].pull = Some(self.now);

@@ -52,11 +52,7 @@ impl<B: Copy + Default> Outbox<B> {
 
     /// Drops the packets queued for a host.
     pub(in crate::transport) fn forget(&mut self, host: HostId) {
-        for _ in 0..self.packets.len() {
-            if let Some(packet) = self.packets.pop().copied().filter(|packet| packet.header.dst != host) {
-                self.packets.push(&packet);
-            }
-        }
+        self.packets.retain(|packet| packet.header.dst != host);
     }
 
     /// Dequeues the next packet.

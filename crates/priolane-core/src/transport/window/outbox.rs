@@ -100,11 +100,7 @@ impl<T: Telemetry> Outbox<T> {
 
     /// Drops the packets queued for a host.
     pub(super) fn forget(&mut self, host: HostId) {
-        for _ in 0..self.packets.len() {
-            if let Some(packet) = self.packets.pop().copied().filter(|packet| packet.header.dst != host) {
-                self.packets.push(&packet);
-            }
-        }
+        self.packets.retain(|packet| packet.header.dst != host);
     }
 
     /// Dequeues the next packet.

@@ -85,7 +85,7 @@ struct Promotion {
 }
 
 impl Promotion {
-    /// No pending change: no flow has so many bytes.
+    /// No pending change. The offset is above the size of any flow.
     const NONE: Self = Self { fence: Offset::new(Offset::MAX), class: 0 };
 }
 

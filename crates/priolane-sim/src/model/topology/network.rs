@@ -178,11 +178,17 @@ impl Topology {
 
     /// Returns the equal-cost links from `switch` (a node at or above `hosts`) towards `dst`, in order of link ids.
     pub(crate) fn next_links(&self, switch: NodeId, dst: HostId) -> Vec<LinkId> {
-        let here = switch.0 - self.hosts;
         let rack = self.rack[dst.index()];
-        if rack == here {
+        if rack == switch.0 - self.hosts {
             return vec![self.downlink(dst)];
         }
+        self.links_to_rack(switch, rack)
+    }
+
+    /// Returns the equal-cost links from `switch` (a node at or above `hosts`) towards the switch of `rack`, in order of
+    /// link ids; none if there is no way.
+    pub fn links_to_rack(&self, switch: NodeId, rack: u32) -> Vec<LinkId> {
+        let here = switch.0 - self.hosts;
         let hops = self.next_hops[here as usize * self.racks as usize + rack as usize];
         match hops.count {
             0 => Vec::new(),
