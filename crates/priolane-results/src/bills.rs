@@ -55,7 +55,7 @@ row! {
             "charged time: the run; for a flow, the time in which its class was above BE";
         weight_seconds: f64, "s", "integral of w - 1, where above 0, over the charged time";
         reserved_bits: f64, "bit", "integral of the minimum rate over the charged time";
-        sent_bits: f64, "bit", "payload bytes sent with a minimum rate";
+        sent_bits: f64, "bit", "payload bits sent with a minimum rate";
         base: f64, "currency", "amount due by P0 (for a flow, by P0s)";
         weight: f64, "currency", "amount due by P1";
         rate: f64, "currency", "amount due by P2";

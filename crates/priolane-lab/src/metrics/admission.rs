@@ -29,6 +29,7 @@ pub(super) const METRICS: &[Metric] = &[
         ..OF_KEYS
     },
     // Minimum and median number of updates, and maximum difference between the final probability and that about half of
+    // its updates earlier.
     Metric {
         name: "p_updates",
         meaning: "Fewest updates of a probability",

@@ -203,7 +203,7 @@ pub struct Payer<'a> {
 }
 
 impl<'a> Payer<'a> {
-    /// Returns who pays for the flow `spec`.
+    /// Returns the payer of the flow `spec`.
     pub fn of(spec: &FlowSpec, source: &Source<'a>) -> Self {
         Self { group: source.group(spec.group).unwrap_or_default(), cos: Cos::of(spec.weights) }
     }

@@ -2,15 +2,6 @@
 
 use priolane_core::units::{Span, Time};
 
-/// The kind of thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DemotionThresholds {
-    /// Thresholds between classes.
-    Class,
-    /// Thresholds between levels inside hosts.
-    Host,
-}
-
 /// One threshold of a run, as planned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {

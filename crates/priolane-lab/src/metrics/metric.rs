@@ -1,11 +1,12 @@
 //! Defines a metric as a value: its scope, requirements and evaluation.
 
+use priolane_core::endpoint::ThresholdSet;
 use std::io;
 
 use priolane_results::RecordBatch;
 use serde::Serialize;
 
-use super::ladder::{DemotionThresholds, Threshold};
+use super::ladder::Threshold;
 use super::{ALL, SizeClass};
 use priolane_results::flows::FlowRow;
 use priolane_results::record::RunRecord;
@@ -195,7 +196,7 @@ pub trait Stored {
     fn table(&self, run: &RunRecord, table: Table) -> io::Result<Vec<RecordBatch>>;
 
     /// Returns the `number`-th threshold (from 1) of the run's scheme, as planned.
-    fn threshold(&self, ladder: DemotionThresholds, number: usize) -> Option<Threshold>;
+    fn threshold(&self, ladder: ThresholdSet, number: usize) -> Option<Threshold>;
 }
 
 /// The input of a metric's evaluation.

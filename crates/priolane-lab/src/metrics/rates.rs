@@ -76,6 +76,7 @@ pub(super) const METRICS: &[Metric] = &[
         ..OF_RATES
     },
     // Position between equal sharing (0) and the optimum (1); below 0, the rates are further from the optimum than
+    // equal sharing.
     Metric {
         name: "gap_closed",
         meaning: "Part of the way from equal sharing (0) to the optimum (1)",

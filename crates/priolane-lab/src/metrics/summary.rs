@@ -25,7 +25,7 @@ pub(crate) fn summarize(
         classes.extend(SizeClass::usual());
     }
     let summary = |(class, mean_fct_bound_s): (&SizeClass, Option<f64>)| {
-        let summary = PacketCount::of(source, outcome, class).summary();
+        let summary = FlowTally::of(source, outcome, class).summary();
         (class.name.clone(), Summary { mean_fct_bound_s, ..summary })
     };
     classes.iter().zip(bounds.into_iter().chain(std::iter::repeat(None))).map(summary).collect()
@@ -38,7 +38,7 @@ pub(crate) fn summarize_flow(
     bare: Option<Span>,
     slowdown: Option<f64>,
 ) -> Summary {
-    let mut tally = PacketCount { flows: 1, ..PacketCount::default() };
+    let mut tally = FlowTally { flows: 1, ..FlowTally::default() };
     tally.fcts.extend(fct.map(|f| f.0));
     tally.acked.extend(acked.map(|f| f.0));
     tally.slowdowns.extend(slowdown);
@@ -54,7 +54,7 @@ pub(crate) fn summarize_flow(
 }
 
 #[derive(Debug, Default)]
-struct PacketCount {
+struct FlowTally {
     flows: u64,
     fcts: Vec<u64>,
     acked: Vec<u64>,
@@ -76,7 +76,7 @@ struct DeadlineCounts {
     missed: u64,
 }
 
-impl PacketCount {
+impl FlowTally {
     fn of(source: &Source, outcome: &Outcome, class: &SizeClass) -> Self {
         let mut tally = Self::default();
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);

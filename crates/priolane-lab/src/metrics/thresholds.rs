@@ -1,8 +1,9 @@
 //! A threshold over time during a run: its initial value and the updates of the controller.
 
+use priolane_core::endpoint::ThresholdSet;
 use priolane_core::units::Time;
 
-use super::ladder::{DemotionThresholds, Threshold};
+use super::ladder::Threshold;
 use super::metric::{Context, Metric, Missing, Scope, Unit};
 use super::path::threshold_number;
 use priolane_results::column::Row;
@@ -17,18 +18,19 @@ const THRESHOLD: Metric = Metric { scope: Scope::Thresholds, ..Metric::OF_FLOWS 
 /// Threshold metrics; the number of the threshold, from 1, takes the place of the class in paths.
 pub(super) const METRICS: &[Metric] = &[
     // The class threshold: the controller's last update up to the end of the measured window, or else the initial
+    // value.
     Metric {
         name: "class_threshold",
         meaning: "Demotion threshold of switches; with a controller, the last one told in the measured window",
         unit: Unit::Bytes,
-        eval: |c| of(c, DemotionThresholds::Class, Threshold::last),
+        eval: |c| of(c, ThresholdSet::Class, Threshold::last),
         ..THRESHOLD
     },
     Metric {
         name: "host_threshold",
         meaning: "Demotion threshold inside hosts; with a controller, the last one told in the measured window",
         unit: Unit::Bytes,
-        eval: |c| of(c, DemotionThresholds::Host, Threshold::last),
+        eval: |c| of(c, ThresholdSet::HostLevel, Threshold::last),
         ..THRESHOLD
     },
     // Controller periods from the start of the measured window until the class threshold stays within 10 % of its value
@@ -36,18 +38,16 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "class_threshold_settling",
         meaning: "Periods until the threshold stays within 10 % of its last value",
-        eval: |c| of(c, DemotionThresholds::Class, Threshold::settling),
+        eval: |c| of(c, ThresholdSet::Class, Threshold::settling),
         ..THRESHOLD
     },
 ];
 
-impl DemotionThresholds {
-    /// Returns the name of the `number`-th threshold in `series.parquet`.
-    fn series(self, number: usize) -> String {
-        match self {
-            Self::Class => format!("class_threshold_{number}"),
-            Self::Host => format!("host_threshold_{number}"),
-        }
+/// Returns the name of the `number`-th threshold of `ladder` in `series.parquet`.
+fn series(ladder: ThresholdSet, number: usize) -> String {
+    match ladder {
+        ThresholdSet::Class => format!("class_threshold_{number}"),
+        ThresholdSet::HostLevel => format!("host_threshold_{number}"),
     }
 }
 
@@ -93,12 +93,12 @@ impl Threshold {
 
 type Ask = fn(&Threshold, &dyn Fn() -> Result<Sent, String>) -> Result<f64, String>;
 
-fn of(context: &Context, ladder: DemotionThresholds, ask: Ask) -> Result<f64, Missing> {
+fn of(context: &Context, ladder: ThresholdSet, ask: Ask) -> Result<f64, Missing> {
     let number = threshold_number(context.class);
     let planned = number.and_then(|number| Some((number, context.stored.threshold(ladder, number)?)));
     let (number, threshold) = planned
         .ok_or_else(|| Missing::Scheme(format!("`{}` is not the number of a threshold", context.class)))?;
-    let read = || sent(context, &ladder.series(number)).map_err(|error| error.to_string());
+    let read = || sent(context, &series(ladder, number)).map_err(|error| error.to_string());
     ask(&threshold, &read).map_err(Missing::Scheme)
 }
 

@@ -51,10 +51,10 @@ pub(super) fn outages(experiment: &Experiment, topology: &Topology) -> Result<Ou
     }
 }
 
-type SolverError = (String, String);
+type UnknownElement = (String, String);
 
 /// Parses `link:A-B`, `link:A-B#2` or `switch:A`.
-fn cuts(topology: &Topology, text: &str) -> Result<Vec<FailedElement>, SolverError> {
+fn cuts(topology: &Topology, text: &str) -> Result<Vec<FailedElement>, UnknownElement> {
     let shown: String = text.chars().take(80).collect();
     let fix = "link:A-B or switch:A with names of nodes".to_owned();
     match text.split_once(':') {
@@ -71,7 +71,7 @@ fn cuts(topology: &Topology, text: &str) -> Result<Vec<FailedElement>, SolverErr
 }
 
 /// Returns the links between two nodes, whose names may contain dashes; with `#n`, only the n-th.
-fn link(topology: &Topology, text: &str) -> Result<Vec<FailedElement>, SolverError> {
+fn link(topology: &Topology, text: &str) -> Result<Vec<FailedElement>, UnknownElement> {
     let (ends, number) = match text.split_once('#') {
         Some((ends, number)) => (ends, Some(number)),
         None => (text, None),

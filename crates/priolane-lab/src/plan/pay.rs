@@ -8,8 +8,8 @@
 //! ```
 //!
 //! `order(i) + u_i` is uniform in [0, B), so a flow of any size has each pair with the probability of its share, and
-//! each pair has its share in each block. Flows that pay for different pairs then have nearly the same size
-//! distribution, and their mean completion times differ only by what they pay for (docs/assumptions.md#mix-by-size).
+//! each pair has its share in each block. Flows with different pairs then have nearly the same size
+//! distribution. Their mean completion times differ only because of their pairs (docs/assumptions.md#mix-by-size).
 
 use std::cmp::Reverse;
 

@@ -125,9 +125,7 @@ fn load_for(thresholds: &Thresholds, site: &ThresholdSearch<'_>) -> Result<f64, 
     let from = thresholds.solved().map_or(&SizeScope::Global, |solved| &solved.from);
     let fix = "assign.controller.load = 0.6, the load that solvers assume";
     let found = estimate_traffic("assign.controller.load", from, site);
-    found
-        .map(|estimate_traffic| estimate_traffic.load)
-        .map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
+    found.map(|traffic| traffic.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
 fn solve(key: &'static str, demotion: &mut Demotion, site: &ThresholdSearch<'_>) -> Result<(), Fault> {

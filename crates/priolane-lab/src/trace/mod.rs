@@ -120,12 +120,7 @@ fn capture_point(
     let flows = &built.scenario.flows;
     let file = run.experiment.sources.experiment();
     let Some(flow) = flows.get(request.flow as usize) else {
-        let what = format!("the run has no flow {}", request.flow);
-        let fix = match flows.len() {
-            0 => "a longer run or a higher load: the run has no flows".to_owned(),
-            n => format!("a flow from 0 to {}", n - 1),
-        };
-        return Err(InputError::new(file, None, "--flow", what, fix));
+        return Err(no_flow(run, built, request.flow));
     };
     let topology = &built.scenario.topology;
     let Some(name) = &request.at else { return Ok(topology.uplink(flow.src)) };
@@ -182,6 +177,16 @@ fn counts(trace: &Trace) -> Counts {
         readings: state.len(),
         captured: 0,
     }
+}
+
+/// The error that the run has no flow of this number.
+fn no_flow(run: &Run, built: &ResolvedRun, flow: u32) -> InputError {
+    let fix = match built.scenario.flows.len() {
+        0 => "a longer run or a higher load: the run has no flows".to_owned(),
+        n => format!("a flow from 0 to {}", n - 1),
+    };
+    let what = format!("the run has no flow {flow}");
+    InputError::new(run.experiment.sources.experiment(), None, "--flow", what, fix)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::choice::{self, Request};
-use super::{checked_digest, files};
+use super::{checked_digest, files, no_flow};
 use crate::execute::{Failure, OnProgress};
 use crate::plan::{self, Options, ResolvedRun, Run};
 use priolane_results::ports::port_names;
@@ -155,13 +155,8 @@ pub fn trace_network(
 /// Refuses flows that the run does not have.
 fn refuse_unknown(run: &Run, built: &ResolvedRun, senders: &[u32]) -> Result<(), InputError> {
     let count = built.scenario.flows.len();
-    let Some(unknown) = senders.iter().find(|&&flow| flow as usize >= count) else { return Ok(()) };
-    let fix = match count {
-        0 => "a longer run or a higher load: the run has no flows".to_owned(),
-        n => format!("a flow from 0 to {}", n - 1),
-    };
-    let what = format!("the run has no flow {unknown}");
-    Err(InputError::new(run.experiment.sources.experiment(), None, "--flow", what, fix))
+    let unknown = senders.iter().find(|&&flow| flow as usize >= count);
+    unknown.map_or(Ok(()), |&flow| Err(no_flow(run, built, flow)))
 }
 
 fn nodes(topology: &Topology) -> Vec<NodeSummary> {

@@ -1,5 +1,6 @@
 //! The available runs of a plan by sweep point, scheme and seed, and metric values in them.
 
+use priolane_core::endpoint::ThresholdSet;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 use super::rules::BySeed;
 use super::thresholds;
 use crate::metrics::SizeClass;
-use crate::metrics::ladder::{DemotionThresholds, Threshold};
+use crate::metrics::ladder::Threshold;
 use crate::metrics::metric::{Bins, Context, Missing, Stored};
 use crate::metrics::path::MetricPath;
 use crate::plan::{Plan, Run};
@@ -217,7 +218,7 @@ impl Stored for RunContext<'_> {
         self.grid.batches(run, table)?.collect()
     }
 
-    fn threshold(&self, ladder: DemotionThresholds, number: usize) -> Option<Threshold> {
+    fn threshold(&self, ladder: ThresholdSet, number: usize) -> Option<Threshold> {
         let place = self.grid.places.get(&(self.point, self.scheme.to_owned(), self.seed))?;
         Some(thresholds::planned(self.grid.plan.runs.get(*place)?, ladder, number))
     }

@@ -6,7 +6,7 @@ use priolane_results::summary::Summary;
 use super::deduplicate;
 use crate::metrics::ALL;
 
-/// The tail is that of timeouts if at least so many of the flows from the 99th percentile on had one.
+/// Least fraction of the flows from the 99th percentile on with a timeout at which timeouts determine the tail.
 const MOST: f64 = 0.5;
 
 /// What to know of 99th percentiles that timeouts make, by scheme.

@@ -1,16 +1,17 @@
 //! The planned thresholds of a run.
 
-use crate::metrics::ladder::{DemotionThresholds, Threshold};
+use crate::metrics::ladder::Threshold;
 use crate::plan::Run;
 use priolane_core::assign::{SizeScope, Thresholds};
+use priolane_core::endpoint::ThresholdSet;
 
 /// Returns the `number`-th threshold (from 1) of the given kind in `run`.
-pub(super) fn planned(run: &Run, ladder: DemotionThresholds, number: usize) -> Threshold {
+pub(super) fn planned(run: &Run, ladder: ThresholdSet, number: usize) -> Threshold {
     let scheme = run.experiment.scheme.get(&run.scheme);
     let controller = scheme.and_then(|scheme| scheme.assign.controller());
     let demotion = scheme.and_then(|scheme| match ladder {
-        DemotionThresholds::Class => scheme.assign.demotion(),
-        DemotionThresholds::Host => scheme.host.part().demotion(),
+        ThresholdSet::Class => scheme.assign.demotion(),
+        ThresholdSet::HostLevel => scheme.host.part().demotion(),
     });
     let thresholds = demotion.map(|demotion| &demotion.thresholds);
     let bytes = thresholds.and_then(Thresholds::bytes).and_then(|all| all.get(number - 1));
@@ -49,14 +50,14 @@ base = "nos2"
     #[test]
     fn a_controller_changes_solved_thresholds_of_classes_and_hosts_find_their_own() {
         let (changed, still) = (run(0), run(1));
-        let class = planned(&changed, DemotionThresholds::Class, 1);
+        let class = planned(&changed, ThresholdSet::Class, 1);
         // OPT-2 of web search.
         assert!((1.9e6..2.2e6).contains(&class.start.unwrap()), "{class:?}");
         assert_eq!((class.period, class.own), (Some(Span::from_ms(50)), false));
-        assert!(planned(&changed, DemotionThresholds::Host, 1).own);
+        assert!(planned(&changed, ThresholdSet::HostLevel, 1).own);
         // The smallest eighth of web search's flows ends at 8,333 B.
-        let host = planned(&still, DemotionThresholds::Host, 1);
+        let host = planned(&still, ThresholdSet::HostLevel, 1);
         assert_eq!((host.start, host.period, host.own), (Some(8333.0), None, false));
-        assert_eq!(planned(&still, DemotionThresholds::Class, 2).start, None);
+        assert_eq!(planned(&still, ThresholdSet::Class, 2).start, None);
     }
 }

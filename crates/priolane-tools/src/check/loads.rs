@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use priolane_core::ids::LinkId;
+use priolane_core::ids::NodeId;
 use priolane_core::units::{PS_PER_S, Time};
 use priolane_lab::experiment::Experiment;
 use priolane_lab::plan::{Measured, ResolvedRun};
@@ -108,7 +108,7 @@ fn send_on(topology: &Topology, rack: u32, mut at: BTreeMap<u32, f64>, links: &m
     for _ in 0..topology.switches {
         let mut next: BTreeMap<u32, f64> = BTreeMap::new();
         for (switch, bytes) in at.into_iter().filter(|&(switch, _)| switch != rack) {
-            let hops = choices(topology, switch, rack);
+            let hops = topology.links_to_rack(NodeId(topology.hosts + switch), rack);
             for link in &hops {
                 let part = bytes / hops.len() as f64;
                 links[link.index()] += part;
@@ -119,16 +119,6 @@ fn send_on(topology: &Topology, rack: u32, mut at: BTreeMap<u32, f64>, links: &m
             return;
         }
         at = next;
-    }
-}
-
-/// The links by which a switch sends to a rack; none if there is no way.
-fn choices(topology: &Topology, switch: u32, rack: u32) -> Vec<LinkId> {
-    let hops = topology.next_hops[switch as usize * topology.racks as usize + rack as usize];
-    match hops.count {
-        0 => Vec::new(),
-        1 => vec![LinkId(hops.first)],
-        n => topology.choices[hops.first as usize..(hops.first + n) as usize].to_vec(),
     }
 }
 
