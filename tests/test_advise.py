@@ -121,6 +121,30 @@ def test_every_mistake_of_a_fabric_has_a_line(tmp_path: Path) -> None:
     assert all(line.startswith(str(tmp_path)) for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ("switch = 3", "key `switch`: this is no table"),
+        ("[metrics]\nclasses = 3", "key `metrics.classes`: this is no table"),
+        (
+            '[switch]\nbuffer = { per_queue = "240pkt" }\nqueues = 2\necn = { at = { "10Gbps" = 65 } }',
+            "key `switch.ecn`",
+        ),
+    ],
+)
+def test_what_is_no_table_or_no_text_is_a_mistake(tmp_path: Path, stated: str, message: str) -> None:
+    path = tmp_path / "fabric.toml"
+    path.write_text(f'{stated}\n[topology]\nkind = "single_switch"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_fabric(path)
+    other = tmp_path / "switch.toml"
+    other.write_text("host = 3\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"switch\.toml: key `host`: this is no table"):
+        read_fabric(_fabric(tmp_path), other)
+    with pytest.raises(InputError, match="queues: 0 is no number from 1 to 16"):
+        read_fabric(_fabric(tmp_path), queues=0)
+
+
 def test_a_fabric_names_what_was_not_stated_and_marks_at_every_rate(tmp_path: Path) -> None:
     fabric = read_fabric(_fabric(tmp_path), queues=2)
     assert fabric.queues == 2
@@ -304,6 +328,8 @@ def test_flows_in_a_circle_are_refused(tmp_path: Path) -> None:
         ("start_ns,src,dst\n1,2,3\n", "no column bytes"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n", "1 flows are too few"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n1,2,x,4\n", "line 3: `dst` is no number"),
+        ("start_ns,src,dst,bytes\n1,2,3,4\ninf,2,3,4\n", "line 3: `start_ns` is no number"),
+        ("start_ns,src,dst,bytes,delay_ns\n1,2,3,4,\n1,2,3,4,x\n", "line 3: `delay_ns` is no number"),
         ("start_ns,src,dst,bytes\n" + "5,2,3,4\n" * 100, "start at one instant"),
     ],
 )

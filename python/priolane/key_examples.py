@@ -70,8 +70,7 @@ def inline(value: Any) -> str:
     """A value in TOML on one line, with keys as people write them."""
     if isinstance(value, Mapping):
         pairs = (
-            f"{name if _BARE.fullmatch(name) else json.dumps(name)} = {inline(find_example)}"
-            for name, find_example in value.items()
+            f"{name if _BARE.fullmatch(name) else json.dumps(name)} = {inline(item)}" for name, item in value.items()
         )
         return "{ " + ", ".join(pairs) + " }" if value else "{}"
     if isinstance(value, list):

@@ -163,7 +163,7 @@ class ObjectStore:
         return {name for name in names if {"", ".", ".."}.isdisjoint(name.split("/"))}
 
     def _fetch_run(self, run: PurePosixPath, incoming: Path) -> None:
-        draft = _ensure_directory(incoming / run.name)
+        draft = _ensure_directory(_draft(run, incoming))
         record = draft / layout.RUN_FILE
         self._get(run / layout.RUN_FILE, record)
         try:
@@ -184,7 +184,7 @@ class ObjectStore:
             draft.rename(target)
 
     def _fetch_note(self, name: PurePosixPath, incoming: Path) -> None:
-        draft = incoming / hashlib.sha256(str(name).encode()).hexdigest()
+        draft = _draft(name, incoming)
         self._get(name, draft)
         target = self.directory / name
         _ensure_directory(target.parent)
@@ -286,6 +286,11 @@ def _file_system(url: str, protocol: str) -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         raise InputError(f"{url}: {error}; see docs/clusters.md#results-in-an-object-store") from error
     return files, str(root).rstrip("/")
+
+
+def _draft(name: PurePosixPath, incoming: Path) -> Path:
+    """The place of what comes: of its own for each name, as several grids may have a run of the same id."""
+    return incoming / hashlib.sha256(str(name).encode()).hexdigest()
 
 
 def _ensure_directory(directory: Path) -> Path:

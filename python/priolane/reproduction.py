@@ -193,11 +193,11 @@ class _SharedRuns:
     def __init__(self, base: Path, made: dict[Path, Grid]) -> None:
         """`made` are the grids of this command by their directories, which may be below `base`."""
         self._base = base
-        self._ensure_directory = {directory: {run.id for run in grid.plan.runs} for directory, grid in made.items()}
+        self._made = {directory: {run.id for run in grid.plan.runs} for directory, grid in made.items()}
 
     def of(self, figure: Figure, grid: Grid) -> tuple[Path, ...]:
         """In an order that does not change."""
-        own = self._ensure_directory[grid.directory]
-        made = {directory for directory, ids in self._ensure_directory.items() if not own.isdisjoint(ids)}
+        own = self._made[grid.directory]
+        made = {directory for directory, ids in self._made.items() if not own.isdisjoint(ids)}
         there = {path for path in self._base.glob(f"{figure.item.paper}-*") if path.is_dir()}
-        return tuple(sorted((made | (there - self._ensure_directory.keys())) - {grid.directory}))
+        return tuple(sorted((made | (there - self._made.keys())) - {grid.directory}))

@@ -84,12 +84,16 @@ class Fabric:
 
 def read_fabric(path: Path, switch: Path | None = None, queues: int | None = None) -> Fabric:
     """Reads the files; `queues` replaces `switch.queues`. Raises `InputError` with one line for each mistake."""
+    if queues is not None and not _is_count(queues):
+        raise InputError(f"queues: {queues} is no number from 1 to {_MOST_QUEUES}")
     tables = _read(path)
     if switch is not None:
         stated = _read(switch)
         _refuse(switch, [f"key `{key}`: only [switch] and [host] belong here" for key in stated.keys() - _PARTS])
+        _refuse(switch, [_no_table(part) for part in sorted(stated) if not isinstance(stated[part], dict)])
         for part in _PARTS & stated.keys():
-            tables[part] = {**tables.get(part, {}), **stated[part]}
+            if isinstance(tables.setdefault(part, {}), dict):
+                tables[part] = {**tables[part], **stated[part]}
     _refuse(path, list(_mistakes(tables, queues)))
     base = path.parent
     assumed: list[str] = []
@@ -136,7 +140,7 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
     for key in tables.keys() - _TOP:
         yield f"key `{key}`: there is no such key here; one of {', '.join(sorted(_TOP))}"
     wrong = [key for key in ("topology", "switch", "host", "metrics") if not isinstance(tables.get(key, {}), dict)]
-    yield from (f"key `{key}`: this is no table; write [{key}]" for key in wrong)
+    yield from map(_no_table, wrong)
     if wrong:
         return
     if "topology" not in tables:
@@ -160,14 +164,29 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
                 yield f"key `{part}.{key}`: {stated[key]!r} is neither true nor false"
     yield from _wrong_classes(tables.get("metrics", {}))
     ecn = switch.get("ecn", True)
-    if not (isinstance(ecn, bool) or ecn == "auto" or (isinstance(ecn, dict) and isinstance(ecn.get("at"), dict))):
+    if not (
+        isinstance(ecn, bool)
+        or ecn == "auto"
+        or (
+            isinstance(ecn, dict)
+            and isinstance(ecn.get("at"), dict)
+            and all(isinstance(threshold, str) for threshold in ecn["at"].values())
+        )
+    ):
         yield (
             f'key `switch.ecn`: {ecn!r} is not marking; true, false, "auto", or '
             '{ per = "queue", at = { "25Gbps" = "162pkt" } }'
         )
 
 
+def _no_table(part: str) -> str:
+    return f"key `{part}`: this is no table; write [{part}]"
+
+
 def _wrong_classes(metrics: Mapping[str, Any]) -> Iterator[str]:
+    if not isinstance(metrics.get("classes", {}), dict):
+        yield _no_table("metrics.classes")
+        return
     for key in metrics.keys() - {"classes"}:
         yield f"key `metrics.{key}`: there is no such key here; classes"
     for name, of in metrics.get("classes", {}).items():
@@ -260,7 +279,7 @@ def _ecn(stated: Any, links: list[float]) -> dict[str, Any]:
     if not isinstance(stated, Mapping):
         return {"per": "queue", "at": {rate_text(rate): f"{_packets(rate / 1e9)}pkt" for rate in links}}
     at = dict(stated["at"])
-    known = {rate: text for text in at if (rate := bits(text)) is not None}
+    known = {rate: text for text in at if (rate := bits(text))}
     for rate in links:
         if known and rate not in known:
             near = max((other for other in known if other < rate), default=min(known))

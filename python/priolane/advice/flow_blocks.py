@@ -80,9 +80,15 @@ def flow_table(path: Path, source: Path | StringIO) -> FlowTable:
         raise InputError(f"{path}: no column {', '.join(missing)}; a flow list has {','.join(COLUMNS)}")
     for name in COLUMNS:
         rows[name] = pd.to_numeric(rows[name], errors="coerce")
-        wrong = rows.index[rows[name].isna() | (rows[name] < 0)]
+        wrong = rows.index[~np.isfinite(rows[name].to_numpy(dtype=float)) | (rows[name] < 0)]
         if len(wrong):
             raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is no number from 0")
+    if "delay_ns" in rows:
+        given = rows["delay_ns"].notna()
+        rows["delay_ns"] = pd.to_numeric(rows["delay_ns"], errors="coerce")
+        wrong = rows.index[given & ~np.isfinite(rows["delay_ns"].to_numpy(dtype=float))]
+        if len(wrong):
+            raise InputError(f"{path}: line {wrong[0] + 2}: `delay_ns` is no number from 0")
     if len(rows) < FEWEST * 10:
         raise InputError(f"{path}: {len(rows)} flows are too few to compare anything; at least {FEWEST * 10}")
     rows = rows.drop(columns=_DROPPED, errors="ignore")

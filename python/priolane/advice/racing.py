@@ -148,6 +148,8 @@ def _judge(of: Mapping[str, Mapping[int, float]], count: int, looks: int) -> dic
             ended[name] = Ended(Why.SAME, count, twin)
     leader = min((name for name in left if name not in ended), key=lambda name: _mean(of[name]))
     rivals = [name for name in left if name not in ended and name != leader]
+    if len(of[leader]) < 2:
+        return ended
     found = {name: _core.paired(_differences(of[name], of[leader])) for name in rivals}
     corrected = _core.holm([found[name][3] for name in rivals])
     for name, p in zip(rivals, corrected, strict=True):

@@ -1,6 +1,7 @@
 """The stages of an answer: calibration, what runs, budget, race, tuning, judging, ranking."""
 
 import math
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,11 +56,13 @@ def calibrate(context: AdviceContext) -> tuple[Candidate, float, float, float]:
         plan(experiment.path)
     except InputError as error:
         raise InputError(_about_fabric(error, experiment.path, context)) from None
+    directory = context.request.out / "runs" / "calibration"
+    if context.request.budget is None:
+        # Runs that are there already have no pace.
+        shutil.rmtree(directory, ignore_errors=True)
     began = time.perf_counter()
     one_job = RunOptions(replace(context.request.settings, jobs=1), context.request.watcher)
-    ran = trials(
-        experiment.run(context.request.out / "runs" / "calibration", [simple.name], seeds, one_job), context.read
-    )[simple.name]
+    ran = trials(experiment.run(directory, [simple.name], seeds, one_job), context.read)[simple.name]
     seconds = time.perf_counter() - began
     hops = sum(one.hops for one in ran.values())
     load = sum(one.offered for one in ran.values()) / len(ran)
@@ -128,8 +131,10 @@ class Shares:
 
 
 def fit(context: AdviceContext, count: int, each: float, budget: float) -> tuple[AdviceContext, float]:
-    """The site, its blocks shortened if the budget has no room for so many candidates on the blocks of the first round
-    and for judging; and packet-hops of a block.
+    """The context and packet-hops of a block.
+
+    Blocks are shortened if the budget has no room for so many candidates on the blocks of the first round and for
+    judging.
 
     Raises `InputError` if blocks would have too few flows of a goal's class.
     """
