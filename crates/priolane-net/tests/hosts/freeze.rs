@@ -8,6 +8,7 @@ use priolane_net::{Config, Host, Patience, Request, SendError};
 use crate::digest::{Expected, message};
 use crate::process::{COUNT, HostProcess, length};
 use crate::transports::{config, every_transport};
+use crate::wait::PATIENCE;
 
 const FREEZE: Duration = Duration::from_millis(100);
 
@@ -31,7 +32,7 @@ fn a_receiver_that_freezes_gets_every_message_whole_and_once() {
             assert!(left.remove(&came), "{name}: {came:?} twice or never sent");
         }
         for receipt in receipts {
-            let outcome = receipt.wait_for(Duration::from_secs(10)).unwrap();
+            let outcome = receipt.wait_for(PATIENCE).unwrap();
             outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }
@@ -45,7 +46,7 @@ fn every_message_of_a_sender_that_freezes_arrives_whole_and_once() {
         let mut expected = Expected::default();
         (0..COUNT).for_each(|number| expected.add(&message(number, length(number))));
         for n in 0..COUNT {
-            let came = host.recv_timeout(Duration::from_secs(10)).unwrap();
+            let came = host.recv_timeout(PATIENCE).unwrap();
             expected
                 .arrived(name, &came.unwrap_or_else(|| panic!("{name}: {} are missing", expected.count())));
             if n == 0 {

@@ -9,6 +9,7 @@ use priolane_net::{Config, Host, Limits, Request};
 use crate::digest::message;
 use crate::proxy::{Faults, Proxy};
 use crate::transports::{config, every_transport};
+use crate::wait::{PATIENCE, eventually};
 use crate::whole::{Path, carry, pair};
 
 /// A peer that speaks by hand.
@@ -24,7 +25,7 @@ impl ByHand {
     /// One at an address of its own.
     pub(crate) fn new(address: &str) -> Self {
         let socket = UdpSocket::bind(address).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
         Self { socket }
     }
 
@@ -71,15 +72,6 @@ fn packet(flow: u32, offset: u64, payload: &[u8]) -> Vec<u8> {
     let head = [0x10, 0x20].into_iter().chain(flow.to_le_bytes());
     let fields = offset.to_le_bytes().into_iter().take(6).chain([1, 2, 3, 4]);
     head.chain(fields).chain(payload.iter().copied()).collect()
-}
-
-/// Waits for something that is so soon.
-fn eventually(is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < Duration::from_secs(5), "not so within 5 s");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn window_host() -> Host {
@@ -216,7 +208,7 @@ fn changed_bytes_stop_no_host_of_any_transport() {
         while hosts[1].try_recv().unwrap().is_some() {}
         for host in &hosts {
             let receipt = third.send_with_receipt(Request::to(host.address()), message(1, 50_000)).unwrap();
-            let outcome = receipt.wait_for(Duration::from_secs(5));
+            let outcome = receipt.wait_for(PATIENCE);
             outcome.unwrap_or_else(|| panic!("{name}: {:#?}", host.stats())).unwrap();
             damaged += host.stats().malformed;
         }

@@ -16,4 +16,5 @@ mod namespaces;
 mod process;
 mod proxy;
 mod transports;
+mod wait;
 mod whole;

@@ -57,12 +57,13 @@ impl Drop for Namespaces {
 
 #[test]
 fn a_queue_that_is_full_holds_datagrams_up_and_loses_none() {
-    let namespaces = match Namespaces::new("200mbit") {
-        Ok(namespaces) => namespaces,
-        Err(why) => return eprintln!("skipped: no network namespaces with a limited line here: {why}"),
-    };
-    let [a, b] = &namespaces.names;
-    for transport in ["newreno", "top"] {
+    // Only what fills the line of its own accord is pushed back: TOP sends what tokens ask for.
+    for (transport, rate, pushes) in [("newreno", "20mbit", true), ("top", "200mbit", false)] {
+        let namespaces = match Namespaces::new(rate) {
+            Ok(namespaces) => namespaces,
+            Err(why) => return eprintln!("skipped: no network namespaces with a limited line here: {why}"),
+        };
+        let [a, b] = &namespaces.names;
         let receiver = HostProcess::start_in(b, transport, ("10.199.7.2:0", None));
         let sender = HostProcess::start_in(a, transport, ("10.199.7.1:0", Some(receiver.address)));
         let mut left: BTreeSet<(u64, usize)> = (0..COUNT).map(|number| (number, length(number))).collect();
@@ -72,7 +73,7 @@ fn a_queue_that_is_full_holds_datagrams_up_and_loses_none() {
         }
         let said = sender.next().expect("what became of all");
         let blocked: u64 = said.strip_prefix("flushed ").unwrap_or_else(|| panic!("{said}")).parse().unwrap();
-        // 4 MB through a line of 200 Mbit/s with room for 128 kB before it.
-        assert!(transport == "top" || blocked > 10, "{transport}: the line never pushed back");
+        // 4 MB through a line that a busy machine fills too, with room for 128 kB before it.
+        assert!(!pushes || blocked > 10, "{transport}: the line pushed back {blocked} times");
     }
 }

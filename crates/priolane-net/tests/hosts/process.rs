@@ -10,6 +10,7 @@ use priolane_net::{Config, Host, Limits, Request};
 
 use crate::digest::message;
 use crate::transports::config;
+use crate::wait::PATIENCE;
 
 const TRANSPORT: &str = "PRIOLANE_NET_CHILD";
 const ADDRESS: &str = "PRIOLANE_NET_ADDRESS";
@@ -42,7 +43,7 @@ fn child() {
         for number in 0..COUNT {
             host.send(Request::to(to.parse().unwrap()), message(number, length(number))).unwrap();
         }
-        let flushed = host.flush(Duration::from_secs(20)) && host.stats().failed == 0;
+        let flushed = host.flush(PATIENCE) && host.stats().failed == 0;
         say(&format!("{} {}", if flushed { "flushed" } else { "failed" }, host.stats().blocked));
     }
     loop {
@@ -60,6 +61,7 @@ fn say(what: &str) {
 
 /// A host in a process of its own; it is killed when this is dropped.
 pub(crate) struct HostProcess {
+    transport: String,
     child: Child,
     lines: Receiver<String>,
     pub(crate) address: SocketAddr,
@@ -101,20 +103,20 @@ impl HostProcess {
                 }
             }
         });
-        let mut host = Self { child, lines, address: ([0; 4], 0).into() };
+        let mut host = Self { transport: transport.to_owned(), child, lines, address: ([0; 4], 0).into() };
         let said = host.next().expect("the address");
         host.address = said.strip_prefix("address ").unwrap().parse().unwrap();
         host
     }
 
-    /// What it says next; `None` if that takes 10 s.
+    /// What it says next; `None` if that takes too long.
     pub(crate) fn next(&self) -> Option<String> {
-        self.lines.recv_timeout(Duration::from_secs(10)).ok()
+        self.lines.recv_timeout(PATIENCE).ok()
     }
 
     /// The number and length of the message that arrives next, which is whole.
     pub(crate) fn arrived(&self) -> (u64, usize) {
-        let said = self.next().expect("another message");
+        let said = self.next().unwrap_or_else(|| panic!("{}: no other message", self.transport));
         let mut words = said.split(' ');
         assert_eq!(words.next(), Some("whole"), "{said}");
         let mut number = || words.next().unwrap().parse::<u64>().unwrap();

@@ -1,12 +1,12 @@
 //! Messages arrive whole and once.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use priolane_net::{Config, Host, Request};
 
 use crate::digest::{Expected, message};
 use crate::transports::every_transport;
+use crate::wait::PATIENCE;
 
 /// Two hosts that are set up so.
 pub(crate) fn pair(config: &Config) -> [Host; 2] {
@@ -47,14 +47,14 @@ pub(crate) fn carry_damaged(name: &str, path: Path<'_>, lengths: impl IntoIterat
         receipts.push(from.send_with_receipt(Request::to(address), bytes).unwrap());
     }
     while !expected.is_empty() {
-        let came = to.recv_timeout(Duration::from_secs(10)).unwrap();
+        let came = to.recv_timeout(PATIENCE).unwrap();
         let came = came.unwrap_or_else(|| {
             panic!("{name}: {} do not come; {:#?} {:#?}", expected.count(), from.stats(), to.stats())
         });
         expected.arrived(name, &came);
     }
     for receipt in receipts {
-        let outcome = receipt.wait_for(Duration::from_secs(10));
+        let outcome = receipt.wait_for(PATIENCE);
         let delivery = outcome.unwrap_or_else(|| panic!("{name}: no news of {:?}", receipt.id()));
         assert_eq!(delivery.unwrap_or_else(|error| panic!("{name}: {error}")).id, receipt.id());
     }
