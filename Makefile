@@ -71,7 +71,7 @@ rust-tests:
 SOAK ?= 1
 soak: build $(STAMPS)/dev
 	PRIOLANE_SOAK=$(SOAK) $(CARGO) test --profile ci --workspace -- --include-ignored
-	PRIOLANE_SOAK=$(SOAK) $(BIN)/python -m pytest tests/test_memory.py tests/test_advise_study.py
+	PRIOLANE_SOAK=$(SOAK) $(BIN)/python -m pytest -m soak
 	$(BIN)/python tools/instructions.py
 	$(BIN)/python tools/planted_faults.py
 

@@ -1,3 +1,4 @@
+import os
 import signal
 from pathlib import Path
 
@@ -10,6 +11,15 @@ from priolane.results import Results, load
 
 # A shell that starts pytest in the background has it ignore SIGINT, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked `soak` take half a minute of a core or more: `make soak` runs them, not `make test`."""
+    if "PRIOLANE_SOAK" in os.environ:
+        return
+    for item in items:
+        if item.get_closest_marker("soak") is not None:
+            item.add_marker(pytest.mark.skip(reason="make soak runs it"))
 
 
 @pytest.fixture

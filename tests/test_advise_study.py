@@ -1,6 +1,5 @@
 """Whether advice is right: 20 worlds of which theory says what is best, and thresholds against published ones."""
 
-import os
 import random
 import shlex
 from pathlib import Path
@@ -14,7 +13,7 @@ from priolane import cli
 from priolane.advice.candidates import PUBLISHED
 from priolane.grid import run
 
-pytestmark = pytest.mark.skipif("PRIOLANE_SOAK" not in os.environ, reason="minutes: run by make soak")
+pytestmark = pytest.mark.soak
 
 SEEDS = range(1, 21)
 SMALL_FLOWS = 4800

@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -96,7 +97,7 @@ class Cluster:
         return process
 
     def worker(self, environment: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-        options = ["--nthreads=1", "--host=127.0.0.1", "--no-dashboard", "--death-timeout=20"]
+        options = ["--nthreads=1", "--host=127.0.0.1", "--no-dashboard", "--death-timeout=120"]
         return self.start("worker", self.address, *options, environment=environment)
 
     def end(self) -> None:
@@ -107,7 +108,7 @@ class Cluster:
             process.wait()
 
 
-def wait(ready: Callable[[], bool], patience_s: float = 20) -> None:
+def wait(ready: Callable[[], bool], patience_s: float = 60) -> None:
     end = time.monotonic() + patience_s
     while not ready():
         assert time.monotonic() < end
@@ -132,8 +133,8 @@ def lone(tmp_path: Path) -> Iterator[Cluster]:
     made.end()
 
 
-def run_on(on: Any, experiment: Path, out: Path, **options: Any) -> Log:
-    log = Log()
+def run_on(on: Any, experiment: Path, out: Path, log: Log | None = None, **options: Any) -> Log:
+    log = log or Log()
     run_grid(experiment, out, Options(**options), Settings(on=on), log)
     return log
 
@@ -165,9 +166,15 @@ def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
 ) -> None:
     over = threading.Event()
     kills: list[int] = []
+    log = Log()
 
     def kill() -> None:
+        done = -1
         while not over.wait(2.0 if kills else 0.7):
+            # A worker that starts is spared: on a busy machine that takes longer than a kill is away.
+            if len(log.done) == done:
+                continue
+            done = len(log.done)
             nanny = random.choice(cluster.processes[1:])  # noqa: S311
             for process in psutil.Process(nanny.pid).children():
                 if "spawn_main" in " ".join(process.cmdline()):
@@ -177,7 +184,7 @@ def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        log = run_on(cluster.on, experiment, tmp_path / "out", seeds=15, sets=(("time.flows", "3000"),))
+        run_on(cluster.on, experiment, tmp_path / "out", log, seeds=15, sets=(("time.flows", "3000"),))
     finally:
         over.set()
         thread.join()
@@ -233,7 +240,7 @@ def test_a_scheduler_without_workers_is_not_waited_for_in_silence_and_its_end_is
     log = Log()
 
     def kill() -> None:
-        end = time.monotonic() + 12
+        end = time.monotonic() + 60
         while not log.lines and time.monotonic() < end:
             time.sleep(0.05)
         lone.scheduler.kill()
@@ -251,8 +258,10 @@ def test_ctrl_c_ends_a_sweep_at_once_and_the_same_command_continues(
     with client(cluster.on, experiment, out) as process:
         wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
         process.send_signal(signal.SIGINT)
-        _, lines = process.communicate(timeout=5)
-    assert (process.returncode, lines) == (130, INTERRUPTED)
+        _, lines = process.communicate(timeout=60)
+    assert process.returncode == 130
+    # A busy machine is told how far it is before.
+    assert lines.splitlines(keepends=True)[-1] == INTERRUPTED
 
 
 def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: Path) -> None:
@@ -270,12 +279,15 @@ def test_slurm_jobs_are_what_dask_jobqueue_submits(experiment: Path, tmp_path: P
     try:
         command = [str(BIN / "priolane"), "run", str(experiment), "-o", str(tmp_path / "out"), "--on", "slurm"]
         done = subprocess.run(
-            command, env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
+            command, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
         )
     finally:
         for group in jobs.read_text().split() if jobs.exists() else []:
             end_group(int(group))
-    assert (done.returncode, done.stderr) == (0, "")
+    # A worker takes a while to start, of which a busy machine is told.
+    waiting = re.compile(r"priolane: (slurm:1 has 0 workers: \d runs wait for one|Sent elsewhere: \d of 8 runs)")
+    assert [line for line in done.stderr.splitlines() if not waiting.match(line)] == []
+    assert done.returncode == 0
     assert not priolane.load(tmp_path / "out").missing()
 
 
@@ -430,9 +442,9 @@ def test_ctrl_c_ends_the_workers_of_a_cluster_of_ours(experiment: Path, tmp_path
         wait(lambda: bool(list(out.glob("[0-9a-f]*/run.json"))))
         workers = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
-        _, lines = process.communicate(timeout=10)
+        _, lines = process.communicate(timeout=60)
     # A slow machine has lines of progress before it.
     assert (process.returncode, lines[-len(INTERRUPTED) :]) == (130, INTERRUPTED)
     assert workers
-    _, alive = psutil.wait_procs(workers, timeout=5)
+    _, alive = psutil.wait_procs(workers, timeout=60)
     assert alive == []

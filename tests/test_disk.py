@@ -173,7 +173,7 @@ def test_grids_killed_with_series_resume_to_the_same_bytes(tmp_path: Path) -> No
     wanted = runs(whole)
     assert sum(name.endswith("series.parquet") for name in wanted) == 12
     seen = set()
-    for delay in (0.0, 0.4, 0.6, 0.8, 1.0):
+    for delay in (0.4, 0.6, 0.8):
         (out / "grid.json").unlink(missing_ok=True)
         child = start(experiment, out, *options)
         time.sleep(delay)

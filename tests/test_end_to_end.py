@@ -105,7 +105,7 @@ def test_ctrl_c_ends_at_once_and_keeps_whole_runs(tmp_path: Path, jobs: str) -> 
     assert child.poll() is None
     asked = time.monotonic()
     os.killpg(child.pid, signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
+    _, errors = child.communicate(timeout=60)
     took = time.monotonic() - asked
     assert child.returncode == 130
     # The runs take minutes. An idle machine needs less than a second; a busy one gets as long as twelve starts take.
@@ -130,7 +130,7 @@ def test_workers_end_with_their_command_however_that_ends(tmp_path: Path, how: s
     time.sleep(3)
     assert len(_session(child.pid)) > 2
     child.send_signal(how)
-    child.communicate(timeout=30)
+    child.communicate(timeout=60)
     assert child.returncode == (130 if how is signal.SIGTERM else -how)
     ended(child.pid)
 

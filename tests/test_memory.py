@@ -74,13 +74,14 @@ def all_pairs(size: str) -> str:
     return f'app = "long_lived"\npairs = {{ rule = "all_pairs" }}\nsize = "{size}"'
 
 
-@pytest.mark.parametrize(("mi", "remap"), [("rpc", "at_issue"), ("rtt", "per_mi")])
+@pytest.mark.parametrize(("mi", "remap"), [pytest.param("rpc", "at_issue", marks=pytest.mark.soak), ("rtt", "per_mi")])
 def test_flows_behind_admission_take_no_memory_of_their_size(mi: str, remap: str) -> None:
     short = peak(all_pairs("1.5MB"), mi=mi, remap=remap)
     long = peak(all_pairs("61.5MB"), mi=mi, remap=remap)
     assert long - short < SLACK, (short, long)
 
 
+@pytest.mark.soak
 def test_what_is_kept_of_packets_would_show() -> None:
     # Nothing else than the number of samples differs: 4,400 instants of each port.
     often = peak(all_pairs("61.5MB"), series='sample_every = "50us"')
@@ -116,9 +117,6 @@ ONE_SIZE = '{ csv = "sizes.csv", interpolation = "linear" }'
 POISSON = f'app = "poisson"\nsizes = {ONE_SIZE}\nload = {{ of = "host", counts = "payload", value = 0.3 }}'
 
 
-LONG = pytest.mark.skipif("PRIOLANE_SOAK" not in os.environ, reason="make soak runs it: half a minute of a core")
-
-
 # The runs alone: neither page nor figures, whose drawing takes more than few flows do.
 RUN = [sys.executable, "-c", "import sys, priolane; priolane.run(sys.argv[1], sys.argv[2], jobs=1)"]
 
@@ -135,11 +133,12 @@ def predicted_and_held(time: str, hosts: int, app: str) -> tuple[int, int, int]:
         return json.loads(checked.stdout)["bytes"], whole, alone
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("few_flows", "time", "hosts", "app"),
     [
         # Enough that the buffers of tables are full in both runs.
-        pytest.param(100_000, "time = { flows = 1_000_000 }", 32, POISSON, marks=LONG, id="one after another"),
+        pytest.param(100_000, "time = { flows = 1_000_000 }", 32, POISSON, id="one after another"),
         pytest.param(
             1_000, 'time = { measure = "1ms", drain = true }', 360, all_pairs("3kB"), id="130 thousand at once"
         ),
@@ -168,7 +167,7 @@ def peak_of_scenario(name: str) -> int:
     return int(ran.stdout)
 
 
-@LONG
+@pytest.mark.soak
 def test_packets_and_flows_take_what_is_published_of_them() -> None:
     """docs/performance.md#memory: 63 B and 510 B; the allocator is worth some bytes from run to run."""
     hosts = 128

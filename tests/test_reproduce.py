@@ -259,7 +259,7 @@ def test_ctrl_c_ends_all_figures_and_keeps_what_is_done(tmp_path: Path) -> None:
         assert child.poll() is None
         asked = time.monotonic()
         os.killpg(child.pid, signal.SIGINT)
-        _, errors = child.communicate(timeout=30)
+        _, errors = child.communicate(timeout=60)
         # Workers that do not stop are killed after three seconds.
         assert time.monotonic() - asked < 20
         ended(child.pid)

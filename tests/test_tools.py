@@ -32,6 +32,7 @@ def test_development_needs_the_runtime_requirements_too() -> None:
     assert any(name.startswith("pytest") for name in wanted)
 
 
+@pytest.mark.soak
 def test_what_a_build_learns_from_are_scenarios_of_the_bench(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "FLOWS", 1)
     ran: list[str] = []

@@ -205,7 +205,7 @@ fn srpt_beats_las_beats_sharing_where_sizes_are_heavy_tailed() {
         let mean = if draw.chance(0.95) { 4.0 } else { 300.0 };
         1 + draw.exponential(mean) as u64
     };
-    for seed in 1..=3 {
+    for seed in 1..=priolane_rounds::rounds(1, 3) {
         let mut scenario = one_line(0.7, seed, heavy);
         let mut mean = |scheduler| mean_sojourn(&mut scenario, scheduler);
         let (srpt, las, sharing) =

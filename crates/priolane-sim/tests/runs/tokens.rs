@@ -296,7 +296,7 @@ fn random(seed: u64) -> ScenarioSpec {
 #[test]
 fn every_flow_ends_and_both_engines_agree_whatever_is_lost() {
     let mut lost = [0; 3];
-    for seed in 0..rounds(120, 1_200) {
+    for seed in 0..rounds(60, 1_200) {
         let outcome = agreed(&random(seed));
         let open = outcome.flows.iter().filter(|f| f.fct.is_none() || f.fct_acked.is_none()).count();
         assert_eq!(open, 0, "seed {seed}");
@@ -345,7 +345,7 @@ fn a_trace_tells_tokens_that_were_too_old_from_those_that_found_no_room() {
 fn tokens_are_conserved() {
     let mut seen = CreditStats::default();
     let mut gone = 0;
-    for seed in 0..rounds(120, 1_200) {
+    for seed in 0..rounds(60, 1_200) {
         let scenario = random(seed);
         let (outcome, audits) = audited(&scenario);
         let sum = |of: fn(&CreditStats) -> u64| audits.iter().map(|a| of(&a.credits)).sum::<u64>();
@@ -381,7 +381,7 @@ fn tokens_are_conserved() {
 
 #[test]
 fn tokens_keep_to_their_rate_in_every_window_on_the_links_of_hosts() {
-    for seed in (0..rounds(120, 1_200)).filter(|seed| seed % 5 > 0) {
+    for seed in (0..rounds(60, 1_200)).filter(|seed| seed % 5 > 0) {
         let scenario = random(seed);
         let DisciplineSpec::Tokens(spec) = scenario.ports[1].discipline else { unreachable!() };
         for Audit { host, tokens, .. } in audited(&scenario).1 {

@@ -85,7 +85,7 @@ fn among_many_claims_of_random_numbers_hardly_a_figure_has_a_false_verdict() {
 #[test]
 fn looks_while_seeds_are_added_do_not_add_up_to_false_verdicts() {
     const LOOKS: u32 = 6;
-    let figures = rounds(2_000, 40_000);
+    let figures = rounds(1_000, 40_000);
     let mut normal = Normal(Stream::new(2, Purpose::Search, 0));
     let (mut false_if_ignored, mut false_if_counted) = (0, 0);
     for _ in 0..figures {
