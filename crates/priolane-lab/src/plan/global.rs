@@ -1,5 +1,7 @@
 //! Determines the sizes and load used by threshold solvers: those of one group, or of all groups together.
 //!
+//! Recorded flows are measured ([`recorded`](super::recorded)) where no group states sizes and load.
+//!
 //! Groups with different traffic form a mixture, weighted by the rate at which they start flows:
 //!
 //! ```text
@@ -12,9 +14,9 @@ use std::collections::BTreeSet;
 
 use priolane_core::sizes::SizeDistribution;
 use priolane_sim::topology::Topology;
-use priolane_workload::{Load, LoadOf, OpenLoop, Sizes, mean_bytes};
+use priolane_workload::{Counts, Load, LoadOf, OpenLoop, mean_bytes};
 
-use super::traffic;
+use super::{recorded, traffic};
 use crate::experiment::{Experiment, Group};
 use crate::scheme::Fault;
 
@@ -36,17 +38,22 @@ pub(super) fn of_group<'a>(
     key: &'static str,
     name: &str,
     experiment: &'a Experiment,
+    topology: &Topology,
 ) -> Result<EstimatedTraffic<'a>, Fault> {
     let Some(group) = experiment.group(name) else {
         let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
         let fix = format!("one of the groups {}", names.join(", "));
         return Err(Fault { key: key.into(), what: format!("unknown group {name:?}"), fix });
     };
-    let own = group.app.part().open_loop().map(|OpenLoop { sizes, load, .. }| of_one(sizes, *load));
-    own.ok_or_else(|| Fault {
+    let own = match GroupTraffic::stated(group) {
+        Some(own) => Ok(Some(own)),
+        None => GroupTraffic::recorded(group, experiment, topology),
+    };
+    let own = own.map_err(|what| Fault { key: key.into(), what, fix: IN_BYTES.to_owned() })?;
+    own.map(GroupTraffic::estimated).ok_or_else(|| Fault {
         key: key.into(),
         what: format!("group {name:?} has no sizes and load"),
-        fix: "a group with the app poisson or on_off".to_owned(),
+        fix: "a group with the app poisson, on_off or flows".to_owned(),
     })
 }
 
@@ -54,11 +61,11 @@ pub(super) fn of_group<'a>(
 pub(super) fn of_each<'a>(
     key: &'static str,
     experiment: &'a Experiment,
+    topology: &Topology,
 ) -> Result<EstimatedTraffic<'a>, Fault> {
-    let all = stated(key, experiment)?;
     let fix = "from = \"global\" or the name of one group, or a controller, with which hosts compute their \
                own thresholds";
-    one(&all).ok_or_else(|| Fault {
+    one(stated(key, experiment, topology)?).map_err(|_| Fault {
         key: key.into(),
         what: "the groups differ in sizes or load, and hosts know their own only with a controller"
             .to_owned(),
@@ -72,43 +79,84 @@ pub(super) fn of_all<'a>(
     experiment: &'a Experiment,
     topology: &Topology,
 ) -> Result<EstimatedTraffic<'a>, Fault> {
-    let all = stated(key, experiment)?;
-    match one(&all) {
-        Some(belief) => Ok(belief),
-        None => mix(&all, experiment, topology).map_err(|what| Fault {
+    one(stated(key, experiment, topology)?).or_else(|all| {
+        mix(&all, experiment, topology).map_err(|what| Fault {
             key: key.into(),
             what,
             fix: "from = \"NAME\", the name of one group".to_owned(),
-        }),
+        })
+    })
+}
+
+const IN_BYTES: &str = "thresholds in bytes, such as [\"100kB\"]";
+
+/// A group with its sizes and load, as stated or as measured of recorded flows.
+#[derive(Clone, Debug)]
+struct GroupTraffic<'a> {
+    group: &'a Group,
+    law: Cow<'a, SizeDistribution>,
+    name: Cow<'a, str>,
+    published: Option<&'a str>,
+    load: Load,
+}
+
+impl<'a> GroupTraffic<'a> {
+    /// Returns what `group` states, if it states both.
+    fn stated(group: &'a Group) -> Option<Self> {
+        let OpenLoop { sizes, load, .. } = group.app.part().open_loop()?;
+        let (law, name) = (Cow::Borrowed(&sizes.law), Cow::Borrowed(sizes.csv.as_str()));
+        Some(Self { group, law, name, published: sizes.published(), load: *load })
+    }
+
+    /// Returns what is measured of the flows of `group`, if they are recorded.
+    fn recorded(
+        group: &'a Group,
+        experiment: &Experiment,
+        topology: &Topology,
+    ) -> Result<Option<Self>, String> {
+        if !group.app.part().is_replay() {
+            return Ok(None);
+        }
+        let measured = recorded::measure(experiment, topology, group)
+            .map_err(|why| format!("group {:?} has no sizes and load before the run: {why}", group.name))?;
+        let name = Cow::Owned(format!("the flows of group {:?}", group.name));
+        let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: measured.load };
+        Ok(Some(Self { group, law: Cow::Owned(measured.law), name, published: None, load }))
+    }
+
+    fn estimated(self) -> EstimatedTraffic<'a> {
+        let Self { law, name, published, load, .. } = self;
+        EstimatedTraffic { law, name, published, load: load.value }
+    }
+
+    /// Returns true if sizes and load are those of `other`.
+    fn is_like(&self, other: &Self) -> bool {
+        self.law == other.law && self.published == other.published && self.load == other.load
     }
 }
 
-/// A group with its open-loop traffic.
-type GroupTraffic<'a> = (&'a Group, &'a OpenLoop);
-
-fn stated<'a>(key: &'static str, experiment: &'a Experiment) -> Result<Vec<GroupTraffic<'a>>, Fault> {
-    let own = |group: &'a Group| Some((group, group.app.part().open_loop()?));
-    let all: Vec<GroupTraffic<'a>> = experiment.groups.iter().filter_map(own).collect();
+fn stated<'a>(
+    key: &'static str,
+    experiment: &'a Experiment,
+    topology: &Topology,
+) -> Result<Vec<GroupTraffic<'a>>, Fault> {
+    let fault = |what| Fault { key: key.into(), what, fix: IN_BYTES.to_owned() };
+    let mut all: Vec<_> = experiment.groups.iter().filter_map(GroupTraffic::stated).collect();
     if all.is_empty() {
-        let fix = "thresholds in bytes, such as [\"100kB\"]".to_owned();
-        return Err(Fault { key: key.into(), what: "no group has sizes and load".to_owned(), fix });
+        for group in &experiment.groups {
+            all.extend(GroupTraffic::recorded(group, experiment, topology).map_err(fault)?);
+        }
     }
-    Ok(all)
+    if all.is_empty() { Err(fault("no group has sizes and load".to_owned())) } else { Ok(all) }
 }
 
-/// Returns the sizes and load of all groups, if they are equal.
-fn one<'a>(all: &[GroupTraffic<'a>]) -> Option<EstimatedTraffic<'a>> {
-    let (_, first) = all.first()?;
-    let same = |(_, own): &GroupTraffic<'a>| own.sizes == first.sizes && own.load == first.load;
-    all.iter().all(same).then(|| of_one(&first.sizes, first.load))
-}
-
-fn of_one(sizes: &Sizes, load: Load) -> EstimatedTraffic<'_> {
-    EstimatedTraffic {
-        law: Cow::Borrowed(&sizes.law),
-        name: Cow::Borrowed(&sizes.csv),
-        published: sizes.published(),
-        load: load.value,
+/// Returns the sizes and load of all groups if they are equal, and the groups if they are not.
+fn one(mut all: Vec<GroupTraffic<'_>>) -> Result<EstimatedTraffic<'_>, Vec<GroupTraffic<'_>>> {
+    match all.split_first() {
+        Some((first, rest)) if rest.iter().all(|own| own.is_like(first)) => {
+            Ok(all.swap_remove(0).estimated())
+        }
+        _ => Err(all),
     }
 }
 
@@ -118,9 +166,9 @@ fn mix<'a>(
     topology: &Topology,
 ) -> Result<EstimatedTraffic<'a>, String> {
     let differ = "the groups differ in sizes or load, and";
-    let counts = all[0].1.load.counts;
+    let counts = all[0].load.counts;
     let (mut parts, mut hosts, mut demand) = (Vec::new(), BTreeSet::new(), 0.0);
-    for (group, OpenLoop { sizes, load, .. }) in all {
+    for GroupTraffic { group, law, load, .. } in all {
         if group.active.is_some() {
             return Err(format!("{differ} group {:?} is active only in a part of the run", group.name));
         }
@@ -130,14 +178,14 @@ fn mix<'a>(
         let own = traffic::hosts(experiment, topology, group).map_err(|error| error.what)?;
         let own: BTreeSet<_> = own.into_iter().collect();
         let bits: f64 = own.iter().map(|&h| topology.host_capacity(h).bps() as f64).sum::<f64>() * load.value;
-        parts.push((bits / mean_bytes(&sizes.law, counts, &experiment.frame), &sizes.law));
+        parts.push((bits / mean_bytes(law, counts, &experiment.frame), &**law));
         demand += bits;
         hosts.extend(own);
     }
     let capacity: f64 = hosts.iter().map(|&h| topology.host_capacity(h).bps() as f64).sum();
     let law = SizeDistribution::mixture(&parts)
         .map_err(|error| format!("{differ} their sizes cannot be mixed: {error}"))?;
-    let names: BTreeSet<&str> = all.iter().map(|(_, own)| own.sizes.csv.as_str()).collect();
+    let names: BTreeSet<&str> = all.iter().map(|own| &*own.name).collect();
     let name = names.into_iter().collect::<Vec<_>>().join(" + ");
     Ok(EstimatedTraffic {
         law: Cow::Owned(law),

@@ -160,9 +160,9 @@ fn estimate_traffic<'a>(
 ) -> Result<EstimatedTraffic<'a>, Fault> {
     let ThresholdSearch { experiment, topology, followed } = *site;
     match from {
-        SizeScope::Group(name) => global::of_group(key, name, experiment),
+        SizeScope::Group(name) => global::of_group(key, name, experiment, topology),
         SizeScope::Global => global::of_all(key, experiment, topology),
         SizeScope::Local if followed => global::of_all(key, experiment, topology),
-        SizeScope::Local => global::of_each(key, experiment),
+        SizeScope::Local => global::of_each(key, experiment, topology),
     }
 }

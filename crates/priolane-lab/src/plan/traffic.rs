@@ -76,6 +76,18 @@ pub(super) fn probe(
     Ok(most)
 }
 
+/// Generates all flows of a group whose flows are the same for all seeds.
+///
+/// # Errors
+/// Returns an [`InputError`] with the key at fault, but without its line.
+pub(super) fn whole(
+    experiment: &Experiment,
+    topology: &Topology,
+    group: &Group,
+) -> Result<Traffic, InputError> {
+    group_flows(experiment, topology, group, Draw { seed: 1, group: 0, until: until(&experiment.time) })
+}
+
 /// Whether each seed has a flow list of its own.
 fn lists_differ(group: &Group) -> bool {
     matches!(group.app.part().listed(), Some(Listing { lists: Lists::BySeed, .. }))
