@@ -20,6 +20,7 @@ mod paths;
 mod pay;
 mod points;
 mod ports;
+mod recorded;
 mod requirement;
 mod resolve;
 mod run;

@@ -3,7 +3,7 @@
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
 use crate::keys::Keys;
 use crate::part::Part;
-use crate::port::{FifoSpec, SortBy};
+use crate::port::{Ecn, FifoSpec, SortBy};
 use crate::units::Limit;
 
 /// Parameters of the NIC `fifo`.
@@ -28,6 +28,10 @@ impl HostNic for Config {
 
     fn queue(&self) -> Option<&QueueKeys> {
         Some(&self.queue)
+    }
+
+    fn ecn_mut(&mut self) -> Option<&mut Ecn> {
+        self.queue.ecn.as_mut()
     }
 
     fn per_flow_limit(&self) -> Limit {

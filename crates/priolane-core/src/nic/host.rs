@@ -4,7 +4,7 @@ use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
 use crate::host::Order;
 use crate::keys::Keys;
 use crate::part::Part;
-use crate::port::{CLASS_IS_QUEUE, DisciplineSpec, FifoSpec, RankedSpec, SortBy, StrictSpec};
+use crate::port::{CLASS_IS_QUEUE, DisciplineSpec, Ecn, FifoSpec, RankedSpec, SortBy, StrictSpec};
 use crate::units::Limit;
 
 /// Parameters of the NIC `host`.
@@ -33,6 +33,10 @@ impl HostNic for Config {
 
     fn queue(&self) -> Option<&QueueKeys> {
         Some(&self.queue)
+    }
+
+    fn ecn_mut(&mut self) -> Option<&mut Ecn> {
+        self.queue.ecn.as_mut()
     }
 
     fn per_flow_limit(&self) -> Limit {

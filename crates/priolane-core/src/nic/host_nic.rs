@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use super::queue::QueueKeys;
 use crate::host::Order;
 use crate::packet::Frame;
-use crate::port::{Buffer, BufferSpec, ClassMap, DisciplineSpec, PortKeys, SortBy};
+use crate::port::{Buffer, BufferSpec, ClassMap, DisciplineSpec, Ecn, PortKeys, SortBy};
 use crate::units::{Limit, Rate};
 
 /// A kind of NIC with its parameters.
@@ -23,6 +23,11 @@ pub trait HostNic: Debug {
 
     /// Returns the port that this NIC configures. Default: none.
     fn port(&self) -> Option<OwnPort<'_>> {
+        None
+    }
+
+    /// Returns the marking thresholds of the transmit queue, if it marks. Default: it does not.
+    fn ecn_mut(&mut self) -> Option<&mut Ecn> {
         None
     }
 

@@ -3,7 +3,7 @@
 use super::{FlowRoom, HostNic, OtherRows, OwnPort, TransmitQueue};
 use crate::keys::{InTable, KeyConflict, Keys};
 use crate::part::Part;
-use crate::port::{ClassMap, PortKeys, PortSetup, SortBy};
+use crate::port::{ClassMap, Ecn, PortKeys, PortSetup, SortBy};
 use crate::units::Limit;
 
 /// Parameters of the NIC `port`.
@@ -43,6 +43,10 @@ impl HostNic for Config {
 
     fn port(&self) -> Option<OwnPort<'_>> {
         Some(OwnPort { keys: &self.port.keys, map: self.map.as_ref() })
+    }
+
+    fn ecn_mut(&mut self) -> Option<&mut Ecn> {
+        self.port.keys.ecn.as_mut()
     }
 
     fn per_flow_limit(&self) -> Limit {

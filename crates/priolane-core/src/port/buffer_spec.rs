@@ -119,6 +119,17 @@ impl BufferSpec {
     }
 }
 
+/// A marking threshold in proportion to that of another rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DerivedThreshold {
+    /// The rate of the links.
+    pub rate: Rate,
+    /// Their threshold.
+    pub limit: Limit,
+    /// The rate whose threshold it is in proportion to.
+    pub from: Rate,
+}
+
 /// ECN marking thresholds by link rate.
 #[derive(Clone, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "ecn", check = Self::check)]
@@ -142,6 +153,30 @@ impl Ecn {
     /// Returns the threshold at links of `rate`.
     pub fn threshold(&self, rate: Rate) -> Option<Limit> {
         self.at.get(rate)
+    }
+
+    /// Adds thresholds for those of `rates` that have none, in proportion to that of the next slower rate that has one, or
+    /// else of the slowest, rounded up; returns what it adds.
+    pub fn complete(&mut self, rates: &[Rate]) -> Vec<DerivedThreshold> {
+        let derived: Vec<_> = rates.iter().filter_map(|&rate| self.derived(rate)).collect();
+        self.at.0.extend(derived.iter().map(|new| (new.rate, new.limit)));
+        self.at.0.sort_by_key(|&(rate, _)| rate);
+        derived
+    }
+
+    fn derived(&self, rate: Rate) -> Option<DerivedThreshold> {
+        if self.at.get(rate).is_some() {
+            return None;
+        }
+        let slower = self.at.0.iter().rev().find(|&&(of, _)| of < rate);
+        let &(from, limit) = slower.or(self.at.0.first())?;
+        let scaled = |n: u64| (u128::from(n) * u128::from(rate.bps())).div_ceil(u128::from(from.bps()));
+        let limit = match limit {
+            Limit::Packets(n) => Limit::Packets(u32::try_from(scaled(n.into())).unwrap_or(u32::MAX)),
+            Limit::Bytes(n) => Limit::Bytes(u64::try_from(scaled(n)).unwrap_or(u64::MAX)),
+            Limit::Unlimited => Limit::Unlimited,
+        };
+        Some(DerivedThreshold { rate, limit, from })
     }
 
     /// Returns `buffer` with the marking threshold at a link of `rate`.

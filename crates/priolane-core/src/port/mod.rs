@@ -33,7 +33,7 @@ mod trimming;
 mod wfq;
 
 pub use aifo::{Aifo, AifoSpec};
-pub use buffer_spec::{BufferSpec, Ecn};
+pub use buffer_spec::{BufferSpec, DerivedThreshold, Ecn};
 pub use class_map::{CLASS_IS_QUEUE, ClassMap, QueueOf};
 pub use discipline::{Admission, Buffer, Discipline, PortSink, Scope, SortBy};
 pub use disciplines::{AnyDiscipline, DisciplineKind, DisciplineSpec, KindVisitor, PortKind};

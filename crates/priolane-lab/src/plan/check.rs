@@ -29,8 +29,10 @@ pub(super) fn check(read: Read, root: &Table, interrupt: &Interrupt) -> Result<C
         interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
         resolve::thresholds(&mut scheme, &experiment, &topology).map_err(|fault| blame(&named, &fault))?;
+        let completed = scheme::complete_thresholds(&mut scheme, &fabric);
         let found = scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?;
-        warnings.extend(found.into_iter().map(|warning| format!("{}: {warning}", named.name)));
+        warnings
+            .extend(completed.into_iter().chain(found).map(|warning| format!("{}: {warning}", named.name)));
         experiment.scheme.insert(named.name.clone(), scheme);
         Ok(())
     });

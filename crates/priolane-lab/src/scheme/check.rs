@@ -10,7 +10,7 @@ use priolane_core::host::Order;
 use priolane_core::keys::KeyConflict;
 use priolane_core::nic::Nic;
 use priolane_core::part::{Capability, Row};
-use priolane_core::port::{BufferSpec, ClassMap, Ecn, PortKeys, PortKind, QueueOf};
+use priolane_core::port::{BufferSpec, ClassMap, PortKeys, PortKind, QueueOf};
 use priolane_core::scheme::{Choice, find, unmet};
 use priolane_core::transport::delay::Channels;
 use priolane_core::transport::{Controller, Spec, ndp};
@@ -27,7 +27,7 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     pay::check(scheme, fabric)?;
     room(scheme, fabric)?;
     transmit_queue(scheme)?;
-    marking(scheme, fabric)?;
+    limits_of_hosts(scheme, fabric)?;
     classes(scheme, fabric)?;
     queues(scheme, fabric)?;
     deadlines(scheme, fabric)?;
@@ -141,33 +141,22 @@ fn transmit_queue(scheme: &Scheme) -> Result<(), Fault> {
     }
 }
 
-/// Checks that every link rate of a marking port has a threshold.
-fn marking(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let missing = |ecn: &Ecn, rates: &[Rate]| rates.iter().copied().find(|&r| ecn.threshold(r).is_none());
-    let fault = |key, rate| {
-        let what = format!("there is no threshold for links of {}, which this topology has", show_rate(rate));
-        Fault::new(key, what, format!("an entry such as {:?} = \"65pkt\"", show_rate(rate)))
-    };
-    if let Some(rate) = scheme.port.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.switch_rates)) {
-        return Err(fault("port.ecn.at", rate));
+/// Checks that all transmit queues have the same limits.
+fn limits_of_hosts(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
+    if fabric.host_rates.len() <= 1 {
+        return Ok(());
     }
-    let several = fabric.host_rates.len() > 1;
-    if let Some(own) = scheme.nic.part().port() {
-        let keys = own.keys;
-        if several && (keys.ecn.is_some() || !keys.buffer.at().is_empty()) {
-            let what = "hosts have links of several rates, but all transmit queues are equal".to_owned();
-            return Err(Fault::new("nic.port", what, "one limit without ecn, or host links of one rate"));
-        }
-        let rate = keys.ecn.as_ref().and_then(|ecn| missing(ecn, &fabric.host_rates));
-        return rate.map_or(Ok(()), |rate| Err(fault("nic.port.ecn.at", rate)));
+    let nic = scheme.nic.part();
+    if nic.port().is_some_and(|own| own.keys.ecn.is_some() || !own.keys.buffer.at().is_empty()) {
+        let what = "hosts have links of several rates, but all transmit queues are equal".to_owned();
+        return Err(Fault::new("nic.port", what, "one limit without ecn, or host links of one rate"));
     }
-    let Some(ecn) = scheme.nic.part().queue().and_then(|queue| queue.ecn.as_ref()) else { return Ok(()) };
-    if several {
+    if nic.queue().is_some_and(|queue| queue.ecn.is_some()) {
         let what = "hosts have links of several rates, but all transmit queues have one marking threshold"
             .to_owned();
         return Err(Fault::new("nic.ecn", what, "ecn = false, or host links of one rate"));
     }
-    missing(ecn, &fabric.host_rates).map_or(Ok(()), |rate| Err(fault("nic.ecn.at", rate)))
+    Ok(())
 }
 
 /// Checks that messages of a controller are no faster than a packet on one link.

@@ -284,8 +284,6 @@ fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     let both = "port = { buffer = { shared = \"9pkt\", push_out = \"9pkt\" } }\n";
     let both = scheme_refused(both, 1, "port.buffer.push_out");
     assert_eq!(both.what, "both shared and push_out are set");
-    let rate = refused("40Gbps", "25Gbps", line_of("port = "), "scheme.dctcp.port.ecn.at");
-    assert!(rate.what.contains("25Gbps") && rate.file == "schemes/dctcp.toml", "{rate}");
 }
 
 #[test]

@@ -73,6 +73,18 @@ fn an_experiment_that_states_fewer_rates_than_its_preset_reads_back() {
 }
 
 #[test]
+fn thresholds_of_rates_that_none_states_are_in_proportion_and_said_so() {
+    let text = GOOD.replacen("\"10Gbps\"", "\"25Gbps\"", 1);
+    assert!(text.contains("rate = \"25Gbps\""), "{text}");
+    let plan = plan::from_text("f.toml", &text, Path::new("."), &Options::default()).unwrap();
+    // 65 packets at 10 Gbit/s are 162.5 at 25.
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at/25Gbps"), "163pkt");
+    let said = "dctcp: switch ports mark above 163pkt at 25Gbps, in proportion to the threshold at 10Gbps";
+    assert!(plan.warnings.iter().any(|warning| warning == said), "{:?}", plan.warnings);
+    assert_runs_read_back(&plan, Path::new("."));
+}
+
+#[test]
 fn parameters_of_algorithms_stay() {
     let plan = planned("\"dctcp\", \"ndp\", \"pfabric\", \"srpt_ranked\"", TABLES, &[]).unwrap();
     let alone = planned("\"dctcp\", \"ndp\", \"pfabric\", \"srpt_ranked\"", "", &[]).unwrap();

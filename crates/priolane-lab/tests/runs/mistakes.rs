@@ -149,12 +149,11 @@ fn sets_and_sweeps_are_told_beside_the_mistakes_of_the_file() {
 
 #[test]
 fn all_schemes_that_do_not_fit_the_network_are_told() {
-    let text = GOOD
-        .replacen("[\"dctcp\"]", "[\"dctcp\", \"newreno\", \"d2tcp\"]", 1)
-        .replace("\"10Gbps\"", "\"25Gbps\"");
-    let error = error(&text);
+    let own = |name| format!("[scheme.{name}]\nbase = \"dctcp\"\nport.buffer = {{ shared = \"100B\" }}\n");
+    let schemes = GOOD.replacen("[\"dctcp\"]", "[\"a\", \"newreno\", \"b\"]", 1);
+    let error = error(&(schemes + &own("a") + &own("b")));
     let keys: Vec<String> = places(&error).into_iter().map(|(_, key)| key).collect();
-    assert_eq!(keys, ["scheme.dctcp.port.ecn.at", "scheme.d2tcp.port.ecn.at"], "{error}");
+    assert_eq!(keys, ["scheme.a.port.buffer", "scheme.b.port.buffer"], "{error}");
 }
 
 #[test]

@@ -177,11 +177,6 @@ fn what_only_a_switch_has_is_refused_at_the_host() {
             "nic.port",
             "at hosts, packets carry 3",
         ),
-        (
-            "kind = \"fifo\", buffer = { shared = \"30pkt\" }, ecn = { at = { \"1Gbps\" = \"5pkt\" } }",
-            "nic.port.ecn.at",
-            "no threshold",
-        ),
         ("kind = \"pfabrik\", buffer = { shared = \"30pkt\" }", "nic.port.kind", "pfabrik"),
         ("kind = \"fifo\"", "nic.port.buffer", "missing"),
     ] {
