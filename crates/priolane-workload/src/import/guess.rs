@@ -2,7 +2,7 @@
 
 use super::collect::digits;
 use super::format::Format;
-use super::{decimal, nfdump};
+use super::{decimal, nfdump, sflow, tshark, vpc};
 
 /// A format, and how it was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,18 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     }
     if nfdump::is_header(first) {
         return found(Format::Nfdump, "a header with source, destination and bytes of records");
+    }
+    if tshark::is_header(first) {
+        return found(Format::Tshark, "a header with frame.time_epoch");
+    }
+    if sflow::is_sflow(first) {
+        return found(Format::Sflow, "fields of sflowtool");
+    }
+    if vpc::is_header(first) {
+        return found(Format::Vpc, "a header with fields of flow logs");
+    }
+    if vpc::is_default_record(first) {
+        return found(Format::Vpc, "fourteen fields, the last of which is a log status");
     }
     if first.starts_with("Nodes") {
         return Ok(htsim(&lines));

@@ -11,7 +11,7 @@ use super::guess::{self, Guess};
 use super::hpcc_topology::Network;
 use super::imported::Imported;
 use super::options::Options;
-use super::{aequitas, coflow, hpcc, htsim, nfdump, yaps, zeek};
+use super::{aequitas, coflow, hpcc, htsim, nfdump, sflow, tshark, vpc, yaps, zeek};
 
 /// A text to import.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,9 @@ pub fn read(
         Format::Coflow => coflow::read(&mut lines, &mut into)?,
         Format::Nfdump => nfdump::read(&mut lines, &mut into)?,
         Format::Zeek => zeek::read(&mut lines, &mut into)?,
+        Format::Vpc => vpc::read(&mut lines, &mut into)?,
+        Format::Sflow => sflow::read(&mut lines, &mut into)?,
+        Format::Tshark => tshark::read(&mut lines, &mut into)?,
     }
     Ok((into.finish(&lines)?, guess))
 }
