@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start end action log-status
-//! 2 123456789010 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249 1418530010 1418530070 ACCEPT OK
+//! 2 123456789010 eni-0a 10.0.0.1 10.0.0.5 40122 5001 6 100 150000 1714521600 1714521660 ACCEPT OK
 //! ```
 //!
 //! Fields are those of the last header above a row, in any order, `_` as `-`; without a header they are those of the
