@@ -64,10 +64,10 @@ def test_samples_are_doubted_and_their_beginnings_assumed(tmp_path: Path) -> Non
 
 
 def test_lists_of_simulators_and_without_reports_are_not_doubted(tmp_path: Path) -> None:
-    trace = "".join(
-        f"{nth} {1 + nth * 0.0010001:.7f} 0 0 {nth % 9 + 2} 0 0 {nth % 5} {nth % 5 + 1}\n" for nth in range(1200)
-    )
+    # Whole seconds are what the simulator was given, not a clock's.
+    trace = "".join(f"{nth} {nth + 1} 0 0 {nth % 9 + 2} 0 0 {nth % 5} {nth % 5 + 1}\n" for nth in range(1200))
     flows = _imported(tmp_path, trace)
+    assert read_recording(flows).tick_s == 1
     assert find_doubts(read_flows(flows), None) == ()
     assert Traffic(file=flows).assumed == ()
     (tmp_path / "flows.report.json").unlink()

@@ -72,7 +72,7 @@ def test_a_recording_says_what_it_shows_less_exactly(tmp_path: Path, capsys: pyt
     assert main(["import", "auto", str(SAMPLES / "vpc_header.txt"), "-o", out]) == 0
     shown = capsys.readouterr().out
     assert "format: vpc, guessed from a header with fields of flow logs" in shown
-    assert "starts are known to 1 s" in shown
+    assert "all starts are multiples of 1 s" in shown
     assert "starts may be up to 60 s late" in shown
     assert "flows that began before the file: 1" in shown
     assert "sampled" not in shown
@@ -80,7 +80,7 @@ def test_a_recording_says_what_it_shows_less_exactly(tmp_path: Path, capsys: pyt
     shown = capsys.readouterr().out
     assert "sampled: 1 packet in 200" in shown
     assert "starts may be up to 1 s late" in shown
-    assert "known to" not in shown
+    assert "multiples" not in shown
     assert main(["import", "auto", str(SAMPLES / "tshark.csv"), "-o", out]) == 0
     shown = capsys.readouterr().out
     assert "flows that began before the file: 2" in shown

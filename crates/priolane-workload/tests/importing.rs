@@ -371,6 +371,9 @@ fn flow_logs_of_aws_name_their_fields() {
     let source = Source { file: "x", format: Some(Format::Vpc), network: None };
     let error = import::read(headless.as_bytes(), source, &Options::default()).unwrap_err().to_string();
     assert!(error.starts_with("x:1: no header names the 15 fields"), "{error}");
+    // Files that were put together: the header comes again. Twice (10528 - 10 (20 + 32)), - 8 once.
+    let (twice, _) = good(&format!("{0}{0}", sample!("vpc_header.txt")), &Options::default());
+    assert_eq!((twice.read, twice.merged, flows(&twice)[0].3), (6, 3, 20_008));
     // Without packets, headers stay in the bytes.
     let (whole, _) = good(&sample!("vpc_header.txt").replace(" packets ", " - "), &Options::default());
     assert_eq!(flows(&whole)[0].3, 10_528);
@@ -540,6 +543,8 @@ fn connections_that_began_before_the_log_are_counted() {
     assert_eq!(good(text, &Options::default()).0.recording.midstream, Some(0));
     let (late, _) = good(&text.replace("...AP.SF", "...AP..F"), &Options::default());
     assert_eq!(late.recording.midstream, Some(1));
+    let (unflagged, _) = good(&text.replace("...AP.SF", "........"), &Options::default());
+    assert_eq!(unflagged.recording.midstream, None);
     let sampled = Options { sampling: Some(10), ..Options::default() };
     assert_eq!(good(text, &sampled).0.recording, Recording { sampling: Some(10), ..Recording::default() });
     // Zeek: the state OTH, of both directions, of TCP only.

@@ -46,7 +46,7 @@ class Recording:
     @property
     def clock(self) -> str | None:
         """What a clock that ticks coarsely makes uncertain; `None` if it does not, or if starts were spread."""
-        if self.tick_s < _COARSE_S or self.spread_s:
+        if not self.recorded or self.tick_s < _COARSE_S or self.spread_s:
             return None
         return (
             f"starts are known to {_span(self.tick_s)} only: which flows meet in a queue is made by that clock, and so "

@@ -10,7 +10,7 @@ from priolane._core import InputError
 from priolane.cli import arguments, show
 
 _PS_PER_S = 1e12
-# Starts that are known to so much or less exactly are said to be.
+# A clock that ticks so coarsely, or more so, is mentioned.
 _COARSE_PS = 10**9
 
 
@@ -94,7 +94,7 @@ def _present(report: dict[str, Any]) -> None:
 def _present_recording(report: dict[str, Any]) -> None:
     """What a recording shows less exactly than the network had it."""
     if report["tick_ps"] >= _COARSE_PS:
-        show.line(f"starts are known to {report['tick_ps'] / _PS_PER_S:g} s")
+        show.line(f"all starts are multiples of {report['tick_ps'] / _PS_PER_S:g} s on the file's clock")
     if report["late_ps"]:
         show.line(f"starts may be up to {report['late_ps'] / _PS_PER_S:g} s late")
     if report["midstream"]:

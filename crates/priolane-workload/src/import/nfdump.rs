@@ -166,14 +166,17 @@ fn port(cell: &str) -> Option<u16> {
     }
 }
 
-/// Parses TCP flags such as `...AP.SF`, which say nothing if packets were sampled.
+/// Parses TCP flags such as `...AP.SF`, which say nothing if packets were sampled, nor if there are none at all.
 fn opening(into: &Collector<'_>, flags: Option<&str>) -> Opening {
-    let letters = |flags: &&str| !flags.is_empty() && flags.bytes().all(|byte| b".CEUAPRSF".contains(&byte));
     let whole = into.options().sampling.is_none_or(|sampling| sampling == 1);
-    match flags.filter(letters) {
-        Some(flags) if whole && flags.contains('S') => Opening::Seen,
-        Some(_) if whole => Opening::Missing,
-        _ => Opening::Unstated,
+    let stated = |flags: &&str| {
+        let known = flags.bytes().all(|byte| b".CEUAPRSF".contains(&byte));
+        whole && known && flags.bytes().any(|byte| byte != b'.')
+    };
+    match flags.filter(stated) {
+        None => Opening::Unstated,
+        Some(flags) if flags.contains('S') => Opening::Seen,
+        Some(_) => Opening::Missing,
     }
 }
 

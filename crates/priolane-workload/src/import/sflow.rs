@@ -23,7 +23,7 @@ use super::records::{self, Key, Observers, Opening, Protocol, Record, Records, c
 /// How long a switch may keep a sample before it sends it, in picoseconds.
 const LATE_PS: u64 = 1_000_000_000_000;
 
-const COLUMNS: [Names; 16] = [
+const COLUMNS: [Names; 17] = [
     &["timestamp_ns"],
     &["unixsecondsutc"],
     &["unixsecondsutc_us"],
@@ -40,7 +40,9 @@ const COLUMNS: [Names; 16] = [
     &["udpdstport"],
     &["ipsize"],
     &["meanskipcount"],
+    &["agent"],
 ];
+
 /// The fields that are read, in the order of [`COLUMNS`].
 #[derive(Clone, Copy)]
 enum Field {
@@ -60,10 +62,8 @@ enum Field {
     UdpDestination,
     Size,
     Rate,
+    Agent,
 }
-
-/// The switch that sent a sample.
-const AGENT: [Names; 1] = [&["agent"]];
 
 /// Fields that are needed, of each row one, with the name that messages have.
 const NEEDED: [(&[Field], &str); 5] = [
@@ -80,7 +80,6 @@ const COMMAND: &str = "Run sflowtool -L unixSecondsUTC,unixSecondsUTC_uS,agent,s
 
 struct Fields {
     places: Places<{ COLUMNS.len() }>,
-    agent: Places<1>,
     count: usize,
 }
 
@@ -99,13 +98,12 @@ fn is_untimed(line: &str) -> bool {
 
 fn fields(lines: &Text<'_>, line: &str) -> Result<Fields, InputError> {
     let places = Places::find(&COLUMNS, line.split(','));
-    let agent = Places::find(&AGENT, line.split(','));
     for (either, name) in NEEDED {
         if !either.iter().any(|&column| places.has(column as usize)) {
             return Err(lines.error(name, "the field is missing", COMMAND));
         }
     }
-    Ok(Fields { places, agent, count: line.split(',').count() })
+    Ok(Fields { places, count: line.split(',').count() })
 }
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
@@ -186,7 +184,7 @@ fn parsed<'a>(
     if payload <= 0 {
         return Err("no payload");
     }
-    Ok(Parsed { ends, ports, protocol, time, late, payload, rate, agent: fields.agent.value(cells, 0) })
+    Ok(Parsed { ends, ports, protocol, time, late, payload, rate, agent: value(Field::Agent) })
 }
 
 /// Returns the time of a row, and whether it is that of the sample's arrival.

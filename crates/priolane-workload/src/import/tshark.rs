@@ -37,6 +37,7 @@ const COLUMNS: [Names; 13] = [
     &["tcp.flags.syn"],
     &["tcp.analysis.retransmission"],
 ];
+
 /// The fields that are read, in the order of [`COLUMNS`].
 #[derive(Clone, Copy)]
 enum Field {

@@ -44,6 +44,7 @@ const COLUMNS: [Names; 15] = [
     &["interface-id"],
     &["tcp-flags"],
 ];
+
 /// The fields that are read, in the order of [`COLUMNS`].
 #[derive(Clone, Copy)]
 enum Field {
