@@ -13,9 +13,8 @@ use priolane_source::InputError;
 use priolane_source::csv::shown;
 
 use super::decimal;
-use super::imported::{Dropped, HostFolding, Imported, Recording};
+use super::imported::{Dropped, HostFolding, Imported, Opening, Recording};
 use super::options::{Options, Start, Text};
-use super::records::Opening;
 use crate::context::LATEST_START;
 use crate::flow_list::Row;
 

@@ -49,6 +49,17 @@ pub struct Recording {
     pub late_ps: u64,
 }
 
+/// Whether a record contains the first packet of its TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// The record does not say.
+    Unstated,
+    /// It contains a SYN.
+    Seen,
+    /// It contains no SYN.
+    Missing,
+}
+
 /// Flows that were not listed for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {

@@ -17,9 +17,10 @@ use priolane_source::InputError;
 
 use super::collect::{Collector, Name};
 use super::columns::{Names, Places};
+use super::imported::Opening;
 use super::instant::instant;
 use super::options::Text;
-use super::records::{self, Key, Opening, Protocol, Record, Records, SYN_OPTIONS, count};
+use super::records::{self, Key, Protocol, Record, Records, SYN_OPTIONS, count};
 use crate::context::LATEST_START;
 
 /// The columns, each with its possible names.

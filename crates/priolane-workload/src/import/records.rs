@@ -18,6 +18,7 @@ use std::net::IpAddr;
 use priolane_source::InputError;
 
 use super::collect::{Collector, End, MAX_IMPORTED, ParsedFlow, digits, too_many};
+use super::imported::Opening;
 use super::options::Text;
 
 /// Maximum gap within a flow: the default inactive timeout of exporters.
@@ -72,17 +73,6 @@ impl Key {
     fn same_flow(&self, other: &Self) -> bool {
         Self { observer: 0, ..*self } == Self { observer: 0, ..*other }
     }
-}
-
-/// Whether a record contains the first packet of its TCP connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
-    /// The record does not say.
-    Unstated,
-    /// It contains a SYN.
-    Seen,
-    /// It contains no SYN.
-    Missing,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -291,4 +281,35 @@ pub(super) fn count(cell: &str) -> Result<i64, &'static str> {
 /// Parses the port in a cell, 0 if there is none.
 pub(super) fn port(cell: Option<&str>) -> Result<u16, &'static str> {
     cell.map_or(Ok(0), |cell| cell.parse().map_err(|_| "a port is unreadable"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufRead;
+
+    use super::*;
+    use crate::import::Options;
+
+    #[test]
+    fn packets_of_a_flow_take_the_memory_of_one() {
+        let options = Options::default();
+        let mut into = Collector::new(&options);
+        let mut records = Records::new(&into);
+        let mut none: &[u8] = b"";
+        let text: &mut dyn BufRead = &mut none;
+        let lines = Text::new(text, "x");
+        let ends = Key { src: End(0), dst: End(1), ports: [1, 2], protocol: Protocol::Tcp, observer: 0 };
+        let gap = GAP_PS as i64;
+        // 1000 packets a gap apart, one that comes late, and one a picosecond too far away.
+        let starts = (0..1000).map(|nth| nth * gap).chain([gap / 2, 1000 * gap + 1]);
+        for start in starts {
+            let packet = Record { key: ends, start, end: start, payload: 10, opening: Opening::Missing };
+            records.push_packet(&lines, &mut into, packet).unwrap();
+        }
+        let kept: Vec<(i64, i64, i64)> =
+            records.list.iter().map(|record| (record.start, record.end, record.payload)).collect();
+        let last = 1000 * gap + 1;
+        assert_eq!(kept, [(0, 999 * gap, 10_010), (last, last, 10)]);
+        assert_eq!(into.merged, 1000);
+    }
 }

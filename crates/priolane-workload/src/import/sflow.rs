@@ -16,9 +16,10 @@ use priolane_source::InputError;
 
 use super::collect::{Collector, Name, digits};
 use super::columns::{Names, Places};
+use super::imported::Opening;
 use super::instant::instant;
 use super::options::Text;
-use super::records::{self, Key, Observers, Opening, Protocol, Record, Records, count};
+use super::records::{self, Key, Observers, Protocol, Record, Records, count};
 
 /// How long a switch may keep a sample before it sends it, in picoseconds.
 const LATE_PS: u64 = 1_000_000_000_000;

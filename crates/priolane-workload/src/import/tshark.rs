@@ -16,9 +16,10 @@ use priolane_source::InputError;
 
 use super::collect::{Collector, Name};
 use super::columns::{Names, Places};
+use super::imported::Opening;
 use super::instant::instant;
 use super::options::Text;
-use super::records::{self, Key, Opening, Protocol, Record, Records, count};
+use super::records::{self, Key, Protocol, Record, Records, count};
 
 const TIME_NAME: &str = "frame.time_epoch";
 

@@ -16,8 +16,9 @@ use priolane_source::InputError;
 
 use super::collect::{Collector, Name, digits};
 use super::columns::{Names, Places};
+use super::imported::Opening;
 use super::options::Text;
-use super::records::{self, Key, Observers, Opening, Protocol, Record, Records, SYN_OPTIONS, count};
+use super::records::{self, Key, Observers, Protocol, Record, Records, SYN_OPTIONS, count};
 use crate::context::LATEST_START;
 
 /// How late a start may be: the time that a packet may take to be recorded, in picoseconds.

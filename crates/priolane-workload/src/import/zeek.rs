@@ -16,8 +16,9 @@ use priolane_source::InputError;
 
 use super::collect::{Collector, Name, ParsedFlow, digits};
 use super::columns::{Names, Places};
+use super::imported::Opening;
 use super::options::Text;
-use super::records::{Opening, address, destination};
+use super::records::{address, destination};
 
 const COLUMNS: [Names; 7] =
     [&["ts"], &["id.orig_h"], &["id.resp_h"], &["orig_bytes"], &["resp_bytes"], &["proto"], &["conn_state"]];
