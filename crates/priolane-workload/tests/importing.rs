@@ -601,6 +601,27 @@ fn what_cannot_be_guessed_says_what_it_may_be() {
     assert!(refused("0 1 0 0 1 0 0 0 70000\n").contains("--hosts"));
 }
 
+#[test]
+fn files_that_are_no_text_say_what_makes_text_of_them() {
+    let refused = |text: &[u8], format| {
+        let source = Source { file: "x", format, network: None };
+        import::read(text, source, &Options::default()).unwrap_err().to_string()
+    };
+    let capture =
+        "x: the file is a packet capture. Print its packets with tshark, as docs/importing.md says.";
+    for begin in [b"\xd4\xc3\xb2\xa1\x02\0", b"\x0a\x0d\x0d\x0a\x1c\0", b"\xa1\xb2\x3c\x4d\0\x02"] {
+        assert_eq!(refused(begin, None), capture);
+        assert_eq!(refused(begin, Some(Format::Tshark)), capture);
+    }
+    let nfcapd = "x: the file is one that nfcapd wrote. Print its records with nfdump -r FILE -o csv.";
+    assert_eq!(refused(b"\x0c\xa5\x02\0\x01", Some(Format::Nfdump)), nfcapd);
+    assert_eq!(refused(b"\x1f\x8b\x08\0", Some(Format::Vpc)), "x: the file is compressed. Unpack it first.");
+    assert!(refused(b"\xde\xad\xbe\xef", None).contains("rwcut"));
+    assert_eq!(refused(b"PAR1", Some(Format::Vpc)), "x: the file is Parquet. Use a log in plain text.");
+    let table = "=====\nTCP Conversations\nFilter:<No Filter>\n";
+    assert!(refused(table.as_bytes(), None).contains("a table of conversations of tshark"));
+}
+
 fn written(imported: &Imported) -> String {
     let mut out = Vec::new();
     let extras = [

@@ -29,6 +29,11 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     if first.starts_with('{') {
         return Err("it looks like JSON, which is not supported: let the tool write text");
     }
+    if lines.iter().any(|line| line.ends_with(" Conversations")) {
+        return Err(
+            "it looks like a table of conversations of tshark, whose bytes include headers and are rounded: print packets",
+        );
+    }
     if first.split(',').any(|cell| cell.trim() == "start_ns") {
         return Err("it looks like a flow list of priolane, which needs no import");
     }

@@ -5,6 +5,7 @@
 //! their decimal digits to whole picoseconds. Dropped flows are counted by reason.
 
 mod aequitas;
+mod binary;
 mod coflow;
 mod collect;
 mod columns;
