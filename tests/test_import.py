@@ -62,9 +62,29 @@ def test_a_folded_or_waiting_list_says_so(tmp_path: Path, capsys: pytest.Capture
 def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek"]
+    names = ["hpcc", "htsim", "htsim-us", "yaps", "aequitas", "coflow", "nfdump", "zeek", "vpc", "sflow", "tshark"]
     assert [line.split()[0] for line in lines] == ["format", *names]
     assert [entry["name"] for entry in json.loads(_core.catalogue())["formats"]] == names
+
+
+def test_a_recording_says_what_it_shows_less_exactly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "c.csv")
+    assert main(["import", "auto", str(SAMPLES / "vpc_header.txt"), "-o", out]) == 0
+    shown = capsys.readouterr().out
+    assert "format: vpc, guessed from a header with fields of flow logs" in shown
+    assert "all starts are multiples of 1 s" in shown
+    assert "starts may be up to 60 s late" in shown
+    assert "flows that began before the file: 1" in shown
+    assert "sampled" not in shown
+    assert main(["import", "auto", str(SAMPLES / "sflow.csv"), "-o", out]) == 0
+    shown = capsys.readouterr().out
+    assert "sampled: 1 packet in 200" in shown
+    assert "starts may be up to 1 s late" in shown
+    assert "multiples" not in shown
+    assert main(["import", "auto", str(SAMPLES / "tshark.csv"), "-o", out]) == 0
+    shown = capsys.readouterr().out
+    assert "flows that began before the file: 2" in shown
+    assert "late" not in shown
 
 
 @pytest.mark.parametrize(
@@ -74,6 +94,10 @@ def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["pcap", "hpcc_flow.txt"], "unknown format"),
         (["auto", "hpcc_topology.txt"], "give it with --topology"),
         (["zeek", "hpcc_flow.txt"], "there is no #fields line"),
+        (["vpc", "hpcc_flow.txt"], "no header names the 1 fields"),
+        (["sflow", "hpcc_flow.txt"], "Run sflowtool -L unixSecondsUTC"),
+        (["tshark", "hpcc_flow.txt"], "with -E header=y"),
+        (["vpc", "vpc_header.txt", "--sampling", "5"], "--sampling has no meaning for the format vpc"),
         (["yaps", "yaps_nine.txt", "--gap", "1s"], "--gap has no meaning for the format yaps"),
         (["yaps", "yaps_nine.txt", "--start", "soon"], "Use a time"),
         (["yaps", "yaps_nine.txt", "--hosts", "70000"], "2 to 65536"),

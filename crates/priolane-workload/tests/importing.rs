@@ -8,7 +8,8 @@ use priolane_sim::topology::file;
 use priolane_source::InputError;
 use priolane_workload::flow_list::{self, Row};
 use priolane_workload::import::{
-    self, Failure, Format, Guess, Imported, Network, Options, Report, Request, SizeTable, Source, Start,
+    self, Failure, Format, Guess, Imported, Network, Options, Recording, Report, Request, SizeTable, Source,
+    Start,
 };
 use priolane_workload::size_csv;
 
@@ -315,6 +316,259 @@ fn both_directions_of_a_connection_are_flows() {
 }
 
 #[test]
+fn flow_logs_of_aws_are_merged_and_counted_once() {
+    let (imported, format) = good(sample!("vpc_default.txt"), &Options::default());
+    assert_eq!(format, Format::Vpc);
+    let second = 1_000_000_000_000;
+    // UDP: 200 - 2 (20 + 8). Two records 1 s apart: 225000 - 150 (20 + 32) - 8. ICMP: 336 - 4 x 20.
+    assert_eq!(flows(&imported), [(0, 2, 0, 144), (second, 0, 1, 217_192), (21 * second, 3, 0, 256)]);
+    assert_eq!(
+        dropped(&imported),
+        [
+            // 150000 - 100 (20 + 32), of the receiving interface.
+            ("another interface or switch recorded the flow too", 1, 144_800),
+            ("no payload", 1, 0),
+            ("no traffic in the interval (NODATA)", 1, 0),
+            ("records were skipped in the interval (SKIPDATA)", 1, 0),
+            ("the destination is a multicast or broadcast address", 1, 0),
+            ("the row is incomplete", 1, 0),
+            ("the traffic was rejected (REJECT)", 1, 4249),
+        ]
+    );
+    // Rows 11 = 3 listed + 1 merged + 7 dropped.
+    assert_eq!((imported.read, imported.merged), (11, 1));
+    let recording = Recording { sampling: None, midstream: None, late_ps: 60 * second };
+    assert_eq!((imported.recording, imported.tick_ps), (recording, second));
+    let (apart, _) = good(sample!("vpc_default.txt"), &Options { gap: Some(Span(0)), ..Options::default() });
+    assert_eq!((apart.rows.len(), apart.merged), (4, 0));
+}
+
+#[test]
+fn flow_logs_of_aws_name_their_fields() {
+    let (imported, format) = good(sample!("vpc_header.txt"), &Options::default());
+    assert_eq!(format, Format::Vpc);
+    let second = 1_000_000_000_000;
+    // IPv4: 10528 - 10 (20 + 32) - 8; IPv6: 21448 - 20 (40 + 32) - 8, twice, 60 s apart.
+    assert_eq!(flows(&imported), [(0, 1, 0, 10_000), (second, 2, 3, 20_000), (100 * second, 2, 3, 20_000)]);
+    // The packet's addresses, not the interface's.
+    let names: Vec<&str> = imported.names.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["10.0.0.5", "10.0.1.7", "2001:db8::1", "2001:db8::2"]);
+    // The connection without a SYN began before the log; its second flow is a later part of it.
+    assert_eq!(imported.recording.midstream, Some(1));
+    let refused = |from: &str, to: &str| {
+        let text = sample!("vpc_header.txt").replace(from, to);
+        read(&text, &Options::default()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(" bytes ", " octets "),
+        "x:1: bytes: the field is missing. Use a flow log that has it."
+    );
+    assert_eq!(
+        refused("pkt_dstaddr dstaddr", "a b"),
+        "x:1: dstaddr: the field is missing. Use a flow log that has it."
+    );
+    let headless = sample!("vpc_header.txt").split_once('\n').unwrap().1;
+    let source = Source { file: "x", format: Some(Format::Vpc), network: None };
+    let error = import::read(headless.as_bytes(), source, &Options::default()).unwrap_err().to_string();
+    assert!(error.starts_with("x:1: no header names the 15 fields"), "{error}");
+    // Files that were put together: the header comes again. Twice (10528 - 10 (20 + 32)), - 8 once.
+    let (twice, _) = good(&format!("{0}{0}", sample!("vpc_header.txt")), &Options::default());
+    assert_eq!((twice.read, twice.merged, flows(&twice)[0].3), (6, 3, 20_008));
+    // Without packets, headers stay in the bytes.
+    let (whole, _) = good(&sample!("vpc_header.txt").replace(" packets ", " - "), &Options::default());
+    assert_eq!(flows(&whole)[0].3, 10_528);
+    assert!(whole.notes.iter().any(|note| note.contains("bytes include headers")), "{:?}", whole.notes);
+}
+
+#[test]
+fn sampled_packets_stand_for_those_between_them() {
+    let (imported, format) = good(sample!("sflow.csv"), &Options::default());
+    assert_eq!(format, Format::Sflow);
+    // Two packets of 1500 - (20 + 32), each for 100; 148 - (40 + 8), for 200, 1.25 s later.
+    assert_eq!(flows(&imported), [(0, 0, 1, 289_600), (1_250_000_000_000, 2, 3, 20_000)]);
+    assert_eq!(
+        dropped(&imported),
+        [
+            ("another interface or switch recorded the flow too", 1, 144_800),
+            ("no payload", 1, 0),
+            ("the destination is a multicast or broadcast address", 1, 0),
+            ("the packet is not IP", 1, 0),
+            ("the row has another number of cells than the header", 1, 0),
+            ("the sampling rate is unreadable", 1, 0),
+            ("the time is zero", 1, 0),
+        ]
+    );
+    // Rows 10 = 2 listed + 1 merged + 7 dropped.
+    assert_eq!((imported.read, imported.merged), (10, 1));
+    let recording = Recording { sampling: Some(200), midstream: None, late_ps: 1_000_000_000_000 };
+    assert_eq!(imported.recording, recording);
+    assert!(
+        imported.notes.iter().any(|note| note.contains("from 1 in 100 to 1 in 200")),
+        "{:?}",
+        imported.notes
+    );
+    assert!(imported.notes.iter().any(|note| note.starts_with("2 switches sampled")), "{:?}", imported.notes);
+    // A pause of half a second above the gap makes two flows.
+    let apart = Options { gap: Some(Span(499_999_999_999)), ..Options::default() };
+    assert_eq!(
+        flows(&good(sample!("sflow.csv"), &apart).0)[..2],
+        [(0, 0, 1, 144_800), (500_000_000_000, 0, 1, 144_800)]
+    );
+}
+
+#[test]
+fn samples_have_the_time_of_the_switch_the_collector_or_the_capture() {
+    let row = "10.0.0.1,10.0.0.5,6,1052,10";
+    let first = |fields: &str, time: &str| {
+        let text = format!("{fields},srcIP,dstIP,IPProtocol,IPSize,meanSkipCount\n{time},{row}\n");
+        let (imported, _) = good(&text, &Options::default());
+        (imported.first_start_ps, imported.recording.late_ps)
+    };
+    let (at, late) = (1_714_521_600_000_001_000_000, 1_000_000_000_000);
+    assert_eq!(first("unixSecondsUTC,timestamp_nS", "1714521601,1714521600000001000"), (at, 0));
+    assert_eq!(first("unixSecondsUTC,unixSecondsUTC_uS", "1714521600,1"), (at, late));
+    // A capture that sflowtool -r reads has no time of arrival; its own is in the local zone.
+    let captured = "unixSecondsUTC,pcapTimestamp,pcapTimestamp_uS";
+    assert_eq!(first(captured, "0,2024-05-01T02:00:00+0200,1"), (at, late));
+}
+
+#[test]
+fn samples_without_times_are_refused_with_the_command_to_run() {
+    let refused = |text: &str, format| {
+        let source = Source { file: "x", format, network: None };
+        import::read(text.as_bytes(), source, &Options::default()).unwrap_err().to_string()
+    };
+    let untimed = "FLOW,10.0.0.254,0,0,00902773db08,001083265e00,0x0800,0,0,10.0.0.1,10.0.0.2,17,0x00,64,35690,161,\
+                   0x00,143,125,80\n";
+    let error = refused(untimed, None);
+    assert!(
+        error.starts_with("x:1: lines of sflowtool -l have no times. Run sflowtool -L unixSecondsUTC,"),
+        "{error}"
+    );
+    let headless = sample!("sflow.csv").split_once('\n').unwrap().1;
+    assert!(
+        refused(headless, Some(Format::Sflow)).starts_with("x:1: no header names the fields. Run sflowtool")
+    );
+    let error = refused(&sample!("sflow.csv").replace("unixSecondsUTC", "sampleType"), None);
+    assert!(error.starts_with("x:1: unixSecondsUTC: the field is missing. Run sflowtool"), "{error}");
+    let error = refused(&sample!("sflow.csv").replace("meanSkipCount", "samplePool"), None);
+    assert!(error.starts_with("x:1: meanSkipCount: the field is missing."), "{error}");
+}
+
+#[test]
+fn packets_of_a_capture_become_flows_of_payload() {
+    let (imported, format) = good(sample!("tshark.csv"), &Options::default());
+    assert_eq!(format, Format::Tshark);
+    let us = 1_000_000;
+    // From the first payload, 301 us after the file's first second: two segments of 1400 back, a repeated one left
+    // out; UDP 38 - 8; the inner packet of a tunnel; 40 bytes 19.9997 s after the 100 before.
+    assert_eq!(
+        flows(&imported),
+        [
+            (0, 0, 1, 100),
+            (200 * us, 1, 0, 2800),
+            (499_699 * us, 2, 0, 30),
+            (699_699 * us, 5, 6, 500),
+            (949_699 * us, 3, 4, 60),
+            (19_999_699 * us, 0, 1, 40),
+        ]
+    );
+    assert_eq!(
+        dropped(&imported),
+        [
+            ("no payload", 5, 0),
+            ("the destination is a multicast or broadcast address", 1, 0),
+            ("the segment is a retransmission", 1, 0),
+        ]
+    );
+    // Rows 14 = 6 listed + 1 merged + 7 dropped. Two connections have no SYN.
+    assert_eq!((imported.read, imported.merged), (14, 1));
+    assert_eq!(
+        (imported.recording.midstream, imported.recording.late_ps, imported.tick_ps),
+        (Some(2), 0, us)
+    );
+    // Segments 10 us apart, with a gap of 10 us and below.
+    let count = |gap: u64| {
+        good(sample!("tshark.csv"), &Options { gap: Some(Span(gap)), ..Options::default() }).0.rows.len()
+    };
+    assert_eq!((count(10 * us), count(10 * us - 1)), (6, 7));
+    // Without the two optional fields, nothing is said of beginnings, and repeated segments count.
+    let bare = sample!("tshark.csv").replace("tcp.flags.syn,tcp.analysis.retransmission", "a,b");
+    let (bare, _) = good(&bare, &Options::default());
+    assert_eq!((bare.recording.midstream, flows(&bare)[1].3), (None, 4200));
+}
+
+#[test]
+fn packets_are_read_with_any_separator_and_in_any_order() {
+    let (expected, _) = good(sample!("tshark.csv"), &Options::default());
+    let tabs = sample!("tshark.csv")
+        .replace(',', "\t")
+        .replace("\t0\t\n", "\tFalse\t\n")
+        .replace("\t1\t\n", "\tTrue\t\n");
+    assert_eq!(good(&tabs, &Options::default()).0, expected);
+    let turned: String = sample!("tshark.csv")
+        .lines()
+        .map(|line| {
+            line.split(',').rev().map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(";") + "\n"
+        })
+        .collect();
+    let (head, rows) = turned.split_once('\n').unwrap();
+    let turned = format!("{}\n{rows}", head.replace('"', ""));
+    assert_eq!(good(&turned, &Options::default()).0, expected);
+    // Packets that are not in order of time.
+    let (head, rows) = sample!("tshark.csv").split_once('\n').unwrap();
+    let backwards: Vec<&str> = rows.lines().rev().collect();
+    let (backwards, _) = good(&format!("{head}\n{}\n", backwards.join("\n")), &Options::default());
+    assert_eq!((flows(&backwards), backwards.merged), (flows(&expected), 1));
+    let refused = |from: &str, to: &str| {
+        let text = sample!("tshark.csv").replace(from, to);
+        read(&text, &Options::default()).unwrap_err().to_string()
+    };
+    let fix = "Use the command of docs/importing.md, with -E header=y.";
+    assert_eq!(refused("tcp.len,udp.srcport", "a,b"), format!("x:1: tcp.len: the field is missing. {fix}"));
+    let headless = sample!("tshark.csv").split_once('\n').unwrap().1;
+    let source = Source { file: "x", format: Some(Format::Tshark), network: None };
+    let error = import::read(headless.as_bytes(), source, &Options::default()).unwrap_err().to_string();
+    assert_eq!(error, format!("x:1: no header names the fields. {fix}"));
+    // Cells with two addresses, as tshark prints without -E occurrence=l.
+    let (nested, _) =
+        good(&sample!("tshark.csv").replace("192.168.1.1,", "10.0.0.1,192.168.1.1,"), &Options::default());
+    assert!(dropped(&nested).contains(&("the row has another number of cells than the header", 1, 0)));
+}
+
+#[test]
+fn connections_that_began_before_the_log_are_counted() {
+    // nfdump: a SYN in no record of the first flow of its ports. Sampled records say nothing.
+    let text = sample!("nfdump_old.csv");
+    assert_eq!(good(text, &Options::default()).0.recording.midstream, Some(0));
+    let (late, _) = good(&text.replace("...AP.SF", "...AP..F"), &Options::default());
+    assert_eq!(late.recording.midstream, Some(1));
+    let (unflagged, _) = good(&text.replace("...AP.SF", "........"), &Options::default());
+    assert_eq!(unflagged.recording.midstream, None);
+    let sampled = Options { sampling: Some(10), ..Options::default() };
+    assert_eq!(good(text, &sampled).0.recording, Recording { sampling: Some(10), ..Recording::default() });
+    // Zeek: the state OTH, of both directions, of TCP only.
+    let text = sample!("zeek_conn.log").replace("resp_bytes", "resp_bytes\tconn_state");
+    let with_state = |tcp: &str| {
+        let text = text.replace("100\t5000", &format!("100\t5000\t{tcp}")).replace("43\t-", "43\t-\tOTH");
+        good(&text, &Options::default()).0.recording.midstream
+    };
+    assert_eq!((with_state("SF"), with_state("OTH")), (Some(0), Some(2)));
+    assert_eq!(good(sample!("zeek_conn.log"), &Options::default()).0.recording.midstream, None);
+}
+
+#[test]
+fn the_clock_of_a_file_is_as_coarse_as_its_starts() {
+    // 0.123455 s apart: microseconds. Half past a second: tenths.
+    assert_eq!(good(sample!("zeek_conn.log"), &Options::default()).0.tick_ps, 1_000_000);
+    let tenths = sample!("yaps_five.txt").replace("1000001", "1500000");
+    assert_eq!(good(&tenths, &Options::default()).0.tick_ps, 100_000_000_000);
+    let spread = Options { spread: Some(Span(1_000_000)), ..Options::default() };
+    let (spread, _) = good(sample!("nfdump_old.csv"), &spread);
+    assert_eq!((spread.tick_ps, spread.spread_ps), (1_000_000_000_000, 1_000_000));
+}
+
+#[test]
 fn an_unreadable_port_is_no_port_zero() {
     let text = sample!("nfdump_old.csv").replace("40122,5001", "40122,http");
     let (imported, _) = good(&text, &Options::default());
@@ -345,6 +599,27 @@ fn what_cannot_be_guessed_says_what_it_may_be() {
     let far = "0 1 0 0 1 0 0 0 1\n1 9999999 0 0 1 0 0 0 1\n";
     assert!(refused(far).contains("26 days"));
     assert!(refused("0 1 0 0 1 0 0 0 70000\n").contains("--hosts"));
+}
+
+#[test]
+fn files_that_are_no_text_say_what_makes_text_of_them() {
+    let refused = |text: &[u8], format| {
+        let source = Source { file: "x", format, network: None };
+        import::read(text, source, &Options::default()).unwrap_err().to_string()
+    };
+    let capture =
+        "x: the file is a packet capture. Print its packets with tshark, as docs/importing.md says.";
+    for begin in [b"\xd4\xc3\xb2\xa1\x02\0", b"\x0a\x0d\x0d\x0a\x1c\0", b"\xa1\xb2\x3c\x4d\0\x02"] {
+        assert_eq!(refused(begin, None), capture);
+        assert_eq!(refused(begin, Some(Format::Tshark)), capture);
+    }
+    let nfcapd = "x: the file is one that nfcapd wrote. Print its records with nfdump -r FILE -o csv.";
+    assert_eq!(refused(b"\x0c\xa5\x02\0\x01", Some(Format::Nfdump)), nfcapd);
+    assert_eq!(refused(b"\x1f\x8b\x08\0", Some(Format::Vpc)), "x: the file is compressed. Unpack it first.");
+    assert!(refused(b"\xde\xad\xbe\xef", None).contains("rwcut"));
+    assert_eq!(refused(b"PAR1", Some(Format::Vpc)), "x: the file is Parquet. Use a log in plain text.");
+    let table = "=====\nTCP Conversations\nFilter:<No Filter>\n";
+    assert!(refused(table.as_bytes(), None).contains("a table of conversations of tshark"));
 }
 
 fn written(imported: &Imported) -> String {
@@ -381,6 +656,10 @@ fn every_sample_comes_back_from_its_list() {
         sample!("nfdump_old.csv"),
         sample!("nfdump_new.csv"),
         sample!("zeek_conn.log"),
+        sample!("vpc_default.txt"),
+        sample!("vpc_header.txt"),
+        sample!("sflow.csv"),
+        sample!("tshark.csv"),
     ];
     for text in samples {
         let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,6 @@
 A block is a run, as a seed is: `list = "block_{seed}.csv"`. Candidates are compared block by block.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import pandas as pd
 
 from priolane._core import InputError
 from priolane.advice.fabric import Sizes
+from priolane.advice.recording import read_recording
 from priolane.files import write_whole
 
 COLUMNS = ("start_ns", "src", "dst", "bytes")
@@ -231,7 +231,8 @@ def cut(table: FlowTable, wanted: int) -> Blocks:
 def find_doubts(table: FlowTable, sampling: int | None) -> tuple[str, ...]:
     """What makes an answer from this list uncertain: sampling, starts that are not known, few flows."""
     found = []
-    sampled = sampling if sampling is not None else _stated_sampling(table.path)
+    recording = read_recording(table.path)
+    sampled = sampling if sampling is not None else recording.sampling
     if sampled is not None and sampled > 1:
         found.append(
             f"the flows were sampled, 1 packet in {sampled}: most small flows were not seen, and sizes are estimates; "
@@ -243,16 +244,9 @@ def find_doubts(table: FlowTable, sampling: int | None) -> tuple[str, ...]:
             f"starts are known at {instants} instants for {flows} flows: bursts within them are made by the clock; "
             "`priolane import --spread` spreads them"
         )
+    elif recording.clock is not None:
+        found.append(recording.clock)
+    found.extend(recording.doubts)
     if flows < _FEW_FLOWS:
         found.append(f"the list has {flows} flows: tails rest on few of them")
     return tuple(found)
-
-
-def _stated_sampling(path: Path) -> int | None:
-    """The sampling that the report of an import beside the list states; `None` if there is none."""
-    report = path.with_suffix(".report.json")
-    try:
-        sampling = json.loads(report.read_text(encoding="utf-8")).get("sampling")
-    except (OSError, ValueError, AttributeError):
-        return None
-    return sampling if isinstance(sampling, int) else None

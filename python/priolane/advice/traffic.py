@@ -11,6 +11,7 @@ from priolane._core import InputError
 from priolane.advice.fabric import Fabric, in_class
 from priolane.advice.flow_blocks import FlowTable, flow_table, read_flows
 from priolane.advice.goals import Goal
+from priolane.advice.recording import read_recording
 from priolane.experiment import Options, toml_text
 
 SIZES = "web_search"
@@ -56,7 +57,7 @@ class Traffic:
     def assumed(self) -> tuple[str, ...]:
         """What was taken because it was not stated, and what is not recorded, in words."""
         if self.file is not None:
-            return ()
+            return read_recording(self.file).assumed
         found = []
         if self.sizes is None:
             found.append(

@@ -10,6 +10,8 @@ from priolane._core import InputError
 from priolane.cli import arguments, show
 
 _PS_PER_S = 1e12
+# A clock that ticks so coarsely, or more so, is mentioned.
+_COARSE_PS = 10**9
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -27,7 +29,7 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--spread", metavar="TIME", help="spread flows of one instant evenly over this time")
     command.add_argument("--mss", type=_count, metavar="BYTES", help="yaps: bytes of a packet (default: 1460)")
     command.add_argument("--megabyte", type=_count, metavar="BYTES", help="coflow: bytes of a MB (default: 1048576)")
-    command.add_argument("--gap", metavar="TIME", help="nfdump: longest gap within a flow (default: 15s)")
+    command.add_argument("--gap", metavar="TIME", help="logs, captures: longest gap within a flow (default: 15s)")
     command.add_argument("--sampling", type=_count, metavar="N", help="nfdump: one packet in N was seen (default: 1)")
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.set_defaults(execute=execute)
@@ -67,6 +69,7 @@ def _present(report: dict[str, Any]) -> None:
         f"instants of starts: {report['instants']}, within {report['span_ps'] / _PS_PER_S:.9g} s; "
         f"the first was {report['first_start_s']} s on the file's clock"
     )
+    _present_recording(report)
     show.line(f"{report['names']} hosts of the file; a network of {report['hosts']} hosts or more")
     if report["fold"] is not None:
         fold = report["fold"]
@@ -86,6 +89,18 @@ def _present(report: dict[str, Any]) -> None:
     for name, path in report["outputs"].items():
         if path is not None:
             show.line(f"{name:8} {path}")
+
+
+def _present_recording(report: dict[str, Any]) -> None:
+    """What a recording shows less exactly than the network had it."""
+    if report["tick_ps"] >= _COARSE_PS:
+        show.line(f"all starts are multiples of {report['tick_ps'] / _PS_PER_S:g} s on the file's clock")
+    if report["late_ps"]:
+        show.line(f"starts may be up to {report['late_ps'] / _PS_PER_S:g} s late")
+    if report["midstream"]:
+        show.line(f"flows that began before the file: {report['midstream']}")
+    if report["sampling"] is not None and report["sampling"] > 1:
+        show.line(f"sampled: 1 packet in {report['sampling']}")
 
 
 def _count(text: str) -> int:

@@ -24,7 +24,7 @@ fn folder() -> PathBuf {
 }
 
 /// Flow lists of other tools, and a topology.
-const IMPORTS: [&str; 10] = [
+const IMPORTS: [&str; 14] = [
     include_str!("../../../priolane-workload/tests/import_samples/hpcc_flow.txt"),
     HPCC_TOPOLOGY,
     include_str!("../../../priolane-workload/tests/import_samples/htsim.cm"),
@@ -35,6 +35,10 @@ const IMPORTS: [&str; 10] = [
     include_str!("../../../priolane-workload/tests/import_samples/nfdump_old.csv"),
     include_str!("../../../priolane-workload/tests/import_samples/nfdump_new.csv"),
     include_str!("../../../priolane-workload/tests/import_samples/zeek_conn.log"),
+    include_str!("../../../priolane-workload/tests/import_samples/vpc_default.txt"),
+    include_str!("../../../priolane-workload/tests/import_samples/vpc_header.txt"),
+    include_str!("../../../priolane-workload/tests/import_samples/sflow.csv"),
+    include_str!("../../../priolane-workload/tests/import_samples/tshark.csv"),
 ];
 
 const HPCC_TOPOLOGY: &str = include_str!("../../../priolane-workload/tests/import_samples/hpcc_topology.txt");

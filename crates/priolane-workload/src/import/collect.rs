@@ -13,7 +13,7 @@ use priolane_source::InputError;
 use priolane_source::csv::shown;
 
 use super::decimal;
-use super::imported::{Dropped, HostFolding, Imported};
+use super::imported::{Dropped, HostFolding, Imported, Opening, Recording};
 use super::options::{Options, Start, Text};
 use crate::context::LATEST_START;
 use crate::flow_list::Row;
@@ -80,6 +80,8 @@ pub(super) struct Collector<'a> {
     pub(super) merged: u64,
     /// Number of times that were finer than a picosecond.
     rounded: u64,
+    /// What the file says of itself as a recording.
+    pub(super) recording: Recording,
     /// Other notes for the user.
     pub(super) notes: Vec<String>,
 }
@@ -97,6 +99,7 @@ impl<'a> Collector<'a> {
             rows: 0,
             merged: 0,
             rounded: 0,
+            recording: Recording { sampling: options.sampling, ..Recording::default() },
             notes: Vec::new(),
         }
     }
@@ -173,6 +176,13 @@ impl<'a> Collector<'a> {
         if found.src == found.dst { Some("source and destination are the same host") } else { None }
     }
 
+    /// Counts a listed flow that its file shows from its beginning, or not.
+    pub(super) fn opened(&mut self, opening: Opening) {
+        if opening != Opening::Unstated {
+            *self.recording.midstream.get_or_insert(0) += u64::from(opening == Opening::Missing);
+        }
+    }
+
     /// Counts a dropped flow.
     pub(super) fn drop(&mut self, reason: &'static str, bytes: u64) {
         let (count, sum) = self.dropped.entry(reason).or_default();
@@ -242,7 +252,9 @@ impl<'a> Collector<'a> {
             dropped: dropped.collect(),
             first_start_ps,
             rounded: self.rounded,
-            sampling: self.options.sampling,
+            tick_ps: self.tick(),
+            spread_ps: self.options.spread.map_or(0, |span| span.0),
+            recording: self.recording,
             notes: self.notes,
         })
     }
@@ -329,6 +341,17 @@ impl<'a> Collector<'a> {
             rows.push(held.row(id, Time(start), hosts, after));
         }
         Ok((rows, first_start))
+    }
+
+    /// Returns the coarsest power of ten of which all starts on the file's clock are multiples, at most a second.
+    fn tick(&self) -> u64 {
+        let mut tick = 1_000_000_000_000;
+        for place in (0..self.held.len()).filter(|place| !self.after.contains_key(place)) {
+            while !self.absolute(self.held[place].start).is_multiple_of(u128::from(tick)) {
+                tick /= 10;
+            }
+        }
+        tick
     }
 
     /// Returns the additional delay of each row that spreads flows with equal start times evenly over the requested

@@ -19,6 +19,12 @@ pub enum Format {
     Nfdump,
     /// `conn.log` of Zeek.
     Zeek,
+    /// VPC Flow Logs of AWS.
+    Vpc,
+    /// Sampled packets of sFlow, printed by sflowtool.
+    Sflow,
+    /// Packets of a capture, printed by tshark.
+    Tshark,
 }
 
 /// An option that some formats need from the user.
@@ -38,7 +44,7 @@ pub(super) enum ImportOption {
 
 impl Format {
     /// All formats, in the order in which they are shown.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Hpcc,
         Self::Htsim,
         Self::HtsimUs,
@@ -47,6 +53,9 @@ impl Format {
         Self::Coflow,
         Self::Nfdump,
         Self::Zeek,
+        Self::Vpc,
+        Self::Sflow,
+        Self::Tshark,
     ];
 
     /// Returns its name on the command line.
@@ -60,6 +69,9 @@ impl Format {
             Self::Coflow => "coflow",
             Self::Nfdump => "nfdump",
             Self::Zeek => "zeek",
+            Self::Vpc => "vpc",
+            Self::Sflow => "sflow",
+            Self::Tshark => "tshark",
         }
     }
 
@@ -78,6 +90,11 @@ impl Format {
             Self::Coflow => "coflow-benchmark (FB2010): mappers and reducers by port; --megabyte",
             Self::Nfdump => "CSV of nfdump (NetFlow, IPFIX), old and new columns; --gap, --sampling",
             Self::Zeek => "conn.log of Zeek as TSV: each direction with payload is a flow",
+            Self::Vpc => "VPC Flow Logs of AWS as text, default fields or a header with names; --gap",
+            Self::Sflow => {
+                "sampled packets as sflowtool -L prints them, below a header with the fields; --gap"
+            }
+            Self::Tshark => "packets of a capture as tshark -T fields -E header=y prints them; --gap",
         }
     }
 
@@ -93,6 +110,7 @@ impl Format {
             Self::Yaps => &[ImportOption::Mss],
             Self::Coflow => &[ImportOption::Megabyte],
             Self::Nfdump => &[ImportOption::Gap, ImportOption::Sampling],
+            Self::Vpc | Self::Sflow | Self::Tshark => &[ImportOption::Gap],
             Self::Htsim | Self::HtsimUs | Self::Aequitas | Self::Zeek => &[],
         }
     }

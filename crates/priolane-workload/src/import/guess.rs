@@ -2,7 +2,7 @@
 
 use super::collect::digits;
 use super::format::Format;
-use super::{decimal, nfdump};
+use super::{decimal, nfdump, sflow, tshark, vpc};
 
 /// A format, and how it was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +29,28 @@ pub(super) fn guess(head: &[u8]) -> Result<Guess, &'static str> {
     if first.starts_with('{') {
         return Err("it looks like JSON, which is not supported: let the tool write text");
     }
+    if lines.iter().any(|line| line.ends_with(" Conversations")) {
+        return Err(
+            "it looks like a table of conversations of tshark, whose bytes include headers and are rounded: print packets",
+        );
+    }
     if first.split(',').any(|cell| cell.trim() == "start_ns") {
         return Err("it looks like a flow list of priolane, which needs no import");
     }
     if nfdump::is_header(first) {
         return found(Format::Nfdump, "a header with source, destination and bytes of records");
+    }
+    if tshark::is_header(first) {
+        return found(Format::Tshark, "a header with frame.time_epoch");
+    }
+    if sflow::is_sflow(first) {
+        return found(Format::Sflow, "fields of sflowtool");
+    }
+    if vpc::is_header(first) {
+        return found(Format::Vpc, "a header with fields of flow logs");
+    }
+    if vpc::is_default_record(first) {
+        return found(Format::Vpc, "fourteen fields, the last of which is a log status");
     }
     if first.starts_with("Nodes") {
         return Ok(htsim(&lines));

@@ -26,10 +26,38 @@ pub struct Imported {
     pub first_start_ps: u128,
     /// Number of times that were rounded to a picosecond.
     pub rounded: u64,
-    /// Packet sampling that bytes were scaled up by: one in this many packets; `None` if none was stated.
-    pub sampling: Option<u32>,
+    /// What the file says of itself as a recording.
+    pub recording: Recording,
+    /// The coarsest power of ten of which all starts on the file's clock are multiples, at most a second, in
+    /// picoseconds.
+    pub tick_ps: u64,
+    /// Time over which flows of one instant were spread, in picoseconds; 0 if they were not.
+    pub spread_ps: u64,
     /// Other notes for the user.
     pub notes: Vec<String>,
+}
+
+/// What a recording of a network shows less exactly than it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// Packet sampling that bytes were scaled up by: one in this many packets, the highest number if there are
+    /// several; `None` if none was stated.
+    pub sampling: Option<u32>,
+    /// Number of flows listed whose TCP connection began before the file; `None` if no record shows beginnings.
+    pub midstream: Option<u64>,
+    /// How much later than in the network flows may start in the file, in picoseconds.
+    pub late_ps: u64,
+}
+
+/// Whether a record contains the first packet of its TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// The record does not say.
+    Unstated,
+    /// It contains a SYN.
+    Seen,
+    /// It contains no SYN.
+    Missing,
 }
 
 /// Flows that were not listed for one reason.

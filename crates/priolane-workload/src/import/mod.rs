@@ -5,8 +5,10 @@
 //! their decimal digits to whole picoseconds. Dropped flows are counted by reason.
 
 mod aequitas;
+mod binary;
 mod coflow;
 mod collect;
+mod columns;
 mod decimal;
 mod files;
 mod format;
@@ -15,11 +17,16 @@ mod hpcc;
 mod hpcc_topology;
 mod htsim;
 mod imported;
+mod instant;
 mod nfdump;
 mod options;
 mod read;
+mod records;
 mod report;
+mod sflow;
 mod sizes;
+mod tshark;
+mod vpc;
 mod yaps;
 mod zeek;
 
@@ -27,7 +34,7 @@ pub use files::{Failure, Request, import_files};
 pub use format::Format;
 pub use guess::Guess;
 pub use hpcc_topology::{Network, read as read_topology};
-pub use imported::{Dropped, Imported};
+pub use imported::{Dropped, Imported, Recording};
 pub use options::{Options, Start};
 pub use read::{Source, read};
 pub use report::Report;

@@ -11,7 +11,7 @@ use super::guess::{self, Guess};
 use super::hpcc_topology::Network;
 use super::imported::Imported;
 use super::options::Options;
-use super::{aequitas, coflow, hpcc, htsim, nfdump, yaps, zeek};
+use super::{aequitas, binary, coflow, hpcc, htsim, nfdump, sflow, tshark, vpc, yaps, zeek};
 
 /// A text to import.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +33,10 @@ pub fn read(
     source: Source<'_>,
     options: &Options,
 ) -> Result<(Imported, Guess), InputError> {
+    let head = head(&mut text, source.file)?;
     let guess = match source.format {
         Some(format) => Guess { format, from: None },
-        None => guessed(&mut text, source.file)?,
+        None => guessed(head, source.file)?,
     };
     let foreign = |knob: &ImportOption| !guess.format.knobs().contains(knob);
     let network = source.network.map(|_| ImportOption::Topology);
@@ -56,15 +57,27 @@ pub fn read(
         Format::Coflow => coflow::read(&mut lines, &mut into)?,
         Format::Nfdump => nfdump::read(&mut lines, &mut into)?,
         Format::Zeek => zeek::read(&mut lines, &mut into)?,
+        Format::Vpc => vpc::read(&mut lines, &mut into)?,
+        Format::Sflow => sflow::read(&mut lines, &mut into)?,
+        Format::Tshark => tshark::read(&mut lines, &mut into)?,
     }
     Ok((into.finish(&lines)?, guess))
 }
 
-fn guessed(text: &mut dyn BufRead, file: &str) -> Result<Guess, InputError> {
-    let fail = |what: String, fix: String| InputError::new(file, None, "", what, fix);
-    let head = text.fill_buf().map_err(|e| fail(format!("reading failed: {e}"), "Check the file".into()))?;
-    guess::guess(&head[..head.len().min(guess::LOOKED_AT)]).map_err(|why| {
+/// Returns the beginning of a text, or an error if it is none.
+fn head<'a>(text: &'a mut dyn BufRead, file: &str) -> Result<&'a [u8], InputError> {
+    let fail = |what: String, fix: &str| InputError::new(file, None, "", what, fix);
+    let head = text.fill_buf().map_err(|e| fail(format!("reading failed: {e}"), "Check the file"))?;
+    match binary::kind(head) {
+        Some(kind) => Err(fail(kind.what.to_owned(), kind.fix)),
+        None => Ok(&head[..head.len().min(guess::LOOKED_AT)]),
+    }
+}
+
+fn guessed(head: &[u8], file: &str) -> Result<Guess, InputError> {
+    guess::guess(head).map_err(|why| {
         let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
-        fail(format!("the format cannot be detected: {why}"), format!("one of {}", names.join(", ")))
+        let what = format!("the format cannot be detected: {why}");
+        InputError::new(file, None, "", what, format!("one of {}", names.join(", ")))
     })
 }

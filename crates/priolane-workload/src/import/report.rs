@@ -70,6 +70,15 @@ pub struct Report {
     pub rounded_times: u64,
     /// Packet sampling that bytes were scaled up by: one in this many packets; `None` if none was stated.
     pub sampling: Option<u32>,
+    /// Number of flows listed whose TCP connection began before the file; `None` if no record shows beginnings.
+    pub midstream: Option<u64>,
+    /// How much later than in the network flows may start in the file, in picoseconds.
+    pub late_ps: u64,
+    /// The coarsest power of ten of which all starts on the file's clock are multiples, at most a second, in
+    /// picoseconds.
+    pub tick_ps: u64,
+    /// Time over which flows of one instant were spread, in picoseconds; 0 if they were not.
+    pub spread_ps: u64,
     /// Other notes.
     pub notes: Vec<String>,
     /// The size table, if one was requested.
@@ -103,7 +112,11 @@ impl Report {
             names: imported.names.len() as u64,
             fold: imported.fold,
             rounded_times: imported.rounded,
-            sampling: imported.sampling,
+            sampling: imported.recording.sampling,
+            midstream: imported.recording.midstream,
+            late_ps: imported.recording.late_ps,
+            tick_ps: imported.tick_ps,
+            spread_ps: imported.spread_ps,
             notes: imported.notes.clone(),
             sizes: None,
             outputs: Outputs::default(),

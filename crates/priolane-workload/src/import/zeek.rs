@@ -7,18 +7,24 @@
 //!
 //! Columns are found by name in `#fields`, which may occur again. Each direction with payload is a flow, both
 //! starting at `ts` (docs/assumptions.md#import-zeek-directions), because the log does not state when the responder
-//! began. Bytes are already payload; `-` means no bytes. Rows to multicast and broadcast addresses are dropped.
+//! began. Bytes are already payload; `-` means no bytes. Rows to multicast and broadcast addresses are dropped. TCP in
+//! the state `OTH` began before the log.
 
 use std::net::IpAddr;
 
 use priolane_source::InputError;
 
 use super::collect::{Collector, Name, ParsedFlow, digits};
+use super::columns::{Names, Places};
+use super::imported::Opening;
 use super::options::Text;
+use super::records::{address, destination};
 
-const COLUMNS: [&str; 5] = ["ts", "id.orig_h", "id.resp_h", "orig_bytes", "resp_bytes"];
+const COLUMNS: [Names; 7] =
+    [&["ts"], &["id.orig_h"], &["id.resp_h"], &["orig_bytes"], &["resp_bytes"], &["proto"], &["conn_state"]];
+const REQUIRED: usize = 5;
 
-type Places = [usize; COLUMNS.len()];
+type Fields = Places<{ COLUMNS.len() }>;
 
 pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
     let (mut line, mut header) = (String::new(), None);
@@ -54,37 +60,41 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     }
 }
 
-fn places(lines: &Text<'_>, fields: &str) -> Result<Places, InputError> {
-    let mut places = [0; COLUMNS.len()];
-    for (place, column) in places.iter_mut().zip(COLUMNS) {
-        *place = fields.split('\t').position(|field| field == column).ok_or_else(|| {
-            lines.error(column, "the field is missing", "a conn.log with times, addresses and bytes")
-        })?;
+fn places(lines: &Text<'_>, fields: &str) -> Result<Fields, InputError> {
+    let places = Places::find(&COLUMNS, fields.split('\t'));
+    match (0..REQUIRED).find(|&column| !places.has(column)) {
+        None => Ok(places),
+        Some(column) => Err(lines.error(
+            COLUMNS[column][0],
+            "the field is missing",
+            "a conn.log with times, addresses and bytes",
+        )),
     }
-    Ok(places)
 }
 
 struct Parsed {
     start: u128,
     ends: [IpAddr; 2],
     bytes: [u64; 2],
+    opening: Opening,
 }
 
 /// Parses the connection of a row, or returns why there is none.
-fn parsed(into: &mut Collector<'_>, places: &Places, cells: &[&str]) -> Result<Parsed, &'static str> {
-    let cell =
-        |column: usize| cells.get(places[column]).map(|cell| cell.trim()).ok_or("the row is incomplete");
+fn parsed(into: &mut Collector<'_>, fields: &Fields, cells: &[&str]) -> Result<Parsed, &'static str> {
+    let cell = |column: usize| fields.cell(cells, column).map(str::trim).ok_or("the row is incomplete");
     let bytes = |column: usize| match cell(column)? {
         "-" | "(empty)" => Ok(0),
         cell => digits(cell).filter(|_| !cell.is_empty()).ok_or("a number is unreadable"),
     };
     let bytes = [bytes(3)?, bytes(4)?];
-    let ends = [address(cell(1)?)?, address(cell(2)?)?];
-    if is_group(ends[1]) {
-        return Err("the destination is a multicast or broadcast address");
-    }
+    let ends = [address(cell(1)?)?, destination(cell(2)?)?];
     let start = into.try_time(cell(0)?, 12).ok_or("the time is unreadable")?;
-    Ok(Parsed { start, ends, bytes })
+    let opening = match (fields.value(cells, 5), fields.value(cells, 6)) {
+        (Some("tcp"), Some("OTH")) => Opening::Missing,
+        (Some("tcp"), Some(_)) => Opening::Seen,
+        _ => Opening::Unstated,
+    };
+    Ok(Parsed { start, ends, bytes, opening })
 }
 
 fn store(lines: &Text<'_>, into: &mut Collector<'_>, parsed: &Parsed) -> Result<(), InputError> {
@@ -97,21 +107,11 @@ fn store(lines: &Text<'_>, into: &mut Collector<'_>, parsed: &Parsed) -> Result<
     for ([src, dst], bytes) in [[orig, resp], [resp, orig]].into_iter().zip(parsed.bytes) {
         if bytes > 0 {
             let start = parsed.start;
-            into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
+            let listed = into.take(lines, ParsedFlow { src, dst, bytes, start, class: 0, coflow: None })?;
+            if listed.is_some() {
+                into.opened(parsed.opening);
+            }
         }
     }
     Ok(())
-}
-
-/// Parses the address in a cell.
-pub(super) fn address(cell: &str) -> Result<IpAddr, &'static str> {
-    cell.parse().map_err(|_| "an address is unreadable")
-}
-
-/// Returns true for a multicast or broadcast address.
-pub(super) fn is_group(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => address.is_multicast() || address.is_broadcast(),
-        IpAddr::V6(address) => address.is_multicast(),
-    }
 }

@@ -131,7 +131,7 @@ complete -c priolane -n '_shtab_priolane_using import' -l start -x -d 'when the 
 complete -c priolane -n '_shtab_priolane_using import' -l spread -x -d 'spread flows of one instant evenly over this time'
 complete -c priolane -n '_shtab_priolane_using import' -l mss -x -d 'yaps: bytes of a packet (default: 1460)'
 complete -c priolane -n '_shtab_priolane_using import' -l megabyte -x -d 'coflow: bytes of a MB (default: 1048576)'
-complete -c priolane -n '_shtab_priolane_using import' -l gap -x -d 'nfdump: longest gap within a flow (default: 15s)'
+complete -c priolane -n '_shtab_priolane_using import' -l gap -x -d 'logs, captures: longest gap within a flow (default: 15s)'
 complete -c priolane -n '_shtab_priolane_using import' -l sampling -x -d 'nfdump: one packet in N was seen (default: 1)'
 complete -c priolane -n '_shtab_priolane_using import' -l json -d 'print the report as JSON'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a list -d 'the names that files can use'
