@@ -85,8 +85,8 @@ def _picture_run(key: str) -> Iterator[str]:
         return
     size = f"{run['size']} size, {run['seeds']} seed{'s' if run['seeds'] > 1 else ''}"
     digest = run["digest"]
-    recorded = "the recorded run" if digest == record.grids[0]["digest"] else "**not** the recorded run"
-    yield f"The picture shows {recorded}: {size}, digest `{digest[:16]}`"
+    same = digest == record.grids[0]["digest"]
+    yield f"The picture shows {'the recorded' if same else '*another* than the recorded'} run: {size}, digest `{digest[:16]}`"
 
 
 def _links(item: papers.PaperFigure, up: str) -> Iterator[str]:
