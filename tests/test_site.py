@@ -242,6 +242,16 @@ def test_every_section_can_be_reached_on_a_wide_screen(site: Path, page: browser
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
+def test_wide_tables_of_sentences_are_cards_on_a_phone(site: Path, page: browser.Page) -> None:
+    page.open(site / "reference" / "port.html")
+    page.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    cards = "[...document.querySelectorAll('table[data-cards]')]"
+    assert page.value(f"{cards}.length") > 0
+    wait_for(page, f"{cards}.every(table => table.getBoundingClientRect().right <= 390)")
+    assert page.value(f"{cards}.every(table => [...table.querySelectorAll('td')].every(cell => cell.dataset.column))")
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
 @pytest.mark.parametrize(("system", "scheme"), [("light", "default"), ("dark", "slate")])
 def test_colours_follow_the_system(site: Path, page: browser.Page, system: str, scheme: str) -> None:
     page.open(site / "index.html")

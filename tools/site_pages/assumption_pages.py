@@ -79,9 +79,7 @@ def _page(paper: str, title: str) -> str:
         lines += [
             "## Readings\n",
             "Where the paper is silent or contradicts itself, experiment files state what else is possible:\n",
-            '<div class="readings" markdown>\n',
             table(("reading", "evidence", "what it decides", "leads", "figures"), readings),
-            "</div>\n",
             _effect(paper),
         ]
     lines += ["## Assumptions\n", *_assumptions(figures)]
