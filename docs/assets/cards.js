@@ -1,12 +1,15 @@
 // Wide tables of sentences, which phones show as cards: each cell gets the name of its column, and site.css does the rest.
 
-const COLUMNS = 3
-const SENTENCE = 60
+// The columns from which on a table is wide, and the letters from which on a cell of it is a sentence.
+const WIDE = [
+  [3, 60],
+  [5, 35],
+]
 
 for (const table of document.querySelectorAll("article table:not([class])")) {
   const names = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent.trim())
-  const cells = [...table.querySelectorAll("tbody td")]
-  if (names.length < COLUMNS || !cells.some((cell) => cell.textContent.length > SENTENCE)) continue
+  const longest = Math.max(0, ...[...table.querySelectorAll("tbody td")].map((cell) => cell.textContent.length))
+  if (!WIDE.some(([columns, letters]) => names.length >= columns && longest > letters)) continue
   table.dataset.cards = ""
   for (const row of table.querySelectorAll("tbody tr")) {
     [...row.cells].forEach((cell, nth) => {
