@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import smoke
-from priolane import _core
+from priolane import _core, papers
 from priolane.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -70,3 +70,66 @@ def test_every_link_to_an_assumption_leads_to_one_and_every_assumption_is_linked
             linked.setdefault(name, []).append(path)
     assert {name: paths for name, paths in linked.items() if name not in anchors} == {}
     assert [anchor for anchor in anchors if anchor not in linked] == []
+
+
+_PAPERS = ("nos2", "paccp", "prioplus", "top", "firapam")
+_STATEMENTS = re.compile(r"\*Also possible:\* (.+?) \*Changes:\* (.+)")
+
+
+def assumption_entries() -> dict[str, str]:
+    """The text of each entry of the page of assumptions by its anchor, in one line."""
+    text = (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8")
+    entries = re.findall(r'^- <a id="([^"]+)"></a>(.*?)(?=^- <a id|^## |\n\n|\Z)', text, re.MULTILINE | re.DOTALL)
+    return {anchor: " ".join(entry.split()) for anchor, entry in entries}
+
+
+def taken_by_papers() -> set[str]:
+    """Anchors that experiments of papers name, or the schemes in them."""
+    taken: set[str] = set()
+    for item in papers.figures():
+        if item.experiment is None or item.paper not in _PAPERS:
+            continue
+        experiment = tomllib.loads(item.experiment.read_text(encoding="utf-8"))
+        taken |= set(experiment.get("assumptions", []))
+        for name in experiment["schemes"]:
+            scheme = ROOT / "schemes" / f"{name}.toml"
+            if scheme.is_file():
+                taken |= set(tomllib.loads(scheme.read_text(encoding="utf-8")).get("assumptions", []))
+    return taken
+
+
+def is_of_a_paper(anchor: str, entry: str) -> bool:
+    """Whether an assumption is about one of the five papers: by its anchor, or as it names one."""
+    return anchor.partition("-")[0] in _PAPERS or re.search(r"\b(NOS2|PACCP|PrioPlus|TOP|Firapam)\b", entry) is not None
+
+
+def test_an_assumption_of_a_paper_says_what_else_was_possible_and_what_that_changes() -> None:
+    entries, taken = assumption_entries(), taken_by_papers()
+    of_papers = {anchor: entry for anchor, entry in entries.items() if anchor in taken or is_of_a_paper(anchor, entry)}
+    assert len(of_papers) > 150
+    assert [anchor for anchor, entry in of_papers.items() if not _STATEMENTS.search(entry)] == []
+    for anchor, entry in entries.items():
+        labels = re.findall(r"\*(Also possible|Changes):\*", entry)
+        assert labels in ([], ["Also possible", "Changes"]), anchor
+
+
+def test_figures_that_assumptions_name_exist() -> None:
+    known = {item.key for item in papers.figures()}
+    pages = {path.relative_to(ROOT / "docs" / "findings") for path in (ROOT / "docs" / "findings").rglob("*.md")}
+    named = {
+        name
+        for entry in assumption_entries().values()
+        for name in re.findall(rf"`((?:{'|'.join((*_PAPERS, 'ours'))})/\w+)`", entry)
+    }
+    assert len(named) > 20
+    assert [name for name in sorted(named) if name not in known and Path(f"{name}.md") not in pages] == []
+
+
+def test_readings_that_assumptions_name_exist() -> None:
+    known = set()
+    for item in papers.figures():
+        if item.experiment is not None:
+            known |= set(tomllib.loads(item.experiment.read_text(encoding="utf-8")).get("reading", {}))
+    named = {name for entry in assumption_entries().values() for name in re.findall(r"reading `(\w+)`", entry)}
+    assert len(named) > 3
+    assert named <= known

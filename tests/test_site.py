@@ -84,6 +84,12 @@ def test_every_part_metric_column_command_and_scheme_is_in_the_reference(site: P
         assert "Switch ports must" in page
 
 
+def test_every_page_has_one_title(site: Path) -> None:
+    pages = [page for page in sorted(site.rglob("*.html")) if page.name != "404.html"]
+    titles = {page: len(re.findall(r"<h1[ >]", page.read_text(encoding="utf-8"))) for page in pages}
+    assert {page: count for page, count in titles.items() if count != 1} == {}
+
+
 def test_the_ledger_has_every_recorded_claim(site: Path) -> None:
     page = (site / "ledger.html").read_text(encoding="utf-8")
     kept = list(records([item.key for item in papers.figures() if item.experiment is not None]))
@@ -223,6 +229,27 @@ def test_search_works_from_files(site: Path, page: browser.Page) -> None:
     assert "reference/transport.html" in found
     asked = [event["request"]["url"] for event in page.of("Network.requestWillBeSent")]
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def test_every_section_can_be_reached_on_a_wide_screen(site: Path, page: browser.Page) -> None:
+    page.open(site / "concepts.html")
+    page.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
+    shown = "[...document.querySelectorAll('.md-tabs__link')].filter(link => link.getBoundingClientRect().height > 0)"
+    wait_for(page, f"{shown}.length > 0")
+    names = page.value(f"{shown}.map(link => link.textContent.trim()).join(' ')")
+    for name in ("Start", "Guides", "Reference", "Gallery", "Ledger", "Findings", "Evidence", "About"):
+        assert name in names
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_wide_tables_of_sentences_are_cards_on_a_phone(site: Path, page: browser.Page) -> None:
+    page.open(site / "reference" / "port.html")
+    page.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+    cards = "[...document.querySelectorAll('table[data-cards]')]"
+    assert page.value(f"{cards}.length") > 0
+    wait_for(page, f"{cards}.every(table => table.getBoundingClientRect().right <= 390)")
+    assert page.value(f"{cards}.every(table => [...table.querySelectorAll('td')].every(cell => cell.dataset.column))")
+    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 @pytest.mark.parametrize(("system", "scheme"), [("light", "default"), ("dark", "slate")])

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent.parent
 _FINDINGS = ROOT / "docs" / "findings"
 _LINK = re.compile(r"\]\((?!\w+:|#)([^)]+)\)")
 _OWN_LINK = re.compile(r"\]\(#")
+_STATEMENT = re.compile(r"\s+\*(Also possible|Changes):\*")
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ def pages() -> Iterator[tuple[str, str]]:
 def links() -> str:
     """The pages as a line of links, for the page of all assumptions."""
     return "By paper: " + " · ".join(f"[{title}]({path})" for path, title in titles().items()) + "\n"
+
+
+def on_lines(text: str) -> str:
+    """A text in which what else was possible, and what that changes, begin on lines of their own."""
+    return _STATEMENT.sub(r"<br>*\1:*", text)
 
 
 def _page(paper: str, title: str) -> str:
@@ -126,7 +132,7 @@ def _assumptions(figures: Sequence[Figure]) -> Iterator[str]:
             continue
         taken = [_linked(by_figures[anchor])] if anchor in by_figures else []
         taken += [f"[`{name}`](../reference/schemes/{name}.md)" for name in by_schemes.get(anchor, ())]
-        yield f'- <a id="{anchor}"></a>{_from_below(text)}\n\n    *Taken by* {", ".join(taken)}.\n'
+        yield f'- <a id="{anchor}"></a>{on_lines(_from_below(text))}\n\n    *Taken by* {", ".join(taken)}.\n'
 
 
 def _from_below(text: str) -> str:

@@ -56,7 +56,8 @@ def filled(markdown: str, page: str) -> str:
             return gallery_pages.figure(mark[2], "../" * page.count("/"))
         return _MADE[mark[1]]()
 
-    return _MARK.sub(made, markdown)
+    text = _MARK.sub(made, markdown)
+    return assumption_pages.on_lines(text) if page == "assumptions.md" else text
 
 
 def navigation(nav: Any) -> Any:

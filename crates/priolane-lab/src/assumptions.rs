@@ -76,9 +76,8 @@ mod tests {
             assert!(all()[..i].iter().all(|other| other.anchor != entry.anchor), "{}", entry.anchor);
         }
         let rto = all().iter().find(|entry| entry.anchor == "min-rto").unwrap();
-        assert_eq!(
-            rto.text,
-            "Timeouts. Minimum and initial RTO 10 ms unless a scheme says otherwise; RFC 6298's 1 s is for the Internet."
-        );
+        let begins = "Timeouts. Minimum and initial RTO 10 ms unless a scheme says otherwise; RFC 6298's 1 s is for the \
+                      Internet. Also possible: 200 ms";
+        assert!(rto.text.starts_with(begins), "{}", rto.text);
     }
 }

@@ -34,7 +34,7 @@ pub struct CoflowTrace {
     /// Number of bytes per megabyte.
     #[key(default = 1 << 20, form = Bytes)]
     pub megabyte: u64,
-    /// Only the first coflows, up to this number; `None` for all.
+    /// Only the first coflows, up to this number; left out, all of them.
     #[key(optional, range = "[1, 2147483648]")]
     pub coflows: Option<u32>,
     /// Factor for the bytes of flows.

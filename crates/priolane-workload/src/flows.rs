@@ -120,7 +120,7 @@ pub struct Flows {
     /// The list.
     #[key(required = "list = \"flows.csv\"")]
     pub list: List,
-    /// Default notification delay for flows without a delay of their own; `None` if no flow depends on others.
+    /// Default notification delay for flows without a delay of their own; left out, 1 us.
     #[key(optional, range = "(0, )")]
     pub after_delay: Option<Span>,
     /// What starts are multiplied by; deadlines stay as long after them as they are.

@@ -135,7 +135,7 @@ pub struct LongLived {
     /// The pairs of hosts.
     #[key(required = "pairs = [{ src = 0, dst = 1 }] or { rule = \"all_pairs\" }")]
     pub pairs: Pairs,
-    /// Payload bytes of each flow; `None` for flows without end.
+    /// Payload bytes of each flow; `"endless"` for flows without end.
     #[key(required = "size = \"1MB\" or size = \"endless\"", form = PayloadOrEndless, group = "size")]
     pub size: Option<u64>,
     /// When flows start.

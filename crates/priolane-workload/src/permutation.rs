@@ -22,7 +22,7 @@ use super::traffic::Traffic;
     source = "docs/experiments.md"
 )]
 pub struct Permutation {
-    /// Payload bytes of each flow; `None` for flows without end.
+    /// Payload bytes of each flow; `"endless"` for flows without end.
     #[key(required = "size = \"1MB\" or size = \"endless\"", form = PayloadOrEndless, group = "size")]
     pub size: Option<u64>,
     /// The start times of flows.

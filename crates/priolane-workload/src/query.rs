@@ -67,7 +67,7 @@ pub struct Query {
     /// Number of concurrent requests of a client: loops, each with independent draws.
     #[key(default = 1, range = "[1, 65535]")]
     pub concurrency: u32,
-    /// Number of requests per loop; `None` for as many as fit in the run.
+    /// Number of requests per loop; left out, as many as fit in the run.
     #[key(optional, range = "[1, 50000000]")]
     pub requests: Option<u64>,
     /// When the first pause begins.

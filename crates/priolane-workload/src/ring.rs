@@ -37,7 +37,7 @@ pub struct Ring {
     /// Time from a worker's last part to its next iteration.
     #[key(required = "compute = \"2ms\"")]
     pub compute: Span,
-    /// Number of iterations; `None` for as many as fit in the run.
+    /// Number of iterations; left out, as many as fit in the run.
     #[key(optional, range = "[1, 2147483648]")]
     pub iterations: Option<u32>,
     /// Start of the first iteration, and maximum additional computing time, drawn uniformly per worker and
