@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use priolane_workload::flow_list::{self, OptionalColumn, Writer};
 use priolane_workload::import::{self, Format, Options, Source};
-use priolane_workload::flow_list::{self, Extra, Writer};
 
 fuzz_target!(|text: &[u8]| {
     let guessed = import(text, None);
@@ -23,7 +23,7 @@ fn import(text: &[u8], format: Option<Format>) -> Option<(Format, Vec<flow_list:
     let source = Source { file: "f", format, network: None };
     let (imported, guess) = import::read(text, source, &Options::default()).ok()?;
     let mut list = Vec::new();
-    let extras = [Extra::Class, Extra::Coflow, Extra::After];
+    let extras = [OptionalColumn::Class, OptionalColumn::Coflow, OptionalColumn::After];
     let mut writer = Writer::new(&mut list, &extras).expect("a vector takes all");
     imported.rows.iter().for_each(|row| writer.row(row).expect("a vector takes all"));
     drop(writer);

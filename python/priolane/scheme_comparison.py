@@ -12,7 +12,7 @@ from typing import Any
 
 from priolane._core import InputError
 from priolane.comparison import Change, Finding, change_of, with_findings
-from priolane.report.overview import Entry, Overview, Quantity, Section
+from priolane.report.overview import ClassTable, Entry, Overview, Quantity
 
 
 class Winner(StrEnum):
@@ -76,7 +76,7 @@ def compare_schemes(view: Overview, first: str, second: str) -> SchemeComparison
     return SchemeComparison(first, second, tuple(contests), sum(change.p is not None for change in changes))
 
 
-def _pairs(section: Section, first: str, second: str) -> Iterator[tuple[Quantity, Mapping[str, Any], Entry, Entry]]:
+def _pairs(section: ClassTable, first: str, second: str) -> Iterator[tuple[Quantity, Mapping[str, Any], Entry, Entry]]:
     """Metrics of which less or more is better, at each point that both schemes have: the entries of both."""
     rivals = {repr(row.point): row for row in section.rows if row.scheme == second}
     for row in section.rows:

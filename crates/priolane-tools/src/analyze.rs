@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::figures::{Figures, Simulated};
 use self::model_file::{Gamma, LawOf, Mu, Traffic};
-use self::simulated::Observed;
+use self::simulated::ModelledFlows;
 use priolane_lab::execute::{Failure, OnProgress};
 use priolane_lab::interrupt::Interrupt;
 use priolane_lab::plan::{Options, Size};
@@ -149,7 +149,7 @@ pub fn answer(request: &Request, progress: &mut OnProgress) -> Result<Answer, Fa
 fn of_bytes(
     model: &Model,
     asked: &LawOf,
-    observed: Option<&Observed>,
+    observed: Option<&ModelledFlows>,
     progress: &mut OnProgress,
 ) -> Result<LawAnswer, Failure> {
     let smallest = model.sizes().first().copied().unwrap_or(0.0);
@@ -177,7 +177,7 @@ fn of_bytes(
 fn of_latency(
     model: &Model,
     asked: &LawOf,
-    observed: Option<&Observed>,
+    observed: Option<&ModelledFlows>,
     progress: &mut OnProgress,
 ) -> Result<LawAnswer, Failure> {
     let shortest = model.requirements().first().copied().unwrap_or(0.0);
@@ -222,7 +222,7 @@ fn law(model: &Model, asked: &LawOf, least: f64) -> Result<Law, Failure> {
 
 fn run(
     asked: &LawOf,
-    observed: Option<&Observed>,
+    observed: Option<&ModelledFlows>,
     progress: &mut OnProgress,
 ) -> Result<Option<Simulated>, Failure> {
     match (observed, &asked.scheme) {

@@ -7,7 +7,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::CoflowId;
 use priolane_core::units::Span;
 use priolane_source::InputError;
-use priolane_workload::flow_list::{Extra, Row, Writer};
+use priolane_workload::flow_list::{OptionalColumn, Row, Writer};
 
 use priolane_lab::plan::{self, Options, ResolvedRun};
 
@@ -30,10 +30,10 @@ fn write(built: &ResolvedRun) -> std::io::Result<String> {
     let scenario = &built.scenario;
     let mut extras = Vec::new();
     if scenario.flows.iter().any(|flow| flow.coflow.is_some()) {
-        extras.push(Extra::Coflow);
+        extras.push(OptionalColumn::Coflow);
     }
     if !scenario.waits.is_empty() {
-        extras.push(Extra::After);
+        extras.push(OptionalColumn::After);
     }
     let mut waits = scenario.waits.iter().peekable();
     let mut coflows = BTreeMap::new();

@@ -199,7 +199,7 @@ pub fn write(out: &mut impl Write, flows: &[FlowSpec]) -> std::io::Result<()> {
 
 /// An optional column of a written list, besides the four that are always written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extra {
+pub enum OptionalColumn {
     /// `class`.
     Class,
     /// `coflow`.
@@ -212,7 +212,7 @@ pub enum Extra {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    extras: Vec<Extra>,
+    extras: Vec<OptionalColumn>,
 }
 
 impl<W: Write> Writer<W> {
@@ -220,16 +220,16 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Returns the errors of `out`.
-    pub fn new(mut out: W, extras: &[Extra]) -> std::io::Result<Self> {
+    pub fn new(mut out: W, extras: &[OptionalColumn]) -> std::io::Result<Self> {
         write!(out, "start_ns,src,dst,bytes")?;
         for extra in extras {
             write!(
                 out,
                 ",{}",
                 match extra {
-                    Extra::Class => "class",
-                    Extra::Coflow => "coflow",
-                    Extra::After => "after,delay_ns",
+                    OptionalColumn::Class => "class",
+                    OptionalColumn::Coflow => "coflow",
+                    OptionalColumn::After => "after,delay_ns",
                 }
             )?;
         }
@@ -251,11 +251,11 @@ impl<W: Write> Writer<W> {
         }
         for extra in &self.extras {
             match (extra, flow.coflow) {
-                (Extra::Class, _) => write!(out, ",{}", flow.class)?,
-                (Extra::Coflow, Some(coflow)) => write!(out, ",{}", coflow.number())?,
-                (Extra::Coflow, None) => write!(out, ",")?,
-                (Extra::After, _) if after.is_empty() => write!(out, ",,")?,
-                (Extra::After, _) => {
+                (OptionalColumn::Class, _) => write!(out, ",{}", flow.class)?,
+                (OptionalColumn::Coflow, Some(coflow)) => write!(out, ",{}", coflow.number())?,
+                (OptionalColumn::Coflow, None) => write!(out, ",")?,
+                (OptionalColumn::After, _) if after.is_empty() => write!(out, ",,")?,
+                (OptionalColumn::After, _) => {
                     write!(out, ",{},", after::Joined(after))?;
                     delay.iter().try_for_each(|delay| write!(out, "{}", Nanoseconds(Time(delay.0))))?;
                 }

@@ -625,9 +625,9 @@ fn files_that_are_no_text_say_what_makes_text_of_them() {
 fn written(imported: &Imported) -> String {
     let mut out = Vec::new();
     let extras = [
-        (flow_list::Extra::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
-        (flow_list::Extra::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
-        (flow_list::Extra::After, imported.rows.iter().any(|row| !row.after.is_empty())),
+        (flow_list::OptionalColumn::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
+        (flow_list::OptionalColumn::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
+        (flow_list::OptionalColumn::After, imported.rows.iter().any(|row| !row.after.is_empty())),
     ];
     let extras: Vec<_> = extras.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();
     let mut writer = flow_list::Writer::new(&mut out, &extras).unwrap();

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from priolane.cli.show import line
 from priolane.report.model import key_text, point_text
-from priolane.report.overview import Entry, Overview, Section
+from priolane.report.overview import ClassTable, Entry, Overview
 from priolane.report.overview_text import Column, columns_of, half_text, heading, mean_text, notes, value_text
 
 # Where there is no terminal and COLUMNS is not set.
@@ -100,7 +100,7 @@ def _width(console: Console, table: Table) -> int:
 class _Grid:
     """The rows of a section at some points, laid out in one way or another."""
 
-    def __init__(self, section: Section, points: Sequence[object], *, marked: bool) -> None:
+    def __init__(self, section: ClassTable, points: Sequence[object], *, marked: bool) -> None:
         wanted = {repr(point) for point in points}
         self.rows = [row for row in section.rows if repr(row.point) in wanted]
         self.columns = columns_of(section)

@@ -112,7 +112,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Section:
+class ClassTable:
     """The rows of one class of flows, or of whole runs: `text` which flows are in it, `flows` how many a run, mean."""
 
     name: str
@@ -135,11 +135,11 @@ class Overview:
     drawn: str
     missing: int
     uses_default_classes: bool
-    classes: tuple[Section, ...]
-    runs: Section
+    classes: tuple[ClassTable, ...]
+    runs: ClassTable
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[ClassTable, ...]:
         """The classes and the whole runs."""
         return (*self.classes, self.runs)
 
@@ -173,7 +173,7 @@ def overview(results: Results) -> Overview:
         missing=len(results.missing()),
         uses_default_classes=not stated,
         classes=tuple(shown),
-        runs=_without_zeros(Section("run", "whole runs", None, OF_RUNS, tuple(_rows(cells, "", OF_RUNS)))),
+        runs=_without_zeros(ClassTable("run", "whole runs", None, OF_RUNS, tuple(_rows(cells, "", OF_RUNS)))),
     )
 
 
@@ -231,7 +231,7 @@ def _drawn(experiment: Mapping[str, Any]) -> str:
     return "each seed draws flows, paths and ties anew" + (", recorded flows aside" if any(recorded) else "")
 
 
-def _class_section(cells: Cells, name: str, text: str) -> Section:
+def _class_section(cells: Cells, name: str, text: str) -> ClassTable:
     flows = [
         float(record["summary"].get(name, {}).get("flows", 0))
         for _, by_seed in cells.values()
@@ -239,7 +239,7 @@ def _class_section(cells: Cells, name: str, text: str) -> Section:
     ]
     rows = tuple(_rows(cells, name, OF_CLASSES))
     mean = math.fsum(flows) / len(flows) if flows else None
-    return _without_zeros(Section(name, text, mean, OF_CLASSES, _with_best(rows, OF_CLASSES)))
+    return _without_zeros(ClassTable(name, text, mean, OF_CLASSES, _with_best(rows, OF_CLASSES)))
 
 
 def _rows(cells: Cells, size_class: str, quantities: Sequence[Quantity]) -> Iterable[Row]:
@@ -293,7 +293,7 @@ def _separated(one: Entry, other: Entry) -> bool:
     return len(differences) > 1 and _core.paired(differences)[3] <= _LARGEST_P
 
 
-def _without_zeros(section: Section) -> Section:
+def _without_zeros(section: ClassTable) -> ClassTable:
     """The section without columns that have no value, and without counts that are 0 everywhere."""
 
     def says_something(nth: int, quantity: Quantity) -> bool:

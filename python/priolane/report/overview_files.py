@@ -9,7 +9,7 @@ from typing import Any
 
 from priolane._core import InputError, level
 from priolane.report.model import point_text
-from priolane.report.overview import Entry, Overview, Row, Section
+from priolane.report.overview import ClassTable, Entry, Overview, Row
 
 _BETTER = {-1: "less", 0: None, 1: "more"}
 
@@ -33,7 +33,7 @@ def as_json(view: Overview) -> dict[str, Any]:
     }
 
 
-def _values(section: Section, row: Row) -> dict[str, Any]:
+def _values(section: ClassTable, row: Row) -> dict[str, Any]:
     return {
         quantity.name: {
             "unit": quantity.unit,
@@ -90,7 +90,7 @@ def narrowed(
     _require(classes, [section.name for section in view.sections], "class")
     points = {repr(found) for found in matching(view.points, point)}
 
-    def part(section: Section) -> Section:
+    def part(section: ClassTable) -> ClassTable:
         kept = (row for row in section.rows if repr(row.point) in points and (not schemes or row.scheme in schemes))
         return replace(section, rows=tuple(kept) if not classes or section.name in classes else ())
 

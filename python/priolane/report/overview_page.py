@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from priolane.report.model import key_text
-from priolane.report.overview import Overview, Section
+from priolane.report.overview import ClassTable, Overview
 from priolane.report.overview_text import columns_of, half_text, heading, mean_text, value_text
 from priolane.results import Results
 
@@ -41,7 +41,7 @@ def sections(view: Overview) -> list[PageSection]:
     return [_section(section, view.schemes) for section in view.sections if section.rows and section.quantities]
 
 
-def _section(section: Section, schemes: tuple[str, ...]) -> PageSection:
+def _section(section: ClassTable, schemes: tuple[str, ...]) -> PageSection:
     columns = columns_of(section)
     keys = list(dict.fromkeys(key for row in section.rows for key in row.point))
     rows = tuple(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from priolane.report.numbers import fitting, short
-from priolane.report.overview import ALL, Entry, Overview, Quantity, Section
+from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity
 
 _COUNTS_FROM = 1000
 
@@ -19,7 +19,7 @@ class Column:
     scale: float
 
 
-def columns_of(section: Section) -> list[Column]:
+def columns_of(section: ClassTable) -> list[Column]:
     """The columns of a section, each in the unit that fits the (geometric) middle of its means."""
     return [
         _column(quantity, [row.entries[nth] for row in section.rows]) for nth, quantity in enumerate(section.quantities)
@@ -60,7 +60,7 @@ def value_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def heading(section: Section) -> str:
+def heading(section: ClassTable) -> str:
     """Which flows are in a section, and how many of them a run has."""
     if section.flows is None:
         return section.text

@@ -60,8 +60,8 @@ pub struct Config {
     #[key(required = "levels = 3", range = "[2, 16]", group = "classes", source = "Firapam §II-A")]
     pub levels: u8,
     /// Method for the gradient: literal (Algorithm 1) or analytic (derivative, bounded steps).
-    #[key(default = Mode::Analytic, source = "docs/assumptions.md#firapam-gradient")]
-    pub mode: Mode,
+    #[key(default = GradientMode::Analytic, source = "docs/assumptions.md#firapam-gradient")]
+    pub mode: GradientMode,
     /// Constants of the utility.
     #[keys(flatten)]
     pub utility: Constants,
@@ -90,11 +90,11 @@ pub struct Config {
 impl Config {
     fn check(&mut self) -> Result<(), KeyConflict> {
         match (self.mode, self.step) {
-            (Mode::Literal, Some(_)) => {
+            (GradientMode::Literal, Some(_)) => {
                 let what = "the literal mode has no bound on steps";
                 return Err(KeyConflict::of("step", what, "mode = \"analytic\", or remove step"));
             }
-            (Mode::Analytic, None) => self.step = Some(0.1),
+            (GradientMode::Analytic, None) => self.step = Some(0.1),
             _ => {}
         }
         Ok(())
@@ -131,14 +131,14 @@ impl AdmissionPolicy for Config {
 
 /// How the gradient is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
-pub enum Mode {
+pub enum GradientMode {
     /// The derivative of the utility at fixed slack, with bounded steps.
     Analytic,
     /// The difference quotient of successive samples of a key, as in Algorithm 1.
     Literal,
 }
 
-impl Mode {
+impl GradientMode {
     /// Returns the default step size a. The modes differ in scale.
     fn step_size(self) -> f64 {
         match self {
@@ -243,11 +243,11 @@ impl Firapam {
         let rival = self.max_deadlines.get(usize::from(active.given)).and_then(MaxDeadlineWindow::get);
         let constants = self.config.utility;
         match self.config.mode {
-            Mode::Literal => {
+            GradientMode::Literal => {
                 let terms = constants.utility(seen, rival)?;
                 Some((self.channel(active).quotient((seen.rate(), terms.sum())), terms))
             }
-            Mode::Analytic => {
+            GradientMode::Analytic => {
                 let terms = constants.gradient(seen, rival)?;
                 Some((Some(terms.sum()), terms))
             }

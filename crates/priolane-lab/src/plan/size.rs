@@ -25,7 +25,7 @@ pub(super) struct FirstFlows {
 }
 
 /// Returns the number of flows to generate per group.
-pub(super) fn looked_at(groups: usize) -> u64 {
+pub(super) fn flows_to_probe(groups: usize) -> u64 {
     (LOOKED_AT / groups.max(1) as u64).clamp(1, OF_A_GROUP)
 }
 

@@ -61,7 +61,7 @@ pub(super) fn probe(
     number: usize,
 ) -> Result<FirstFlows, InputError> {
     let group = &experiment.groups[number];
-    let until = Until::Flows(size::looked_at(experiment.groups.len()));
+    let until = Until::Flows(size::flows_to_probe(experiment.groups.len()));
     let from = group.active.map_or(Span::ZERO, |active| active.from);
     let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
     let mut most = FirstFlows { count: 0, last: Span::ZERO };

@@ -85,7 +85,7 @@ pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs:
 }
 
 /// Merges warnings that do not belong to runs.
-pub(super) fn fewer(warnings: &[String]) -> Vec<String> {
+pub(super) fn merge_similar(warnings: &[String]) -> Vec<String> {
     let said = warnings.iter().map(String::as_str).enumerate();
     by_words(said).into_iter().map(|(words, alike)| alike.text(&words)).collect()
 }
@@ -136,6 +136,6 @@ mod tests {
     fn warnings_of_no_run_are_merged_without_a_count() {
         let said =
             ["the load is 1.5 on the wire", "no core", "the load is 1.21 on the wire"].map(str::to_owned);
-        assert_eq!(fewer(&said), ["no core", "the load is 1.21 to 1.5 on the wire"]);
+        assert_eq!(merge_similar(&said), ["no core", "the load is 1.21 to 1.5 on the wire"]);
     }
 }

@@ -114,7 +114,7 @@ pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
     let (mut claims, claim_warnings) = claims::judge_all(&grid);
     family::judge(&mut claims, looks);
     let (panels, panel_warnings) = panels::draw_all(&grid);
-    let mut warnings = deduplicate::fewer(&plan.warnings);
+    let mut warnings = deduplicate::merge_similar(&plan.warnings);
     warnings.extend(run_warnings(&grid));
     warnings.extend(tails::warnings(&present(&grid).map(|(_, record)| record).collect::<Vec<_>>()));
     warnings.extend(claim_warnings);

@@ -126,19 +126,21 @@ pub struct Published {
 
 impl Published {
     /// Returns the band of values that agree with it.
-    pub fn band(&self) -> Band {
+    pub fn accepted_band(&self) -> Band {
         Band::closed(self.value * (1.0 - self.within), self.value * (1.0 + self.within))
     }
 
     /// Decides whether a measured value agrees.
     pub fn judge(&self, value: &Interval) -> Decision {
-        Decision::of(value, self.band()).directed(self.side(value))
+        Decision::of(value, self.accepted_band()).directed(self.side(value))
     }
 
     /// Decides whether a measured ratio agrees.
     pub(crate) fn judge_ratio(&self, comparison: Comparison) -> Decision {
         match comparison {
-            Comparison::Ratio(ratio) => Decision::of_ratio(&ratio, self.band()).directed(self.side(&ratio)),
+            Comparison::Ratio(ratio) => {
+                Decision::of_ratio(&ratio, self.accepted_band()).directed(self.side(&ratio))
+            }
             Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
         }
     }

@@ -202,7 +202,11 @@ fn read_import(text: &str) -> Result<(), InputError> {
     }
     let source = import::Source { file: "x.txt", format: None, network: None };
     let (imported, _) = import::read(text.as_bytes(), source, &import::Options::default())?;
-    let extras = [flow_list::Extra::Class, flow_list::Extra::Coflow, flow_list::Extra::After];
+    let extras = [
+        flow_list::OptionalColumn::Class,
+        flow_list::OptionalColumn::Coflow,
+        flow_list::OptionalColumn::After,
+    ];
     let mut list = Vec::new();
     let mut writer = flow_list::Writer::new(&mut list, &extras).unwrap();
     imported.rows.iter().for_each(|row| writer.row(row).unwrap());

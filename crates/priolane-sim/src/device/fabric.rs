@@ -166,7 +166,7 @@ impl<'a> Fabric<'a> {
     }
 
     /// Returns the transmitter of `link`.
-    pub(crate) fn line(&self, link: LinkId) -> Transmitter {
+    pub(crate) fn transmitter(&self, link: LinkId) -> Transmitter {
         let spec = &self.scenario.topology.links[link.index()];
         let ends_at_host = spec.to.0 < self.scenario.topology.hosts;
         let extra = if ends_at_host { self.scenario.host_delay } else { Span::ZERO };

@@ -82,7 +82,7 @@ impl<E: Endpoint> Host<E> {
             noise: Noise::new(scenario, host).map(Box::new),
             processing: scenario.host_delay,
             nic,
-            port: Port::new(fabric.line(line), transmit_queue(scenario, line)),
+            port: Port::new(fabric.transmitter(line), transmit_queue(scenario, line)),
             waiting: Waiting { limited, ..Waiting::default() },
             paused: ClassSet::NONE,
             pausing: None,

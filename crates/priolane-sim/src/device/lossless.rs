@@ -97,7 +97,7 @@ impl<B: Body> LosslessSwitch<B> {
         let egress = &fabric.egress_links[node.index()];
         let ingress = |link: LinkId| fabric.ingress(scenario.topology.reverse(link)).rank() as usize;
         let port = |&link: &LinkId| PausablePort {
-            egress: Port::new(fabric.line(link), held_queue(scenario, link)),
+            egress: Port::new(fabric.transmitter(link), held_queue(scenario, link)),
             held: ClassSet::NONE,
             held_since: [Time::ZERO; CLASSES],
             wanted: ClassSet::NONE,

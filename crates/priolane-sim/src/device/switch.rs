@@ -79,7 +79,7 @@ impl<D> Switch<D> {
         let scenario = fabric.scenario;
         let port = |&link: &LinkId| {
             let spec = S::of(&scenario.ports[link.index()].discipline)?;
-            Some(Port::new(fabric.line(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
+            Some(Port::new(fabric.transmitter(link), spec.build::<Packet<B>>(&scenario.switch_port(link))))
         };
         let ports = fabric.egress_links[node.index()].iter().map(port).collect::<Option<_>>()?;
         let chooser = fabric.chooser(node);

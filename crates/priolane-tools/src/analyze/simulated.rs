@@ -16,7 +16,7 @@ use super::figures::{Figures, Simulated};
 use super::model_file::{ExperimentOf, LawOf, seconds};
 
 /// The flows of an experiment and their model.
-pub(super) struct Observed {
+pub(super) struct ModelledFlows {
     /// The model.
     pub(super) model: Model,
     /// Number of flows that the model excludes.
@@ -35,7 +35,11 @@ struct Asking {
 }
 
 /// Plans the experiment and models the measured flows that have both a size and a deadline.
-pub(super) fn observe(asked: &ExperimentOf, base: &Path, options: &Options) -> Result<Observed, Failure> {
+pub(super) fn observe(
+    asked: &ExperimentOf,
+    base: &Path,
+    options: &Options,
+) -> Result<ModelledFlows, Failure> {
     let path = base.join(&asked.path);
     let plan = plan::plan(&path, options)?;
     let none = |what: &str, fix: &str| Failure::Input(asked.origin.error("experiment", what, fix));
@@ -60,7 +64,7 @@ pub(super) fn observe(asked: &ExperimentOf, base: &Path, options: &Options) -> R
     // Empty classes are dropped, so the remaining ones are renumbered.
     let class = cells.iter().map(|cell| cell.and_then(|(n, _)| kept.iter().position(|&k| k == n))).collect();
     let left_out = cells.iter().filter(|cell| cell.is_none()).count();
-    Ok(Observed { model, left_out, plan, path, class })
+    Ok(ModelledFlows { model, left_out, plan, path, class })
 }
 
 /// Returns the size class and the latency class of a flow; `None` if it is not in the model.
@@ -112,7 +116,7 @@ fn parts(flows: &FlowList, cells: &[Option<(usize, usize)>]) -> (ModelInput, Vec
     (parts, rows)
 }
 
-impl Observed {
+impl ModelledFlows {
     /// Simulates the flows under `scheme`.
     pub(super) fn simulate(
         &self,

@@ -149,7 +149,9 @@ fn rows_that_are_written_are_read_back() {
     let text = "start_ns,src,dst,bytes,class,coflow,after,delay_ns\n0,0,1,5,3,,,\n1.500,1,2,6,0,4,0,\n2,2,3,7,1,4,0+1,0.001\n";
     let rows = read_rows(text.as_bytes(), "f.csv", 4).unwrap();
     let mut written = Vec::new();
-    let mut writer = Writer::new(&mut written, &[Extra::Class, Extra::Coflow, Extra::After]).unwrap();
+    let mut writer =
+        Writer::new(&mut written, &[OptionalColumn::Class, OptionalColumn::Coflow, OptionalColumn::After])
+            .unwrap();
     rows.iter().for_each(|row| writer.row(row).unwrap());
     assert_eq!(String::from_utf8(written).unwrap(), text);
 }

@@ -21,7 +21,7 @@ use super::read::{Source, read};
 use super::report::Report;
 use super::sizes::SizeTable;
 use crate::context::LATEST_START;
-use crate::flow_list::{Extra, Writer};
+use crate::flow_list::{OptionalColumn, Writer};
 
 /// The request of the command line.
 #[derive(Clone, Debug, Deserialize)]
@@ -236,11 +236,12 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 fn list(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
     let used = [
-        (Extra::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
-        (Extra::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
-        (Extra::After, imported.rows.iter().any(|row| !row.after.is_empty())),
+        (OptionalColumn::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
+        (OptionalColumn::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
+        (OptionalColumn::After, imported.rows.iter().any(|row| !row.after.is_empty())),
     ];
-    let extras: Vec<Extra> = used.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();
+    let extras: Vec<OptionalColumn> =
+        used.into_iter().filter(|(_, used)| *used).map(|(extra, _)| extra).collect();
     let mut writer = Writer::new(out, &extras)?;
     imported.rows.iter().try_for_each(|row| writer.row(row))
 }

@@ -4,13 +4,13 @@ use crate::admit::Policy;
 use crate::admit::tests::{done, flow, live_once, rng};
 
 /// Steps of `a` times the gradient, bounded in the analytic mode.
-fn config(mode: Mode) -> Config {
+fn config(mode: GradientMode) -> Config {
     Config {
         levels: 3,
         mode,
         utility: Constants::default(),
         a: mode.step_size(),
-        step: (mode == Mode::Analytic).then_some(0.1),
+        step: (mode == GradientMode::Analytic).then_some(0.1),
         b_low: 0.1,
         b_up: 1.9,
         monitoring: Monitoring::default(),
@@ -18,7 +18,7 @@ fn config(mode: Mode) -> Config {
 }
 
 pub(in crate::admit) fn analytic() -> Policy {
-    Policy::Firapam(config(Mode::Analytic))
+    Policy::Firapam(config(GradientMode::Analytic))
 }
 
 /// Observation of a flow of 1 Gbit with `allowed` time that took `took`: D is 1 Gbit/s if it had a second.
@@ -72,7 +72,7 @@ fn without_deadline_it_is_eq_19_against_the_longest_deadline_of_the_class() {
 
 #[test]
 fn an_analytic_update_moves_by_a_g_at_most_a_step() {
-    let mut policy = Firapam::new(config(Mode::Analytic));
+    let mut policy = Firapam::new(config(GradientMode::Analytic));
     let (soon, later) = (SECOND + Span::from_us(500), SECOND + Span::from_ms(250));
     // lambda = 1, slack 0.5 ms, no loss: g = 0.9 - 0.45 = 0.45; p = 1 + 0.05 * 0.45.
     near(ends(&mut policy, 125_000_000, soon, SECOND, 0), 1.0225);
@@ -85,7 +85,7 @@ fn an_analytic_update_moves_by_a_g_at_most_a_step() {
 
 #[test]
 fn a_literal_update_is_the_difference_quotient_of_successive_ends() {
-    let mut policy = Firapam::new(Config { a: 1e-4, ..config(Mode::Literal) });
+    let mut policy = Firapam::new(Config { a: 1e-4, ..config(GradientMode::Literal) });
     // First: x = 1 / 1 = 1 Gbit/s, u = 1 - 0. No quotient yet.
     near(ends(&mut policy, 125_000_000, SECOND, SECOND, 0), 1.0);
     // Then x = 1 / 0.8 = 1.25, u = 1 - 900 * 0.2 = -179: g = -180 / 0.25 = -720, p = 1 - 0.072.
@@ -104,7 +104,7 @@ fn literal_updates_lower_flows_of_one_size_and_deadline_whoever_is_late() {
     let times = [100, 250, 400, 900, 999, 1_000, 1_001, 1_500, 3_000, 20_000].map(Span::from_ms);
     for (bytes, allowed) in [(125_000_000, SECOND), (1_000, SECOND), (9_000_000, Span::from_ms(20))] {
         for (first, second) in times.iter().flat_map(|&one| times.map(|other| (one, other))) {
-            let mut policy = Firapam::new(Config { a: 1e-6, b_low: 1e-6, ..config(Mode::Literal) });
+            let mut policy = Firapam::new(Config { a: 1e-6, b_low: 1e-6, ..config(GradientMode::Literal) });
             ends(&mut policy, bytes, allowed, first, 0);
             let p = ends(&mut policy, bytes, allowed, second, 0);
             let g = -900.0 * seconds(first) * seconds(second) / seconds(allowed);
@@ -116,7 +116,7 @@ fn literal_updates_lower_flows_of_one_size_and_deadline_whoever_is_late() {
 
 #[test]
 fn the_papers_step_size_jumps_between_the_bounds() {
-    let mut policy = Firapam::new(config(Mode::Literal));
+    let mut policy = Firapam::new(config(GradientMode::Literal));
     ends(&mut policy, 125_000_000, SECOND, SECOND, 0);
     near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.1);
     // x = 1.25 to 1.111, u = -179 to 1 - 900 * 0.1 = -89: g = 90 / -0.139 < 0 still; then a positive quotient.
@@ -147,7 +147,7 @@ fn issue_is_algorithm_1() {
 #[test]
 fn moves_are_to_the_adjacent_level_and_as_frequent_as_p_says() {
     for (p, neighbour) in [(0.35, 2u8), (1.35, 0)] {
-        let mut policy = Firapam::new(config(Mode::Analytic));
+        let mut policy = Firapam::new(config(GradientMode::Analytic));
         policy.channels.insert((HostId(1), 1), Channel { p, ..Channel::new(None) });
         let (mut rng, n) = (rng(4), 100_000);
         let mut given = [0u32; 3];
@@ -265,7 +265,7 @@ fn theorem_2_settling_is_faster_with_larger_gradients() {
     // lambda near 1, late by x: g = 0.9 + 900 x, and p needs ceil(0.9 / (0.05 g)) updates from 1 to 1.9:
     // x = 0.1 ms: g = 0.99, 18.2; 0.5 ms: 1.35, 13.3; 1 ms: 1.8, 10; 2 ms and more: the step of 0.1, 9.
     let updates = |late_us: u64| {
-        let mut policy = Firapam::new(config(Mode::Analytic));
+        let mut policy = Firapam::new(config(GradientMode::Analytic));
         let took = SECOND + Span::from_us(late_us);
         (1..100).find(|_| ends(&mut policy, 125_000_000, SECOND, took, 0) > 1.9 - 1e-9)
     };
@@ -274,7 +274,7 @@ fn theorem_2_settling_is_faster_with_larger_gradients() {
 
 #[test]
 fn probabilities_stay_within_their_bounds_and_finite_whatever_happens() {
-    for mode in [Mode::Analytic, Mode::Literal] {
+    for mode in [GradientMode::Analytic, GradientMode::Literal] {
         let mut policy = Firapam::new(config(mode));
         let mut draw = rng(2);
         for _ in 0..20_000 {
@@ -291,7 +291,7 @@ fn probabilities_stay_within_their_bounds_and_finite_whatever_happens() {
 
 #[test]
 fn no_bytes_no_time_and_a_deadline_at_the_start_teach_nothing() {
-    let mut policy = Firapam::new(config(Mode::Analytic));
+    let mut policy = Firapam::new(config(GradientMode::Analytic));
     for (bytes, allowed, took) in [(0, SECOND, SECOND), (9, Span::ZERO, SECOND), (9, SECOND, Span::ZERO)] {
         near(ends(&mut policy, bytes, allowed, took, 0), 1.0);
     }
@@ -300,7 +300,7 @@ fn no_bytes_no_time_and_a_deadline_at_the_start_teach_nothing() {
 
 #[test]
 fn a_key_is_read_at_the_class_asked_for_and_written_at_that_given() {
-    let mut policy = Firapam::new(config(Mode::Analytic));
+    let mut policy = Firapam::new(config(GradientMode::Analytic));
     policy.channels.insert((HostId(1), 0), Channel { p: 0.1, ..Channel::new(None) });
     let (spec, end) =
         (flow(0, (1, 0), 125_000_000, Some(SECOND)), done(0, 125_000_000, Span::from_ms(1200), 0));
@@ -319,7 +319,7 @@ fn a_key_is_read_at_the_class_asked_for_and_written_at_that_given() {
 fn flows_under_way_move_when_the_probability_crosses_their_draw() {
     let policy = Config {
         monitoring: Monitoring { mi: Interval::Rtt, remap: Remap::PerInterval },
-        ..config(Mode::Analytic)
+        ..config(GradientMode::Analytic)
     };
     let mut policy = Firapam::new(policy);
     let spec = flow(0, (1, 1), 125_000_000, Some(SECOND));
@@ -351,7 +351,7 @@ fn ends_beside(policy: &mut Firapam) {
 
 #[test]
 fn without_a_step_every_flow_gets_what_it_asks_for() {
-    let mut policy = Firapam::new(Config { a: 0.0, ..config(Mode::Analytic) });
+    let mut policy = Firapam::new(Config { a: 0.0, ..config(GradientMode::Analytic) });
     let mut rng = rng(7);
     for id in 0..1_000 {
         let class = (id % 3) as u8;
@@ -363,7 +363,7 @@ fn without_a_step_every_flow_gets_what_it_asks_for() {
 
 #[test]
 fn terms_are_logged_in_canonical_units() {
-    let mut policy = Firapam::new(config(Mode::Analytic));
+    let mut policy = Firapam::new(config(GradientMode::Analytic));
     ends(&mut policy, 125_000_000, SECOND + Span::from_ms(250), SECOND, 0);
     let terms = policy.account().terms;
     let medians: Vec<_> = terms.iter().map(|(name, all)| (*name, all.quantile(0.5).unwrap())).collect();

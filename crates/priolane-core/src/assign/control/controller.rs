@@ -54,6 +54,6 @@ impl ThresholdController {
         for report in self.newest.iter().flatten().filter(|report| report.made.0 >= oldest) {
             all.merge(&report.sizes);
         }
-        self.followed.iter_mut().filter_map(|followed| followed.follow(&self.config, &all)).collect()
+        self.followed.iter_mut().filter_map(|followed| followed.solve(&self.config, &all)).collect()
     }
 }

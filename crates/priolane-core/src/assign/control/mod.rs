@@ -69,7 +69,7 @@ impl From<AdaptiveThresholds> for TrackedThresholds {
 impl TrackedThresholds {
     /// Returns the thresholds for the flows in `sizes`, within bounds; `None` if there are fewer flows than
     /// `min_samples`, or if the thresholds equal the last ones.
-    pub fn follow(&mut self, config: &Config, sizes: &Histogram) -> Option<Thresholds> {
+    pub fn solve(&mut self, config: &Config, sizes: &Histogram) -> Option<Thresholds> {
         if sizes.total() < u64::from(config.min_samples) {
             return None;
         }

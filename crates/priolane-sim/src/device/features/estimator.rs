@@ -50,7 +50,7 @@ impl ThresholdEstimator {
     fn end_period(&mut self, cx: &mut FeatureContext) {
         self.period_ends += self.adaptation.config.period;
         let (config, sizes) = (&self.adaptation.config, self.estimate.histogram());
-        let changed = self.local.iter_mut().filter_map(|followed| followed.follow(config, sizes));
+        let changed = self.local.iter_mut().filter_map(|followed| followed.solve(config, sizes));
         cx.commands.extend(changed.map(Arc::new).map(TransportCommand::Thresholds));
         if !self.adaptation.global.is_empty()
             && let Some(report) = self.report(cx.now)

@@ -1,7 +1,7 @@
 //! Admission policies for tests.
 
 use priolane_core::admit::aequitas::{self, Per, Update};
-use priolane_core::admit::firapam::{self, Constants, Mode};
+use priolane_core::admit::firapam::{self, Constants, GradientMode};
 use priolane_core::admit::{Interval, Monitoring, Policy, Remap, pase};
 use priolane_core::transport::Transport;
 use priolane_core::units::Span;
@@ -13,7 +13,7 @@ use super::Draw;
 pub fn firapam(a: f64) -> firapam::Config {
     firapam::Config {
         levels: 3,
-        mode: Mode::Analytic,
+        mode: GradientMode::Analytic,
         utility: Constants::default(),
         a,
         step: Some(0.1),
@@ -51,8 +51,8 @@ pub fn admit(scenario: &mut ScenarioSpec, draw: &mut Draw) {
         1 => Policy::Pase(pase::Config { levels: 3, monitoring: Monitoring { mi: Interval::Rtt, remap } }),
         mode => {
             let (mode, a, step) = match mode {
-                2 => (Mode::Literal, 25.0, None),
-                _ => (Mode::Analytic, 5.0, Some(0.5)),
+                2 => (GradientMode::Literal, 25.0, None),
+                _ => (GradientMode::Analytic, 5.0, Some(0.5)),
             };
             let mi = draw.pick(&[Interval::Rpc, Interval::Rtt, Interval::Rtt]);
             let monitoring = Monitoring { mi, remap };
