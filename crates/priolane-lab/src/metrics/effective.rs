@@ -110,7 +110,7 @@ pub fn effective(
     let all = SizeClass::all();
     EffectiveRecord {
         every_s: bottleneck.every.as_secs_f64(),
-        capacity_bps: bottleneck.hosts.iter().map(|&host| topology.host_capacity(host).bps() as f64).sum(),
+        capacity_bps: topology.hosts_capacity(bottleneck.hosts.iter().copied()),
         rtt_s: rtt.as_secs_f64(),
         classes: std::iter::once(&all).chain(classes).map(of_class).collect(),
     }

@@ -2,6 +2,7 @@
 
 use priolane_source::{InputError, Mistakes, Table};
 
+use super::global::TrafficEstimates;
 use super::{fit, ports, resolve};
 use crate::experiment::{Experiment, Named, Read, overlay};
 use crate::interrupt::Interrupt;
@@ -24,19 +25,21 @@ pub(super) fn check(read: Read, root: &Table, interrupt: &Interrupt) -> Result<C
     let (mut warnings, flows) = fit::traffic(&experiment, &topology, root)?;
     fit::failures(&experiment, &topology, root)?;
     let fabric = ports::fabric(&experiment, &topology);
+    let estimates = TrafficEstimates::new(&experiment, &topology);
     let mut found = Mistakes::new(&file);
-    found.each(schemes, |named| {
+    let checked = found.each(schemes, |named| {
         interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
-        resolve::thresholds(&mut scheme, &experiment, &topology).map_err(|fault| blame(&named, &fault))?;
+        resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
+            .map_err(|fault| blame(&named, &fault))?;
         let completed = scheme::complete_thresholds(&mut scheme, &fabric);
         let found = scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?;
         warnings
             .extend(completed.into_iter().chain(found).map(|warning| format!("{}: {warning}", named.name)));
-        experiment.scheme.insert(named.name.clone(), scheme);
-        Ok(())
+        Ok((named.name, scheme))
     });
     found.finish()?;
+    experiment.scheme.extend(checked);
     Ok(CheckedPoint { experiment, warnings, flows })
 }
 

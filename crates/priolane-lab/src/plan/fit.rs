@@ -166,7 +166,7 @@ impl GroupHosts {
             Counts::Wire => 1.0,
             Counts::Payload => full,
         };
-        let hosts: f64 = self.hosts.iter().map(|&host| topology.host_capacity(host).bps() as f64).sum();
+        let hosts = topology.hosts_capacity(self.hosts.iter().copied());
         let core = topology.core_capacity() as f64;
         let ratio = |over: f64, under: f64| if under > 0.0 { over / under } else { 0.0 };
         match load.of {

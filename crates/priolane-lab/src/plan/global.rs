@@ -10,13 +10,15 @@
 //! ```
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use priolane_core::sizes::SizeDistribution;
 use priolane_sim::topology::Topology;
 use priolane_workload::{Counts, Load, LoadOf, OpenLoop, mean_bytes};
 
-use super::{recorded, traffic};
+use super::recorded::{self, MeasuredTraffic};
+use super::traffic;
 use crate::experiment::{Experiment, Group};
 use crate::scheme::Fault;
 
@@ -33,59 +35,92 @@ pub(super) struct EstimatedTraffic<'a> {
     pub load: f64,
 }
 
-/// Returns the sizes and load of the group `name`.
-pub(super) fn of_group<'a>(
-    key: &'static str,
-    name: &str,
+/// Estimates the traffic of an experiment's groups; recorded flows are measured once, when they are first asked for.
+#[derive(Debug)]
+pub(super) struct TrafficEstimates<'a> {
     experiment: &'a Experiment,
-    topology: &Topology,
-) -> Result<EstimatedTraffic<'a>, Fault> {
-    let Some(group) = experiment.group(name) else {
-        let names: Vec<&str> = experiment.groups.iter().map(|g| g.name.as_str()).collect();
-        let fix = format!("one of the groups {}", names.join(", "));
-        return Err(Fault { key: key.into(), what: format!("unknown group {name:?}"), fix });
-    };
-    let own = match GroupTraffic::stated(group) {
-        Some(own) => Ok(Some(own)),
-        None => GroupTraffic::recorded(group, experiment, topology),
-    };
-    let own = own.map_err(|what| Fault { key: key.into(), what, fix: IN_BYTES.to_owned() })?;
-    own.map(GroupTraffic::estimated).ok_or_else(|| Fault {
-        key: key.into(),
-        what: format!("group {name:?} has no sizes and load"),
-        fix: "a group with the app poisson, on_off or flows".to_owned(),
-    })
+    topology: &'a Topology,
+    /// In order of groups.
+    measured: Vec<OnceCell<Result<MeasuredTraffic, String>>>,
 }
 
-/// Returns the sizes and load of every host, which must be the same.
-pub(super) fn of_each<'a>(
-    key: &'static str,
-    experiment: &'a Experiment,
-    topology: &Topology,
-) -> Result<EstimatedTraffic<'a>, Fault> {
-    let fix = "from = \"global\" or the name of one group, or a controller, with which hosts compute their \
-               own thresholds";
-    one(stated(key, experiment, topology)?).map_err(|_| Fault {
-        key: key.into(),
-        what: "the groups differ in sizes or load, and hosts know their own only with a controller"
-            .to_owned(),
-        fix: fix.to_owned(),
-    })
-}
+impl<'a> TrafficEstimates<'a> {
+    pub(super) fn new(experiment: &'a Experiment, topology: &'a Topology) -> Self {
+        let measured = experiment.groups.iter().map(|_| OnceCell::new()).collect();
+        Self { experiment, topology, measured }
+    }
 
-/// Returns the sizes and load of all groups together.
-pub(super) fn of_all<'a>(
-    key: &'static str,
-    experiment: &'a Experiment,
-    topology: &Topology,
-) -> Result<EstimatedTraffic<'a>, Fault> {
-    one(stated(key, experiment, topology)?).or_else(|all| {
-        mix(&all, experiment, topology).map_err(|what| Fault {
+    /// Returns the sizes and load of the group `name`.
+    pub(super) fn of_group(&self, key: &'static str, name: &str) -> Result<EstimatedTraffic<'_>, Fault> {
+        let groups = &self.experiment.groups;
+        let Some(place) = groups.iter().position(|group| group.name == name) else {
+            let names: Vec<&str> = groups.iter().map(|g| g.name.as_str()).collect();
+            let fix = format!("one of the groups {}", names.join(", "));
+            return Err(Fault { key: key.into(), what: format!("unknown group {name:?}"), fix });
+        };
+        let own = match GroupTraffic::stated(&groups[place]) {
+            Some(own) => Ok(Some(own)),
+            None => self.recorded(place),
+        };
+        let own = own.map_err(|what| Fault { key: key.into(), what, fix: IN_BYTES.to_owned() })?;
+        own.map(GroupTraffic::estimated).ok_or_else(|| Fault {
             key: key.into(),
-            what,
-            fix: "from = \"NAME\", the name of one group".to_owned(),
+            what: format!("group {name:?} has no sizes and load"),
+            fix: "a group with the app poisson, on_off or flows".to_owned(),
         })
-    })
+    }
+
+    /// Returns the sizes and load of every host, which must be the same.
+    pub(super) fn of_each(&self, key: &'static str) -> Result<EstimatedTraffic<'_>, Fault> {
+        let fix = "from = \"global\" or the name of one group, or a controller, with which hosts compute \
+                   their own thresholds";
+        one(self.all(key)?).map_err(|_| Fault {
+            key: key.into(),
+            what: "the groups differ in sizes or load, and hosts know their own only with a controller"
+                .to_owned(),
+            fix: fix.to_owned(),
+        })
+    }
+
+    /// Returns the sizes and load of all groups together.
+    pub(super) fn of_all(&self, key: &'static str) -> Result<EstimatedTraffic<'_>, Fault> {
+        one(self.all(key)?).or_else(|all| {
+            mix(&all, self.experiment, self.topology).map_err(|what| Fault {
+                key: key.into(),
+                what,
+                fix: "from = \"NAME\", the name of one group".to_owned(),
+            })
+        })
+    }
+
+    /// Returns the groups that state sizes and load, or, if none does, those whose flows are recorded.
+    fn all(&self, key: &'static str) -> Result<Vec<GroupTraffic<'_>>, Fault> {
+        let fault = |what| Fault { key: key.into(), what, fix: IN_BYTES.to_owned() };
+        let groups = &self.experiment.groups;
+        let mut all: Vec<_> = groups.iter().filter_map(GroupTraffic::stated).collect();
+        if all.is_empty() {
+            for place in 0..groups.len() {
+                all.extend(self.recorded(place).map_err(fault)?);
+            }
+        }
+        if all.is_empty() { Err(fault("no group has sizes and load".to_owned())) } else { Ok(all) }
+    }
+
+    /// Returns what is measured of the flows of the group at `place`, if they are recorded.
+    fn recorded(&self, place: usize) -> Result<Option<GroupTraffic<'_>>, String> {
+        let group = &self.experiment.groups[place];
+        if !group.app.part().is_replay() {
+            return Ok(None);
+        }
+        let measured =
+            self.measured[place].get_or_init(|| recorded::measure(self.experiment, self.topology, group));
+        let measured = measured
+            .as_ref()
+            .map_err(|why| format!("group {:?} has no sizes and load before the run: {why}", group.name))?;
+        let name = Cow::Owned(format!("the flows of group {:?}", group.name));
+        let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: measured.load };
+        Ok(Some(GroupTraffic { group, law: &measured.law, name, published: None, load }))
+    }
 }
 
 const IN_BYTES: &str = "thresholds in bytes, such as [\"100kB\"]";
@@ -94,7 +129,7 @@ const IN_BYTES: &str = "thresholds in bytes, such as [\"100kB\"]";
 #[derive(Clone, Debug)]
 struct GroupTraffic<'a> {
     group: &'a Group,
-    law: Cow<'a, SizeDistribution>,
+    law: &'a SizeDistribution,
     name: Cow<'a, str>,
     published: Option<&'a str>,
     load: Load,
@@ -104,50 +139,19 @@ impl<'a> GroupTraffic<'a> {
     /// Returns what `group` states, if it states both.
     fn stated(group: &'a Group) -> Option<Self> {
         let OpenLoop { sizes, load, .. } = group.app.part().open_loop()?;
-        let (law, name) = (Cow::Borrowed(&sizes.law), Cow::Borrowed(sizes.csv.as_str()));
-        Some(Self { group, law, name, published: sizes.published(), load: *load })
-    }
-
-    /// Returns what is measured of the flows of `group`, if they are recorded.
-    fn recorded(
-        group: &'a Group,
-        experiment: &Experiment,
-        topology: &Topology,
-    ) -> Result<Option<Self>, String> {
-        if !group.app.part().is_replay() {
-            return Ok(None);
-        }
-        let measured = recorded::measure(experiment, topology, group)
-            .map_err(|why| format!("group {:?} has no sizes and load before the run: {why}", group.name))?;
-        let name = Cow::Owned(format!("the flows of group {:?}", group.name));
-        let load = Load { of: LoadOf::Host, counts: Counts::Payload, value: measured.load };
-        Ok(Some(Self { group, law: Cow::Owned(measured.law), name, published: None, load }))
+        let name = Cow::Borrowed(sizes.csv.as_str());
+        Some(Self { group, law: &sizes.law, name, published: sizes.published(), load: *load })
     }
 
     fn estimated(self) -> EstimatedTraffic<'a> {
         let Self { law, name, published, load, .. } = self;
-        EstimatedTraffic { law, name, published, load: load.value }
+        EstimatedTraffic { law: Cow::Borrowed(law), name, published, load: load.value }
     }
 
     /// Returns true if sizes and load are those of `other`.
     fn is_like(&self, other: &Self) -> bool {
         self.law == other.law && self.published == other.published && self.load == other.load
     }
-}
-
-fn stated<'a>(
-    key: &'static str,
-    experiment: &'a Experiment,
-    topology: &Topology,
-) -> Result<Vec<GroupTraffic<'a>>, Fault> {
-    let fault = |what| Fault { key: key.into(), what, fix: IN_BYTES.to_owned() };
-    let mut all: Vec<_> = experiment.groups.iter().filter_map(GroupTraffic::stated).collect();
-    if all.is_empty() {
-        for group in &experiment.groups {
-            all.extend(GroupTraffic::recorded(group, experiment, topology).map_err(fault)?);
-        }
-    }
-    if all.is_empty() { Err(fault("no group has sizes and load".to_owned())) } else { Ok(all) }
 }
 
 /// Returns the sizes and load of all groups if they are equal, and the groups if they are not.
@@ -177,12 +181,12 @@ fn mix<'a>(
         }
         let own = traffic::hosts(experiment, topology, group).map_err(|error| error.what)?;
         let own: BTreeSet<_> = own.into_iter().collect();
-        let bits: f64 = own.iter().map(|&h| topology.host_capacity(h).bps() as f64).sum::<f64>() * load.value;
-        parts.push((bits / mean_bytes(law, counts, &experiment.frame), &**law));
+        let bits = topology.hosts_capacity(own.iter().copied()) * load.value;
+        parts.push((bits / mean_bytes(law, counts, &experiment.frame), *law));
         demand += bits;
         hosts.extend(own);
     }
-    let capacity: f64 = hosts.iter().map(|&h| topology.host_capacity(h).bps() as f64).sum();
+    let capacity = topology.hosts_capacity(hosts.iter().copied());
     let law = SizeDistribution::mixture(&parts)
         .map_err(|error| format!("{differ} their sizes cannot be mixed: {error}"))?;
     let names: BTreeSet<&str> = all.iter().map(|own| &*own.name).collect();

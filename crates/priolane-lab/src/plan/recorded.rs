@@ -52,7 +52,7 @@ pub(super) fn measure(
         return Err("flows that all start at once have no load".to_owned());
     }
     let hosts = traffic::hosts(experiment, topology, group).map_err(|error| error.what)?;
-    let capacity: f64 = hosts.iter().map(|&host| topology.host_capacity(host).bps() as f64).sum();
+    let capacity = topology.hosts_capacity(hosts);
     let law = SizeDistribution::recorded(sizes).map_err(|error| error.to_string())?;
     Ok(MeasuredTraffic { law, load: bytes as f64 * 8.0 / (span * capacity) })
 }

@@ -2,22 +2,21 @@
 
 use priolane_core::assign::by_flow::ByFlow;
 use priolane_core::assign::{Assign, BytesSent, Demotion, SizeScope, SolverInput, Thresholds};
+use priolane_core::packet::Frame;
 use priolane_core::transport::Spec;
 use priolane_core::transport::homa::{self, Levels};
 use priolane_core::transport::tokens::RankBy;
-use priolane_sim::topology::Topology;
 
-use super::global::{self, EstimatedTraffic};
-use crate::experiment::Experiment;
+use super::global::{EstimatedTraffic, TrafficEstimates};
 use crate::scheme::{Fault, Scheme};
 
 /// Solves for all open thresholds of `scheme`.
 pub(super) fn thresholds(
     scheme: &mut Scheme,
-    experiment: &Experiment,
-    topology: &Topology,
+    frame: &Frame,
+    estimates: &TrafficEstimates<'_>,
 ) -> Result<(), Fault> {
-    let site = ThresholdSearch { experiment, topology, followed: scheme.assign.controller().is_some() };
+    let site = ThresholdSearch { estimates, followed: scheme.assign.controller().is_some() };
     if let Assign::BytesSent(BytesSent { demotion, controller, .. }) = &mut scheme.assign {
         if let Some(controller) = controller {
             check_adaptive("assign.thresholds", &demotion.thresholds)?;
@@ -35,14 +34,14 @@ pub(super) fn thresholds(
         let fix = "mean = 133, the packets of the mean flow minus one".to_owned();
         let found = estimate_traffic("transport.mean", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
-        *mean = Some((law.mean() / f64::from(experiment.frame.mss()) - 1.0).max(0.1));
+        *mean = Some((law.mean() / f64::from(frame.mss()) - 1.0).max(0.1));
     }
     if let Some(p) = ranks(scheme).and_then(RankBy::missing_p_mut) {
         let fix = "p = 2107, the packets of the largest flow".to_owned();
         let found = estimate_traffic("transport.p", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         // A flow of one packet is in the first class, whatever the largest.
-        let packets = law.max() / f64::from(experiment.frame.mss());
+        let packets = law.max() / f64::from(frame.mss());
         *p = Some(libm::ceil(packets).max(2.0));
     }
     if let Spec::Homa(keys) = &mut scheme.transport
@@ -87,8 +86,7 @@ fn cutoffs(keys: &mut homa::Config, site: &ThresholdSearch<'_>) -> Result<(), Fa
 /// The context in which thresholds are computed.
 #[derive(Clone, Copy, Debug)]
 struct ThresholdSearch<'a> {
-    experiment: &'a Experiment,
-    topology: &'a Topology,
+    estimates: &'a TrafficEstimates<'a>,
     /// Whether hosts adapt their thresholds during the run, so that the initial ones are only a guess.
     followed: bool,
 }
@@ -158,11 +156,11 @@ fn estimate_traffic<'a>(
     from: &SizeScope,
     site: &ThresholdSearch<'a>,
 ) -> Result<EstimatedTraffic<'a>, Fault> {
-    let ThresholdSearch { experiment, topology, followed } = *site;
+    let ThresholdSearch { estimates, followed } = *site;
     match from {
-        SizeScope::Group(name) => global::of_group(key, name, experiment, topology),
-        SizeScope::Global => global::of_all(key, experiment, topology),
-        SizeScope::Local if followed => global::of_all(key, experiment, topology),
-        SizeScope::Local => global::of_each(key, experiment, topology),
+        SizeScope::Group(name) => estimates.of_group(key, name),
+        SizeScope::Global => estimates.of_all(key),
+        SizeScope::Local if followed => estimates.of_all(key),
+        SizeScope::Local => estimates.of_each(key),
     }
 }

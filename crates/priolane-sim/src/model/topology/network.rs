@@ -228,6 +228,11 @@ impl Topology {
         self.links[self.uplink(host).index()].rate
     }
 
+    /// Returns the rate of the links of `hosts` together, in bits per second.
+    pub fn hosts_capacity(&self, hosts: impl IntoIterator<Item = HostId>) -> f64 {
+        hosts.into_iter().map(|host| self.host_capacity(host).bps() as f64).sum()
+    }
+
     /// Returns the links on which traffic leaves its rack: from a switch with hosts to another switch.
     pub(crate) fn core_links(&self) -> impl Iterator<Item = LinkId> {
         let racks = self.hosts..self.hosts + self.racks;
