@@ -26,9 +26,9 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use errors::{InputError, failed, input_error, utf8};
+use errors::{InputError, input_error, utf8};
 pub use own::init_own;
-use progress::Reporter;
+use progress::reported;
 use request::{OptionsRequest, request, response};
 use signals::Signals;
 
@@ -94,17 +94,10 @@ fn trace(
     let options = self::request::<OptionsRequest>(options)?.into_options(&signals);
     let request = self::request::<priolane_lab::trace::Request>(request)?;
     let out_dir = utf8(out_dir)?;
-    let mut reporter = Reporter::new(progress);
-    let done = py.detach(|| {
-        priolane_lab::trace::trace(&path, &options, &request, &out_dir, &mut |now| reporter.report(now))
-    });
-    match done {
-        Ok(report) => response(&report),
-        Err(failure) => {
-            let error = |failure| failed(failure, &format!("the trace of flow {}", request.flow));
-            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
-        }
-    }
+    let what = format!("the trace of flow {}", request.flow);
+    reported(py, &signals, progress, &what, |progress| {
+        priolane_lab::trace::trace(&path, &options, &request, &out_dir, progress)
+    })
 }
 
 /// Executes the one run that `request` denotes, and writes the packets of all flows in a part of it below `out_dir`.
@@ -124,19 +117,9 @@ fn trace_network(
     let options = self::request::<OptionsRequest>(options)?.into_options(&signals);
     let request = self::request::<priolane_lab::trace::NetworkRequest>(request)?;
     let out_dir = utf8(out_dir)?;
-    let mut reporter = Reporter::new(progress);
-    let done = py.detach(|| {
-        priolane_lab::trace::trace_network(&path, &options, &request, &out_dir, &mut |now| {
-            reporter.report(now)
-        })
-    });
-    match done {
-        Ok(report) => response(&report),
-        Err(failure) => {
-            let error = |failure| failed(failure, "the trace of all flows");
-            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
-        }
-    }
+    reported(py, &signals, progress, "the trace of all flows", |progress| {
+        priolane_lab::trace::trace_network(&path, &options, &request, &out_dir, progress)
+    })
 }
 
 /// Returns all names that experiment and scheme files may use: schemes, transports, ports, workloads and others.
@@ -169,15 +152,9 @@ fn analyze(py: Python<'_>, request: &str, progress: Option<Py<PyAny>>) -> PyResu
     let signals = Signals::default();
     let mut request = self::request::<priolane_tools::analyze::Request>(request)?;
     request.interrupt = signals.interrupt();
-    let mut reporter = Reporter::new(progress);
-    let done = py.detach(|| priolane_tools::analyze::answer(&request, &mut |now| reporter.report(now)));
-    match done {
-        Ok(answer) => response(&answer),
-        Err(failure) => {
-            let error = |failure| failed(failure, "the simulation");
-            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, error)))
-        }
-    }
+    reported(py, &signals, progress, "the simulation", |progress| {
+        priolane_tools::analyze::answer(&request, progress)
+    })
 }
 
 /// Returns PrioPlus's channels for a number of priorities, and the number of lossless queues that fit in a buffer.

@@ -3,8 +3,14 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use priolane_lab::execute::{Failure, OnProgress};
 use priolane_sim::outcome::Progress;
 use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::errors::failed;
+use crate::request::response;
+use crate::signals::Signals;
 
 /// Minimum interval between calls into Python: Ctrl-C takes effect within a second, at negligible cost.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -61,5 +67,23 @@ impl Reporter {
             callback.bind(py).call1((progress.now.as_secs_f64(), progress.completed, progress.total))?;
         let stop = answer.extract::<bool>().is_ok_and(|go_on| !go_on);
         Ok(if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}
+
+/// Calls `run` with the GIL released and its progress reported to `callback`; returns its answer as JSON, or a failure that
+/// names `what` failed.
+pub(crate) fn reported<T: Serialize + Send>(
+    py: Python<'_>,
+    signals: &Signals,
+    callback: Option<Py<PyAny>>,
+    what: &str,
+    run: impl FnOnce(&mut OnProgress) -> Result<T, Failure> + Send,
+) -> PyResult<String> {
+    let mut reporter = Reporter::new(callback);
+    match py.detach(|| run(&mut |now| reporter.report(now))) {
+        Ok(answer) => response(&answer),
+        Err(failure) => {
+            Err(reporter.take_error().unwrap_or_else(|| signals.or(failure, |failure| failed(failure, what))))
+        }
     }
 }
