@@ -30,7 +30,7 @@ use priolane_linux::testbed::{self, Testbed};
 const USAGE: &str =
     "usage: priolane-linux up PLAN.json [--dry-run] | down NAME | status | doctor | run JOB.json";
 
-/// What is told on standard error, and the exit code.
+/// The exit code, and the message for standard error.
 struct Failure(u8, String);
 
 impl Failure {

@@ -14,7 +14,7 @@ const MAGIC: u64 = 0x6b72_616d_6e6c_7270;
 /// DSCPs that there are.
 const DSCPS: usize = 64;
 
-/// What a marking program is told.
+/// The input of a marking program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Marker {
     mark: Mark,

@@ -173,7 +173,7 @@ fn reason(discipline: &DisciplineSpec) -> &'static str {
             "ports that limit tokens: HTB could, but expiry and token queues of the kernel switch are not built"
         }
         DisciplineSpec::PFabric(_) | DisciplineSpec::Ranked(_) => {
-            "ports that sort packets by what is left of a flow: no qdisc does"
+            "ports that sort packets by the remaining bytes of a flow: no qdisc does"
         }
         DisciplineSpec::Aifo(_) | DisciplineSpec::SpPifo(_) => {
             "ports that sort packets by a rank: no qdisc reads the rank of a packet"

@@ -23,7 +23,7 @@ use crate::testbed::{Testbed, TestbedError};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// From the order to start to the start.
 const AHEAD: Duration = Duration::from_millis(200);
-/// How often progress is told.
+/// Interval of progress reports.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What is to be measured.
@@ -91,7 +91,7 @@ pub struct Progress {
     pub done: u16,
 }
 
-/// What a run is told of its progress: whether it goes on.
+/// Takes the progress of a run; the run stops if it returns false.
 pub type OnProgress<'a> = dyn FnMut(Progress) -> bool + 'a;
 
 #[expect(clippy::disallowed_methods, reason = "a real run depends on the clock")]
@@ -134,7 +134,7 @@ fn check(job: &RunJob) -> Result<(), RunError> {
     }
 }
 
-/// What host `host` is told.
+/// Returns the part of the job that concerns host `host`.
 fn host_job(job: &RunJob, delays: &[Vec<u64>], host: u16) -> HostJob {
     let hosts = job.plan.network.hosts;
     let own = |flow: &&Flow| flow.src == host || flow.dst == host;

@@ -28,7 +28,7 @@ _MOST_WEIGHT = 64
 # Virtual priorities of PrioPlus and of Swift's rivals in its paper.
 _CLASSES = 8
 _SOLVERS = {"es": "as many flows in each level", "opt": "the least mean time in queues, by the model of byte shares"}
-# Loads that solvers are told.
+# Bounds of the load that solvers are given.
 _LEAST_LOAD, _MOST_LOAD = 0.05, 0.95
 _FAMILY = "by bytes sent"
 PUBLISHED = "pias"

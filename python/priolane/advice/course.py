@@ -65,7 +65,7 @@ def advise(  # noqa: PLR0913 - the options of the command
 
 
 def execute(request: Request, tell: Tell) -> Advice:
-    """`advise` with all choices of the command; `tell` is told of each stage in a line."""
+    """`advise` with all choices of the command; `tell` is called with a line for each stage."""
     context = read(request, tell)
     with claim(request.out):
         advice = _advise(context)

@@ -113,7 +113,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How runs are carried out, and who is told."""
+    """How runs are executed, and who watches them."""
 
     settings: Settings
     watcher: Watcher

@@ -32,7 +32,7 @@ def add(command: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="N",
-        help="the flow: its line in flows.parquet (with --page repeatable: the first is told, all are drawn)",
+        help="the flow: its line in flows.parquet (with --page repeatable: the first is described, all are drawn)",
     )
     command.add_argument("--scheme", metavar="S", help="the scheme, where the experiment has several")
     command.add_argument(

@@ -24,7 +24,7 @@ const REAL_TIME: u8 = 20;
 /// A run that is to be measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Planned {
-    /// What the testbed is told.
+    /// The job for the testbed.
     pub job: RunJob,
     /// Rates are divided, and times multiplied, by this.
     pub scale: u64,

@@ -144,7 +144,7 @@ complete -c priolane -n '_shtab_priolane_using keys' -s h -l help -d 'show this 
 complete -c priolane -n '_shtab_priolane_using keys' -l json -d 'as JSON, one object per part'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a trace -d 'one flow'"'"'s packets, queues, classes and window over time; a pcap'
 complete -c priolane -n '_shtab_priolane_using trace' -s h -l help -d 'show this help message and exit'
-complete -c priolane -n '_shtab_priolane_using trace' -l flow -x -d 'the flow: its line in flows.parquet (with --page repeatable: the first is told, all are drawn)'
+complete -c priolane -n '_shtab_priolane_using trace' -l flow -x -d 'the flow: its line in flows.parquet (with --page repeatable: the first is described, all are drawn)'
 complete -c priolane -n '_shtab_priolane_using trace' -l scheme -x -d 'the scheme, where the experiment has several'
 complete -c priolane -n '_shtab_priolane_using trace' -l seed -x -d 'the seed, where the experiment has several'
 complete -c priolane -n '_shtab_priolane_using trace' -l point -x -d 'a swept key and its value, where the sweep has several (repeatable)'
