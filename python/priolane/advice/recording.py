@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from priolane.report.numbers import fitting
+
 # Formats of recordings: those of simulators know their flows.
 _RECORDED = frozenset({"nfdump", "zeek", "vpc", "sflow", "tshark"})
 _PS_PER_S = 1e12
@@ -96,8 +98,6 @@ def read_recording(path: Path) -> Recording:
 
 
 def _span(seconds: float, space: str = " ") -> str:
-    """A time in the largest unit of which it is one or more."""
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")):
-        if seconds >= unit:
-            return f"{seconds / unit:g}{space}{name}"
-    return f"{seconds / 1e-12:g}{space}ps"
+    """A time in the unit that fits it."""
+    unit, many = fitting(seconds, "s")
+    return f"{seconds * many:g}{space}{unit}"
