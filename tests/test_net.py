@@ -1,6 +1,7 @@
 """Hosts that send messages over UDP, from Python."""
 
 import asyncio
+import itertools
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -19,8 +21,9 @@ KEY = bytes(range(32))
 
 
 @contextmanager
-def pair(transport: str = "dctcp", **settings: object) -> Iterator[tuple[net.Host, net.Host]]:
-    with net.Host(transport, **settings) as client, net.Host(transport, **settings) as server:
+def pair(transport: str = "dctcp", **settings: Any) -> Iterator[tuple[net.Host, net.Host]]:
+    config = net.Config(transport, **settings)
+    with net.Host(config) as client, net.Host(config) as server:
         yield client, server
 
 
@@ -43,7 +46,7 @@ def test_a_message_arrives_whole_with_its_sender_and_the_receipt_tells() -> None
 def test_each_family_of_transports_carries_messages_both_ways(transport: str) -> None:
     keys = {"swift": {"target": "1ms"}, "prioplus_swift": {"fluctuation": "100us", "noise": "100us"}}.get(transport, {})
     with pair(transport, keys=keys) as (client, server):
-        client.send(server.address, b"a" * 30_000, weight=2.5, min_rate=1_000_000)
+        client.send(server.address, b"a" * 30_000, weights=net.Weights(1_000_000, 2.5))
         server.send(client.address, b"b" * 30_000)
         assert server.recv(PATIENCE_S).data == b"a" * 30_000
         assert client.recv(PATIENCE_S).data == b"b" * 30_000
@@ -51,10 +54,10 @@ def test_each_family_of_transports_carries_messages_both_ways(transport: str) ->
 
 def test_hosts_with_one_key_talk_and_others_are_refused() -> None:
     patience = net.Patience(greeting=0.5)
-    with net.Host("dctcp", key=KEY) as server, net.Host("dctcp", key=KEY.hex()) as client:
+    with net.Host(net.Config("dctcp", key=KEY)) as server, net.Host(net.Config("dctcp", key=KEY.hex())) as client:
         client.send(server.address, b"secret").wait(PATIENCE_S)
         assert server.recv(PATIENCE_S).data == b"secret"
-        with net.Host("dctcp", patience=patience) as stranger:
+        with net.Host(net.Config("dctcp", patience=patience)) as stranger:
             with pytest.raises(net.DeliveryError, match="takes only messages with its key") as caught:
                 stranger.send(server.address, b"open").wait(PATIENCE_S)
             assert caught.value.kind == "needs_key"
@@ -64,7 +67,7 @@ def test_hosts_with_one_key_talk_and_others_are_refused() -> None:
 def test_a_host_that_does_not_answer_fails_the_message() -> None:
     with net.Host("dctcp") as gone:
         address = gone.address
-    with net.Host("dctcp", patience=net.Patience(greeting=0.2)) as client:
+    with net.Host(net.Config("dctcp", patience=net.Patience(greeting=0.2))) as client:
         receipt = client.send(address, b"anyone?")
         assert receipt.poll() is None
         with pytest.raises(net.DeliveryError, match="no answer") as caught:
@@ -76,7 +79,7 @@ def test_a_full_queue_makes_send_wait_and_says_so() -> None:
     limits = net.Limits(queued=1000)
     with net.Host("dctcp") as gone:
         address = gone.address
-    with net.Host("dctcp", limits=limits, patience=net.Patience(greeting=1.0)) as client:
+    with net.Host(net.Config("dctcp", limits=limits, patience=net.Patience(greeting=1.0))) as client:
         first = client.send(address, bytes(900))
         with pytest.raises(net.QueueFull, match="wait to be delivered"):
             client.send(address, bytes(900), timeout=0.0)
@@ -93,7 +96,7 @@ def test_an_aborted_message_fails() -> None:
     with net.Host("dctcp") as client:
         receipt = client.send(address, b"never mind")
         client.set_priority(receipt.id, 2)
-        client.set_weights(receipt.id, weight=3.0)
+        client.set_weights(receipt.id, net.Weights(weight=3.0))
         client.abort(receipt.id)
         with pytest.raises(net.DeliveryError) as caught:
             receipt.wait(PATIENCE_S)
@@ -116,30 +119,31 @@ def test_an_aborted_message_fails() -> None:
         ({"thresholds": [5, 3]}, "none below the one before"),
     ],
 )
-def test_settings_out_of_range_are_refused_with_what_to_use(settings: dict[str, object], text: str) -> None:
+def test_settings_out_of_range_are_refused_with_what_to_use(settings: dict[str, Any], text: str) -> None:
     with pytest.raises(InputError, match=text.replace("(", r"\(")):
-        net.Host(**{"transport": "dctcp", **settings})
+        net.Host(net.Config(**{"transport": "dctcp", **settings}))
 
 
 def test_what_cannot_be_sent_is_refused() -> None:
     with net.Host("dctcp") as host:
-        for to, data, options, text in [
+        wrong: list[tuple[net.Address, bytes, dict[str, Any], str]] = [
             (("127.0.0.1", 9), b"", {}, "at least one byte"),
             (("127.0.0.1", 9), b"x", {"priority": 16}, "class 16"),
-            (("127.0.0.1", 9), b"x", {"weight": 0.0}, "weight of 0"),
+            (("127.0.0.1", 9), b"x", {"weights": net.Weights(weight=0.0)}, "weight of 0"),
             (("127.0.0.1", 9), b"x", {"deadline": -1.0}, "deadline: -1 is not a duration"),
             (("::1", 9), b"x", {}, "same version of IP"),
             (host.address, b"x", {}, "own address"),
-        ]:
+        ]
+        for to, data, options, text in wrong:
             with pytest.raises(InputError, match=text):
                 host.send(to, data, **options)
         with pytest.raises(OSError, match="cannot bind"):
-            net.Host("dctcp", host.address)
+            net.Host(net.Config("dctcp", address=host.address))
 
 
 def test_calls_that_wait_end_when_the_host_is_closed() -> None:
     host = net.Host("dctcp")
-    raised: list[BaseException] = []
+    raised: list[net.HostClosed] = []
 
     def wait() -> None:
         try:
@@ -162,7 +166,8 @@ def test_calls_that_wait_end_when_the_host_is_closed() -> None:
 def test_ctrl_c_ends_a_call_that_waits() -> None:
     program = "from priolane import net; host = net.Host('dctcp'); print(flush=True); host.recv()"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdout is not None and child.stderr is not None
+        assert child.stdout is not None
+        assert child.stderr is not None
         child.stdout.readline()
         os.kill(child.pid, signal.SIGINT)
         assert child.wait(PATIENCE_S) != 0
@@ -191,10 +196,12 @@ def test_cancelled_calls_lose_no_message() -> None:
             total = 400
 
             async def receive() -> None:
-                # Each call is cancelled at some moment of the arrivals.
-                while len(seen) < total:
+                # Calls are cancelled at all moments: before, while and after a message arrives.
+                for attempt in itertools.count():
+                    if len(seen) == total:
+                        return
                     call = asyncio.ensure_future(server.recv())
-                    await asyncio.sleep(0.0002 * (len(seen) % 3))
+                    await asyncio.sleep(0.0002 * (attempt % 4))
                     if not call.done():
                         call.cancel()
                     try:

@@ -28,6 +28,7 @@ __all__ = [
     "Address",
     "AsyncHost",
     "AsyncReceipt",
+    "Config",
     "Delivery",
     "DeliveryError",
     "Host",
@@ -37,11 +38,11 @@ __all__ = [
     "Patience",
     "QueueFull",
     "Receipt",
+    "Weights",
 ]
 
 # IP address and port.
 Address = tuple[str, int]
-_LOOPBACK = ("127.0.0.1", 0)
 _MILLI = 1000
 _SLICE_S = 0.1
 
@@ -83,6 +84,19 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True)
+class Weights:
+    """What a message is to get of the capacity, for transports that honour it (PACCP)."""
+
+    #: In bit/s; `None` for no minimum.
+    min_rate: int | None = None
+    #: Share of what the minimum rates leave, relative to 1 for a best-effort message.
+    weight: float = 1.0
+
+
+_BEST_EFFORT = Weights()
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """A message that arrived."""
 
@@ -110,53 +124,66 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class _Settings:
-    """What both kinds of hosts take; `Host` describes it."""
+class Config:
+    """How a host is set up."""
 
+    #: A name that `priolane list` shows, such as `dctcp`, `swift`, `top` or `homa`; the same at all hosts.
     transport: str
-    address: Address = _LOOPBACK
+    #: Of the transport, as in a scheme's `transport` table: `{"min_rto": "5ms"}`.
     keys: Mapping[str, Any] = field(default_factory=dict)
+    #: Port 0 is any free one. Leave the loopback interface only where all hosts are trusted, or with a key.
+    address: Address = ("127.0.0.1", 0)
+    #: The rate of the host's line, which it does not exceed.
     line: str = "10Gbps"
+    #: Bytes of the largest IP packet; the same at all hosts.
     mtu: int = 1500
+    #: Which message goes next, where the transport does not say so itself: `round_robin`, `srpt`, `las` or `mlfq`.
     order: str = "round_robin"
+    #: Bytes sent at which a message falls to the next class (PIAS), at most 15.
     thresholds: Sequence[int] = ()
+    #: Bytes sent at which a message falls to the next level inside the host, for `mlfq`.
     levels: Sequence[int] = ()
+    #: Of each of the 16 classes; `None` for 60 - 4 `c` for class `c`. The same at all hosts.
     dscp: Sequence[int] | None = None
+    #: A secret of at least 16 bytes, or its hexadecimal digits, that all hosts share; it encrypts all datagrams.
     key: bytes | str | None = None
     limits: Limits = Limits()
     patience: Patience = Patience()
+    #: Priority from 1 to 99 with which the host's thread runs before ordinary ones, if the system permits that.
     real_time: int | None = None
+    #: Seconds for which the thread looks for datagrams before it sleeps.
     spin: float = 0.0
 
-    def bind(self) -> _core.NetHost:
-        ip, port = self.address
-        key = self.key.hex() if isinstance(self.key, bytes) else self.key
-        scheme = {
-            "transport": {"kind": self.transport, **self.keys},
-            "order": self.order,
-            "class": {"thresholds": list(self.thresholds), "count_retransmissions": False},
-            "host_level": {"thresholds": list(self.levels), "count_retransmissions": False},
-        }
-        settings = {
-            "scheme": scheme,
-            "ip": ip,
-            "port": port,
-            "line": self.line,
-            "mtu": self.mtu,
-            "dscp": None if self.dscp is None else list(self.dscp),
-            "key_hex": key,
-            "limits": asdict(self.limits),
-            "patience": asdict(self.patience),
-            "real_time": self.real_time,
-            "spin_s": self.spin,
-        }
-        return _core.NetHost(json.dumps(settings))
+
+def _bound(given: Config | str) -> _core.NetHost:
+    config = Config(given) if isinstance(given, str) else given
+    ip, port = config.address
+    scheme = {
+        "transport": {"kind": config.transport, **config.keys},
+        "order": config.order,
+        "class": {"thresholds": list(config.thresholds), "count_retransmissions": False},
+        "host_level": {"thresholds": list(config.levels), "count_retransmissions": False},
+    }
+    settings = {
+        "scheme": scheme,
+        "ip": ip,
+        "port": port,
+        "line": config.line,
+        "mtu": config.mtu,
+        "dscp": None if config.dscp is None else list(config.dscp),
+        "key_hex": config.key.hex() if isinstance(config.key, bytes) else config.key,
+        "limits": asdict(config.limits),
+        "patience": asdict(config.patience),
+        "real_time": config.real_time,
+        "spin_s": config.spin,
+    }
+    return _core.NetHost(json.dumps(settings))
 
 
 def _sending(
-    to: Address, priority: int, deadline: float | None, min_rate: int | None, weight: float
+    to: Address, priority: int, deadline: float | None, weights: Weights
 ) -> tuple[str, int, int, float | None, int | None, int]:
-    return (*to, priority, deadline, min_rate, round(weight * _MILLI))
+    return (*to, priority, deadline, weights.min_rate, round(weights.weight * _MILLI))
 
 
 def _message(received: tuple[str, int, bytes, int, float]) -> Message:
@@ -168,6 +195,7 @@ class Receipt:
     """Tells what becomes of a message. Dropping it changes nothing for the message."""
 
     def __init__(self, receipt: _core.NetReceipt) -> None:
+        """Hosts make receipts."""
         self._receipt = receipt
 
     @property
@@ -195,6 +223,7 @@ class _Control:
     """What both kinds of hosts offer beside sending and receiving."""
 
     def __init__(self, host: _core.NetHost) -> None:
+        """Controls a host of the compiled module."""
         self._host = host
 
     @property
@@ -216,9 +245,9 @@ class _Control:
         """Gives up a message of this host, by its number. It may arrive all the same."""
         self._host.abort(message)
 
-    def set_weights(self, message: int, *, min_rate: int | None = None, weight: float = 1.0) -> None:
-        """Changes the minimum rate in bit/s and the weight of a message, for transports that honour them (PACCP)."""
-        self._host.set_weights(message, min_rate, round(weight * _MILLI))
+    def set_weights(self, message: int, weights: Weights) -> None:
+        """Changes the minimum rate and the weight of a message under way, by its number."""
+        self._host.set_weights(message, weights.min_rate, round(weights.weight * _MILLI))
 
     def set_priority(self, message: int, priority: int) -> None:
         """Changes the class of a message under way, 0 served first, at most 15."""
@@ -230,27 +259,14 @@ class _Control:
 
 
 class Host(_Control):
-    """A host that sends messages to other hosts and receives theirs. Its methods may be called from any thread.
+    """A host that sends messages to other hosts and receives theirs. Its methods may be called from any thread."""
 
-    transport: a name that `priolane list` shows, such as `dctcp`, `swift`, `top`, `homa` or `ndp`; the same at all hosts.
-    address: IP address and port; port 0 is any free one. Bind to other addresses than the loopback interface only where all
-        hosts are trusted, or with a key.
-    keys: of the transport, as in a scheme's `transport` table: `{"min_rto": "5ms"}`.
-    line: the rate of the host's line, which it does not exceed.
-    mtu: bytes of the largest IP packet; the same at all hosts.
-    order: which message goes next, where the transport does not say so itself: `round_robin`, `srpt`, `las` or `mlfq`.
-    thresholds: bytes sent at which a message falls to the next class (PIAS), at most 15.
-    levels: bytes sent at which a message falls to the next level inside the host, for `mlfq`.
-    dscp: the DSCP of each of the 16 classes; class `c` has 60 - 4 `c` by default.
-    key: a secret of at least 16 bytes, or its hexadecimal digits, that all hosts share; datagrams are then encrypted.
-    real_time: priority from 1 to 99 with which the host's thread runs before ordinary ones, if the system permits that.
-    spin: seconds for which the thread looks for datagrams before it sleeps.
+    def __init__(self, config: Config | str) -> None:
+        """Binds a host and starts its thread. The name of a transport stands for the `Config` with that name.
 
-    Raises `InputError` for what is out of range, `OSError` if the system refuses the address or a thread.
-    """
-
-    def __init__(self, transport: str, address: Address = _LOOPBACK, **settings: Any) -> None:
-        super().__init__(_Settings(transport, address, **settings).bind())
+        Raises `InputError` for what is out of range, `OSError` if the system refuses the address or a thread.
+        """
+        super().__init__(_bound(config))
 
     def send(
         self,
@@ -259,19 +275,17 @@ class Host(_Control):
         *,
         priority: int = 0,
         deadline: float | None = None,
-        min_rate: int | None = None,
-        weight: float = 1.0,
+        weights: Weights = _BEST_EFFORT,
         timeout: float | None = None,
     ) -> Receipt:
         """Sends a message; waits while too much is queued.
 
         priority: its class, 0 served first, at most 15.
         deadline: seconds within which it should arrive, for transports that honour deadlines (D2TCP, TOP).
-        min_rate, weight: in bit/s, and relative to 1, for transports that honour them (PACCP).
 
         Raises `QueueFull` if there is no room after `timeout` seconds, and `InputError` for what cannot be sent.
         """
-        sending = _sending(to, priority, deadline, min_rate, weight)
+        sending = _sending(to, priority, deadline, weights)
         return Receipt(self._host.send(sending, bytes(data), timeout))
 
     def recv(self, timeout: float | None = None) -> Message:
@@ -290,7 +304,7 @@ class Host(_Control):
         return None if found is None else _message(found)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Waits until every message that was sent is delivered or has failed; `False` if not so after `timeout` seconds."""
+        """Waits until every message that was sent is delivered or has failed; `False` if `timeout` seconds passed."""
         return self._host.flush(timeout)
 
     def close(self) -> None:
@@ -298,9 +312,11 @@ class Host(_Control):
         self._host.close()
 
     def __enter__(self) -> Self:
+        """Returns the host, which ends with the block."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Closes the host."""
         self.close()
 
 
@@ -343,6 +359,7 @@ class AsyncReceipt:
     """Tells what becomes of a message of an `AsyncHost`."""
 
     def __init__(self, receipt: _core.NetReceipt) -> None:
+        """Hosts make receipts."""
         self._receipt = receipt
 
     @property
@@ -356,10 +373,11 @@ class AsyncReceipt:
 
 
 class AsyncHost(_Control):
-    """A `Host` for asyncio: it takes the same settings. Its methods belong to one event loop."""
+    """A `Host` for asyncio. Its methods belong to one event loop."""
 
-    def __init__(self, transport: str, address: Address = _LOOPBACK, **settings: Any) -> None:
-        super().__init__(_Settings(transport, address, **settings).bind())
+    def __init__(self, config: Config | str) -> None:
+        """As `Host`."""
+        super().__init__(_bound(config))
         # Calls of `recv` that wait, and messages whose call was cancelled at the moment of their arrival.
         self._waiting: deque[asyncio.Future[Any]] = deque()
         self._returned: deque[tuple[str, int, bytes, int, float]] = deque()
@@ -371,11 +389,10 @@ class AsyncHost(_Control):
         *,
         priority: int = 0,
         deadline: float | None = None,
-        min_rate: int | None = None,
-        weight: float = 1.0,
+        weights: Weights = _BEST_EFFORT,
     ) -> AsyncReceipt:
         """As `Host.send`. If it is cancelled, the message was not sent, unless there was room at that moment."""
-        sending = _sending(to, priority, deadline, min_rate, weight)
+        sending = _sending(to, priority, deadline, weights)
         content = bytes(data)
         return AsyncReceipt(await _start(lambda done: self._host.send_async(sending, content, done), _ignore))
 
@@ -408,9 +425,11 @@ class AsyncHost(_Control):
         await asyncio.to_thread(self._host.close)
 
     async def __aenter__(self) -> Self:
+        """Returns the host, which ends with the block."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        """Closes the host."""
         await self.close()

@@ -40,25 +40,12 @@ type Received<'py> = (String, u16, Bound<'py, PyBytes>, u64, f64);
 
 /// How a message is sent: IP address and port, class, seconds until its deadline, minimum rate in bit/s, and weight in
 /// thousandths.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct Sending {
-    ip: String,
-    port: u16,
-    class: u8,
-    deadline_s: Option<f64>,
-    min_rate_bps: Option<u64>,
-    weight_milli: u32,
-}
+type Sending = (String, u16, u8, Option<f64>, Option<u64>, u32);
 
-impl Sending {
-    fn request(&self) -> PyResult<Request> {
-        let Self { ip, port, class, deadline_s, min_rate_bps, weight_milli } = self;
-        let to = SocketAddr::new(settings::ip(ip)?, *port);
-        let deadline = deadline_s.map(|within| settings::seconds("deadline", within)).transpose()?;
-        let weights = weights(*min_rate_bps, *weight_milli);
-        Ok(Request { to, class: *class, deadline, weights })
-    }
+fn sending((ip, port, class, deadline_s, min_rate_bps, weight_milli): Sending) -> PyResult<Request> {
+    let to = SocketAddr::new(settings::ip(&ip)?, port);
+    let deadline = deadline_s.map(|within| settings::seconds("deadline", within)).transpose()?;
+    Ok(Request { to, class, deadline, weights: weights(min_rate_bps, weight_milli) })
 }
 
 fn weights(min_rate_bps: Option<u64>, weight_milli: u32) -> Weights {
@@ -133,7 +120,7 @@ impl NetHost {
     /// Sends a message, after waiting for room for at most `timeout` seconds. Raises `QueueFull` if there is none by
     /// then.
     fn send(&self, py: Python<'_>, to: Sending, data: &[u8], timeout: Option<f64>) -> PyResult<NetReceipt> {
-        let (host, request) = (self.host()?, to.request()?);
+        let (host, request) = (self.host()?, sending(to)?);
         let bytes = bytes::Bytes::copy_from_slice(data);
         let taken = wait(py, timeout, |most| match host.send_timeout(request, bytes.clone(), most) {
             Err(SendError::Full { .. }) => None,
@@ -145,7 +132,7 @@ impl NetHost {
 
     /// As `send`; calls `done(receipt, error)`.
     fn send_async(&self, to: Sending, data: &[u8], done: Py<PyAny>) -> PyResult<NetTask> {
-        let (host, request) = (self.host()?, to.request()?);
+        let (host, request) = (self.host()?, sending(to)?);
         let bytes = bytes::Bytes::copy_from_slice(data);
         NetTask::spawn(done, async move {
             let taken = host.send_async(request, bytes).await;
@@ -177,19 +164,19 @@ impl NetHost {
     }
 
     /// Gives up a message of this host.
-    fn abort(&self, id: u64) -> PyResult<()> {
-        self.host()?.abort(MessageId(id));
+    fn abort(&self, message: u64) -> PyResult<()> {
+        self.host()?.abort(MessageId(message));
         Ok(())
     }
 
     /// Changes the minimum rate in bit/s, and the weight in thousandths, of a message of this host.
-    fn set_weights(&self, id: u64, min_rate_bps: Option<u64>, weight_milli: u32) -> PyResult<()> {
-        self.host()?.set_weights(MessageId(id), weights(min_rate_bps, weight_milli)).map_err(send_error)
+    fn set_weights(&self, message: u64, min_rate_bps: Option<u64>, weight_milli: u32) -> PyResult<()> {
+        self.host()?.set_weights(MessageId(message), weights(min_rate_bps, weight_milli)).map_err(send_error)
     }
 
     /// Changes the class of a message of this host.
-    fn set_class(&self, id: u64, class: u8) -> PyResult<()> {
-        self.host()?.set_class(MessageId(id), class).map_err(send_error)
+    fn set_class(&self, message: u64, priority: u8) -> PyResult<()> {
+        self.host()?.set_class(MessageId(message), priority).map_err(send_error)
     }
 
     /// Waits until every message that was sent is delivered or has failed, for at most `timeout` seconds; returns

@@ -60,7 +60,9 @@ fn wrong(key: &str, what: impl std::fmt::Display) -> PyErr {
 
 /// Reads an IP address.
 pub(super) fn ip(text: &str) -> PyResult<IpAddr> {
-    text.parse().map_err(|_| wrong("address", format!("{text:?} is not an IP address. Use one such as \"127.0.0.1\"")))
+    text.parse().map_err(|_| {
+        wrong("address", format!("{text:?} is not an IP address. Use one such as \"127.0.0.1\""))
+    })
 }
 
 /// Reads a number of seconds.
@@ -73,8 +75,10 @@ impl Settings {
     /// The configuration of a host. Raises `InputError` for what is out of range.
     pub(super) fn config(self) -> PyResult<Config> {
         let scheme = scheme(&self.scheme).map_err(InputError::new_err)?;
-        let line = quantity::rate(&self.line).map_err(|error| wrong("line", format!("{}. Use {}", error.what, error.fix)))?;
-        let LimitSettings { message, queued, messages, sender, ahead, arrived, flows, peers, socket } = self.limits;
+        let line = quantity::rate(&self.line)
+            .map_err(|error| wrong("line", format!("{}. Use {}", error.what, error.fix)))?;
+        let LimitSettings { message, queued, messages, sender, ahead, arrived, flows, peers, socket } =
+            self.limits;
         let PatienceSettings { greeting, silence, idle } = self.patience;
         let config = Config {
             line,
