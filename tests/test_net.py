@@ -10,12 +10,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import documents
 from priolane import InputError, net
 
+ROOT = Path(__file__).parent.parent
 PATIENCE_S = 60.0
 KEY = bytes(range(32))
 
@@ -217,6 +220,13 @@ def test_cancelled_calls_lose_no_message() -> None:
             return seen
 
     assert sorted(asyncio.run(asyncio.wait_for(talk(), PATIENCE_S))) == list(range(400))
+
+
+def test_the_blocks_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "real-hosts.md").read_text(encoding="utf-8")
+    section = tmp_path / "section.md"
+    section.write_text(page.partition("## From Python\n")[2].partition("\n## ")[0], encoding="utf-8")
+    assert documents.run_page(section, {}) == 2
 
 
 def test_asyncio_calls_fail_when_the_host_is_closed() -> None:
