@@ -105,6 +105,7 @@ def test_a_budget_is_a_number_with_its_unit(text: str) -> None:
     with pytest.raises(ValueError, match="write 200runs"):
         Budget.read(text)
     assert Budget.read("1.5h") == Budget(5400.0, "s")
+    assert Budget.read("1.2e+09hops") == Budget(1.2e9, "hops")
 
 
 @pytest.mark.parametrize(

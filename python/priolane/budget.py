@@ -15,7 +15,7 @@ _UNITS: dict[str, tuple[Literal["runs", "hops", "s"], float]] = {
     "min": ("s", 60.0),
     "h": ("s", 3600.0),
 }
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*([a-z]+)\s*")
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\+?\d+)?)\s*([a-z]+)\s*")
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,30 @@ pub enum SendError {
     Closed(#[from] Closed),
 }
 
+impl SendError {
+    /// Returns the name of the error in snake case, for logs and for other languages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::TooLong { .. } => "too_long",
+            Self::Class(_) => "class",
+            Self::Weight => "weight",
+            Self::ToItself(_) => "to_itself",
+            Self::Family { .. } => "family",
+            Self::Full { .. } => "full",
+            Self::Peers => "peers",
+            Self::NoAnswer { .. } => "no_answer",
+            Self::Mismatch { .. } => "mismatch",
+            Self::NeedsKey(_) => "needs_key",
+            Self::PeerFull(_) => "peer_full",
+            Self::Silent { .. } => "silent",
+            Self::Restarted(_) => "restarted",
+            Self::Aborted => "aborted",
+            Self::Closed(_) => "closed",
+        }
+    }
+}
+
 /// Why no more messages come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -296,6 +296,12 @@ impl Host {
         Ok(())
     }
 
+    /// Ends the host's thread, soon after this call: messages that are not delivered are lost, and all calls that wait, or
+    /// come later, return [`Closed`]. Dropping the host also waits for the thread.
+    pub fn close(&self) {
+        self.shared.order(Order::Stop);
+    }
+
     /// Waits until every message that was sent is delivered or has failed, for at most `most`; whether it is so.
     pub fn flush(&self, most: Duration) -> bool {
         let deadline = clock::deadline(most);
@@ -318,7 +324,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        self.shared.order(Order::Stop);
+        self.close();
         if let Some(thread) = self.thread.take() {
             // A panic was reported to all that waited.
             let _ = thread.join();

@@ -8,6 +8,7 @@
 mod errors;
 mod grid;
 mod linux;
+mod net;
 mod own;
 mod progress;
 mod request;
@@ -337,6 +338,7 @@ fn with_checksum(text: &str) -> PyResult<String> {
 /// Adds the classes, functions and exceptions of `priolane._core` to `module`.
 fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(module)?;
+    net::add(module)?;
     module.add_class::<grid::Grid>()?;
     module.add_class::<grid::Plan>()?;
     module.add_function(wrap_pyfunction!(analyze, module)?)?;

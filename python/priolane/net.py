@@ -1,0 +1,435 @@
+"""Messages over UDP by the transports of priolane, between processes and machines (Linux).
+
+    from priolane import net
+
+    with net.Host("dctcp") as server, net.Host("dctcp") as client:
+        receipt = client.send(server.address, b"hello", priority=1)
+        assert server.recv().data == b"hello"
+        print(receipt.wait().elapsed)
+
+Hosts run the endpoints that simulations run, each on one thread of its own. `AsyncHost` is the same for asyncio.
+docs/real-hosts.md says what is guaranteed.
+"""
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from priolane import _core
+from priolane._core import DeliveryError, HostClosed, QueueFull
+
+__all__ = [
+    "Address",
+    "AsyncHost",
+    "AsyncReceipt",
+    "Config",
+    "Delivery",
+    "DeliveryError",
+    "Host",
+    "HostClosed",
+    "Limits",
+    "Message",
+    "Patience",
+    "QueueFull",
+    "Receipt",
+    "Weights",
+]
+
+# IP address and port.
+Address = tuple[str, int]
+_MILLI = 1000
+_SLICE_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a host keeps. Counts are of bytes unless they say otherwise."""
+
+    #: Of the longest message, sent or received.
+    message: int = 1 << 30
+    #: Of messages that were sent and are not yet delivered; `send` waits at that. One message may have more.
+    queued: int = 64 << 20
+    #: Messages that were sent and are not yet delivered.
+    messages: int = 65_536
+    #: Of incomplete messages of one sender; its oldest message may have more.
+    sender: int = 64 << 20
+    #: Of one message beyond the bytes from its start that have come.
+    ahead: int = 16 << 20
+    #: Of messages that have arrived and wait for `recv`; beyond that, nothing is taken.
+    arrived: int = 256 << 20
+    #: Messages between this host and one other that are under way at once, each way.
+    flows: int = 4_096
+    #: Other hosts that are known, at most 65,535.
+    peers: int = 4_096
+    #: Of datagrams that the system keeps in each direction, if it permits so many.
+    socket: int = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a host waits for others, in seconds."""
+
+    #: For the answer of a host that it does not know yet.
+    greeting: float = 5.0
+    #: For anything of a host to which messages are under way.
+    silence: float = 10.0
+    #: For the rest of a message of which nothing comes.
+    idle: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a message is to get of the capacity, for transports that honour it (PACCP)."""
+
+    #: In bit/s; `None` for no minimum.
+    min_rate: int | None = None
+    #: Share of what the minimum rates leave, relative to 1 for a best-effort message.
+    weight: float = 1.0
+
+
+_BEST_EFFORT = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message that arrived."""
+
+    #: The address of the host that sent it.
+    sender: Address
+    data: bytes
+    #: Bytes that the sender gave up; they are zeros in `data`. Above 0 only with `reliable = False`.
+    missing: int
+    #: When its last byte came, by `time.monotonic()`.
+    arrived: float
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A message that was delivered, as its sender saw it. Times are in seconds."""
+
+    #: From the call that sent it until the sender knew that it had arrived.
+    elapsed: float
+    #: Smoothed round-trip time at the end; 0 if the transport measures none.
+    rtt: float
+    #: Packets that were sent again.
+    retransmits: int
+    #: Retransmission timeouts.
+    timeouts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """How a host is set up."""
+
+    #: A name that `priolane list` shows, such as `dctcp`, `swift`, `top` or `homa`; the same at all hosts.
+    transport: str
+    #: Of the transport, as in a scheme's `transport` table: `{"min_rto": "5ms"}`.
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    #: Port 0 is any free one. Leave the loopback interface only where all hosts are trusted, or with a key.
+    address: Address = ("127.0.0.1", 0)
+    #: The rate of the host's line, which it does not exceed.
+    line: str = "10Gbps"
+    #: Bytes of the largest IP packet; the same at all hosts.
+    mtu: int = 1500
+    #: Which message goes next, where the transport does not say so itself: `round_robin`, `srpt`, `las` or `mlfq`.
+    order: str = "round_robin"
+    #: Bytes sent at which a message falls to the next class (PIAS), at most 15.
+    thresholds: Sequence[int] = ()
+    #: Bytes sent at which a message falls to the next level inside the host, for `mlfq`.
+    levels: Sequence[int] = ()
+    #: Of each of the 16 classes; `None` for 60 - 4 `c` for class `c`. The same at all hosts.
+    dscp: Sequence[int] | None = None
+    #: A secret of at least 16 bytes, or its hexadecimal digits, that all hosts share; it encrypts all datagrams.
+    key: bytes | str | None = None
+    limits: Limits = Limits()
+    patience: Patience = Patience()
+    #: Priority from 1 to 99 with which the host's thread runs before ordinary ones, if the system permits that.
+    real_time: int | None = None
+    #: Seconds for which the thread looks for datagrams before it sleeps.
+    spin: float = 0.0
+
+
+def _bound(given: Config | str) -> _core.NetHost:
+    config = Config(given) if isinstance(given, str) else given
+    ip, port = config.address
+    scheme = {
+        "transport": {"kind": config.transport, **config.keys},
+        "order": config.order,
+        "class": {"thresholds": list(config.thresholds), "count_retransmissions": False},
+        "host_level": {"thresholds": list(config.levels), "count_retransmissions": False},
+    }
+    settings = {
+        "scheme": scheme,
+        "ip": ip,
+        "port": port,
+        "line": config.line,
+        "mtu": config.mtu,
+        "dscp": None if config.dscp is None else list(config.dscp),
+        "key_hex": config.key.hex() if isinstance(config.key, bytes) else config.key,
+        "limits": asdict(config.limits),
+        "patience": asdict(config.patience),
+        "real_time": config.real_time,
+        "spin_s": config.spin,
+    }
+    return _core.NetHost(json.dumps(settings))
+
+
+def _sending(
+    to: Address, priority: int, deadline: float | None, weights: Weights
+) -> tuple[str, int, int, float | None, int | None, int]:
+    return (*to, priority, deadline, weights.min_rate, round(weights.weight * _MILLI))
+
+
+def _message(received: tuple[str, int, bytes, int, float]) -> Message:
+    ip, port, data, missing, age = received
+    return Message((ip, port), data, missing, time.monotonic() - age)
+
+
+class Receipt:
+    """Tells what becomes of a message. Dropping it changes nothing for the message."""
+
+    def __init__(self, receipt: _core.NetReceipt) -> None:
+        """Hosts make receipts."""
+        self._receipt = receipt
+
+    @property
+    def id(self) -> int:
+        """The number of the message, unique at its host."""
+        return self._receipt.id
+
+    def wait(self, timeout: float | None = None) -> Delivery:
+        """Waits until the message is delivered.
+
+        Raises `DeliveryError` if it is not, and `TimeoutError` if that is not known after `timeout` seconds.
+        """
+        found = self._receipt.wait(timeout)
+        if found is None:
+            raise TimeoutError(f"message {self.id} is still under way")
+        return Delivery(*found)
+
+    def poll(self) -> Delivery | None:
+        """The delivery, `None` while the message is under way. Raises as `wait`."""
+        found = self._receipt.wait(0.0)
+        return None if found is None else Delivery(*found)
+
+
+class _Control:
+    """What both kinds of hosts offer beside sending and receiving."""
+
+    def __init__(self, host: _core.NetHost) -> None:
+        """Controls a host of the compiled module."""
+        self._host = host
+
+    @property
+    def address(self) -> Address:
+        """Where the host is bound: what other hosts send to."""
+        return self._host.address
+
+    @property
+    def real_time(self) -> bool:
+        """Whether the thread of the host runs before all ordinary threads."""
+        return self._host.scheduling()[0]
+
+    @property
+    def why_not_real_time(self) -> str | None:
+        """Why the thread is an ordinary one although `real_time` was asked for, and what would permit it."""
+        return self._host.scheduling()[1]
+
+    def abort(self, message: int) -> None:
+        """Gives up a message of this host, by its number. It may arrive all the same."""
+        self._host.abort(message)
+
+    def set_weights(self, message: int, weights: Weights) -> None:
+        """Changes the minimum rate and the weight of a message under way, by its number."""
+        self._host.set_weights(message, weights.min_rate, round(weights.weight * _MILLI))
+
+    def set_priority(self, message: int, priority: int) -> None:
+        """Changes the class of a message under way, 0 served first, at most 15."""
+        self._host.set_class(message, priority)
+
+    def stats(self) -> dict[str, int]:
+        """What the host has counted since it was bound; docs/real-hosts.md explains the names."""
+        return dict(self._host.stats())
+
+
+class Host(_Control):
+    """A host that sends messages to other hosts and receives theirs. Its methods may be called from any thread."""
+
+    def __init__(self, config: Config | str) -> None:
+        """Binds a host and starts its thread. The name of a transport stands for the `Config` with that name.
+
+        Raises `InputError` for what is out of range, `OSError` if the system refuses the address or a thread.
+        """
+        super().__init__(_bound(config))
+
+    def send(
+        self,
+        to: Address,
+        data: bytes | bytearray | memoryview,
+        *,
+        priority: int = 0,
+        deadline: float | None = None,
+        weights: Weights = _BEST_EFFORT,
+        timeout: float | None = None,
+    ) -> Receipt:
+        """Sends a message; waits while too much is queued.
+
+        priority: its class, 0 served first, at most 15.
+        deadline: seconds within which it should arrive, for transports that honour deadlines (D2TCP, TOP).
+
+        Raises `QueueFull` if there is no room after `timeout` seconds, and `InputError` for what cannot be sent.
+        """
+        sending = _sending(to, priority, deadline, weights)
+        return Receipt(self._host.send(sending, bytes(data), timeout))
+
+    def recv(self, timeout: float | None = None) -> Message:
+        """The message that arrived first of those not yet received; waits until there is one.
+
+        Raises `TimeoutError` if none has arrived after `timeout` seconds, `HostClosed` if the host is closed.
+        """
+        found = self._host.recv(timeout)
+        if found is None:
+            raise TimeoutError(f"no message arrived within {timeout} s")
+        return _message(found)
+
+    def poll(self) -> Message | None:
+        """The message that arrived first of those not yet received; `None` if there is none."""
+        found = self._host.recv(0.0)
+        return None if found is None else _message(found)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Waits until every message that was sent is delivered or has failed; `False` if `timeout` seconds passed."""
+        return self._host.flush(timeout)
+
+    def close(self) -> None:
+        """Ends the host. Messages that are not delivered are lost; calls that wait raise `HostClosed`."""
+        self._host.close()
+
+    def __enter__(self) -> Self:
+        """Returns the host, which ends with the block."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Closes the host."""
+        self.close()
+
+
+# What an asynchronous call of the compiled module reports: its value, or an error.
+_Done = Callable[[Any, BaseException | None], None]
+
+
+def _start(begin: Callable[[_Done], _core.NetTask], late: Callable[[Any], None]) -> "asyncio.Future[Any]":
+    """A future of the running loop for an asynchronous call; when it is done or cancelled, so is the call.
+
+    `late` takes what the call returns although its future is done: it was ready at the moment of the cancellation.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            if error is None:
+                late(value)
+        elif error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def done(value: Any, error: BaseException | None) -> None:
+        # A loop that is closed takes no answer.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, value, error)
+
+    task = begin(done)
+    future.add_done_callback(lambda _: task.cancel())
+    return future
+
+
+def _ignore(_: Any) -> None:
+    pass
+
+
+class AsyncReceipt:
+    """Tells what becomes of a message of an `AsyncHost`."""
+
+    def __init__(self, receipt: _core.NetReceipt) -> None:
+        """Hosts make receipts."""
+        self._receipt = receipt
+
+    @property
+    def id(self) -> int:
+        """The number of the message, unique at its host."""
+        return self._receipt.id
+
+    async def wait(self) -> Delivery:
+        """Waits until the message is delivered; raises `DeliveryError` if it is not."""
+        return Delivery(*await _start(self._receipt.wait_async, _ignore))
+
+
+class AsyncHost(_Control):
+    """A `Host` for asyncio. Its methods belong to one event loop."""
+
+    def __init__(self, config: Config | str) -> None:
+        """As `Host`."""
+        super().__init__(_bound(config))
+        # Calls of `recv` that wait, and messages whose call was cancelled at the moment of their arrival.
+        self._waiting: deque[asyncio.Future[Any]] = deque()
+        self._returned: deque[tuple[str, int, bytes, int, float]] = deque()
+
+    async def send(
+        self,
+        to: Address,
+        data: bytes | bytearray | memoryview,
+        *,
+        priority: int = 0,
+        deadline: float | None = None,
+        weights: Weights = _BEST_EFFORT,
+    ) -> AsyncReceipt:
+        """As `Host.send`. If it is cancelled, the message was not sent, unless there was room at that moment."""
+        sending = _sending(to, priority, deadline, weights)
+        content = bytes(data)
+        return AsyncReceipt(await _start(lambda done: self._host.send_async(sending, content, done), _ignore))
+
+    async def recv(self) -> Message:
+        """As `Host.recv`. Cancelling it loses no message."""
+        if self._returned:
+            return _message(self._returned.popleft())
+        future = _start(self._host.recv_async, self._pass_on)
+        self._waiting.append(future)
+        try:
+            return _message(await future)
+        finally:
+            self._waiting.remove(future)
+
+    def _pass_on(self, received: tuple[str, int, bytes, int, float]) -> None:
+        """Gives a message whose call was cancelled to the call that has waited longest."""
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(received)
+                return
+        self._returned.append(received)
+
+    async def flush(self) -> None:
+        """Waits until every message that was sent is delivered or has failed."""
+        while not await asyncio.to_thread(self._host.flush, _SLICE_S):
+            pass
+
+    async def close(self) -> None:
+        """As `Host.close`."""
+        await asyncio.to_thread(self._host.close)
+
+    async def __aenter__(self) -> Self:
+        """Returns the host, which ends with the block."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        """Closes the host."""
+        await self.close()
