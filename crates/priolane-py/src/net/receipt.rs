@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::errors::send_error;
 use super::tasks::NetTask;
-use super::wait;
+use super::waiting::wait;
 
 /// A delivery as Python has it: seconds from the call until the sender knew, smoothed round-trip time in seconds,
 /// retransmitted packets, and timeouts.
