@@ -133,13 +133,13 @@ pub enum SendError {
     Aborted,
     /// The host is no more.
     #[error(transparent)]
-    Closed(#[from] Closed),
+    Closed(#[from] RecvError),
 }
 
 /// Why no more messages come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Closed {
+pub enum RecvError {
     /// The host was closed.
     #[error("the host is closed")]
     Dropped,

@@ -81,7 +81,7 @@ fn rows(scheme: &Scheme) -> Result<(), Fault> {
 /// Checks that each buffer can hold at least one packet of maximum size.
 fn room(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let largest = u64::from(fabric.frame.max_wire());
-    let too_small = |limit: Limit| limit.exceeded(1, largest);
+    let too_small = |limit: Limit| limit.is_exceeded(1, largest);
     let fix = format!("at least 1pkt or {largest}B, the largest packet on the wire");
     let of_port = |port: &PortKeys, within: &'static str| {
         let mut limits = port.buffer.at().iter().map(|&(_, limit)| limit).chain([port.buffer.limit()]);

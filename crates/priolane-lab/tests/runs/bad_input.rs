@@ -326,8 +326,8 @@ fn misjudged_tails_are_a_largest_size_or_a_stretch() {
     }
     let far = with("{ from = 1.0, times = 3 }", "").unwrap_err();
     assert_eq!(far.key, "scheme.nos2.assign.thresholds.tail.from");
-    let told = with("{ max = \"1MB\" }", "assign.controller = { period = \"1ms\", delay = \"1us\" }\n");
-    assert!(told.unwrap_err().what.contains("not from a tail"));
+    let result = with("{ max = \"1MB\" }", "assign.controller = { period = \"1ms\", delay = \"1us\" }\n");
+    assert!(result.unwrap_err().what.contains("not from a tail"));
     let pias = "[scheme.pias]\nassign.thresholds.tail = { max = \"1MB\" }\n";
     let pias = planned(&format!("{}{pias}", GOOD.replace("\"dctcp\"", "\"pias\""))).unwrap_err();
     assert!(pias.what.contains("do not depend on sizes") && pias.fix.contains("basin_hopping"), "{pias}");
