@@ -4,7 +4,7 @@ from pathlib import Path
 
 from priolane.experiment import Options
 from priolane.export.deployment import Deployment, Headroom
-from priolane.export.findings import Exported
+from priolane.export.findings import ExportedFiles
 from priolane.export.plan import Plan, Routing
 from priolane.export.read import read_plan
 from priolane.export.targets import export
@@ -58,6 +58,6 @@ def make(
     return read_plan(path, scheme, Options(sets=filled, schemes=(scheme,), seeds=1), routing=routing, named=named)
 
 
-def run(target: str, plan: Plan, deployment: Deployment | None = None) -> Exported:
+def run(target: str, plan: Plan, deployment: Deployment | None = None) -> ExportedFiles:
     """The files of a plan for a target."""
     return export(target, plan, deployment or Deployment())

@@ -36,7 +36,7 @@ def test_a_flow_alone_may_be_off_by_three_per_cent_and_what_the_machine_is_late_
     (row,) = agreement._alone(RUN, flows, np.array([True]), late=1 * US)
     assert row.agrees is agrees
     assert row.quantity == "farthest of 1 flows alone (s)"
-    assert row.tolerance == "3% + 1 us"
+    assert row.tolerance == "3 % + 1 us"
 
 
 def test_the_farthest_flow_is_judged_by_its_own_tolerance() -> None:

@@ -51,11 +51,11 @@ def test_closed_forms_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert lines[3].split() == ["400B", "0.2500", "800B", "0.5000", "0.5000", "3s"]
     # By size: 200 B/s and 100 B/s. By requirement: 200 B/s for 1 s, 100 B/s for 2 s.
     assert [line.split() for line in lines[6:9]] == [
-        ["100B", "500ms", "0.00%"],
-        ["400B", "4s", "100.00%"],
-        ["all", "1.375s", "25.00%"],
+        ["100B", "500ms", "0.00"],
+        ["400B", "4s", "100.00"],
+        ["all", "1.375s", "25.00"],
     ]
-    assert lines[12].split() == ["400B", "3s", "100.00%"]
+    assert lines[12].split() == ["400B", "3s", "100.00"]
     assert lines[-1].endswith("an FCT may be below the line's time.")
 
 

@@ -88,7 +88,7 @@ def test_a_wanted_utilization_says_what_part_of_the_noise_has_room(capsys: pytes
     assert cli.main(["channels", "--priorities", "8", "--flows", "5", "--utilization", "0.98"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert "5 flows" in shown[1]
-    assert "98.0%" in shown[1]
+    assert "98.0 %" in shown[1]
 
 
 @pytest.mark.parametrize(

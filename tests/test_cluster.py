@@ -26,7 +26,7 @@ from priolane.dispatch import Call, CallSource, Completion, Dispatcher, WorkerDi
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
 from priolane.settings import Settings
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -66,10 +66,10 @@ class Log(Watcher):
     """What became of runs, and what was said."""
 
     def __init__(self) -> None:
-        self.done: list[Finished] = []
+        self.done: list[JobResult] = []
         self.lines: list[str] = []
 
-    def finished(self, run: Any, done: Finished) -> None:
+    def finished(self, run: Any, done: JobResult) -> None:
         self.done.append(done)
 
     def notify(self, line: str) -> None:
@@ -335,10 +335,10 @@ def dispatched(remote: ScriptedWorkers, runs: int) -> tuple[list[str], list[str]
     """Ids of accepted runs, and what was said."""
     lines: list[str] = []
 
-    def accept(run_id: str, answer: bytes) -> Finished:
+    def accept(run_id: str, answer: bytes) -> JobResult:
         if answer != b"right":
             raise _core.Damaged(f"run {run_id}: the answer is damaged")
-        return Finished(run_id, ran=True)
+        return JobResult(run_id, ran=True)
 
     work = CallSource(lambda run_id: run_id, accept, lambda: {"d": "text"})
     done = Dispatcher(remote, work, lines.append).execute([f"r{nth}" for nth in range(runs)])

@@ -44,9 +44,9 @@ def test_counts_out_of_the_band_missing_or_new_are_told() -> None:
     rows = {row.name: row for row in command_counts.compare_counts(now, kept)}
     reasons = {name: row.why for name, row in rows.items() if row.why}
     assert reasons == {
-        "instructions of a": "+5.1%",
-        "instructions of b": "-5.1%",
-        "drawings per panel": "+100.0%",
+        "instructions of a": "+5.1 %",
+        "instructions of b": "-5.1 %",
+        "drawings per panel": "+100.0 %",
         "modules of new": "not kept",
     }
     assert rows["plannings of gone"] == Row("plannings of gone", None, 1)
@@ -74,7 +74,7 @@ def test_without_valgrind_the_command_says_so_and_counts_the_rest(
     assert "instructions are not counted: there is no valgrind (Debian: apt-get install valgrind)" in errors
     rows = {row["name"]: row for row in json.loads(shown)}
     assert rows["instructions of --help"]["now"] is None
-    assert (rows["drawings per panel"]["now"], rows["drawings per panel"]["why"]) == (2, "+100.0%")
+    assert (rows["drawings per panel"]["now"], rows["drawings per panel"]["why"]) == (2, "+100.0 %")
 
 
 def test_short_commands_take_what_they_took() -> None:

@@ -270,7 +270,7 @@ def test_per_cents_add_up_and_say_what_they_are_off() -> None:
     # 8:4:1 are 61.54, 30.77 and 7.69 per cent; 8 in place of 7.69 is +4.0 %.
     assert percents([8, 4, 1], found, "X") == [61, 31, 8]
     assert [str(change) for change in found.changed] == [
-        "weights 8:4:1 are 61:31:8 per cent in X: a share is off by up to 4.0%"
+        "weights 8:4:1 are 61:31:8 per cent in X: a share is off by up to 4.0 %"
     ]
     exact = Findings()
     assert percents([3, 1], exact, "X") == [75, 25]

@@ -81,7 +81,7 @@ def test_an_alpha_that_is_no_power_of_two_is_rounded_aloud(experiment: Path) -> 
     found = export_plans.run("sonic", plan).findings
     # 0.3 lies between 1/4 and 1/2; 1/4 is 0.25 / 0.3 - 1 = -16.7 % off, 1/2 would be +66.7 %.
     assert [str(change) for change in found.changed] == [
-        "alpha 3/10 is 1/4: switches have powers of two: off by -16.7%"
+        "alpha 3/10 is 1/4: switches have powers of two: off by -16.7 %"
     ]
 
 

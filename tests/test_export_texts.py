@@ -43,7 +43,7 @@ def test_nxos_has_strict_queues_highest_and_adjacent_and_kilobytes(experiment: P
     assert Counter(name for name, _ in first).most_common(1)[0][1] == 1
     # 98,670 B are 99 kbytes, 0.33 % more.
     assert "random-detect minimum-threshold 99 kbytes maximum-threshold 99 kbytes" in text
-    assert "ECN threshold 98670 B is 99 kbytes: off by +0.33%" in [str(c) for c in exported_files.findings.changed]
+    assert "ECN threshold 98670 B is 99 kbytes: off by +0.33 %" in [str(c) for c in exported_files.findings.changed]
 
 
 def test_junos_has_one_strict_queue_and_every_code_point_once(experiment: Path) -> None:

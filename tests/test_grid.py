@@ -11,7 +11,7 @@ from fake_core import FakeCore
 from priolane.experiment import Options, Plan, PlannedRun, toml_text
 from priolane.grid import Watcher, run_grid
 from priolane.settings import Settings
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ class Recorder(Watcher):
     def moved(self, run_id: str, now_s: float, completed: int, opened: int) -> None:
         self.events.append(f"moved {run_id[-1]} {now_s} {completed}/{opened}")
 
-    def finished(self, run: PlannedRun, done: Finished) -> None:
+    def finished(self, run: PlannedRun, done: JobResult) -> None:
         self.events.append(f"done {run.id[-1]} {done.ran}")
 
 

@@ -21,7 +21,7 @@ def test_counts_out_of_the_band_are_found_in_both_directions() -> None:
     now = Counts("1.95.0", {"a": 104.9, "b": 95.1, "c": 105.1, "d": 94.9, "f": 1.0})
     found = instructions.outside_band(before, now)
     assert [line[:1] for line in found] == ["c", "d", "e", "f"]
-    assert "+5.1%" in found[0]
+    assert "+5.1 %" in found[0]
 
 
 def test_kept_counts_are_read_as_they_are_written() -> None:

@@ -179,4 +179,11 @@ def test_an_unknown_part_is_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "dctpc"]) == 2
     shown = capsys.readouterr().err
     assert shown.count("\n") == 1
-    assert "unknown part 'dctpc'; use a row (transport, " in shown
+    assert "unknown part or key 'dctpc'. Use a row (transport, " in shown
+
+
+def test_a_key_is_found_in_all_parts_that_have_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "load", "--json"]) == 0
+    found = {part["part"]: [key["key"] for key in part["keys"]] for part in json.loads(capsys.readouterr().out)}
+    assert found["app.poisson"] == ["load", "load.of", "load.counts", "load.value"]
+    assert {part.title for part in keys.parts() if any(key.name == "load" for key in part.keys)} == found.keys()

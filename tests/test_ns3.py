@@ -36,8 +36,8 @@ def test_flows_are_told_by_size_class() -> None:
         "",
         "[]",
         '{"packet_hops": 1, "cpu_s": 1}',
-        '{"packet_hops": 1, "cpu_s": 1, "bytes": [1, 2], "fct_s": [0.1]}',
-        '{"packet_hops": 1, "cpu_s": 0, "bytes": [1], "fct_s": [0.1]}',
+        '{"packet_hops": 1, "cpu_s": 1, "flow_bytes": [1, 2], "fct_s": [0.1]}',
+        '{"packet_hops": 1, "cpu_s": 0, "flow_bytes": [1], "fct_s": [0.1]}',
     ],
 )
 def test_what_is_not_a_run_is_refused(text: str) -> None:

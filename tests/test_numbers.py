@@ -2,7 +2,7 @@
 
 import pytest
 
-from priolane.report.model import Estimate, Measured, _criterion, spread
+from priolane.report.model import Estimate, MeasuredQuantity, _criterion, spread
 from priolane.report.numbers import format_value
 
 
@@ -30,7 +30,9 @@ def test_an_interval_is_in_the_unit_of_its_mean() -> None:
 
 
 def test_many_values_are_told_by_their_ends_each_in_its_unit() -> None:
-    values = [Measured("fct.all.top", {}, Estimate(mean, None, None, 1), "s") for mean in (4.28e-4, 1e-3, 1.75e-3)]
+    values = [
+        MeasuredQuantity("fct.all.top", {}, Estimate(mean, None, None, 1), "s") for mean in (4.28e-4, 1e-3, 1.75e-3)
+    ]
     assert spread(values) == "3 values, 428 us to 1.75 ms"
 
 

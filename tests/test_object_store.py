@@ -24,7 +24,7 @@ from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
 from priolane.object_store import ObjectStore, display_name, open_output
 from priolane.settings import Settings
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 URL = "failing://bucket/results"
 ROOT = "/bucket/results"
@@ -125,7 +125,7 @@ def test_another_machine_continues(
     core: FakeCore, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Stopping(Watcher):
-        def finished(self, run: priolane.PlannedRun, done: Finished) -> None:
+        def finished(self, run: priolane.PlannedRun, done: JobResult) -> None:
             if len(core.ran) == 5:
                 raise RuntimeError("the machine is gone")
 

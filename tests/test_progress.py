@@ -10,7 +10,7 @@ from rich.console import Console
 
 from priolane.cli.progress import Bar, Log, cut, progress
 from priolane.experiment import Plan, PlannedRun
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 
 class Costs:
@@ -29,7 +29,7 @@ def plan(costs: list[float], first: int = 0, title: str = "[A] grid") -> Plan:
 
 
 def finish(watcher: Bar | Log, run: PlannedRun, *, ran: bool = True) -> None:
-    watcher.finished(run, Finished(run.id, ran=ran))
+    watcher.finished(run, JobResult(run.id, ran=ran))
 
 
 class Clock:

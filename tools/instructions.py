@@ -71,7 +71,8 @@ def outside_band(kept: Counts, now: Counts) -> list[str]:
         change = now.per_hop[name] / before - 1
         if abs(change) > BAND:
             lines.append(
-                f"{name}: {now.per_hop[name]:.1f} instructions per packet-hop, kept {before:.1f} ({change:+.1%})"
+                f"{name}: {now.per_hop[name]:.1f} instructions per packet-hop, kept {before:.1f} "
+                f"({change * 100:+.1f} %)"
             )
     return lines + [f"{name}: not kept" for name in now.per_hop.keys() - kept.per_hop.keys()]
 

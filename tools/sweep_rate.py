@@ -20,7 +20,7 @@ from priolane import work_unit
 from priolane.backend import LOCAL, parse_backend
 from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
 from priolane.pool import ExecutorWorkers
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 _SIZE = 300
 
@@ -41,7 +41,7 @@ def start_workers(place: str) -> Iterator[RemoteWorkers]:
 
 def rate(place: str, units: int) -> float:
     """Units per second."""
-    work = CallSource(lambda run_id: run_id.ljust(_SIZE), lambda run_id, _: Finished(run_id, ran=True), dict)
+    work = CallSource(lambda run_id: run_id.ljust(_SIZE), lambda run_id, _: JobResult(run_id, ran=True), dict)
     with start_workers(place) as through:
         # Workers that start are not what is measured.
         warm = [f"warm {nth}" for nth in range(100)]

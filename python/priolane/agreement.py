@@ -99,7 +99,7 @@ def _meets_nobody(start: Any, fct: Any) -> Any:
 
 
 def _tolerance(share: float, late: float) -> str:
-    return f"{share:.0%} + {late * 1e6:.3g} us"
+    return f"{share * 100:.0f} % + {late * 1e6:.3g} us"
 
 
 def _flows(run: Path) -> tuple[Any, Any]:

@@ -143,7 +143,7 @@ def _why(name: str, counts: tuple[int | None, int | None], *, same: bool) -> str
     if name.startswith(("instructions", "modules")) and not same:
         return ""
     change = now / kept - 1
-    return f"{change:+.1%}" if abs(change) > BAND else ""
+    return f"{change * 100:+.1f} %" if abs(change) > BAND else ""
 
 
 def _of_a_run(directory: Path) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from priolane import work_unit
 from priolane._core import Damaged, RunFailed
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 # Calls under way at least, and for each worker.
 WINDOW = 64
@@ -75,7 +75,7 @@ class CallSource:
 
     call: Callable[[str], str]
     """The call of a run."""
-    accept: Callable[[str, bytes], Finished]
+    accept: Callable[[str, bytes], JobResult]
     """Takes the answer of a run; raises `Damaged` if it is none."""
     texts: Callable[[], Mapping[str, str]]
     """The files that runs name, by SHA-256."""
@@ -95,7 +95,7 @@ class Dispatcher:
         self._counted = self._idle_since = time.monotonic()
         self._idle_reported = False
 
-    def execute(self, run_ids: Sequence[str]) -> Iterator[Finished]:
+    def execute(self, run_ids: Sequence[str]) -> Iterator[JobResult]:
         """Carries out runs in this order and yields them as they are accepted."""
         self._todo.extend((run_id, None) for run_id in run_ids)
         self._workers = self._remote.workers()
@@ -122,7 +122,7 @@ class Dispatcher:
         if calls:
             self._remote.submit(calls)
 
-    def _accept(self, completion: Completion) -> Finished | None:
+    def _accept(self, completion: Completion) -> JobResult | None:
         if completion.run_id not in self._under_way:
             return None
         self._under_way.discard(completion.run_id)

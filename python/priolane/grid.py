@@ -30,7 +30,7 @@ class Watcher:
     def moved(self, run_id: str, now_s: float, completed: int, opened: int) -> None:
         """A run has reached `now_s` of simulated time with `completed` of the `opened` flows done."""
 
-    def finished(self, run: PlannedRun, done: worker.Finished) -> None:
+    def finished(self, run: PlannedRun, done: worker.JobResult) -> None:
         """A run's results are in place."""
 
     def notify(self, line: str) -> None:
@@ -127,8 +127,8 @@ def require_same_experiment(directory: Path, grid: Plan, measured: Mapping[str, 
     except InputError:
         return
     if was != measured:
-        said = "simulated" if was is None else f"measured on {was['on']} at scale {was['scale']}"
-        raise InputError(f"{directory} has results that were {said}; choose another directory with -o")
+        how = "simulated" if was is None else f"measured on {was['on']} at scale {was['scale']}"
+        raise InputError(f"{directory} has results that were {how}; choose another directory with -o")
     if there != grid.title:
         raise InputError(
             f'{directory} has the results of "{there}", this is "{grid.title}"; choose another directory with -o'
@@ -151,7 +151,7 @@ def write_grid(directory: Path, grid: Plan, options: Options, measured: Mapping[
     write_note(directory, note if measured is None else note | {"measured": dict(measured)})
 
 
-def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.Finished]:
+def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: Watcher) -> Iterator[worker.JobResult]:
     options, settings = how
     if settings.on != LOCAL:
         yield from _execute_remotely(grid, grid.core.open(directory, settings.to_json()), settings, watch)
@@ -173,19 +173,19 @@ def _execute(directory: Path, grid: Plan, how: tuple[Options, Settings], watch: 
         yield from pool.execute(todo)
 
 
-def _execute_remotely(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watcher) -> Iterator[worker.Finished]:
+def _execute_remotely(grid: Plan, opened: _core.Grid, settings: Settings, watch: Watcher) -> Iterator[worker.JobResult]:
     """Sends what is not there yet to workers that share no files with this process."""
     missing = []
     for run_id in _longest_first(grid):
         if opened.ready(run_id):
-            yield worker.Finished(run_id, ran=False)
+            yield worker.JobResult(run_id, ran=False)
         else:
             missing.append(run_id)
     if not missing:
         return
 
-    def accept(run_id: str, answer: bytes) -> worker.Finished:
-        return worker.Finished(run_id, ran=bool(json.loads(opened.accept(run_id, answer))["ran"]))
+    def accept(run_id: str, answer: bytes) -> worker.JobResult:
+        return worker.JobResult(run_id, ran=bool(json.loads(opened.accept(run_id, answer))["ran"]))
 
     how = settings.of_a_unit()
     work = CallSource(lambda run_id: work_unit.encode_call(opened.unit(run_id), how), accept, grid.core.texts)
@@ -206,7 +206,7 @@ def _longest_first(grid: Plan) -> list[str]:
     return [run.id for _, run in by_cost]
 
 
-def _execute_serially(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.Finished]:
+def _execute_serially(grid: Plan, opened: _core.Grid, watch: Watcher) -> Iterator[worker.JobResult]:
     for run in grid.runs:
 
         def report(now_s: float, completed: int, opened: int, run_id: str = run.id) -> bool:

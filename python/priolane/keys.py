@@ -1,7 +1,7 @@
 """The keys of every part, as the compiled code declares them."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -79,12 +79,19 @@ def _key(entry: dict[str, Any]) -> Key:
 def find(wanted: str) -> list[Part]:
     """The parts that `wanted` names: `transport`, `transport.dctcp`, `dctcp`, `[time]` or `time`.
 
-    Raises `InputError` if it names none.
+    If it names none, but is a key such as `min_rto` or `load.value`: all parts with that key, with it and the keys of
+    its table alone. Raises `InputError` if it is neither.
     """
     known = parts()
     name = wanted.strip("[]")
     found = [part for part in known if wanted in (part.row, part.title) or name == part.name.strip("[]")]
+    found = found or [narrowed for part in known if (narrowed := _only(part, wanted)).keys]
     if not found:
         rows = ", ".join(dict.fromkeys(part.row for part in known))
-        raise InputError(f"unknown part {wanted!r}; use a row ({rows}) or a part such as transport.dctcp")
+        raise InputError(f"unknown part or key {wanted!r}. Use a row ({rows}), a part such as dctcp, or a key")
     return found
+
+
+def _only(part: Part, name: str) -> Part:
+    """The part with the key `name` and the keys of its table alone."""
+    return replace(part, keys=tuple(key for key in part.keys if f"{key.name}.".startswith(f"{name}.")))

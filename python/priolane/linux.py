@@ -14,7 +14,7 @@ from priolane.experiment import Options, Plan
 from priolane.grid import Watcher, judge, require_same_experiment, write_grid
 from priolane.results import Results, load
 from priolane.settings import Settings
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 # What starts a host of a run, with the argument `host`, or the guard of a testbed.
 PROGRAM = (sys.executable, "-m", "priolane.linux_process")
@@ -85,7 +85,7 @@ def measure(grid: Plan, out: Path, options: Options, planned: "dict[str, Job]", 
                 job = planned[run.id]
                 measured = _core.linux_run(job.testbed, PROGRAM, _reporter(run.id, job, watch))
                 opened.measured(run.id, job.text, measured)
-            watch.finished(run, Finished(run.id, ran=ran))
+            watch.finished(run, JobResult(run.id, ran=ran))
         judge(out)
         return load(out)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from priolane.experiment import Plan, PlannedRun
 from priolane.grid import Watcher
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 _EVERY_S = 0.2
 
@@ -42,7 +42,7 @@ class NotebookBar(Watcher):
         if time.monotonic() - self._drawn >= _EVERY_S:
             self._draw()
 
-    def finished(self, run: PlannedRun, done: Finished) -> None:  # noqa: ARG002
+    def finished(self, run: PlannedRun, done: JobResult) -> None:  # noqa: ARG002
         """Counts a run."""
         self._parts.pop(run.id, None)
         self._done += 1

@@ -119,7 +119,7 @@ def read_side(text: str) -> SimulatorRun:
     try:
         found = json.loads(text)
         side = SimulatorRun(
-            int(found["packet_hops"]), float(found["cpu_s"]), tuple(found["bytes"]), tuple(found["fct_s"])
+            int(found["packet_hops"]), float(found["cpu_s"]), tuple(found["flow_bytes"]), tuple(found["fct_s"])
         )
     except (ValueError, KeyError, TypeError) as error:
         raise _core.RunFailed(f"not what a run prints ({error!r}): {text[:200]!r}") from error

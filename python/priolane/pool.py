@@ -102,9 +102,9 @@ class ProcessPool:
             self._pool.shutdown(wait=True)
             self._outbox.close()
 
-    def execute(self, todo: Iterable[worker.Job]) -> Iterator[worker.Finished]:
+    def execute(self, todo: Iterable[worker.Job]) -> Iterator[worker.JobResult]:
         """Carries out runs and yields what finishes; an error or Ctrl-C cancels those that have not begun."""
-        done: queue.SimpleQueue[concurrent.futures.Future[worker.Finished]] = queue.SimpleQueue()
+        done: queue.SimpleQueue[concurrent.futures.Future[worker.JobResult]] = queue.SimpleQueue()
         futures = [self._submit(_RUN, partial(worker.execute, job)) for job in todo]
         try:
             for future in futures:

@@ -15,7 +15,7 @@ from typing import Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.files import WriteError, parse_json, write_whole
-from priolane.report.model import Claim, Estimate, Measured, Source, Verdict
+from priolane.report.model import Claim, Estimate, MeasuredQuantity, Source, Verdict
 from priolane.results import Results
 
 RECORDS = Path(__file__).parent / "records"
@@ -151,7 +151,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _measured(item: Measured) -> dict[str, Any]:
+def _measured(item: MeasuredQuantity) -> dict[str, Any]:
     estimate: Estimate = item.estimate
     return {
         "what": item.what,

@@ -36,7 +36,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Finished:
+class JobResult:
     """What came of a job: `ran` is false where the results were already there."""
 
     run_id: str
@@ -89,15 +89,15 @@ def _open_grid(grid: Grid) -> _core.Grid:
     return _core.Plan(Path(grid.source), grid.options).open(Path(grid.out), grid.settings)
 
 
-def execute(job: Job) -> Finished:
+def execute(job: Job) -> JobResult:
     """Runs `job` in a process of its own."""
     return execute_in(_open_grid(job.grid), job.run_id, _reporter(job.run_id))
 
 
-def execute_in(grid: _core.Grid, run_id: str, report: Callable[[float, int, int], bool]) -> Finished:
+def execute_in(grid: _core.Grid, run_id: str, report: Callable[[float, int, int], bool]) -> JobResult:
     """Runs a run of `grid`; `report(simulated seconds, flows done, flows opened)` stops it by returning `False`."""
     done: dict[str, Any] = json.loads(grid.run(run_id, report))
-    return Finished(run_id=run_id, ran=bool(done["ran"]))
+    return JobResult(run_id=run_id, ran=bool(done["ran"]))
 
 
 def _reporter(run_id: str) -> Callable[[float, int, int], bool]:

@@ -42,7 +42,7 @@ pub(crate) const MAX_HOPS: usize = 6;
 /// The readings along a packet's path, in order, to be stored in a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// Entries from `passed` on are meaningless.
+    /// Entries from `hop_count` on are meaningless.
     hops: [HopReading; MAX_HOPS],
     /// Switch ports passed, including those without a stored reading.
     passed: u8,
@@ -63,7 +63,7 @@ impl Path {
     }
 
     /// Returns the number of switch ports passed, including those without a stored reading (saturates at 255).
-    pub fn passed(&self) -> u8 {
+    pub fn hop_count(&self) -> u8 {
         self.passed
     }
 }
@@ -102,7 +102,7 @@ mod tests {
             |i| HopReading { at: Time(i), queued_bytes: 10 * i, sent_bytes: i, rate: Rate::from_gbps(1) };
         let mut path = Path::default();
         (0..8).for_each(|i| path.push(reading(i)));
-        assert_eq!(path.passed(), 8);
+        assert_eq!(path.hop_count(), 8);
         assert!(path.hops().copied().eq((0..6).map(reading)));
     }
 }

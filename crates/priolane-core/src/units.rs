@@ -39,7 +39,7 @@ pub enum Limit {
 impl Limit {
     /// Returns whether a backlog of `packets` and `bytes` exceeds this limit.
     #[inline]
-    pub fn exceeded(self, packets: u32, bytes: u64) -> bool {
+    pub fn is_exceeded(self, packets: u32, bytes: u64) -> bool {
         match self {
             Self::Packets(limit) => packets > limit,
             Self::Bytes(limit) => bytes > limit,

@@ -166,7 +166,7 @@ fn as_value(name: &Ident, kinds: &[Kind<'_>]) -> TokenStream {
             }
 
             #[allow(unreachable_patterns, reason = "where there are no words, or nothing else")]
-            fn write(&self) -> ::priolane_core::keys::Written {
+            fn write(&self) -> ::priolane_core::keys::WrittenValue {
                 match self {
                     #(#arms,)*
                     _ => <::priolane_core::keys::InTable as ::priolane_core::keys::Form<Self>>::write(self),

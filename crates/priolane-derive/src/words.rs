@@ -45,8 +45,8 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 value.word(Self::WORDS)
             }
 
-            fn write(&self) -> ::priolane_core::keys::Written {
-                ::priolane_core::keys::Written::Text(self.word().to_owned())
+            fn write(&self) -> ::priolane_core::keys::WrittenValue {
+                ::priolane_core::keys::WrittenValue::Text(self.word().to_owned())
             }
 
             fn schema() -> ::priolane_core::keys::Schema {

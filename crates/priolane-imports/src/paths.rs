@@ -6,7 +6,7 @@ use syn::{Attribute, ImplItemFn, Item, ItemMod, ItemUse, Macro, Meta, UseTree, V
 
 /// A path as written in the source.
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
+pub(crate) struct NamedPath {
     /// The segments, without generic arguments.
     pub(crate) segments: Vec<String>,
     /// Line in the source, from 1.
@@ -24,16 +24,16 @@ pub(crate) struct Use {
 
 /// The paths and names in a module, without those of its child modules.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ModulePaths {
     /// Paths in code, and the paths that private `use`s import.
-    pub(crate) paths: Vec<Named>,
+    pub(crate) paths: Vec<NamedPath>,
     /// Names that `use`s bring into scope, including those inside functions.
     pub(crate) uses: Vec<Use>,
 }
 
 /// Collects the paths of `items`.
-pub(crate) fn of(items: &[Item]) -> Found {
-    let mut found = Found::default();
+pub(crate) fn of(items: &[Item]) -> ModulePaths {
+    let mut found = ModulePaths::default();
     items.iter().for_each(|item| found.visit_item(item));
     found
 }
@@ -49,9 +49,9 @@ pub(crate) fn only_in_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-impl Found {
+impl ModulePaths {
     fn path(&mut self, segments: Vec<String>, span: Span) {
-        self.paths.push(Named { segments, line: span.start().line });
+        self.paths.push(NamedPath { segments, line: span.start().line });
     }
 
     /// Collects paths in the tokens of a macro call or attribute: identifiers joined by `::`.
@@ -116,7 +116,7 @@ impl Found {
     }
 }
 
-impl<'a> Visit<'a> for Found {
+impl<'a> Visit<'a> for ModulePaths {
     fn visit_item(&mut self, item: &'a Item) {
         let attributes: &[Attribute] = match item {
             Item::Const(item) => &item.attrs,

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use crate::paths::Named;
+use crate::paths::NamedPath;
 use crate::tree::Tree;
 
 /// What a path resolves to.
@@ -29,7 +29,7 @@ impl<'t> Resolver<'t> {
 
     /// Returns the file that defines the item at path `named` in `module`; `None` if it is a module or belongs to no
     /// crate here.
-    pub(crate) fn file_of(&self, module: usize, named: &Named) -> Option<usize> {
+    pub(crate) fn file_of(&self, module: usize, named: &NamedPath) -> Option<usize> {
         match self.path(module, &named.segments)? {
             Target::Item(file) => Some(file),
             Target::Module(_) => None,

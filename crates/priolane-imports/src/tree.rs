@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use syn::{Item, ItemMod};
 
-use crate::paths::{self, Named, Use, only_in_tests};
+use crate::paths::{self, NamedPath, Use, only_in_tests};
 
 /// A module, or the root of a crate.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Module {
     /// Names that its `use`s bring into scope.
     pub(crate) uses: Vec<Use>,
     /// Paths that it mentions.
-    pub(crate) paths: Vec<Named>,
+    pub(crate) paths: Vec<NamedPath>,
 }
 
 /// All modules of all crates.

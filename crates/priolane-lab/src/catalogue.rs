@@ -38,7 +38,7 @@ pub struct Catalogue {
     /// Kinds of topology.
     pub topologies: Vec<Choice>,
     /// Formats of flow lists that can be imported.
-    pub formats: Vec<Named>,
+    pub formats: Vec<NamedChoice>,
 }
 
 /// A shipped scheme.
@@ -69,7 +69,7 @@ pub struct Choice {
 
 /// A name and its meaning.
 #[derive(Clone, Debug, Serialize)]
-pub struct Named {
+pub struct NamedChoice {
     /// Name.
     pub name: &'static str,
     /// Meaning.
@@ -116,7 +116,9 @@ pub fn catalogue() -> Catalogue {
         apps: App::entries().iter().map(choice).collect(),
         workloads: size_csv::names().filter_map(workload).collect(),
         topologies: TopologySpec::entries().iter().map(choice).collect(),
-        formats: Format::ALL.map(|format| Named { name: format.name(), summary: format.about() }).to_vec(),
+        formats: Format::ALL
+            .map(|format| NamedChoice { name: format.name(), summary: format.about() })
+            .to_vec(),
     }
 }
 

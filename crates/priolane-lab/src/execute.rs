@@ -23,7 +23,7 @@ use priolane_results::digest;
 use priolane_results::record::{self, Counters, LoadRecord, RunRecord};
 use priolane_results::rows::{Rows, canonical};
 use priolane_results::source::Source;
-use priolane_results::store::{Draft, Published, RunId, Store, StoreError};
+use priolane_results::store::{Draft, PublishOutcome, RunId, Store, StoreError};
 use priolane_results::summary::EffectiveRecord;
 use priolane_results::tokens::{ReceivedRecord, TokenRecord};
 
@@ -40,14 +40,14 @@ pub struct Settings {
 
 /// A run that is in the results directory.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Done {
+pub enum FinishedRun {
     /// It was simulated just now.
     Simulated(RunRecord),
     /// It was already stored, complete.
     AlreadyThere(RunRecord),
 }
 
-impl Done {
+impl FinishedRun {
     /// Returns the run's record.
     pub fn record(&self) -> &RunRecord {
         match self {
@@ -135,7 +135,7 @@ pub fn execute(
     dir: &Path,
     settings: &Settings,
     progress: &mut OnProgress,
-) -> Result<Done, Failure> {
+) -> Result<FinishedRun, Failure> {
     execute_in(run, &Store::open(dir)?, settings, progress)
 }
 
@@ -145,7 +145,7 @@ pub fn execute_in(
     store: &Store,
     settings: &Settings,
     progress: &mut OnProgress,
-) -> Result<Done, Failure> {
+) -> Result<FinishedRun, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     let stored = store.accept(&id);
     if stored.as_ref().is_some_and(|record| record.measured.is_some()) {
@@ -154,7 +154,7 @@ pub fn execute_in(
     if let Some(record) = &stored
         && (!settings.verify || store.is_verified(&id))
     {
-        return Ok(Done::AlreadyThere(record.clone()));
+        return Ok(FinishedRun::AlreadyThere(record.clone()));
     }
     let built = plan::build(run)?;
     let job = Job { run, built: &built, store, id: &id };
@@ -215,7 +215,7 @@ pub(crate) fn store_answer(
     run: &Run,
     (store, id): (&Store, &RunId),
     answer: Answer,
-) -> Result<Done, Failure> {
+) -> Result<FinishedRun, Failure> {
     let Answer { record, tables, verified } = answer;
     if record.run != run.id || record.version != priolane_results::VERSION {
         return Err(Failure::Other(format!("run {} of version {}", record.run, record.version)));
@@ -257,7 +257,7 @@ impl Job<'_> {
         stored: Option<RunRecord>,
         simulate: &mut Simulate,
         progress: &mut OnProgress,
-    ) -> Result<Done, Failure> {
+    ) -> Result<FinishedRun, Failure> {
         let simulation = Simulation { run: self.run, built: self.built };
         let ran = simulation.ran(settings, simulate, progress)?;
         let rows = rows(&ran);
@@ -278,18 +278,18 @@ fn publish_or_compare(
     stored: Option<RunRecord>,
     mut record: RunRecord,
     write: impl FnOnce(&mut Draft) -> Result<(), StoreError>,
-) -> Result<Done, Failure> {
+) -> Result<FinishedRun, Failure> {
     if let Some(stored) = stored {
         return match differing_member(&stored, &record) {
             Some((key, stored, now)) => Err(Failure::Changed { run: record.run, key, stored, now }),
-            None => Ok(Done::AlreadyThere(stored)),
+            None => Ok(FinishedRun::AlreadyThere(stored)),
         };
     }
     let mut draft = store.begin(id)?;
     write(&mut draft)?;
     Ok(match draft.publish(&mut record)? {
-        Published::New => Done::Simulated(record),
-        Published::AlreadyThere => Done::AlreadyThere(store.accept(id).unwrap_or(record)),
+        PublishOutcome::New => FinishedRun::Simulated(record),
+        PublishOutcome::AlreadyThere => FinishedRun::AlreadyThere(store.accept(id).unwrap_or(record)),
     })
 }
 
@@ -359,11 +359,11 @@ impl<'a> Simulation<'a> {
         let ran = (&source(with_actual_starts), outcome);
         let rtt = plan::round_trip(&scenario.topology, &scenario.frame);
         let admission = AdmissionRecord::of(ran.0, outcome, rtt);
-        let said = optimum.iter().filter_map(optimum::Optimum::warning);
-        let said = said
+        let texts = optimum.iter().filter_map(optimum::Optimum::warning);
+        let texts = texts
             .chain(deadlock(built, outcome))
             .chain(admission.iter().flat_map(metrics::admission::warnings));
-        let warnings = built.warnings.iter().cloned().chain(said).collect();
+        let warnings = built.warnings.iter().cloned().chain(texts).collect();
         let window = experiment.time.window();
         RunRecord {
             run: id.clone(),
@@ -504,11 +504,11 @@ pub(crate) fn check(source: &Source, outcome: &Outcome) -> Result<(), Failure> {
             return violation(format!("{n} {what} for {flows} flows"), end, "the run".to_owned());
         }
     }
-    if let Some(row) = record::ledger(&outcome.ledger).iter().find(|row| !row.conserved()) {
+    if let Some(row) = record::ledger(&outcome.ledger).iter().find(|row| !row.is_conserved()) {
         let what = format!("packets or bytes are not conserved: {row:?}");
         return violation(what, end, format!("class {}", row.class));
     }
-    if let Some(tokens) = TokenRecord::of(outcome).filter(|tokens| !tokens.conserved()) {
+    if let Some(tokens) = TokenRecord::of(outcome).filter(|tokens| !tokens.is_conserved()) {
         return violation(format!("tokens are not conserved: {tokens:?}"), end, "the run".to_owned());
     }
     // Paths around a failure may differ from those of the idle-network time.

@@ -50,7 +50,7 @@ pub use notices::OnDowngrade;
 pub use pricing::Price;
 pub use read::read;
 pub use readings::Reading;
-pub use schemes::{Named, name_of};
+pub use schemes::{NamedScheme, name_of};
 pub(crate) use seeds::MAX_SEEDS;
 pub use seeds::Seeds;
 pub(crate) use service::MixDraw;
@@ -143,11 +143,11 @@ pub struct Experiment {
 
 /// An experiment with the trees of its schemes, which messages refer to.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct LoadedExperiment {
     /// The experiment.
     pub experiment: Experiment,
     /// Its schemes with the trees from which they were read.
-    pub schemes: Vec<Named>,
+    pub schemes: Vec<NamedScheme>,
 }
 
 /// Returns the tables of an experiment file that a struct of keys reads: header and keys of each.

@@ -85,7 +85,8 @@ pub fn of(scenario: &ScenarioSpec) -> Result<Optimum, NoOptimum> {
     let best = num::solve(&shares, &paths).map_err(|_| NoOptimum::Network)?;
     let equal = max_min::solve(&unpaid(&shares)).map_err(|_| NoOptimum::Network)?;
     let names = port_names(&scenario.topology);
-    let overbooked = shares.promised().overbooked.iter().map(|&link| names[links[link]].clone()).collect();
+    let overbooked =
+        shares.guaranteed_rates().overbooked.iter().map(|&link| names[links[link]].clone()).collect();
     Ok(Optimum { flows, pairs, shares, paths, max_min: promised, best, equal, overbooked })
 }
 

@@ -84,7 +84,7 @@ pub fn parts() -> Vec<PartInfo> {
         source: "",
         requires: Vec::new(),
         provides: Vec::new(),
-        keys: keys.iter().flat_map(|key| flattened(key, "", "")).collect(),
+        keys: keys.iter().flat_map(|key| flatten(key, "", "")).collect(),
     }));
     found
 }
@@ -136,8 +136,8 @@ impl<'e> SharedGroups<'e> {
 
 fn part(entry: &Entry, shared: &SharedGroups<'_>) -> PartInfo {
     let (common, own): (Vec<&KeyInfo>, _) = entry.parameters.iter().partition(|key| shared.has(key));
-    let own = own.into_iter().flat_map(|key| flattened(key, "", ""));
-    let common = common.into_iter().flat_map(|key| flattened(key, "", key.group));
+    let own = own.into_iter().flat_map(|key| flatten(key, "", ""));
+    let common = common.into_iter().flat_map(|key| flatten(key, "", key.group));
     PartInfo {
         row: entry.row.key(),
         name: entry.name.to_owned(),
@@ -150,7 +150,7 @@ fn part(entry: &Entry, shared: &SharedGroups<'_>) -> PartInfo {
 }
 
 /// Returns the entry of a key, and those of the keys of its table.
-fn flattened(key: &KeyInfo, above: &str, group: &'static str) -> Vec<KeyEntry> {
+fn flatten(key: &KeyInfo, above: &str, group: &'static str) -> Vec<KeyEntry> {
     let name = format!("{above}{}", key.name);
     let inner: (&[KeyInfo], String) = match &key.schema {
         Schema::Table(keys) | Schema::OneOf(_, keys) => (keys, format!("{name}.")),
@@ -170,7 +170,7 @@ fn flattened(key: &KeyInfo, above: &str, group: &'static str) -> Vec<KeyEntry> {
         group,
     };
     let (keys, above) = inner;
-    std::iter::once(entry).chain(keys.iter().flat_map(|key| flattened(key, &above, group))).collect()
+    std::iter::once(entry).chain(keys.iter().flat_map(|key| flatten(key, &above, group))).collect()
 }
 
 fn value(key: &KeyInfo) -> ValueInfo {

@@ -33,7 +33,7 @@ use priolane_source::{InputError, SIZE_LIMIT, read_text};
 
 pub use actual_run::ActualRun;
 pub(crate) use admission::round_trip;
-pub use build::{Load, Measured, ResolvedRun, build, build_at, transport};
+pub use build::{Load, MeasuredFlows, ResolvedRun, build, build_at, transport};
 pub use merged::from_merged;
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
@@ -67,7 +67,7 @@ pub fn points(path: &Path, options: &Options) -> Result<Points, InputError> {
 ///
 /// # Errors
 /// As for [`build`].
-pub fn required(run: &Run) -> Result<Option<Requirement>, InputError> {
+pub fn requirement_of(run: &Run) -> Result<Option<Requirement>, InputError> {
     let built = build(run)?;
     let scenario = &built.scenario;
     Ok(drawn_deadlines::r_base(&run.experiment, &scenario.topology, (&scenario.flows, run.seed)))

@@ -10,7 +10,7 @@ use priolane_source::{InputError, Sources};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::execute::{Done, Failure, OnProgress, Settings, answer, store_answer};
+use crate::execute::{Failure, FinishedRun, OnProgress, Settings, answer, store_answer};
 use crate::plan::{Run, from_merged};
 
 /// A run with everything that determines it. Its files are separate, since many runs share them.
@@ -49,7 +49,7 @@ impl Unit {
     pub fn plan(&self, texts: &BTreeMap<String, Arc<str>>) -> Result<Run, InputError> {
         let text = |digest: &String| texts.get(digest).cloned();
         let given = self.files.iter().filter_map(|(path, digest)| Some((path.clone(), text(digest)?)));
-        let run = from_merged(Sources::given(&self.file, given), &self.merged, self.seed)?;
+        let run = from_merged(Sources::from_texts(&self.file, given), &self.merged, self.seed)?;
         if run.id != self.run {
             let what = format!(
                 "run {} has the id {} here, because priolane or a file that the experiment names differs",
@@ -91,7 +91,7 @@ pub fn files(run: &Run) -> impl Iterator<Item = (&str, String, &Arc<str>)> {
 ///
 /// # Errors
 /// Returns an error if the answer belongs to another run, differs from the stored run, or cannot be written.
-pub fn accept(run: &Run, store: &Store, answer: Answer) -> Result<Done, Failure> {
+pub fn accept(run: &Run, store: &Store, answer: Answer) -> Result<FinishedRun, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     store_answer(run, (store, &id), answer)
 }

@@ -13,8 +13,8 @@ use priolane_core::endpoint::Weights;
 use priolane_core::units::Rate;
 use priolane_net::{Config, Host, Limits, Receipt, Request, Scheduling, SendError};
 
-use crate::job::{Arrived, Flow, HostJob, HostReport, Sent};
-use crate::payload::{Expected, GREETING, payload};
+use crate::job::{ArrivedMessage, Flow, HostJob, HostReport, SentMessage};
+use crate::payload::{ExpectedMessages, GREETING, payload};
 use crate::scheme::scheme;
 
 /// How often outcomes and orders are looked for once all is sent.
@@ -39,7 +39,7 @@ pub enum HostError {
     Pipe(#[from] io::Error),
     /// Whoever started it is gone.
     #[error("the process that started this host is gone")]
-    Alone,
+    ParentGone,
 }
 
 /// Reads commands from `input`, executes them, and writes answers to `output`: see `job`.
@@ -48,14 +48,14 @@ pub enum HostError {
 /// [`HostError`].
 pub fn serve(input: impl BufRead + Send + 'static, mut output: impl Write) -> Result<(), HostError> {
     let lines = lines(input);
-    let text = lines.recv().map_err(|_| HostError::Alone)?;
+    let text = lines.recv().map_err(|_| HostError::ParentGone)?;
     let job: HostJob = serde_json::from_str(&text).map_err(|error| HostError::Job(error.to_string()))?;
-    let run = Run::bind(&job)?;
+    let run = RunningHost::bind(&job)?;
     say(&mut output, "ready")?;
-    lines.recv().map_err(|_| HostError::Alone)?;
+    lines.recv().map_err(|_| HostError::ParentGone)?;
     run.greet()?;
     say(&mut output, "greeted")?;
-    let start = lines.recv().map_err(|_| HostError::Alone)?;
+    let start = lines.recv().map_err(|_| HostError::ParentGone)?;
     let start = instant(&start).ok_or_else(|| HostError::Job(format!("{start:?} is no start")))?;
     let report = run.carry_out(start, &lines, &mut || say(&mut output, "done"))?;
     let text = serde_json::to_string(&report).map_err(io::Error::other)?;
@@ -69,15 +69,15 @@ fn say(output: &mut impl Write, line: &str) -> io::Result<()> {
 
 /// The lines of `input`, read by a thread.
 fn lines(input: impl BufRead + Send + 'static) -> Receiver<String> {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         for line in input.lines().map_while(Result::ok) {
-            if tell.send(line).is_err() {
+            if sender.send(line).is_err() {
                 return;
             }
         }
     });
-    told
+    receiver
 }
 
 /// The instant of `start NANOSECONDS` since 1970.
@@ -102,7 +102,7 @@ fn since_ns(start: Instant, at: Instant) -> u64 {
 }
 
 /// A host that is bound.
-struct Run<'a> {
+struct RunningHost<'a> {
     job: &'a HostJob,
     host: Arc<Host>,
     not_real_time: Option<String>,
@@ -110,11 +110,11 @@ struct Run<'a> {
 
 /// A message that was handed over.
 struct UnderWay {
-    sent: Sent,
+    sent: SentMessage,
     receipt: Option<Receipt>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> RunningHost<'a> {
     fn bind(job: &'a HostJob) -> Result<Self, HostError> {
         let scheme = scheme(&job.scheme).map_err(HostError::Job)?;
         let no_address = || HostError::Job(format!("host {} has no address", job.host));
@@ -178,17 +178,17 @@ impl<'a> Run<'a> {
         let stop = Arc::new(AtomicBool::new(false));
         let receiver = {
             let (host, stop) = (Arc::clone(&self.host), Arc::clone(&stop));
-            let expected = Expected::new(&self.job.flows, self.job.host);
+            let expected = ExpectedMessages::new(&self.job.flows, self.job.host);
             let hosts = self.hosts();
             thread::spawn(move || receive(&host, (&hosts, expected), start, &stop))
         };
-        let told = self.send_all(start, lines).and_then(|under_way| self.settle(under_way, lines, done));
+        let sent = self.send_all(start, lines).and_then(|under_way| self.settle(under_way, lines, done));
         stop.store(true, Ordering::Relaxed);
         let (arrived, wrong) =
             receiver.join().map_err(|_| io::Error::other("the receiving thread panicked"))?;
         let counts = self.host.stats().counts().map(|(name, count)| (name.to_owned(), count)).into();
         let Self { job, not_real_time, .. } = self;
-        Ok(HostReport { host: job.host, sent: told?, arrived, wrong, not_real_time, counts })
+        Ok(HostReport { host: job.host, sent: sent?, arrived, wrong, not_real_time, counts })
     }
 
     fn hosts(&self) -> HashMap<SocketAddr, u16> {
@@ -206,14 +206,15 @@ impl<'a> Run<'a> {
             match lines.recv_timeout(at.saturating_duration_since(now())) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(_) => break,
-                Err(RecvTimeoutError::Disconnected) => return Err(HostError::Alone),
+                Err(RecvTimeoutError::Disconnected) => return Err(HostError::ParentGone),
             }
             let at_ns = since_ns(start, now());
-            let sent = Sent { id: flow.id, at_ns, acked_ns: None, retransmits: 0, timeouts: 0, failed: None };
+            let sent =
+                SentMessage { id: flow.id, at_ns, acked_ns: None, retransmits: 0, timeouts: 0, failed: None };
             under_way.push(match self.host.try_send(self.request(flow), bytes) {
                 Ok(receipt) => UnderWay { sent, receipt: Some(receipt) },
                 Err(error) => {
-                    UnderWay { sent: Sent { failed: Some(error.to_string()), ..sent }, receipt: None }
+                    UnderWay { sent: SentMessage { failed: Some(error.to_string()), ..sent }, receipt: None }
                 }
             });
         }
@@ -235,20 +236,20 @@ impl<'a> Run<'a> {
         under_way: Vec<UnderWay>,
         lines: &Receiver<String>,
         done: &mut dyn FnMut() -> io::Result<()>,
-    ) -> Result<Vec<Sent>, HostError> {
-        let mut said = false;
+    ) -> Result<Vec<SentMessage>, HostError> {
+        let mut is_announced = false;
         loop {
             let left = under_way
                 .iter()
                 .any(|message| message.receipt.as_ref().is_some_and(|receipt| receipt.outcome().is_none()));
-            if !left && !said {
+            if !left && !is_announced {
                 done()?;
-                said = true;
+                is_announced = true;
             }
-            match lines.recv_timeout(if said { SILENCE } else { LOOK }) {
+            match lines.recv_timeout(if is_announced { SILENCE } else { LOOK }) {
                 Ok(_) => break,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(HostError::Alone),
+                Err(RecvTimeoutError::Disconnected) => return Err(HostError::ParentGone),
             }
         }
         Ok(under_way.into_iter().map(UnderWay::end).collect())
@@ -256,11 +257,11 @@ impl<'a> Run<'a> {
 }
 
 impl UnderWay {
-    fn end(self) -> Sent {
+    fn end(self) -> SentMessage {
         let Self { sent, receipt } = self;
         match receipt.and_then(|receipt| receipt.outcome()) {
             None => sent,
-            Some(Ok(delivery)) => Sent {
+            Some(Ok(delivery)) => SentMessage {
                 acked_ns: Some(
                     sent.at_ns + u64::try_from(delivery.elapsed.as_nanos()).unwrap_or(u64::MAX >> 1),
                 ),
@@ -268,7 +269,7 @@ impl UnderWay {
                 timeouts: delivery.timeouts,
                 ..sent
             },
-            Some(Err(error)) => Sent { failed: Some(error.to_string()), ..sent },
+            Some(Err(error)) => SentMessage { failed: Some(error.to_string()), ..sent },
         }
     }
 }
@@ -276,10 +277,10 @@ impl UnderWay {
 /// Notes what arrives until `stop`; how many messages were none that was sent.
 fn receive(
     host: &Host,
-    (hosts, mut expected): (&HashMap<SocketAddr, u16>, Expected),
+    (hosts, mut expected): (&HashMap<SocketAddr, u16>, ExpectedMessages),
     start: Instant,
     stop: &AtomicBool,
-) -> (Vec<Arrived>, u64) {
+) -> (Vec<ArrivedMessage>, u64) {
     let (mut arrived, mut wrong) = (Vec::new(), 0);
     loop {
         match host.recv_timeout(Duration::from_millis(50)) {
@@ -291,7 +292,7 @@ fn receive(
                 match number {
                     Some(id) => {
                         let at_ns = since_ns(start, message.arrived);
-                        arrived.push(Arrived { id, at_ns, missing: message.missing });
+                        arrived.push(ArrivedMessage { id, at_ns, missing: message.missing });
                     }
                     None => wrong += 1,
                 }

@@ -112,7 +112,7 @@ pub struct HostJob {
 /// A message that was sent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sent {
+pub struct SentMessage {
     /// The message.
     pub id: u32,
     /// When it was handed over, in nanoseconds since the start of the run.
@@ -130,7 +130,7 @@ pub struct Sent {
 /// A message that arrived.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Arrived {
+pub struct ArrivedMessage {
     /// The message.
     pub id: u32,
     /// When its last byte came, in nanoseconds since the start of the run.
@@ -146,9 +146,9 @@ pub struct HostReport {
     /// The host.
     pub host: u16,
     /// Messages that it sent, in order of their starts.
-    pub sent: Vec<Sent>,
+    pub sent: Vec<SentMessage>,
     /// Messages that arrived, in order of arrival.
-    pub arrived: Vec<Arrived>,
+    pub arrived: Vec<ArrivedMessage>,
     /// Messages that arrived with other bytes than were sent, or that no flow is.
     pub wrong: u64,
     /// Whether its threads were real-time, and why not: `None` if they were.

@@ -54,7 +54,7 @@ pub struct Journal {
 
 /// Whether a testbed has a journal, and whether somebody holds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum JournalState {
     /// There is none.
     Nothing,
     /// It is there and nobody holds it.
@@ -79,20 +79,20 @@ impl Journal {
     }
 
     /// Whether there is one, and whether it is held.
-    pub fn look(root: &Path, name: &Name) -> Found {
+    pub fn look(root: &Path, name: &Name) -> JournalState {
         let directory = Self::path(root, name);
         if !directory.join("journal").exists() {
-            return Found::Nothing;
+            return JournalState::Nothing;
         }
-        let Ok(lock) = File::open(directory.join("lock")) else { return Found::Free };
+        let Ok(lock) = File::open(directory.join("lock")) else { return JournalState::Free };
         // A child of the last holder has the lock until it executes its program.
         for _ in 0..LOOKS {
             if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
-                return Found::Free;
+                return JournalState::Free;
             }
             thread::sleep(BETWEEN_LOOKS);
         }
-        Found::Held
+        JournalState::Held
     }
 
     fn lock(directory: &Path) -> io::Result<File> {
@@ -167,7 +167,7 @@ impl Journal {
     ///
     /// # Errors
     /// What the system says.
-    pub fn made(&self, namespace: &str) -> io::Result<()> {
+    pub fn record_namespace(&self, namespace: &str) -> io::Result<()> {
         let inode = inode(namespace).ok_or(io::ErrorKind::NotFound)?;
         self.write(&Line::Made { name: namespace.to_owned(), inode })
     }
@@ -231,16 +231,16 @@ mod tests {
     fn a_testbed_has_one_journal_that_one_process_holds() {
         let root = tempfile::tempdir().unwrap();
         let plan = star(2, Port::fifo());
-        assert_eq!(Journal::look(root.path(), &plan.name), Found::Nothing);
+        assert_eq!(Journal::look(root.path(), &plan.name), JournalState::Nothing);
         let journal = Journal::create(root.path(), &plan).unwrap();
-        assert_eq!(Journal::look(root.path(), &plan.name), Found::Held);
+        assert_eq!(Journal::look(root.path(), &plan.name), JournalState::Held);
         assert_eq!(names(root.path()), std::slice::from_ref(&plan.name));
         drop(journal);
-        assert_eq!(Journal::look(root.path(), &plan.name), Found::Free);
+        assert_eq!(Journal::look(root.path(), &plan.name), JournalState::Free);
         let second = Journal::create(root.path(), &plan).map(drop).unwrap_err();
         assert_eq!(second.kind(), io::ErrorKind::AlreadyExists);
         Journal::open(root.path(), &plan.name).unwrap().forget();
-        assert_eq!(Journal::look(root.path(), &plan.name), Found::Nothing);
+        assert_eq!(Journal::look(root.path(), &plan.name), JournalState::Nothing);
         assert_eq!(Journal::open(root.path(), &plan.name).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

@@ -89,14 +89,14 @@ fn show(plan: &Plan) {
 }
 
 /// With the marks that this machine has.
-fn fitted(plan: Plan) -> Result<Plan, Failure> {
+fn fit_plan(plan: Plan) -> Result<Plan, Failure> {
     Machine::examine().fit(plan).map_err(|lacking| Failure(3, lacking.to_string()))
 }
 
 fn run(path: &str) -> Result<(), Failure> {
     let job: RunJob = parse(path)?;
     job.plan.check().map_err(|error| Failure::input(format!("{path}: {error}")))?;
-    let job = RunJob { plan: fitted(job.plan)?, ..job };
+    let job = RunJob { plan: fit_plan(job.plan)?, ..job };
     let program = std::env::current_exe().map_err(Failure::of)?;
     let program = [program.display().to_string()];
     let measured = run::run(&job, (&program, Path::new(DIRECTORY)), &mut |_| true).map_err(Failure::of)?;
@@ -111,7 +111,7 @@ fn guard(name: &str) -> Result<(), Failure> {
 }
 
 fn up(plan: Plan) -> Result<(), Failure> {
-    let testbed = Testbed::up(fitted(plan)?, Path::new(DIRECTORY)).map_err(Failure::of)?;
+    let testbed = Testbed::up(fit_plan(plan)?, Path::new(DIRECTORY)).map_err(Failure::of)?;
     let (plan, network) = (testbed.plan(), &testbed.plan().network);
     println!("{}: {} hosts and {} switches are up", plan.name, network.hosts, network.switches);
     Ok(())
@@ -133,7 +133,9 @@ fn doctor() {
     for capability in Machine::examine().capabilities {
         match capability.missing {
             None => println!("ok       {}", capability.name),
-            Some(said) => println!("missing  {}: {said}\n         {}", capability.name, capability.cure),
+            Some(message) => {
+                println!("missing  {}: {message}\n         {}", capability.name, capability.cure)
+            }
         }
     }
 }

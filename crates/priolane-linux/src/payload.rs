@@ -21,7 +21,7 @@ pub(crate) const GREETING: &[u8] = b"priolane greets";
 
 /// The messages that a host waits for.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedMessages {
     /// Numbers of messages in order of their starts, by sender, length and first bytes: those of messages with fewer than four
     /// bytes may be the same.
     waiting: HashMap<(u16, u64, [u8; WORD]), VecDeque<u32>>,
@@ -35,7 +35,7 @@ fn head(bytes: &[u8]) -> [u8; WORD] {
     head
 }
 
-impl Expected {
+impl ExpectedMessages {
     /// Those of `flows` that go to `host`.
     pub(crate) fn new(flows: &[Flow], host: u16) -> Self {
         let mut expected = Self::default();
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn messages_are_recognised_by_sender_length_and_content() {
         let flows = [flow(1, 0, 7), flow(0x0101, 0, 1), flow(0x0201, 0, 1), flow(1, 3, 7), flow(5, 0, 100)];
-        let mut expected = Expected::new(&flows, 9);
+        let mut expected = ExpectedMessages::new(&flows, 9);
         let [seven, one, two, other, long] = [0, 1, 2, 3, 4].map(|place| payload(&flows[place]));
         assert_eq!(&seven[..], [1, 0, 0, 0, 1, 0, 0]);
         assert_eq!((expected.take(3, &other, 0), expected.take(3, &other, 0)), (Some(1), None));
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn messages_to_other_hosts_are_not_waited_for() {
-        let mut expected = Expected::new(&[flow(1, 0, 7)], 8);
+        let mut expected = ExpectedMessages::new(&[flow(1, 0, 7)], 8);
         assert_eq!(expected.take(0, &payload(&flow(1, 0, 7)), 0), None);
     }
 }

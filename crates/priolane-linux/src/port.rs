@@ -221,10 +221,10 @@ mod tests {
     fn ports_that_the_kernel_cannot_be_are_refused_with_a_reason() {
         let strict = |queues| DisciplineSpec::Strict(StrictSpec { queues, map: [0; CLASSES] });
         assert!(Port::of(&strict(8), &K).is_ok());
-        let said = Port::of(&strict(9), &K).unwrap_err().to_string();
-        assert_eq!(said, "9 queues in strict priority: HTB has 8 levels");
-        let said = Port::of(&DisciplineSpec::Tokens(TokenGroupSpec::TOP), &K).unwrap_err().to_string();
-        assert!(said.starts_with("ports that limit tokens"), "{said}");
+        let message = Port::of(&strict(9), &K).unwrap_err().to_string();
+        assert_eq!(message, "9 queues in strict priority: HTB has 8 levels");
+        let message = Port::of(&DisciplineSpec::Tokens(TokenGroupSpec::TOP), &K).unwrap_err().to_string();
+        assert!(message.starts_with("ports that limit tokens"), "{message}");
     }
 
     #[test]

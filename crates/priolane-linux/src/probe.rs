@@ -31,12 +31,12 @@ pub struct Machine {
 
 /// Something that a testbed takes but the machine has not.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("this machine cannot: {name}: {said}. {cure}")]
+#[error("this machine cannot: {name}: {message}. {cure}")]
 pub struct Lacking {
     /// What.
     pub name: &'static str,
     /// What the system said.
-    pub said: String,
+    pub message: String,
     /// What to do.
     pub cure: &'static str,
 }
@@ -56,9 +56,9 @@ impl Machine {
         let inside = |words: &str| {
             run(&["tc", "-n", &name].into_iter().chain(words.split(' ')).collect::<Vec<_>>())
                 .map(drop)
-                .map_err(|error| error.said)
+                .map_err(|error| error.message)
         };
-        let made = run(&["ip", "netns", "add", &name]).map_err(|error| error.said);
+        let made = run(&["ip", "netns", "add", &name]).map_err(|error| error.message);
         let htb = made.clone().and_then(|_| inside("qdisc add dev lo root handle 1: htb default 10"));
         let filters = htb.clone().and_then(|()| {
             inside("filter add dev lo parent 1: protocol ip prio 1 u32 match ip tos 0xf0 0xfc flowid 1:10")
@@ -102,8 +102,8 @@ impl Machine {
 
     fn need(&self, name: &str) -> Result<(), Lacking> {
         match self.capabilities.iter().find(|capability| capability.name == name) {
-            Some(Capability { name, missing: Some(said), cure }) => {
-                Err(Lacking { name, said: said.clone(), cure })
+            Some(Capability { name, missing: Some(message), cure }) => {
+                Err(Lacking { name, message: message.clone(), cure })
             }
             _ => Ok(()),
         }
@@ -189,8 +189,8 @@ mod tests {
         assert!(machine(&[MARKS]).marking(Marks::PerPort).is_err());
         assert!(machine(&[MARKS, RED]).marking(Marks::PerQueue).is_err());
         assert_eq!(machine(&[MARKS, RED]).marking(Marks::None), Ok(Marking::Bpf));
-        let said = machine(&[HTB]).marking(Marks::None).unwrap_err().to_string();
-        assert_eq!(said, "this machine cannot: classes with rates (sch_htb): no. Get one");
+        let message = machine(&[HTB]).marking(Marks::None).unwrap_err().to_string();
+        assert_eq!(message, "this machine cannot: classes with rates (sch_htb): no. Get one");
     }
 
     #[test]

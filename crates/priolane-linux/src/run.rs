@@ -14,7 +14,7 @@ use crate::command::CommandError;
 use crate::counters::{QueueCount, counters};
 use crate::guard::Guard;
 use crate::job::{Flow, HostJob, HostReport, SchemeJob};
-use crate::journal::{Found, Journal};
+use crate::journal::{Journal, JournalState};
 use crate::network::Node;
 use crate::plan::Plan;
 use crate::testbed::{Testbed, TestbedError};
@@ -45,7 +45,7 @@ pub struct RunJob {
 /// What was measured.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Measured {
+pub struct TestbedReport {
     /// What each host saw, in order of hosts.
     pub hosts: Vec<HostReport>,
     /// What queues of switches counted.
@@ -67,12 +67,12 @@ pub enum RunError {
     #[error("{0}")]
     Process(#[from] io::Error),
     /// A host process ended, or said what it should not.
-    #[error("host {host}: {said}")]
+    #[error("host {host}: {message}")]
     Host {
         /// The host.
         host: u16,
         /// Its last words.
-        said: String,
+        message: String,
     },
     /// A flow is none of the network.
     #[error("flow {0}: its hosts, its bytes, its class or its weight are none of this network")]
@@ -108,10 +108,10 @@ pub fn run(
     job: &RunJob,
     (program, root): (&[String], &Path),
     progress: &mut OnProgress<'_>,
-) -> Result<Measured, RunError> {
+) -> Result<TestbedReport, RunError> {
     check(job)?;
     // The guard removes what has this name.
-    if Journal::look(root, &job.plan.name) != Found::Nothing {
+    if Journal::look(root, &job.plan.name) != JournalState::Nothing {
         return Err(TestbedError::AlreadyUp(job.plan.name.clone()).into());
     }
     let _guard = Guard::start(program, &job.plan.name)?;
@@ -220,15 +220,15 @@ impl Hosts {
 
     /// Why a host process ended.
     fn ended(&mut self, host: u16) -> RunError {
-        let mut said = String::new();
+        let mut message = String::new();
         if let Some((child, _)) = self.processes.get_mut(usize::from(host))
             && let Some(mut errors) = child.stderr.take()
         {
             let _ = child.kill();
-            let _ = errors.read_to_string(&mut said);
+            let _ = errors.read_to_string(&mut message);
         }
-        let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("its process ended");
-        RunError::Host { host, said: last.trim().to_owned() }
+        let last = message.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("its process ended");
+        RunError::Host { host, message: last.trim().to_owned() }
     }
 
     fn tell_all(&mut self, line: &str) -> io::Result<()> {
@@ -244,7 +244,7 @@ impl Hosts {
         plan: &Plan,
         job: &RunJob,
         progress: &mut OnProgress<'_>,
-    ) -> Result<Measured, RunError> {
+    ) -> Result<TestbedReport, RunError> {
         self.wait_for("ready")?;
         self.tell_all("greet")?;
         self.wait_for("greeted")?;
@@ -269,7 +269,7 @@ impl Hosts {
         let queues = counters(plan)?;
         self.tell_all("stop")?;
         let hosts = self.reports(done)?;
-        Ok(Measured { hosts, queues, elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX) })
+        Ok(TestbedReport { hosts, queues, elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX) })
     }
 
     /// Waits until all hosts have said `wanted`.
@@ -292,7 +292,7 @@ impl Hosts {
                 continue;
             }
             let report: HostReport = serde_json::from_str(&line)
-                .map_err(|error| RunError::Host { host, said: format!("its report: {error}") })?;
+                .map_err(|error| RunError::Host { host, message: format!("its report: {error}") })?;
             self.finished.insert(host);
             reports.push(report);
         }
@@ -309,7 +309,7 @@ fn expect(host: u16, line: &str, wanted: &str) -> Result<(), RunError> {
     if line == wanted {
         return Ok(());
     }
-    Err(RunError::Host { host, said: format!("it said {line:?}, not {wanted:?}") })
+    Err(RunError::Host { host, message: format!("it said {line:?}, not {wanted:?}") })
 }
 
 /// Nanoseconds since 1970, so long from now.

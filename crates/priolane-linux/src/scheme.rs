@@ -86,12 +86,12 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let said = |transport| scheme(&job(transport)).unwrap_err();
+        let error_of = |transport| scheme(&job(transport)).unwrap_err();
         assert!(
-            said(json!({ "kind": "dctcp", "min_rto": "3" }))
+            error_of(json!({ "kind": "dctcp", "min_rto": "3" }))
                 .starts_with("scheme.transport: min_rto: \"3\" has no unit")
         );
-        assert!(said(json!({ "g": 1 })).contains("kind is missing"));
+        assert!(error_of(json!({ "g": 1 })).contains("kind is missing"));
         let ladder = Ladder { thresholds: vec![2, 1], count_retransmissions: false };
         let wrong = SchemeJob { class: ladder, ..job(json!({ "kind": "dctcp" })) };
         assert!(scheme(&wrong).unwrap_err().starts_with("thresholds [2, 1]"));

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::command::{CommandError, run};
-use crate::journal::{Entry, Found, Journal, inode, names};
+use crate::journal::{Entry, Journal, JournalState, inode, names};
 use crate::plan::{Name, Plan, PlanError, Step};
 use crate::steps::steps;
 
@@ -76,7 +76,7 @@ impl Testbed {
     pub fn up(plan: Plan, root: &Path) -> Result<Self, TestbedError> {
         plan.check()?;
         if let Some(foreign) = plan.namespaces().into_iter().find(|name| inode(name).is_some())
-            && Journal::look(root, &plan.name) == Found::Nothing
+            && Journal::look(root, &plan.name) == JournalState::Nothing
         {
             return Err(TestbedError::Foreign(foreign));
         }
@@ -101,7 +101,7 @@ impl Testbed {
             Step::Namespace(name, argv) => {
                 noted(self.journal.intend(name))?;
                 run(argv)?;
-                noted(self.journal.made(name))?;
+                noted(self.journal.record_namespace(name))?;
             }
             Step::Marker(path, marker) => {
                 let object = marker.object().ok_or(TestbedError::Marker)?;
@@ -131,9 +131,9 @@ impl Testbed {
 /// If there is none, if a process uses it, or as [`Testbed::down`].
 pub fn down(name: &Name, root: &Path) -> Result<(), TestbedError> {
     match Journal::look(root, name) {
-        Found::Nothing => Err(TestbedError::Missing(name.clone())),
-        Found::Held => Err(TestbedError::InUse(name.clone())),
-        Found::Free => remove(&Journal::open(root, name).map_err(file(&Journal::path(root, name)))?),
+        JournalState::Nothing => Err(TestbedError::Missing(name.clone())),
+        JournalState::Held => Err(TestbedError::InUse(name.clone())),
+        JournalState::Free => remove(&Journal::open(root, name).map_err(file(&Journal::path(root, name)))?),
     }
 }
 
@@ -167,7 +167,7 @@ pub fn status(root: &Path) -> Vec<Status> {
     let of = |name: Name| {
         let planned = Journal::plan(root, &name).map(|plan| plan.namespaces()).unwrap_or_default();
         Status {
-            in_use: Journal::look(root, &name) == Found::Held,
+            in_use: Journal::look(root, &name) == JournalState::Held,
             there: planned.iter().filter(|namespace| inode(namespace).is_some()).count(),
             planned: planned.len(),
             name,

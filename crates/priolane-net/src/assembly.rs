@@ -22,7 +22,7 @@ pub(crate) struct Room {
 
 /// What became of payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stored {
+pub(crate) enum StoreOutcome {
     /// It is here.
     Yes,
     /// It is here, the first of its message.
@@ -60,7 +60,7 @@ pub(crate) struct Assembly {
 
 /// A message that is taken out.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Taken {
+pub(crate) struct TakenMessage {
     pub(crate) bytes: Vec<u8>,
     /// How many of its bytes can be read; `bytes` may be fewer, or more.
     pub(crate) readable: u64,
@@ -78,10 +78,10 @@ impl Assembly {
         offset: u64,
         payload: &[u8],
         now: Time,
-    ) -> Stored {
+    ) -> StoreOutcome {
         let Some(end) = offset.checked_add(payload.len() as u64).filter(|&end| end <= self.room.message)
         else {
-            return Stored::TooLong;
+            return StoreOutcome::TooLong;
         };
         let (len, readable) = self
             .partial
@@ -89,14 +89,14 @@ impl Assembly {
             .map_or((0, 0), |partial| (partial.bytes.len() as u64, partial.readable));
         let more = end.saturating_sub(len);
         if end > readable.saturating_add(self.room.ahead) || !self.has_room(src, flow, more) {
-            return Stored::NoRoom;
+            return StoreOutcome::NoRoom;
         }
         let sender = self.senders.entry(src).or_default();
         sender.bytes += more;
         self.bytes += more;
-        let mut stored = Stored::Yes;
+        let mut stored = StoreOutcome::Yes;
         let partial = self.partial.entry((src, flow)).or_insert_with(|| {
-            stored = Stored::First;
+            stored = StoreOutcome::First;
             sender.messages += 1;
             sender.order.push_back(flow);
             Partial { bytes: Vec::new(), readable: 0, heard: now }
@@ -138,7 +138,7 @@ impl Assembly {
     }
 
     /// Takes a message out.
-    pub(crate) fn take(&mut self, src: HostId, flow: FlowId) -> Option<Taken> {
+    pub(crate) fn take(&mut self, src: HostId, flow: FlowId) -> Option<TakenMessage> {
         let partial = self.partial.remove(&(src, flow))?;
         self.bytes -= partial.bytes.len() as u64;
         if let Some(sender) = self.senders.get_mut(&src) {
@@ -152,7 +152,7 @@ impl Assembly {
                 sender.order.retain(|flow| self.partial.contains_key(&(src, *flow)));
             }
         }
-        Some(Taken { bytes: partial.bytes, readable: partial.readable })
+        Some(TakenMessage { bytes: partial.bytes, readable: partial.readable })
     }
 
     /// Drops all messages of a sender.
@@ -205,44 +205,44 @@ mod tests {
         let mut assembly = Assembly::new(ROOM);
         let came = [(100, 50, 3), (0, 50, 1), (50, 50, 2), (0, 50, 1)];
         let stored = came.map(|(at, len, byte)| assembly.store(A, at, &vec![byte; len], NOW));
-        assert_eq!(stored, [Stored::First, Stored::Yes, Stored::Yes, Stored::Yes]);
+        assert_eq!(stored, [StoreOutcome::First, StoreOutcome::Yes, StoreOutcome::Yes, StoreOutcome::Yes]);
         assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (150, 1));
         let expected: Vec<u8> = [1u8, 2, 3].into_iter().flat_map(|byte| [byte; 50]).collect();
         assembly.readable(A.0, A.1, 150);
-        assert_eq!(assembly.take(A.0, A.1), Some(Taken { bytes: expected, readable: 150 }));
+        assert_eq!(assembly.take(A.0, A.1), Some(TakenMessage { bytes: expected, readable: 150 }));
         assert_eq!((assembly.take(A.0, A.1), assembly.bytes(), assembly.is_empty()), (None, 0, true));
     }
 
     #[test]
     fn no_message_is_longer_than_it_may_be_and_none_far_beyond_what_can_be_read() {
         let mut assembly = Assembly::new(Room { sender: 5_000, ..ROOM });
-        assert_eq!(assembly.store(A, 999, &[0; 2], NOW), Stored::TooLong);
-        assert_eq!(assembly.store(A, u64::MAX, &[0; 2], NOW), Stored::TooLong);
-        assert_eq!(assembly.store(A, 150, &[0; 51], NOW), Stored::NoRoom);
+        assert_eq!(assembly.store(A, 999, &[0; 2], NOW), StoreOutcome::TooLong);
+        assert_eq!(assembly.store(A, u64::MAX, &[0; 2], NOW), StoreOutcome::TooLong);
+        assert_eq!(assembly.store(A, 150, &[0; 51], NOW), StoreOutcome::NoRoom);
         assert!(assembly.is_empty());
-        assert_eq!(assembly.store(A, 150, &[0; 50], NOW), Stored::First);
+        assert_eq!(assembly.store(A, 150, &[0; 50], NOW), StoreOutcome::First);
         assembly.readable(A.0, A.1, 1);
-        assert_eq!(assembly.store(A, 150, &[0; 51], NOW), Stored::Yes);
+        assert_eq!(assembly.store(A, 150, &[0; 51], NOW), StoreOutcome::Yes);
     }
 
     #[test]
     fn only_the_oldest_message_of_a_sender_goes_beyond_its_share() {
         let mut assembly = Assembly::new(ROOM);
-        assert_eq!(assembly.store(A, 0, &[0; 150], NOW), Stored::First);
-        assert_eq!(assembly.store(B, 0, &[0; 150], NOW), Stored::First);
-        assert_eq!(assembly.store(B, 150, &[0; 1], NOW), Stored::NoRoom);
-        assert_eq!(assembly.store(B, 0, &[0; 150], NOW), Stored::Yes, "what is here needs no room");
-        assert_eq!(assembly.store(A, 150, &[0; 50], NOW), Stored::Yes);
+        assert_eq!(assembly.store(A, 0, &[0; 150], NOW), StoreOutcome::First);
+        assert_eq!(assembly.store(B, 0, &[0; 150], NOW), StoreOutcome::First);
+        assert_eq!(assembly.store(B, 150, &[0; 1], NOW), StoreOutcome::NoRoom);
+        assert_eq!(assembly.store(B, 0, &[0; 150], NOW), StoreOutcome::Yes, "what is here needs no room");
+        assert_eq!(assembly.store(A, 150, &[0; 50], NOW), StoreOutcome::Yes);
         // Another sender has a share of its own.
-        assert_eq!(assembly.store((HostId(2), A.1), 0, &[0; 150], NOW), Stored::First);
+        assert_eq!(assembly.store((HostId(2), A.1), 0, &[0; 150], NOW), StoreOutcome::First);
         assembly.take(A.0, A.1);
         assert_eq!(
             assembly.store(B, 150, &[0; 50], NOW),
-            Stored::Yes,
+            StoreOutcome::Yes,
             "B is the oldest now, within its share"
         );
         assembly.readable(B.0, B.1, 200);
-        assert_eq!(assembly.store(B, 200, &[0; 200], NOW), Stored::Yes, "and beyond");
+        assert_eq!(assembly.store(B, 200, &[0; 200], NOW), StoreOutcome::Yes, "and beyond");
         assembly.forget(B.0);
         assert_eq!((assembly.messages_of(B.0), assembly.bytes()), (0, 150));
     }

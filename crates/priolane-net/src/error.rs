@@ -133,7 +133,7 @@ pub enum SendError {
     Aborted,
     /// The host is no more.
     #[error(transparent)]
-    Closed(#[from] Closed),
+    Closed(#[from] RecvError),
 }
 
 impl SendError {
@@ -163,7 +163,7 @@ impl SendError {
 /// Why no more messages come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Closed {
+pub enum RecvError {
     /// The host was closed.
     #[error("the host is closed")]
     Dropped,

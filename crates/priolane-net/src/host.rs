@@ -13,11 +13,11 @@ use priolane_core::ids::CLASSES;
 
 use crate::clock;
 use crate::config::{Config, Limits};
-use crate::error::{BindError, Closed, SendError};
+use crate::error::{BindError, RecvError, SendError};
 use crate::message::{Message, MessageId, Pending, Receipt, Request};
 use crate::runtime;
 use crate::scheduling::Scheduling;
-use crate::shared::{Order, Outgoing, Shared};
+use crate::shared::{Order, Outgoing, SharedState};
 use crate::stats::Stats;
 
 /// A host: it sends messages to other hosts and receives theirs, by one transport, over one UDP socket that one thread of its
@@ -26,7 +26,7 @@ use crate::stats::Stats;
 /// Dropping it ends the thread. Messages that are not delivered by then are lost; `flush` waits for them.
 #[derive(Debug)]
 pub struct Host {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     address: SocketAddr,
     limits: Limits,
     next: AtomicU64,
@@ -45,8 +45,8 @@ impl Host {
     }
 
     /// The host of a thread.
-    pub(crate) fn of(started: runtime::Started, limits: Limits) -> Self {
-        let runtime::Started { shared, address, scheduling, thread } = started;
+    pub(crate) fn of(started: runtime::HostThread, limits: Limits) -> Self {
+        let runtime::HostThread { shared, address, scheduling, thread } = started;
         Self { shared, address, limits, next: AtomicU64::new(0), scheduling, thread: Some(thread) }
     }
 
@@ -210,7 +210,7 @@ impl Host {
     ///
     /// # Errors
     /// If no more comes.
-    pub fn recv(&self) -> Result<Message, Closed> {
+    pub fn recv(&self) -> Result<Message, RecvError> {
         loop {
             if let Some(message) = self.shared.take_message()? {
                 return Ok(message);
@@ -227,7 +227,7 @@ impl Host {
     ///
     /// # Errors
     /// If no more comes.
-    pub fn recv_timeout(&self, most: Duration) -> Result<Option<Message>, Closed> {
+    pub fn recv_timeout(&self, most: Duration) -> Result<Option<Message>, RecvError> {
         let deadline = clock::deadline(most);
         loop {
             listener!(self.shared.arrival() => arrival);
@@ -249,7 +249,7 @@ impl Host {
     ///
     /// # Errors
     /// If no more comes.
-    pub fn try_recv(&self) -> Result<Option<Message>, Closed> {
+    pub fn try_recv(&self) -> Result<Option<Message>, RecvError> {
         self.shared.take_message()
     }
 
@@ -257,7 +257,7 @@ impl Host {
     ///
     /// # Errors
     /// If no more comes.
-    pub async fn recv_async(&self) -> Result<Message, Closed> {
+    pub async fn recv_async(&self) -> Result<Message, RecvError> {
         loop {
             let arrival = self.shared.arrival().listen();
             if let Some(message) = self.shared.take_message()? {

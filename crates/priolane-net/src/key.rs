@@ -80,14 +80,14 @@ const WINDOW: u64 = 2_048;
 
 /// Which datagrams were opened, by their numbers.
 #[derive(Debug)]
-struct Seen {
+struct ReplayWindow {
     /// One more than the highest; 0 before the first.
     next: u64,
     /// A bit for each of the last [`WINDOW`] numbers, at its remainder.
     bits: [u64; WINDOW as usize / 64],
 }
 
-impl Seen {
+impl ReplayWindow {
     const NONE: Self = Self { next: 0, bits: [0; WINDOW as usize / 64] };
 
     /// The number whose lower half this is: the one nearest to the next.
@@ -134,7 +134,7 @@ pub(crate) struct Seal {
     to_them: LessSafeKey,
     from_them: LessSafeKey,
     sent: u64,
-    seen: Seen,
+    seen: ReplayWindow,
 }
 
 /// Bytes before what is sealed: the number's lower half. The caller puts a byte before it.
@@ -144,7 +144,7 @@ impl Seal {
     /// That of two hosts that drew these nonces for each other.
     pub(crate) fn new(key: &Key, own: u64, theirs: u64) -> Option<Self> {
         let (to_them, from_them) = (key.of_direction(own, theirs), key.of_direction(theirs, own));
-        Some(Self { to_them: to_them.ok()?, from_them: from_them.ok()?, sent: 0, seen: Seen::NONE })
+        Some(Self { to_them: to_them.ok()?, from_them: from_them.ok()?, sent: 0, seen: ReplayWindow::NONE })
     }
 
     fn nonce(number: u64) -> Nonce {
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn numbers_are_found_from_their_lower_half() {
-        let mut seen = Seen::NONE;
+        let mut seen = ReplayWindow::NONE;
         assert_eq!((seen.whole(0), seen.whole(5), seen.whole(u32::MAX)), (0, 5, u64::from(u32::MAX)));
         seen.next = (3 << 32) + 10;
         assert_eq!((seen.whole(9), seen.whole(11)), ((3 << 32) + 9, (3 << 32) + 11));

@@ -35,7 +35,7 @@ mod stats;
 
 pub use config::{Config, Limits, Patience};
 pub use dscp::{Dscp, DscpError};
-pub use error::{BindError, Closed, SendError};
+pub use error::{BindError, RecvError, SendError};
 pub use host::Host;
 pub use key::{Key, KeyError, SHORTEST_KEY};
 pub use message::{Delivery, Message, MessageId, Receipt, Request};

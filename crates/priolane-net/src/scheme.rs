@@ -7,9 +7,9 @@ use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::host::SchedulerKind;
 use priolane_core::keys::{KeyConflict, KeyError, Keys, Table, Value};
 use priolane_core::packet::{Body, Frame};
-use priolane_core::port::{TokenGroupSpec, Unscheduled};
+use priolane_core::port::{TokenGroupSpec, UnscheduledData};
 use priolane_core::transport::tokens::{MAX_CLASSES, TokenSize, UNSCHEDULED_CLASS};
-use priolane_core::transport::{EndpointUser, Registered, Setup, Spec, Transport, window};
+use priolane_core::transport::{EndpointUser, RegisteredController, Setup, Spec, Transport, window};
 use priolane_core::wire::{Format, IpVersion, MtuError, PacketCodec, codec_of};
 
 use crate::peers::{SEAL_BYTES, Speaks};
@@ -147,7 +147,7 @@ impl Scheme {
     }
 
     /// Builds it for datagrams of at most `mtu` bytes.
-    pub(crate) fn build(&self, mtu: u16, ip: IpVersion, sealed: Sealed) -> Result<Built, BuildError> {
+    pub(crate) fn build(&self, mtu: u16, ip: IpVersion, sealed: Sealed) -> Result<SchemeSetup, BuildError> {
         let seal = if sealed == Sealed::Yes { SEAL_BYTES as u16 } else { 0 };
         let inner = mtu.saturating_sub(seal);
         let made = self.transport(Frame::ETHERNET).with_endpoints(Framing { mtu: inner, ip });
@@ -161,7 +161,7 @@ impl Scheme {
             // Here all have one size.
             let size = frame.ack_wire();
             config.token = TokenSize { least: size, most: size };
-            let unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: None });
+            let unscheduled = Some(UnscheduledData { class: UNSCHEDULED_CLASS, room: None });
             let data_wire = frame.max_wire();
             let classes = MAX_CLASSES;
             tokens = Some(TokenGroupSpec {
@@ -178,7 +178,7 @@ impl Scheme {
             Format::Tokens | Format::ReceiverDriven => self.transport.name(),
         };
         let at_once = if tokens.is_some() { TOKEN_FLOWS } else { u32::MAX };
-        Ok(Built { transport, tokens, inner, speaks: Speaks::new(name, mtu), at_once })
+        Ok(SchemeSetup { transport, tokens, inner, speaks: Speaks::new(name, mtu), at_once })
     }
 
     fn transport(&self, frame: Frame) -> Transport {
@@ -208,7 +208,7 @@ pub(crate) enum Sealed {
 
 /// What a host needs of its scheme.
 #[derive(Debug)]
-pub(crate) struct Built {
+pub(crate) struct SchemeSetup {
     pub(crate) transport: Transport,
     /// The queue of its tokens, if it has any.
     pub(crate) tokens: Option<TokenGroupSpec>,
@@ -260,7 +260,7 @@ impl EndpointUser for Framing {
 
     fn run_registered(
         self,
-        _: &dyn Registered,
+        _: &dyn RegisteredController,
         _: std::sync::Arc<window::Config>,
         _: SchedulerKind,
     ) -> Self::Out {
@@ -300,14 +300,17 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_what_would_be_right() {
-        let said = |name: &str, keys: &[(&str, Value<'_>)]| Scheme::with(name, keys).unwrap_err().to_string();
-        assert!(said("dctpc", &[]).starts_with("kind: there is no \"dctpc\": write one of newreno, dctcp, "));
+        let error_of =
+            |name: &str, keys: &[(&str, Value<'_>)]| Scheme::with(name, keys).unwrap_err().to_string();
+        assert!(
+            error_of("dctpc", &[]).starts_with("kind: there is no \"dctpc\": write one of newreno, dctcp, ")
+        );
         assert_eq!(
-            said("dctcp", &[("min_rto", Value::Text("3"))]),
+            error_of("dctcp", &[("min_rto", Value::Text("3"))]),
             "min_rto: \"3\" has no unit: write a time with its unit, such as \"5us\""
         );
         assert!(
-            said("dctcp", &[("rto", Value::Integer(1))])
+            error_of("dctcp", &[("rto", Value::Integer(1))])
                 .starts_with("rto: dctcp has no such key: its keys are ")
         );
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use event_listener::{Event, IntoNotification};
 use priolane_core::endpoint::Weights;
 
-use crate::error::{Closed, SendError};
+use crate::error::{RecvError, SendError};
 use crate::message::{Message, MessageId, Outcome, Pending, Request};
 use crate::socket::Wakeup;
 use crate::stats::Stats;
@@ -34,7 +34,7 @@ pub(crate) struct Outgoing {
 
 /// Messages that are sent and not yet delivered.
 #[derive(Debug, Default)]
-pub(crate) struct Queued {
+pub(crate) struct PendingMessages {
     pub(crate) bytes: u64,
     pub(crate) messages: usize,
 }
@@ -57,22 +57,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What both share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     orders: Mutex<Vec<Order>>,
     wakeup: Wakeup,
     /// Whether the thread sleeps, or is about to.
     asleep: AtomicBool,
-    queued: Mutex<Queued>,
+    queued: Mutex<PendingMessages>,
     room: Event,
     inbox: Mutex<Inbox>,
     /// Bytes in the inbox, for the thread.
     arrived_bytes: AtomicU64,
     arrived: Event,
-    closed: Mutex<Option<Closed>>,
+    closed: Mutex<Option<RecvError>>,
     stats: Mutex<Stats>,
 }
 
-impl Shared {
+impl SharedState {
     pub(crate) fn new(wakeup: Wakeup) -> Self {
         Self {
             orders: Mutex::default(),
@@ -107,7 +107,7 @@ impl Shared {
     }
 
     /// Nobody will do what is asked.
-    fn turn_down(&self, order: Order, closed: Closed) {
+    fn turn_down(&self, order: Order, closed: RecvError) {
         if let Order::Send(Outgoing { bytes, receipt, .. }) = order {
             self.settle(bytes.len() as u64, receipt.as_deref(), Err(closed.into()));
         }
@@ -133,12 +133,12 @@ impl Shared {
         self.asleep.store(false, Ordering::SeqCst);
     }
 
-    pub(crate) fn closed(&self) -> Option<Closed> {
+    pub(crate) fn closed(&self) -> Option<RecvError> {
         *lock(&self.closed)
     }
 
     /// No more comes of this host.
-    pub(crate) fn close(&self, closed: Closed) {
+    pub(crate) fn close(&self, closed: RecvError) {
         lock(&self.closed).get_or_insert(closed);
         let orders = std::mem::take(&mut *lock(&self.orders));
         orders.into_iter().for_each(|order| self.turn_down(order, closed));
@@ -200,7 +200,7 @@ impl Shared {
     }
 
     /// The message that arrived first of those that wait.
-    pub(crate) fn take_message(&self) -> Result<Option<Message>, Closed> {
+    pub(crate) fn take_message(&self) -> Result<Option<Message>, RecvError> {
         {
             let mut inbox = lock(&self.inbox);
             if let Some(message) = inbox.messages.pop_front() {

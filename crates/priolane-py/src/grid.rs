@@ -135,12 +135,12 @@ impl Grid {
     /// Stores what `linux_run` measured of a run, with the answer of `Plan.linux_job`; like `run`, reports whether it was new.
     fn measured(&self, py: Python<'_>, run_id: &str, planned: &str, measured: &str) -> PyResult<String> {
         #[derive(serde::Deserialize)]
-        struct Planned {
+        struct PlannedRun {
             job: RunJob,
             scale: NonZeroU64,
         }
         let run = self.planned(run_id)?;
-        let Planned { job, scale } = request(planned)?;
+        let PlannedRun { job, scale } = request(planned)?;
         let measured = request(measured)?;
         let done = py.detach(|| {
             let measurement = priolane_tools::linux::measurement(run, (&job, scale.get()), &measured)?;

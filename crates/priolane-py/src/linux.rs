@@ -61,7 +61,7 @@ pub(crate) fn linux_steps(py: Python<'_>, job: &str) -> PyResult<Vec<String>> {
 }
 
 /// Returns `plan` with the marks that this machine has.
-fn fitted(plan: Plan) -> PyResult<Plan> {
+fn fit_plan(plan: Plan) -> PyResult<Plan> {
     Machine::examine().fit(plan).map_err(|lacking| CannotHere::new_err(lacking.to_string()))
 }
 
@@ -70,7 +70,7 @@ fn fitted(plan: Plan) -> PyResult<Plan> {
 pub(crate) fn linux_up(py: Python<'_>, job: &str) -> PyResult<()> {
     let job: RunJob = request(job)?;
     py.detach(|| {
-        let plan = fitted(job.plan)?;
+        let plan = fit_plan(job.plan)?;
         Testbed::up(plan, Path::new(DIRECTORY)).map(drop).map_err(failed)
     })
 }
@@ -110,7 +110,7 @@ pub(crate) fn linux_run(
     let job: RunJob = request(job)?;
     let mut raised = None;
     let measured = py.detach(|| {
-        let plan = fitted(job.plan.clone())?;
+        let plan = fit_plan(job.plan.clone())?;
         let job = RunJob { plan, ..job };
         let mut report = |Progress { elapsed, done }| {
             let asked = Python::attach(|py| {

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU8, NonZeroU32};
 use std::path::PathBuf;
 
-use priolane_lab::execute::{Done, Settings};
+use priolane_lab::execute::{FinishedRun, Settings};
 use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Size};
 use priolane_results::store::Store;
@@ -151,10 +151,10 @@ pub(crate) fn plan_to_json(plan: &Plan) -> Value {
 }
 
 /// Converts a finished run to JSON: whether it was simulated just now, and its summary.
-pub(crate) fn done_to_json(done: &Done) -> Value {
+pub(crate) fn done_to_json(done: &FinishedRun) -> Value {
     let (ran, summary) = match done {
-        Done::Simulated(summary) => (true, summary),
-        Done::AlreadyThere(summary) => (false, summary),
+        FinishedRun::Simulated(summary) => (true, summary),
+        FinishedRun::AlreadyThere(summary) => (false, summary),
     };
     json!({ "ran": ran, "run": summary })
 }

@@ -9,7 +9,7 @@ use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::{Notices, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::flows::met;
+use crate::flows::met_deadline;
 use crate::source::Source;
 
 /// Maximum distance from the final value at which a probability counts as settled.
@@ -184,21 +184,21 @@ impl AdmissionRecord {
 
 fn notices(source: &Source, outcome: &Outcome) -> Vec<GroupNotices> {
     let mut all: BTreeMap<u16, Notices> = BTreeMap::new();
-    for &(_, group, told) in &outcome.notices {
+    for &(_, group, notices) in &outcome.notices {
         let sum = all.entry(group).or_default();
-        sum.downgraded += told.downgraded;
-        sum.upgraded += told.upgraded;
-        sum.deferrals += told.deferrals;
-        sum.held += told.held;
-        sum.reclassified += told.reclassified;
+        sum.downgraded += notices.downgraded;
+        sum.upgraded += notices.upgraded;
+        sum.deferrals += notices.deferrals;
+        sum.held += notices.held;
+        sum.reclassified += notices.reclassified;
     }
-    let named = |(group, told): (u16, Notices)| GroupNotices {
+    let named = |(group, notices): (u16, Notices)| GroupNotices {
         group: source.groups.get(usize::from(group)).cloned().unwrap_or_default(),
-        downgraded: told.downgraded,
-        upgraded: told.upgraded,
-        deferrals: told.deferrals,
-        held_s: told.held.as_secs_f64(),
-        reclassified: told.reclassified,
+        downgraded: notices.downgraded,
+        upgraded: notices.upgraded,
+        deferrals: notices.deferrals,
+        held_s: notices.held.as_secs_f64(),
+        reclassified: notices.reclassified,
     };
     all.into_iter().map(named).collect()
 }
@@ -213,7 +213,7 @@ fn transitions(source: &Source, outcome: &Outcome) -> Vec<Transition> {
         let fresh = Transition { asked, given, ..Transition::default() };
         let row = all.entry((asked, given)).or_insert(fresh);
         row.flows += 1;
-        let Some(met) = met(&spec, &record, outcome.stopped_at) else { continue };
+        let Some(met) = met_deadline(&spec, &record, outcome.stopped_at) else { continue };
         row.deadlines_met += u64::from(met);
         row.deadlines_missed += u64::from(!met);
         row.deadlines_infeasible +=

@@ -70,7 +70,7 @@ row! {
 
 /// Computes the bills of a run: by group, machines by host, then flows by id.
 pub fn bills<'a>(pricing: &Pricing, source: &Source<'a>, outcome: &Outcome) -> Vec<BillRow<'a>> {
-    let reported = Reported::of(outcome);
+    let reported = SenderReports::of(outcome);
     let mut rows = Vec::new();
     for (number, paying) in (0..).zip(&pricing.groups) {
         let group = Group { number, name: source.group(number).unwrap_or_default(), paying };
@@ -86,7 +86,12 @@ struct Group<'a, 'p> {
 }
 
 impl<'a> Group<'a, '_> {
-    fn bills(&self, scenario: &ScenarioSpec, outcome: &Outcome, reported: &Reported) -> Vec<BillRow<'a>> {
+    fn bills(
+        &self,
+        scenario: &ScenarioSpec,
+        outcome: &Outcome,
+        reported: &SenderReports,
+    ) -> Vec<BillRow<'a>> {
         let own = |(spec, record): &(FlowSpec, FlowRecord)| {
             spec.group == self.number && started(spec, record, outcome.stopped_at)
         };
@@ -184,12 +189,12 @@ fn pairs(spec: &FlowSpec, changes: Option<&Vec<(Time, Weights)>>, end: Time) -> 
 }
 
 /// Reports of senders, by flow.
-struct Reported(BTreeMap<FlowId, Vec<(Time, u64)>>);
+struct SenderReports(BTreeMap<FlowId, Vec<(Time, u64)>>);
 
-impl Reported {
+impl SenderReports {
     fn of(outcome: &Outcome) -> Self {
         let mut reports: BTreeMap<FlowId, Vec<(Time, u64)>> = BTreeMap::new();
-        for report in &outcome.reports {
+        for report in &outcome.flow_samples {
             reports.entry(report.flow).or_default().push((report.at, report.acked_bytes));
         }
         Self(reports)

@@ -70,7 +70,7 @@ pub(crate) fn rows<'a>(source: &Source<'a>, outcome: &Outcome, range: Range<usiz
         measured,
         bare_fct_ps: spec.size.map(|_| bare.0),
         slowdown: slowdown(record.fct, spec.size.map(|_| denominator)),
-        met: met(&spec, &record, outcome.stopped_at),
+        met: met_deadline(&spec, &record, outcome.stopped_at),
         ..row_of(source, &spec, &record)
     })
     .collect()
@@ -115,7 +115,7 @@ pub fn slowdown(fct: Option<Span>, bare: Option<Span>) -> Option<f64> {
 
 /// Returns whether a flow met its deadline. `None` without a deadline, for an endless flow, or if it is unfinished at
 /// `stopped_at` with its deadline in the future (censored).
-pub fn met(spec: &FlowSpec, record: &FlowRecord, stopped_at: Time) -> Option<bool> {
+pub fn met_deadline(spec: &FlowSpec, record: &FlowRecord, stopped_at: Time) -> Option<bool> {
     let deadline = spec.deadline?;
     spec.size?;
     match record.fct {

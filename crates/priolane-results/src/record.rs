@@ -284,7 +284,7 @@ impl From<PacketCount> for Count {
 impl LedgerRow {
     /// Returns whether packets and bytes are conserved: the sent ones equal those delivered, dropped, unrouted, lost,
     /// expired and resident, and for bytes also trimmed.
-    pub fn conserved(&self) -> bool {
+    pub fn is_conserved(&self) -> bool {
         let cut = Count { packets: 0, ..self.trimmed };
         let ends = [self.delivered, self.dropped, self.unrouted, self.lost, self.expired, self.resident, cut];
         let sum = |value: fn(&Count) -> u64| ends.iter().map(|c| u128::from(value(c))).sum::<u128>();

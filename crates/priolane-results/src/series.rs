@@ -49,7 +49,7 @@ struct Threshold {
 
 impl<'a> Readings<'a> {
     pub(crate) fn of(topology: &Topology, outcome: &'a Outcome) -> Self {
-        let flows = outcome.reports.iter().map(|report| report.flow);
+        let flows = outcome.flow_samples.iter().map(|report| report.flow);
         Self {
             outcome,
             thresholds: thresholds(outcome),
@@ -61,7 +61,7 @@ impl<'a> Readings<'a> {
     pub(crate) fn len(&self) -> usize {
         self.outcome.samples.ports.len() * SAMPLED.len()
             + self.thresholds.len()
-            + self.outcome.reports.len()
+            + self.outcome.flow_samples.len()
             + self.probabilities.len()
     }
 
@@ -87,10 +87,10 @@ impl<'a> Readings<'a> {
             return reading(threshold.at, "controller", &threshold.metric, threshold.bytes as f64);
         }
         let row = row - self.thresholds.len();
-        if let Some(report) = self.outcome.reports.get(row) {
+        if let Some(report) = self.outcome.flow_samples.get(row) {
             return reading(report.at, &self.flows[&report.flow], "acked_bytes", report.acked_bytes as f64);
         }
-        let (entity, at, p) = &self.probabilities[row - self.outcome.reports.len()];
+        let (entity, at, p) = &self.probabilities[row - self.outcome.flow_samples.len()];
         reading(*at, entity, "p_admit", *p)
     }
 }
@@ -129,10 +129,10 @@ fn thresholds(outcome: &Outcome) -> Vec<Threshold> {
 }
 
 /// A metric of a sample: its name and value.
-type Sampled = (&'static str, fn(&Sample) -> f64);
+type SampledMetric = (&'static str, fn(&Sample) -> f64);
 
 /// The metrics of a sample, in the order of their rows.
-const SAMPLED: [Sampled; 3] = [
+const SAMPLED: [SampledMetric; 3] = [
     ("queued_bytes", |sample| sample.queued_bytes as f64),
     ("queued_packets", |sample| f64::from(sample.queued_packets)),
     ("sent_bytes", |sample| sample.sent_bytes as f64),

@@ -46,7 +46,7 @@ pub struct StoreError {
 }
 
 /// Attaches operation and path to an I/O error.
-pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+pub fn store_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
     move |source| StoreError { doing, path, source }
 }
@@ -70,7 +70,7 @@ impl RunId {
 
 /// The result of publishing a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Published {
+pub enum PublishOutcome {
     /// The run is now in the directory.
     New,
     /// Another process published the same run in the meantime; this one was discarded.
@@ -86,7 +86,7 @@ pub struct Store {
 impl Store {
     /// Opens the directory `root`, creates it if it is missing, and removes temporary directories of dead writers.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
-        fs::create_dir_all(root).map_err(failed("create", root))?;
+        fs::create_dir_all(root).map_err(store_error("create", root))?;
         let store = Self { root: root.to_owned() };
         let _lock = store.lock()?;
         store.sweep()?;
@@ -118,8 +118,8 @@ impl Store {
     /// Returns the ids of directories that have a run's name, whole or not, sorted.
     pub fn names(&self) -> Result<Vec<RunId>, StoreError> {
         let mut ids = Vec::new();
-        for entry in fs::read_dir(&self.root).map_err(failed("read", &self.root))? {
-            let entry = entry.map_err(failed("read", &self.root))?;
+        for entry in fs::read_dir(&self.root).map_err(store_error("read", &self.root))? {
+            let entry = entry.map_err(store_error("read", &self.root))?;
             ids.extend(entry.file_name().to_str().and_then(RunId::new));
         }
         ids.sort();
@@ -130,25 +130,25 @@ impl Store {
     pub fn begin(&self, id: &RunId) -> Result<Draft, StoreError> {
         let _lock = self.lock()?;
         let path = self.root.join(fresh_name(TEMPORARY, id));
-        fs::create_dir(&path).map_err(failed("create", &path))?;
+        fs::create_dir(&path).map_err(store_error("create", &path))?;
         let owner_path = path.join(OWNER);
-        let owner = File::create_new(&owner_path).map_err(failed("create", &owner_path))?;
+        let owner = File::create_new(&owner_path).map_err(store_error("create", &owner_path))?;
         let draft = Draft { store: self.clone(), id: id.clone(), path, files: Vec::new(), _owner: owner };
-        draft._owner.lock().map_err(failed("lock", &owner_path))?;
+        draft._owner.lock().map_err(store_error("lock", &owner_path))?;
         Ok(draft)
     }
 
     /// Records that both engines agreed on a run as it is stored now.
     pub fn mark_verified(&self, id: &RunId) -> Result<(), StoreError> {
         let record = self.path(id).join(record::FILE);
-        let hash = hash_file(&record).map_err(failed("read", &record))?;
+        let hash = hash_file(&record).map_err(store_error("read", &record))?;
         let temporary = self.root.join(fresh_name(MARK, id));
         let mark = self.mark(id);
         let _lock = self.lock()?;
         let written = write_file(&temporary, hash.as_bytes()).and_then(|()| fs::rename(&temporary, &mark));
         written.map_err(|source| {
             let _ = fs::remove_file(&temporary);
-            failed("write", &mark)(source)
+            store_error("write", &mark)(source)
         })
     }
 
@@ -170,22 +170,22 @@ impl Store {
         // A symbolic link in place of the lock could lead to another user's file.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
-        let file = options.open(&path).map_err(failed("open", &path))?;
-        file.lock().map_err(failed("lock", &path))?;
+        let file = options.open(&path).map_err(store_error("open", &path))?;
+        file.lock().map_err(store_error("lock", &path))?;
         Ok(file)
     }
 
     /// Removes temporary directories of dead writers. The lock must be held.
     fn sweep(&self) -> Result<(), StoreError> {
-        for entry in fs::read_dir(&self.root).map_err(failed("read", &self.root))? {
-            let entry = entry.map_err(failed("read", &self.root))?;
+        for entry in fs::read_dir(&self.root).map_err(store_error("read", &self.root))? {
+            let entry = entry.map_err(store_error("read", &self.root))?;
             let (name, path) = (entry.file_name(), entry.path());
             let Some(name) = name.to_str() else { continue };
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() && is_fresh_name(TEMPORARY, name) && is_abandoned(&path) {
-                gone(fs::remove_dir_all(&path)).map_err(failed("remove", &path))?;
+                gone(fs::remove_dir_all(&path)).map_err(store_error("remove", &path))?;
             } else if kind.is_file() && is_fresh_name(MARK, name) {
-                gone(fs::remove_file(&path)).map_err(failed("remove", &path))?;
+                gone(fs::remove_file(&path)).map_err(store_error("remove", &path))?;
             }
         }
         Ok(())
@@ -196,12 +196,12 @@ impl Store {
         let there = self.path(id);
         match fs::symlink_metadata(&there) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(failed("look at", &there)(error)),
+            Err(error) => Err(store_error("look at", &there)(error)),
             Ok(kind) if kind.is_dir() => {
                 let aside = self.root.join(fresh_name(ASIDE, id));
-                fs::rename(&there, aside).map_err(failed("move aside", &there))
+                fs::rename(&there, aside).map_err(store_error("move aside", &there))
             }
-            Ok(_) => Err(failed("replace", &there)(io::Error::other("it is not a directory"))),
+            Ok(_) => Err(store_error("replace", &there)(io::Error::other("it is not a directory"))),
         }
     }
 }
@@ -220,15 +220,15 @@ impl Draft {
     /// Writes one table.
     pub fn write(&mut self, table: Table, rows: &Rows) -> Result<(), StoreError> {
         let path = self.path.join(table.file());
-        let file = File::create_new(&path).map_err(failed("create", &path))?;
-        self.files.push(tables::write(table, rows, file).map_err(failed("write", &path))?);
+        let file = File::create_new(&path).map_err(store_error("create", &path))?;
+        self.files.push(tables::write(table, rows, file).map_err(store_error("write", &path))?);
         Ok(())
     }
 
     /// Writes a table that was produced elsewhere; `file` describes its content, which was verified.
     pub fn put(&mut self, file: &FileRecord, content: &[u8]) -> Result<(), StoreError> {
         let path = self.path.join(&file.name);
-        write_file(&path, content).map_err(failed("write", &path))?;
+        write_file(&path, content).map_err(store_error("write", &path))?;
         self.files.push(file.clone());
         Ok(())
     }
@@ -238,29 +238,29 @@ impl Draft {
         let (there, here) = (from.join(&file.name), self.path.join(&file.name));
         fs::hard_link(&there, &here)
             .or_else(|_| fs::copy(&there, &here).map(drop))
-            .map_err(failed("write", &here))?;
+            .map_err(store_error("write", &here))?;
         self.files.push(file.clone());
         Ok(())
     }
 
     /// Writes `run.json` with the list of files and makes the run visible.
-    pub fn publish(self, record: &mut RunRecord) -> Result<Published, StoreError> {
+    pub fn publish(self, record: &mut RunRecord) -> Result<PublishOutcome, StoreError> {
         record.files = self.files.clone();
         let path = self.path.join(record::FILE);
-        let text = record.to_text().map_err(failed("write", &path))?;
-        write_file(&path, text.as_bytes()).map_err(failed("write", &path))?;
+        let text = record.to_text().map_err(store_error("write", &path))?;
+        write_file(&path, text.as_bytes()).map_err(store_error("write", &path))?;
         let _lock = self.store.lock()?;
         if self.store.accept(&self.id).is_some() {
-            return Ok(Published::AlreadyThere);
+            return Ok(PublishOutcome::AlreadyThere);
         }
         let owner = self.path.join(OWNER);
-        fs::remove_file(&owner).map_err(failed("remove", &owner))?;
-        sync_directory(&self.path).map_err(failed("write", &self.path))?;
+        fs::remove_file(&owner).map_err(store_error("remove", &owner))?;
+        sync_directory(&self.path).map_err(store_error("write", &self.path))?;
         self.store.move_aside(&self.id)?;
         let place = self.store.path(&self.id);
-        fs::rename(&self.path, &place).map_err(failed("create", &place))?;
-        sync_directory(&self.store.root).map_err(failed("write", &self.store.root))?;
-        Ok(Published::New)
+        fs::rename(&self.path, &place).map_err(store_error("create", &place))?;
+        sync_directory(&self.store.root).map_err(store_error("write", &self.store.root))?;
+        Ok(PublishOutcome::New)
     }
 }
 

@@ -20,13 +20,13 @@ use crate::rows::{BATCH, Rows, Table};
 
 /// A writer that hashes and counts the bytes written.
 #[derive(Debug)]
-struct Hashed<W> {
+struct HashingWriter<W> {
     inner: W,
     hash: Sha256,
     bytes: u64,
 }
 
-impl<W: Write> Hashed<W> {
+impl<W: Write> HashingWriter<W> {
     pub(crate) fn new(inner: W) -> Self {
         Self { inner, hash: Sha256::new(), bytes: 0 }
     }
@@ -37,7 +37,7 @@ impl<W: Write> Hashed<W> {
     }
 }
 
-impl<W: Write> Write for Hashed<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(data)?;
         self.hash.update(&data[..written]);
@@ -52,7 +52,7 @@ impl<W: Write> Write for Hashed<W> {
 
 /// Writes a table to `file` and syncs it to disk.
 pub(crate) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRecord> {
-    let written = write_batches(table.schema(), rows.batches(table), Hashed::new(file))?;
+    let written = write_batches(table.schema(), rows.batches(table), HashingWriter::new(file))?;
     let (file, record) = written.finish(&table.file());
     file.sync_all()?;
     Ok(record)
@@ -60,7 +60,7 @@ pub(crate) fn write(table: Table, rows: &Rows, file: File) -> io::Result<FileRec
 
 /// Returns a table as the content of its file.
 pub(crate) fn to_bytes(table: Table, rows: &Rows) -> io::Result<(Vec<u8>, FileRecord)> {
-    let written = write_batches(table.schema(), rows.batches(table), Hashed::new(Vec::new()))?;
+    let written = write_batches(table.schema(), rows.batches(table), HashingWriter::new(Vec::new()))?;
     Ok(written.finish(&table.file()))
 }
 

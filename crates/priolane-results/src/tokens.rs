@@ -62,7 +62,7 @@ impl TokenRecord {
     }
 
     /// Returns whether every sent token has one of these outcomes.
-    pub fn conserved(&self) -> bool {
+    pub fn is_conserved(&self) -> bool {
         let ends = [self.used, self.wasted, self.expired_at_hosts, self.dropped, self.expired_at_ports];
         ends.iter().sum::<u64>() + self.lost + self.resident == self.sent
     }

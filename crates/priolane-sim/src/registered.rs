@@ -9,7 +9,7 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::keys::{DynTable, Keys, Pairs};
 use priolane_core::part::{Entry, Part, Row};
 use priolane_core::transport::window::{self, CongestionControl, WindowEndpoint};
-use priolane_core::transport::{self, ControllerParams, RegisterError, Registered, Registration};
+use priolane_core::transport::{self, ControllerParams, RegisterError, RegisteredController, Registration};
 
 use crate::drive::Simulation;
 use crate::observe::outcome::{Outcome, RunError};
@@ -29,7 +29,7 @@ pub(crate) trait RunWindow: Send + Sync {
 }
 
 /// Returns the runner of `controller`.
-pub(crate) fn engine_of(controller: &dyn Registered) -> &dyn RunWindow {
+pub(crate) fn engine_of(controller: &dyn RegisteredController) -> &dyn RunWindow {
     let engine = controller.engine().downcast_ref::<Box<dyn RunWindow>>();
     &**engine.expect("invariant: controllers of other crates are registered here")
 }
@@ -104,7 +104,7 @@ where
     }
 }
 
-impl<C> Registered for Own<C>
+impl<C> RegisteredController for Own<C>
 where
     C: CongestionControl + 'static,
     C::Config: Part + ControllerParams + PartialEq + Sync + 'static,
@@ -117,11 +117,11 @@ where
         self.config.write(out);
     }
 
-    fn boxed(&self) -> Box<dyn Registered> {
+    fn boxed(&self) -> Box<dyn RegisteredController> {
         Box::new(Self::new(self.config.clone()))
     }
 
-    fn equals(&self, other: &dyn Registered) -> bool {
+    fn equals(&self, other: &dyn RegisteredController) -> bool {
         other.config().downcast_ref() == Some(&self.config)
     }
 

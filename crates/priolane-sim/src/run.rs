@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::host::SchedulerKind;
-use priolane_core::transport::{EndpointUser, Registered, window};
+use priolane_core::transport::{EndpointUser, RegisteredController, window};
 
 use crate::drive::{Drive, Mode, Simulation};
 use crate::engine::stop::OnProgress;
@@ -44,7 +44,7 @@ impl EndpointUser for Simulation<'_, '_> {
 
     fn run_registered(
         self,
-        controller: &dyn Registered,
+        controller: &dyn RegisteredController,
         window: Arc<window::Config>,
         scheduler: SchedulerKind,
     ) -> Self::Out {

@@ -43,7 +43,7 @@ struct Rest {
 
 impl Others {
     /// Returns the listed mistakes, in the order of the file.
-    pub fn spelled(&self) -> &[InputError] {
+    pub fn mistakes(&self) -> &[InputError] {
         self.0.as_ref().map_or(&[], |rest| &rest.spelled)
     }
 }
@@ -64,7 +64,7 @@ impl InputError {
     /// Returns all listed mistakes; none of them has others.
     pub fn mistakes(&self) -> impl Iterator<Item = Self> {
         let first = Self { others: Others::default(), ..self.clone() };
-        std::iter::once(first).chain(self.others.spelled().to_vec())
+        std::iter::once(first).chain(self.others.mistakes().to_vec())
     }
 
     /// Formats the first mistake as one line: `FILE:LINE: KEY: what. Use fix.`
@@ -115,7 +115,7 @@ fn shorten(text: &str, most: usize) -> String {
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.one_line())?;
-        self.others.spelled().iter().try_for_each(|other| write!(f, "\n{}", other.one_line()))?;
+        self.others.mistakes().iter().try_for_each(|other| write!(f, "\n{}", other.one_line()))?;
         match self.others.0.as_ref().map_or((0, false), |rest| (rest.more, rest.unread)) {
             (0, false) => Ok(()),
             (0, true) => f.write_str("\nand perhaps more"),

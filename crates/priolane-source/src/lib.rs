@@ -16,7 +16,7 @@ pub use priolane_core::quantity;
 pub use disk::{FLOW_LIST_LIMIT, SIZE_LIMIT, open, read_text};
 pub(crate) use error::MOST_SHOWN;
 pub use error::{InputError, Mistakes};
-pub use merge::{Form, Merge, Own, Replace, Shared};
+pub use merge::{Form, Merge, Own, Replace, SharedKeys};
 pub use parse::{from_json, parse, parse_value};
 pub use reader::{Field, ReadKeys, Reader, nearest};
 pub use sources::{Sources, of_seed};

@@ -33,7 +33,7 @@ pub enum Replace {
         /// The keys that belong to the word.
         own: Own,
         /// Keys with the same meaning under several words.
-        shared: Shared,
+        shared: SharedKeys,
     },
     /// Stating any of the first keys removes the second ones, which were derived from the old values.
     Stated(&'static [&'static str], &'static [&'static str]),
@@ -43,14 +43,14 @@ pub enum Replace {
 
 /// Keys that have the same meaning under two words.
 #[derive(Debug)]
-pub enum Shared {
+pub enum SharedKeys {
     /// Sets of words, with keys that have the same meaning under all of them.
     Listed(&'static [(&'static [&'static str], &'static [&'static str])]),
     /// A function that returns whether the old and the new word share this key.
     By(fn(&str, &str, &str) -> bool),
 }
 
-impl Shared {
+impl SharedKeys {
     fn has(&self, old: &str, new: &str, key: &str) -> bool {
         match self {
             Self::Listed(sets) => sets
@@ -104,17 +104,17 @@ impl Merge {
     }
 
     /// Returns the keys of `base` that are removed when `new` is merged over it.
-    pub fn replaced(&self, base: &Table, new: &Table) -> Vec<String> {
+    pub fn replaced_keys(&self, base: &Table, new: &Table) -> Vec<String> {
         let mut gone: BTreeSet<&str> = BTreeSet::new();
         for rule in self.rules {
-            rule.replaced(base, new, &mut gone);
+            rule.replaced_keys(base, new, &mut gone);
         }
         gone.into_iter().filter(|key| new.get(key).is_none()).map(str::to_owned).collect()
     }
 }
 
 impl Replace {
-    fn replaced<'t>(&self, base: &'t Table, new: &Table, gone: &mut BTreeSet<&'t str>) {
+    fn replaced_keys<'t>(&self, base: &'t Table, new: &Table, gone: &mut BTreeSet<&'t str>) {
         let mut remove = |keys: &mut dyn Iterator<Item = &str>| {
             gone.extend(keys.filter_map(|key| base.key(key)));
         };
@@ -171,7 +171,7 @@ impl Table {
     /// Merges `other` over this table by the rules `how`: tables merge key by key, anything else is replaced.
     pub fn merge(&mut self, other: &Self, how: &Merge) {
         if !how.rules.is_empty() {
-            self.remove_all(&how.replaced(self, other));
+            self.remove_all(&how.replaced_keys(self, other));
         }
         for (key, node) in other.entries() {
             match self.get_mut(key) {

@@ -55,7 +55,7 @@ impl Sources {
 
     /// Creates sources from the given `texts`, by path as the experiment `experiment` names them; the disk is not
     /// read.
-    pub fn given(experiment: &str, texts: impl IntoIterator<Item = (String, Arc<str>)>) -> Self {
+    pub fn from_texts(experiment: &str, texts: impl IntoIterator<Item = (String, Arc<str>)>) -> Self {
         let texts = texts.into_iter().map(|(path, text)| (path, Content::new(&text))).collect();
         Self { experiment: experiment.into(), texts, ..Self::default() }
     }

@@ -13,7 +13,7 @@ use priolane_core::analyze::{BytesBased, LatencyBased, Law, Model};
 use priolane_source::{SIZE_LIMIT, read_text};
 use serde::{Deserialize, Serialize};
 
-pub use self::figures::{Figures, Simulated};
+pub use self::figures::{Figures, SimulatedFigures};
 use self::model_file::{Gamma, LawOf, Mu, Traffic};
 use self::simulated::ModelledFlows;
 use priolane_lab::execute::{Failure, OnProgress};
@@ -103,7 +103,7 @@ pub struct LawAnswer {
     /// Values predicted by the closed form.
     pub predicted: Figures,
     /// Values simulated with the scheme.
-    pub simulated: Option<Simulated>,
+    pub simulated: Option<SimulatedFigures>,
 }
 
 /// Answers `request`; `progress` receives the progress of simulations and may stop them.
@@ -224,7 +224,7 @@ fn run(
     asked: &LawOf,
     observed: Option<&ModelledFlows>,
     progress: &mut OnProgress,
-) -> Result<Option<Simulated>, Failure> {
+) -> Result<Option<SimulatedFigures>, Failure> {
     match (observed, &asked.scheme) {
         (Some(observed), Some(scheme)) => observed.simulate(asked, scheme, progress).map(Some),
         _ => Ok(None),
@@ -233,7 +233,7 @@ fn run(
 
 /// Returns mu in bytes per second, and whether it was fitted. The fit scales `mean`, the predicted mean completion time
 /// in seconds at 1 B/s, to the simulated mean.
-fn mu(asked: &LawOf, mean: f64, simulated: Option<&Simulated>) -> (f64, bool) {
+fn mu(asked: &LawOf, mean: f64, simulated: Option<&SimulatedFigures>) -> (f64, bool) {
     let seen = simulated.and_then(|simulated| simulated.figures.mean_s);
     match (asked.mu, seen) {
         (Mu::Stated(rate), _) => (rate.bps() as f64 / 8.0, false),

@@ -21,13 +21,13 @@ pub mod solvers;
 use priolane_sim::scenario;
 use serde::Deserialize;
 
-pub use compare::{Bench, Measured, compare};
+pub use compare::{Bench, Measurement, compare};
 pub use dctcp::ScenarioBuildError;
 pub(crate) use error::BenchError;
 pub use limit::Limit;
 use measure::build;
 pub use measure::{Busy, Raw};
-pub use named::Named;
+pub use named::NamedScenario;
 pub(crate) use named::Usual;
 use scenarios::find;
 pub use scenarios::{ALL, FINISHED, MEMORY, TABLE};
@@ -77,7 +77,7 @@ impl Request {
     ///
     /// # Errors
     /// Returns [`BenchError::Unknown`] if a name is unknown.
-    pub fn wanted(&self) -> Result<Vec<&'static Named>, BenchError> {
+    pub fn selected_scenarios(&self) -> Result<Vec<&'static NamedScenario>, BenchError> {
         if self.scenarios.is_empty() {
             return Ok(ALL.iter().filter(|named| named.usual == Usual::Yes).collect());
         }
@@ -91,7 +91,7 @@ impl Request {
 /// # Errors
 /// Returns an error if a name is unknown, a scenario fails or does not complete, or two of its runs do different work.
 pub fn bench(request: &Request) -> Result<Bench, BenchError> {
-    let wanted = request.wanted()?;
+    let wanted = request.selected_scenarios()?;
     let raws =
         wanted.iter().map(|named| Ok((*named, raw(named, request)?))).collect::<Result<Vec<_>, _>>()?;
     Ok(compare(&raws))
@@ -101,7 +101,7 @@ pub fn bench(request: &Request) -> Result<Bench, BenchError> {
 ///
 /// # Errors
 /// Returns an error if a run fails or does not complete, or if two runs do different work.
-pub fn raw(named: &'static Named, request: &Request) -> Result<Raw, BenchError> {
+pub fn raw(named: &'static NamedScenario, request: &Request) -> Result<Raw, BenchError> {
     let memory = measure::Memory::start();
     let scenario = build(named, request.flows)?;
     let raw = measure::measure(named.name, &scenario, request.engine.into(), request.repeat)?;
@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn usual_scenarios_are_those_of_the_contract() {
-        let wanted: Vec<&str> = Request::default().wanted().unwrap().iter().map(|named| named.name).collect();
+        let wanted: Vec<&str> =
+            Request::default().selected_scenarios().unwrap().iter().map(|named| named.name).collect();
         assert_eq!(wanted, usual());
         assert_eq!(wanted, ["dctcp_leafspine144", "dctcp_permutation128", "dctcp_fattree1024"]);
     }

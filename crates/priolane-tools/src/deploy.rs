@@ -60,7 +60,7 @@ pub struct Request {
     /// K, token classes, 1 to 13.
     pub classes: u8,
     /// Whether unscheduled packets have a queue.
-    pub unscheduled: Unscheduled,
+    pub unscheduled: UnscheduledPackets,
     /// s, size of a token on the wire.
     pub token: String,
     /// F, size of a full frame on the wire.
@@ -83,7 +83,7 @@ pub struct Request {
 /// Whether flows send unscheduled packets, that is, without a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unscheduled {
+pub enum UnscheduledPackets {
     /// They do, in a queue of their own.
     Queue,
     /// They do not.
@@ -245,7 +245,7 @@ fn remedy(request: &Request, line: Rate, base: Answer) -> Result<Answer, InputEr
 /// Returns the queues of the port that needs most: the one with token classes; with the remedy, this is the shaped
 /// sub-port.
 fn queues_needed(request: &Request) -> u8 {
-    let blind = u8::from(request.unscheduled == Unscheduled::Queue);
+    let blind = u8::from(request.unscheduled == UnscheduledPackets::Queue);
     let beside = OTHER_QUEUES + blind;
     match request.limiter {
         Limiter::Group => request.classes + beside,

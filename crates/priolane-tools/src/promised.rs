@@ -12,7 +12,7 @@ use priolane_lab::plan::{self, Options, Run};
 
 /// The promised rates at one sweep point, for the first seed; they do not depend on the scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Promised {
+pub struct PromisedRates {
     /// The sweep point.
     pub point: Map<String, Value>,
     /// The long-lived flows; empty if there is no optimum.
@@ -48,7 +48,7 @@ pub struct PromisedFlow {
 ///
 /// # Errors
 /// Returns an [`InputError`] with the first mistake, or if the file has no pricing.
-pub fn promised(path: &Path, options: &Options) -> Result<Vec<Promised>, InputError> {
+pub fn promised(path: &Path, options: &Options) -> Result<Vec<PromisedRates>, InputError> {
     let plan = plan::plan(path, options)?;
     if plan.experiment.price.is_none() {
         let what = "the file has no [price]";
@@ -59,14 +59,14 @@ pub fn promised(path: &Path, options: &Options) -> Result<Vec<Promised>, InputEr
     plan.runs.iter().step_by(per_point.max(1)).map(of_run).collect()
 }
 
-fn of_run(run: &Run) -> Result<Promised, InputError> {
+fn of_run(run: &Run) -> Result<PromisedRates, InputError> {
     let built = plan::build(run)?;
     let point: Map<String, Value> = run.point.iter().cloned().collect();
     let optimum = match optimum::of(&built.scenario) {
         Ok(optimum) => optimum,
         Err(none) => {
             let reason = Some(none.to_string());
-            return Ok(Promised { point, flows: Vec::new(), overbooked: Vec::new(), reason });
+            return Ok(PromisedRates { point, flows: Vec::new(), overbooked: Vec::new(), reason });
         }
     };
     let flow = |(i, &place): (usize, &usize)| {
@@ -84,5 +84,5 @@ fn of_run(run: &Run) -> Result<Promised, InputError> {
         }
     };
     let flows = optimum.flows.iter().enumerate().map(flow).collect();
-    Ok(Promised { point, flows, overbooked: optimum.overbooked, reason: None })
+    Ok(PromisedRates { point, flows, overbooked: optimum.overbooked, reason: None })
 }

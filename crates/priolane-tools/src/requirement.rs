@@ -51,7 +51,7 @@ pub fn answer(request: &Request) -> Result<Vec<Row>, InputError> {
             continue;
         }
         request.interrupt.check(&request.experiment.display().to_string())?;
-        let Some(requirement) = plan::required(run)? else {
+        let Some(requirement) = plan::requirement_of(run)? else {
             let file = request.experiment.display().to_string();
             let what = "no group has deadlines in multiples of R_base";
             let fix = "deadline = [{ share = 0.5, r_base = 1 }, { share = 0.5, r_base = 2 }] in a group";

@@ -3,5 +3,5 @@
 mod answer;
 mod request;
 
-pub use answer::{Answer, Asked};
+pub use answer::{Answer, SolverChoice};
 pub use request::{Request, answer};

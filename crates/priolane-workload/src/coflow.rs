@@ -17,7 +17,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{CoflowId, HostId};
 use priolane_core::keys::{
-    Bounds, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, Written,
+    Bounds, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue,
 };
 use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
@@ -106,10 +106,10 @@ impl KeyValue for Count {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match &self.csv {
-            Some(name) => Written::Text(name.clone()),
-            None => Written::Integer(self.law.max() as u64),
+            Some(name) => WrittenValue::Text(name.clone()),
+            None => WrittenValue::Integer(self.law.max() as u64),
         }
     }
 
@@ -149,7 +149,7 @@ impl FlowBytes {
     source = "docs/assumptions.md#coflow-generator"
 )]
 pub struct Coflow {
-    /// Distribution of the size of a coflow in bytes.
+    /// Distribution of the size of a coflow in bytes, as that of flow sizes in `poisson`.
     #[key(required = "sizes = \"coflows.csv\": bytes of whole coflows", form = NamedSizes)]
     pub sizes: Sizes,
     /// Distribution of the number of senders.
@@ -214,7 +214,7 @@ struct Draw {
 
 /// The fraction of drawn coflows that is accepted, and their mean size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Accepted {
+pub(crate) struct AcceptedCoflows {
     pub(crate) part: f64,
     pub(crate) mean: f64,
 }
@@ -296,7 +296,7 @@ impl Coflow {
         Ok(flows)
     }
 
-    fn mean(&self, accepted: Accepted) -> f64 {
+    fn mean(&self, accepted: AcceptedCoflows) -> f64 {
         match self.flow_sizes {
             Parts::Even => accepted.mean,
             Parts::Drawn => self.sizes.law.mean(),
@@ -305,11 +305,11 @@ impl Coflow {
 
     /// Returns the fraction of drawn coflows that is accepted in a context, and their mean size.
     #[cfg(test)]
-    pub(crate) fn accepted_at(&self, site: &WorkloadContext<'_>) -> Accepted {
+    pub(crate) fn accepted_at(&self, site: &WorkloadContext<'_>) -> AcceptedCoflows {
         self.accepted(&Ends::of(site))
     }
 
-    fn accepted(&self, ends: &Ends) -> Accepted {
+    fn accepted(&self, ends: &Ends) -> AcceptedCoflows {
         let (low, high) = (self.flow_bytes.from as f64, self.flow_bytes.to as f64);
         // Sizes are rounded to whole bytes.
         let bytes_up_to = |x: f64| self.sizes.law.truncated_mean(x) - x * (1.0 - self.sizes.law.cdf(x));
@@ -325,7 +325,7 @@ impl Coflow {
                 sum += p * q * (bytes_up_to(to) - bytes_up_to(from));
             }
         }
-        Accepted { part, mean: sum / part }
+        AcceptedCoflows { part, mean: sum / part }
     }
 
     fn draw(&self, ends: &Ends, stream: &mut Stream) -> Draw {

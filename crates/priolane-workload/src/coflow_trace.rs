@@ -14,8 +14,8 @@ use priolane_source::{FLOW_LIST_LIMIT, InputError, Reader, Sources};
 use super::application::Application;
 use super::context::{LATEST_START, WorkloadContext};
 use super::error::AppError;
-use super::import::{self, Imported};
-use super::listed::Listed;
+use super::import::{self, ImportedFlows};
+use super::listed::ListedFlows;
 use super::rescaling::Factor;
 use super::traffic::Traffic;
 
@@ -54,11 +54,11 @@ impl Application for CoflowTrace {
             self.text = files.read(&field, &self.trace, FLOW_LIST_LIMIT)?;
         }
         // Reports mistakes in the trace, with their lines.
-        self.imported(None).map(drop)
+        self.import(None).map(drop)
     }
 
     fn traffic(&self, site: &WorkloadContext<'_>) -> Result<Traffic, AppError> {
-        Listed::plain(self.flows(site.hosts).map_err(Box::new)?.into()).traffic(site)
+        ListedFlows::plain(self.flows(site.hosts).map_err(Box::new)?.into()).traffic(site)
     }
 
     fn is_replay(&self) -> bool {
@@ -70,7 +70,7 @@ impl Application for CoflowTrace {
         let scaled = ((*bytes_scale, *time_scale) != (1.0, 1.0)).then(|| {
             format!("flows have {bytes_scale} times the bytes of {trace}, and arrival times are {time_scale} times those")
         });
-        let imported = self.imported(Some(hosts))?;
+        let imported = self.import(Some(hosts))?;
         let fold = imported.fold.iter().map(|fold| {
             format!("{} ports are folded onto {} hosts, {} ports on each", fold.from, fold.to, fold.factor)
         });
@@ -91,7 +91,7 @@ impl CoflowTrace {
     }
 
     /// Imports the trace, with its ports folded onto `hosts` hosts.
-    fn imported(&self, hosts: Option<u32>) -> Result<Imported, InputError> {
+    fn import(&self, hosts: Option<u32>) -> Result<ImportedFlows, InputError> {
         let source =
             import::Source { file: &self.trace, format: Some(import::Format::Coflow), network: None };
         let options =
@@ -101,7 +101,7 @@ impl CoflowTrace {
 
     /// Returns its flows between the hosts of a group: port p is host p of the group, modulo their number.
     fn flows(&self, hosts: &[HostId]) -> Result<Vec<FlowSpec>, InputError> {
-        let imported = self.imported(Some(hosts.len() as u32))?;
+        let imported = self.import(Some(hosts.len() as u32))?;
         let wrong = |what: &str, fix: &str| InputError::new(&self.trace, None, "", what, fix);
         let mut places = BTreeMap::new();
         let mut flows = Vec::new();

@@ -256,7 +256,7 @@ impl<W: Write> Writer<W> {
                 (OptionalColumn::Coflow, None) => write!(out, ",")?,
                 (OptionalColumn::After, _) if after.is_empty() => write!(out, ",,")?,
                 (OptionalColumn::After, _) => {
-                    write!(out, ",{},", after::Joined(after))?;
+                    write!(out, ",{},", after::JoinedRows(after))?;
                     delay.iter().try_for_each(|delay| write!(out, "{}", Nanoseconds(Time(delay.0))))?;
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use priolane_core::endpoint::{FlowSpec, Weights};
 use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::keys::{
-    Bounds, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, Written,
+    Bounds, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, WrittenValue,
 };
 use priolane_core::part::Part;
 use priolane_core::units::{Span, Time};
@@ -15,7 +15,7 @@ use super::application::{Application, Deadlines, Listing, Lists};
 use super::context::WorkloadContext;
 use super::error::AppError;
 use super::flow_list::{self, Row};
-use super::listed::Listed;
+use super::listed::ListedFlows;
 use super::load::{Load, LoadTable};
 use super::payload::PayloadOrEndless;
 use super::rescaling::{Factor, Rescaling, Scales};
@@ -100,9 +100,9 @@ impl KeyValue for List {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
-            Self::Path { path, .. } => Written::Text(path.clone()),
+            Self::Path { path, .. } => WrittenValue::Text(path.clone()),
             Self::Inline(flows) => Tables::write(flows),
         }
     }
@@ -164,7 +164,7 @@ impl Application for Flows {
         };
         let scales = Scales { time: self.time_scale, bytes: self.bytes_scale, load: self.load };
         let rows = Rescaling::of(&scales, &rows, site)?.applied(rows)?;
-        Listed::of(&rows, self.after_delay.unwrap_or(AFTER_DELAY)).traffic(site)
+        ListedFlows::of(&rows, self.after_delay.unwrap_or(AFTER_DELAY)).traffic(site)
     }
 
     fn is_replay(&self) -> bool {

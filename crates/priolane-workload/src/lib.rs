@@ -51,7 +51,7 @@ pub use error::AppError;
 pub use flows::{Flows, List, ListedFlow};
 pub use incast::{Epochs, Incast};
 pub use load::{Counts, Load, LoadOf, Share, mean_bytes};
-pub use long_lived::{LongLived, PairFlows, Pairs, Rule, Ruled, Shift, ToOne};
+pub use long_lived::{LongLived, PairFlows, Pairs, Rule, RulePairs, Shift, ToOne};
 pub use nothing::Nothing;
 pub use on_off::{BurstModel, Bursts, MAX_BURST, OnOff};
 pub use open_loop::OpenLoop;

@@ -15,7 +15,7 @@ use super::traffic::{StatedPath, Traffic};
 /// Listed flows. Source, destination, size, start, class, deadline and stated paths come from the list; group and
 /// other entropy come from the run. Hosts need not be in the group, and `until` is ignored.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Listed {
+pub(crate) struct ListedFlows {
     list: FlowList,
     /// The dependencies of flows, by their indices in the list.
     waits: Vec<FlowDependency>,
@@ -23,7 +23,7 @@ pub(crate) struct Listed {
     paths: Vec<Option<u16>>,
 }
 
-impl Listed {
+impl ListedFlows {
     /// Creates a list of independent flows on random paths.
     pub(crate) fn plain(list: FlowList) -> Self {
         Self { list, waits: Vec::new(), paths: Vec::new() }

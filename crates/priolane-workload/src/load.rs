@@ -8,7 +8,9 @@
 //! `E` is the mean over sizes rounded to whole bytes. The bytes of a flow on the wire are its data packets with
 //! headers, padding and gaps, without ACKs and retransmissions (docs/assumptions.md#load-counts).
 
-use priolane_core::keys::{Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Words, Written};
+use priolane_core::keys::{
+    Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue,
+};
 use priolane_core::packet::Frame;
 use priolane_core::sizes::{Segment, SizeDistribution, whole_bytes};
 use serde::Deserialize;
@@ -65,7 +67,7 @@ impl Form<Load> for LoadTable {
         InTable::read(value, bounds)
     }
 
-    fn write(value: &Load) -> Written {
+    fn write(value: &Load) -> WrittenValue {
         InTable::write(value)
     }
 
@@ -90,7 +92,7 @@ impl Form<f64> for Share {
         Err(KeyError::new(format!("the load {share} is out of range"), fix))
     }
 
-    fn write(value: &f64) -> Written {
+    fn write(value: &f64) -> WrittenValue {
         value.write()
     }
 

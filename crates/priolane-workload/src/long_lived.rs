@@ -6,7 +6,7 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::HostId;
 use priolane_core::keys::{
-    Bounds, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, Written,
+    Bounds, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Tables, Value, WrittenValue,
 };
 use priolane_core::part::Part;
 use priolane_core::rng::Purpose;
@@ -83,7 +83,7 @@ pub struct ToOne {
 /// Pairs defined by a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
 #[keys(group = "ruled")]
-pub struct Ruled {
+pub struct RulePairs {
     /// The rule.
     #[keys(flatten)]
     pub rule: Rule,
@@ -98,7 +98,7 @@ pub enum Pairs {
     /// Listed explicitly.
     Listed(Vec<PairFlows>),
     /// Defined by a rule.
-    ByRule(Ruled),
+    ByRule(RulePairs),
 }
 
 impl KeyValue for Pairs {
@@ -111,7 +111,7 @@ impl KeyValue for Pairs {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Listed(pairs) => Tables::write(pairs),
             Self::ByRule(ruled) => InTable::write(ruled),
@@ -175,7 +175,7 @@ impl LongLived {
         let ruled;
         let pairs = match &self.pairs {
             Pairs::Listed(pairs) => pairs,
-            &Pairs::ByRule(Ruled { rule, count }) => {
+            &Pairs::ByRule(RulePairs { rule, count }) => {
                 ruled = by_rule(site, rule, count)?;
                 &ruled
             }

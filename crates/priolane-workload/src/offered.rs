@@ -42,7 +42,7 @@ pub struct Volume {
 
 /// The load that a list offers in a window.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offered {
+pub struct OfferedLoad {
     /// Bytes sent by each host.
     pub sent: Vec<Volume>,
     /// Bytes received by each host.
@@ -59,9 +59,9 @@ pub struct Offered {
 }
 
 /// Measures the load that `flows` offer to `fabric` in `window`. Hosts outside the fabric are ignored.
-pub fn offered(flows: &FlowList, fabric: &Fabric, window: Window) -> Offered {
+pub fn offered(flows: &FlowList, fabric: &Fabric, window: Window) -> OfferedLoad {
     let hosts = fabric.rack.len();
-    let mut offered = Offered {
+    let mut offered = OfferedLoad {
         sent: vec![Volume::default(); hosts],
         received: vec![Volume::default(); hosts],
         core: Volume::default(),
@@ -83,7 +83,7 @@ pub fn offered(flows: &FlowList, fabric: &Fabric, window: Window) -> Offered {
     offered
 }
 
-impl Offered {
+impl OfferedLoad {
     /// Returns the mean load that `hosts` send on their links; `None` without hosts or time.
     pub fn host_load(&self, hosts: &[HostId], counts: Counts) -> Option<f64> {
         let sent: u128 =

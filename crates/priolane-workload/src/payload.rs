@@ -1,6 +1,6 @@
 //! Keys shared by several apps: the size of a flow, and start times.
 
-use priolane_core::keys::{Bounds, Form, KeyError, Keys, Schema, Value, Written};
+use priolane_core::keys::{Bounds, Form, KeyError, Keys, Schema, Value, WrittenValue};
 use priolane_core::quantity::{self, show_bytes};
 use priolane_core::rng::Stream;
 use priolane_core::units::{Span, Time};
@@ -22,8 +22,8 @@ impl Form<u64> for Payload {
         }
     }
 
-    fn write(value: &u64) -> Written {
-        Written::Text(show_bytes(*value))
+    fn write(value: &u64) -> WrittenValue {
+        WrittenValue::Text(show_bytes(*value))
     }
 
     fn schema() -> Schema {
@@ -45,7 +45,7 @@ impl Form<Option<u64>> for PayloadOrEndless {
         }
     }
 
-    fn write(value: &Option<u64>) -> Written {
+    fn write(value: &Option<u64>) -> WrittenValue {
         value.as_ref().map_or_else(|| "endless".into(), Payload::write)
     }
 

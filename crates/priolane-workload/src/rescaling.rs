@@ -10,7 +10,7 @@
 //! and is multiplied like all others by a `time_scale`.
 
 use priolane_core::endpoint::FlowSpec;
-use priolane_core::keys::{Bounds, Form, KeyError, KeyValue, Schema, Value, Written};
+use priolane_core::keys::{Bounds, Form, KeyError, KeyValue, Schema, Value, WrittenValue};
 use priolane_core::sizes::MAX_BYTES;
 use priolane_core::units::{PS_PER_S, Time};
 
@@ -36,7 +36,7 @@ impl Form<f64> for Factor {
         Err(KeyError::new(format!("the factor {factor} is out of range"), fix))
     }
 
-    fn write(value: &f64) -> Written {
+    fn write(value: &f64) -> WrittenValue {
         value.write()
     }
 

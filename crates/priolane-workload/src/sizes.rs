@@ -1,6 +1,6 @@
 //! `sizes`: a shipped size table by name, or a user's table, optionally scaled and capped.
 
-use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, Keys, Schema, Value, Written};
+use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, Keys, Schema, Value, WrittenValue};
 use priolane_core::sizes::{Interpolation, SizeDistribution, SizeError};
 use priolane_source::{Field, InputError, SIZE_LIMIT, Sources};
 
@@ -49,7 +49,7 @@ impl Form<Sizes> for NamedSizes {
         }
     }
 
-    fn write(value: &Sizes) -> Written {
+    fn write(value: &Sizes) -> WrittenValue {
         InTable::write(value)
     }
 

@@ -8,8 +8,8 @@ use priolane_sim::topology::file;
 use priolane_source::InputError;
 use priolane_workload::flow_list::{self, Row};
 use priolane_workload::import::{
-    self, Failure, Format, Guess, Imported, Network, Options, Recording, Report, Request, SizeTable, Source,
-    Start,
+    self, Failure, Format, Guess, ImportedFlows, Network, Options, Recording, Report, Request, SizeTable,
+    Source, Start,
 };
 use priolane_workload::size_csv;
 
@@ -21,23 +21,23 @@ macro_rules! sample {
 
 const TOPOLOGY: &str = sample!("hpcc_topology.txt");
 
-fn read(text: &str, options: &Options) -> Result<(Imported, Guess), InputError> {
+fn read(text: &str, options: &Options) -> Result<(ImportedFlows, Guess), InputError> {
     import::read(text.as_bytes(), Source { file: "x", format: None, network: None }, options)
 }
 
-fn good(text: &str, options: &Options) -> (Imported, Format) {
+fn good(text: &str, options: &Options) -> (ImportedFlows, Format) {
     let (imported, guess) = read(text, options).unwrap();
     assert!(guess.from.is_some());
     (imported, guess.format)
 }
 
 /// `start_ps src dst bytes` of each row.
-fn flows(imported: &Imported) -> Vec<(u64, u16, u16, u64)> {
+fn flows(imported: &ImportedFlows) -> Vec<(u64, u16, u16, u64)> {
     let flow = |row: &Row| (row.flow.start.0, row.flow.src.0, row.flow.dst.0, row.flow.size.unwrap());
     imported.rows.iter().map(flow).collect()
 }
 
-fn dropped(imported: &Imported) -> Vec<(&str, u64, u128)> {
+fn dropped(imported: &ImportedFlows) -> Vec<(&str, u64, u128)> {
     imported.dropped.iter().map(|dropped| (dropped.reason, dropped.count, dropped.bytes)).collect()
 }
 
@@ -622,7 +622,7 @@ fn files_that_are_no_text_say_what_makes_text_of_them() {
     assert!(refused(table.as_bytes(), None).contains("a table of conversations of tshark"));
 }
 
-fn written(imported: &Imported) -> String {
+fn written(imported: &ImportedFlows) -> String {
     let mut out = Vec::new();
     let extras = [
         (flow_list::OptionalColumn::Class, imported.rows.iter().any(|row| row.flow.class > 0)),

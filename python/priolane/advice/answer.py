@@ -10,7 +10,7 @@ from priolane import _core
 from priolane.advice.candidates import Candidate
 from priolane.advice.feasible import Feasibility
 from priolane.advice.goals import Goal, Outcome, scores
-from priolane.advice.racing import Ended, Race, Why
+from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.sensitivity import Finding
 from priolane.advice.trials import Trial, values
 from priolane.report.model import Estimate
@@ -129,7 +129,7 @@ class Advice:
         return min(met, key=lambda one: one.candidate.queues, default=None) if self.possible else None
 
 
-def describe_end(how: Ended) -> str:
+def describe_end(how: CandidateEnd) -> str:
     """How a candidate ended, as a clause."""
     after = f"after {how.blocks} blocks"
     match how.why:

@@ -41,7 +41,7 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True)
-class Ended:
+class CandidateEnd:
     """How a candidate ended: after how many blocks, against which other, and the paired difference of scores with its
     interval, where there is one."""
 
@@ -67,7 +67,7 @@ class Race:
     last round. `full_hops` is what all candidates on all blocks would have taken, from what each took."""
 
     left: tuple[str, ...]
-    ended: Mapping[str, Ended]
+    ended: Mapping[str, CandidateEnd]
     means: Mapping[str, float]
     rounds: tuple[Round, ...]
     trials: Mapping[str, Mapping[int, Trial]]
@@ -86,7 +86,7 @@ def race(
     """Races `names` on `blocks`, in their order, within a budget of packet-hops. The first round is carried out
     whatever it takes."""
     alive = list(names)
-    ended: dict[str, Ended] = {}
+    ended: dict[str, CandidateEnd] = {}
     rounds: list[Round] = []
     stages = _stages(len(blocks))
     found: dict[str, dict[int, Trial]] = {}
@@ -103,7 +103,7 @@ def race(
         if nth + 1 < len(stages):
             beyond = _beyond(sorted(alive, key=means.__getitem__), found, budget - spent, stages[nth + 1] - count)
             leader = min(alive, key=means.__getitem__)
-            ended |= {name: Ended(Why.BUDGET, count, leader) for name in beyond}
+            ended |= {name: CandidateEnd(Why.BUDGET, count, leader) for name in beyond}
             alive = [name for name in alive if name not in beyond]
         rounds.append(Round(count, ran, tuple(alive), spent))
         tell(rounds[-1])
@@ -134,18 +134,18 @@ def _first(of: Mapping[int, Trial], blocks: Sequence[int]) -> dict[int, Trial]:
     return {block: of[block] for block in blocks if block in of}
 
 
-def _judge(of: Mapping[str, Mapping[int, float]], count: int, looks: int) -> dict[str, Ended]:
+def _judge(of: Mapping[str, Mapping[int, float]], count: int, looks: int) -> dict[str, CandidateEnd]:
     """Who ends by the scores of a round."""
-    ended: dict[str, Ended] = {}
+    ended: dict[str, CandidateEnd] = {}
     leader = min(of, key=lambda name: _mean(of[name]))
     for name, by_block in of.items():
         if not math.isfinite(_mean(by_block)) and name != leader:
-            ended[name] = Ended(Why.STUCK, count, leader)
+            ended[name] = CandidateEnd(Why.STUCK, count, leader)
     left = [name for name in of if name not in ended]
     for nth, name in enumerate(left):
         twin = next((other for other in left[:nth] if other not in ended and of[other] == of[name]), None)
         if twin is not None:
-            ended[name] = Ended(Why.SAME, count, twin)
+            ended[name] = CandidateEnd(Why.SAME, count, twin)
     leader = min((name for name in left if name not in ended), key=lambda name: _mean(of[name]))
     rivals = [name for name in left if name not in ended and name != leader]
     if len(of[leader]) < 2:
@@ -155,7 +155,7 @@ def _judge(of: Mapping[str, Mapping[int, float]], count: int, looks: int) -> dic
     for name, p in zip(rivals, corrected, strict=True):
         mean, low, high, _ = found[name]
         if mean > 0 and p <= _LEVEL / looks:
-            ended[name] = Ended(Why.EXCLUDED, count, leader, (mean, low, high))
+            ended[name] = CandidateEnd(Why.EXCLUDED, count, leader, (mean, low, high))
     return ended
 
 

@@ -192,7 +192,9 @@ def run_race(context: AdviceContext, chosen: Sequence[Candidate], budget: float)
     )
 
 
-def run_tuning(context: AdviceContext, by_name: Mapping[str, Candidate], raced: Race, budget: float) -> tuning.Tuned:
+def run_tuning(
+    context: AdviceContext, by_name: Mapping[str, Candidate], raced: Race, budget: float
+) -> tuning.TuningResult:
     """Moves the thresholds of the best that has some."""
     out = context.request.out / "runs" / "tuning"
 

@@ -18,7 +18,7 @@ Run = Callable[[Candidate, Sequence[int]], Mapping[int, Trial]]
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """What tuning came to: the best candidate, which is the one that it began with if nothing was better, the number of
     thresholds that were tried, the blocks, and packet-hops."""
 
@@ -28,7 +28,7 @@ class Tuned:
     hops: int
 
 
-def tune(leader: Candidate, race: Race, goals: Sequence[Goal], run: Run, budget: float) -> Tuned:
+def tune(leader: Candidate, race: Race, goals: Sequence[Goal], run: Run, budget: float) -> TuningResult:
     """Moves the thresholds of `leader` within a budget of packet-hops, on blocks that the race ran it on.
 
     Relative goals refer to the best of those that the race left.
@@ -38,7 +38,7 @@ def tune(leader: Candidate, race: Race, goals: Sequence[Goal], run: Run, budget:
     count = min(len(ran), max(FIRST, int(budget / each / _LEAST_TRIES)))
     tries = min(_MOST_TRIES, int(budget / each / count))
     if not leader.thresholds or tries < 2:
-        return Tuned(leader, 0, count, 0)
+        return TuningResult(leader, 0, count, 0)
     blocks = list(ran)[:count]
     rivals = {name: {block: race.trials[name][block] for block in blocks} for name in race.left}
     hops = 0
@@ -57,7 +57,7 @@ def tune(leader: Candidate, race: Race, goals: Sequence[Goal], run: Run, budget:
     tried = descend(leader.thresholds, cost, most=tries + 1)
     best = min(tried, key=lambda one: one.cost)
     found = leader if best.thresholds == leader.thresholds else moved(leader, best.thresholds)
-    return Tuned(found, len(tried) - 1, count, hops)
+    return TuningResult(found, len(tried) - 1, count, hops)
 
 
 _TRIED = "tried"

@@ -63,16 +63,16 @@ def _law(answer: dict[str, Any], law: dict[str, Any], name: str) -> None:
         f"priority {name}: mu = {law['mu_bps'] / 1e9:.4g} Gbps{chosen}; gamma = {law['gamma']:.4g}; "
         f"as printed {_time(law['printed_s'])}{slope}"
     )
-    columns, figures = ["flows", "FCT", "missed"], [law["predicted"]]
+    columns, figures = ["flows", "FCT", "missed, %"], [law["predicted"]]
     if law["simulated"]:
         scheme = law["simulated"]["scheme"]
-        columns += [f"FCT, {scheme}", f"missed, {scheme}"]
+        columns += [f"FCT, {scheme}", f"missed, {scheme}, %"]
         figures.append(law["simulated"]["figures"])
     rows = [
-        [_bytes(size), *(cell for of in figures for cell in (_time(of["fct_s"][n]), f"{of['missed'][n]:.2%}"))]
+        [_bytes(size), *(cell for of in figures for cell in (_time(of["fct_s"][n]), f"{of['missed'][n] * 100:.2f}"))]
         for n, size in enumerate(answer["sizes"])
     ]
-    rows.append(["all", *(cell for of in figures for cell in (_time(of["mean_s"]), f"{of['miss_rate']:.2%}"))])
+    rows.append(["all", *(cell for of in figures for cell in (_time(of["mean_s"]), f"{of['miss_rate'] * 100:.2f}"))])
     show.table(columns, rows)
     if law["simulated"] and law["simulated"]["unfinished"]:
         show.line(f"{law['simulated']['unfinished']} flows did not complete: they are in no mean")

@@ -64,12 +64,14 @@ def execute(chosen: argparse.Namespace) -> int:
         return 0
     show.line(
         f"A = {_us(answer['fluctuation_ps'])} us (fluctuation, PrioPlus App. D), "
-        f"B = {_us(answer['noise_ps'])} us (noise, {answer['part']:.2%}), width A + B = {_us(answer['width_ps'])} us"
+        f"B = {_us(answer['noise_ps'])} us (noise, {answer['part'] * 100:.2f} %), "
+        f"width A + B = {_us(answer['width_ps'])} us"
     )
     if wanted is not None:
         show.line(
-            f"B for {chosen.flows} flows that use {wanted:.1%} of the line: U = 1 / (1 + y t), y = two samples of a "
-            "round trip beyond B, t = 3/2 + 2 log_1.5 m round trips without a share (ours, from PrioPlus §4.2 and §4.3)"
+            f"B for {chosen.flows} flows that use {wanted * 100:.1f} % of the line: U = 1 / (1 + y t), "
+            "y = two samples of a round trip beyond B, t = 3/2 + 2 log_1.5 m round trips without a share "
+            "(ours, from PrioPlus §4.2 and §4.3)"
         )
     columns = ["class", "DSCP", "D_target, us above base", "D_limit, us above base"]
     rows = [[str(of["class"]), str(of["dscp"]), _us(of["target_ps"]), _us(of["limit_ps"])] for of in answer["channels"]]

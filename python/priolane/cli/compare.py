@@ -112,7 +112,7 @@ def _changes(found: Comparison) -> None:
     if found.tested:
         show.line(
             f"{_count(found.tested, 'metric')} tested, {len(moved)} moved beyond noise (Holm's correction, all "
-            f"together at {LEVEL:.0%})"
+            f"together at {LEVEL * 100:.0f} %)"
         )
     if moved:
         _table(moved)

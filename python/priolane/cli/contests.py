@@ -29,7 +29,8 @@ def show_contests(found: SchemeComparison, seeds: int) -> None:
         won, lost = len(found.won(Winner.FIRST)), len(found.won(Winner.SECOND))
         show.line(
             f"Does {first} beat {second}? Of {found.tested} metrics tested it is better in {won}, worse in {lost}, "
-            f"and open in {found.tested - won - lost} (paired by seed; Holm's correction, all together at {LEVEL:.0%})"
+            f"and open in {found.tested - won - lost} (paired by seed; Holm's correction, all together "
+            f"at {LEVEL * 100:.0f} %)"
         )
     decided = [contest for contest in found.contests if contest.winner is not Winner.NEITHER]
     if decided:

@@ -11,7 +11,7 @@ from priolane.cli import arguments, show
 from priolane.experiment import Options
 from priolane.export import quantity
 from priolane.export.deployment import Deployment, read_headroom
-from priolane.export.findings import Exported
+from priolane.export.findings import ExportedFiles
 from priolane.export.plan import Plan
 from priolane.export.read import read_plan
 from priolane.export.targets import TARGETS, export, write
@@ -83,7 +83,7 @@ def execute(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _print(plan: Plan, exported: Exported, written: list[Path]) -> None:
+def _print(plan: Plan, exported: ExportedFiles, written: list[Path]) -> None:
     rows = [
         [
             queue.label,
@@ -102,7 +102,7 @@ def _print(plan: Plan, exported: Exported, written: list[Path]) -> None:
         show.line(f"wrote {path}")
 
 
-def _as_json(target: str, plan: Plan, exported: Exported, written: list[Path]) -> dict[str, Any]:
+def _as_json(target: str, plan: Plan, exported: ExportedFiles, written: list[Path]) -> dict[str, Any]:
     found = exported.findings
     return {
         "target": target,

@@ -20,7 +20,7 @@ def add(command: argparse.ArgumentParser) -> None:
         "part",
         nargs="?",
         metavar="PART",
-        help="a row (transport), a part (transport.dctcp or dctcp) or a table (time); left out: the names of all",
+        help="a row (transport), a part (transport.dctcp, dctcp), a table (time) or a key (sizes); default: all parts",
     )
     command.add_argument("--json", action="store_true", help="as JSON, one object per part")
     command.set_defaults(execute=execute)

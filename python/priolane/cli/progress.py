@@ -14,7 +14,7 @@ from rich.table import Column
 
 from priolane.experiment import Plan, PlannedRun
 from priolane.grid import Watcher
-from priolane.worker import Finished
+from priolane.worker import JobResult
 
 # Time left is from the speed over so long.
 _SPEED_OVER_S = 300.0
@@ -77,7 +77,7 @@ class _Tally(Watcher, ABC):
             self._moving[run_id] = (now_s, completed, opened)
             self._tell()
 
-    def finished(self, run: PlannedRun, done: Finished) -> None:
+    def finished(self, run: PlannedRun, done: JobResult) -> None:
         """Counts a run."""
         with self._lock:
             cost = self._costs.get(run.id, 0.0)

@@ -8,6 +8,9 @@ from priolane import _core
 from priolane.cli import show
 
 SOLVERS = ("all", "es", "opt", "opt2", "nos2", "closed_form", "basin_hopping", "published")
+# What scheme files call a solver whose name here is a paper's.
+_IN_FILES = {"es": "equal_split", "nos2 switch": "opt2", "nos2 host": "equal_split", "published": "pias_published"}
+_ALIASES = {"equal_split": "es", "pias_published": "published"}
 _FEWEST, _MOST = 2, 16
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -19,7 +22,13 @@ def add(command: argparse.ArgumentParser) -> None:
     sizes.add_argument("--sizes", metavar="NAME_OR_FILE", help="a shipped size table, or a CSV with bytes,cdf")
     command.add_argument("--levels", type=_levels, required=True, metavar="N", help="number of levels, 2 to 16")
     command.add_argument("--load", type=_load, required=True, metavar="L", help="load of the link, such as 0.8")
-    command.add_argument("--solver", choices=SOLVERS, default="all", help="one solver (default: all)")
+    command.add_argument(
+        "--solver",
+        choices=(*SOLVERS, *_ALIASES),
+        default="all",
+        metavar="NAME",
+        help=f"one of {', '.join(SOLVERS)} (default: all); names of scheme files are understood, too",
+    )
     command.add_argument(
         "--interpolation",
         choices=("linear", "step"),
@@ -33,13 +42,14 @@ def execute(chosen: argparse.Namespace) -> int:
     """Prints one row per ladder, thresholds in exact bytes below it, and why a solver has none."""
     given = {key: getattr(chosen, key) for key in ("flows", "sizes", "interpolation", "levels", "load", "solver")}
     request = {key: value for key, value in given.items() if value is not None}
+    request["solver"] = _ALIASES.get(chosen.solver, chosen.solver)
     answer = json.loads(_core.thresholds(json.dumps(request)))
     if chosen.json:
         show.line(json.dumps(answer, indent=2))
         return 0
     show.line(_traffic(answer))
     ladders = [(_name(found, ladder), ladder) for found in answer["solvers"] for ladder in found["ladders"]]
-    columns = ["solver", "levels", "byte-share cost", "over best", "PIAS cost", "over best", "thresholds"]
+    columns = ["solver", "in files", "levels", "byte-share cost", "over best", "PIAS cost", "over best", "thresholds"]
     show.table(columns, [_row(name, ladder) for name, ladder in ladders])
     for name, ladder in ladders:
         show.line(f"{name} bytes: {', '.join(str(threshold) for threshold in ladder['thresholds'])}")
@@ -59,7 +69,8 @@ def _name(found: dict[str, Any], ladder: dict[str, Any]) -> str:
 def _row(name: str, ladder: dict[str, Any]) -> list[str]:
     costs, relative = ladder["costs"], ladder["relative"]
     cells = [_cost(of[key]) for key in ("byte_share", "pias") for of in (costs, relative)]
-    return [name, str(ladder["levels"]), *cells, " ".join(_bytes(threshold) for threshold in ladder["thresholds"])]
+    thresholds = " ".join(_bytes(threshold) for threshold in ladder["thresholds"])
+    return [name, _IN_FILES.get(name, name), str(ladder["levels"]), *cells, thresholds]
 
 
 def _cost(cost: float | None) -> str:

@@ -68,7 +68,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedFiles:
     """The files of a target by name, and what was found on the way."""
 
     files: Mapping[str, str]

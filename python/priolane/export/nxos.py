@@ -93,5 +93,6 @@ def _groups(plan: Plan) -> list[int]:
 def _kilobytes(bytes_: int, found: Findings) -> int:
     kilobytes = math.ceil(bytes_ / _KILO)
     if kilobytes * _KILO != bytes_:
-        found.change(f"ECN threshold {bytes_} B is {kilobytes} kbytes", f"off by {kilobytes * _KILO / bytes_ - 1:+.2%}")
+        off = kilobytes * _KILO / bytes_ - 1
+        found.change(f"ECN threshold {bytes_} B is {kilobytes} kbytes", f"off by {off * 100:+.2f} %")
     return kilobytes

@@ -116,7 +116,7 @@ def percents(weights: list[int], found: Findings, target: str) -> list[int]:
     if off:
         found.change(
             f"weights {':'.join(map(str, weights))} are {':'.join(map(str, shares))} per cent in {target}",
-            f"a share is off by up to {float(off):.1%}",
+            f"a share is off by up to {float(off) * 100:.1f} %",
         )
     return shares
 
@@ -174,5 +174,6 @@ def power_of_two(value: Fraction, found: Findings, what: str) -> int:
     if value * value > low * high:
         exponent, low = exponent + 1, high
     if low != value:
-        found.change(f"{what} {value} is {low}: switches have powers of two", f"off by {float(low / value - 1):+.1%}")
+        off = float(low / value - 1) * 100
+        found.change(f"{what} {value} is {low}: switches have powers of two", f"off by {off:+.1f} %")
     return exponent

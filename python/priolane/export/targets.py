@@ -6,7 +6,7 @@ from pathlib import Path
 
 from priolane.export import dcb, eos, hosts, junos, nft, nxos, sonic, sysctl, tc
 from priolane.export.deployment import Deployment
-from priolane.export.findings import Exported, Findings
+from priolane.export.findings import ExportedFiles, Findings
 from priolane.export.plan import Plan
 from priolane.files import write_whole
 
@@ -34,7 +34,7 @@ TARGETS = {
 }
 
 
-def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = False) -> Exported:
+def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = False) -> ExportedFiles:
     """The files of a plan for a target.
 
     Raises `InputError` with a line for each reason why there is none; with `strict`, for each thing that would not be
@@ -43,10 +43,10 @@ def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = Fa
     found = Findings()
     files = TARGETS[target].export(plan, deployment, found)
     found.raise_refusals(f"{plan.scheme} for {target}", strict=strict)
-    return Exported(files, found)
+    return ExportedFiles(files, found)
 
 
-def write(directory: Path, exported: Exported) -> list[Path]:
+def write(directory: Path, exported: ExportedFiles) -> list[Path]:
     """Writes the files, and what was found as `notes.txt`; returns their paths."""
     texts = {**exported.files, NOTES: "".join(f"{line}\n" for line in exported.findings.lines())}
     for name, text in texts.items():

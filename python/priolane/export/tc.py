@@ -28,13 +28,13 @@ _BURST_S = 1e-5
 
 @dataclass(frozen=True)
 class Line:
-    """A device: its rate in bit/s, the marking threshold and the room of a queue in bytes that Linux counts."""
+    """A device: its rate in bit/s; in bytes as Linux counts, the marking threshold, room of a queue and a packet."""
 
     device: str
     rate: int
     mark: int
     room: int
-    average: int
+    avpkt: int
 
     @property
     def burst(self) -> int:
@@ -44,7 +44,7 @@ class Line:
     @property
     def red_burst(self) -> int:
         """Packets: the least that tc takes, which gives the newest queue length the most weight, 1/2."""
-        return max(1, math.ceil(self.mark / self.average))
+        return max(1, math.ceil(self.mark / self.avpkt))
 
 
 def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, str]:
@@ -111,7 +111,7 @@ def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) 
 
 def _line(plan: Plan, device: str, bps: int) -> Line:
     mark = plan.marking.threshold(bps).limit.linux(plan.frame) if plan.marking is not None else 0
-    return Line(device=device, rate=bps, mark=mark, room=_room(plan, bps), average=plan.frame.linux)
+    return Line(device=device, rate=bps, mark=mark, room=_room(plan, bps), avpkt=plan.frame.linux)
 
 
 def _room(plan: Plan, bps: int) -> int:
@@ -185,7 +185,7 @@ def _levels(plan: Plan, qdisc: Qdisc, limit: Limit | None, found: Findings) -> s
     found.note("host.sh takes levels from mark.nft (`meta priority`): export nft too")
     rate = plan.host.rates[-1]
     room = _ENDLESS if limit is None else limit.linux(plan.frame)
-    line = Line(device='"$1"', rate=rate, mark=0, room=room, average=plan.frame.linux)
+    line = Line(device='"$1"', rate=rate, mark=0, room=room, avpkt=plan.frame.linux)
     content = {"plan": plan, "levels": ladder.levels, "line": line, "qdisc": qdisc, "guarantee": _GUARANTEE_BPS}
     return render("tc_host_levels.j2", content | {"quantum": plan.frame.linux, "findings": found.lines()})
 

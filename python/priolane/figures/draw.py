@@ -27,7 +27,7 @@ _Y_LABEL_IN = 1.45
 
 
 @dataclass(frozen=True)
-class _Painted:
+class _PaintedPanel:
     """A panel, its axes, and the names below the x axis, if it has names."""
 
     panel: Panel
@@ -79,7 +79,7 @@ def _set_height(figure: Figure, usual: float, least: float) -> None:
     figure.set_layout_engine("none")
 
 
-def _fit_texts(painted: _Painted) -> None:
+def _fit_texts(painted: _PaintedPanel) -> None:
     """Title and names below the x axis as the axes have room for, once these are placed."""
     axes, figure = painted.axes, painted.axes.get_figure(root=True)
     if figure is None:
@@ -99,7 +99,7 @@ def _in_fitting_unit(axis: Axis, label: str) -> tuple[str, float]:
     return relabelled(label, float(top))
 
 
-def _paint(panel: Panel, place: PanelAxes) -> _Painted:
+def _paint(panel: Panel, place: PanelAxes) -> _PaintedPanel:
     """Everything but the title, the names below the x axis and the legend, which need to know where the axes are."""
     axes, painter = place.axes, painter_of(panel.kind)
     names = painter.paint(panel, place) if panel.has_values else []
@@ -110,7 +110,7 @@ def _paint(panel: Panel, place: PanelAxes) -> _Painted:
         axes.set_xticks([])
         axes.set_yticks([])
         axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", va="center", color=INK)
-    return _Painted(panel, axes, names)
+    return _PaintedPanel(panel, axes, names)
 
 
 def _scale_x(panel: Panel, axes: Axes, *, named: bool) -> None:
@@ -136,7 +136,7 @@ def _scale_y(panel: Panel, axes: Axes) -> None:
         axes.axhline(panel.reference, color=INK, linewidth=0.8, dashes=(3, 2), zorder=1.5)
 
 
-def _legend_of(painted: _Painted) -> tuple[list[Artist], list[str]]:
+def _legend_of(painted: _PaintedPanel) -> tuple[list[Artist], list[str]]:
     """Handles and labels in the order of the series, then of what a paper printed; none where nothing is drawn."""
     if not painted.panel.has_values:
         return [], []

@@ -38,7 +38,7 @@ class PanelAxes:
     prefix: str
     styles: SeriesStyles
 
-    def name(self, set_gid: Callable[[str], object], gid: str, title: str) -> None:
+    def label(self, set_gid: Callable[[str], object], gid: str, title: str) -> None:
         """Gives an artist an id and a hover text."""
         whole = f"{self.prefix}-{gid}"
         set_gid(whole)
@@ -120,7 +120,7 @@ def paint_mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark]
     (drawn,) = place.axes.plot(
         [x], [mark.estimate.mean or 0.0], linestyle="none", **dot(series, place.styles.of(series))
     )
-    place.name(drawn.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
+    place.label(drawn.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
 
 
 def dot(series: Series, style: Style) -> dict[str, Any]:

@@ -18,14 +18,14 @@ _LEVEL = 9
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedColumns:
     """Columns as text, and where each is: name, numpy's type, count, whether differences are kept."""
 
     text: str
     columns: list[tuple[str, str, int, bool]]
 
 
-def pack(columns: dict[str, Column]) -> Packed:
+def pack(columns: dict[str, Column]) -> PackedColumns:
     """Packs columns of unsigned numbers or float64; sorted ones are kept as differences."""
     parts: list[bytes] = []
     where: list[tuple[str, str, int, bool]] = []
@@ -37,7 +37,7 @@ def pack(columns: dict[str, Column]) -> Packed:
         parts.append(np.ascontiguousarray(planes).tobytes())
         where.append((name, fits.dtype.name, len(fits), rises))
     packed = zlib.compress(b"".join(parts), _LEVEL)
-    return Packed(base64.b64encode(packed).decode("ascii"), where)
+    return PackedColumns(base64.b64encode(packed).decode("ascii"), where)
 
 
 def _narrow(column: Column) -> Column:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from priolane.replay.columns import Clock, Packed, pack
+from priolane.replay.columns import Clock, PackedColumns, pack
 from priolane.replay.marks import ROWS, marks_of
 from priolane.replay.places import places
 from priolane.replay.recording import Column, Recording
@@ -20,7 +20,7 @@ class Content:
     """The head of a page, as JSON holds it, and its columns."""
 
     head: dict[str, Any]
-    packed: Packed
+    packed: PackedColumns
 
 
 def content(recording: Recording) -> Content:

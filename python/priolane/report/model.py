@@ -74,7 +74,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredQuantity:
     """One quantity, or one comparison of quantities, that a claim is about, at one sweep point."""
 
     what: str
@@ -108,8 +108,8 @@ class Claim:
     criterion: str
     # What it asks, in numbers: `kind` and the members of that kind.
     test: Mapping[str, Any]
-    measured: tuple[Measured, ...]
-    contrasts: tuple[Measured, ...]
+    measured: tuple[MeasuredQuantity, ...]
+    contrasts: tuple[MeasuredQuantity, ...]
     verdict: Verdict
     uncorrected_verdict: Verdict
     direction: Direction
@@ -262,7 +262,7 @@ def point_text(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{key_text(key)} = {value}" for key, value in point.items())
 
 
-def spread(measured: Sequence[Measured]) -> str:
+def spread(measured: Sequence[MeasuredQuantity]) -> str:
     """Many values in a few words: how many, from the smallest mean to the largest."""
     means = [(item.estimate.mean, item.unit) for item in measured if item.estimate.mean is not None]
     return (
@@ -281,12 +281,12 @@ _TEST = ("kind", "paper", "within", "above", "below", "goes")
 def _claim(value: Mapping[str, Any]) -> Claim:
     points = value["points"]
     measured = tuple(
-        Measured(item["metric"], point["point"], Estimate.read(item), item["unit"])
+        MeasuredQuantity(item["metric"], point["point"], Estimate.read(item), item["unit"])
         for point in points
         for item in point["measured"]
     )
     contrasts = tuple(
-        Measured(
+        MeasuredQuantity(
             item["of"],
             point["point"],
             Estimate.read(item),

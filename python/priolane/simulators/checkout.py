@@ -35,7 +35,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedSimulator:
     """How to run a simulator on a flow list, in a directory of its own."""
 
     command: tuple[str, ...]
@@ -66,7 +66,7 @@ class Simulator(Protocol):
         """Further columns of a flow in priolane's flow list, by its number in the list."""
         ...
 
-    def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> Prepared:
+    def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> PreparedSimulator:
         """Writes its input into `directory`."""
         ...
 

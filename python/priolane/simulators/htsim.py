@@ -6,7 +6,7 @@ from pathlib import Path
 
 from priolane import ns3
 from priolane._core import RunFailed
-from priolane.simulators.checkout import Flow, Prepared, require_all_flows
+from priolane.simulators.checkout import Flow, PreparedSimulator, require_all_flows
 
 _HOSTS = 128
 _HOSTS_PER_RACK = 4
@@ -38,7 +38,7 @@ class Htsim:
         """None: packets are sprayed."""
         return {}
 
-    def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> Prepared:
+    def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> PreparedSimulator:
         """Writes the connection matrix."""
         rows = [
             f"{flow.src}->{flow.dst} id {number} start {1000 * flow.start_ns} size {flow.bytes}\n"
@@ -51,7 +51,7 @@ class Htsim:
         end_us = 100 + 10 * 8 * max(flow.bytes for flow in flows) // _BITS_PER_US
         options = f"-nodes {_HOSTS} -strat perm -q 8 -cwnd 15 -mtu {_PACKET} -linkspeed {_BITS_PER_US} -seed 1"
         command = (str(program), "-tm", str(matrix), "-o", "/dev/null", "-end", str(end_us), *options.split())
-        return Prepared(command, directory)
+        return PreparedSimulator(command, directory)
 
     def read(self, output: str, flows: Sequence[Flow]) -> ns3.SimulatorRun:
         """A line for each flow that ended, and the packets of all."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from priolane import ns3
-from priolane.simulators.checkout import VALIDATION, Flow, Prepared, require_all_flows
+from priolane.simulators.checkout import VALIDATION, Flow, PreparedSimulator, require_all_flows
 
 _MSS = 1460
 _HOSTS_PER_RACK = 16
@@ -55,7 +55,7 @@ class Yaps:
         """The spine of a flow between racks: (source + destination + number) mod 4."""
         return {"path": None if _links(flow.src, flow.dst) == 2 else (flow.src + flow.dst + number) % _SPINES}
 
-    def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> Prepared:
+    def prepare(self, program: Path, flows: Sequence[Flow], directory: Path) -> PreparedSimulator:
         """Writes configuration and trace."""
         trace, config = directory / "flows.txt", directory / "yaps.conf"
         rows = [
@@ -64,7 +64,7 @@ class Yaps:
         ]
         trace.write_text("".join(rows), encoding="utf-8")
         config.write_text(_CONFIG.format(flows=len(flows), trace=trace), encoding="utf-8")
-        return Prepared((str(program), "1", str(config)), directory)
+        return PreparedSimulator((str(program), "1", str(config)), directory)
 
     def read(self, output: str, flows: Sequence[Flow]) -> ns3.SimulatorRun:
         """One line for each flow that ended."""

@@ -201,7 +201,7 @@ impl Aequitas {
         self.channels.get(&(dst, class)).map_or(1.0, |channel| channel.p)
     }
 
-    fn update(&mut self, key: (HostId, Class), done: Done) {
+    fn update(&mut self, key: (HostId, Class), done: CompletedFlow) {
         let Config { alpha, beta, floor, most, per, update, .. } = self.config;
         let Some(&Objective { target, window }) = self.objectives.get(usize::from(key.1)) else {
             return;
@@ -233,7 +233,7 @@ impl Aequitas {
 
 /// A completed flow.
 #[derive(Clone, Copy, Debug)]
-struct Done {
+struct CompletedFlow {
     now: Time,
     bytes: u64,
     latency: Span,
@@ -254,7 +254,7 @@ impl Admission for Aequitas {
     fn completed(&mut self, report: &FlowReport, now: Time) {
         let Some(active) = self.active.remove(&report.flow) else { return };
         if active.given != lowest(self.config.levels) {
-            let done = Done { now, bytes: report.bytes, latency: report.elapsed };
+            let done = CompletedFlow { now, bytes: report.bytes, latency: report.elapsed };
             self.update((active.dst, active.given), done);
         }
     }

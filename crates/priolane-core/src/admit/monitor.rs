@@ -1,6 +1,6 @@
 //! Monitor intervals: how often a policy gets reports of a flow, and whether it then moves it.
 
-use crate::keys::{Bounds, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, Written};
+use crate::keys::{Bounds, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue};
 use crate::units::Span;
 
 /// The monitor interval and its effect on running flows.
@@ -65,7 +65,7 @@ impl KeyValue for Interval {
         })
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Rpc => "rpc".into(),
             Self::Rtt => "rtt".into(),

@@ -86,7 +86,7 @@ fn first_cuts(levels: u8) -> Vec<f64> {
 }
 
 #[derive(Clone)]
-struct Found {
+struct Minimum {
     cuts: Vec<f64>,
     cost: f64,
 }
@@ -106,7 +106,7 @@ impl Search<'_> {
     }
 
     /// Descends from `cuts` to a local minimum.
-    fn descend(&self, mut cuts: Vec<f64>) -> Found {
+    fn descend(&self, mut cuts: Vec<f64>) -> Minimum {
         let mut least = self.cost(&cuts);
         let mut step = FIRST_STEP;
         while step >= LAST_STEP {
@@ -120,7 +120,7 @@ impl Search<'_> {
                 step *= 0.5;
             }
         }
-        Found { cuts, cost: least }
+        Minimum { cuts, cost: least }
     }
 
     /// Moves one cut by `change` as long as that lowers the cost.

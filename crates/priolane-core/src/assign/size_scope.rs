@@ -1,6 +1,6 @@
 //! The scope of the sizes and load that thresholds are computed from.
 
-use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
+use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, WrittenValue};
 
 /// The scope of the sizes and load that thresholds are computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl KeyValue for SizeScope {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Global => "global".into(),
             Self::Local => "local".into(),

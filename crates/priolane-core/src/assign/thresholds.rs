@@ -4,7 +4,8 @@ use super::size_scope::SizeScope;
 use super::solvers::Solver;
 use super::{Count, DemotionThresholds};
 use crate::keys::{
-    Bounds, ByteList, Bytes, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Written,
+    Bounds, ByteList, Bytes, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value,
+    WrittenValue,
 };
 use crate::sizes::{SizeDistribution, SizeError};
 
@@ -95,7 +96,7 @@ impl KeyValue for Thresholds {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Stated(bytes) => NonDecreasing::write(bytes),
             Self::Solved(solved) => InTable::write(solved),
@@ -191,7 +192,7 @@ impl Form<Vec<u64>> for NonDecreasing {
         }
     }
 
-    fn write(value: &Vec<u64>) -> Written {
+    fn write(value: &Vec<u64>) -> WrittenValue {
         ByteList::write(value)
     }
 

@@ -1,6 +1,6 @@
 //! Readers and writers for values of each type.
 
-use super::{Bounds, KeyError, Schema, Value, Written};
+use super::{Bounds, KeyError, Schema, Value, WrittenValue};
 use crate::ids::HostId;
 use crate::quantity::{self, show_bytes, show_limit, show_rate, show_span};
 use crate::units::{Limit, Rate, Span};
@@ -17,7 +17,7 @@ pub trait KeyValue: Sized {
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError>;
 
     /// Returns the value as it is written.
-    fn write(&self) -> Written;
+    fn write(&self) -> WrittenValue;
 
     /// Returns the schema of its values.
     fn schema() -> Schema;
@@ -35,7 +35,7 @@ pub trait Form<T> {
     fn read(value: &Value<'_>, bounds: &Bounds) -> Result<T, KeyError>;
 
     /// Returns the value as it is written.
-    fn write(value: &T) -> Written;
+    fn write(value: &T) -> WrittenValue;
 
     /// Returns the schema of its values.
     fn schema() -> Schema;
@@ -52,7 +52,7 @@ impl<T: KeyValue> Form<T> for Plain {
         T::read(value, bounds)
     }
 
-    fn write(value: &T) -> Written {
+    fn write(value: &T) -> WrittenValue {
         value.write()
     }
 
@@ -74,8 +74,8 @@ impl<T: Copy + TryFrom<u64> + Into<u64>> Form<T> for Bytes {
         fits.ok_or_else(|| bounds.outside(show_bytes(bytes), "a number of bytes"))
     }
 
-    fn write(value: &T) -> Written {
-        Written::Text(show_bytes((*value).into()))
+    fn write(value: &T) -> WrittenValue {
+        WrittenValue::Text(show_bytes((*value).into()))
     }
 
     fn schema() -> Schema {
@@ -96,8 +96,8 @@ impl Form<Vec<u64>> for ByteList {
         items.iter().enumerate().map(read).collect()
     }
 
-    fn write(value: &Vec<u64>) -> Written {
-        Written::List(value.iter().map(Bytes::write).collect())
+    fn write(value: &Vec<u64>) -> WrittenValue {
+        WrittenValue::List(value.iter().map(Bytes::write).collect())
     }
 
     fn schema() -> Schema {
@@ -121,7 +121,7 @@ impl<T: KeyValue> Form<Vec<T>> for NonEmpty {
         }
     }
 
-    fn write(value: &Vec<T>) -> Written {
+    fn write(value: &Vec<T>) -> WrittenValue {
         value.write()
     }
 
@@ -154,8 +154,8 @@ impl<const N: u32> Form<u32> for FixedPoint<N> {
         }
     }
 
-    fn write(value: &u32) -> Written {
-        Written::Float(f64::from(*value) / f64::from(N))
+    fn write(value: &u32) -> WrittenValue {
+        WrittenValue::Float(f64::from(*value) / f64::from(N))
     }
 
     fn schema() -> Schema {
@@ -170,7 +170,7 @@ impl<const N: u32> Form<u32> for FixedPoint<N> {
 pub fn read_option<F: Form<T>, T>(
     value: &Value<'_>,
     word: Option<&str>,
-    none: &Written,
+    none: &WrittenValue,
     bounds: &Bounds,
 ) -> Result<Option<T>, KeyError> {
     if matches!(value, Value::Text(text) if Some(*text) == word) || *value == none.as_value() {
@@ -193,8 +193,8 @@ impl KeyValue for String {
         }
     }
 
-    fn write(&self) -> Written {
-        Written::Text(self.clone())
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Text(self.clone())
     }
 
     fn schema() -> Schema {
@@ -209,7 +209,7 @@ impl KeyValue for HostId {
         u16::read(value, &Bounds::whole(0, 65_535, "[0, 65535]")).map(Self)
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         self.0.write()
     }
 
@@ -228,8 +228,8 @@ impl KeyValue for bool {
         }
     }
 
-    fn write(&self) -> Written {
-        Written::Bool(*self)
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Bool(*self)
     }
 
     fn schema() -> Schema {
@@ -253,8 +253,8 @@ macro_rules! whole_numbers {
                 fits.ok_or_else(|| bounds.outside(n, "a whole number"))
             }
 
-            fn write(&self) -> Written {
-                Written::Integer(u64::from(*self))
+            fn write(&self) -> WrittenValue {
+                WrittenValue::Integer(u64::from(*self))
             }
 
             fn schema() -> Schema {
@@ -279,8 +279,8 @@ impl KeyValue for f64 {
         if bounds.has(number) { Ok(number) } else { Err(bounds.outside(number, "a number")) }
     }
 
-    fn write(&self) -> Written {
-        Written::Float(*self)
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Float(*self)
     }
 
     fn schema() -> Schema {
@@ -299,8 +299,8 @@ impl KeyValue for Span {
         }
     }
 
-    fn write(&self) -> Written {
-        Written::Text(show_span(*self))
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Text(show_span(*self))
     }
 
     fn schema() -> Schema {
@@ -315,8 +315,8 @@ impl KeyValue for Rate {
         Ok(quantity::rate(value.quantity("10Gbps")?)?)
     }
 
-    fn write(&self) -> Written {
-        Written::Text(show_rate(*self))
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Text(show_rate(*self))
     }
 
     fn schema() -> Schema {
@@ -331,8 +331,8 @@ impl KeyValue for Limit {
         Ok(quantity::limit(value.quantity("20pkt")?)?)
     }
 
-    fn write(&self) -> Written {
-        Written::Text(show_limit(*self))
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Text(show_limit(*self))
     }
 
     fn schema() -> Schema {
@@ -349,8 +349,8 @@ impl<T: KeyValue> KeyValue for Vec<T> {
         items.iter().enumerate().map(read).collect()
     }
 
-    fn write(&self) -> Written {
-        Written::List(self.iter().map(KeyValue::write).collect())
+    fn write(&self) -> WrittenValue {
+        WrittenValue::List(self.iter().map(KeyValue::write).collect())
     }
 
     fn schema() -> Schema {
@@ -371,8 +371,8 @@ macro_rules! truth_value {
                 bool::read(value, bounds).map(|truth| if truth { Self::$yes } else { Self::$no })
             }
 
-            fn write(&self) -> $crate::keys::Written {
-                $crate::keys::Written::Bool(matches!(self, Self::$yes))
+            fn write(&self) -> $crate::keys::WrittenValue {
+                $crate::keys::WrittenValue::Bool(matches!(self, Self::$yes))
             }
 
             fn schema() -> $crate::keys::Schema {

@@ -49,10 +49,10 @@ pub(crate) use forms::{ByteList, Millionths, Thousandths};
 pub use forms::{Bytes, Form, KeyValue, NonEmpty, Plain, read_option};
 pub use nested::{InTable, Tables, only_one_of, read_one_of};
 pub use priolane_derive::{Keys, Words};
-pub use value::{Bound, Bounds, KeyError, Value, Written};
+pub use value::{Bound, Bounds, KeyError, Value, WrittenValue};
 
 /// Keys with their values as written, in the order of their declaration.
-pub type Pairs = Vec<(&'static str, Written)>;
+pub type Pairs = Vec<(&'static str, WrittenValue)>;
 
 /// A struct of keys.
 pub trait Keys: Sized {
@@ -159,7 +159,7 @@ pub struct NoValue {
     /// A word: `auto` or `off`.
     pub word: Option<&'static str>,
     /// The literal that is written, and read like the word; such as `0` or `false`.
-    pub literal: Written,
+    pub literal: WrittenValue,
 }
 
 /// The type of a value, in terms of JSON Schema.

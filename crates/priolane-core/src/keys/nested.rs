@@ -1,6 +1,6 @@
 //! Keys of a table that is itself the value of a key.
 
-use super::{Bounds, Form, KeyConflict, KeyError, Keys, Pairs, Schema, Table, Value, Written};
+use super::{Bounds, Form, KeyConflict, KeyError, Keys, Pairs, Schema, Table, Value, WrittenValue};
 
 /// A struct of keys as the value of one key: `ecn = { per = "port", at = { ... } }`.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ impl<K: Keys> Form<K> for InTable {
         let Value::Table(entries) = value else {
             return Err(value.unfit("a table such as { key = value }"));
         };
-        let mut table = Nested { entries, read: Vec::new() };
+        let mut table = NestedTable { entries, read: Vec::new() };
         let keys = K::read(&mut table)?;
         match entries.iter().all(|(key, _)| table.read.contains(key)) {
             true => Ok(keys),
@@ -21,10 +21,10 @@ impl<K: Keys> Form<K> for InTable {
         }
     }
 
-    fn write(keys: &K) -> Written {
+    fn write(keys: &K) -> WrittenValue {
         let mut pairs = Pairs::new();
         keys.write(&mut pairs);
-        Written::Table(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        WrittenValue::Table(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
     fn schema() -> Schema {
@@ -51,8 +51,8 @@ impl<K: Keys> Form<Vec<K>> for Tables {
         items.iter().enumerate().map(read).collect()
     }
 
-    fn write(value: &Vec<K>) -> Written {
-        Written::List(value.iter().map(InTable::write).collect())
+    fn write(value: &Vec<K>) -> WrittenValue {
+        WrittenValue::List(value.iter().map(InTable::write).collect())
     }
 
     fn schema() -> Schema {
@@ -61,13 +61,13 @@ impl<K: Keys> Form<Vec<K>> for Tables {
 }
 
 /// A table in memory.
-struct Nested<'v> {
+struct NestedTable<'v> {
     entries: &'v [(&'v str, Value<'v>)],
     /// The keys that were read.
     read: Vec<&'static str>,
 }
 
-impl Table for Nested<'_> {
+impl Table for NestedTable<'_> {
     type Error = KeyError;
 
     fn take<R>(

@@ -59,7 +59,7 @@ impl Outer {
     }
 }
 
-struct Memory(Vec<(&'static str, Written)>);
+struct Memory(Vec<(&'static str, WrittenValue)>);
 
 #[derive(PartialEq, Debug)]
 enum Error {
@@ -93,12 +93,12 @@ impl Table for Memory {
     }
 }
 
-fn read(pairs: &[(&'static str, Written)]) -> Result<Outer, Error> {
+fn read(pairs: &[(&'static str, WrittenValue)]) -> Result<Outer, Error> {
     Outer::read(&mut Memory(pairs.to_vec()))
 }
 
-fn text(text: &str) -> Written {
-    Written::Text(text.to_owned())
+fn text(text: &str) -> WrittenValue {
+    WrittenValue::Text(text.to_owned())
 }
 
 #[test]
@@ -116,16 +116,16 @@ fn an_empty_table_has_the_defaults() {
 
 #[test]
 fn a_default_may_follow_another_key() {
-    assert_eq!(read(&[("g", Written::Float(0.25))]).unwrap().other, 0.25);
+    assert_eq!(read(&[("g", WrittenValue::Float(0.25))]).unwrap().other, 0.25);
 }
 
 #[test]
 fn what_is_written_reads_back() {
     let stated = [
-        ("g", Written::Integer(1)),
-        ("packets", Written::Integer(12)),
+        ("g", WrittenValue::Integer(1)),
+        ("packets", WrittenValue::Integer(12)),
         ("rtt", text("8us")),
-        ("note", Written::Integer(2)),
+        ("note", WrittenValue::Integer(2)),
         ("mode", text("slow")),
     ];
     let first = read(&stated).unwrap();
@@ -141,32 +141,32 @@ fn nothing_is_written_as_the_literal_and_read_as_the_word_too() {
     for none in [text("off"), text("0ps"), text("0us")] {
         assert_eq!(read(&[("rtt", none)]).unwrap().rtt, None);
     }
-    for none in [text("auto"), Written::Integer(0)] {
+    for none in [text("auto"), WrittenValue::Integer(0)] {
         assert_eq!(read(&[("packets", none)]).unwrap().packets, None);
     }
     let mut pairs = Pairs::new();
     Outer::default().write(&mut pairs);
-    assert_eq!(pairs[2..4], [("packets", Written::Integer(0)), ("rtt", text("0ps"))]);
+    assert_eq!(pairs[2..4], [("packets", WrittenValue::Integer(0)), ("rtt", text("0ps"))]);
 }
 
 #[test]
 fn each_mistake_says_what_would_be_right() {
-    let fix = |key: &'static str, value: Written| match read(&[(key, value)]) {
+    let fix = |key: &'static str, value: WrittenValue| match read(&[(key, value)]) {
         Err(Error::Of(at, KeyError::Wrong { what, fix })) => (at, what, fix),
         other => panic!("{other:?}"),
     };
-    assert_eq!(fix("g", Written::Integer(0)).2, "a number above 0 and at most 1");
-    assert_eq!(fix("g", Written::Float(f64::NAN)).1, "NaN is out of range");
-    assert_eq!(fix("count", Written::Integer(300)).2, "a whole number from 1 to 9");
+    assert_eq!(fix("g", WrittenValue::Integer(0)).2, "a number above 0 and at most 1");
+    assert_eq!(fix("g", WrittenValue::Float(f64::NAN)).1, "NaN is out of range");
+    assert_eq!(fix("count", WrittenValue::Integer(300)).2, "a whole number from 1 to 9");
     assert_eq!(fix("count", text("3")).1, "the value is a string");
     assert_eq!(fix("time", text("0us")).1, "the value is zero");
-    assert_eq!(fix("time", Written::Integer(5)).1, "the number has no unit");
-    assert_eq!(fix("packets", Written::Integer(70_000)).2, "a whole number from 0 to 65535");
+    assert_eq!(fix("time", WrittenValue::Integer(5)).1, "the number has no unit");
+    assert_eq!(fix("packets", WrittenValue::Integer(70_000)).2, "a whole number from 0 to 65535");
     let word = read(&[("mode", text("slwo"))]);
     let known = vec!["slow", "line-rate"];
     assert_eq!(word, Err(Error::Of("mode", KeyError::Word { given: "slwo".into(), known })));
     let nine = KeyConflict::of("count", "nine", "less");
-    assert_eq!(read(&[("count", Written::Integer(9))]), Err(Error::KeyConflict(nine)));
+    assert_eq!(read(&[("count", WrittenValue::Integer(9))]), Err(Error::KeyConflict(nine)));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn keys_are_described_from_their_declaration() {
     assert_eq!((of("g").meaning, of("g").bounds.text, of("g").default.as_str()), ("Weight", "(0, 1]", "0.5"));
     assert_eq!((of("other").default.as_str(), of("packets").default.as_str()), ("g", "auto"));
     let none = |word, literal| Some(NoValue { word: Some(word), literal });
-    assert_eq!(of("packets").none, none("auto", Written::Integer(0)));
+    assert_eq!(of("packets").none, none("auto", WrittenValue::Integer(0)));
     assert_eq!((&of("rtt").none, &of("other").none), (&none("off", text("0ps")), &None));
     assert_eq!(
         (of("time").meaning, of("time").unit, of("time").source),
@@ -226,33 +226,33 @@ struct WithTables {
     inner: Option<Inner>,
 }
 
-fn table(entries: &[(&str, Written)]) -> Written {
-    Written::Table(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
+fn table(entries: &[(&str, WrittenValue)]) -> WrittenValue {
+    WrittenValue::Table(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
 }
 
-fn with_tables(pairs: &[(&'static str, Written)]) -> Result<WithTables, Error> {
+fn with_tables(pairs: &[(&'static str, WrittenValue)]) -> Result<WithTables, Error> {
     WithTables::read(&mut Memory(pairs.to_vec()))
 }
 
 #[test]
 fn a_key_chooses_the_form_of_a_table_and_a_word_stands_for_one() {
-    let room = |written: Written| with_tables(&[("room", written)]).map(|read| read.room);
+    let room = |written: WrittenValue| with_tables(&[("room", written)]).map(|read| read.room);
     let shared = table(&[("shared", text("2kB"))]);
     assert_eq!(room(text("unbounded")), Ok(Room::Unbounded));
     assert_eq!(room(shared.clone()), Ok(Room::Shared { bytes: 2_000, weight: None }));
-    let dynamic = table(&[("dynamic", text("3kB")), ("alpha", Written::Float(0.5))]);
+    let dynamic = table(&[("dynamic", text("3kB")), ("alpha", WrittenValue::Float(0.5))]);
     assert_eq!(room(dynamic.clone()), Ok(Room::Dynamic { size: 3_000, alpha: 0.5 }));
     // Keys whose default is `None` are not written.
     for written in [text("unbounded"), shared, dynamic] {
         assert_eq!(KeyValue::write(&room(written.clone()).unwrap()), written);
     }
-    let weighed = table(&[("shared", text("2kB")), ("weight", Written::Integer(3))]);
+    let weighed = table(&[("shared", text("2kB")), ("weight", WrittenValue::Integer(3))]);
     assert_eq!(KeyValue::write(&room(weighed.clone()).unwrap()), weighed);
 }
 
 #[test]
 fn a_mistake_inside_a_table_is_told_with_its_key() {
-    let room = |entries: &[(&str, Written)]| match with_tables(&[("room", table(entries))]) {
+    let room = |entries: &[(&str, WrittenValue)]| match with_tables(&[("room", table(entries))]) {
         Err(Error::Of("room", error)) => error,
         other => panic!("{other:?}"),
     };
@@ -264,9 +264,9 @@ fn a_mistake_inside_a_table_is_told_with_its_key() {
     let lacks = room(&[("dynamic", text("1kB"))]);
     let example = "alpha = 1".to_owned();
     assert_eq!(lacks, KeyError::Missing { key: "alpha", example, read: vec!["dynamic", "alpha"] });
-    let unknown = room(&[("shared", text("1kB")), ("alpha", Written::Integer(1))]);
+    let unknown = room(&[("shared", text("1kB")), ("alpha", WrittenValue::Integer(1))]);
     assert_eq!(unknown, KeyError::Unknown(vec!["shared", "weight"]));
-    let KeyError::Key(key, _) = room(&[("shared", Written::Integer(1))]) else { panic!() };
+    let KeyError::Key(key, _) = room(&[("shared", WrittenValue::Integer(1))]) else { panic!() };
     assert_eq!(key, "shared");
     let forms = "{ shared = \"1kB\" } | { dynamic = \"1MB\", alpha = 1 }";
     let word = with_tables(&[("room", text("boundless"))]).unwrap_err();

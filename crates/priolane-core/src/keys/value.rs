@@ -188,7 +188,7 @@ impl Bounds {
 
 /// A value as it is written to a file.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Written {
+pub enum WrittenValue {
     /// True or false.
     Bool(bool),
     /// An integer of at least zero.
@@ -200,12 +200,12 @@ pub enum Written {
     /// A string.
     Text(String),
     /// A list.
-    List(Vec<Written>),
+    List(Vec<WrittenValue>),
     /// A table.
-    Table(Vec<(String, Written)>),
+    Table(Vec<(String, WrittenValue)>),
 }
 
-impl Serialize for Written {
+impl Serialize for WrittenValue {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Bool(truth) => s.serialize_bool(*truth),
@@ -220,7 +220,7 @@ impl Serialize for Written {
 }
 
 /// Formats the value as in a file, but strings without quotes.
-impl fmt::Display for Written {
+impl fmt::Display for WrittenValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool(truth) => truth.fmt(f),
@@ -241,31 +241,31 @@ impl fmt::Display for Written {
     }
 }
 
-impl From<&str> for Written {
+impl From<&str> for WrittenValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<bool> for Written {
+impl From<bool> for WrittenValue {
     fn from(truth: bool) -> Self {
         Self::Bool(truth)
     }
 }
 
-impl From<u64> for Written {
+impl From<u64> for WrittenValue {
     fn from(n: u64) -> Self {
         Self::Integer(n)
     }
 }
 
-impl From<i32> for Written {
+impl From<i32> for WrittenValue {
     fn from(n: i32) -> Self {
         Self::Integer(u64::from(n.unsigned_abs()))
     }
 }
 
-impl Written {
+impl WrittenValue {
     /// Returns it as a value to read.
     pub(crate) fn as_value(&self) -> Value<'_> {
         match self {

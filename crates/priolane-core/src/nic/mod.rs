@@ -19,7 +19,7 @@ pub use host_nic::{OtherRows, TransmitQueue};
 use queue::FlowRoom;
 pub use queue::QueueKeys;
 
-use crate::keys::{Bounds, Empty, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Written};
+use crate::keys::{Bounds, Empty, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
 use crate::part::{Notation, parts};
 
 parts! {
@@ -77,7 +77,7 @@ impl KeyValue for Nic {
         Ok(read.expect("invariant: a part that is written as its name has no key that must be stated"))
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self.notation() {
             Notation::Name => self.name().into(),
             Notation::Tag | Notation::Key => InTable::write(self),

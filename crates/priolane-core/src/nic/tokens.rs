@@ -3,7 +3,7 @@
 use super::{HostNic, OtherRows, TransmitQueue};
 use crate::keys::Keys;
 use crate::part::Part;
-use crate::port::{Buffer, DisciplineSpec, SortBy, TokenGroupSpec, Unscheduled};
+use crate::port::{Buffer, DisciplineSpec, SortBy, TokenGroupSpec, UnscheduledData};
 
 /// Parameters of the NIC `tokens`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys, Part)]
@@ -22,7 +22,7 @@ impl HostNic for Config {
     fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
         let discipline = match (rows.ports)(rows.buffer) {
             DisciplineSpec::Tokens(spec) => {
-                let unscheduled = spec.unscheduled.map(|own| Unscheduled { room: None, ..own });
+                let unscheduled = spec.unscheduled.map(|own| UnscheduledData { room: None, ..own });
                 TokenGroupSpec { detour: None, unscheduled, ..spec }.into()
             }
             other => other,

@@ -1,7 +1,7 @@
 //! Buffer and marking thresholds of a port, as scheme files state them.
 
 use super::{Alpha, Buffer, Scope, SharedBuffer};
-use crate::keys::{Bounds, Bytes, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Written};
+use crate::keys::{Bounds, Bytes, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
 use crate::quantity::{self, show_limit, show_rate};
 use crate::units::{Limit, Rate};
 
@@ -225,9 +225,9 @@ impl KeyValue for ByRate {
         Ok(Self(at))
     }
 
-    fn write(&self) -> Written {
-        let entry = |&(rate, limit): &(Rate, Limit)| (show_rate(rate), Written::Text(show_limit(limit)));
-        Written::Table(self.0.iter().map(entry).collect())
+    fn write(&self) -> WrittenValue {
+        let entry = |&(rate, limit): &(Rate, Limit)| (show_rate(rate), WrittenValue::Text(show_limit(limit)));
+        WrittenValue::Table(self.0.iter().map(entry).collect())
     }
 
     fn schema() -> Schema {

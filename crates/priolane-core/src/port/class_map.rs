@@ -1,7 +1,7 @@
 //! The mapping from classes to queues of a port.
 
 use crate::ids::{CLASSES, Class};
-use crate::keys::{Bounds, Form, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, Written};
+use crate::keys::{Bounds, Form, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, WrittenValue};
 
 /// Maps class c to queue c.
 pub const CLASS_IS_QUEUE: [u8; CLASSES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -63,7 +63,7 @@ impl KeyValue for QueueOf {
         Ok(Self::List(queues))
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Same => "queue".into(),
             Self::List(queues) => queues.write(),

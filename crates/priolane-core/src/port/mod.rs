@@ -52,7 +52,7 @@ pub use ranked::{Ranked, RankedSpec};
 pub(crate) use real_time_wfq::RealTimeWfqSpec;
 pub use shared_buffer::{Alpha, Fill, FreeBytes, SharedBuffer};
 pub use strict::{Strict, StrictSpec};
-pub use token_group::{TokenGroupSpec, TokenMode, TokenOrder, Unscheduled};
+pub use token_group::{TokenGroupSpec, TokenMode, TokenOrder, UnscheduledData};
 pub use trimming::{Overflow, Trimming, TrimmingSpec};
 pub(crate) use wfq::WfqKeys;
 pub use wfq::{Wfq, WfqClock, WfqSpec};

@@ -25,7 +25,7 @@
 use super::{Alpha, FreeBytes, SharedBuffer};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::keys::{
-    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, Words, Written,
+    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, Words, WrittenValue,
 };
 use crate::units::{Rate, Span};
 
@@ -63,9 +63,9 @@ impl KeyValue for Xoff {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
-            Self::Bytes(bytes) => Written::Text(format!("{bytes}B")),
+            Self::Bytes(bytes) => WrittenValue::Text(format!("{bytes}B")),
             Self::OfFree(alpha) => alpha.write(),
         }
     }
@@ -181,7 +181,7 @@ struct IngressUsage {
 
 /// Whether a packet was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Acceptance {
     /// There was room.
     Kept,
     /// There was no room.
@@ -279,13 +279,13 @@ impl PfcBuffer {
     }
 
     /// Handles the arrival of a packet; the queue that it would join holds `queue` bytes.
-    pub fn arrive(&mut self, load: Load, queue: u64) -> (Taken, PauseSignal) {
+    pub fn arrive(&mut self, load: Load, queue: u64) -> (Acceptance, PauseSignal) {
         let Load { from, class, wire } = load;
         let (free, wire) = (self.free(), u64::from(wire));
         if !self.spec.lossless.has(class) {
             let fits = wire <= free && self.spec.memory.alpha.is_below(queue, FreeBytes(free));
             self.shared_used += if fits { wire } else { 0 };
-            return (if fits { Taken::Kept } else { Taken::Refused }, PauseSignal::Nothing);
+            return (if fits { Acceptance::Kept } else { Acceptance::Refused }, PauseSignal::Nothing);
         }
         let most = self.headroom[from];
         let fits = wire <= free && self.is_within_xoff(self.accounts[from][usize::from(class)].shared + wire);
@@ -295,16 +295,16 @@ impl PfcBuffer {
             if fits {
                 account.shared += wire;
                 self.shared_used += wire;
-                return (Taken::Kept, PauseSignal::Nothing);
+                return (Acceptance::Kept, PauseSignal::Nothing);
             }
             account.paused = true;
             tell = PauseSignal::Pause;
         }
         if account.headroom + wire > most {
-            return (Taken::Refused, tell);
+            return (Acceptance::Refused, tell);
         }
         account.headroom += wire;
-        (Taken::Kept, tell)
+        (Acceptance::Kept, tell)
     }
 
     /// Handles the departure of an accepted packet from its queue.

@@ -1,7 +1,7 @@
 //! Weights of queues, as exact integers.
 
 use crate::ids::CLASSES;
-use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
+use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, WrittenValue};
 
 /// The weights of a port's queues, integers above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ impl KeyValue for QueueWeights {
         })
     }
 
-    fn write(&self) -> Written {
-        Written::List(self.as_slice().iter().map(KeyValue::write).collect())
+    fn write(&self) -> WrittenValue {
+        WrittenValue::List(self.as_slice().iter().map(KeyValue::write).collect())
     }
 
     fn schema() -> Schema {

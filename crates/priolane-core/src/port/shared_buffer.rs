@@ -10,7 +10,7 @@
 //! A growing queue lowers the threshold of all queues, so that busy ports leave room for others. n queues with
 //! unlimited demand converge to alpha B / (1 + n alpha) each, and B / (1 + n alpha) stays free.
 
-use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
+use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, WrittenValue};
 
 /// The limit of a queue as a multiple of the free bytes, a fraction above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ impl KeyValue for Alpha {
         }
     }
 
-    fn write(&self) -> Written {
-        Written::Text(format!("{}/{}", self.numerator, self.denominator))
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Text(format!("{}/{}", self.numerator, self.denominator))
     }
 
     fn schema() -> Schema {

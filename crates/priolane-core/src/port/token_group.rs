@@ -85,7 +85,7 @@ pub enum TokenOrder {
 
 /// Data sent without tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unscheduled {
+pub struct UnscheduledData {
     /// The class that it carries.
     pub class: Class,
     /// Maximum number of queued packets; `None` for no limit. A switch has room for one (TOP §4.4).
@@ -143,7 +143,7 @@ pub struct TokenGroupSpec {
     pub data_queues: u8,
     /// Data with a queue of its own that is served last.
     #[keys(skip)]
-    pub unscheduled: Option<Unscheduled>,
+    pub unscheduled: Option<UnscheduledData>,
 }
 
 impl TokenGroupSpec {
@@ -249,7 +249,7 @@ pub struct TokenGroup<P> {
     /// The data queues after the first.
     low_priority_data: Vec<ChunkedQueue<P>>,
     unscheduled: ChunkedQueue<P>,
-    unscheduled_spec: Option<Unscheduled>,
+    unscheduled_spec: Option<UnscheduledData>,
     unscheduled_backlog: Backlog,
     data_backlog: Backlog,
     total: Backlog,

@@ -60,7 +60,7 @@ impl KindRules for TrimmingSpec {
     }
 
     fn check_frame(&self, frame: &Frame) -> Result<(), KeyConflict> {
-        if !self.headers.exceeded(1, u64::from(frame.trimmed_wire().max(frame.ack_wire()))) {
+        if !self.headers.is_exceeded(1, u64::from(frame.trimmed_wire().max(frame.ack_wire()))) {
             return Ok(());
         }
         let what = format!("a header queue of {} cannot hold one header", show_limit(self.headers));

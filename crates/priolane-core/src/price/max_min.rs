@@ -13,13 +13,13 @@ use super::{Shares, SharesError};
 
 /// Computes the rate of each flow, in bits per second.
 ///
-/// Minimum rates are those of [`Shares::promised`].
+/// Minimum rates are those of [`Shares::guaranteed_rates`].
 ///
 /// # Errors
 /// As [`Shares::check`].
 pub fn solve(shares: &Shares) -> Result<Vec<f64>, SharesError> {
     shares.check()?;
-    let theta = shares.promised().theta;
+    let theta = shares.guaranteed_rates().theta;
     let users = shares.users();
     let mut rate: Vec<Option<f64>> = vec![None; shares.demands.len()];
     let mut open: Vec<usize> = (0..users.len()).filter(|&link| !users[link].is_empty()).collect();

@@ -126,7 +126,7 @@ impl Shares {
 
     /// Returns the minimum rates that can be guaranteed. On an overbooked link, flows get shares in proportion to
     /// their requests; a flow over several such links gets the smallest (docs/assumptions.md#overbooked).
-    pub fn promised(&self) -> GuaranteedRates {
+    pub fn guaranteed_rates(&self) -> GuaranteedRates {
         let mut factor = vec![1.0_f64; self.demands.len()];
         let mut overbooked = Vec::new();
         for (link, flows) in self.users().iter().enumerate() {

@@ -33,7 +33,7 @@ pub struct Optimum {
 
 /// Computes the optimum of `shares`, where flow i has the utility of `paths[i]`.
 ///
-/// Minimum rates are those of [`Shares::promised`].
+/// Minimum rates are those of [`Shares::guaranteed_rates`].
 ///
 /// # Errors
 /// As [`Shares::check`], and `Links` for a flow without a path.
@@ -73,7 +73,7 @@ impl<'a> Dual<'a> {
         Self {
             shares,
             paths,
-            theta: shares.promised().theta,
+            theta: shares.guaranteed_rates().theta,
             price: vec![0.0; users.len()],
             users,
             paid: vec![0.0; shares.demands.len()],

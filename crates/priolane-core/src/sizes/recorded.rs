@@ -21,7 +21,7 @@ impl SizeDistribution {
     ///
     /// # Errors
     /// If `sizes` is empty, a size is above [`MAX_BYTES`](super::MAX_BYTES), or all are 0.
-    pub fn recorded(mut sizes: Vec<u64>) -> Result<Self, SizeError> {
+    pub fn from_samples(mut sizes: Vec<u64>) -> Result<Self, SizeError> {
         sizes.sort_unstable();
         let flows = sizes.len() as f64;
         let mut points: Vec<Point> = Vec::new();
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn recorded_flows_are_a_step_law() {
-        let sizes = SizeDistribution::recorded(vec![5, 1, 5, 9]).unwrap();
+        let sizes = SizeDistribution::from_samples(vec![5, 1, 5, 9]).unwrap();
         let rows: Vec<(f64, f64)> = sizes.points().iter().map(|p| (p.bytes, p.cdf)).collect();
         assert_eq!(rows, [(1.0, 0.25), (5.0, 0.75), (9.0, 1.0)]);
         assert_eq!(sizes.mean(), 5.0);
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn no_flows_no_bytes_and_too_many_bytes_are_refused() {
-        assert_eq!(SizeDistribution::recorded(vec![]), Err(SizeError::Empty));
-        assert_eq!(SizeDistribution::recorded(vec![0, 0]), Err(SizeError::NoBytes));
-        let vast = SizeDistribution::recorded(vec![3, (1 << 47) + 1]);
+        assert_eq!(SizeDistribution::from_samples(vec![]), Err(SizeError::Empty));
+        assert_eq!(SizeDistribution::from_samples(vec![0, 0]), Err(SizeError::NoBytes));
+        let vast = SizeDistribution::from_samples(vec![3, (1 << 47) + 1]);
         assert_eq!(vast, Err(SizeError::TooLarge { row: 1 }));
     }
 

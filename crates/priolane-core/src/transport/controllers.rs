@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::window::{self, CongestionControl, WindowEndpoint};
 use super::{
-    ControllerParams, EndpointUser, Registered, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp, pfabric,
-    prioplus, swift,
+    ControllerParams, EndpointUser, RegisteredController, d2tcp, dctcp, hpcc, ledbat, new_reno, paccp,
+    pfabric, prioplus, swift,
 };
 use crate::host::SchedulerKind;
 use crate::part::parts;
@@ -21,7 +21,7 @@ macro_rules! controllers {
                 $($(#[$doc])* $name(ConfigOf<$controller>);)*
             } else {
                 /// A controller of another crate.
-                Registered(Box<dyn Registered>);
+                Registered(Box<dyn RegisteredController>);
             }
         }
 

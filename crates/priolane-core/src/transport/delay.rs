@@ -2,7 +2,7 @@
 
 use super::window::{AckEvent, ProbeReply};
 use crate::endpoint::{BaseDelay, Path};
-use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Words, Written};
+use crate::keys::{Bounds, KeyError, KeyValue, Schema, Value, Words, WrittenValue};
 use crate::units::Span;
 
 /// The delay that a controller uses.
@@ -72,8 +72,8 @@ impl KeyValue for Size {
         }
     }
 
-    fn write(&self) -> Written {
-        Written::Text(match self {
+    fn write(&self) -> WrittenValue {
+        WrittenValue::Text(match self {
             Self::Packets(n) => format!("{n}pkt"),
             Self::Bdp(n) => format!("{n}bdp"),
         })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Registered, window};
+use super::{RegisteredController, window};
 use crate::endpoint::{Endpoint, LocalHost};
 use crate::host::SchedulerKind;
 
@@ -18,7 +18,7 @@ pub trait EndpointUser {
     /// the endpoint type.
     fn run_registered(
         self,
-        controller: &dyn Registered,
+        controller: &dyn RegisteredController,
         window: Arc<window::Config>,
         scheduler: SchedulerKind,
     ) -> Self::Out;

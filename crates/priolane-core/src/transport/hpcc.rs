@@ -115,7 +115,7 @@ impl Hpcc {
 
     /// Returns u and tau of the busiest hop; `None` unless both readings are of the same path, in order.
     fn measure(&self) -> Option<(f64, f64)> {
-        if self.seen.passed() != self.before.passed() {
+        if self.seen.hop_count() != self.before.hop_count() {
             return None;
         }
         let mut busiest: Option<(f64, f64)> = None;

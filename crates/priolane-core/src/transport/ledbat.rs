@@ -21,7 +21,7 @@ use super::window::{
 };
 use crate::endpoint::Path;
 use crate::ids::Class;
-use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, Written};
+use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
 use crate::part::Part;
 use crate::units::{Span, Time};
 
@@ -112,7 +112,7 @@ impl KeyValue for Base {
         })
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Path => Span::ZERO.write(),
             Self::Measured(interval) => interval.write(),

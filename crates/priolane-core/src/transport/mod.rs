@@ -35,5 +35,5 @@ pub use endpoint_user::EndpointUser;
 pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};
 pub use machines::{Spec, Transport};
 pub use on_window::ControllerParams;
-pub use registered::{ReadKeys, RegisterError, Registered, Registration, registered};
+pub use registered::{ReadKeys, RegisterError, RegisteredController, Registration, registered};
 pub use spec::register;

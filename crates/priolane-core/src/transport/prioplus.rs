@@ -494,8 +494,8 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         }
     }
 
-    fn on_telemetry(&mut self, told: &C::Telemetry) {
-        self.inner.on_telemetry(told);
+    fn on_telemetry(&mut self, telemetry: &C::Telemetry) {
+        self.inner.on_telemetry(telemetry);
     }
 
     fn set_class(&mut self, class: Class) {

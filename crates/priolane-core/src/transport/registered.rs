@@ -14,7 +14,7 @@ use crate::keys::{AnyError, AnyTable, Pairs};
 use crate::part::Entry;
 
 /// The parameters of a congestion controller of another crate.
-pub trait Registered: ControllerParams + fmt::Debug + Send + Sync {
+pub trait RegisteredController: ControllerParams + fmt::Debug + Send + Sync {
     /// The controller's name in files.
     fn name(&self) -> &'static str;
 
@@ -22,10 +22,10 @@ pub trait Registered: ControllerParams + fmt::Debug + Send + Sync {
     fn write(&self, out: &mut Pairs);
 
     /// Clones the parameters into a new box.
-    fn boxed(&self) -> Box<dyn Registered>;
+    fn boxed(&self) -> Box<dyn RegisteredController>;
 
     /// Returns true if `other` is the same controller with the same parameters.
-    fn equals(&self, other: &dyn Registered) -> bool;
+    fn equals(&self, other: &dyn RegisteredController) -> bool;
 
     /// Returns the parameters, for comparison.
     fn config(&self) -> &dyn Any;
@@ -34,20 +34,20 @@ pub trait Registered: ControllerParams + fmt::Debug + Send + Sync {
     fn engine(&self) -> &dyn Any;
 }
 
-impl Clone for Box<dyn Registered> {
+impl Clone for Box<dyn RegisteredController> {
     fn clone(&self) -> Self {
         self.boxed()
     }
 }
 
-impl PartialEq for dyn Registered {
+impl PartialEq for dyn RegisteredController {
     fn eq(&self, other: &Self) -> bool {
         self.equals(other)
     }
 }
 
 /// Reads the keys of a controller of another crate.
-pub type ReadKeys = fn(&mut dyn AnyTable) -> Result<Box<dyn Registered>, AnyError>;
+pub type ReadKeys = fn(&mut dyn AnyTable) -> Result<Box<dyn RegisteredController>, AnyError>;
 
 /// A congestion controller of another crate, as registered before a file names it.
 #[derive(Clone, Debug)]

@@ -55,13 +55,13 @@ impl<B: WireBody> PacketCodec<B> for Codec<B> {
 }
 
 /// What [`Codec::new`] makes.
-type Made<B> = Result<Box<dyn PacketCodec<B>>, MtuError>;
+type CodecResult<B> = Result<Box<dyn PacketCodec<B>>, MtuError>;
 
 /// Creates a codec for bodies of type `B`; `None` if the codec is of other bodies.
-type Make<B> = fn(u16, IpVersion) -> Option<Made<B>>;
+type Make<B> = fn(u16, IpVersion) -> Option<CodecResult<B>>;
 
 /// The codec for bodies of type `B`, as [`Codec::new`]; `None` if no format is theirs, as of transports of other crates.
-pub fn codec_of<B: Body>(mtu: u16, ip: IpVersion) -> Option<Made<B>> {
+pub fn codec_of<B: Body>(mtu: u16, ip: IpVersion) -> Option<CodecResult<B>> {
     let codecs: [Make<B>; 4] = [
         same::<Segment<()>, B>,
         same::<Segment<Path>, B>,
@@ -72,9 +72,10 @@ pub fn codec_of<B: Body>(mtu: u16, ip: IpVersion) -> Option<Made<B>> {
 }
 
 /// The codec for `W`, if that is `B`.
-fn same<W: WireBody, B: Body>(mtu: u16, ip: IpVersion) -> Option<Made<B>> {
-    let made: Made<W> = Codec::<W>::new(mtu, ip).map(|codec| Box::new(codec) as Box<dyn PacketCodec<W>>);
-    (Box::new(made) as Box<dyn Any>).downcast::<Made<B>>().ok().map(|made| *made)
+fn same<W: WireBody, B: Body>(mtu: u16, ip: IpVersion) -> Option<CodecResult<B>> {
+    let made: CodecResult<W> =
+        Codec::<W>::new(mtu, ip).map(|codec| Box::new(codec) as Box<dyn PacketCodec<W>>);
+    (Box::new(made) as Box<dyn Any>).downcast::<CodecResult<B>>().ok().map(|made| *made)
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ impl<B: WireBody> Codec<B> {
         let mut out = Writer::new(out);
         CommonHeader { format: B::FORMAT, message, marks: header.marks, flow: header.flow }.write(&mut out);
         body.encode(header, self.context(now), &mut out)?;
-        let (needed, room) = (out.written(), out.room());
+        let (needed, room) = (out.len_written(), out.room());
         if needed > room { Err(EncodeError::Room { needed, room }) } else { Ok(needed) }
     }
 

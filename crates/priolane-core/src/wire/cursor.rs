@@ -67,7 +67,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Returns the bytes written so far, including those beyond the capacity.
-    pub fn written(&self) -> usize {
+    pub fn len_written(&self) -> usize {
         self.written
     }
 

@@ -49,7 +49,7 @@ impl WireTelemetry for Path {
     const MAX: u16 = 1 + 32 * MAX_HOPS as u16;
 
     fn encode(&self, out: &mut Writer<'_>) {
-        out.u8(self.passed());
+        out.u8(self.hop_count());
         for hop in self.hops() {
             out.u64(hop.at.0);
             out.u64(hop.queued_bytes);

@@ -73,7 +73,7 @@ impl Late {
 
 /// Bytes of a flow at its receiver.
 #[derive(Debug, Default)]
-struct Received {
+struct ReceiverState {
     bytes: Vec<u8>,
     here: Vec<bool>,
     handed_out: u64,
@@ -82,7 +82,7 @@ struct Received {
 
 /// A flow at its sender.
 #[derive(Debug)]
-struct Sent {
+struct SenderState {
     size: u64,
     acked: u64,
     completed: Option<Time>,
@@ -97,8 +97,8 @@ pub(crate) struct Host<E: Endpoint> {
     /// When it looks for something to send, and when its timer is served; true time.
     pull: Option<Time>,
     timer: Option<Time>,
-    sent: HashMap<FlowId, Sent>,
-    received: HashMap<FlowId, Received>,
+    sent: HashMap<FlowId, SenderState>,
+    received: HashMap<FlowId, ReceiverState>,
     /// Flows to it that its endpoint forgot.
     forgotten: Vec<FlowId>,
 }
@@ -176,7 +176,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         let dst = self.hosts[1 - from].id;
         let deadline = Some(now + Span::from_ms(50));
         let flow = FlowRequest { class, deadline, ..FlowRequest::new(FlowId(id), dst, Some(size), now) };
-        let sent = Sent { size, acked: 0, completed: None };
+        let sent = SenderState { size, acked: 0, completed: None };
         let before = self.hosts[from].sent.insert(FlowId(id), sent);
         assert!(before.is_none_or(|before| before.completed.is_some()), "an id that is in use");
         self.call(from, |end, cx| end.open(cx, flow, &|| PathInfo::UNKNOWN));

@@ -13,7 +13,7 @@ use priolane_core::transport::swift::{self, Preset, Swift, TargetFrom, Whole};
 use priolane_core::transport::window::{CongestionControl, LossRecovery};
 use priolane_core::units::{Rate, Span, Time};
 
-use crate::link::{Fate, Hop, Net, Seen, UNIT_HOP, flow, unit_config};
+use crate::link::{Fate, Hop, Net, SeenPacket, UNIT_HOP, flow, unit_config};
 use crate::storm::{DCTCP, same_trace, storm};
 
 /// Targets in the range of the storms' queues.
@@ -124,7 +124,7 @@ fn d2tcp_without_deadlines_is_dctcp_packet_for_packet() {
 }
 
 /// A flow of `UNIT` segments in the class that starts with a probe; the link's queueing stays below its channel.
-fn probing(judge: impl FnMut(&Seen) -> Fate + 'static) -> Net<PrioPlus<Swift>> {
+fn probing(judge: impl FnMut(&SeenPacket) -> Fate + 'static) -> Net<PrioPlus<Swift>> {
     let config = unit_config(LossRecovery::Sack);
     let controller = prioplus(SWIFT, Variant::Paper);
     let mut net = Net::new(config, controller, SchedulerKind::RoundRobin, &UNIT_HOP).judged(judge);

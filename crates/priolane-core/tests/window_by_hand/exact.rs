@@ -8,7 +8,7 @@ use priolane_core::transport::new_reno::NewReno;
 use priolane_core::transport::window::{Config, LossRecovery};
 use priolane_core::units::{Span, Time};
 
-use crate::link::{Fate, Faults, Net, PLAIN, Seen, UNIT_HOP, drop_once, flow, unit_config, unit_reno};
+use crate::link::{Fate, Faults, Net, PLAIN, SeenPacket, UNIT_HOP, drop_once, flow, unit_config, unit_reno};
 
 type Trace = Vec<(u64, u64)>;
 
@@ -16,7 +16,7 @@ fn trace_of(
     config: Config,
     window: u64,
     segments: u64,
-    judge: impl FnMut(&Seen) -> Fate + 'static,
+    judge: impl FnMut(&SeenPacket) -> Fate + 'static,
 ) -> (Trace, Net<NewReno>) {
     let mut net: Net<NewReno> =
         Net::new(config, unit_reno(window), SchedulerKind::RoundRobin, &UNIT_HOP).judged(judge);
@@ -103,7 +103,7 @@ fn new_reno_partial_ack_sends_its_hole_whatever_the_window_and_leaves_gently() {
     // in a window of 5, but 1 goes at once. Its ACK at 67 acknowledges all: nothing outstanding, so window
     // min(5, 1 + 1): 10 and 11 only. ACK of 10 at 88: window 3.
     let mut data = drop_once(vec![0, 1]);
-    let judge = move |seen: &Seen| {
+    let judge = move |seen: &SeenPacket| {
         let lost_ack = seen.from == 1 && (16..=20).contains(&(seen.at.0 / 1_000_000));
         if lost_ack { Fate::Drop } else { data(seen) }
     };
@@ -146,7 +146,7 @@ fn timeout_starts_again_from_one_segment() {
 fn timeouts_double_up_to_the_ceiling() {
     let lost = 5;
     let mut seen = 0;
-    let judge = move |s: &Seen| {
+    let judge = move |s: &SeenPacket| {
         seen += u64::from(s.from == 0);
         if s.from == 0 && seen <= lost { Fate::Drop } else { Fate::Pass }
     };

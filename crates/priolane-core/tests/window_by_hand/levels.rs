@@ -147,8 +147,8 @@ fn a_new_class_holds_for_later_packets() {
     let classes: Vec<u8> = data(&net).iter().map(|h| h.class).collect();
     assert_eq!(classes[..6], [0; 6]);
     assert!(classes[6..].iter().all(|&c| c == 6));
-    let told: Vec<_> = net.events.iter().filter(|e| matches!(e.2, Event::ClassChanged { .. })).collect();
-    assert_eq!(told, [&(0, Time(5_000_000), Event::ClassChanged { flow: FlowId(0), class: 6 })]);
+    let changes: Vec<_> = net.events.iter().filter(|e| matches!(e.2, Event::ClassChanged { .. })).collect();
+    assert_eq!(changes, [&(0, Time(5_000_000), Event::ClassChanged { flow: FlowId(0), class: 6 })]);
     assert_eq!(net.completed()[0].elapsed.0 / Span::from_us(1).0, net.now.0 / 1_000_000);
 }
 

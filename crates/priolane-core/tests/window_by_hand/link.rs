@@ -40,13 +40,13 @@ pub(crate) struct Faults {
 
 /// A packet as it left host `from`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SeenPacket {
     pub(crate) at: Time,
     pub(crate) from: usize,
     pub(crate) packet: Packet<Segment>,
 }
 
-type Judge = Box<dyn FnMut(&Seen) -> Fate>;
+type Judge = Box<dyn FnMut(&SeenPacket) -> Fate>;
 
 /// What the test does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub(crate) enum Fate {
 pub(crate) struct Net<C: CongestionControl> {
     pub(crate) hosts: [WindowEndpoint<C>; 2],
     pub(crate) now: Time,
-    pub(crate) log: Vec<Seen>,
+    pub(crate) log: Vec<SeenPacket>,
     pub(crate) events: Vec<(usize, Time, Event)>,
     pub(crate) faults: Faults,
     pub(crate) clocks: [LocalClock; 2],
@@ -107,7 +107,7 @@ impl<C: CongestionControl<Telemetry = ()>> Net<C> {
         self
     }
 
-    pub(crate) fn judged(mut self, judge: impl FnMut(&Seen) -> Fate + 'static) -> Self {
+    pub(crate) fn judged(mut self, judge: impl FnMut(&SeenPacket) -> Fate + 'static) -> Self {
         self.judge = Box::new(judge);
         self
     }
@@ -199,13 +199,13 @@ impl<C: CongestionControl<Telemetry = ()>> Net<C> {
         self.waiting[host] = false;
         if let Tx::Send { packet, .. } = self.hosts[host].poll_transmit(&mut cx) {
             self.waiting[host] = true;
-            let seen = Seen { at: self.now, from: host, packet };
+            let seen = SeenPacket { at: self.now, from: host, packet };
             self.log.push(seen);
             self.travel(seen);
         }
     }
 
-    fn travel(&mut self, seen: Seen) {
+    fn travel(&mut self, seen: SeenPacket) {
         let mut packet = seen.packet;
         let mut at = self.now;
         for (hop, free) in self.hops.iter().zip(&mut self.free[seen.from]) {
@@ -294,7 +294,7 @@ pub(crate) fn unit_config(recovery: LossRecovery) -> Config {
 }
 
 /// Drops the first transmission of each of these segments.
-pub(crate) fn drop_once(mut segments: Vec<u64>) -> impl FnMut(&Seen) -> Fate {
+pub(crate) fn drop_once(mut segments: Vec<u64>) -> impl FnMut(&SeenPacket) -> Fate {
     move |seen| {
         let header = &seen.packet.header;
         let at = segments.iter().position(|&s| s * 1000 == header.offset.get() && header.kind == Kind::Data);

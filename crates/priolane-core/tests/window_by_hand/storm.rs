@@ -244,7 +244,7 @@ fn an_unreliable_flow_gives_up_what_is_lost() {
             _ => None,
         });
         for (flow, bytes) in delivered {
-            let of = |s: &&crate::link::Seen| s.packet.header.flow == flow;
+            let of = |s: &&crate::link::SeenPacket| s.packet.header.flow == flow;
             let signals = net.log.iter().filter(of).filter(|s| s.packet.header.kind == Kind::Signal);
             let given_up: u64 = signals.map(|s| u64::from(s.packet.body.sack[0].1)).sum();
             assert!(bytes <= given_up, "case {case}: {bytes} of {given_up} B");

@@ -5,7 +5,7 @@ use priolane_results::rows::canonical;
 use priolane_results::store::{RunId, Store};
 use priolane_sim::outcome::Outcome;
 
-use super::{Done, Failure, SimulatedRun, Simulation, publish_or_compare, rows};
+use super::{Failure, FinishedRun, SimulatedRun, Simulation, publish_or_compare, rows};
 use crate::plan::{self, Run};
 
 /// A run that was measured. What real hosts cannot know is empty in its outcome.
@@ -28,11 +28,11 @@ pub struct Measurement {
 ///
 /// # Errors
 /// If the directory has the run as it was simulated, or cannot be written.
-pub fn store_measured(run: &Run, store: &Store, measurement: Measurement) -> Result<Done, Failure> {
+pub fn store_measured(run: &Run, store: &Store, measurement: Measurement) -> Result<FinishedRun, Failure> {
     let id = RunId::new(&run.id).ok_or_else(|| Failure::RunId(run.id.clone()))?;
     if let Some(stored) = store.accept(&id) {
         return match stored.measured {
-            Some(_) => Ok(Done::AlreadyThere(stored)),
+            Some(_) => Ok(FinishedRun::AlreadyThere(stored)),
             None => Err(Failure::Simulated(run.id.clone())),
         };
     }

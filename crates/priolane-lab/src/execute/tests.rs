@@ -24,7 +24,7 @@ impl Bench {
         Self { dir: tempfile::tempdir().unwrap(), run, fixture: MadeUp::with_flows(3) }
     }
 
-    fn perform(&self, engines: Engines, simulate: &mut Simulate) -> Result<Done, Failure> {
+    fn perform(&self, engines: Engines, simulate: &mut Simulate) -> Result<FinishedRun, Failure> {
         let MadeUp { scenario, groups, measured, bare_fct, .. } = self.fixture.clone();
         let built = ResolvedRun {
             scenario: scenario.build().unwrap(),
@@ -32,7 +32,7 @@ impl Bench {
             measured,
             bare_fct,
             with_handshake: None,
-            window: crate::plan::Measured::All,
+            window: crate::plan::MeasuredFlows::All,
             load: Load::default(),
             warnings: Vec::new(),
             pricing: None,
@@ -58,7 +58,7 @@ impl Bench {
     }
 }
 
-fn violation(result: Result<Done, Failure>) -> (String, String) {
+fn violation(result: Result<FinishedRun, Failure>) -> (String, String) {
     match result {
         Err(Failure::Violation { what, place, .. }) => (what, place),
         other => panic!("no violation: {other:?}"),
@@ -70,7 +70,7 @@ fn a_run_leaves_its_tables_and_nothing_else() {
     let bench = Bench::new();
     let outcome = bench.fixture.outcome.clone();
     let done = bench.perform(Engines::One, &mut |_, _, _| Ok(outcome.clone())).unwrap();
-    assert!(matches!(&done, Done::Simulated(record) if record.summary["all"].flows == 3));
+    assert!(matches!(&done, FinishedRun::Simulated(record) if record.summary["all"].flows == 3));
     assert_eq!(bench.left(), ["0123456789abcdef"]);
     assert_eq!(load(&bench).as_ref(), Some(done.record()));
 }
@@ -157,7 +157,7 @@ fn verify_marks_a_run_and_detects_a_changed_one() {
         engines.push(engine);
         Ok(good.clone())
     });
-    assert!(matches!(again, Ok(Done::AlreadyThere(_))));
+    assert!(matches!(again, Ok(FinishedRun::AlreadyThere(_))));
     assert_eq!(engines, [Engine::Window, Engine::Wheel]);
     assert_eq!(bench.left(), ["0123456789abcdef", "0123456789abcdef.verified"]);
 }
@@ -190,7 +190,7 @@ fn a_record_with_a_changed_digit_is_not_taken_for_the_run() {
     std::fs::write(&path, format!("{}{digit}{}", &text[..at], &text[at + 1..])).unwrap();
     assert_eq!(load(&bench), None);
     let again = bench.perform(Engines::One, &mut |_, _, _| Ok(good.clone())).unwrap();
-    assert_eq!(again, Done::Simulated(first.record().clone()));
+    assert_eq!(again, FinishedRun::Simulated(first.record().clone()));
 }
 
 #[test]
@@ -218,9 +218,12 @@ fn a_real_run_is_verified_stored_and_not_repeated() {
     let settings = Settings { verify: true, ..Settings::default() };
     for run in &plan.runs[..4] {
         let first = execute(run, dir.path(), &settings, &mut progress).unwrap();
-        assert!(matches!(&first, Done::Simulated(record) if record.counters.completed > 0), "{first:?}");
+        assert!(
+            matches!(&first, FinishedRun::Simulated(record) if record.counters.completed > 0),
+            "{first:?}"
+        );
         let again = execute(run, dir.path(), &settings, &mut progress).unwrap();
-        assert_eq!(again, Done::AlreadyThere(first.record().clone()));
+        assert_eq!(again, FinishedRun::AlreadyThere(first.record().clone()));
     }
     let [a, b, other_seed] =
         [0, 1, 2].map(|i| crate::verdict::load_summary(dir.path(), &plan.runs[i]).unwrap());

@@ -1,6 +1,6 @@
 //! Determines which flows of an experiment have deadlines.
 
-use priolane_workload::Deadlines as Listed;
+use priolane_workload::Deadlines as ReadSchemes;
 
 use super::deadlines::Deadline;
 use super::{Experiment, Group};
@@ -12,7 +12,7 @@ impl Experiment {
         let of_group = |group: &Group| match (&group.deadline, group.app.part().listed()) {
             (Some(Deadline::Drawn(deadlines)), _) if deadlines.of_all() => Coverage::All,
             (Some(Deadline::Drawn(_)), _) => Coverage::Some,
-            (None, Some(list)) if list.deadlines == Listed::Some => Coverage::Some,
+            (None, Some(list)) if list.deadlines == ReadSchemes::Some => Coverage::Some,
             (Some(Deadline::AtRate(_)) | None, _) => Coverage::None,
         };
         let senders = self.groups.iter().filter(|group| group.app.part().sends());

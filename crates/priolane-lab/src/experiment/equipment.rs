@@ -12,7 +12,7 @@
 //! | `host.handshake` | `transport.handshake` | if the transport has no such key |
 
 use priolane_core::keys::{
-    Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value as KeyInput, Written,
+    Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value as KeyInput, WrittenValue,
 };
 use priolane_core::nic::QueueKeys;
 use priolane_core::part::{Capability, Entry, Row};
@@ -107,7 +107,7 @@ impl KeyValue for HostNic {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Pull => PULL.into(),
             Self::Queue(keys) => InTable::write(keys),

@@ -5,7 +5,7 @@ use priolane_core::part::Part as _;
 use priolane_core::part::share;
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace, Shared, Sources};
+use priolane_source::{Field, InputError, Merge, Mistakes, Own, Reader, Replace, SharedKeys, Sources};
 use priolane_workload::{App, Nothing};
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -169,7 +169,12 @@ const LOAD: Merge = Merge::of(&[LIKE, Replace::Stated(&["of"], &["like", "part"]
 
 /// Keys of pairs that are kept when the rule changes.
 const PAIRS: Merge = Merge::of(&[
-    Replace::Kind { tag: "rule", default: None, own: Own::AllBut(&["count"]), shared: Shared::Listed(&[]) },
+    Replace::Kind {
+        tag: "rule",
+        default: None,
+        own: Own::AllBut(&["count"]),
+        shared: SharedKeys::Listed(&[]),
+    },
     LIKE,
 ]);
 
@@ -180,13 +185,13 @@ pub(super) const MERGE: Merge = Merge {
             tag: "app",
             default: None,
             own: Own::AllBut(KEYS),
-            shared: Shared::By(|old, new, key| share(&App::entries(), [old, new], key)),
+            shared: SharedKeys::By(|old, new, key| share(&App::entries(), [old, new], key)),
         },
         Replace::Kind {
             tag: "app",
             default: None,
             own: Own::Only(SENDING),
-            shared: Shared::By(|old, new, _| ![old, new].contains(&Nothing::NAME)),
+            shared: SharedKeys::By(|old, new, _| ![old, new].contains(&Nothing::NAME)),
         },
         service::ONE_PAIR_OR_MIX,
         service::SPLIT,

@@ -5,7 +5,7 @@ use priolane_core::packet::Frame;
 use priolane_core::part::share;
 use priolane_sim::topology::{PathChoice, Spray, Topology, TopologyError, TopologySpec};
 use priolane_source::quantity::show_bytes;
-use priolane_source::{Field, InputError, Merge, Own, Replace, SIZE_LIMIT, Shared, Sources};
+use priolane_source::{Field, InputError, Merge, Own, Replace, SIZE_LIMIT, SharedKeys, Sources};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -60,7 +60,7 @@ pub(super) const MERGE: Merge = Merge::of(&[Replace::Kind {
     tag: "kind",
     default: None,
     own: Own::AllBut(&["paths"]),
-    shared: Shared::By(|old, new, key| share(&TopologySpec::entries(), [old, new], key)),
+    shared: SharedKeys::By(|old, new, key| share(&TopologySpec::entries(), [old, new], key)),
 }]);
 
 /// Reads `[topology]`.

@@ -4,7 +4,7 @@
 use priolane_core::units::Span;
 use priolane_sim::scenario;
 use priolane_source::quantity::as_text;
-use priolane_source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace, Shared};
+use priolane_source::{Field, InputError, Merge, Own, ReadKeys, Reader, Replace, SharedKeys};
 use serde::Serialize;
 
 use super::like::LIKE;
@@ -52,7 +52,7 @@ impl OnDowngrade {
     }
 
     /// Converts to the simulator's type.
-    pub fn resolved(self) -> scenario::OnDowngrade {
+    pub fn to_scenario(self) -> scenario::OnDowngrade {
         match self {
             Self::Ignore => scenario::OnDowngrade::Ignore,
             Self::Defer { by, times } => scenario::OnDowngrade::Defer { by, times },
@@ -62,7 +62,7 @@ impl OnDowngrade {
 }
 
 pub(super) const MERGE: Merge = Merge::of(&[
-    Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: Shared::Listed(&[]) },
+    Replace::Kind { tag: "kind", default: None, own: Own::AllBut(&[]), shared: SharedKeys::Listed(&[]) },
     LIKE,
 ]);
 

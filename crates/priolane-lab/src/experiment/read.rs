@@ -9,10 +9,10 @@ use priolane_core::units::Span;
 use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Sources, Table};
 
 use super::evaluation::{self, Names};
-use super::schemes::{self, Listed};
+use super::schemes::{self, ReadSchemes};
 use super::{
-    Experiment, Group, Metrics, Price, Read, Seeds, Target, Timing, claims, events, group, network, noise,
-    overlay, pricing, seeds, timing,
+    Experiment, Group, LoadedExperiment, Metrics, Price, Seeds, Target, Timing, claims, events, group,
+    network, noise, overlay, pricing, seeds, timing,
 };
 use crate::assumptions;
 
@@ -23,7 +23,7 @@ const MAX_GROUPS: usize = 10_000;
 ///
 /// # Errors
 /// Returns all mistakes of the file, except consequences of other mistakes.
-pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, InputError> {
+pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExperiment, InputError> {
     let origin = Origin { file: file.into(), line: Some(1) };
     let mut keys = Reader::new(root, "", &origin);
     let mut found = Mistakes::new(file);
@@ -32,7 +32,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     if let Some(seeds) = &seeds {
         sources.expect_seeds(seeds.list());
     }
-    let Listed { names, schemes } = schemes::read(&mut keys, &mut sources, &mut found);
+    let ReadSchemes { names, schemes } = schemes::read(&mut keys, &mut sources, &mut found);
     let traffic = traffic(&mut keys, &mut sources, &mut found);
     let network = found.keep(topology(&mut keys, &mut sources));
     let hosts = hosts(&mut keys, &mut sources, &mut found);
@@ -86,8 +86,8 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<Read, Inpu
     let experiment = found.done(experiment)?;
     targets(&experiment, root)?;
     sending(&experiment, root)?;
-    metered(&experiment, root)?;
-    Ok(Read { experiment, schemes })
+    check_prices(&experiment, root)?;
+    Ok(LoadedExperiment { experiment, schemes })
 }
 
 /// The descriptive keys of an experiment.
@@ -281,7 +281,7 @@ fn sending(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
 }
 
 /// Charges for sent bits require reports of senders.
-fn metered(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
+fn check_prices(experiment: &Experiment, root: &Table) -> Result<(), InputError> {
     let sent = experiment.price.is_some_and(|price| price.charge == Charge::Sent);
     if !sent || experiment.rates_every.is_some() {
         return Ok(());

@@ -12,7 +12,7 @@ use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
 
 /// A scheme of the experiment with the tree from which it was read, for messages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named {
+pub struct NamedScheme {
     /// Name.
     pub name: String,
     /// The scheme.
@@ -24,21 +24,21 @@ pub struct Named {
 }
 
 /// The schemes of an experiment that could be read.
-pub(super) struct Listed {
+pub(super) struct ReadSchemes {
     /// The listed names; `None` if some could not be read.
     pub(super) names: Option<Vec<String>>,
     /// The valid schemes.
-    pub(super) schemes: Vec<Named>,
+    pub(super) schemes: Vec<NamedScheme>,
 }
 
 /// Reads the schemes listed in `schemes`, each with its overrides.
-pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> Listed {
+pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> ReadSchemes {
     let list = found.keep(keys.need("schemes", "schemes = [\"dctcp\", \"pias\"]"));
     let inline = keys.take("scheme");
     let equipment = equipment::read(keys);
     let own = inline.as_ref().and_then(|field| found.keep(field.table().map(|_| field)));
     let items = list.and_then(|list| found.keep(list.filled_list()));
-    let Some(items) = items else { return Listed { names: None, schemes: Vec::new() } };
+    let Some(items) = items else { return ReadSchemes { names: None, schemes: Vec::new() } };
     let mut names: IndexSet<&str> = IndexSet::new();
     let mut all_known = inline.is_none() == own.is_none();
     let count = items.len();
@@ -50,13 +50,13 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mis
             return Err(item.error(format!("the scheme {name:?} is listed twice"), "each scheme once"));
         }
         let own = own.and_then(|field| field.inner(name));
-        one(item, text, own.as_ref(), Shared { equipment: &mut equipment, sources })
+        one(item, text, own.as_ref(), SchemeContext { equipment: &mut equipment, sources })
     });
     if schemes.len() == count {
         found.keep(equipment.finish());
     }
     if !all_known || names.len() < count {
-        return Listed { names: None, schemes };
+        return ReadSchemes { names: None, schemes };
     }
     let inline = own.map_or(Ok(Vec::new()), Field::entries);
     let inline = found.keep(inline).unwrap_or_default();
@@ -65,7 +65,7 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mis
         let names: Vec<&str> = names.iter().copied().collect();
         Err::<(), _>(field.no_such(key, &names))
     });
-    Listed { names: Some(names.iter().map(|&name| name.to_owned()).collect()), schemes }
+    ReadSchemes { names: Some(names.iter().map(|&name| name.to_owned()).collect()), schemes }
 }
 
 /// Returns the name and text of an item of `schemes`, if the name is valid.
@@ -97,7 +97,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// State shared by all schemes of an experiment.
-struct Shared<'a> {
+struct SchemeContext<'a> {
     equipment: &'a mut Equipment,
     sources: &'a mut Sources,
 }
@@ -106,8 +106,8 @@ fn one(
     item: &Field<'_>,
     text: &str,
     own: Option<&Field<'_>>,
-    Shared { equipment, sources }: Shared<'_>,
-) -> Result<Named, InputError> {
+    SchemeContext { equipment, sources }: SchemeContext<'_>,
+) -> Result<NamedScheme, InputError> {
     let name = name_of(text).to_owned();
     let own_table = own.map(table).transpose()?;
     let base_name = own_table.and_then(|t| t.get("base"));
@@ -129,7 +129,7 @@ fn one(
     tree.merge(&overrides, &scheme::MERGE);
     origin = own.map_or(origin, |field| field.origin().clone());
     let scheme = scheme::read(&tree, &path, &origin)?;
-    Ok(Named { name, scheme, tree, origin })
+    Ok(NamedScheme { name, scheme, tree, origin })
 }
 
 fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {

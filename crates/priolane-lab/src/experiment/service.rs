@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use priolane_source::quantity::{as_text, show_rate};
-use priolane_source::{Field, Form, InputError, Own, Reader, Replace, Shared};
+use priolane_source::{Field, Form, InputError, Own, Reader, Replace, SharedKeys};
 
 /// Maximum weight.
 const MAX_W: f64 = 1_000.0;
@@ -163,7 +163,7 @@ pub(super) const PLAN: Replace = Replace::Kind {
     tag: "plan",
     default: Some("fbp"),
     own: Own::Only(&["mix", "mix_draw", "split", "resplit"]),
-    shared: Shared::Listed(&[]),
+    shared: SharedKeys::Listed(&[]),
 };
 
 /// theta and w determine the class of service.

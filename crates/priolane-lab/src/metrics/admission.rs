@@ -164,9 +164,9 @@ mod tests {
         let enough = [row((0, 0), (1250, 250)), row((0, 1), (0, 1000)), row((1, 1), (1, 1))];
         assert_eq!(of(&enough), Vec::<String>::new());
         let few = [row((0, 0), (1000, 250)), row((0, 1), (0, 750)), row((1, 1), (9000, 1))];
-        let told = of(&few);
-        assert!(told.len() == 1 && told[0].contains("2000 deadlines of class 0"), "{told:?}");
-        assert!(told[0].contains("±2.2 points"), "{told:?}");
+        let shown = of(&few);
+        assert!(shown.len() == 1 && shown[0].contains("2000 deadlines of class 0"), "{shown:?}");
+        assert!(shown[0].contains("±2.2 points"), "{shown:?}");
         // No flow of class 0 has a deadline, so class 1 is the highest with deadlines.
         assert_eq!(of(&[row((0, 0), (0, 0)), row((1, 1), (9000, 9000))]), Vec::<String>::new());
     }

@@ -2,7 +2,9 @@
 
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::ids::Class;
-use priolane_core::keys::{Bounds, Bytes, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, Written};
+use priolane_core::keys::{
+    Bounds, Bytes, Form, InTable, KeyError, KeyValue, Keys, Schema, Value, WrittenValue,
+};
 use priolane_core::price::Cos;
 use priolane_sim::outcome::FlowRecord;
 
@@ -19,7 +21,7 @@ const SMALL: u64 = 100_000;
 const LARGE: u64 = 1_000_000;
 
 /// Returns the default size classes, in the form of `[metrics] classes`.
-pub fn usual_classes() -> Written {
+pub fn usual_classes() -> WrittenValue {
     ByName::write(&SizeClass::usual().into())
 }
 
@@ -155,9 +157,9 @@ impl Form<Vec<SizeClass>> for ByName {
         if mistakes.is_empty() { Ok(classes) } else { Err(KeyError::Several(mistakes)) }
     }
 
-    fn write(classes: &Vec<SizeClass>) -> Written {
+    fn write(classes: &Vec<SizeClass>) -> WrittenValue {
         let entry = |class: &SizeClass| (class.name.clone(), InTable::write(class));
-        Written::Table(classes.iter().map(entry).collect())
+        WrittenValue::Table(classes.iter().map(entry).collect())
     }
 
     fn schema() -> Schema {
@@ -181,7 +183,7 @@ impl Form<Vec<String>> for OneOrMore {
         }
     }
 
-    fn write(names: &Vec<String>) -> Written {
+    fn write(names: &Vec<String>) -> WrittenValue {
         match names.as_slice() {
             [one] => KeyValue::write(one),
             _ => KeyValue::write(names),

@@ -16,7 +16,7 @@ use priolane_sim::outcome::Outcome;
 
 use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
 use super::{Payer, SizeClass};
-use priolane_results::flows::met;
+use priolane_results::flows::met_deadline;
 use priolane_results::source::Source;
 use priolane_results::summary::{ClassThroughput, EffectiveRecord};
 
@@ -94,7 +94,7 @@ pub fn effective(
             let asked = class.asked.is_none_or(|asked| asked == record.class.asked);
             let given = class.given.is_none_or(|given| given == record.class.given);
             let own = asked && given && class.contains(spec.size, Payer::of(&spec, source));
-            let timely = met(&spec, &record, outcome.stopped_at) == Some(true);
+            let timely = met_deadline(&spec, &record, outcome.stopped_at) == Some(true);
             if let (true, Some(bytes), Some(fct)) =
                 (own && timely && bottleneck.hosts.contains(&spec.dst), spec.size, record.fct)
             {

@@ -182,7 +182,7 @@ impl Metric {
 }
 
 /// Access to stored data besides a run's record.
-pub trait Stored {
+pub trait StoredData {
     /// Returns the baseline's run of the same point and seed.
     ///
     /// # Errors
@@ -209,7 +209,7 @@ pub struct Context<'a> {
     /// The size classes of the experiment.
     pub classes: &'a [SizeClass],
     /// Access to other stored data.
-    pub stored: &'a dyn Stored,
+    pub stored: &'a dyn StoredData,
 }
 
 impl std::fmt::Debug for Context<'_> {

@@ -92,7 +92,7 @@ pub(crate) fn summarize(
     PortSet::ALL
         .into_iter()
         .map(|set| {
-            let mut summary = counted(set, topology, outcome);
+            let mut summary = summarize_ports(set, topology, outcome);
             queues(&mut summary, set, (topology, bounds.as_deref()), outcome);
             (set, summary)
         })
@@ -127,7 +127,7 @@ fn queues(
 }
 
 /// Counts what the ports of a set transmitted and dropped.
-fn counted(set: PortSet, topology: &Topology, outcome: &Outcome) -> PortSummary {
+fn summarize_ports(set: PortSet, topology: &Topology, outcome: &Outcome) -> PortSummary {
     let mut bytes = vec![0_u64; topology.links.len()];
     for port in &outcome.ports {
         bytes[port.link.index()] += port.bytes;
@@ -193,7 +193,7 @@ mod tests {
         let sets: BTreeMap<PortSet, PortSummary> = PortSet::ALL
             .into_iter()
             .map(|set| {
-                let mut summary = counted(set, &topology, &outcome);
+                let mut summary = summarize_ports(set, &topology, &outcome);
                 super::queues(&mut summary, set, (&topology, Some(&bounds)), &outcome);
                 (set, summary)
             })

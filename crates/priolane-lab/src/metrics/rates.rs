@@ -170,7 +170,7 @@ pub fn rates(
 fn by_flow(outcome: &Outcome, every: Span, flows: &FlowList) -> Vec<BTreeMap<usize, f64>> {
     let mut last: Vec<(Time, u64)> = flows.iter().map(|flow| (flow.start, 0)).collect();
     let mut rates = vec![BTreeMap::new(); flows.len()];
-    for report in &outcome.reports {
+    for report in &outcome.flow_samples {
         let flow = report.flow.index();
         let (at, bytes) = std::mem::replace(&mut last[flow], (report.at, report.acked_bytes));
         if report.at > at {

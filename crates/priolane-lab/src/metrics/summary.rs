@@ -7,7 +7,7 @@ use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::{FlowRecord, Outcome};
 
 use super::{PerMille, SizeClass, bound, jain, percentile};
-use priolane_results::flows::{met, slowdown};
+use priolane_results::flows::{met_deadline, slowdown};
 use priolane_results::source::Source;
 use priolane_results::summary::Summary;
 
@@ -93,7 +93,7 @@ impl FlowTally {
             tally.fcts.extend(record.fct.map(|f| f.0));
             tally.acked.extend(record.fct_acked.map(|f| f.0));
             tally.slowdowns.extend(slowdown(record.fct, Some(alone)));
-            let met_deadline = met(&spec, &record, outcome.stopped_at);
+            let met_deadline = met_deadline(&spec, &record, outcome.stopped_at);
             let late = spec.deadline.is_some_and(|deadline| spec.start + bare > deadline);
             tally.infeasible += u64::from(met_deadline.is_some() && late);
             tally.censored += u64::from(met_deadline.is_none() && spec.deadline.is_some());

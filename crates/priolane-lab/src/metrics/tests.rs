@@ -3,7 +3,7 @@ use priolane_core::price::Cos;
 use priolane_core::units::{Span, Time};
 
 use super::*;
-use priolane_results::flows::met;
+use priolane_results::flows::met_deadline;
 use priolane_testkit::made_up::MadeUp;
 
 #[test]
@@ -140,7 +140,7 @@ fn deadlines_are_met_missed_or_censored() {
     }
     fixture.scenario.flows.edit(4, |flow| flow.deadline = None);
     let verdict = |i: usize| {
-        met(&fixture.scenario.flows.at(i), &fixture.outcome.flows.at(i), fixture.outcome.stopped_at)
+        met_deadline(&fixture.scenario.flows.at(i), &fixture.outcome.flows.at(i), fixture.outcome.stopped_at)
     };
     assert_eq!([0, 1, 2, 3, 4].map(verdict), [Some(true), Some(false), Some(false), None, None]);
     let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];

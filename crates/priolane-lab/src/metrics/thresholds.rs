@@ -21,14 +21,14 @@ pub(super) const METRICS: &[Metric] = &[
     // value.
     Metric {
         name: "class_threshold",
-        meaning: "Demotion threshold of switches; with a controller, the last one told in the measured window",
+        meaning: "Demotion threshold of switches; with a controller, the last one announced in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, ThresholdSet::Class, Threshold::last),
         ..THRESHOLD
     },
     Metric {
         name: "host_threshold",
-        meaning: "Demotion threshold inside hosts; with a controller, the last one told in the measured window",
+        meaning: "Demotion threshold inside hosts; with a controller, the last one announced in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, ThresholdSet::HostLevel, Threshold::last),
         ..THRESHOLD
@@ -52,12 +52,16 @@ fn series(ladder: ThresholdSet, number: usize) -> String {
 }
 
 /// Times and values in bytes of a controller's updates, in order of time.
-type Sent = Vec<(Time, f64)>;
+type ThresholdUpdates = Vec<(Time, f64)>;
 
 impl Threshold {
     /// Returns the controller's updates inside the window, read by `read`, and the last value, or else the initial one.
-    fn course(&self, start: f64, read: &dyn Fn() -> Result<Sent, String>) -> Result<(Sent, f64), String> {
-        let mut sent = if self.period.is_some() { read()? } else { Sent::new() };
+    fn course(
+        &self,
+        start: f64,
+        read: &dyn Fn() -> Result<ThresholdUpdates, String>,
+    ) -> Result<(ThresholdUpdates, f64), String> {
+        let mut sent = if self.period.is_some() { read()? } else { ThresholdUpdates::new() };
         sent.retain(|&(at, _)| at <= self.window.1);
         let last = sent.last().map_or(start, |&(_, bytes)| bytes);
         Ok((sent, last))
@@ -70,12 +74,12 @@ impl Threshold {
     }
 
     /// Returns the last value in bytes. An error says why there is none.
-    fn last(&self, read: &dyn Fn() -> Result<Sent, String>) -> Result<f64, String> {
+    fn last(&self, read: &dyn Fn() -> Result<ThresholdUpdates, String>) -> Result<f64, String> {
         Ok(self.course(self.begin()?, read)?.1)
     }
 
     /// Returns the periods from the start of the window until the threshold stays near its last value.
-    fn settling(&self, read: &dyn Fn() -> Result<Sent, String>) -> Result<f64, String> {
+    fn settling(&self, read: &dyn Fn() -> Result<ThresholdUpdates, String>) -> Result<f64, String> {
         let start = self.begin()?;
         let period = self.period.ok_or("no controller changes the threshold")?;
         let (sent, last) = self.course(start, read)?;
@@ -91,7 +95,7 @@ impl Threshold {
     }
 }
 
-type Ask = fn(&Threshold, &dyn Fn() -> Result<Sent, String>) -> Result<f64, String>;
+type Ask = fn(&Threshold, &dyn Fn() -> Result<ThresholdUpdates, String>) -> Result<f64, String>;
 
 fn of(context: &Context, ladder: ThresholdSet, ask: Ask) -> Result<f64, Missing> {
     let number = threshold_number(context.class);
@@ -103,7 +107,7 @@ fn of(context: &Context, ladder: ThresholdSet, ask: Ask) -> Result<f64, Missing>
 }
 
 /// Returns the controller's updates of the threshold that is called `name` in `series.parquet`.
-fn sent(context: &Context, name: &str) -> std::io::Result<Sent> {
+fn sent(context: &Context, name: &str) -> std::io::Result<ThresholdUpdates> {
     let mut sent = Vec::new();
     for batch in context.stored.table(context.record, Table::Series)? {
         let rows = SeriesRow::read(&batch)?;
@@ -156,7 +160,7 @@ mod tests {
     #[test]
     fn without_a_controller_thresholds_are_those_of_the_start() {
         let still = Threshold { period: None, ..THRESHOLD };
-        let nothing_is_read = || -> Result<Sent, String> { Err("read".to_owned()) };
+        let nothing_is_read = || -> Result<ThresholdUpdates, String> { Err("read".to_owned()) };
         assert_eq!(still.last(&nothing_is_read), Ok(2e6));
         assert!(still.settling(&nothing_is_read).unwrap_err().contains("no controller"));
         let none = Threshold { start: None, ..still };

@@ -22,7 +22,7 @@ pub(crate) use self::scatter::SCATTER;
 
 use std::sync::LazyLock;
 
-use priolane_core::keys::{Bounds, KeyError, KeyValue, Schema, Value, Written};
+use priolane_core::keys::{Bounds, KeyError, KeyValue, Schema, Value, WrittenValue};
 
 /// All kinds of panels.
 pub const KINDS: &[&PanelKind] = &[&LINE, &BAR, &CDF, &heat_map::HEAT_MAP, &scatter::SCATTER, &table::TABLE];
@@ -39,7 +39,7 @@ impl KeyValue for &'static PanelKind {
         value.word(&words)
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         self.name.into()
     }
 

@@ -1,7 +1,7 @@
 //! Defines panels, their kinds and their data.
 
 use priolane_core::keys::{
-    Bounds, Form, KeyConflict, KeyError, Keys, NonEmpty, Schema, Value as KeyedValue, Written,
+    Bounds, Form, KeyConflict, KeyError, Keys, NonEmpty, Schema, Value as KeyedValue, WrittenValue,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -176,8 +176,8 @@ impl Form<Map<String, Value>> for SweptValues {
         }
     }
 
-    fn write(map: &Map<String, Value>) -> Written {
-        Written::Table(map.iter().map(|(key, value)| (key.clone(), written(value))).collect())
+    fn write(map: &Map<String, Value>) -> WrittenValue {
+        WrittenValue::Table(map.iter().map(|(key, value)| (key.clone(), written(value))).collect())
     }
 
     fn schema() -> Schema {
@@ -198,19 +198,19 @@ fn json(value: &KeyedValue<'_>) -> Value {
     }
 }
 
-fn written(value: &Value) -> Written {
+fn written(value: &Value) -> WrittenValue {
     match value {
-        Value::Null => Written::Table(Vec::new()),
-        Value::Bool(truth) => Written::Bool(*truth),
+        Value::Null => WrittenValue::Table(Vec::new()),
+        Value::Bool(truth) => WrittenValue::Bool(*truth),
         Value::Number(n) => match (n.as_u64(), n.as_i64()) {
-            (Some(n), _) => Written::Integer(n),
-            (None, Some(n)) => Written::Negative(n),
-            (None, None) => Written::Float(n.as_f64().unwrap_or(f64::NAN)),
+            (Some(n), _) => WrittenValue::Integer(n),
+            (None, Some(n)) => WrittenValue::Negative(n),
+            (None, None) => WrittenValue::Float(n.as_f64().unwrap_or(f64::NAN)),
         },
-        Value::String(text) => Written::Text(text.clone()),
-        Value::Array(items) => Written::List(items.iter().map(written).collect()),
+        Value::String(text) => WrittenValue::Text(text.clone()),
+        Value::Array(items) => WrittenValue::List(items.iter().map(written).collect()),
         Value::Object(map) => {
-            Written::Table(map.iter().map(|(key, value)| (key.clone(), written(value))).collect())
+            WrittenValue::Table(map.iter().map(|(key, value)| (key.clone(), written(value))).collect())
         }
     }
 }

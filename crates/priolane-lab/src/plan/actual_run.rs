@@ -8,7 +8,7 @@ use priolane_core::units::Span;
 use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::ScenarioSpec;
 
-use super::build::{Load, Measured, ResolvedRun};
+use super::build::{Load, MeasuredFlows, ResolvedRun};
 use super::deadlines;
 
 /// A run after its completion. Without dependent flows and load-dependent deadlines, it equals the planned run.
@@ -79,7 +79,7 @@ impl ResolvedRun {
             .map(|(_, flow)| flow)
             .collect();
         let window = match self.window {
-            Measured::All => Measured::All.offered(&started),
+            MeasuredFlows::All => MeasuredFlows::All.offered(&started),
             window => window.offered(&FlowList::default()),
         };
         let load = self.load.clone().offered(&self.scenario, &started, window);

@@ -1,7 +1,7 @@
 //! Builds the scenario of a run: network, ports, transport, flows, controls and stop condition.
 
 use priolane_core::assign::Assign;
-use priolane_core::assign::by_flow::tell_coflow_places;
+use priolane_core::assign::by_flow::set_coflow_ranks;
 use priolane_core::endpoint::{Control, FlowSpec, Weights};
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, HostId, LinkId};
@@ -45,7 +45,7 @@ pub struct ResolvedRun {
     /// slowdowns.
     pub with_handshake: Option<Vec<Span>>,
     /// Which flows are measured.
-    pub window: Measured,
+    pub window: MeasuredFlows,
     /// Requested and offered load; before the run, without dependent flows.
     pub load: Load,
     /// Warnings.
@@ -103,7 +103,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let pricing = pricing(experiment, &topology)?;
     let observed_port = observed_port::observed_port(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
-    let window = Measured::of(&experiment.time);
+    let window = MeasuredFlows::of(&experiment.time);
     let mut times = BareTimes::new(&topology, &experiment.frame);
     let bare = |f: FlowSpec| times.of((f.src, f.dst), f.entropy, f.size.unwrap_or(0));
     let bare_fct = flows.iter().map(bare).collect();
@@ -127,7 +127,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
         controls,
         adaptation: adaptation::adaptation(scheme),
         admission: scheme.admit.clone(),
-        on_downgrade: experiment.groups.iter().map(|group| group.on_downgrade.resolved()).collect(),
+        on_downgrade: experiment.groups.iter().map(|group| group.on_downgrade.to_scenario()).collect(),
         machines: experiment.groups.iter().map(|group| group.service.machine()).collect(),
         rates_every: experiment.rates_every,
         admission_every: experiment.admission_every,
@@ -227,7 +227,7 @@ fn assign(scheme: &Scheme, flows: &mut FlowList, seed: u64) {
         rule.assign(flows, &mut Stream::new(seed, Purpose::Classes, u64::MAX));
     }
     if matches!(&scheme.transport, Spec::Top(keys) if keys.priority == RankBy::ExactCoflow) {
-        tell_coflow_places(flows);
+        set_coflow_ranks(flows);
     }
 }
 
@@ -276,14 +276,14 @@ fn reached(
 
 /// Which flows are measured, by start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measured {
+pub enum MeasuredFlows {
     /// Flows that start in this window.
     Within(offered::Window),
     /// All flows.
     All,
 }
 
-impl Measured {
+impl MeasuredFlows {
     fn of(time: &Timing) -> Self {
         match *time {
             Timing::Window { warmup, measure, .. } => {

@@ -4,7 +4,7 @@ use priolane_source::{InputError, Mistakes, Table};
 
 use super::global::TrafficEstimates;
 use super::{fit, ports, resolve};
-use crate::experiment::{Experiment, Named, Read, overlay};
+use crate::experiment::{Experiment, LoadedExperiment, NamedScheme, overlay};
 use crate::interrupt::Interrupt;
 use crate::scheme;
 
@@ -18,8 +18,12 @@ pub(super) struct CheckedPoint {
 }
 
 /// Solves for the thresholds of an experiment and checks its schemes against the network.
-pub(super) fn check(read: Read, root: &Table, interrupt: &Interrupt) -> Result<CheckedPoint, InputError> {
-    let Read { mut experiment, schemes } = read;
+pub(super) fn check(
+    read: LoadedExperiment,
+    root: &Table,
+    interrupt: &Interrupt,
+) -> Result<CheckedPoint, InputError> {
+    let LoadedExperiment { mut experiment, schemes } = read;
     let file = experiment.sources.experiment().to_owned();
     let topology = ports::network(&experiment, root)?;
     let (mut warnings, flows) = fit::traffic(&experiment, &topology, root)?;
@@ -44,7 +48,7 @@ pub(super) fn check(read: Read, root: &Table, interrupt: &Interrupt) -> Result<C
 }
 
 /// Converts a scheme's fault to an error at its position in the scheme.
-fn blame(named: &Named, fault: &scheme::Fault) -> InputError {
+fn blame(named: &NamedScheme, fault: &scheme::Fault) -> InputError {
     let origin = overlay::locate(&named.tree, &fault.key).unwrap_or_else(|| named.origin.clone());
     origin.error(&format!("scheme.{}.{}", named.name, fault.key), fault.what.clone(), fault.fix.clone())
 }

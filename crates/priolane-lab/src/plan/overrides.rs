@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::options::{Options, Size};
 use crate::experiment::overlay::{self, Axis};
-use crate::experiment::{self, Read, Reading, Seeds, readings};
+use crate::experiment::{self, LoadedExperiment, Reading, Seeds, readings};
 
 /// The sweep that remains after all changes that do not depend on the point.
 pub(super) struct Sweep {
@@ -84,13 +84,13 @@ fn choose(root: &mut Table, schemes: &[String]) -> Result<Vec<String>, InputErro
 }
 
 /// Returns the experiment with the chosen schemes only, in the requested order.
-pub(super) fn only(read: Read, chosen: Option<&[String]>) -> Read {
+pub(super) fn only(read: LoadedExperiment, chosen: Option<&[String]>) -> LoadedExperiment {
     let Some(chosen) = chosen else { return read };
-    let Read { mut experiment, mut schemes } = read;
+    let LoadedExperiment { mut experiment, mut schemes } = read;
     schemes.retain(|named| chosen.contains(&named.name));
     experiment.scheme.retain(|name, _| chosen.contains(name));
     experiment.schemes = chosen.to_vec();
-    Read { experiment, schemes }
+    LoadedExperiment { experiment, schemes }
 }
 
 /// Returns a swept key, and its values as figures and claims refer to them.

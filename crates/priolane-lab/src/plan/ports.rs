@@ -8,7 +8,7 @@ use priolane_core::ids::HostId;
 use priolane_core::nic::{OtherRows, TransmitQueue};
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
-use priolane_core::port::{BufferSpec, DisciplineSpec, PortSetup, TokenGroupSpec, Unscheduled};
+use priolane_core::port::{BufferSpec, DisciplineSpec, PortSetup, TokenGroupSpec, UnscheduledData};
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::{Setup, Spec};
 use priolane_core::units::{Limit, Rate, Span};
@@ -162,7 +162,7 @@ fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> Discipline
         DisciplineSpec::Tokens(spec) => {
             // The transport sends unscheduled packets in a class of their own.
             let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
-            let unscheduled = Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) };
+            let unscheduled = UnscheduledData { class: UNSCHEDULED_CLASS, room: Some(1) };
             TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..spec }.into()
         }
         other => other,

@@ -53,7 +53,7 @@ pub(super) fn measure(
     }
     let hosts = traffic::hosts(experiment, topology, group).map_err(|error| error.what)?;
     let capacity = topology.hosts_capacity(hosts);
-    let law = SizeDistribution::recorded(sizes).map_err(|error| error.to_string())?;
+    let law = SizeDistribution::from_samples(sizes).map_err(|error| error.to_string())?;
     Ok(MeasuredTraffic { law, load: bytes as f64 * 8.0 / (span * capacity) })
 }
 

@@ -1,7 +1,7 @@
 //! The admit row: which keys are replaced when one policy is merged over another.
 
 use priolane_core::part::Row;
-use priolane_source::{Form, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, SharedKeys};
 
 use super::row::same_group;
 
@@ -10,7 +10,7 @@ pub(super) const MERGE: Merge = Merge::of(&[
         tag: "kind",
         default: None,
         own: Own::AllBut(&[]),
-        shared: Shared::By(|old, new, key| same_group(Row::Admit, [old, new], key)),
+        shared: SharedKeys::By(|old, new, key| same_group(Row::Admit, [old, new], key)),
     },
     Replace::OneOf(&[Form { by: &["percentile"], with: &[] }, Form { by: &["window"], with: &[] }]),
     // The steps of the two modes differ in scale.
@@ -18,6 +18,6 @@ pub(super) const MERGE: Merge = Merge::of(&[
         tag: "mode",
         default: Some("analytic"),
         own: Own::Only(&["a", "step"]),
-        shared: Shared::Listed(&[]),
+        shared: SharedKeys::Listed(&[]),
     },
 ]);

@@ -1,7 +1,7 @@
 //! The assign row: which keys are replaced when one rule is merged over another.
 
 use priolane_core::part::Row;
-use priolane_source::{Form, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, SharedKeys};
 
 use super::row::same_group;
 
@@ -11,7 +11,7 @@ pub(super) const MERGE: Merge = Merge {
             tag: "kind",
             default: None,
             own: Own::AllBut(&[]),
-            shared: Shared::By(|old, new, key| same_group(Row::Assign, [old, new], key)),
+            shared: SharedKeys::By(|old, new, key| same_group(Row::Assign, [old, new], key)),
         },
         // Solved thresholds depend on the keys beside them.
         Replace::Stated(&["fractions", "levels", "from"], &["bytes"]),
@@ -20,7 +20,7 @@ pub(super) const MERGE: Merge = Merge {
             tag: "of",
             default: None,
             own: Own::Only(&["scale", "offset"]),
-            shared: Shared::Listed(&[]),
+            shared: SharedKeys::Listed(&[]),
         },
     ],
     inner: &[("thresholds", &THRESHOLDS)],

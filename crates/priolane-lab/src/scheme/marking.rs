@@ -22,9 +22,9 @@ pub(crate) fn complete_thresholds(scheme: &mut Scheme, fabric: &Fabric) -> Vec<S
 }
 
 fn completed(ecn: &mut Ecn, rates: &[Rate], at: &str) -> Vec<String> {
-    let said = |new: DerivedThreshold| {
+    let text = |new: DerivedThreshold| {
         let (rate, from, limit) = (show_rate(new.rate), show_rate(new.from), show_limit(new.limit));
         format!("{at} mark above {limit} at {rate}, in proportion to the threshold at {from}")
     };
-    ecn.complete(rates).into_iter().map(said).collect()
+    ecn.complete(rates).into_iter().map(text).collect()
 }

@@ -1,7 +1,7 @@
 //! The port and nic rows: which keys are replaced when one is merged over another.
 
 use priolane_core::part::Row;
-use priolane_source::{Form, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, SharedKeys};
 
 use super::row::same_group;
 
@@ -11,7 +11,7 @@ pub(super) const MERGE: Merge = Merge {
         tag: "kind",
         default: None,
         own: Own::AllBut(&["buffer", "ecn", "pfc"]),
-        shared: Shared::By(|old, new, key| same_group(Row::Port, [old, new], key)),
+        shared: SharedKeys::By(|old, new, key| same_group(Row::Port, [old, new], key)),
     }],
     inner: &[("buffer", &BUFFER)],
     each: None,

@@ -1,7 +1,7 @@
 //! The transport row: which keys are replaced when one transport is merged over another.
 
 use priolane_core::part::Row;
-use priolane_source::{Form, Merge, Own, Replace, Shared};
+use priolane_source::{Form, Merge, Own, Replace, SharedKeys};
 
 use super::row::same_group;
 
@@ -11,7 +11,7 @@ pub(super) const MERGE: Merge = Merge::of(&[
         tag: "kind",
         default: None,
         own: Own::AllBut(&[]),
-        shared: Shared::By(|old, new, key| same_group(Row::Transport, [old, new], key)),
+        shared: SharedKeys::By(|old, new, key| same_group(Row::Transport, [old, new], key)),
     },
     EXPIRY,
     PRIORITY,
@@ -25,7 +25,7 @@ const EXPIRY: Replace = Replace::Kind {
     tag: "expiry",
     default: Some("switch"),
     own: Own::Only(&["lifetime"]),
-    shared: Shared::Listed(&[]),
+    shared: SharedKeys::Listed(&[]),
 };
 
 /// The keys of each ranking rule.
@@ -44,7 +44,7 @@ const PRIORITY: Replace = Replace::Kind {
         "deadline_max",
         "ranks",
     ]),
-    shared: Shared::Listed(&[
+    shared: SharedKeys::Listed(&[
         (&["asked", "size", "attained", "deadline"], &["classes"]),
         (&["single", "asked", "size", "attained", "deadline"], &["ranks"]),
     ]),
@@ -61,7 +61,7 @@ const TAIL: Replace = Replace::Kind {
     tag: "tail",
     default: Some("heavy"),
     own: Own::Only(&["mean", "a", "b"]),
-    shared: Shared::Listed(&[]),
+    shared: SharedKeys::Listed(&[]),
 };
 
 /// Homa's cut-offs are given, or computed from these keys.

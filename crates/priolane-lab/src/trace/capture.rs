@@ -33,7 +33,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// A captured packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Captured {
+pub(super) struct CapturedPacket {
     /// Timestamp.
     pub(super) at: Time,
     /// Its first bytes.
@@ -43,10 +43,10 @@ pub(super) struct Captured {
 }
 
 /// Returns the packets that pass the near end of `at`, in order of time.
-pub(super) fn captured(scenario: &Scenario, trace: &Trace, at: LinkId) -> Vec<Captured> {
+pub(super) fn find_captured(scenario: &Scenario, trace: &Trace, at: LinkId) -> Vec<CapturedPacket> {
     let back = scenario.topology.reverse(at);
     let mut taken = vec![0u8; trace.packets.len()];
-    let mut passed: Vec<(Time, Captured)> = Vec::new();
+    let mut passed: Vec<(Time, CapturedPacket)> = Vec::new();
     for hop in &trace.hops {
         let hops = &mut taken[hop.packet as usize];
         let seen = match hop.link {
@@ -63,24 +63,24 @@ pub(super) fn captured(scenario: &Scenario, trace: &Trace, at: LinkId) -> Vec<Ca
     passed.into_iter().map(|(_, captured)| captured).collect()
 }
 
-fn keep(scenario: &Scenario, trace: &Trace, hop: &Hop, hops: u8, at: Time) -> Captured {
+fn keep(scenario: &Scenario, trace: &Trace, hop: &Hop, hops: u8, at: Time) -> CapturedPacket {
     let packet = &trace.packets[hop.packet as usize];
     let flow = scenario.flows.at(packet.header.flow.index());
     let on_link = OnLink { flow: &flow, packet, number: hop.packet, marks: hop.marks, hops };
     let mut bytes = frame::bytes(&on_link, &scenario.frame);
     let length = bytes.len();
     bytes.truncate(SNAPLEN);
-    Captured { at, bytes, length }
+    CapturedPacket { at, bytes, length }
 }
 
-/// Writes a pcap file with the packets `captured`.
-pub(super) fn write(captured: &[Captured], out: &mut impl Write) -> io::Result<()> {
+/// Writes a pcap file with the packets `find_captured`.
+pub(super) fn write(captured: &[CapturedPacket], out: &mut impl Write) -> io::Result<()> {
     out.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
     out.write_all(&[2, 0, 4, 0])?;
     out.write_all(&[0; 8])?;
     out.write_all(&(SNAPLEN as u32).to_le_bytes())?;
     out.write_all(&ETHERNET.to_le_bytes())?;
-    for Captured { at, bytes, length } in captured {
+    for CapturedPacket { at, bytes, length } in captured {
         let ns = at.0 / PS_PER_NS;
         for word in [ns / NS_PER_S, ns % NS_PER_S, bytes.len() as u64, *length as u64] {
             let word = u32::try_from(word).map_err(io::Error::other)?;

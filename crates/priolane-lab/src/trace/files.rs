@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use priolane_results::RecordBatch;
 use priolane_sim::trace::Trace;
 
-use super::capture::{self, Captured};
+use super::capture::{self, CapturedPacket};
 use super::table;
 use super::traced_flow::TracedFlow;
 use crate::plan::Run;
-use priolane_results::store::{StoreError, failed};
+use priolane_results::store::{StoreError, store_error};
 use priolane_results::tables::write_batch;
 
 /// Extension of temporary files.
@@ -45,8 +45,8 @@ pub(super) fn write_network(
     digest: &str,
     dir: &Path,
 ) -> Result<[PathBuf; 2], StoreError> {
-    fs::create_dir_all(dir).map_err(failed("create", dir))?;
-    sweep(dir).map_err(failed("clear", dir))?;
+    fs::create_dir_all(dir).map_err(store_error("create", dir))?;
+    sweep(dir).map_err(store_error("clear", dir))?;
     let about = about(run, digest);
     let hops = table::hops(trace, ports, &about);
     let state = table::state(trace, &about);
@@ -60,12 +60,12 @@ pub(super) fn write_network(
 /// Writes hops, state and capture below `dir`, which is created if missing; returns their paths in that order.
 pub(super) fn write(
     life: &TracedFlow,
-    captured: &[Captured],
+    captured: &[CapturedPacket],
     digest: &str,
     dir: &Path,
 ) -> Result<[PathBuf; 3], StoreError> {
-    fs::create_dir_all(dir).map_err(failed("create", dir))?;
-    sweep(dir).map_err(failed("clear", dir))?;
+    fs::create_dir_all(dir).map_err(store_error("create", dir))?;
+    sweep(dir).map_err(store_error("clear", dir))?;
     let mut about = about(life.run, digest);
     about.insert("flow".to_owned(), life.flow.0.to_string());
     let hops = table::hops(life.trace, life.ports, &about);
@@ -82,7 +82,7 @@ pub(super) fn write(
 /// Gives files their names; returns their paths.
 fn publish<const N: usize>(drafts: [Draft; N]) -> Result<[PathBuf; N], StoreError> {
     for Draft { temporary, place, .. } in &drafts {
-        fs::rename(temporary, place).map_err(failed("create", place))?;
+        fs::rename(temporary, place).map_err(store_error("create", place))?;
     }
     Ok(drafts.each_ref().map(|draft| draft.place.clone()))
 }
@@ -113,14 +113,14 @@ fn draft(
 ) -> Result<Draft, StoreError> {
     let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
     let place = dir.join(name);
-    let file = File::create(&temporary).map_err(failed("write", &place))?;
+    let file = File::create(&temporary).map_err(store_error("write", &place))?;
     let draft = Draft { temporary, place, file };
     let written = draft.file.lock().and_then(|()| {
         let mut out = BufWriter::new(&draft.file);
         fill(&mut out)?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     });
-    written.map_err(failed("write", &draft.place))?;
+    written.map_err(store_error("write", &draft.place))?;
     Ok(draft)
 }
 

@@ -139,7 +139,7 @@ impl TracedFlow<'_> {
         canonical(&mut outcome);
         let flow = self.flow_report(&outcome);
         let digest = checked_digest(self.built, &mut outcome)?;
-        let captured = capture::captured(&self.built.scenario, self.trace, at);
+        let captured = capture::find_captured(&self.built.scenario, self.trace, at);
         let files = files::write(self, &captured, &digest, dir)?;
         Ok(Report {
             run: self.run.id.clone(),

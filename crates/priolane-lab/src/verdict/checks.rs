@@ -58,7 +58,7 @@ fn completeness(grid: &Grid, there: usize) -> Check {
 fn conservation(records: &[&RunRecord]) -> Check {
     let leaks: Vec<&str> = records
         .iter()
-        .filter(|record| !record.ledger.iter().all(LedgerRow::conserved))
+        .filter(|record| !record.ledger.iter().all(LedgerRow::is_conserved))
         .map(|record| record.run.as_str())
         .collect();
     let (state, says) = if leaks.is_empty() {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::decision::Decision;
 use super::grid::{Grid, MissingValue, Point, same, show, value_of};
 use super::load;
-use super::report::{ClaimReport, ComparisonReport, Measured, PointReport};
-use super::rules::{self, BySeed, Comparison, Published};
+use super::report::{ClaimReport, ComparisonReport, MeasuredMetric, PointReport};
+use super::rules::{self, BySeed, Comparison, PublishedNumber};
 use crate::experiment::{Claim, MetricAt, Test};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::{Scale, Unit};
@@ -106,7 +106,11 @@ impl ClaimEvaluator<'_> {
                     BySeed::new()
                 }
             };
-            report.measured.push(Measured::new(reading.to_string(), reading.path.measure.metric, &values));
+            report.measured.push(MeasuredMetric::new(
+                reading.to_string(),
+                reading.path.measure.metric,
+                &values,
+            ));
             evidence.push((reading, values));
         }
         report.contrasts = self.contrasts(&evidence);
@@ -120,7 +124,7 @@ impl ClaimEvaluator<'_> {
     fn contrasts(&self, evidence: &[MetricSamples]) -> Vec<ComparisonReport> {
         match &self.claim.test {
             Test::Order(_) => {
-                evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::ordered)).collect()
+                evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::judge_order)).collect()
             }
             Test::Equal { within, .. } => {
                 let pairs = (0..evidence.len()).flat_map(|i| (i + 1..evidence.len()).map(move |j| (i, j)));
@@ -130,13 +134,13 @@ impl ClaimEvaluator<'_> {
             }
             Test::Bound { range, .. } => vec![one_or_ratio(
                 evidence,
-                |value| rules::bounded(value, *range),
+                |value| rules::judge_bound(value, *range),
                 |comparison| rules::bounded_ratio(comparison, *range),
             )],
             Test::Ratio { paper, within, over, .. } => {
                 let own = evidence[0].0.path.measure.metric.scale;
                 let scale = if over.is_some() { Scale::Relative } else { own };
-                let published = Published { value: *paper, within: *within, scale };
+                let published = PublishedNumber { value: *paper, within: *within, scale };
                 vec![one_or_ratio(
                     evidence,
                     |value| published.judge(value),
@@ -157,7 +161,7 @@ impl ClaimEvaluator<'_> {
             let at = self.evidence(path, point, &mut complete);
             let label = value_of(&self.grid.points[point], along).map_or_else(String::new, Value::to_string);
             let metric = format!("{path} at {label}");
-            report.measured.push(Measured::new(metric, path.measure.metric, &at));
+            report.measured.push(MeasuredMetric::new(metric, path.measure.metric, &at));
             values.push((x, at));
         }
         let Test::Trend { goes, .. } = self.claim.test else { return report };

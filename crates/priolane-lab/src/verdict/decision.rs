@@ -79,7 +79,7 @@ impl Direction {
 
 /// Why a verdict is `undecided`. Of several reasons, the last one in this order is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Undecided {
+pub enum UndecidedReason {
     /// The interval contains an end of the band; with the approximate number of seeds that would decide, `None` if
     /// above [`MAX_SEEDS`].
     Interval(Option<u32>),
@@ -98,7 +98,7 @@ pub enum Undecided {
     Load(Demand),
 }
 
-impl Undecided {
+impl UndecidedReason {
     fn rank(&self) -> u8 {
         match self {
             Self::Interval(_) => 0,
@@ -135,7 +135,7 @@ impl Undecided {
     }
 }
 
-impl fmt::Display for Undecided {
+impl fmt::Display for UndecidedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Interval(Some(seeds)) => write!(f, "about {seeds} seeds would decide it"),
@@ -157,14 +157,18 @@ impl fmt::Display for Undecided {
                     LoadOf::Core => "of the core",
                 };
                 let percent = LOAD_TOLERANCE * 100.0;
-                write!(f, "requested load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %")
+                write!(
+                    f,
+                    "requested load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %: "
+                )?;
+                f.write_str("measure longer, or use draw = \"strata\"")
             }
         }
     }
 }
 
 /// Serializes to `because`, an explanation, and the number of seeds if there is one.
-impl Serialize for Undecided {
+impl Serialize for UndecidedReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Text {
@@ -193,7 +197,7 @@ pub struct Decision {
     /// The direction.
     pub direction: Direction,
     /// Why it is undecided, if it is.
-    pub undecided: Option<Undecided>,
+    pub undecided: Option<UndecidedReason>,
     /// Distance of the mean from the band, if there is an interval and it decides.
     pub distance: Option<Distance>,
 }
@@ -210,13 +214,13 @@ impl Decision {
     }
 
     /// Returns an undecided result for a reason other than the interval.
-    pub(crate) fn undecided(why: Undecided) -> Self {
+    pub(crate) fn undecided(why: UndecidedReason) -> Self {
         Self { verdict: Verdict::Undecided, direction: Direction::None, undecided: Some(why), distance: None }
     }
 
     /// Sets the direction.
     #[must_use]
-    pub fn directed(self, direction: Direction) -> Self {
+    pub fn with_direction(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }
 
@@ -226,7 +230,7 @@ impl Decision {
         let decided = |verdict| Self { verdict, direction: Direction::None, undecided: None, distance };
         match (value.mean, value.ends()) {
             (None, _) => decided(Verdict::Incomplete),
-            (Some(_), None) => Self::undecided(Undecided::OneSeed),
+            (Some(_), None) => Self::undecided(UndecidedReason::OneSeed),
             (_, Some(ends)) if band.holds(ends) => decided(Verdict::Reproduced),
             (_, Some(ends)) if band.misses(ends) => decided(Verdict::Contradicted),
             (Some(mean), Some((_, high))) => {
@@ -239,20 +243,20 @@ impl Decision {
 }
 
 /// Returns the number of seeds at which the half-width is at most `way`, given the half-width `half` with `n` seeds.
-fn seeds(half: f64, n: u32, way: f64) -> Undecided {
+fn seeds(half: f64, n: u32, way: f64) -> UndecidedReason {
     if way <= 0.0 {
-        return Undecided::OnEdge;
+        return UndecidedReason::OnEdge;
     }
     let per_root = half * f64::from(n).sqrt() / student::quantile(f64::from(n - 1));
     // t is above z, so that fewer seeds do not suffice.
     let root = Z * per_root / way;
     let least = (root * root).ceil();
     if least > MAX_SEEDS as f64 {
-        return Undecided::Interval(None);
+        return UndecidedReason::Interval(None);
     }
     let narrow = |m: &u32| student::quantile(f64::from(m - 1)) * per_root / f64::from(*m).sqrt() <= way;
     let first = (least as u32).max(n + 1);
-    Undecided::Interval((first..=MAX_SEEDS as u32).find(narrow))
+    UndecidedReason::Interval((first..=MAX_SEEDS as u32).find(narrow))
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A text split at its numbers.
 #[derive(Debug, PartialEq)]
-struct Cut<'a> {
+struct SplitText<'a> {
     /// The text before, between and after the numbers: one piece more than there are numbers.
     words: Vec<&'a str>,
     numbers: Vec<&'a str>,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> SplitText<'a> {
     /// Splits `text`. Digits within a name, such as those of `es8`, are not numbers.
     fn of(text: &'a str) -> Self {
         let (mut words, mut numbers, mut from) = (Vec::new(), Vec::new(), 0);
@@ -86,8 +86,8 @@ pub(super) fn merged<'a>(warnings: impl Iterator<Item = (usize, &'a str)>, runs:
 
 /// Merges warnings that do not belong to runs.
 pub(super) fn merge_similar(warnings: &[String]) -> Vec<String> {
-    let said = warnings.iter().map(String::as_str).enumerate();
-    by_words(said).into_iter().map(|(words, alike)| alike.text(&words)).collect()
+    let texts = warnings.iter().map(String::as_str).enumerate();
+    by_words(texts).into_iter().map(|(words, alike)| alike.text(&words)).collect()
 }
 
 fn by_words<'a>(
@@ -95,7 +95,7 @@ fn by_words<'a>(
 ) -> BTreeMap<Vec<&'a str>, WarningDeduplicator<'a>> {
     let mut by_words: BTreeMap<Vec<&str>, WarningDeduplicator> = BTreeMap::new();
     for (run, warning) in warnings {
-        let Cut { words, numbers } = Cut::of(warning);
+        let SplitText { words, numbers } = SplitText::of(warning);
         by_words.entry(words).or_default().add(run, &numbers);
     }
     by_words
@@ -107,15 +107,15 @@ mod tests {
 
     #[test]
     fn numbers_are_told_from_names_and_ends_of_sentences() {
-        let Cut { words, numbers } = Cut::of("es8: 12.5 of 30 flows, by Eq. 19. Über 3.");
+        let SplitText { words, numbers } = SplitText::of("es8: 12.5 of 30 flows, by Eq. 19. Über 3.");
         assert_eq!(numbers, ["12.5", "30", "19", "3"]);
         assert_eq!(words, ["es8: ", " of ", " flows, by Eq. ", ". Über ", "."]);
-        assert_eq!(Cut::of(""), Cut { words: vec![""], numbers: vec![] });
+        assert_eq!(SplitText::of(""), SplitText { words: vec![""], numbers: vec![] });
     }
 
     #[test]
     fn texts_that_differ_in_numbers_only_are_one_with_their_ends() {
-        let said = [
+        let texts = [
             (0, "7 of 22 had fewer than 200 updates (median 50)"),
             (1, "10 of 22 had fewer than 200 updates (median 9.5)"),
             (1, "3 of 22 had fewer than 200 updates (median 20)"),
@@ -123,7 +123,7 @@ mod tests {
             (3, "es16: 5 waited"),
         ];
         assert_eq!(
-            merged(said.into_iter(), 4),
+            merged(texts.into_iter(), 4),
             [
                 "3 to 10 of 22 had fewer than 200 updates (median 9.5 to 50) (2 of 4 runs)",
                 "es16: 5 waited (1 of 4 runs)",
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn warnings_of_no_run_are_merged_without_a_count() {
-        let said =
+        let texts =
             ["the load is 1.5 on the wire", "no core", "the load is 1.21 on the wire"].map(str::to_owned);
-        assert_eq!(merge_similar(&said), ["no core", "the load is 1.21 to 1.5 on the wire"]);
+        assert_eq!(merge_similar(&texts), ["no core", "the load is 1.21 to 1.5 on the wire"]);
     }
 }

@@ -14,7 +14,7 @@
 //! 2.5 %. A claim without a p value counts as one with p = 1. If seeds are added after looks at the verdicts, the 2.5 %
 //! are divided by the number of planned looks (Bonferroni), so that stopping early is allowed.
 
-use super::decision::{Undecided, Verdict};
+use super::decision::{UndecidedReason, Verdict};
 use super::distance::Distance;
 use super::report::{ClaimReport, PointReport};
 use crate::metrics::student::{LEVEL, holm};
@@ -68,10 +68,10 @@ fn settle(claim: &mut ClaimReport, (reproduced, contradicted): (f64, f64), level
 }
 
 /// Returns why a claim is undecided, with the number of seeds that would decide it among all claims.
-fn reason(claim: &ClaimReport, next: &Next) -> Option<Undecided> {
+fn reason(claim: &ClaimReport, next: &Next) -> Option<UndecidedReason> {
     match claim.undecided {
-        Some(Undecided::Interval(_)) => Some(Undecided::Interval(seeds(claim, next))),
-        None => Some(Undecided::Among(seeds(claim, next))),
+        Some(UndecidedReason::Interval(_)) => Some(UndecidedReason::Interval(seeds(claim, next))),
+        None => Some(UndecidedReason::Among(seeds(claim, next))),
         other => other,
     }
 }
@@ -104,9 +104,9 @@ impl Evidence {
 /// Returns the distances of a point's comparisons; `None` for those that decide nothing, such as all comparisons of a
 /// point with missing runs or a deviating load.
 fn distances(point: &PointReport) -> impl Iterator<Item = Option<Distance>> {
-    let off = matches!(point.undecided, Some(Undecided::Load(_)));
-    let told = point.verdict != Verdict::Incomplete && !off;
-    point.contrasts.iter().map(move |contrast| contrast.distance.filter(|_| told))
+    let off = matches!(point.undecided, Some(UndecidedReason::Load(_)));
+    let is_decided = point.verdict != Verdict::Incomplete && !off;
+    point.contrasts.iter().map(move |contrast| contrast.distance.filter(|_| is_decided))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::rules::BySeed;
 use super::thresholds;
 use crate::metrics::SizeClass;
 use crate::metrics::ladder::Threshold;
-use crate::metrics::metric::{Bins, Context, Missing, Stored};
+use crate::metrics::metric::{Bins, Context, Missing, StoredData};
 use crate::metrics::path::MetricPath;
 use crate::plan::{Plan, Run};
 use priolane_results::column::Row;
@@ -208,7 +208,7 @@ impl RunContext<'_> {
     }
 }
 
-impl Stored for RunContext<'_> {
+impl StoredData for RunContext<'_> {
     fn baseline(&self) -> Result<&RunRecord, Missing> {
         let none = || Missing::Scheme("the experiment has no baseline".to_owned());
         self.record(self.grid.plan.experiment.metrics.baseline.as_deref().ok_or_else(none)?)

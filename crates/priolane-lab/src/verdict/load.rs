@@ -1,15 +1,15 @@
 //! Checks that the requested load of a sweep point was offered; otherwise no claim is decided.
 
-use super::decision::{LOAD_TOLERANCE, Undecided};
+use super::decision::{LOAD_TOLERANCE, UndecidedReason};
 use super::grid::Grid;
 use priolane_results::record::Demand;
 
 /// Returns why no claim can be decided at `point`: the mean offered load over seeds, measured as the experiment
 /// requests it, deviates by more than [`LOAD_TOLERANCE`]. `None` if it does not, or no load is requested.
-pub(super) fn load_deviation(grid: &Grid, point: usize) -> Option<Undecided> {
+pub(super) fn load_deviation(grid: &Grid, point: usize) -> Option<UndecidedReason> {
     let demands = demands(grid, point);
     let off = |demand: &Demand| (demand.offered - demand.asked).abs() > LOAD_TOLERANCE * demand.asked;
-    demands.into_iter().find(off).map(Undecided::Load)
+    demands.into_iter().find(off).map(UndecidedReason::Load)
 }
 
 /// Returns requested and offered loads at `point`, as means over the available seeds: flow lists do not depend on the

@@ -25,7 +25,7 @@ pub use self::checks::{Check, State};
 pub use self::decision::Verdict;
 use self::grid::Grid;
 pub(crate) use self::report::ClaimReport;
-pub use self::report::Measured;
+pub use self::report::MeasuredMetric;
 use crate::assumptions::{self, Assumption};
 use crate::experiment::Experiment;
 pub use crate::metrics::metric::Unit;
@@ -124,7 +124,7 @@ pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
         claims,
         panels,
         checks: checks::all(&grid),
-        assumptions: assumed(&plan.experiment),
+        assumptions: assumptions_of(&plan.experiment),
         warnings,
         seeds: grid.seeds.clone(),
         runs: present(&grid).map(|(run, record)| run_line(run, record)).collect(),
@@ -136,7 +136,7 @@ pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
     }
 }
 
-fn assumed(experiment: &Experiment) -> Vec<Assumption> {
+fn assumptions_of(experiment: &Experiment) -> Vec<Assumption> {
     let of_schemes = experiment.scheme.values().flat_map(|scheme| &scheme.assumptions);
     let anchors: Vec<&'static str> = experiment.assumptions.iter().chain(of_schemes).copied().collect();
     assumptions::named(&anchors)
@@ -170,10 +170,10 @@ fn missing(grid: &Grid) -> Vec<MissingRun> {
 
 /// Returns each warning of runs once, with the number of affected runs.
 fn run_warnings(grid: &Grid) -> Vec<String> {
-    let said = present(grid)
+    let texts = present(grid)
         .enumerate()
         .flat_map(|(run, (_, record))| record.warnings.iter().map(move |warning| (run, warning.as_str())));
-    deduplicate::merged(said, present(grid).count())
+    deduplicate::merged(texts, present(grid).count())
 }
 
 fn digest(grid: &Grid) -> String {

@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::decision::{Decision, Direction, Undecided, Verdict};
+use super::decision::{Decision, Direction, UndecidedReason, Verdict};
 use super::distance::Distance;
 use super::rules::{self, BySeed};
 use crate::experiment::{Claim, OpenRange, Source, Test};
@@ -33,7 +33,7 @@ pub struct ClaimReport {
     /// Direction: agrees if all points do, and opposes if one does.
     pub direction: Direction,
     /// Why it is undecided, if it is: the reason of the point that needs most.
-    pub undecided: Option<Undecided>,
+    pub undecided: Option<UndecidedReason>,
 }
 
 impl ClaimReport {
@@ -47,7 +47,7 @@ impl ClaimReport {
             source: claim.source,
             test: claim.test.clone(),
             direction: Direction::of_all(points.iter().map(|point| point.direction)),
-            undecided: reasons.reduce(Undecided::or).filter(|_| verdict == Verdict::Undecided),
+            undecided: reasons.reduce(UndecidedReason::or).filter(|_| verdict == Verdict::Undecided),
             verdict,
             alone: verdict,
             points,
@@ -81,7 +81,7 @@ pub struct PointReport {
     /// The point; for a trend, the keys that are constant.
     pub point: serde_json::Map<String, Value>,
     /// The claim's metrics.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<MeasuredMetric>,
     /// The comparisons that determine the verdict: ratios, differences or slopes.
     pub contrasts: Vec<ComparisonReport>,
     /// Verdict here: the last one of the comparisons' in the order of [`Verdict`].
@@ -89,7 +89,7 @@ pub struct PointReport {
     /// Direction: agrees if all comparisons do, and opposes if one does; none if runs are missing or the load deviates.
     pub direction: Direction,
     /// Why it is undecided here, if it is.
-    pub undecided: Option<Undecided>,
+    pub undecided: Option<UndecidedReason>,
 }
 
 impl PointReport {
@@ -107,7 +107,7 @@ impl PointReport {
 
     /// Sets the verdict from the comparisons; without any, the point stays incomplete. `load`, the reason if the
     /// offered load deviates, makes the point undecided.
-    pub(super) fn settle(&mut self, load: Option<Undecided>) {
+    pub(super) fn settle(&mut self, load: Option<UndecidedReason>) {
         self.verdict =
             self.contrasts.iter().map(|comparison| comparison.verdict).max().unwrap_or(Verdict::Incomplete);
         if load.is_some() {
@@ -116,15 +116,18 @@ impl PointReport {
         }
         self.direction = Direction::of_all(self.contrasts.iter().map(|comparison| comparison.direction));
         if self.verdict == Verdict::Undecided {
-            self.undecided =
-                self.contrasts.iter().filter_map(|comparison| comparison.undecided).reduce(Undecided::or);
+            self.undecided = self
+                .contrasts
+                .iter()
+                .filter_map(|comparison| comparison.undecided)
+                .reduce(UndecidedReason::or);
         }
     }
 }
 
 /// A metric with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Measured {
+pub struct MeasuredMetric {
     /// Metric path; followed by ` at ` and x for a trend, or by the point if it differs from the claim's.
     pub metric: String,
     /// Unit.
@@ -134,7 +137,7 @@ pub struct Measured {
     pub value: Interval,
 }
 
-impl Measured {
+impl MeasuredMetric {
     pub(super) fn new(name: String, metric: &Metric, values: &BySeed) -> Self {
         Self { metric: name, unit: metric.unit, value: interval(metric, values) }
     }
@@ -161,7 +164,7 @@ pub struct ComparisonReport {
     /// Side of "no difference" on which it lies.
     pub direction: Direction,
     /// Why it is undecided, if it is.
-    pub undecided: Option<Undecided>,
+    pub undecided: Option<UndecidedReason>,
     /// Distance of the mean from the band, if the interval decides.
     #[serde(skip)]
     pub distance: Option<Distance>,

@@ -28,7 +28,7 @@
 use std::collections::BTreeMap;
 
 use super::band::Band;
-use super::decision::{Decision, Direction, Undecided, Verdict};
+use super::decision::{Decision, Direction, UndecidedReason, Verdict};
 use crate::experiment::{OpenRange, TrendDirection};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Scale;
@@ -58,14 +58,14 @@ pub(crate) fn comparison(a: &BySeed, b: &BySeed) -> Comparison {
 }
 
 /// Decides whether the first metric of a pair is above the second.
-pub fn ordered(comparison: Comparison) -> Decision {
+pub fn judge_order(comparison: Comparison) -> Decision {
     let above = |tie: f64| OpenRange::above(tie).into();
     match comparison {
         Comparison::Ratio(ratio) => {
-            Decision::of_ratio(&ratio, above(1.0)).directed(Direction::above(&ratio, 1.0))
+            Decision::of_ratio(&ratio, above(1.0)).with_direction(Direction::above(&ratio, 1.0))
         }
         Comparison::Difference(difference) => {
-            Decision::of(&difference, above(0.0)).directed(Direction::above(&difference, 0.0))
+            Decision::of(&difference, above(0.0)).with_direction(Direction::above(&difference, 0.0))
         }
     }
 }
@@ -85,22 +85,22 @@ pub fn equal(comparison: Comparison, within: f64) -> Decision {
 pub(crate) fn agrees(comparison: Comparison, within: f64) -> Decision {
     match comparison {
         Comparison::Ratio(_) => equal(comparison, within),
-        Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
+        Comparison::Difference(_) => Decision::undecided(UndecidedReason::NoRatio),
     }
 }
 
 /// Decides whether a value lies in a range.
-pub fn bounded(value: &Interval, range: OpenRange) -> Decision {
-    Decision::of(value, range.into()).directed(direction_of(value, range))
+pub fn judge_bound(value: &Interval, range: OpenRange) -> Decision {
+    Decision::of(value, range.into()).with_direction(direction_of(value, range))
 }
 
 /// Decides whether the ratio of two metrics lies in a range.
 pub(crate) fn bounded_ratio(comparison: Comparison, range: OpenRange) -> Decision {
     match comparison {
         Comparison::Ratio(ratio) => {
-            Decision::of_ratio(&ratio, range.into()).directed(direction_of(&ratio, range))
+            Decision::of_ratio(&ratio, range.into()).with_direction(direction_of(&ratio, range))
         }
-        Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
+        Comparison::Difference(_) => Decision::undecided(UndecidedReason::NoRatio),
     }
 }
 
@@ -115,7 +115,7 @@ fn direction_of(value: &Interval, range: OpenRange) -> Direction {
 
 /// A number published in the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Published {
+pub struct PublishedNumber {
     /// The number, above 0.
     pub value: f64,
     /// Relative half-width of the band around it.
@@ -124,7 +124,7 @@ pub struct Published {
     pub scale: Scale,
 }
 
-impl Published {
+impl PublishedNumber {
     /// Returns the band of values that agree with it.
     pub fn accepted_band(&self) -> Band {
         Band::closed(self.value * (1.0 - self.within), self.value * (1.0 + self.within))
@@ -132,16 +132,16 @@ impl Published {
 
     /// Decides whether a measured value agrees.
     pub fn judge(&self, value: &Interval) -> Decision {
-        Decision::of(value, self.accepted_band()).directed(self.side(value))
+        Decision::of(value, self.accepted_band()).with_direction(self.side(value))
     }
 
     /// Decides whether a measured ratio agrees.
     pub(crate) fn judge_ratio(&self, comparison: Comparison) -> Decision {
         match comparison {
             Comparison::Ratio(ratio) => {
-                Decision::of_ratio(&ratio, self.accepted_band()).directed(self.side(&ratio))
+                Decision::of_ratio(&ratio, self.accepted_band()).with_direction(self.side(&ratio))
             }
-            Comparison::Difference(_) => Decision::undecided(Undecided::NoRatio),
+            Comparison::Difference(_) => Decision::undecided(UndecidedReason::NoRatio),
         }
     }
 
@@ -161,8 +161,8 @@ pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> (Interval, 
     let slopes: Vec<f64> = seeds.filter_map(|seed| slope(along, *seed)).collect();
     let interval = Interval::of(&slopes);
     let decision = match way {
-        TrendDirection::Up => bounded(&interval, OpenRange::above(0.0)),
-        TrendDirection::Down => bounded(&interval, OpenRange::below(0.0)),
+        TrendDirection::Up => judge_bound(&interval, OpenRange::above(0.0)),
+        TrendDirection::Down => judge_bound(&interval, OpenRange::below(0.0)),
     };
     let means: Vec<f64> = along.iter().filter_map(|(_, v)| Interval::of(&values(v)).mean).collect();
     let monotone = means.windows(2).all(|pair| match way {
@@ -170,8 +170,8 @@ pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> (Interval, 
         TrendDirection::Down => pair[0] >= pair[1],
     });
     if decision.verdict == Verdict::Reproduced && !monotone {
-        let undecided = Decision::undecided(Undecided::NotMonotone);
-        return (interval, undecided.directed(decision.direction));
+        let undecided = Decision::undecided(UndecidedReason::NotMonotone);
+        return (interval, undecided.with_direction(decision.direction));
     }
     (interval, decision)
 }

@@ -11,9 +11,9 @@ const MOST: f64 = 0.5;
 
 /// What to know of 99th percentiles that timeouts make, by scheme.
 pub(super) fn warnings(records: &[&RunRecord]) -> Vec<String> {
-    let said: Vec<Option<String>> = records.iter().map(|record| warning(record)).collect();
-    let said = said.iter().enumerate().filter_map(|(run, text)| Some((run, text.as_deref()?)));
-    deduplicate::merged(said, records.len())
+    let texts: Vec<Option<String>> = records.iter().map(|record| warning(record)).collect();
+    let texts = texts.iter().enumerate().filter_map(|(run, text)| Some((run, text.as_deref()?)));
+    deduplicate::merged(texts, records.len())
 }
 
 /// The same of one run: of the class whose flows had most, `all` only if no other has such a tail.
@@ -127,10 +127,10 @@ mod tests {
 
     #[test]
     fn timeouts_without_loss_are_told_as_such() {
-        let said = warnings(&[&record(&[("all", 0.02, 1.0)], 0)]);
+        let texts = warnings(&[&record(&[("all", 0.02, 1.0)], 0)]);
         assert!(
-            said[0].contains("no packet was lost") && said[0].contains("2 % of the flows timed out"),
-            "{said:?}"
+            texts[0].contains("no packet was lost") && texts[0].contains("2 % of the flows timed out"),
+            "{texts:?}"
         );
     }
 

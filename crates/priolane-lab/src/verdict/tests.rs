@@ -5,7 +5,7 @@ use priolane_workload::{Counts, LoadOf};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::decision::{Direction, Undecided};
+use super::decision::{Direction, UndecidedReason};
 use super::*;
 use crate::execute::{Job, Settings};
 use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, TrendDirection};
@@ -66,7 +66,7 @@ fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64
             measured,
             bare_fct,
             with_handshake: None,
-            window: crate::plan::Measured::All,
+            window: crate::plan::MeasuredFlows::All,
             load,
             warnings: vec!["of the run".into()],
             pricing: None,
@@ -115,9 +115,9 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
     assert_eq!(directions, [Agrees, Direction::None, Agrees, Agrees, Direction::None, Opposes]);
     // With t(3) = 3.182 the half-width is 3.182 * 30 / 2 = 47.7, with t(4) = 2.776 it is 37.2, and so on: below 60 from
     // 4 seeds on.
-    assert_eq!(report.claims[4].points[0].undecided, Some(Undecided::Interval(Some(4))));
+    assert_eq!(report.claims[4].points[0].undecided, Some(UndecidedReason::Interval(Some(4))));
     // Two claims are not reproduced. At 0.025 / 2, t(3) = 4.177 gives 62.6 and t(4) = 3.495 gives 46.9.
-    assert_eq!(report.claims[4].undecided, Some(Undecided::Interval(Some(5))));
+    assert_eq!(report.claims[4].undecided, Some(UndecidedReason::Interval(Some(5))));
     assert_eq!(report.claims[3].undecided, None);
     let gain = &report.claims[0].points[0].measured[0];
     assert_eq!((gain.metric.as_str(), gain.value.mean, gain.value.n), ("gain.all.nos2", Some(2.0), 3));
@@ -153,7 +153,7 @@ fn numbers_from_elsewhere_are_compared_seed_by_seed() {
     // The last one: t = ln 101 / (1.0986 / sqrt(3)) = 7.28, p = 0.0092 with two degrees of freedom, above 0.025 / 3.
     assert_eq!(
         (report.claims[4].verdict, report.claims[4].undecided),
-        (unsure, Some(Undecided::Among(Some(4))))
+        (unsure, Some(UndecidedReason::Among(Some(4))))
     );
     assert!(report.claims.iter().all(|claim| claim.direction == Direction::None));
     let first = &report.claims[0].points[0].contrasts[0];
@@ -179,7 +179,11 @@ fn a_band_that_a_wide_interval_only_touches_decides_nothing() {
     // and t near 1.98, about (1.98 * 12.5 / 2.5)^2 = 98 seeds are needed.
     let [apart, like] = &report.claims[..] else { panic!("two claims") };
     assert_eq!(apart.verdict, Verdict::Undecided);
-    assert!(matches!(apart.undecided, Some(Undecided::Interval(Some(97..=100)))), "{:?}", apart.undecided);
+    assert!(
+        matches!(apart.undecided, Some(UndecidedReason::Interval(Some(97..=100)))),
+        "{:?}",
+        apart.undecided
+    );
     assert_eq!((like.verdict, like.undecided), (Verdict::Reproduced, None));
 }
 
@@ -214,7 +218,12 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
     for claim in &low.claims {
         assert_eq!((claim.verdict, claim.direction), (Verdict::Undecided, Direction::None));
         let says = claim.undecided.map(|why| why.to_string());
-        assert_eq!(says.as_deref(), Some("requested load 0.500 of hosts, offered 0.470, tolerance ±5 %"));
+        assert_eq!(
+            says.as_deref(),
+            Some(
+                "requested load 0.500 of hosts, offered 0.470, tolerance ±5 %: measure longer, or use draw = \"strata\""
+            )
+        );
         // The measurements stay in the report.
         assert_eq!(claim.points[0].contrasts.len(), 1);
     }
@@ -433,7 +442,7 @@ fn runs_without_a_measured_flow_are_told() {
         measured,
         bare_fct,
         with_handshake: None,
-        window: crate::plan::Measured::All,
+        window: crate::plan::MeasuredFlows::All,
         load,
         warnings: Vec::new(),
         pricing: None,

@@ -132,8 +132,8 @@ fn a_trace_is_replayed_with_its_coflows_folded_and_scaled() {
     // At 40 ms and not 2 ms, which is beyond the 20 ms that are measured: said, once for the group.
     let late = folder.plan(&app.replace("time_scale = 0.5", "time_scale = 10")).unwrap();
     let warnings = plan::build(&late.runs[0]).unwrap().warnings;
-    let said = "group \"all\": 1 of 3 replayed flows start outside the measured window";
-    assert_eq!(warnings.iter().filter(|w| w.starts_with(said)).count(), 1, "{warnings:?}");
+    let expected = "group \"all\": 1 of 3 replayed flows start outside the measured window";
+    assert_eq!(warnings.iter().filter(|w| w.starts_with(expected)).count(), 1, "{warnings:?}");
     let one = folder.plan(&format!("{app}coflows = 1\n")).unwrap();
     assert_eq!(plan::build(&one.runs[0]).unwrap().scenario.flows.len(), 2);
 }

@@ -79,8 +79,9 @@ fn thresholds_of_rates_that_none_states_are_in_proportion_and_said_so() {
     let plan = plan::from_text("f.toml", &text, Path::new("."), &Options::default()).unwrap();
     // 65 packets at 10 Gbit/s are 162.5 at 25.
     assert_eq!(merged(&plan, "dctcp/port/ecn/at/25Gbps"), "163pkt");
-    let said = "dctcp: switch ports mark above 163pkt at 25Gbps, in proportion to the threshold at 10Gbps";
-    assert!(plan.warnings.iter().any(|warning| warning == said), "{:?}", plan.warnings);
+    let expected =
+        "dctcp: switch ports mark above 163pkt at 25Gbps, in proportion to the threshold at 10Gbps";
+    assert!(plan.warnings.iter().any(|warning| warning == expected), "{:?}", plan.warnings);
     assert_runs_read_back(&plan, Path::new("."));
 }
 

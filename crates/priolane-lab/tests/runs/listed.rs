@@ -146,7 +146,7 @@ fn lists_of_seeds_that_cannot_be_read_are_not_missed() {
     let by_seed = ("list = \"f.csv\"", "list = \"f_{seed}.csv\"\nafter_delay = \"1us\"");
     let error = planned(&[], &[by_seed, ("seeds = 2", "seeds = [7, 7]")]).unwrap_err();
     assert!(error.key == "seeds[1]" && error.what.contains("listed twice"), "{error}");
-    assert!(error.others.spelled().is_empty(), "{error}");
+    assert!(error.others.mistakes().is_empty(), "{error}");
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn fifos_sockets_and_devices_are_refused_without_waiting() {
         (folder.path().into(), "a directory"),
     ];
     for (path, name) in paths {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let shown = path.display().to_string();
         // On a thread of its own, which may wait for ever.
         std::thread::spawn(move || {
@@ -289,9 +289,9 @@ fn fifos_sockets_and_devices_are_refused_without_waiting() {
                 named("kind = \"leaf_spine\"", "kind = \"file\"\npath = \"PATH\"\n"),
                 priolane_workload::size_csv::read(path.to_str().unwrap(), Interpolation::Linear).unwrap_err(),
             ];
-            tell.send(errors.map(|error| error.to_string())).unwrap();
+            sender.send(errors.map(|error| error.to_string())).unwrap();
         });
-        let errors = told.recv_timeout(std::time::Duration::from_secs(60)).expect(&shown);
+        let errors = receiver.recv_timeout(std::time::Duration::from_secs(60)).expect(&shown);
         for error in errors {
             let first = error.lines().find(|line| line.contains("not a regular file"));
             assert!(first.is_some_and(|line| line.contains(name)), "{error}");

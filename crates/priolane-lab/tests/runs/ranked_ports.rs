@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use priolane_lab::execute::{self, Done, Settings};
+use priolane_lab::execute::{self, FinishedRun, Settings};
 use priolane_lab::plan::{self, Options};
 
 /// Two senders share the line of one receiver; the short flow starts when 1 MB of the long one is under way.
@@ -40,7 +40,7 @@ fn slowdowns() -> Vec<(String, f64)> {
     let slowdown = |run: &plan::Run| {
         let go_on = &mut |_| ControlFlow::Continue(());
         match execute::execute(run, folder.path(), &settings, go_on).unwrap() {
-            Done::Simulated(record) | Done::AlreadyThere(record) => {
+            FinishedRun::Simulated(record) | FinishedRun::AlreadyThere(record) => {
                 assert_eq!(record.summary["all"].unfinished, 0, "{}", run.scheme);
                 (run.scheme.clone(), record.summary["short"].mean_slowdown.unwrap())
             }

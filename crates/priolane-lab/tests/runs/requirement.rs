@@ -55,7 +55,7 @@ fn refused(old: &str, new: &str, key: &str) -> InputError {
 fn deadlines_are_multiples_of_r_base_over_what_is_asked_more() {
     let plan = planned(FILE).unwrap();
     let built = plan::build(&plan.runs[0]).unwrap();
-    let found = plan::required(&plan.runs[0]).unwrap().unwrap();
+    let found = plan::requirement_of(&plan.runs[0]).unwrap().unwrap();
     assert!(found.fits > Span::ZERO && found.fits <= found.shared, "{found:?}");
     let flows = &built.scenario.flows;
     let share = |within: Option<Span>| {
@@ -69,14 +69,14 @@ fn deadlines_are_multiples_of_r_base_over_what_is_asked_more() {
     assert!((share(None) - 0.25).abs() < 0.06);
     // What is asked more than fits changes deadlines, and not what fits.
     let more = planned(&FILE.replace("over = 2", "over = 8")).unwrap();
-    assert_eq!(plan::required(&more.runs[0]).unwrap(), Some(found));
+    assert_eq!(plan::requirement_of(&more.runs[0]).unwrap(), Some(found));
     // A lower load requires less.
     let less = planned(&FILE.replace("value = 0.25", "value = 0.1")).unwrap();
-    assert!(plan::required(&less.runs[0]).unwrap().unwrap().fits < found.fits);
+    assert!(plan::requirement_of(&less.runs[0]).unwrap().unwrap().fits < found.fits);
     let stated = planned(
         &FILE.replace("r_base = 1, over = 2", "within = \"1ms\"").replace("r_base = 2", "within = \"2ms\""),
     );
-    assert_eq!(plan::required(&stated.unwrap().runs[0]).unwrap(), None);
+    assert_eq!(plan::requirement_of(&stated.unwrap().runs[0]).unwrap(), None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use priolane_lab::execute::{Done, Settings, execute, reuse_from};
+use priolane_lab::execute::{FinishedRun, Settings, execute, reuse_from};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_results::compare::{RunComparison, compare};
 use priolane_results::store::Store;
@@ -43,7 +43,7 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     let go_on = &mut |_| ControlFlow::Continue(());
     let settings = Settings { verify: true, ..Settings::default() };
     let ran = execute(&one.runs[0], &first, &settings, go_on).unwrap();
-    assert!(matches!(ran, Done::Simulated(_)));
+    assert!(matches!(ran, FinishedRun::Simulated(_)));
     let run = &two.runs[0];
     let none = Store::at(&folder.path().join("none"));
     assert!(!reuse_from(run, &Store::open(&second).unwrap(), &[]).unwrap(), "nobody is asked");
@@ -53,7 +53,7 @@ fn a_run_that_another_figure_has_is_taken_over_under_its_own_name() {
     );
     assert!(reuse_from(run, &Store::open(&second).unwrap(), &[none, Store::at(&first)]).unwrap());
     // Verified by the first figure, so it is not run again.
-    let Done::AlreadyThere(own) = execute(run, &second, &settings, go_on).unwrap() else { panic!() };
+    let FinishedRun::AlreadyThere(own) = execute(run, &second, &settings, go_on).unwrap() else { panic!() };
     assert_eq!((own.title.as_str(), &own.digest), ("Two", &ran.record().digest));
     assert_eq!(ran.record().title, "One");
     // What a damaged copy holds is taken from nobody.
@@ -119,15 +119,15 @@ fn delays(longest: Duration) -> impl Iterator<Item = Duration> {
 #[allow(clippy::disallowed_methods, reason = "kills are spread over the time that a run takes here and now")]
 fn timed(directory: &Path) -> (String, Duration) {
     let start = std::time::Instant::now();
-    let said = finish(writer(directory, RUNS).spawn().unwrap());
-    (said, start.elapsed() / RUNS as u32)
+    let output = finish(writer(directory, RUNS).spawn().unwrap());
+    (output, start.elapsed() / RUNS as u32)
 }
 
 #[test]
 fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
     let [killed, whole] = [0, 1].map(|_| tempfile::tempdir().unwrap());
-    let (said, per_run) = timed(whole.path());
-    assert_eq!(ran(&said).len(), RUNS);
+    let (output, per_run) = timed(whole.path());
+    assert_eq!(ran(&output).len(), RUNS);
     let (mut kills, mut seen_half_written) = (0, 0);
     for delay in delays(per_run * 4).take(priolane_rounds::rounds(12, 200) as usize) {
         let before = digests(killed.path());
@@ -135,13 +135,13 @@ fn a_sweep_killed_at_any_moment_resumes_where_it_stopped() {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let begun = out.by_ref().lines().any(|line| line.unwrap() == "ready");
         assert!(begun, "the writer said nothing");
-        let mut said = String::new();
+        let mut output = String::new();
         sleep(delay);
         child.kill().unwrap();
-        out.read_to_string(&mut said).unwrap();
+        out.read_to_string(&mut output).unwrap();
         kills += u32::from(!child.wait().unwrap().success());
         seen_half_written += litter(killed.path()).len();
-        let repeated: Vec<String> = ran(&said).into_iter().filter(|id| before.contains_key(id)).collect();
+        let repeated: Vec<String> = ran(&output).into_iter().filter(|id| before.contains_key(id)).collect();
         assert!(repeated.is_empty(), "{repeated:?} were whole and run again");
         for (id, digest) in digests(killed.path()) {
             assert!(before.get(&id).is_none_or(|d| *d == digest), "{id} changed");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use priolane_core::transport::homa::Levels;
 use priolane_core::transport::{Spec, Transport};
-use priolane_lab::execute::{self, Done, Settings};
+use priolane_lab::execute::{self, FinishedRun, Settings};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_source::InputError;
 
@@ -55,7 +55,7 @@ fn every_shipped_scheme_ends_all_flows_and_short_ones_go_first() {
     let settings = Settings { verify: true, ..Settings::default() };
     for run in &plan.runs {
         let go_on = &mut |_| ControlFlow::Continue(());
-        let (Done::Simulated(record) | Done::AlreadyThere(record)) =
+        let (FinishedRun::Simulated(record) | FinishedRun::AlreadyThere(record)) =
             execute::execute(run, folder.path(), &settings, go_on).unwrap();
         let [all, short] = ["all", "short"].map(|class| &record.summary[class]);
         assert_eq!((all.flows, all.unfinished), (300, 0), "{}", run.scheme);

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::HostId;
-use priolane_core::port::{DisciplineSpec, TokenOrder, Unscheduled};
+use priolane_core::port::{DisciplineSpec, TokenOrder, UnscheduledData};
 use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
-use priolane_core::transport::tokens::{Config, Ranked, Stop, UNSCHEDULED_CLASS};
+use priolane_core::transport::tokens::{Config, RankedPackets, Stop, UNSCHEDULED_CLASS};
 use priolane_core::units::{Limit, Span};
 use priolane_lab::execute::{Settings, execute};
 use priolane_lab::plan::{self, Options, Plan};
@@ -83,7 +83,7 @@ fn keys_reach_the_transport_and_a_merged_scheme_is_a_scheme_again() {
     assert_eq!((config.expiry, config.stop, config.unscheduled), (Some(Span::from_us(45)), Stop::NeedCap, 8));
     let DisciplineSpec::Tokens(spec) = own.ports[1].discipline else { panic!("{:?}", own.ports[1]) };
     assert_eq!(spec.expiry, None);
-    assert_eq!(spec.unscheduled, Some(Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) }));
+    assert_eq!(spec.unscheduled, Some(UnscheduledData { class: UNSCHEDULED_CLASS, room: Some(1) }));
     for scheme in ["expresspass", "top", "ideal_tokens"] {
         let plan = with(scheme, "").unwrap();
         let first = &plan.runs[0].experiment.scheme[scheme];
@@ -207,7 +207,7 @@ fn data_can_be_ranked_in_place_of_tokens() {
     let plan = with("top", "transport.ranks = \"data\"\nport.data_queues = 6\n").unwrap();
     let own = scenario(&plan);
     let DisciplineSpec::Tokens(spec) = own.ports[1].discipline else { panic!("{:?}", own.ports[1]) };
-    assert_eq!((transport(&own).ranked, spec.data_queues), (Ranked::Data, 6));
+    assert_eq!((transport(&own).ranked, spec.data_queues), (RankedPackets::Data, 6));
 }
 
 #[test]
@@ -253,7 +253,7 @@ port.buffer = { zero_loss = "168kB" }
         assert_eq!(edge.queue_bound_bytes, bounds.iter().copied().max());
         assert!(edge.queue_of_bound.unwrap() > 0.0 && edge.queue_of_bound.unwrap() <= 1.0, "{edge:?}");
         let tokens = record.tokens.unwrap();
-        assert!(tokens.conserved() && tokens.used == received.packets && tokens.dropped > 0, "{tokens:?}");
+        assert!(tokens.is_conserved() && tokens.used == received.packets && tokens.dropped > 0, "{tokens:?}");
     }
 }
 

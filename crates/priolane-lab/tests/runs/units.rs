@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use priolane_lab::execute::{self, Done, Settings};
+use priolane_lab::execute::{self, FinishedRun, Settings};
 use priolane_lab::plan::{self, Options, Plan, Size};
 use priolane_lab::unit::{self, Unit};
 use priolane_results::answer::{Answer, AnswerError};
@@ -72,8 +72,8 @@ fn the_directory_made_of_answers_is_that_of_runs_here() {
         execute::execute(run, &here, &settings, go_on).unwrap();
         let answer = Unit::of(run).answer(&texts(&plan), &settings, go_on).unwrap();
         let answer = Answer::decode(&answer.encode().unwrap()).unwrap();
-        assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), Done::Simulated(_)));
-        assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), Done::AlreadyThere(_)));
+        assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), FinishedRun::Simulated(_)));
+        assert!(matches!(unit::accept(run, &store, answer.clone()).unwrap(), FinishedRun::AlreadyThere(_)));
         // Another result of the same run is a defect somewhere: it does not take the place of the first.
         let mut other = answer;
         other.record.counters.packet_hops += 1;

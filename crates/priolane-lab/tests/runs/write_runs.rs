@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, exit};
 
-use priolane_lab::execute::{Done, Job, Settings};
-use priolane_lab::plan::{Load, Measured, Options, ResolvedRun, Run, from_text};
+use priolane_lab::execute::{FinishedRun, Job, Settings};
+use priolane_lab::plan::{Load, MeasuredFlows, Options, ResolvedRun, Run, from_text};
 use priolane_results::store::{RunId, Store};
 use priolane_testkit::made_up::{EXPERIMENT, MadeUp};
 
@@ -67,7 +67,7 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         measured,
         bare_fct,
         with_handshake: None,
-        window: Measured::All,
+        window: MeasuredFlows::All,
         load: Load::default(),
         warnings: Vec::new(),
         pricing: None,
@@ -80,8 +80,8 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
     let mut go_on = |_| ControlFlow::Continue(());
     let done = job.perform(&settings, None, &mut |_, _, _| Ok(outcome.clone()), &mut go_on);
     let word = match done.map_err(|e| e.to_string())? {
-        Done::Simulated(_) => "ran",
-        Done::AlreadyThere(_) => "there",
+        FinishedRun::Simulated(_) => "ran",
+        FinishedRun::AlreadyThere(_) => "there",
     };
     writeln!(out, "{word} {}", id.as_str()).and_then(|()| out.flush()).map_err(|e| e.to_string())
 }

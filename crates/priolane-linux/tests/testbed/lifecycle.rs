@@ -18,8 +18,8 @@ use crate::made::{line, namespaces, plan, up};
 fn reach(plan: &Plan, from: u16, to: u16) {
     let (namespace, to) = (plan.namespace(Node::Host(from)), Plan::address(to));
     let connect = format!("timeout 2 bash -c 'echo > /dev/tcp/{to}/9' 2>&1");
-    let said = run(&["ip", "netns", "exec", &namespace, "sh", "-c", &connect]).unwrap_err().said;
-    assert!(said.contains("refused"), "from host {from} to {to}: {said}");
+    let message = run(&["ip", "netns", "exec", &namespace, "sh", "-c", &connect]).unwrap_err().message;
+    assert!(message.contains("refused"), "from host {from} to {to}: {message}");
 }
 
 fn tc(plan: &Plan, node: Node, words: &str) -> String {
@@ -120,8 +120,8 @@ fn a_testbed_whose_maker_was_killed_is_removed_by_its_journal() {
     maker.wait().unwrap();
     assert!(!namespaces(&tag).is_empty());
     let ran = |words: &[&str]| Command::new(program).args(words).output().unwrap();
-    let said = String::from_utf8(ran(&["status"]).stdout).unwrap();
-    assert!(said.contains(&format!("{}: ", planned.name)), "{said}");
+    let message = String::from_utf8(ran(&["status"]).stdout).unwrap();
+    assert!(message.contains(&format!("{}: ", planned.name)), "{message}");
     assert!(ran(&["down", &String::from(planned.name.clone())]).status.success());
     assert!(namespaces(&tag).is_empty());
     assert_eq!(ran(&["down", &String::from(planned.name)]).status.code(), Some(1));
@@ -138,12 +138,12 @@ fn the_program_prints_what_it_would_do_and_refuses_what_is_no_plan() {
         Command::new(program).args(["up", "--dry-run"]).arg(path).output().unwrap()
     };
     let output = up(&path);
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && said.starts_with("ip netns add prl-d"), "{said}");
+    let message = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && message.starts_with("ip netns add prl-d"), "{message}");
     assert!(namespaces(&format!("prl-{}-", planned.name)).is_empty());
     fs::write(&path, "{\n \"name\": \"No Name\" }").unwrap();
     let output = up(&path);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("plan.json:2: \"No Name\" is no name of a testbed"), "{said}");
+    assert!(message.contains("plan.json:2: \"No Name\" is no name of a testbed"), "{message}");
 }

@@ -13,7 +13,7 @@ use priolane_linux::network::Network;
 use priolane_linux::plan::Plan;
 use priolane_linux::port::{Amount, Backlog, Mark, Port};
 use priolane_linux::probe::{Machine, Marks};
-use priolane_linux::run::{Measured, RunJob, run};
+use priolane_linux::run::{RunJob, TestbedReport, run};
 use serde_json::json;
 
 use crate::made::{line, namespaces, plan};
@@ -47,7 +47,7 @@ fn program() -> Vec<String> {
 }
 
 /// Runs it; `None`, with the reason on standard error, where this machine cannot.
-fn measured(job: &RunJob) -> Option<Measured> {
+fn measured(job: &RunJob) -> Option<TestbedReport> {
     let marks = Marks::of(job.plan.ports().map(|(.., port)| port));
     let marking = match Machine::examine().marking(marks) {
         Ok(marking) => marking,
@@ -64,14 +64,14 @@ fn measured(job: &RunJob) -> Option<Measured> {
 }
 
 /// From hand-over to arrival of the last byte, in milliseconds.
-fn fct_ms(measured: &Measured, id: u32) -> f64 {
+fn fct_ms(measured: &TestbedReport, id: u32) -> f64 {
     let sent = measured.hosts.iter().flat_map(|host| &host.sent).find(|sent| sent.id == id).unwrap();
     let arrived = measured.hosts.iter().flat_map(|host| &host.arrived).find(|came| came.id == id);
     let arrived = arrived.unwrap_or_else(|| panic!("flow {id} did not arrive: {sent:?}"));
     (arrived.at_ns - sent.at_ns) as f64 / 1e6
 }
 
-fn arrived(measured: &Measured) -> BTreeSet<u32> {
+fn arrived(measured: &TestbedReport) -> BTreeSet<u32> {
     let all: Vec<u32> = measured.hosts.iter().flat_map(|host| &host.arrived).map(|came| came.id).collect();
     let ids: BTreeSet<u32> = all.iter().copied().collect();
     assert_eq!(ids.len(), all.len(), "a message arrived twice");

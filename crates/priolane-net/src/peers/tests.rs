@@ -50,16 +50,16 @@ impl Net {
     /// Carries all that hosts say until they say no more.
     fn settle(&mut self) {
         loop {
-            let mut said = Vec::new();
+            let mut sent = Vec::new();
             for (from, host) in &mut self.hosts {
-                said.extend(
+                sent.extend(
                     std::iter::from_fn(|| host.pop()).map(|(to, bytes, len)| (*from, to, bytes, len)),
                 );
             }
-            if said.is_empty() {
+            if sent.is_empty() {
                 return;
             }
-            for (from, to, bytes, len) in said {
+            for (from, to, bytes, len) in sent {
                 self.carried += 1;
                 if self.carried.is_multiple_of(self.lose_each) {
                     continue;

@@ -17,12 +17,12 @@ use crate::assembly::Assembly;
 use crate::clock::{Clock, duration_of};
 use crate::config::{Limits, Patience};
 use crate::dscp::Dscp;
-use crate::error::Closed;
+use crate::error::RecvError;
 use crate::nic::Nic;
 use crate::peers::{Peers, Speaks};
 use crate::scheme::Sealed;
-use crate::shared::{Order, Shared};
-use crate::socket::{RecvBatch, SendBatch, UdpSocket, Wanted, wait};
+use crate::shared::{Order, SharedState};
+use crate::socket::{RecvBatch, SendBatch, UdpSocket, WaitFor, wait};
 use crate::stats::Stats;
 
 /// How often messages that nobody waits for any more are looked for.
@@ -72,7 +72,7 @@ pub(super) struct Driver<E: Endpoint> {
     pub(super) lanes: HashMap<HostId, Lane>,
     /// Hosts to which flows have ended, so that others may start.
     pub(super) to_fill: Vec<HostId>,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedState>,
     pub(super) clock: Clock,
     /// The latest instant that the endpoint was given.
     pub(super) given: Time,
@@ -189,7 +189,7 @@ impl<E: Endpoint> Driver<E> {
         }
         if self.shared.may_sleep() {
             let most = (next != Time::NEVER).then(|| duration_of(next.since(now)));
-            let wanted = if self.blocked { Wanted::Room } else { Wanted::Datagrams };
+            let wanted = if self.blocked { WaitFor::Room } else { WaitFor::Datagrams };
             wait(&self.socket, self.shared.wakeup(), wanted, most);
             self.shared.awake();
             self.stats.wakeups += 1;
@@ -199,7 +199,7 @@ impl<E: Endpoint> Driver<E> {
 
 impl<E: Endpoint> Drop for Driver<E> {
     fn drop(&mut self) {
-        let closed = if std::thread::panicking() { Closed::Panicked } else { Closed::Dropped };
+        let closed = if std::thread::panicking() { RecvError::Panicked } else { RecvError::Dropped };
         self.shared.close(closed);
         for (_, flow) in self.flows.drain() {
             flow.settle(&self.shared, Err(closed.into()));

@@ -8,7 +8,7 @@ use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::units::Time;
 
 use crate::message::{MessageId, Outcome, Pending, Request};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 
 /// A message of this host.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Flow {
 
 impl Flow {
     /// Tells what became of it.
-    pub(super) fn settle(self, shared: &Shared, outcome: Outcome) {
+    pub(super) fn settle(self, shared: &SharedState, outcome: Outcome) {
         shared.settle(self.bytes.len() as u64, self.receipt.as_deref(), outcome);
     }
 }

@@ -18,4 +18,4 @@ mod receive;
 mod start;
 mod transmit;
 
-pub(crate) use start::{Started, start};
+pub(crate) use start::{HostThread, start};

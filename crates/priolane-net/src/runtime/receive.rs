@@ -8,7 +8,7 @@ use priolane_core::wire::{EcnCodepoint, RecvMeta, VERSION};
 
 use super::driver::{Driver, Turn};
 use super::held::Datagram;
-use crate::assembly::{Stored, Taken};
+use crate::assembly::{StoreOutcome, TakenMessage};
 use crate::message::Message;
 use crate::peers::{SEALED, SELF};
 use crate::scheme::Sealed;
@@ -118,7 +118,7 @@ impl<E: Endpoint> Driver<E> {
         self.call(now, |endpoint, cx| {
             endpoint.on_packet(cx, RxMeta { stamp: at.min(now), noise: Span::ZERO }, &packet);
         });
-        if stored == Stored::First {
+        if stored == StoreOutcome::First {
             if !self.endpoint.is_receiving(src, flow) {
                 // One of a message that has ended, or that the endpoint does not take.
                 drop(self.assembly.take(src, flow));
@@ -128,17 +128,23 @@ impl<E: Endpoint> Driver<E> {
     }
 
     /// Keeps payload; `None` if it finds no room, and is as good as lost.
-    fn store(&mut self, of: (HostId, FlowId), offset: u64, payload: &[u8], now: Time) -> Option<Stored> {
+    fn store(
+        &mut self,
+        of: (HostId, FlowId),
+        offset: u64,
+        payload: &[u8],
+        now: Time,
+    ) -> Option<StoreOutcome> {
         if payload.is_empty() {
-            return Some(Stored::Yes);
+            return Some(StoreOutcome::Yes);
         }
         if self.shared.arrived_bytes() >= self.setup.limits.arrived {
             self.stats.no_room += 1;
             return None;
         }
         match self.assembly.store(of, offset, payload, now) {
-            Stored::NoRoom => self.stats.no_room += 1,
-            Stored::TooLong => self.stats.too_long += 1,
+            StoreOutcome::NoRoom => self.stats.no_room += 1,
+            StoreOutcome::TooLong => self.stats.too_long += 1,
             stored => return Some(stored),
         }
         None
@@ -149,7 +155,7 @@ impl<E: Endpoint> Driver<E> {
         let (taken, from) = (self.assembly.take(src, flow), self.peers.address(src));
         let now = self.given;
         self.note_under_way(src, now);
-        let (Some(Taken { mut bytes, readable }), Some(from)) = (taken, from) else { return };
+        let (Some(TakenMessage { mut bytes, readable }), Some(from)) = (taken, from) else { return };
         if missing > 0 && !self.setup.unreliable || readable > self.setup.limits.message {
             self.stats.dropped += 1;
             return;

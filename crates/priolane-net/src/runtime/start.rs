@@ -9,7 +9,7 @@ use priolane_core::endpoint::{Endpoint, LocalHost, RealHost};
 use priolane_core::host::SchedulerKind;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::window::{self, Reliability};
-use priolane_core::transport::{EndpointUser, Registered, Transport};
+use priolane_core::transport::{EndpointUser, RegisteredController, Transport};
 use priolane_core::units::Time;
 use priolane_core::wire::{IpVersion, codec_of};
 use ring::rand::SystemRandom;
@@ -24,14 +24,14 @@ use crate::error::BindError;
 use crate::nic::Nic;
 use crate::peers::{self, Peers, SELF, draw};
 use crate::scheduling::Scheduling;
-use crate::scheme::{BuildError, Built, Sealed};
-use crate::shared::Shared;
+use crate::scheme::{BuildError, SchemeSetup, Sealed};
+use crate::shared::SharedState;
 use crate::socket::{RecvBatch, SendBatch, UdpSocket, Wakeup, wake_on_time};
 use crate::stats::Stats;
 
 /// A host's thread that was started.
-pub(crate) struct Started {
-    pub(crate) shared: Arc<Shared>,
+pub(crate) struct HostThread {
+    pub(crate) shared: Arc<SharedState>,
     pub(crate) address: SocketAddr,
     pub(crate) scheduling: Scheduling,
     pub(crate) thread: JoinHandle<()>,
@@ -48,7 +48,7 @@ impl From<BuildError> for BindError {
 }
 
 /// Starts the thread of a host.
-pub(crate) fn start(config: Config) -> Result<Started, BindError> {
+pub(crate) fn start(config: Config) -> Result<HostThread, BindError> {
     let (start, transport) = prepare(config)?;
     transport.with_endpoints(start)
 }
@@ -62,7 +62,7 @@ fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
     let no_address = |source| BindError::Address { address: config.address, source };
     let socket = UdpSocket::bind(config.address, config.limits.socket).map_err(no_address)?;
     let address = socket.local_address().map_err(no_address)?;
-    let shared = Arc::new(Shared::new(Wakeup::new().map_err(BindError::System)?));
+    let shared = Arc::new(SharedState::new(Wakeup::new().map_err(BindError::System)?));
     let transport = built.transport.clone();
     Ok((Start { config, built, ip, sealed, socket, address, shared }, transport))
 }
@@ -70,12 +70,12 @@ fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
 /// What a thread is started with, but for its endpoint.
 struct Start {
     config: Config,
-    built: Built,
+    built: SchemeSetup,
     ip: IpVersion,
     sealed: Sealed,
     socket: UdpSocket,
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 impl Start {
@@ -142,24 +142,29 @@ impl Start {
 }
 
 impl EndpointUser for Start {
-    type Out = Result<Started, BindError>;
+    type Out = Result<HostThread, BindError>;
 
     fn run<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Self::Out {
         let (priority, address, shared) = (self.config.real_time, self.address, Arc::clone(&self.shared));
         let mut driver = self.driver(make)?;
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let thread = thread::Builder::new().name("priolane-host".to_owned()).spawn(move || {
             wake_on_time();
             // The other end waits for it.
-            let _ = tell.send(Scheduling::of_this_thread(priority));
+            let _ = sender.send(Scheduling::of_this_thread(priority));
             driver.run();
         });
         let thread = thread.map_err(BindError::System)?;
-        let scheduling = told.recv().unwrap_or(Scheduling::Ordinary);
-        Ok(Started { shared, address, scheduling, thread })
+        let scheduling = receiver.recv().unwrap_or(Scheduling::Ordinary);
+        Ok(HostThread { shared, address, scheduling, thread })
     }
 
-    fn run_registered(self, _: &dyn Registered, _: Arc<window::Config>, _: SchedulerKind) -> Self::Out {
+    fn run_registered(
+        self,
+        _: &dyn RegisteredController,
+        _: Arc<window::Config>,
+        _: SchedulerKind,
+    ) -> Self::Out {
         Err(BindError::ForeignTransport(self.config.scheme.transport.name()))
     }
 }

@@ -10,7 +10,7 @@ use crate::key::TAG;
 use crate::nic::Next;
 use crate::peers::SEAL_HEAD;
 use crate::scheme::Sealed;
-use crate::socket::Sent;
+use crate::socket::SendOutcome;
 
 /// Batches that are sent before something is read.
 const BATCHES: usize = 4;
@@ -27,14 +27,14 @@ impl<E: Endpoint> Driver<E> {
                 break;
             }
             match self.leaving.send(&self.socket) {
-                Sent::All => self.blocked = false,
-                Sent::Blocked => {
+                SendOutcome::All => self.blocked = false,
+                SendOutcome::Blocked => {
                     // What waits stays, and nothing more is taken from the endpoint until there is room.
                     self.stats.blocked += u64::from(!self.blocked);
                     self.blocked = true;
                     return turn;
                 }
-                Sent::Refused => {
+                SendOutcome::Refused => {
                     self.blocked = false;
                     self.stats.refused += 1;
                 }

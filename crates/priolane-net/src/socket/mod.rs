@@ -20,11 +20,11 @@ mod udp;
 mod wait;
 
 pub(crate) use receive::RecvBatch;
-pub(crate) use send::{SendBatch, Sent};
+pub(crate) use send::{SendBatch, SendOutcome};
 pub(crate) use system::BATCH;
 pub(crate) use thread::{be_real_time, wake_on_time};
 pub(crate) use udp::UdpSocket;
-pub(crate) use wait::{Wakeup, Wanted, wait};
+pub(crate) use wait::{WaitFor, Wakeup, wait};
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use super::udp::UdpSocket;
 
 /// A datagram that came.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Received<'a> {
+pub(crate) struct ReceivedDatagram<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) from: SocketAddr,
     /// DSCP and ECN.
@@ -89,11 +89,11 @@ impl RecvBatch {
     }
 
     /// The datagram at `place` of those that came; `None` for one that came from no address.
-    pub(crate) fn get(&self, place: usize) -> Option<Received<'_>> {
+    pub(crate) fn get(&self, place: usize) -> Option<ReceivedDatagram<'_>> {
         let slot = self.slots.get(place)?;
         let at = place * self.size;
         let ControlInfo { tos, real_ns, lost } = slot.info;
         let bytes = &self.bytes[at..at + slot.len.min(self.size)];
-        Some(Received { bytes, from: slot.from?, tos, real_ns, lost })
+        Some(ReceivedDatagram { bytes, from: slot.from?, tos, real_ns, lost })
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct SendBatch {
 
 /// What became of the datagrams that waited.
 #[derive(Debug)]
-pub(crate) enum Sent {
+pub(crate) enum SendOutcome {
     /// All are with the kernel.
     All,
     /// The kernel has no room; those left wait.
@@ -69,22 +69,22 @@ impl SendBatch {
     }
 
     /// Gives the kernel what waits.
-    pub(crate) fn send(&mut self, socket: &UdpSocket) -> Sent {
+    pub(crate) fn send(&mut self, socket: &UdpSocket) -> SendOutcome {
         while self.sent < self.slots.len() {
             match self.send_some(socket) {
                 Ok(count) => self.sent += count,
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EINTR) => {}
-                    Some(libc::EAGAIN | libc::ENOBUFS) => return Sent::Blocked,
+                    Some(libc::EAGAIN | libc::ENOBUFS) => return SendOutcome::Blocked,
                     _ => {
                         self.sent += 1;
-                        return Sent::Refused;
+                        return SendOutcome::Refused;
                     }
                 },
             }
         }
         (self.sent, _) = (0, self.slots.clear());
-        Sent::All
+        SendOutcome::All
     }
 
     fn send_some(&mut self, socket: &UdpSocket) -> io::Result<usize> {

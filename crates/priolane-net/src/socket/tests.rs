@@ -13,7 +13,7 @@ fn bind(address: &str) -> (UdpSocket, SocketAddr) {
 fn receive(socket: &UdpSocket, count: usize) -> Vec<(Vec<u8>, u8, bool, SocketAddr)> {
     let (mut batch, wakeup, mut all) = (RecvBatch::new(100), Wakeup::new().unwrap(), Vec::new());
     for _ in 0..100 {
-        wait(socket, &wakeup, Wanted::Datagrams, Some(Duration::from_millis(50)));
+        wait(socket, &wakeup, WaitFor::Datagrams, Some(Duration::from_millis(50)));
         let came = batch.receive(socket).unwrap();
         for place in 0..came {
             let got = batch.get(place).unwrap();
@@ -31,7 +31,7 @@ fn wait_for_times(from: &UdpSocket, (to, destination): (&UdpSocket, SocketAddr))
     let mut batch = SendBatch::new(100);
     for _ in 0..100 {
         batch.push(from, (destination, 0), |_| Some(1));
-        assert!(matches!(batch.send(from), Sent::All));
+        assert!(matches!(batch.send(from), SendOutcome::All));
         if receive(to, 1)[0].2 {
             return;
         }
@@ -52,7 +52,7 @@ fn each_datagram_keeps_its_dscp_and_ecn(address: &str) {
         });
     }
     batch.push(&from, (destination, 0), |_| None);
-    assert!(!batch.is_empty() && matches!(batch.send(&from), Sent::All) && batch.is_empty());
+    assert!(!batch.is_empty() && matches!(batch.send(&from), SendOutcome::All) && batch.is_empty());
     let got = receive(&to, tos.len());
     let expected: Vec<_> =
         tos.into_iter().enumerate().map(|(n, tos)| (vec![n as u8; n + 1], tos, true, name)).collect();
@@ -78,7 +78,7 @@ fn a_datagram_that_is_too_long_is_cut_one_byte_beyond_what_was_asked() {
     let ((from, _), (to, destination)) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
     let mut batch = SendBatch::new(500);
     batch.push(&from, (destination, 0), |_| Some(400));
-    assert!(matches!(batch.send(&from), Sent::All));
+    assert!(matches!(batch.send(&from), SendOutcome::All));
     assert_eq!(receive(&to, 1)[0].0.len(), 101);
 }
 
@@ -89,8 +89,8 @@ fn what_the_system_refuses_is_dropped_and_the_rest_is_sent() {
     // Port 0 is nobody's.
     batch.push(&from, ("127.0.0.1:0".parse().unwrap(), 0), |_| Some(1));
     batch.push(&from, (destination, 0), |_| Some(2));
-    assert!(matches!(batch.send(&from), Sent::Refused));
-    assert!(matches!(batch.send(&from), Sent::All));
+    assert!(matches!(batch.send(&from), SendOutcome::Refused));
+    assert!(matches!(batch.send(&from), SendOutcome::All));
     assert_eq!(receive(&to, 1)[0].0.len(), 2);
 }
 
@@ -100,6 +100,6 @@ fn a_wake_up_ends_one_wait() {
     wakeup.wake();
     wakeup.wake();
     // It returns at once: without an end of its own.
-    wait(&socket, &wakeup, Wanted::Datagrams, None);
-    wait(&socket, &wakeup, Wanted::Datagrams, Some(Duration::from_millis(1)));
+    wait(&socket, &wakeup, WaitFor::Datagrams, None);
+    wait(&socket, &wakeup, WaitFor::Datagrams, Some(Duration::from_millis(1)));
 }

@@ -38,7 +38,7 @@ impl Wakeup {
 
 /// What a wait is for, besides datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WaitFor {
     /// Nothing.
     Datagrams,
     /// Room to send, too.
@@ -46,10 +46,10 @@ pub(crate) enum Wanted {
 }
 
 /// Waits until a datagram comes, `wakeup` is woken, what is `wanted` is there, or `most` has passed; `None` for ever.
-pub(crate) fn wait(socket: &UdpSocket, wakeup: &Wakeup, wanted: Wanted, most: Option<Duration>) {
+pub(crate) fn wait(socket: &UdpSocket, wakeup: &Wakeup, wanted: WaitFor, most: Option<Duration>) {
     let events = match wanted {
-        Wanted::Datagrams => libc::POLLIN,
-        Wanted::Room => libc::POLLIN | libc::POLLOUT,
+        WaitFor::Datagrams => libc::POLLIN,
+        WaitFor::Room => libc::POLLIN | libc::POLLOUT,
     };
     let mut polled = [
         libc::pollfd { fd: socket.fd(), events, revents: 0 },

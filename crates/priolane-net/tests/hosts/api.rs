@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use priolane_net::core::endpoint::Weights;
-use priolane_net::{BindError, Closed, Config, Host, Limits, Patience, Request, Scheduling, SendError};
+use priolane_net::{BindError, Config, Host, Limits, Patience, RecvError, Request, Scheduling, SendError};
 
 use crate::digest::message;
 use crate::transports::config;
@@ -166,16 +166,16 @@ fn weights_and_classes_change_while_a_message_is_under_way_or_waits() {
 fn what_cannot_be_sent_is_refused_at_once_with_what_to_do() {
     let host = bind(Limits { message: 100, ..Limits::default() });
     let to = Request::to(nobody());
-    let said = |request, bytes: Vec<u8>| host.try_send(request, bytes).unwrap_err().to_string();
-    assert_eq!(said(to, vec![]), "a message has at least one byte");
+    let error_of = |request, bytes: Vec<u8>| host.try_send(request, bytes).unwrap_err().to_string();
+    assert_eq!(error_of(to, vec![]), "a message has at least one byte");
     assert_eq!(
-        said(to, vec![0; 101]),
+        error_of(to, vec![0; 101]),
         "a message of 101 bytes; the limit is 100: cut it, or raise limits.message at both hosts"
     );
-    assert_eq!(said(to.class(16), vec![0]), "class 16: write one from 0, served first, to 15");
+    assert_eq!(error_of(to.class(16), vec![0]), "class 16: write one from 0, served first, to 15");
     let itself = host.address();
-    assert_eq!(said(Request::to(itself), vec![0]), format!("{itself} is this host's own address"));
-    let family = said(Request::to("[::1]:9".parse().unwrap()), vec![0]);
+    assert_eq!(error_of(Request::to(itself), vec![0]), format!("{itself} is this host's own address"));
+    let family = error_of(Request::to("[::1]:9".parse().unwrap()), vec![0]);
     assert!(family.ends_with("bind to an address of the same version of IP"), "{family}");
 }
 
@@ -196,10 +196,10 @@ fn hosts_of_other_transports_refuse_each_other_with_their_names() {
     let receipt = a.send_with_receipt(Request::to(b.address()), message(1, 10)).unwrap();
     let error = receipt.wait().unwrap_err().to_string();
     let peer = b.address();
-    let said = format!(
+    let expected = format!(
         "{peer} speaks window with an MTU of 1500, this host homa with an MTU of 1500: bind both with the same transport and MTU"
     );
-    assert_eq!(error, said);
+    assert_eq!(error, expected);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn dropping_a_host_ends_its_thread_and_what_waited_for_it() {
     let host = Arc::new(bind(Limits::default()));
     let receipt = host.send_with_receipt(Request::to(nobody()), message(1, 10)).unwrap();
     drop(host);
-    assert_eq!(receipt.wait(), Err(SendError::Closed(Closed::Dropped)));
+    assert_eq!(receipt.wait(), Err(SendError::Closed(RecvError::Dropped)));
 }
 
 #[test]

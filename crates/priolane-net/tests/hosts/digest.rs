@@ -22,12 +22,12 @@ pub(crate) fn message(number: u64, len: usize) -> Bytes {
 
 /// Messages that are waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedMessages {
     /// By length and first bytes, as the shortest have no room for a number: how often each is to come.
     left: HashMap<Bytes, u32>,
 }
 
-impl Expected {
+impl ExpectedMessages {
     pub(crate) fn add(&mut self, bytes: &Bytes) {
         *self.left.entry(bytes.clone()).or_default() += 1;
     }

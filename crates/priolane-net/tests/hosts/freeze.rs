@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use priolane_net::{Config, Host, Patience, Request, SendError};
 
-use crate::digest::{Expected, message};
+use crate::digest::{ExpectedMessages, message};
 use crate::process::{COUNT, HostProcess, length};
 use crate::transports::{config, every_transport};
 use crate::wait::PATIENCE;
@@ -43,7 +43,7 @@ fn every_message_of_a_sender_that_freezes_arrives_whole_and_once() {
     for (name, config) in every_transport() {
         let host = Host::bind(config).unwrap();
         let other = HostProcess::start(name, "127.0.0.1:0", Some(host.address()));
-        let mut expected = Expected::default();
+        let mut expected = ExpectedMessages::default();
         (0..COUNT).for_each(|number| expected.add(&message(number, length(number))));
         for n in 0..COUNT {
             let came = host.recv_timeout(PATIENCE).unwrap();

@@ -71,8 +71,8 @@ fn a_queue_that_is_full_holds_datagrams_up_and_loses_none() {
             let came = receiver.arrived();
             assert!(left.remove(&came), "{transport}: {came:?} twice or never sent");
         }
-        let said = sender.next().expect("what became of all");
-        let blocked: u64 = said.strip_prefix("flushed ").unwrap_or_else(|| panic!("{said}")).parse().unwrap();
+        let line = sender.next().expect("what became of all");
+        let blocked: u64 = line.strip_prefix("flushed ").unwrap_or_else(|| panic!("{line}")).parse().unwrap();
         // 4 MB through a line that a busy machine fills too, with room for 128 kB before it.
         assert!(!pushes || blocked > 10, "{transport}: the line pushed back {blocked} times");
     }

@@ -96,16 +96,16 @@ impl HostProcess {
         let out = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                if let Some(said) = line.strip_prefix(MARK)
-                    && tell.send(said.to_owned()).is_err()
+                if let Some(line) = line.strip_prefix(MARK)
+                    && tell.send(line.to_owned()).is_err()
                 {
                     return;
                 }
             }
         });
         let mut host = Self { transport: transport.to_owned(), child, lines, address: ([0; 4], 0).into() };
-        let said = host.next().expect("the address");
-        host.address = said.strip_prefix("address ").unwrap().parse().unwrap();
+        let line = host.next().expect("the address");
+        host.address = line.strip_prefix("address ").unwrap().parse().unwrap();
         host
     }
 
@@ -116,9 +116,9 @@ impl HostProcess {
 
     /// The number and length of the message that arrives next, which is whole.
     pub(crate) fn arrived(&self) -> (u64, usize) {
-        let said = self.next().unwrap_or_else(|| panic!("{}: no other message", self.transport));
-        let mut words = said.split(' ');
-        assert_eq!(words.next(), Some("whole"), "{said}");
+        let line = self.next().unwrap_or_else(|| panic!("{}: no other message", self.transport));
+        let mut words = line.split(' ');
+        assert_eq!(words.next(), Some("whole"), "{line}");
         let mut number = || words.next().unwrap().parse::<u64>().unwrap();
         (number(), number() as usize)
     }

@@ -64,8 +64,8 @@ impl Proxy {
             draw: Stream::new(seed, Purpose::Loss, 0),
             held: BinaryHeap::new(),
         };
-        let told = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || network.run(&told));
+        let stop_flag = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || network.run(&stop_flag));
         Self { second: address, stop, thread: Some(thread) }
     }
 }

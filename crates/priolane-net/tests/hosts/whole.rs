@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use priolane_net::{Config, Host, Request};
 
-use crate::digest::{Expected, message};
+use crate::digest::{ExpectedMessages, message};
 use crate::transports::every_transport;
 use crate::wait::PATIENCE;
 
@@ -39,7 +39,7 @@ pub(crate) fn carry(name: &str, path: Path<'_>, lengths: impl IntoIterator<Item 
 /// Sends messages of these lengths from one host to another, at once, and receives them.
 pub(crate) fn carry_damaged(name: &str, path: Path<'_>, lengths: impl IntoIterator<Item = usize>) {
     let Path { from, to, address } = path;
-    let mut expected = Expected::default();
+    let mut expected = ExpectedMessages::default();
     let mut receipts = Vec::new();
     for (number, len) in lengths.into_iter().enumerate() {
         let bytes = message(number as u64, len);

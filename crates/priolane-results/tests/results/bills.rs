@@ -44,7 +44,7 @@ fn fixture() -> MadeUp {
     fixture.outcome.flows.edit(1, |flow| flow.fct_acked = Some(Span(3 * SECOND)));
     fixture.outcome.stopped_at = Time(10 * SECOND);
     let report = |s: u64| FlowSample { at: Time(s * SECOND), flow: FlowId(0), acked_bytes: s * 1_000 };
-    fixture.outcome.reports = (2..=9).map(report).collect();
+    fixture.outcome.flow_samples = (2..=9).map(report).collect();
     fixture
 }
 

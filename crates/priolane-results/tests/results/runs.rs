@@ -13,7 +13,7 @@ use priolane_results::flows::FlowRow;
 use priolane_results::ports::PortRow;
 use priolane_results::record::RunRecord;
 use priolane_results::rows::{Rows, Table};
-use priolane_results::store::{Published, RunId, Store};
+use priolane_results::store::{PublishOutcome, RunId, Store};
 use priolane_results::summary::Summary;
 use priolane_results::{digest, record, tables};
 use priolane_testkit::made_up::MadeUp;
@@ -61,7 +61,7 @@ fn record_of(fixture: &MadeUp) -> RunRecord {
     }
 }
 
-fn store(dir: &std::path::Path, fixture: &MadeUp) -> Published {
+fn store(dir: &std::path::Path, fixture: &MadeUp) -> PublishOutcome {
     let store = Store::open(dir).unwrap();
     let mut draft = store.begin(&RunId::new(ID).unwrap()).unwrap();
     for table in Table::ALL {
@@ -74,14 +74,14 @@ fn accepted(dir: &std::path::Path) -> bool {
     Store::at(dir).accept(&RunId::new(ID).unwrap()).is_some()
 }
 
-fn told() -> Vec<ThresholdChange> {
+fn threshold_changes() -> Vec<ThresholdChange> {
     vec![ThresholdChange { at: Time(7), of: ThresholdSet::Class, bytes: vec![10, 2_000] }]
 }
 
 #[test]
 fn what_the_controller_tells_follows_the_samples() {
     let mut fixture = MadeUp::with_flows(1);
-    fixture.outcome.thresholds = told();
+    fixture.outcome.thresholds = threshold_changes();
     let rows = Rows::new(fixture.source(), &fixture.outcome);
     let sampled = 3 * fixture.outcome.samples.ports.len();
     assert_eq!(rows.len(Table::Series), sampled + 2);
@@ -108,7 +108,7 @@ fn a_sample_gives_a_row_for_each_metric() {
 fn digest_changes_with_any_row() {
     let base = digest_of(&MadeUp::with_flows(4));
     let changes: [fn(&mut MadeUp); 14] = [
-        |f| f.outcome.thresholds = told(),
+        |f| f.outcome.thresholds = threshold_changes(),
         |f| f.outcome.flows.edit(3, |flow| flow.fct = Some(Span(1))),
         |f| f.outcome.flows.edit(0, |flow| flow.fct_acked = None),
         |f| f.outcome.flows.edit(1, |flow| flow.class.last = 9),
@@ -274,7 +274,7 @@ fn damaged_runs_are_not_accepted_and_are_kept_aside() {
         assert!(accepted(dir.path()));
         damage(&dir.path().join(ID));
         assert!(!accepted(dir.path()), "damage {i}");
-        assert_eq!(store(dir.path(), &MadeUp::with_flows(10)), Published::New, "damage {i}");
+        assert_eq!(store(dir.path(), &MadeUp::with_flows(10)), PublishOutcome::New, "damage {i}");
         assert!(accepted(dir.path()), "damage {i}");
         let names = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
         assert_eq!(names.filter(|n| n.starts_with(".aside-00000000000000aa-")).count(), 1, "damage {i}");
@@ -356,7 +356,7 @@ fn the_second_of_two_writers_finds_the_run_there() {
     // A store opened meanwhile must not take living writers' temporaries away.
     Store::open(dir.path()).unwrap();
     let published = drafts.map(|draft| draft.publish(&mut record_of(&fixture)).unwrap());
-    assert_eq!(published, [Published::New, Published::AlreadyThere]);
+    assert_eq!(published, [PublishOutcome::New, PublishOutcome::AlreadyThere]);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2); // the run and the lock
 }
 

@@ -19,14 +19,14 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
 use super::fabric::Fabric;
-use super::features::{Aborted, FeatureContext, Features, FlowEvent, HostMessage, TransportCommand};
+use super::features::{AbortedFlow, FeatureContext, Features, FlowEvent, HostMessage, TransportCommand};
 use super::nic::{NicMode, Outgoing, TransmitQueue, transmit_queue};
 use super::port::Port;
 use crate::device::event_sink::{EventKey, EventSink, Kind, Service};
 use crate::model::scenario::{Nic, ScheduledControl};
 use crate::observe::collector::Collector;
 use crate::observe::counters::HostCounters;
-use crate::observe::outcome::{FlowSample, Readings, Received};
+use crate::observe::outcome::{FlowSample, Readings, ReceivedPayload};
 use crate::observe::trace::TraceEvent;
 use measuring::{Noise, clock};
 use schedule::{HostSchedule, PendingAbort};
@@ -55,7 +55,7 @@ pub(crate) struct Host<E: Endpoint> {
     nic: NicMode,
     /// The link and the transmit queue, which stays empty if the NIC has none.
     port: Port<TransmitQueue<E::Body>>,
-    received: Received,
+    received: ReceivedPayload,
     exchanged: [HostCounters; CLASSES],
     endpoint: E,
     schedule: HostSchedule,
@@ -92,7 +92,7 @@ impl<E: Endpoint> Host<E> {
             departure: EventKey::NEVER,
             next: EventKey::NEVER,
             exchanged: [HostCounters::default(); CLASSES],
-            received: Received::default(),
+            received: ReceivedPayload::default(),
             last_start: scenario.flows.last().map_or(Time::ZERO, |flow| flow.start),
         };
         idle.look_ahead();
@@ -205,9 +205,9 @@ impl<E: Endpoint> Host<E> {
     fn abort<W: EventSink<E::Body>>(&mut self, flow: FlowId, fabric: &Fabric, now: Time, sink: &mut W) {
         let aborted = self.call_features(fabric, now, sink, |schedule, cx| {
             let aborted = schedule.features.iter_mut().map(|feature| feature.on_abort(flow, cx));
-            aborted.fold(Aborted::Scheduled, Aborted::max)
+            aborted.fold(AbortedFlow::Scheduled, AbortedFlow::max)
         });
-        if self.schedule.end(flow) == PendingAbort::Yes && aborted == Aborted::Scheduled {
+        if self.schedule.end(flow) == PendingAbort::Yes && aborted == AbortedFlow::Scheduled {
             let flows = &fabric.scenario.flows;
             self.schedule.starts.cancel(flow, flows);
             if flows.size(flow.index()).is_some() {
@@ -354,7 +354,7 @@ impl<E: Endpoint> Host<E> {
         out.port(&self.port.counts, self.port.line.link, at, &queue_of);
         out.host(&self.exchanged);
         let Stats { credits, payload, .. } = self.endpoint.stats();
-        out.received(&Received { stats: payload, ..self.received }, credits);
+        out.received(&ReceivedPayload { stats: payload, ..self.received }, credits);
         self.schedule.features.iter().for_each(|feature| feature.finish(out));
         self.port.drain(at, |outgoing: &Outgoing<_>| out.resident(&outgoing.packet.header));
         out.queue(self.port.counts.queue(self.port.line.link));

@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 
 use priolane_core::ids::{CLASSES, Class, ClassSet, FlowId, LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Kind, Packet};
-use priolane_core::port::pfc::{Load, PauseSignal, PfcBuffer, PfcSpec, Taken};
+use priolane_core::port::pfc::{Acceptance, Load, PauseSignal, PfcBuffer, PfcSpec};
 use priolane_core::port::{Discipline, PortFactory};
 use priolane_core::units::Time;
 
@@ -45,9 +45,9 @@ struct PausablePort<B: Body> {
     /// Classes that the next node has paused here; `held_since` is when.
     held: ClassSet,
     held_since: [Time; CLASSES],
-    /// Classes that this switch wants paused at the other end; `told` is what the last pause frame said.
+    /// Classes that this switch wants paused at the other end; `signaled` is what the last pause frame said.
     wanted: ClassSet,
-    told: ClassSet,
+    signaled: ClassSet,
     armed: Armed,
     /// The ingress port of the link's reverse direction.
     ingress: usize,
@@ -55,7 +55,7 @@ struct PausablePort<B: Body> {
 
 impl<B: Body> PausablePort<B> {
     fn has_work(&self) -> bool {
-        self.wanted != self.told || self.egress.queue.packets() > 0
+        self.wanted != self.signaled || self.egress.queue.packets() > 0
     }
 
     /// Returns whether a packet of `class` that arrives now starts transmission at once.
@@ -101,7 +101,7 @@ impl<B: Body> LosslessSwitch<B> {
             held: ClassSet::NONE,
             held_since: [Time::ZERO; CLASSES],
             wanted: ClassSet::NONE,
-            told: ClassSet::NONE,
+            signaled: ClassSet::NONE,
             armed: Armed::No,
             ingress: ingress(link),
         };
@@ -182,7 +182,7 @@ impl<B: Body> LosslessSwitch<B> {
         let (taken, tell) = self.buffer.arrive(load, port.egress.queue.bytes_before(header));
         let back = self.note(load, tell);
         let port = &mut self.ports[p];
-        if taken == Taken::Refused {
+        if taken == Acceptance::Refused {
             port.egress.refuse(header, sink);
         } else {
             port.egress.enqueue(now, &BufferedPacket { packet: *packet, from }, sink, &mut ());
@@ -202,9 +202,9 @@ impl<B: Body> LosslessSwitch<B> {
     fn serve<W: EventSink<B>>(&mut self, p: usize, now: Time, sink: &mut W) {
         let port = &mut self.ports[p];
         if port.egress.line.free_at <= now {
-            if port.wanted != port.told {
-                port.told = port.wanted;
-                let frame = pause_frame(port.told, self.pause_wire);
+            if port.wanted != port.signaled {
+                port.signaled = port.wanted;
+                let frame = pause_frame(port.signaled, self.pause_wire);
                 port.egress.line.signal(now, &frame, sink);
             } else if let Some(load) = port.egress.start(now, port.held, sink, &mut ()) {
                 self.departed(p, now, load, sink);

@@ -268,7 +268,7 @@ impl<D> Port<D> {
             take(item);
         };
         while let Some(start) = self.queue.next_eligible_time() {
-            if let Some(item) = self.queue.dequeue(start.max(at), &mut Expired(&mut left)) {
+            if let Some(item) = self.queue.dequeue(start.max(at), &mut ExpirySink(&mut left)) {
                 left(item);
             }
         }
@@ -331,9 +331,9 @@ impl<P: PortItem, W: EventSink<P::Body>, S: PortSink<P>> PortSink<P> for PortEve
 }
 
 /// Passes on packets that expire while a queue is drained.
-struct Expired<'a, F>(&'a mut F);
+struct ExpirySink<'a, F>(&'a mut F);
 
-impl<P: QueueItem, F: FnMut(&P)> PortSink<P> for Expired<'_, F> {
+impl<P: QueueItem, F: FnMut(&P)> PortSink<P> for ExpirySink<'_, F> {
     fn expired(&mut self, item: &P) {
         (self.0)(item);
     }

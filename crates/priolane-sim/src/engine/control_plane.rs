@@ -55,14 +55,14 @@ impl ControlPlane {
 
     /// Runs the controller once and returns the updates for hosts; `None` if it is not due before `until`.
     pub(crate) fn run_before(&mut self, until: Time) -> Option<Vec<ThresholdUpdate>> {
-        let told = self.central.as_mut().filter(|central| central.next < until)?.run();
-        let change = |told: &ThresholdUpdate| ThresholdChange {
-            at: told.at,
-            of: told.thresholds.of,
-            bytes: told.thresholds.bytes.clone(),
+        let updates = self.central.as_mut().filter(|central| central.next < until)?.run();
+        let change = |update: &ThresholdUpdate| ThresholdChange {
+            at: update.at,
+            of: update.thresholds.of,
+            bytes: update.thresholds.bytes.clone(),
         };
-        self.history.extend(told.iter().map(change));
-        Some(told)
+        self.history.extend(updates.iter().map(change));
+        Some(updates)
     }
 
     /// Returns the changes of thresholds that hosts applied before `stop`.
@@ -83,7 +83,7 @@ impl Central {
         reports.for_each(|report: SizeReport| self.controller.on_report(report));
         self.next += self.period;
         let at = now + self.delay;
-        let told = |thresholds| ThresholdUpdate { at, thresholds: Arc::new(thresholds) };
-        self.controller.solve(now).into_iter().map(told).collect()
+        let update = |thresholds| ThresholdUpdate { at, thresholds: Arc::new(thresholds) };
+        self.controller.solve(now).into_iter().map(update).collect()
     }
 }

@@ -78,7 +78,7 @@ impl StopCondition {
     }
 
     /// Sets the counts of the other parts.
-    pub(crate) fn told(&mut self, others: CompletionCount) {
+    pub(crate) fn set_others(&mut self, others: CompletionCount) {
         self.others = others;
     }
 

@@ -11,7 +11,7 @@ use super::counters::{HostCounters, PortCounters};
 use super::pfc_deadlock::PfcDeadlockDetector;
 use crate::model::dependencies::FlowDependency;
 use crate::model::scenario::Scenario;
-use crate::observe::outcome::{Ledger, Notices, Outcome, PacketCount, PortQueue, Received};
+use crate::observe::outcome::{Ledger, Notices, Outcome, PacketCount, PortQueue, ReceivedPayload};
 use crate::observe::records::{ClassSpan, FlowRecords, RecordColumns, StartTime};
 
 /// The outcome under construction.
@@ -83,7 +83,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Adds the payload that arrived at a host, and the token counters there.
-    pub(crate) fn received(&mut self, received: &Received, tokens: Option<CreditStats>) {
+    pub(crate) fn received(&mut self, received: &ReceivedPayload, tokens: Option<CreditStats>) {
         self.outcome.received.merge(received);
         if let Some(account) = tokens {
             self.outcome.tokens.get_or_insert_default().merge(&account);
@@ -114,7 +114,7 @@ impl<'a> Collector<'a> {
         self.outcome.ports.sort_by_key(|p| (p.link, p.class));
         self.outcome.queues.sort_by_key(|q| q.link);
         self.outcome.samples.sort();
-        self.outcome.reports.sort_by_key(|r| (r.at, r.flow));
+        self.outcome.flow_samples.sort_by_key(|r| (r.at, r.flow));
         self.outcome.admission.sort_by_key(|(host, _)| *host);
         self.outcome.notices.sort_by_key(|&(host, group, _)| (host, group));
         self.outcome

@@ -76,13 +76,13 @@ pub(crate) struct FlowLog {
     admitted: Vec<(FlowId, Class, Span)>,
     moved: Vec<(FlowId, Class)>,
     missing: Vec<(FlowId, u64)>,
-    ended: Vec<Ended>,
+    ended: Vec<FlowEnd>,
     samples: Vec<FlowSample>,
 }
 
 /// The last report of a flow without its time.
 #[derive(Clone, Copy, Debug)]
-struct Ended {
+struct FlowEnd {
     flow: FlowId,
     retransmits: u32,
     timeouts: u32,
@@ -131,7 +131,7 @@ impl FlowLog {
         let classes = (class_first, class_last);
         let is_plain = retransmits == 0 && timeouts == 0 && classes == (asked, asked);
         if self.keep_classes == KeepClasses::All || !is_plain {
-            self.ended.push(Ended { flow, retransmits, timeouts, classes });
+            self.ended.push(FlowEnd { flow, retransmits, timeouts, classes });
         }
     }
 
@@ -171,13 +171,13 @@ impl FlowLog {
         for (flow, bytes) in self.missing {
             edit(flow, &mut |record| record.missing = bytes);
         }
-        for Ended { flow, retransmits, timeouts, classes } in self.ended {
+        for FlowEnd { flow, retransmits, timeouts, classes } in self.ended {
             edit(flow, &mut |record| {
                 (record.class.first, record.class.last) = classes;
                 (record.retransmits, record.timeouts) = (retransmits, timeouts);
             });
         }
-        outcome.reports.append(&mut self.samples);
+        outcome.flow_samples.append(&mut self.samples);
     }
 }
 

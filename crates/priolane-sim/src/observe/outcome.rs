@@ -69,7 +69,7 @@ pub struct PortQueue {
 
 /// Payload that reached the transports of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Received {
+pub struct ReceivedPayload {
     /// Packets, including duplicates and trimmed packets.
     pub packets: u64,
     /// Payload bytes that arrived up to the planned start of the last flow of the list.
@@ -202,13 +202,13 @@ pub struct Outcome {
     /// Ports where payload waited, sorted by link.
     pub queues: Vec<PortQueue>,
     /// Payload that reached hosts.
-    pub received: Received,
+    pub received: ReceivedPayload,
     /// Outcomes of tokens at hosts, if the transport has tokens.
     pub tokens: Option<CreditStats>,
     /// Samples, sorted by instant, then link.
     pub samples: Readings,
     /// Reports of flows, sorted by instant, then flow; empty unless the scenario requests them.
-    pub reports: Vec<FlowSample>,
+    pub flow_samples: Vec<FlowSample>,
     /// Updates of the threshold controller, in order of time.
     pub thresholds: Vec<ThresholdChange>,
     /// Final state of the admission policy of each host that opened a flow, in order of hosts; empty without a policy.
@@ -255,7 +255,7 @@ pub struct Progress {
     pub total: u32,
 }
 
-impl Received {
+impl ReceivedPayload {
     /// Adds a packet of which `early` payload bytes are counted as early.
     #[inline]
     pub(crate) fn add(&mut self, early: u16) {

@@ -175,8 +175,8 @@ fn changes_are_told_of_up_to_the_end_of_the_run_and_no_further() {
     let law = law(1_000.0, 24_000.0);
     let mut scenario = adapting(flows(&law, Time::ZERO, 800, 0), adaptation(&[HALVES], &[]));
     let first = Time::ZERO + PERIOD + DELAY + DELAY;
-    for (stop, told) in [(first, 0), (Time(first.0 + 1), 1)] {
+    for (stop, changes) in [(first, 0), (Time(first.0 + 1), 1)] {
         scenario.stop = Stop::At(stop);
-        assert_eq!(outcome(&scenario).thresholds.len(), told);
+        assert_eq!(outcome(&scenario).thresholds.len(), changes);
     }
 }

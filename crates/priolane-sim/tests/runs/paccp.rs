@@ -53,7 +53,8 @@ fn outcome(scenario: &ScenarioSpec) -> Outcome {
 fn rates(scenario: &ScenarioSpec) -> Vec<f64> {
     let outcome = outcome(scenario);
     let of = |id: usize| {
-        let mut reports = outcome.reports.iter().filter(|r| r.flow.index() == id && r.at.0 >= SECOND / 2);
+        let mut reports =
+            outcome.flow_samples.iter().filter(|r| r.flow.index() == id && r.at.0 >= SECOND / 2);
         let first = reports.next().unwrap();
         let last = reports.next_back().unwrap();
         (last.acked_bytes - first.acked_bytes) as f64 * 8e-9 / (last.at.since(first.at)).as_secs_f64()
@@ -161,7 +162,7 @@ fn no_bin_has_more_than_the_link_carries() {
     let known = |bin: u64| -> u64 {
         let of = |flow: usize| {
             let until = scenario.flows.at(flow).start + Span(bin * every.0);
-            let own = outcome.reports.iter().filter(|r| r.flow.index() == flow && r.at <= until);
+            let own = outcome.flow_samples.iter().filter(|r| r.flow.index() == flow && r.at <= until);
             own.map(|r| r.acked_bytes).max().unwrap_or(0)
         };
         (0..scenario.flows.len()).map(of).sum()

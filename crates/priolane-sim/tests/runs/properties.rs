@@ -10,7 +10,7 @@ use priolane_core::port::{Buffer, Scope, SortBy};
 use priolane_core::transport::window::{self, Handshake};
 use priolane_core::transport::{Controller, Transport, dctcp as dctcp_, new_reno};
 use priolane_core::units::{Limit, Rate, Span, Time};
-use priolane_sim::outcome::{Outcome, PortQueue, Received};
+use priolane_sim::outcome::{Outcome, PortQueue, ReceivedPayload};
 use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec};
 use priolane_sim::topology::{Dumbbell, LeafSpine, SingleSwitch};
 
@@ -111,7 +111,7 @@ fn payload_that_waits_is_counted_to_the_picosecond() {
     assert_eq!(outcome.queues, [PortQueue { link: down, peak_bytes: 1_538, waited: 1_230_400 }]);
     assert_eq!(
         outcome.received,
-        Received { packets: 3, early_bytes: 2_920, stats: PayloadStats { packets: 3, reordered: 0 } }
+        ReceivedPayload { packets: 3, early_bytes: 2_920, stats: PayloadStats { packets: 3, reordered: 0 } }
     );
     assert_eq!(outcome.tokens, None);
 }

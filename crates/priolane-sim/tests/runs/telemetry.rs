@@ -137,7 +137,7 @@ fn two_senders_read_each_others_packets_at_the_port_they_share() {
     let of_packets: Vec<HopReading> = seen.iter().flat_map(|(.., path)| path.hops().copied()).collect();
     assert_eq!(of_packets, expected);
     // The way back is one more switch port, and the body took no reading there.
-    assert!(seen.iter().all(|(.., path)| path.passed() == 1));
+    assert!(seen.iter().all(|(.., path)| path.hop_count() == 1));
 }
 
 #[test]
@@ -177,9 +177,9 @@ fn readings_are_the_same_on_both_engines_at_every_port() {
         let (outcome, seen) = readings(&scenario);
         for (_, _, path) in &seen {
             let hops: Vec<&HopReading> = path.hops().collect();
-            assert!(hops.is_sorted_by_key(|hop| hop.at) && usize::from(path.passed()) == hops.len());
+            assert!(hops.is_sorted_by_key(|hop| hop.at) && usize::from(path.hop_count()) == hops.len());
         }
-        stamped += seen.iter().map(|(.., path)| u64::from(path.passed())).sum::<u64>();
+        stamped += seen.iter().map(|(.., path)| u64::from(path.hop_count())).sum::<u64>();
         // What a port says it sent is never more than what it sent in the end.
         let most = outcome.ports.iter().map(|p| p.bytes).max().unwrap_or(0);
         assert!(seen.iter().flat_map(|(.., path)| path.hops()).all(|hop| hop.sent_bytes < most));

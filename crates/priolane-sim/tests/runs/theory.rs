@@ -72,17 +72,17 @@ fn mean_wait(records: &[PortClassRecord]) -> f64 {
 }
 
 /// Arrival rate, load and residual work of the packets that `keep`, from the list itself.
-struct Offered {
+struct OfferedLoad {
     rho: f64,
     /// lambda E[S^2] / 2, seconds.
     residual: f64,
 }
 
-fn offered(scenario: &ScenarioSpec, keep: impl Fn(&FlowSpec) -> bool) -> Offered {
+fn offered(scenario: &ScenarioSpec, keep: impl Fn(&FlowSpec) -> bool) -> OfferedLoad {
     let span = scenario.flows.last().unwrap().start.as_secs_f64();
     let service = |f: FlowSpec| (f.size.unwrap() + 1) as f64 * 8.0 / 10e9;
     let kept: Vec<f64> = scenario.flows.iter().filter(|f| keep(f)).map(service).collect();
-    Offered {
+    OfferedLoad {
         rho: kept.iter().sum::<f64>() / span,
         residual: kept.iter().map(|s| s * s).sum::<f64>() / span / 2.0,
     }

@@ -11,7 +11,7 @@ use priolane_core::endpoint::{
 };
 use priolane_core::ids::{FlowId, HostId, LinkId};
 use priolane_core::packet::{Frame, Packet};
-use priolane_core::port::{Buffer, DisciplineSpec, TokenGroupSpec, TokenOrder, Unscheduled};
+use priolane_core::port::{Buffer, DisciplineSpec, TokenGroupSpec, TokenOrder, UnscheduledData};
 use priolane_core::transport::tokens::feedback;
 use priolane_core::transport::tokens::priority::{Key, Logarithm, Priority};
 use priolane_core::transport::tokens::{
@@ -124,7 +124,8 @@ fn two_expresspass_flows_share_a_link_evenly_in_the_mean() {
         scenario.stop = Stop::At(Time(4_200_000_000));
         let outcome = agreed(&scenario);
         let acked = |flow: u32, at: u64| {
-            let mut of_flow = outcome.reports.iter().filter(|r| r.flow == FlowId(flow) && r.at <= Time(at));
+            let mut of_flow =
+                outcome.flow_samples.iter().filter(|r| r.flow == FlowId(flow) && r.at <= Time(at));
             of_flow.next_back().map_or(0, |r| r.acked_bytes) as f64
         };
         let [a, b] = [0, 1].map(|flow| acked(flow, 4_100_000_000) - acked(flow, 700_000_000));
@@ -273,7 +274,7 @@ fn random(seed: u64) -> ScenarioSpec {
         let DisciplineSpec::Tokens(spec) = &mut port.discipline else { unreachable!() };
         match seed % 6 {
             1 => spec.expiry = None,
-            3 => spec.unscheduled = Some(Unscheduled { class: UNSCHEDULED_CLASS, room: Some(1) }),
+            3 => spec.unscheduled = Some(UnscheduledData { class: UNSCHEDULED_CLASS, room: Some(1) }),
             4 => *spec = TokenGroupSpec { order: TokenOrder::Rank, ..TokenGroupSpec::TOP },
             5 => spec.classes = 3,
             _ => {}

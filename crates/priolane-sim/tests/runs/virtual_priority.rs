@@ -49,7 +49,7 @@ fn outcome(scenario: &ScenarioSpec) -> Outcome {
 fn gbps(outcome: &Outcome, is: impl Fn(u32) -> bool, from: u64, until: u64) -> f64 {
     let mut last = std::collections::BTreeMap::new();
     let mut bytes = 0;
-    for report in outcome.reports.iter().filter(|r| is(r.flow.0)) {
+    for report in outcome.flow_samples.iter().filter(|r| is(r.flow.0)) {
         let before = last.insert(report.flow, report.acked_bytes).unwrap_or(0);
         if (from * 1_000_000..until * 1_000_000).contains(&report.at.0) {
             bytes += report.acked_bytes - before;

@@ -17,7 +17,7 @@ pub struct Figures {
 
 /// The simulation of the same flows under a scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Simulated {
+pub struct SimulatedFigures {
     /// Name of the scheme.
     pub scheme: String,
     /// Number of flows that did not complete.

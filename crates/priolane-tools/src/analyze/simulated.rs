@@ -7,12 +7,12 @@ use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_lab::execute::{Failure, OnProgress};
 use priolane_lab::plan::{self, Options, Plan, ResolvedRun, Run};
-use priolane_results::flows::met;
+use priolane_results::flows::met_deadline;
 use priolane_sim::Drive;
 use priolane_sim::records::FlowRecords;
 use priolane_source::InputError;
 
-use super::figures::{Figures, Simulated};
+use super::figures::{Figures, SimulatedFigures};
 use super::model_file::{ExperimentOf, LawOf, seconds};
 
 /// The flows of an experiment and their model.
@@ -123,13 +123,14 @@ impl ModelledFlows {
         law: &LawOf,
         scheme: &str,
         progress: &mut OnProgress,
-    ) -> Result<Simulated, Failure> {
+    ) -> Result<SimulatedFigures, Failure> {
         let run = self.run_of(scheme).ok_or_else(|| self.no_scheme(law, scheme))?;
         let built = plan::build(run)?;
         let outcome = priolane_sim::run(&built.scenario, Drive::default(), progress)?;
         let stopped_at = outcome.stopped_at;
-        let late =
-            |i: usize| met(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false);
+        let late = |i: usize| {
+            met_deadline(&built.scenario.flows.at(i), &outcome.flows.at(i), stopped_at) == Some(false)
+        };
         Ok(self.figures(&built, &outcome.flows, late, scheme))
     }
 
@@ -149,7 +150,7 @@ impl ModelledFlows {
         records: &FlowRecords,
         late: impl Fn(usize) -> bool,
         scheme: &str,
-    ) -> Simulated {
+    ) -> SimulatedFigures {
         let classes = self.model.sizes().len();
         let mut sums = vec![(0usize, 0usize, 0usize, 0.0f64); classes];
         for (i, class) in self.class.iter().enumerate().take(built.scenario.flows.len()) {
@@ -170,6 +171,6 @@ impl ModelledFlows {
             mean_s: mean(total.2, total.3),
             miss_rate: total.1 as f64 / total.0 as f64,
         };
-        Simulated { scheme: scheme.to_owned(), unfinished: total.0 - total.2, figures }
+        SimulatedFigures { scheme: scheme.to_owned(), unfinished: total.0 - total.2, figures }
     }
 }

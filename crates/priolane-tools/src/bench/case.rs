@@ -53,7 +53,7 @@ impl Case {
         let size = Some(u64::from(self.packets) * mss);
         let app = App::Permutation(Permutation { size, starts: Starts::within(LINK_DELAY) });
         let groups = (0..self.flows_per_host).map(|group| {
-            dctcp::generated(&app, &topology, frame, (group as u16, Until::Flows(u64::from(topology.hosts))))
+            dctcp::generate(&app, &topology, frame, (group as u16, Until::Flows(u64::from(topology.hosts))))
         });
         let mut flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
         flows.truncate(self.flows() as usize);

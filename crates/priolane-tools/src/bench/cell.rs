@@ -36,7 +36,7 @@ impl Cell {
         let app = App::Permutation(Permutation { size, starts: Starts::within(Span::from_us(10)) });
         let all = Until::Flows(u64::from(topology.hosts));
         let groups = (0..self.flows_per_host)
-            .map(|group| dctcp::generated(&app, &topology, FRAME, (group as u16, all)));
+            .map(|group| dctcp::generate(&app, &topology, FRAME, (group as u16, all)));
         let flows = priolane_workload::merge(groups.collect::<Result<_, _>>()?);
         let window = window::Config::new(FRAME);
         let dctcp = Dctcp { window, alpha_0: 0.0, reduction: Reduction::AtOnce };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::limit::Limit;
 use super::measure::Raw;
-use super::named::Named;
+use super::named::NamedScenario;
 
 /// The measurements of `priolane bench`.
 #[derive(Clone, Debug, Serialize)]
@@ -14,12 +14,12 @@ pub struct Bench {
     /// The yardstick.
     pub limit: Limit,
     /// The scenarios.
-    pub scenarios: Vec<Measured>,
+    pub scenarios: Vec<Measurement>,
 }
 
 /// The measurement of one scenario on this machine.
 #[derive(Clone, Debug, Serialize)]
-pub struct Measured {
+pub struct Measurement {
     /// Name of the scenario.
     pub name: &'static str,
     /// Packets transmitted on links.
@@ -39,7 +39,7 @@ pub struct Measured {
 }
 
 /// Measures the yardstick and relates the measurements to it.
-pub fn compare(raws: &[(&'static Named, Raw)]) -> Bench {
+pub fn compare(raws: &[(&'static NamedScenario, Raw)]) -> Bench {
     let limit = Limit::measure(
         raws.iter().map(|(named, raw)| (named.name, named.extent.unwrap_or_else(|| raw.busy.extent()))),
     );
@@ -47,10 +47,10 @@ pub fn compare(raws: &[(&'static Named, Raw)]) -> Bench {
     Bench { limit, scenarios }
 }
 
-fn measured(named: &Named, raw: &Raw, yardsticks: &BTreeMap<&'static str, f64>) -> Measured {
+fn measured(named: &NamedScenario, raw: &Raw, yardsticks: &BTreeMap<&'static str, f64>) -> Measurement {
     let ns_per_hop = raw.cpu_s * 1e9 / raw.packet_hops.max(1) as f64;
     let yardstick = yardsticks.get(named.name).copied().unwrap_or(f64::NAN);
-    Measured {
+    Measurement {
         name: named.name,
         packet_hops: raw.packet_hops,
         events: raw.events,

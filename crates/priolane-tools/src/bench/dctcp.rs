@@ -87,7 +87,7 @@ pub(super) fn short_flows(count: u32) -> Result<ScenarioSpec, ScenarioBuildError
     let sizes = SizeDistribution::fixed(3_000.0)?;
     let open_loop = OpenLoop { sizes: Sizes::of("fixed", sizes), load, reach: DestinationScope::AnyHost };
     let app = App::Poisson(Poisson { open_loop, draw: SizeDraw::Independent });
-    let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(count))))?;
+    let flows = generate(&app, &topology, frame, (0, Until::Flows(u64::from(count))))?;
     Ok(dctcp_scenario(
         topology,
         Dctcp { window: window::Config::new(frame), alpha_0: 0.0, reduction: Reduction::AtOnce },
@@ -96,7 +96,7 @@ pub(super) fn short_flows(count: u32) -> Result<ScenarioSpec, ScenarioBuildError
 }
 
 /// Generates the flows of one app among all hosts, as the given group of an experiment, until the given limit.
-pub(super) fn generated(
+pub(super) fn generate(
     app: &App,
     topology: &Topology,
     frame: Frame,

@@ -15,9 +15,9 @@
 use serde::Serialize;
 
 use super::case::Case;
-use super::compare::{Measured, compare};
+use super::compare::{Measurement, compare};
 use super::measure::{Busy, Raw};
-use super::named::Named;
+use super::named::NamedScenario;
 use super::scenarios::MEMORY;
 
 /// Additional flows in the second case of completed flows.
@@ -32,7 +32,7 @@ pub struct Row {
     pub flows: u32,
     /// The measurement, with its ratio to Y.
     #[serde(flatten)]
-    pub measured: Measured,
+    pub measured: Measurement,
     /// The quantities from which N and F are computed.
     pub extent: Busy,
 }
@@ -67,8 +67,8 @@ pub struct Peaks {
 }
 
 /// Relates the rows to the yardstick and computes the memory per item.
-pub fn growth(rows: &[(&'static Named, Raw)], peaks: &Peaks) -> Growth {
-    let of = |((named, raw), measured): (&(&'static Named, Raw), Measured)| {
+pub fn growth(rows: &[(&'static NamedScenario, Raw)], peaks: &Peaks) -> Growth {
+    let of = |((named, raw), measured): (&(&'static NamedScenario, Raw), Measurement)| {
         let case = named.growth();
         let (hosts, flows) = case.map_or((0, 0), |case| (case.hosts(), case.flows()));
         Row { hosts, flows, measured, extent: raw.busy }

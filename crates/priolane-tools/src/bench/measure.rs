@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::BenchError;
 use super::limit::Extent;
-use super::named::Named;
+use super::named::NamedScenario;
 
 /// Raw measurements of a scenario, before comparison with the yardstick.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,14 +87,14 @@ impl Busy {
 ///
 /// # Errors
 /// Returns an error only if a built-in scenario is invalid.
-pub(super) fn build(named: &Named, flows: Option<u32>) -> Result<Scenario, BenchError> {
+pub(super) fn build(named: &NamedScenario, flows: Option<u32>) -> Result<Scenario, BenchError> {
     named
         .build(flows)
         .map_err(|source| BenchError::ScenarioBuildError { scenario: named.name, source: source.into() })
 }
 
 /// A timed run.
-pub(super) struct Timed {
+pub(super) struct TimedRun {
     pub(super) cpu_s: f64,
     pub(super) outcome: Outcome,
 }
@@ -109,14 +109,14 @@ pub(super) fn measure(
     engine: Engine,
     repeat: u32,
 ) -> Result<Raw, BenchError> {
-    let Timed { cpu_s, outcome } = once(name, scenario, engine)?;
+    let TimedRun { cpu_s, outcome } = once(name, scenario, engine)?;
     let work = outcome.work;
     let delivered = outcome.received.packets;
     let mut seconds = vec![cpu_s];
     let busy = Busy::of(scenario, &outcome);
     drop(outcome);
     for _ in 1..repeat {
-        let Timed { cpu_s, outcome } = once(name, scenario, engine)?;
+        let TimedRun { cpu_s, outcome } = once(name, scenario, engine)?;
         let again = outcome.work;
         if again != work {
             return Err(BenchError::Unsteady { scenario: name, first: work, again });
@@ -129,7 +129,7 @@ pub(super) fn measure(
 }
 
 /// Runs the scenario once, until all its flows complete.
-pub(super) fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> Result<Timed, BenchError> {
+pub(super) fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> Result<TimedRun, BenchError> {
     let start = ThreadTime::now();
     let outcome = run(scenario, Drive::on(engine), &mut |_| ControlFlow::Continue(()));
     let cpu_s = start.elapsed().as_secs_f64();
@@ -138,7 +138,7 @@ pub(super) fn once(name: &'static str, scenario: &Scenario, engine: Engine) -> R
     if unfinished > 0 {
         return Err(BenchError::Unfinished { scenario: name, unfinished });
     }
-    Ok(Timed { cpu_s, outcome })
+    Ok(TimedRun { cpu_s, outcome })
 }
 
 /// Resident memory from an instant on (Linux: `/proc/self`).
@@ -179,7 +179,7 @@ mod tests {
         let mut spec = named.build(Some(1)).unwrap().into_spec();
         spec.flows.edit(0, |flow| flow.size = Some(u64::from(spec.frame.mss())));
         let scenario = spec.build().unwrap();
-        let Timed { outcome, .. } = once(named.name, &scenario, Engine::Window).unwrap();
+        let TimedRun { outcome, .. } = once(named.name, &scenario, Engine::Window).unwrap();
         let busy = Busy::of(&scenario, &outcome);
         let counted: u64 = outcome.ports.iter().map(|port| port.packets).sum();
         assert_eq!(counted, outcome.work.packet_hops);

@@ -9,7 +9,7 @@ use super::limit::Extent;
 
 /// A benchmark scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Named {
+pub struct NamedScenario {
     /// Name of the scenario.
     pub name: &'static str,
     /// One-line description.
@@ -43,7 +43,7 @@ pub enum Usual {
     No,
 }
 
-impl Named {
+impl NamedScenario {
     /// Returns a case of the growth table.
     pub(super) const fn case(name: &'static str, about: &'static str, case: Case) -> Self {
         Self { name, about, extent: None, usual: Usual::No, make: Make::Case(case) }

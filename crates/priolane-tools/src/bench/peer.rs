@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::dctcp::LIST;
 use super::error::BenchError;
-use super::measure::{Timed, build, once};
-use super::named::Named;
+use super::measure::{TimedRun, build, once};
+use super::named::NamedScenario;
 use super::scenarios::find;
 
 /// The scenario that the other simulators run too; docs/bench.md has its parameters.
@@ -20,7 +20,7 @@ pub struct PeerResult {
     /// CPU time in seconds, for setup, run and collection of results.
     pub cpu_s: f64,
     /// Payload bytes of each flow.
-    pub bytes: Vec<u64>,
+    pub flow_bytes: Vec<u64>,
     /// Flow completion time of each flow, in seconds, including the handshake.
     pub fct_s: Vec<f64>,
 }
@@ -37,7 +37,7 @@ pub fn flow_list(flows: u32) -> String {
 ///
 /// # Errors
 /// Returns an error only if the scenario was renamed.
-pub(super) fn scenario() -> Result<&'static Named, BenchError> {
+pub(super) fn scenario() -> Result<&'static NamedScenario, BenchError> {
     find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })
 }
 
@@ -48,10 +48,10 @@ pub(super) fn scenario() -> Result<&'static Named, BenchError> {
 pub fn side(flows: u32) -> Result<PeerResult, BenchError> {
     let named = scenario()?;
     let scenario = build(named, Some(flows))?;
-    let Timed { cpu_s, outcome } = once(named.name, &scenario, Engine::Window)?;
+    let TimedRun { cpu_s, outcome } = once(named.name, &scenario, Engine::Window)?;
     let fct_s = outcome.flows.iter().filter_map(|flow| Some(flow.fct?.as_secs_f64())).collect();
-    let bytes = scenario.flows.iter().filter_map(|flow| flow.size).collect();
-    Ok(PeerResult { packet_hops: outcome.work.packet_hops, cpu_s, bytes, fct_s })
+    let flow_bytes = scenario.flows.iter().filter_map(|flow| flow.size).collect();
+    Ok(PeerResult { packet_hops: outcome.work.packet_hops, cpu_s, flow_bytes, fct_s })
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn side_has_each_flow_of_the_list_in_order() {
         let side = side(3).unwrap();
-        assert_eq!(side.bytes, [7_861, 1_887_233, 57_561]);
+        assert_eq!(side.flow_bytes, [7_861, 1_887_233, 57_561]);
         // 1,887,233 B at 10G take at least 1.51 ms.
         assert!(side.fct_s.len() == 3 && (1.5e-3..1.0e-2).contains(&side.fct_s[1]), "{:?}", side.fct_s);
         // The second flow alone: 1,304 packets and as many ACKs, each over 2 or 4 links.

@@ -15,38 +15,38 @@ use priolane_workload::{App, Permutation, Starts, Until};
 use super::case::{self, Case};
 use super::cell::Cell;
 use super::dctcp::{
-    CLASS_IS_QUEUE, Dctcp, HOST_RATE, LINK_DELAY, ScenarioBuildError, dctcp_scenario, generated, leafspine144,
+    CLASS_IS_QUEUE, Dctcp, HOST_RATE, LINK_DELAY, ScenarioBuildError, dctcp_scenario, generate, leafspine144,
 };
 use super::limit::Extent;
-use super::named::{Make, Named, Usual};
+use super::named::{Make, NamedScenario, Usual};
 use super::rivals::{self, TransportVariant};
 
 const FABRIC: Extent = Extent { pending: 1_000, footprint: 3 << 19 };
 
 /// All scenarios of `priolane bench`, the default ones first.
-pub const ALL: [Named; 18] = [
-    Named {
+pub const ALL: [NamedScenario; 18] = [
+    NamedScenario {
         name: "dctcp_leafspine144",
         about: "9 x 16 hosts, 10G/40G, DCTCP, 2,000 web search flows at load 0.6, SACK, NIC queues",
         extent: Some(FABRIC),
         usual: Usual::Yes,
         make: Make::By(leafspine144),
     },
-    Named {
+    NamedScenario {
         name: "dctcp_permutation128",
         about: "fat-tree k=8, 10G, MTU 9000, DCTCP, 50 MB from each host to another host",
         extent: Some(FABRIC),
         usual: Usual::Yes,
         make: Make::By(permutation128),
     },
-    Named {
+    NamedScenario {
         name: "dctcp_fattree1024",
         about: "fat-tree k=16, 100G, MTU 9000, DCTCP, 36 MB from each host to another host",
         extent: Some(Extent { pending: 10_000, footprint: 7 << 19 }),
         usual: Usual::Yes,
         make: Make::By(fattree1024),
     },
-    Named {
+    NamedScenario {
         name: "million_flows",
         about: "a million flows of 3 kB on the leaf-spine: memory of a run per flow",
         extent: Some(Extent { pending: 1_000, footprint: 64 << 20 }),
@@ -129,8 +129,8 @@ const fn variant(
     name: &'static str,
     about: &'static str,
     make: fn() -> Result<ScenarioSpec, ScenarioBuildError>,
-) -> Named {
-    Named { name, about, extent: Some(FABRIC), usual: Usual::No, make: Make::By(make) }
+) -> NamedScenario {
+    NamedScenario { name, about, extent: Some(FABRIC), usual: Usual::No, make: Make::By(make) }
 }
 
 /// Returns the leaf-spine with flows of classes 0, 1, 2 in rotation and the given switch queues, each marking on its
@@ -152,7 +152,7 @@ fn permutation128() -> Result<ScenarioSpec, ScenarioBuildError> {
     let topology = FatTree { k: 8, host_link: link, fabric_link: link }.build()?;
     let frame = Frame { mtu: 9000, ..Frame::ETHERNET };
     let app = App::Permutation(Permutation { size: Some(50_000_000), starts: Starts::within(LINK_DELAY) });
-    let flows = generated(&app, &topology, frame, (0, Until::Flows(u64::from(topology.hosts))))?;
+    let flows = generate(&app, &topology, frame, (0, Until::Flows(u64::from(topology.hosts))))?;
     Ok(dctcp_scenario(
         topology,
         Dctcp { window: window::Config::new(frame), alpha_0: 0.0, reduction: Reduction::AtOnce },
@@ -169,17 +169,17 @@ fn fattree1024() -> Result<ScenarioSpec, ScenarioBuildError> {
 const LONG: Case = Case { delay: Span::from_us(100), packets: 6_000, ..case::FABRIC };
 
 /// The rows of the growth table, each with 20 to 100 million packet-hops.
-pub const TABLE: &[Named] = &[
-    Named::case("grow_128x1", "128 hosts, 1 flow each", Case { packets: 24_000, ..case::FABRIC }),
-    Named::case("grow_128x16", "", Case { flows_per_host: 16, packets: 1_500, ..case::FABRIC }),
-    Named::case("grow_128x64", "", Case { flows_per_host: 64, packets: 400, ..case::FABRIC }),
-    Named::case("grow_1024x1", "", Case { k: 16, packets: 3_000, ..case::FABRIC }),
-    Named::case("grow_1024x16", "", Case { k: 16, flows_per_host: 16, packets: 200, ..case::FABRIC }),
-    Named::case("grow_1024x64", "", Case { k: 16, flows_per_host: 64, packets: 60, ..case::FABRIC }),
-    Named::case("grow_8192x1", "", Case { k: 32, packets: 400, ..case::FABRIC }),
-    Named::case("grow_8192x16", "", Case { k: 32, flows_per_host: 16, packets: 40, ..case::FABRIC }),
-    Named::case("grow_8192x64", "", Case { k: 32, flows_per_host: 64, packets: 15, ..case::FABRIC }),
-    Named::case(
+pub const TABLE: &[NamedScenario] = &[
+    NamedScenario::case("grow_128x1", "128 hosts, 1 flow each", Case { packets: 24_000, ..case::FABRIC }),
+    NamedScenario::case("grow_128x16", "", Case { flows_per_host: 16, packets: 1_500, ..case::FABRIC }),
+    NamedScenario::case("grow_128x64", "", Case { flows_per_host: 64, packets: 400, ..case::FABRIC }),
+    NamedScenario::case("grow_1024x1", "", Case { k: 16, packets: 3_000, ..case::FABRIC }),
+    NamedScenario::case("grow_1024x16", "", Case { k: 16, flows_per_host: 16, packets: 200, ..case::FABRIC }),
+    NamedScenario::case("grow_1024x64", "", Case { k: 16, flows_per_host: 64, packets: 60, ..case::FABRIC }),
+    NamedScenario::case("grow_8192x1", "", Case { k: 32, packets: 400, ..case::FABRIC }),
+    NamedScenario::case("grow_8192x16", "", Case { k: 32, flows_per_host: 16, packets: 40, ..case::FABRIC }),
+    NamedScenario::case("grow_8192x64", "", Case { k: 32, flows_per_host: 64, packets: 15, ..case::FABRIC }),
+    NamedScenario::case(
         "few_in_1024",
         "8 flows in 1,024 hosts",
         Case { k: 16, packets: 200_000, only: Some(8), ..case::FABRIC },
@@ -187,11 +187,15 @@ pub const TABLE: &[Named] = &[
 ];
 
 /// Pairs in which the second case has more of one item: packets in flight, active flows.
-pub const MEMORY: &[Named] = &[
-    Named::case("memory_windows_16", "", Case { window: Some(16), ..LONG }),
-    Named::case("memory_windows_1000", "", Case { window: Some(1_000), ..LONG }),
-    Named::case("memory_flows_64", "", Case { flows_per_host: 64, packets: 10, window: Some(1), ..LONG }),
-    Named::case(
+pub const MEMORY: &[NamedScenario] = &[
+    NamedScenario::case("memory_windows_16", "", Case { window: Some(16), ..LONG }),
+    NamedScenario::case("memory_windows_1000", "", Case { window: Some(1_000), ..LONG }),
+    NamedScenario::case(
+        "memory_flows_64",
+        "",
+        Case { flows_per_host: 64, packets: 10, window: Some(1), ..LONG },
+    ),
+    NamedScenario::case(
         "memory_flows_1024",
         "",
         Case { flows_per_host: 1_024, packets: 10, window: Some(1), ..LONG },
@@ -199,13 +203,13 @@ pub const MEMORY: &[Named] = &[
 ];
 
 /// Short cases, for counting instructions.
-const SMALL: &[Named] = &[
-    Named::case(
+const SMALL: &[NamedScenario] = &[
+    NamedScenario::case(
         "small_128x1",
         "128 hosts, 1 flow of 150 packets each",
         Case { packets: 150, ..case::FABRIC },
     ),
-    Named::case(
+    NamedScenario::case(
         "small_128x16",
         "128 hosts, 16 flows of 10 packets each",
         Case { flows_per_host: 16, packets: 10, ..case::FABRIC },
@@ -213,20 +217,20 @@ const SMALL: &[Named] = &[
 ];
 
 /// Runs from which the memory per completed flow is computed.
-pub const FINISHED: &[Named] =
-    &[Named::short("short_flows_200k", 200_000), Named::short("short_flows_1m", 1_000_000)];
+pub const FINISHED: &[NamedScenario] =
+    &[NamedScenario::short("short_flows_200k", 200_000), NamedScenario::short("short_flows_1m", 1_000_000)];
 
 macro_rules! cells {
     ($($flows:literal x $packets:literal),* $(,)?) => {
         /// All cells: the product of flow counts, packets per flow and link delays in microseconds.
-        pub(super) const CELLS: &[Named] = &[$(
+        pub(super) const CELLS: &[NamedScenario] = &[$(
             cells!(@one $flows, $packets, 1),
             cells!(@one $flows, $packets, 4),
             cells!(@one $flows, $packets, 16),
         )*];
     };
     (@one $flows:literal, $packets:literal, $delay:literal) => {
-        Named::cell(
+        NamedScenario::cell(
             concat!("top_", $flows, "x", $packets, "_", $delay, "us"),
             Cell { flows_per_host: $flows, packets: $packets, delay: Span::from_us($delay) },
         )
@@ -236,7 +240,7 @@ macro_rules! cells {
 cells!(1 x 10, 1 x 50, 1 x 250, 8 x 10, 8 x 50, 8 x 250, 32 x 10, 32 x 50, 32 x 250);
 
 /// Finds a scenario by name in all lists.
-pub(super) fn find(name: &str) -> Option<&'static Named> {
+pub(super) fn find(name: &str) -> Option<&'static NamedScenario> {
     ALL.iter()
         .chain(TABLE)
         .chain(MEMORY)

@@ -86,18 +86,18 @@ pub fn several(request: &Request) -> Result<Vec<Several>, BenchError> {
     request.scenarios.iter().map(one).collect()
 }
 
-struct Timed {
+struct TimedRun {
     seconds: f64,
     work: priolane_sim::outcome::Work,
 }
 
-fn timed(name: &'static str, scenario: &Scenario, threads: Threads) -> Result<Timed, BenchError> {
+fn timed(name: &'static str, scenario: &Scenario, threads: Threads) -> Result<TimedRun, BenchError> {
     let start = Instant::now();
     let drive = Drive { threads, ..Drive::on(priolane_sim::scenario::Engine::Window) };
     let outcome = run(scenario, drive, &mut |_| ControlFlow::Continue(()));
     let seconds = start.elapsed().as_secs_f64();
     let outcome = outcome.map_err(|source| BenchError::Run { scenario: name, source })?;
-    Ok(Timed { seconds, work: outcome.work })
+    Ok(TimedRun { seconds, work: outcome.work })
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub fn solver_times(repeat: u32) -> Result<Vec<SolverTime>, BenchError> {
 fn recorded(name: &str) -> Option<SizeDistribution> {
     let law = size_csv::read(name, Interpolation::Linear).ok()?;
     let mut stream = Stream::new(1, Purpose::Sizes, 0);
-    SizeDistribution::recorded((0..FLOWS).map(|_| law.sample(&mut stream)).collect()).ok()
+    SizeDistribution::from_samples((0..FLOWS).map(|_| law.sample(&mut stream)).collect()).ok()
 }
 
 /// Returns the median time of `work` in milliseconds; `None` if `work` returns false.

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use priolane_tools::bench::growth::{self, Growth, Memory, Row};
 use priolane_tools::bench::solvers::{SolverTime, solver_times};
-use priolane_tools::bench::{self, ALL, Bench, Engine, Named, Raw, Request};
+use priolane_tools::bench::{self, ALL, Bench, Engine, NamedScenario, Raw, Request};
 
 const USAGE: &str =
     "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers]
@@ -115,7 +115,7 @@ fn carry_out(request: &Request, Arguments { what, form }: Arguments) -> Result<(
 }
 
 fn print_scenarios(request: &Request, form: Form) -> Result<(), CliError> {
-    let wanted = request.wanted().map_err(|error| CliError::Usage(error.to_string()))?;
+    let wanted = request.selected_scenarios().map_err(|error| CliError::Usage(error.to_string()))?;
     if form == Form::Raw {
         let [named] = wanted[..] else {
             return Err(CliError::Usage("--raw needs exactly one --scenario".to_owned()));
@@ -145,7 +145,7 @@ fn print_solvers(request: &Request, form: Form) -> Result<(), CliError> {
 }
 
 /// Measures a scenario in a new process, so that its peak memory is its own.
-fn alone(named: &Named, request: &Request) -> Result<Raw, CliError> {
+fn alone(named: &NamedScenario, request: &Request) -> Result<Raw, CliError> {
     let this = std::env::current_exe().map_err(other)?;
     let engine = engine_name(request.engine);
     let output = Command::new(this)
@@ -177,7 +177,7 @@ fn print_growth(request: &Request, form: Form) -> Result<(), CliError> {
             .map_err(other)?;
         Ok((named, raw))
     });
-    let rows: Vec<(&'static Named, Raw)> = rows.collect::<Result<_, CliError>>()?;
+    let rows: Vec<(&'static NamedScenario, Raw)> = rows.collect::<Result<_, CliError>>()?;
     let ([short, long, few, many], [less, more]) = (bench::MEMORY, bench::FINISHED) else {
         return Err(CliError::Other("the cases of memory are not four and two".to_owned()));
     };

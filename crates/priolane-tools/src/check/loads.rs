@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use priolane_core::ids::NodeId;
 use priolane_core::units::{PS_PER_S, Time};
 use priolane_lab::experiment::Experiment;
-use priolane_lab::plan::{Measured, ResolvedRun};
+use priolane_lab::plan::{MeasuredFlows, ResolvedRun};
 use priolane_sim::topology::Topology;
 use priolane_workload::offered::{Volume, Window};
 use serde::Serialize;
@@ -71,7 +71,7 @@ fn window(experiment: &Experiment, built: &ResolvedRun) -> Option<Window> {
     });
     let (first, last) = first.zip(last)?;
     let window = match built.window {
-        Measured::Within(window) if !recorded => window,
+        MeasuredFlows::Within(window) if !recorded => window,
         _ if recorded => Window { from: first, until: last },
         _ => Window { from: Time::ZERO, until: last },
     };

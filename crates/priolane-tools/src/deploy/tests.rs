@@ -8,7 +8,7 @@ fn request() -> Request {
         lanes: 4,
         queues: 8,
         classes: 6,
-        unscheduled: Unscheduled::None,
+        unscheduled: UnscheduledPackets::None,
         token: "84B".into(),
         frame: "1538B".into(),
         entries: 256 << 10,
@@ -89,7 +89,7 @@ fn what_cannot_be_is_refused_with_its_key() {
     assert_eq!(key(Request { assistant_price: f64::NAN, ..request() }), "assistant_price");
     assert_eq!(key(Request { path: Some(Path { queues: 0, ..path() }), ..request() }), "path.queues");
     assert_eq!(key(Request { path: Some(Path { share: 1.0, ..path() }), ..request() }), "path.share");
-    let blind = Request { limiter: Limiter::Group, unscheduled: Unscheduled::Queue, ..request() };
+    let blind = Request { limiter: Limiter::Group, unscheduled: UnscheduledPackets::Queue, ..request() };
     assert_eq!(answer(&blind).unwrap_err().key, "classes");
     assert!(answer(&Request { classes: 5, ..blind }).is_ok());
 }

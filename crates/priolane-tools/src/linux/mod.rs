@@ -12,7 +12,7 @@ mod testbed;
 use priolane_lab::execute::Measurement;
 use priolane_lab::plan::{self, Run};
 use priolane_linux::plan::{Marking, Name};
-use priolane_linux::run::{Measured, RunJob};
+use priolane_linux::run::{RunJob, TestbedReport};
 use priolane_source::InputError;
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ const REAL_TIME: u8 = 20;
 
 /// A run that is to be measured.
 #[derive(Clone, Debug, Serialize)]
-pub struct Planned {
+pub struct PlannedMeasurement {
     /// The job for the testbed.
     pub job: RunJob,
     /// Rates are divided, and times multiplied, by this.
@@ -39,7 +39,7 @@ pub struct Planned {
 ///
 /// # Errors
 /// An [`InputError`] with all reasons why the run cannot be measured.
-pub fn job(run: &Run, name: Name, scale: Option<u64>) -> Result<Planned, InputError> {
+pub fn job(run: &Run, name: Name, scale: Option<u64>) -> Result<PlannedMeasurement, InputError> {
     let built = plan::build(run)?;
     let scenario = &built.scenario;
     let scale = scale.unwrap_or_else(|| usual_scale(&scenario.topology));
@@ -59,7 +59,7 @@ pub fn job(run: &Run, name: Name, scale: Option<u64>) -> Result<Planned, InputEr
     job.plan
         .check()
         .map_err(|error| refusals::error(run, "topology", error.to_string(), "a smaller network"))?;
-    Ok(Planned { job, scale, notes, at_most_s: limit as f64 / 1e9 })
+    Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit as f64 / 1e9 })
 }
 
 /// What `measured` means for the tables of `run`.
@@ -69,7 +69,7 @@ pub fn job(run: &Run, name: Name, scale: Option<u64>) -> Result<Planned, InputEr
 pub fn measurement(
     run: &Run,
     planned: (&RunJob, u64),
-    measured: &Measured,
+    measured: &TestbedReport,
 ) -> Result<Measurement, InputError> {
     let built = plan::build(run)?;
     Ok(outcome::measurement(run, &built.scenario, planned, measured))

@@ -9,9 +9,9 @@ use priolane_core::units::{Span, Time};
 use priolane_lab::execute::Measurement;
 use priolane_lab::plan::Run;
 use priolane_linux::counters::QueueCount;
-use priolane_linux::job::{Arrived, Sent};
+use priolane_linux::job::{ArrivedMessage, SentMessage};
 use priolane_linux::plan::Plan;
-use priolane_linux::run::{Measured, RunJob};
+use priolane_linux::run::{RunJob, TestbedReport};
 use priolane_results::record::MeasuredRecord;
 use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord};
 use priolane_sim::scenario::ScenarioSpec;
@@ -26,11 +26,11 @@ pub(super) fn measurement(
     run: &Run,
     scenario: &ScenarioSpec,
     (job, scale): (&RunJob, u64),
-    measured: &Measured,
+    measured: &TestbedReport,
 ) -> Measurement {
-    let sent: HashMap<u32, &Sent> =
+    let sent: HashMap<u32, &SentMessage> =
         measured.hosts.iter().flat_map(|host| &host.sent).map(|sent| (sent.id, sent)).collect();
-    let arrived: HashMap<u32, &Arrived> =
+    let arrived: HashMap<u32, &ArrivedMessage> =
         measured.hosts.iter().flat_map(|host| &host.arrived).map(|came| (came.id, came)).collect();
     let levels = job.scheme.class.demotion().unwrap_or(DemotionThresholds::FLAT);
     let record = |flow: FlowSpec| {
@@ -53,14 +53,14 @@ pub(super) fn measurement(
 }
 
 /// What all hosts counted by this name.
-fn counted(measured: &Measured, name: &str) -> u64 {
+fn counted(measured: &TestbedReport, name: &str) -> u64 {
     measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum()
 }
 
 /// A flow. Its completion time begins where its message was handed over, which is a little after the planned start.
 fn record(
     flow: &FlowSpec,
-    (sent, arrived): (Option<&Sent>, Option<&Arrived>),
+    (sent, arrived): (Option<&SentMessage>, Option<&ArrivedMessage>),
     levels: &DemotionThresholds,
     scale: u64,
 ) -> FlowRecord {
@@ -109,7 +109,12 @@ fn ports(plan: &Plan, queues: &[QueueCount]) -> Vec<PortClassRecord> {
 }
 
 /// What is to be known of a measurement.
-fn warnings(run: &Run, measured: &Measured, sent: &HashMap<u32, &Sent>, scale: u64) -> Vec<String> {
+fn warnings(
+    run: &Run,
+    measured: &TestbedReport,
+    sent: &HashMap<u32, &SentMessage>,
+    scale: u64,
+) -> Vec<String> {
     let mut all = vec![format!("{}: measured on Linux at scale {scale}, not simulated", run.scheme)];
     let not_real_time = measured.hosts.iter().find_map(|host| host.not_real_time.as_deref());
     if let Some(why) = not_real_time {

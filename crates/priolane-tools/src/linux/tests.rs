@@ -1,9 +1,9 @@
 use std::path::Path;
 
 use priolane_lab::plan::{Options, Run, from_text};
-use priolane_linux::job::{Arrived, HostReport, Sent};
+use priolane_linux::job::{ArrivedMessage, HostReport, SentMessage};
 use priolane_linux::port::{Amount, Backlog, Mark, Service};
-use priolane_linux::run::Measured;
+use priolane_linux::run::TestbedReport;
 
 use super::*;
 
@@ -82,10 +82,10 @@ fn a_shared_buffer_becomes_what_one_queue_may_hold_alone() {
 
 #[test]
 fn what_a_testbed_cannot_do_is_refused_with_a_reason() {
-    let said = |scheme: &str, scale| job(&run_of(scheme, STAR), name(), scale).unwrap_err().to_string();
-    let error = said("pfabric", None);
+    let error_of = |scheme: &str, scale| job(&run_of(scheme, STAR), name(), scale).unwrap_err().to_string();
+    let error = error_of("pfabric", None);
     assert!(error.starts_with("star.toml: scheme.pfabric.port: ports that sort packets"), "{error}");
-    let error = said("dctcp", Some(1));
+    let error = error_of("dctcp", Some(1));
     assert!(
         error.contains("at scale 1 lines have 10000000000 to 10000000000 bit/s. Use a --scale at which"),
         "{error}"
@@ -97,7 +97,7 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
     let run = run_of("pias", STAR);
     let planned = job(&run, name(), None).unwrap();
     let flow = planned.job.flows[0];
-    let sent = Sent {
+    let sent = SentMessage {
         id: flow.id,
         at_ns: flow.start_ns + 1_000,
         acked_ns: Some(flow.start_ns + 3_001_000),
@@ -105,7 +105,7 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
         timeouts: 1,
         failed: None,
     };
-    let arrived = Arrived { id: flow.id, at_ns: flow.start_ns + 2_001_000, missing: 0 };
+    let arrived = ArrivedMessage { id: flow.id, at_ns: flow.start_ns + 2_001_000, missing: 0 };
     let report = HostReport {
         host: flow.src,
         sent: vec![sent],
@@ -122,7 +122,7 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
         bytes: 7_690,
         dropped: 1,
     }];
-    let measured = Measured { hosts: vec![report], queues, elapsed_ns: 4_000_000_000 };
+    let measured = TestbedReport { hosts: vec![report], queues, elapsed_ns: 4_000_000_000 };
     let made = measurement(&run, (&planned.job, planned.scale), &measured).unwrap();
     let record = made.outcome.flows.at(0);
     // 2 ms at scale 100 are 20 us.

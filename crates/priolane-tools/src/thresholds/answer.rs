@@ -14,7 +14,7 @@ const NOS2_HOST: u8 = 8;
 /// The solvers to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Asked {
+pub enum SolverChoice {
     /// Every one; those that do not apply give the reason.
     #[default]
     All,
@@ -137,18 +137,18 @@ impl Traffic {
 }
 
 /// Runs the solvers and relates their costs to the lowest one.
-pub(super) fn answer_of(question: &SolverInput, asked: Asked, traffic: Traffic) -> Answer {
-    const ALL: [Asked; 7] = [
-        Asked::Es,
-        Asked::Opt,
-        Asked::Opt2,
-        Asked::Nos2,
-        Asked::ClosedForm,
-        Asked::BasinHopping,
-        Asked::Published,
+pub(super) fn answer_of(question: &SolverInput, asked: SolverChoice, traffic: Traffic) -> Answer {
+    const ALL: [SolverChoice; 7] = [
+        SolverChoice::Es,
+        SolverChoice::Opt,
+        SolverChoice::Opt2,
+        SolverChoice::Nos2,
+        SolverChoice::ClosedForm,
+        SolverChoice::BasinHopping,
+        SolverChoice::Published,
     ];
     let mut solvers: Vec<Outcome> = match asked {
-        Asked::All => ALL.iter().map(|&asked| outcome(question, asked)).collect(),
+        SolverChoice::All => ALL.iter().map(|&asked| outcome(question, asked)).collect(),
         one => vec![outcome(question, one)],
     };
     let ladders = || solvers.iter().flat_map(|s| &s.ladders).map(|ladder| ladder.costs);
@@ -165,20 +165,20 @@ pub(super) fn answer_of(question: &SolverInput, asked: Asked, traffic: Traffic) 
     Answer { traffic, load: question.load, levels: question.levels, solvers }
 }
 
-fn outcome(question: &SolverInput, asked: Asked) -> Outcome {
+fn outcome(question: &SolverInput, asked: SolverChoice) -> Outcome {
     let one = |name, solver| of_solver(question, name, solver);
     match asked {
-        Asked::All | Asked::Opt => one("opt", Solver::Opt(Opt)),
-        Asked::Es => one("es", Solver::EqualSplit(EqualSplit)),
-        Asked::Opt2 => one("opt2", Solver::Opt2(Opt2)),
-        Asked::ClosedForm => {
+        SolverChoice::All | SolverChoice::Opt => one("opt", Solver::Opt(Opt)),
+        SolverChoice::Es => one("es", Solver::EqualSplit(EqualSplit)),
+        SolverChoice::Opt2 => one("opt2", Solver::Opt2(Opt2)),
+        SolverChoice::ClosedForm => {
             let mut found = one("closed_form", Solver::ClosedForm(ClosedForm));
             found.fit = found.ladders.first().and_then(|ladder| fit(question, ladder.thresholds[0]));
             found
         }
-        Asked::BasinHopping => one("basin_hopping", Solver::BasinHopping(BasinHopping)),
-        Asked::Published => one("published", Solver::PiasPublished(PiasPublished)),
-        Asked::Nos2 => nos2(question),
+        SolverChoice::BasinHopping => one("basin_hopping", Solver::BasinHopping(BasinHopping)),
+        SolverChoice::Published => one("published", Solver::PiasPublished(PiasPublished)),
+        SolverChoice::Nos2 => nos2(question),
     }
 }
 

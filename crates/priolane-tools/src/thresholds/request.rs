@@ -8,7 +8,7 @@ use priolane_source::{InputError, open};
 use priolane_workload::{flow_list, size_csv};
 use serde::Deserialize;
 
-use super::answer::{Answer, Asked, Traffic, answer_of};
+use super::answer::{Answer, SolverChoice, Traffic, answer_of};
 
 /// Maximum number of hosts in a flow list, of which only sizes are read.
 const HOSTS: u32 = 1 << 16;
@@ -33,7 +33,7 @@ pub struct Request {
     pub load: f64,
     /// The solvers to run.
     #[serde(default)]
-    pub solver: Asked,
+    pub solver: SolverChoice,
 }
 
 /// Computes thresholds, costs and fits for the request.
@@ -78,7 +78,7 @@ pub fn answer(request: &Request) -> Result<Answer, InputError> {
     let question = SolverInput { sizes: &sizes, name, published, load, levels };
     let answer = answer_of(&question, request.solver, Traffic::new(name, &sizes, flows));
     match answer.solvers.iter().find_map(|outcome| outcome.reason.clone()) {
-        Some(reason) if request.solver != Asked::All => {
+        Some(reason) if request.solver != SolverChoice::All => {
             Err(wrong("solver", reason, "another solver, or `all` to see which apply"))
         }
         _ => Ok(answer),
@@ -101,6 +101,6 @@ fn recorded(path: &str) -> Result<Vec<u64>, InputError> {
 }
 
 fn law(path: &str, sizes: Vec<u64>) -> Result<SizeDistribution, InputError> {
-    SizeDistribution::recorded(sizes)
+    SizeDistribution::from_samples(sizes)
         .map_err(|error| InputError::new(path, None, "bytes", error.to_string(), "sizes of 1 B to 140 TB"))
 }

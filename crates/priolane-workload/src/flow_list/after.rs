@@ -20,9 +20,9 @@ pub(super) fn rows(cell: &str) -> Option<Vec<FlowId>> {
 }
 
 /// Formats rows as in a cell.
-pub(super) struct Joined<'a>(pub(super) &'a [FlowId]);
+pub(super) struct JoinedRows<'a>(pub(super) &'a [FlowId]);
 
-impl fmt::Display for Joined<'_> {
+impl fmt::Display for JoinedRows<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, row) in self.0.iter().enumerate() {
             let joint = if place == 0 { "" } else { "+" };

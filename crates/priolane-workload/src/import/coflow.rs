@@ -36,7 +36,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     let megabyte = into.options().megabyte.unwrap_or(1 << 20);
     into.notes
         .push(format!("a megabyte is {megabyte} bytes; the bytes of a reducer are the sum over its mappers"));
-    let mut seen = Seen { ports, ids: BTreeSet::new(), first: false, last: false };
+    let mut seen = ReadProgress { ports, ids: BTreeSet::new(), first: false, last: false };
     while lines.next(&mut line)? {
         into.rows += 1;
         coflow(lines, into, &line, &mut seen)?;
@@ -49,14 +49,14 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
 }
 
 /// The ports and coflows read so far.
-struct Seen {
+struct ReadProgress {
     ports: u64,
     ids: BTreeSet<u32>,
     first: bool,
     last: bool,
 }
 
-impl Seen {
+impl ReadProgress {
     /// Returns the port as a number below the number of ports; in traces that count from 1, `ports` itself is 0.
     fn port(&mut self, lines: &Text<'_>, cell: &str) -> Result<u32, InputError> {
         let port = whole(lines, cell, "a port")?;
@@ -74,7 +74,12 @@ impl Seen {
     }
 }
 
-fn coflow(lines: &Text<'_>, into: &mut Collector<'_>, line: &str, seen: &mut Seen) -> Result<(), InputError> {
+fn coflow(
+    lines: &Text<'_>,
+    into: &mut Collector<'_>,
+    line: &str,
+    seen: &mut ReadProgress,
+) -> Result<(), InputError> {
     let mut cells = line.split_whitespace();
     let mut cell = || cells.next().ok_or_else(|| short(lines));
     let id = whole(lines, cell()?, "a coflow")?;

@@ -13,7 +13,7 @@ use priolane_source::InputError;
 use priolane_source::csv::shown;
 
 use super::decimal;
-use super::imported::{Dropped, HostFolding, Imported, Opening, Recording};
+use super::imported::{DroppedFlows, HostFolding, ImportedFlows, Opening, Recording};
 use super::options::{Options, Start, Text};
 use crate::context::LATEST_START;
 use crate::flow_list::Row;
@@ -226,7 +226,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Builds the list of all collected flows.
-    pub(super) fn finish(mut self, lines: &Text<'_>) -> Result<Imported, InputError> {
+    pub(super) fn finish(mut self, lines: &Text<'_>) -> Result<ImportedFlows, InputError> {
         let mut hosts = self.host_numbers(lines)?;
         self.drop_self_flows(lines, &hosts)?;
         if self.held.is_empty() {
@@ -239,10 +239,11 @@ impl<'a> Collector<'a> {
             ));
         }
         let (rows, first_start_ps) = self.ordered(lines, &hosts)?;
-        let dropped = self.dropped.iter().map(|(&reason, &(count, bytes))| Dropped { reason, count, bytes });
+        let dropped =
+            self.dropped.iter().map(|(&reason, &(count, bytes))| DroppedFlows { reason, count, bytes });
         hosts.names.sort_by_key(|&(name, _)| name);
         let names = hosts.names.iter().map(|&(name, host)| (spelled(name), host)).collect();
-        Ok(Imported {
+        Ok(ImportedFlows {
             rows,
             names,
             hosts: hosts.count,

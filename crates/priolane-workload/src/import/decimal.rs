@@ -6,7 +6,7 @@
 
 /// A number in the requested unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Scaled {
+pub(super) struct ScaledNumber {
     /// The nearest integer number of units, rounded half up.
     pub(super) value: u128,
     /// Whether `value` is exact.
@@ -18,7 +18,7 @@ const KEPT: u32 = 36;
 
 /// Parses `text` in units of `10^-power`: digits, optionally with a point and a power of ten (`12`, `0.5`,
 /// `1.5e-06`). Returns `None` for anything else (a sign, a name, infinity) or above 2^127 units.
-pub(super) fn scaled(text: &str, power: i32) -> Option<Scaled> {
+pub(super) fn scaled(text: &str, power: i32) -> Option<ScaledNumber> {
     let (number, exponent) = match text.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, exponent_of(exponent)?),
         None => (text, 0),
@@ -43,7 +43,7 @@ pub(super) fn scaled(text: &str, power: i32) -> Option<Scaled> {
         shift -= i32::from(after_point);
     }
     let value = shifted(digits, shift)?;
-    Some(Scaled { exact: value.exact && !cut, ..value })
+    Some(ScaledNumber { exact: value.exact && !cut, ..value })
 }
 
 fn exponent_of(text: &str) -> Option<i32> {
@@ -52,20 +52,20 @@ fn exponent_of(text: &str) -> Option<i32> {
     if plain { text.parse().ok() } else { None }
 }
 
-fn shifted(digits: u128, shift: i32) -> Option<Scaled> {
+fn shifted(digits: u128, shift: i32) -> Option<ScaledNumber> {
     if digits == 0 {
-        return Some(Scaled { value: 0, exact: true });
+        return Some(ScaledNumber { value: 0, exact: true });
     }
     let Some(unit) = 10u128.checked_pow(shift.unsigned_abs()) else {
-        return if shift < 0 { Some(Scaled { value: 0, exact: false }) } else { None };
+        return if shift < 0 { Some(ScaledNumber { value: 0, exact: false }) } else { None };
     };
     if shift >= 0 {
         let value = digits.checked_mul(unit).filter(|&value| value >> 127 == 0)?;
-        return Some(Scaled { value, exact: true });
+        return Some(ScaledNumber { value, exact: true });
     }
     let rest = digits % unit;
     let up = u128::from(rest >= unit - rest && rest > 0);
-    Some(Scaled { value: digits / unit + up, exact: rest == 0 })
+    Some(ScaledNumber { value: digits / unit + up, exact: rest == 0 })
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(picoseconds("1621820000.123456"), Some((1_621_820_000_123_456_000_000, true)));
         assert_eq!(picoseconds(".5"), Some((500_000_000_000, true)));
         assert_eq!(picoseconds("3."), Some((3_000_000_000_000, true)));
-        assert_eq!(scaled("1e3", 0), Some(Scaled { value: 1000, exact: true }));
+        assert_eq!(scaled("1e3", 0), Some(ScaledNumber { value: 1000, exact: true }));
     }
 
     #[test]

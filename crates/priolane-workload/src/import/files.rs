@@ -15,7 +15,7 @@ use priolane_sim::topology::text;
 use super::collect::MAX_HOSTS;
 use super::format::Format;
 use super::hpcc_topology::{Network, read as read_topology};
-use super::imported::Imported;
+use super::imported::ImportedFlows;
 use super::options::{Options, Start};
 use super::read::{Source, read};
 use super::report::Report;
@@ -234,7 +234,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn list(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
+fn list(out: &mut dyn Write, imported: &ImportedFlows) -> io::Result<()> {
     let used = [
         (OptionalColumn::Class, imported.rows.iter().any(|row| row.flow.class > 0)),
         (OptionalColumn::Coflow, imported.rows.iter().any(|row| row.flow.coflow.is_some())),
@@ -246,7 +246,7 @@ fn list(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
     imported.rows.iter().try_for_each(|row| writer.row(row))
 }
 
-fn names(out: &mut dyn Write, imported: &Imported) -> io::Result<()> {
+fn names(out: &mut dyn Write, imported: &ImportedFlows) -> io::Result<()> {
     writeln!(out, "name,host")?;
     imported.names.iter().try_for_each(|(name, host)| writeln!(out, "{name},{}", host.0))
 }

@@ -7,7 +7,7 @@ use crate::flow_list::Row;
 
 /// An imported list and its statistics.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Imported {
+pub struct ImportedFlows {
     /// Its rows, in order of start, then of position in the file.
     pub rows: Vec<Row>,
     /// External name and host, in order of names.
@@ -21,7 +21,7 @@ pub struct Imported {
     /// Number of records merged into the flow of another record.
     pub merged: u64,
     /// Dropped flows, by reason.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedFlows>,
     /// The first start on the file's clock, in picoseconds.
     pub first_start_ps: u128,
     /// Number of times that were rounded to a picosecond.
@@ -62,7 +62,7 @@ pub(super) enum Opening {
 
 /// Flows that were not listed for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Dropped {
+pub struct DroppedFlows {
     /// The reason.
     pub reason: &'static str,
     /// Number of flows.

@@ -34,7 +34,7 @@ pub use files::{Failure, Request, import_files};
 pub use format::Format;
 pub use guess::Guess;
 pub use hpcc_topology::{Network, read as read_topology};
-pub use imported::{Dropped, Imported, Recording};
+pub use imported::{DroppedFlows, ImportedFlows, Recording};
 pub use options::{Options, Start};
 pub use read::{Source, read};
 pub use report::Report;

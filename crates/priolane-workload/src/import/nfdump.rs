@@ -64,7 +64,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         } else if let Some(places) = &header {
             into.rows += 1;
             let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-            match parsed(into, &Row { places, cells: &cells }) {
+            match parse_record(into, &Row { places, cells: &cells }) {
                 Ok(parsed) => {
                     uncounted |= parsed.uncounted();
                     store(lines, into, &parsed, &mut records)?;
@@ -106,7 +106,7 @@ impl<'a> Row<'a> {
 }
 
 /// A parsed record.
-struct Parsed {
+struct ParsedRecord {
     ends: [IpAddr; 2],
     ports: [u16; 2],
     protocol: Protocol,
@@ -117,7 +117,7 @@ struct Parsed {
     ways: (Volume, Option<Volume>),
 }
 
-impl Parsed {
+impl ParsedRecord {
     fn uncounted(&self) -> bool {
         let (there, back) = self.ways;
         there.packets.is_none() || back.is_some_and(|back| back.packets.is_none())
@@ -131,7 +131,7 @@ struct Volume {
 }
 
 /// Parses the record of a row, or returns why there is none.
-fn parsed(into: &mut Collector<'_>, row: &Row<'_>) -> Result<Parsed, &'static str> {
+fn parse_record(into: &mut Collector<'_>, row: &Row<'_>) -> Result<ParsedRecord, &'static str> {
     let required = |column| row.cell(column).ok_or("the row is incomplete");
     let (ts, src, dst, bytes) = (required(0)?, required(1)?, required(2)?, required(3)?);
     let ends = [records::address(src)?, records::destination(dst)?];
@@ -156,7 +156,7 @@ fn parsed(into: &mut Collector<'_>, row: &Row<'_>) -> Result<Parsed, &'static st
     let protocol = Protocol::of(row.cell(5));
     let opening = opening(into, row.cell(12));
     let ports = [port(6)?, port(7)?];
-    Ok(Parsed { ends, ports, protocol, start, duration, opening, ways: (there, back) })
+    Ok(ParsedRecord { ends, ports, protocol, start, duration, opening, ways: (there, back) })
 }
 
 /// Parses a port, or ICMP's `type.code` as one number.
@@ -184,7 +184,7 @@ fn opening(into: &Collector<'_>, flags: Option<&str>) -> Opening {
 fn store(
     lines: &Text<'_>,
     into: &mut Collector<'_>,
-    parsed: &Parsed,
+    parsed: &ParsedRecord,
     records: &mut Records,
 ) -> Result<(), InputError> {
     let [src, dst] = parsed.ends;
@@ -192,7 +192,7 @@ fn store(
     let start = into.relative(lines, parsed.start)?;
     let end = into.relative(lines, parsed.start.saturating_add(parsed.duration))?;
     let [sp, dp] = parsed.ports;
-    let Parsed { protocol, opening, .. } = *parsed;
+    let ParsedRecord { protocol, opening, .. } = *parsed;
     let header = protocol.header(parsed.ends[0]);
     let (there, back) = parsed.ways;
     for (src, dst, ports, volume) in [(src, dst, [sp, dp], Some(there)), (dst, src, [dp, sp], back)] {

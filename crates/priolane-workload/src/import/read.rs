@@ -9,7 +9,7 @@ use super::collect::Collector;
 use super::format::{Format, ImportOption};
 use super::guess::{self, Guess};
 use super::hpcc_topology::Network;
-use super::imported::Imported;
+use super::imported::ImportedFlows;
 use super::options::Options;
 use super::{aequitas, binary, coflow, hpcc, htsim, nfdump, sflow, tshark, vpc, yaps, zeek};
 
@@ -32,11 +32,11 @@ pub fn read(
     mut text: impl BufRead,
     source: Source<'_>,
     options: &Options,
-) -> Result<(Imported, Guess), InputError> {
+) -> Result<(ImportedFlows, Guess), InputError> {
     let head = head(&mut text, source.file)?;
     let guess = match source.format {
         Some(format) => Guess { format, from: None },
-        None => guessed(head, source.file)?,
+        None => guess_format(head, source.file)?,
     };
     let foreign = |knob: &ImportOption| !guess.format.knobs().contains(knob);
     let network = source.network.map(|_| ImportOption::Topology);
@@ -74,7 +74,7 @@ fn head<'a>(text: &'a mut dyn BufRead, file: &str) -> Result<&'a [u8], InputErro
     }
 }
 
-fn guessed(head: &[u8], file: &str) -> Result<Guess, InputError> {
+fn guess_format(head: &[u8], file: &str) -> Result<Guess, InputError> {
     guess::guess(head).map_err(|why| {
         let names: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
         let what = format!("the format cannot be detected: {why}");

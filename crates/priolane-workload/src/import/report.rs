@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::guess::Guess;
-use super::imported::{Dropped, HostFolding, Imported};
+use super::imported::{DroppedFlows, HostFolding, ImportedFlows};
 
 /// A size table generated from the list.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ pub struct Report {
     /// Number of records merged into the flow of another record.
     pub merged: u64,
     /// Flows that were not listed, by reason.
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedFlows>,
     /// Total bytes of the flows listed.
     pub bytes: u128,
     /// First start on the file's clock, in seconds, exactly.
@@ -88,7 +88,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(file: &str, guess: &Guess, imported: &Imported) -> Self {
+    pub(super) fn new(file: &str, guess: &Guess, imported: &ImportedFlows) -> Self {
         let flows = imported.rows.iter().map(|row| &row.flow);
         let free = imported.rows.iter().filter(|row| row.after.is_empty()).map(|row| row.flow.start);
         let ends = (free.clone().min(), free.clone().max());

@@ -124,7 +124,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         };
         into.rows += 1;
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-        match parsed(into, fields, &cells) {
+        match parse_record(into, fields, &cells) {
             Ok(parsed) => samples.store(lines, into, &parsed)?,
             Err(reason) => into.drop(reason, 0),
         }
@@ -135,7 +135,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     samples.finish(lines, into)
 }
 
-struct Parsed<'a> {
+struct ParsedRecord<'a> {
     ends: [IpAddr; 2],
     ports: [u16; 2],
     protocol: Protocol,
@@ -148,11 +148,11 @@ struct Parsed<'a> {
 }
 
 /// Parses the sampled packet of a row, or returns why it is none of a flow.
-fn parsed<'a>(
+fn parse_record<'a>(
     into: &mut Collector<'_>,
     fields: &Fields,
     cells: &[&'a str],
-) -> Result<Parsed<'a>, &'static str> {
+) -> Result<ParsedRecord<'a>, &'static str> {
     if cells.len() != fields.count {
         return Err("the row has another number of cells than the header");
     }
@@ -185,7 +185,7 @@ fn parsed<'a>(
     if payload <= 0 {
         return Err("no payload");
     }
-    Ok(Parsed { ends, ports, protocol, time, late, payload, rate, agent: value(Field::Agent) })
+    Ok(ParsedRecord { ends, ports, protocol, time, late, payload, rate, agent: value(Field::Agent) })
 }
 
 /// Returns the time of a row, and whether it is that of the sample's arrival.
@@ -217,9 +217,9 @@ impl Samples {
         &mut self,
         lines: &Text<'_>,
         into: &mut Collector<'_>,
-        parsed: &Parsed<'_>,
+        parsed: &ParsedRecord<'_>,
     ) -> Result<(), InputError> {
-        let Parsed { ports, protocol, rate, .. } = *parsed;
+        let ParsedRecord { ports, protocol, rate, .. } = *parsed;
         let [src, dst] = parsed.ends;
         let [src, dst] = [into.end(lines, Name::Address(src))?, into.end(lines, Name::Address(dst))?];
         let key = Key { src, dst, ports, protocol, observer: self.agents.number(lines, parsed.agent)? };

@@ -119,7 +119,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         into.rows += 1;
         let cells: Vec<&str> =
             line.split(fields.separator).map(|cell| cell.trim().trim_matches('"')).collect();
-        match parsed(into, fields, &cells) {
+        match parse_record(into, fields, &cells) {
             Ok(parsed) => capture.store(lines, into, &parsed)?,
             Err(reason) => into.drop(reason, 0),
         }
@@ -130,7 +130,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     }
 }
 
-struct Parsed {
+struct ParsedRecord {
     ends: [IpAddr; 2],
     ports: [u16; 2],
     protocol: Protocol,
@@ -141,7 +141,11 @@ struct Parsed {
 }
 
 /// Parses the packet of a row, or returns why it is none of a flow.
-fn parsed(into: &mut Collector<'_>, fields: &Fields, cells: &[&str]) -> Result<Parsed, &'static str> {
+fn parse_record(
+    into: &mut Collector<'_>,
+    fields: &Fields,
+    cells: &[&str],
+) -> Result<ParsedRecord, &'static str> {
     if cells.len() != fields.count {
         return Err("the row has another number of cells than the header");
     }
@@ -172,7 +176,7 @@ fn parsed(into: &mut Collector<'_>, fields: &Fields, cells: &[&str]) -> Result<P
         _ => None,
     };
     let time = instant(into, value(Field::Time).unwrap_or("")).ok_or("the time is unreadable")?;
-    Ok(Parsed { ends, ports, protocol, time, payload: length, syn })
+    Ok(ParsedRecord { ends, ports, protocol, time, payload: length, syn })
 }
 
 struct Capture {
@@ -186,9 +190,9 @@ impl Capture {
         &mut self,
         lines: &Text<'_>,
         into: &mut Collector<'_>,
-        parsed: &Parsed,
+        parsed: &ParsedRecord,
     ) -> Result<(), InputError> {
-        let Parsed { ports, protocol, payload, .. } = *parsed;
+        let ParsedRecord { ports, protocol, payload, .. } = *parsed;
         let [src, dst] = parsed.ends;
         let [src, dst] = [into.end(lines, Name::Address(src))?, into.end(lines, Name::Address(dst))?];
         let key = Key { src, dst, ports, protocol, observer: 0 };

@@ -147,7 +147,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
             into.drop(reason, bytes);
             continue;
         }
-        match parsed(into, &fields.places, &cells) {
+        match parse_record(into, &fields.places, &cells) {
             Ok(parsed) => log.store(lines, into, &parsed)?,
             Err(reason) => into.drop(reason, 0),
         }
@@ -183,7 +183,7 @@ fn refused(fields: &Fields, cells: &[&str]) -> Result<(), (&'static str, u64)> {
     }
 }
 
-struct Parsed<'a> {
+struct ParsedRecord<'a> {
     ends: [IpAddr; 2],
     ports: [u16; 2],
     protocol: Protocol,
@@ -196,11 +196,11 @@ struct Parsed<'a> {
 }
 
 /// Parses the record of a row, or returns why there is none.
-fn parsed<'a>(
+fn parse_record<'a>(
     into: &mut Collector<'_>,
     places: &Places<{ COLUMNS.len() }>,
     cells: &[&'a str],
-) -> Result<Parsed<'a>, &'static str> {
+) -> Result<ParsedRecord<'a>, &'static str> {
     let value = |field: Field| places.value(cells, field as usize);
     let src = value(Field::PacketSource).or(value(Field::Source)).ok_or("an address is unreadable")?;
     let dst =
@@ -222,7 +222,7 @@ fn parsed<'a>(
     if end - start > u128::from(LATEST_START.0) {
         return Err("the time is unreadable");
     }
-    Ok(Parsed {
+    Ok(ParsedRecord {
         ends,
         ports,
         protocol,
@@ -246,9 +246,9 @@ impl Log {
         &mut self,
         lines: &Text<'_>,
         into: &mut Collector<'_>,
-        parsed: &Parsed<'_>,
+        parsed: &ParsedRecord<'_>,
     ) -> Result<(), InputError> {
-        let Parsed { ports, protocol, opening, .. } = *parsed;
+        let ParsedRecord { ports, protocol, opening, .. } = *parsed;
         let [src, dst] = parsed.ends;
         let payload = parsed.bytes - parsed.packets.unwrap_or(0).saturating_mul(protocol.header(src));
         self.uncounted |= parsed.packets.is_none();

@@ -48,7 +48,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
             };
             into.rows += 1;
             let cells: Vec<&str> = line.split('\t').collect();
-            match parsed(into, places, &cells) {
+            match parse_record(into, places, &cells) {
                 Ok(parsed) => store(lines, into, &parsed)?,
                 Err(reason) => into.drop(reason, 0),
             }
@@ -72,7 +72,7 @@ fn places(lines: &Text<'_>, fields: &str) -> Result<Fields, InputError> {
     }
 }
 
-struct Parsed {
+struct ParsedRecord {
     start: u128,
     ends: [IpAddr; 2],
     bytes: [u64; 2],
@@ -80,7 +80,11 @@ struct Parsed {
 }
 
 /// Parses the connection of a row, or returns why there is none.
-fn parsed(into: &mut Collector<'_>, fields: &Fields, cells: &[&str]) -> Result<Parsed, &'static str> {
+fn parse_record(
+    into: &mut Collector<'_>,
+    fields: &Fields,
+    cells: &[&str],
+) -> Result<ParsedRecord, &'static str> {
     let cell = |column: usize| fields.cell(cells, column).map(str::trim).ok_or("the row is incomplete");
     let bytes = |column: usize| match cell(column)? {
         "-" | "(empty)" => Ok(0),
@@ -94,10 +98,10 @@ fn parsed(into: &mut Collector<'_>, fields: &Fields, cells: &[&str]) -> Result<P
         (Some("tcp"), Some(_)) => Opening::Seen,
         _ => Opening::Unstated,
     };
-    Ok(Parsed { start, ends, bytes, opening })
+    Ok(ParsedRecord { start, ends, bytes, opening })
 }
 
-fn store(lines: &Text<'_>, into: &mut Collector<'_>, parsed: &Parsed) -> Result<(), InputError> {
+fn store(lines: &Text<'_>, into: &mut Collector<'_>, parsed: &ParsedRecord) -> Result<(), InputError> {
     if parsed.bytes == [0, 0] {
         into.drop("no payload in either direction", 0);
         return Ok(());

@@ -1,5 +1,5 @@
 use super::*;
-use crate::listed::Listed;
+use crate::listed::ListedFlows;
 use crate::offered::{Fabric, Volume, Window, offered};
 use std::collections::BTreeMap;
 
@@ -162,7 +162,7 @@ fn long_lived_pairs_are_as_listed() {
 fn long_lived_rules_name_the_pairs() {
     let network = Network::of(8);
     let rule = |rule| {
-        ends(&generate(&long_lived(Pairs::ByRule(Ruled { rule, count: 1 })), &network.site()).unwrap())
+        ends(&generate(&long_lived(Pairs::ByRule(RulePairs { rule, count: 1 })), &network.site()).unwrap())
     };
     assert_eq!(rule(Rule::AllPairs).len(), 8 * 7);
     assert_eq!(rule(Rule::OtherRacks).len(), 8 * 4);
@@ -170,7 +170,7 @@ fn long_lived_rules_name_the_pairs() {
     assert_eq!(rule(shift(3)), shifted);
     assert_eq!(rule(shift(11)), shifted);
     assert_eq!(rule(Rule::ToOne(ToOne { host: HostId(2) })), [0, 1, 3, 4, 5, 6, 7].map(|src| (src, 2)));
-    let still = long_lived(Pairs::ByRule(Ruled { rule: shift(8), count: 1 }));
+    let still = long_lived(Pairs::ByRule(RulePairs { rule: shift(8), count: 1 }));
     assert_eq!(generate(&still, &network.site()).unwrap_err(), AppError::ToItself(HostId(0)));
 }
 
@@ -181,7 +181,7 @@ fn listed_flows_keep_what_is_theirs() {
     (second.class, second.deadline) = (3, Some(Time(9)));
     let list = vec![flow(8, 1, 3, None), second];
     let site = WorkloadContext { group: 2, ..network.site() };
-    let listed = |list: Vec<FlowSpec>| Listed::plain(FlowList::from(list)).traffic(&site);
+    let listed = |list: Vec<FlowSpec>| ListedFlows::plain(FlowList::from(list)).traffic(&site);
     let mut flows: Vec<FlowSpec> = listed(list).unwrap().flows.iter().collect();
     flows.sort_by_key(|flow| flow.start);
     assert_eq!(flows[0], FlowSpec { group: 2, entropy: flows[0].entropy, ..second });

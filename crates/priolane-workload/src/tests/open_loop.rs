@@ -1,7 +1,7 @@
 use priolane_core::sizes::{Interpolation, SizeDistribution};
 
 use super::*;
-use crate::offered::{Fabric, Offered, Window, offered};
+use crate::offered::{Fabric, OfferedLoad, Window, offered};
 
 fn law(name: &str) -> SizeDistribution {
     size_csv::read(name, Interpolation::Linear).unwrap()
@@ -16,7 +16,7 @@ fn host_load(value: f64) -> Load {
     Load { of: LoadOf::Host, counts: Counts::Payload, value }
 }
 
-fn measured(flows: &[FlowSpec], site: &WorkloadContext) -> Offered {
+fn measured(flows: &[FlowSpec], site: &WorkloadContext) -> OfferedLoad {
     let WorkloadContext { rack, host_rate, core_rate_bps, frame, .. } = *site;
     let window = Window { from: Time::ZERO, until: flows.last().unwrap().start };
     offered(&flows.iter().copied().collect(), &Fabric { rack, host_rate, core_rate_bps, frame }, window)

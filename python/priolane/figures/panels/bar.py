@@ -43,7 +43,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
                 label=str(order) if nth == 0 and not alone else "_nolegend_",
                 linewidth=0,
             )
-            place.name(bar.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
+            place.label(bar.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
             paint_interval(place.axes, x, mark.estimate, INK)
     paint_bars(panel, place, at, width * 0.94)
     places = [float(nth) for nth in range(len(names))]

@@ -40,7 +40,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
             # Small dots lie on large ones.
             drawn_as = dot(series, style) | {"markersize": diameter, "alpha": 0.8, "zorder": 4 - diameter / 100}
             (drawn,) = axes.plot([xs[nth]], [ys[nth]], linestyle="none", **drawn_as)
-            place.name(drawn.set_gid, f"mark-{order}-{nth}", _hover_text(series, panel, mark))
+            place.label(drawn.set_gid, f"mark-{order}-{nth}", _hover_text(series, panel, mark))
         legend_entry(axes, str(order), series, style if len(xs) > 1 else place.styles.named(series.scheme))
     if panel.log_x:
         axes.set_xscale("log")

@@ -51,7 +51,7 @@ def _slots(panel: Panel, place: PanelAxes) -> None:
     for nth, x in enumerate(xs):
         slot = Rectangle((x - half, 0), 2 * half, 1, color=INK, alpha=_UNSEEN, linewidth=0, zorder=6)
         slot.set_transform(place.axes.get_xaxis_transform())
-        place.name(place.axes.add_artist(slot).set_gid, f"slot-{nth}", slot_text(panel, x))
+        place.label(place.axes.add_artist(slot).set_gid, f"slot-{nth}", slot_text(panel, x))
     place.axes.set_xlim(max(0.0, xs[0] - half), xs[-1] + half)
 
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::rule::Rule;
-use super::thresholds::{Ascending, exceeded};
+use super::thresholds::{Ascending, count_exceeded};
 use crate::endpoint::FlowSpec;
 use crate::flows::FlowList;
 use crate::ids::{Class, CoflowId};
@@ -31,21 +31,21 @@ impl Rule for CoflowSize {
 
     /// A flow without a coflow is a coflow by itself.
     fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
-        Some(exceeded(&self.thresholds, flow.size?) as Class)
+        Some(count_exceeded(&self.thresholds, flow.size?) as Class)
     }
 
     fn assign(&self, flows: &mut FlowList, _: Vec<f64>) {
         let sizes = CoflowSizes::of(flows);
         flows.edit_all(|flow| {
             let class =
-                sizes.size(flow).map_or(self.thresholds.len(), |size| exceeded(&self.thresholds, size));
+                sizes.size(flow).map_or(self.thresholds.len(), |size| count_exceeded(&self.thresholds, size));
             flow.class = class as Class;
         });
     }
 }
 
 /// Sets each flow's coflow rank by bytes. Equal sizes share a rank; endless coflows come last.
-pub fn tell_coflow_places(flows: &mut FlowList) {
+pub fn set_coflow_ranks(flows: &mut FlowList) {
     let sizes = CoflowSizes::of(flows);
     let size = |flow: &FlowSpec| sizes.size(flow).unwrap_or(u64::MAX);
     let mut order: Vec<u64> = flows.iter().map(|flow| size(&flow)).collect();

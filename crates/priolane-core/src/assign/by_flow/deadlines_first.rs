@@ -1,7 +1,7 @@
 //! Flows with a deadline first, the others after them by size (Karuna, SIGCOMM 2016).
 
 use super::rule::Rule;
-use super::thresholds::{Ascending, exceeded};
+use super::thresholds::{Ascending, count_exceeded};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
@@ -30,7 +30,7 @@ impl Rule for DeadlinesFirst {
         if flow.deadline.is_some() {
             return Some(0);
         }
-        Some(1 + exceeded(&self.thresholds, flow.size?) as Class)
+        Some(1 + count_exceeded(&self.thresholds, flow.size?) as Class)
     }
 
     fn reads_deadlines(&self) -> bool {

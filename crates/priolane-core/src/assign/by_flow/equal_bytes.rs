@@ -2,7 +2,7 @@
 
 use super::rule::Rule;
 use super::solved::SolvedThresholds;
-use super::thresholds::misjudged;
+use super::thresholds::misjudge;
 use crate::assign::{SizeScope, equal_bytes};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
@@ -47,7 +47,7 @@ impl Rule for EqualBytes {
     }
 
     fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
-        Some(self.thresholds.class(misjudged(flow.size?, self.error, u)))
+        Some(self.thresholds.class(misjudge(flow.size?, self.error, u)))
     }
 
     fn unsolved(&self) -> Option<&SizeScope> {

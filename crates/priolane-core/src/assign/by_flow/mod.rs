@@ -36,7 +36,7 @@ use crate::flows::FlowList;
 use crate::part::parts;
 use crate::rng::Stream;
 use coflow_size::CoflowSize;
-pub use coflow_size::tell_coflow_places;
+pub use coflow_size::set_coflow_ranks;
 use deadline::Deadline;
 use deadline_rank::DeadlineRank;
 use deadlines_first::DeadlinesFirst;

@@ -1,7 +1,7 @@
 //! Classes by size, with stated thresholds.
 
 use super::rule::Rule;
-use super::thresholds::{Ascending, exceeded, misjudged};
+use super::thresholds::{Ascending, count_exceeded, misjudge};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
@@ -35,6 +35,6 @@ impl Rule for Size {
     }
 
     fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
-        Some(exceeded(&self.thresholds, misjudged(flow.size?, self.error, u)) as Class)
+        Some(count_exceeded(&self.thresholds, misjudge(flow.size?, self.error, u)) as Class)
     }
 }

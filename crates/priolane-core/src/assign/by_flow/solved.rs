@@ -1,6 +1,6 @@
 //! Size thresholds that are computed from the sizes of groups.
 
-use super::thresholds::exceeded;
+use super::thresholds::count_exceeded;
 use crate::assign::SizeScope;
 use crate::ids::Class;
 use crate::keys::{ByteList, KeyConflict, Keys};
@@ -31,7 +31,7 @@ impl SolvedThresholds {
 
     /// Returns the class of a size; 0 before thresholds are computed.
     pub(super) fn class(&self, size: u64) -> Class {
-        exceeded(self.bytes.as_deref().unwrap_or_default(), size) as Class
+        count_exceeded(self.bytes.as_deref().unwrap_or_default(), size) as Class
     }
 
     /// Returns the scope of sizes that thresholds are still to be computed from.

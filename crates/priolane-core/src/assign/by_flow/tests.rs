@@ -47,9 +47,9 @@ fn a_coflow_is_as_large_as_its_flows_together() {
     let rule = ByFlow::CoflowSize(CoflowSize { thresholds: vec![100, 1_000] });
     assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![1, 0, 1, 0, 1, 2, 2], 3));
     // 60, 100, 101 bytes, endless: flows with equal bytes have the same rank.
-    let mut told = FlowList::from(flows.to_vec());
-    tell_coflow_places(&mut told);
-    let places: Vec<u32> = told.iter().map(|flow| flow.coflow_place).collect();
+    let mut ranked = FlowList::from(flows.to_vec());
+    set_coflow_ranks(&mut ranked);
+    let places: Vec<u32> = ranked.iter().map(|flow| flow.coflow_place).collect();
     assert_eq!(places, [2, 0, 2, 1, 2, 3, 3]);
 }
 

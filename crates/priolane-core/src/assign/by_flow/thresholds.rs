@@ -1,7 +1,7 @@
 //! Forms of thresholds between classes, and of shares of classes.
 
 use crate::ids::CLASSES;
-use crate::keys::{Bounds, ByteList, Form, KeyError, KeyValue, Schema, Value, Written};
+use crate::keys::{Bounds, ByteList, Form, KeyError, KeyValue, Schema, Value, WrittenValue};
 use crate::units::{Rate, Span};
 
 /// Increasing thresholds, at most `MOST`.
@@ -44,7 +44,7 @@ impl<const MOST: usize> Form<Vec<u64>> for Ascending<MOST> {
         ascending(all, MOST, "[\"100kB\", \"1MB\"]")
     }
 
-    fn write(value: &Vec<u64>) -> Written {
+    fn write(value: &Vec<u64>) -> WrittenValue {
         ByteList::write(value)
     }
 
@@ -62,7 +62,7 @@ impl<const MOST: usize> Form<Vec<Span>> for Ascending<MOST> {
         ascending(all, MOST, "[\"2ms\", \"8ms\"]")
     }
 
-    fn write(value: &Vec<Span>) -> Written {
+    fn write(value: &Vec<Span>) -> WrittenValue {
         value.write()
     }
 
@@ -85,7 +85,7 @@ impl Form<Vec<Rate>> for Descending {
         in_order(Vec::<Rate>::read(value, bounds)?, CLASSES - 1, |above, below| above >= below, otherwise)
     }
 
-    fn write(value: &Vec<Rate>) -> Written {
+    fn write(value: &Vec<Rate>) -> WrittenValue {
         value.write()
     }
 
@@ -104,7 +104,7 @@ impl Form<Vec<f64>> for Descending {
         in_order(Vec::<f64>::read(value, bounds)?, CLASSES - 1, |above, below| above > below, otherwise)
     }
 
-    fn write(value: &Vec<f64>) -> Written {
+    fn write(value: &Vec<f64>) -> WrittenValue {
         value.write()
     }
 
@@ -130,7 +130,7 @@ impl Form<Vec<f64>> for Shares {
         Err(KeyError::new(what, "2 to 16 fractions with the sum 1, class 0 first"))
     }
 
-    fn write(value: &Vec<f64>) -> Written {
+    fn write(value: &Vec<f64>) -> WrittenValue {
         value.write()
     }
 
@@ -140,13 +140,13 @@ impl Form<Vec<f64>> for Shares {
 }
 
 /// Returns the number of thresholds below a size.
-pub(super) fn exceeded(thresholds: &[u64], size: u64) -> usize {
+pub(super) fn count_exceeded(thresholds: &[u64], size: u64) -> usize {
     thresholds.iter().filter(|&&t| t < size).count()
 }
 
 /// Returns the erroneous size of a flow of `size` bytes: `size` times error^(2u - 1). The logarithm of the factor is
 /// uniform between those of 1 / `error` and `error`.
-pub(super) fn misjudged(size: u64, error: f64, u: f64) -> u64 {
+pub(super) fn misjudge(size: u64, error: f64, u: f64) -> u64 {
     if error == 1.0 {
         return size;
     }

@@ -1,6 +1,6 @@
 //! Keys of `controller`.
 
-use crate::keys::{Bounds, ByteList, Bytes, Form, KeyError, KeyValue, Keys, Schema, Value, Written};
+use crate::keys::{Bounds, ByteList, Bytes, Form, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
 use crate::units::Span;
 
 /// How thresholds are recomputed every period: those with `from = "local"` by each host from its own flows, all others
@@ -47,7 +47,7 @@ pub struct ThresholdRange {
 
 impl ThresholdRange {
     /// Returns `threshold` clamped to the range.
-    pub fn bounded(&self, threshold: u64) -> u64 {
+    pub fn clamp(&self, threshold: u64) -> u64 {
         threshold.min(self.max).max(self.min)
     }
 }
@@ -64,8 +64,8 @@ impl KeyValue for ThresholdRange {
         }
     }
 
-    fn write(&self) -> Written {
-        Written::List([self.min, self.max].iter().map(Bytes::write).collect())
+    fn write(&self) -> WrittenValue {
+        WrittenValue::List([self.min, self.max].iter().map(Bytes::write).collect())
     }
 
     fn schema() -> Schema {

@@ -74,7 +74,7 @@ impl TrackedThresholds {
             return None;
         }
         let found = self.target.thresholds(&sizes.distribution()?)?;
-        let bytes: Vec<u64> = found.into_iter().map(|w| config.bounds.bounded(w)).collect();
+        let bytes: Vec<u64> = found.into_iter().map(|w| config.bounds.clamp(w)).collect();
         if self.last.as_ref() == Some(&bytes) {
             return None;
         }

@@ -114,7 +114,7 @@ fn a_lie_moves_thresholds_no_further_than_the_bounds_and_its_share() {
     let mut lied_to = honest(controller());
     lied_to.on_report(lie(1_000));
     let pushed =
-        |quarter: f64| config().bounds.bounded(web_search().quantile(quarter * 20.0 / 19.0) as u64) as f64;
+        |quarter: f64| config().bounds.clamp(web_search().quantile(quarter * 20.0 / 19.0) as u64) as f64;
     let found = solve(&mut lied_to, at(1)).unwrap();
     for (found, quarter) in found.into_iter().zip([0.25, 0.5, 0.75]) {
         assert!((0.8..1.2).contains(&(found as f64 / pushed(quarter))), "{found} for {}", pushed(quarter));

@@ -155,7 +155,8 @@ fn the_unit_of_size_does_not_matter() {
 fn a_million_recorded_flows_are_solved_row_by_row() {
     let mut draw = Stream::new(3, Purpose::Sizes, 0);
     let law = web_search();
-    let sizes = SizeDistribution::recorded((0..1_000_000).map(|_| law.sample(&mut draw)).collect()).unwrap();
+    let sizes =
+        SizeDistribution::from_samples((0..1_000_000).map(|_| law.sample(&mut draw)).collect()).unwrap();
     assert!(sizes.points().len() > 300_000);
     assert!((sizes.mean() / law.mean() - 1.0).abs() < 0.01);
     for levels in [2, 8] {

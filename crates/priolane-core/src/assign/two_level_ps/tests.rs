@@ -80,7 +80,7 @@ fn a_fit_has_the_mean_and_variance_of_its_sizes() {
 #[test]
 fn sizes_that_hardly_vary_have_no_fit() {
     for sizes in [vec![1000], vec![900, 1000, 1100], vec![1, 2, 3, 4, 5, 6, 7, 8]] {
-        let sizes = SizeDistribution::recorded(sizes).unwrap();
+        let sizes = SizeDistribution::from_samples(sizes).unwrap();
         assert_eq!(Hyperexponential::fit(&sizes), None);
         assert_eq!(closed_form(&sizes, 0.5), None);
     }
@@ -99,7 +99,7 @@ fn the_distance_of_a_fit() {
         let mean = if draw.chance(mix.p1) { 1.0 / mix.mu1 } else { 1.0 / mix.mu2 };
         draw.exponential(mean).round() as u64
     };
-    let sizes = SizeDistribution::recorded((0..100_000).map(sample).collect()).unwrap();
+    let sizes = SizeDistribution::from_samples((0..100_000).map(sample).collect()).unwrap();
     let near = mix.distance(&sizes);
     assert!(near < 1.63 / 100_000_f64.sqrt(), "{near}");
     let fitted = Hyperexponential::fit(&sizes).unwrap();

@@ -38,14 +38,14 @@ fn a_class_is_paused_by_the_packet_that_does_not_fit_and_resumed_below() {
         (0..n).map(|_| buffer.arrive(load(0, C, 1_000), 0)).collect::<Vec<_>>()
     };
     // Ten fit; the eleventh pauses and uses the headroom, as do four more; a sixteenth has no room.
-    assert!(arrive(&mut buffer, 10).iter().all(|&a| a == (Taken::Kept, PauseSignal::Nothing)));
-    assert_eq!(arrive(&mut buffer, 1), [(Taken::Kept, PauseSignal::Pause)]);
-    assert!(arrive(&mut buffer, 4).iter().all(|&a| a == (Taken::Kept, PauseSignal::Nothing)));
-    assert_eq!(arrive(&mut buffer, 1), [(Taken::Refused, PauseSignal::Nothing)]);
+    assert!(arrive(&mut buffer, 10).iter().all(|&a| a == (Acceptance::Kept, PauseSignal::Nothing)));
+    assert_eq!(arrive(&mut buffer, 1), [(Acceptance::Kept, PauseSignal::Pause)]);
+    assert!(arrive(&mut buffer, 4).iter().all(|&a| a == (Acceptance::Kept, PauseSignal::Nothing)));
+    assert_eq!(arrive(&mut buffer, 1), [(Acceptance::Refused, PauseSignal::Nothing)]);
     assert_eq!((buffer.paused(0), buffer.paused(1), buffer.shared_used), (LOSSLESS, ClassSet::NONE, 10_000));
     // The other port and the other class continue.
-    assert_eq!(buffer.arrive(load(1, C, 1_000), 0), (Taken::Kept, PauseSignal::Nothing));
-    assert_eq!(buffer.arrive(load(0, 0, 1_000), 0), (Taken::Kept, PauseSignal::Nothing));
+    assert_eq!(buffer.arrive(load(1, C, 1_000), 0), (Acceptance::Kept, PauseSignal::Nothing));
+    assert_eq!(buffer.arrive(load(0, 0, 1_000), 0), (Acceptance::Kept, PauseSignal::Nothing));
     // Five leave the headroom; 10,000, 9,000, 8,000 are above 10,000 - 3,000; at 7,000 the class is resumed.
     let left: Vec<PauseSignal> = (0..8).map(|_| buffer.leave(load(0, C, 1_000))).collect();
     assert_eq!(left, [[PauseSignal::Nothing; 7].as_slice(), &[PauseSignal::Resume]].concat());
@@ -57,9 +57,9 @@ fn a_threshold_follows_what_is_free() {
     let alpha = Alpha::new((1, 2)).unwrap();
     let mut buffer = PfcBuffer::new(spec(12_000, Xoff::OfFree(alpha), HeadroomFrom::Beside), vec![50_000; 2]);
     // Before each packet x + 1000 <= (12,000 - x) / 2: up to x = 3,000, then 5,000 > 4,000.
-    let told: Vec<PauseSignal> = (0..5).map(|_| buffer.arrive(load(0, C, 1_000), 0).1).collect();
+    let signals: Vec<PauseSignal> = (0..5).map(|_| buffer.arrive(load(0, C, 1_000), 0).1).collect();
     assert_eq!(
-        told,
+        signals,
         [
             PauseSignal::Nothing,
             PauseSignal::Nothing,
@@ -69,8 +69,8 @@ fn a_threshold_follows_what_is_free() {
         ]
     );
     // A lossy queue must be below the free bytes, 8,000 initially; each packet reduces them: up to 4,000.
-    let lossy: Vec<Taken> = (0..5).map(|i| buffer.arrive(load(1, 0, 1_000), i * 1_000).0).collect();
-    assert_eq!(lossy, [[Taken::Kept; 4].as_slice(), &[Taken::Refused]].concat());
+    let lossy: Vec<Acceptance> = (0..5).map(|i| buffer.arrive(load(1, 0, 1_000), i * 1_000).0).collect();
+    assert_eq!(lossy, [[Acceptance::Kept; 4].as_slice(), &[Acceptance::Refused]].concat());
     // 4,000 are free: X is 2,000, minus 3,000 gives 0. Only an empty account is resumed.
     let left: Vec<PauseSignal> = (0..5).map(|_| buffer.leave(load(0, C, 1_000))).collect();
     assert_eq!(
@@ -115,10 +115,10 @@ fn eight_lossless_classes_take_most_of_a_small_switch() {
 fn a_class_is_not_resumed_before_its_headroom_is_empty() {
     let spec = PfcSpec { xon_below: 0, ..spec(100_000, Xoff::Bytes(3_000), HeadroomFrom::Beside) };
     let mut buffer = PfcBuffer::new(spec, vec![5_000]);
-    (0..5).for_each(|_| assert_eq!(buffer.arrive(load(0, C, 1_000), 0).0, Taken::Kept));
+    (0..5).for_each(|_| assert_eq!(buffer.arrive(load(0, C, 1_000), 0).0, Acceptance::Kept));
     // Three are in the shared buffer, which is X; two in the headroom: resumed when the second of those has left.
-    let told: Vec<PauseSignal> = (0..2).map(|_| buffer.leave(load(0, C, 1_000))).collect();
-    assert_eq!(told, [PauseSignal::Nothing, PauseSignal::Resume]);
+    let signals: Vec<PauseSignal> = (0..2).map(|_| buffer.leave(load(0, C, 1_000))).collect();
+    assert_eq!(signals, [PauseSignal::Nothing, PauseSignal::Resume]);
 }
 
 #[test]
@@ -137,8 +137,10 @@ fn what_leaves_a_buffer_unmoved_is_what_arrives_and_leaves_without_a_word() {
             let next = load(rng.below(2) as usize, rng.below(2) as Class, 64 + rng.below(1_475) as u16);
             let mut through = buffer.clone();
             let arrival = through.arrive(next, 0);
-            let departure = if arrival.0 == Taken::Kept { through.leave(next) } else { PauseSignal::Nothing };
-            let silent = (arrival, departure) == ((Taken::Kept, PauseSignal::Nothing), PauseSignal::Nothing);
+            let departure =
+                if arrival.0 == Acceptance::Kept { through.leave(next) } else { PauseSignal::Nothing };
+            let silent =
+                (arrival, departure) == ((Acceptance::Kept, PauseSignal::Nothing), PauseSignal::Nothing);
             let paused = buffer.paused(next.from).has(next.class);
             assert_eq!(buffer.leaves_state_unchanged(next), silent && !paused, "{buffer:?} {next:?}");
             if silent && !paused {
@@ -148,7 +150,7 @@ fn what_leaves_a_buffer_unmoved_is_what_arrives_and_leaves_without_a_word() {
                 moved += 1;
             }
             if rng.chance(0.6) {
-                if buffer.arrive(next, 0).0 == Taken::Kept {
+                if buffer.arrive(next, 0).0 == Acceptance::Kept {
                     inside.push(next);
                 }
             } else if !inside.is_empty() {

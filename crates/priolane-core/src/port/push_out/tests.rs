@@ -107,7 +107,7 @@ impl Model {
 
     fn too_much(&self, kept: &[Packet<()>], one: &Packet<()>) -> bool {
         let bytes: u64 = kept.iter().chain([one]).map(|p| u64::from(p.header.wire)).sum();
-        self.limit.exceeded(kept.len() as u32 + 1, bytes)
+        self.limit.is_exceeded(kept.len() as u32 + 1, bytes)
     }
 
     fn offer(&mut self, packet: &Packet<()>) -> (Admission, Vec<(u8, u64)>) {

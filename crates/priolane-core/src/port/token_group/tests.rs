@@ -122,9 +122,9 @@ fn a_better_class_makes_a_worse_one_expire() {
         gone.extend(expired(&mut port, i * SLOT));
         port.enqueue(Time(i * SLOT), &token(0, 2 * i), &mut ());
         port.enqueue(Time(i * SLOT), &token(0, 2 * i + 1), &mut ());
-        let (more, told) = serve_and_tell(&mut port, i * SLOT, (i + 1) * SLOT - 1);
+        let (more, reported) = serve_and_tell(&mut port, i * SLOT, (i + 1) * SLOT - 1);
         served.extend(more);
-        gone.extend(told);
+        gone.extend(reported);
     }
     assert!(served.iter().all(|(_, header)| header.class == 0) && served.len() == 13, "{}", served.len());
     assert!(gone.contains(&99), "{gone:?}");
@@ -329,7 +329,7 @@ fn the_group_serves_as_a_searched_list_does() {
         let mut port = group(spec);
         let mut model: Vec<(u64, u8, u64)> = Vec::new();
         let mut rng = Stream::new(seed, Purpose::Pairs, 5);
-        let (mut lost, mut told) = (0, 0);
+        let (mut lost, mut expired_count) = (0, 0);
         for step in 0..4_000u64 {
             let now = step * SLOT / 3;
             model.retain(|&(at, ..)| {
@@ -337,7 +337,7 @@ fn the_group_serves_as_a_searched_list_does() {
                 lost += u64::from(!alive);
                 alive
             });
-            told += expired(&mut port, now).len() as u64;
+            expired_count += expired(&mut port, now).len() as u64;
             if rng.chance(0.8) {
                 let class = rng.below(3) as u8;
                 let fits = model.iter().filter(|t| t.1 == class).count() < 4;
@@ -353,7 +353,7 @@ fn the_group_serves_as_a_searched_list_does() {
                 assert_eq!(served, best.map(|i| model.remove(i).2), "{step}");
             }
         }
-        assert!(lost > 300 && told == lost, "{told} {lost}");
+        assert!(lost > 300 && expired_count == lost, "{expired_count} {lost}");
     }
 }
 
@@ -408,7 +408,7 @@ fn several_queues_of_data_are_strict_by_rank_and_share_buffer_and_rate() {
 #[test]
 fn unscheduled_payload_waits_alone_and_goes_last() {
     let mut port = group(TokenGroupSpec {
-        unscheduled: Some(Unscheduled { class: 14, room: Some(1) }),
+        unscheduled: Some(UnscheduledData { class: 14, room: Some(1) }),
         ..TokenGroupSpec::TOP
     });
     let blind = |rank| item(Kind::Data, 14, 1538, rank);

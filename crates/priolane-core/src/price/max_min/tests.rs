@@ -95,10 +95,10 @@ fn parking_lot_and_other_bottlenecks() {
 #[test]
 fn minima_that_do_not_fit_shrink_in_proportion() {
     let shares = one_link(10.0, &[(12.0, 1.0), (8.0, 1.0), (0.0, 3.0)]);
-    let promised = shares.promised();
+    let promised = shares.guaranteed_rates();
     assert_eq!((promised.theta, promised.overbooked), (vec![6.0, 4.0, 0.0], vec![0]));
     assert_near(&solve(&shares).unwrap(), &[6.0, 4.0, 0.0]);
-    assert!(one_link(10.0, &[(6.0, 1.0), (4.0, 1.0)]).promised().overbooked.is_empty());
+    assert!(one_link(10.0, &[(6.0, 1.0), (4.0, 1.0)]).guaranteed_rates().overbooked.is_empty());
 }
 
 /// Property 18, at random: all capacity is allocated, minima are kept, flows above their minima share by weight. More

@@ -72,7 +72,7 @@ fn random_networks_are_solved_to_the_gap() {
             let load: f64 = (0..found.rate.len()).filter(uses).map(|flow| found.rate[flow]).sum();
             assert!(load <= capacity * (1.0 + 1e-11), "case {case}: {load} of {capacity}");
         }
-        let theta = shares.promised().theta;
+        let theta = shares.guaranteed_rates().theta;
         assert!(found.rate.iter().zip(&theta).all(|(x, theta)| *x >= theta * (1.0 - 1e-9)));
         assert!(found.gap <= 1e-6 * found.value.abs(), "case {case}: {} of {}", found.gap, found.value);
         // Another feasible point is worth less.

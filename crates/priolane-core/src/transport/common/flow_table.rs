@@ -47,13 +47,13 @@ pub(in crate::transport) enum Expired {
 
 /// An ended flow that is still remembered.
 #[derive(Clone, Copy, Debug)]
-enum Ended {
+enum EndedFlow {
     Received(FlowKey),
     Aborted(FlowId),
 }
 
 /// A flow with a timer.
-pub(in crate::transport) trait Timed {
+pub(in crate::transport) trait HasTimer {
     /// Returns when its timer expires; `Time::NEVER` if it is not set.
     fn due(&self) -> Time;
 
@@ -62,7 +62,7 @@ pub(in crate::transport) trait Timed {
 }
 
 /// The state of a flow at its sender.
-pub(in crate::transport) trait SentFlow: Timed {
+pub(in crate::transport) trait SentFlow: HasTimer {
     /// Returns the receiving host.
     fn dst(&self) -> HostId;
 }
@@ -77,7 +77,7 @@ pub(in crate::transport) struct Sending<'a, S> {
     timers: &'a mut Timers,
 }
 
-impl<S: Timed> Sending<'_, S> {
+impl<S: HasTimer> Sending<'_, S> {
     /// Sets the timer after the flow's deadline changed. If the deadline became later, the existing entry stays.
     #[inline]
     pub(in crate::transport) fn arm(mut self) {
@@ -103,10 +103,10 @@ impl FlowTimer {
     pub(in crate::transport) const OFF: Self = Self { due: Time::NEVER, armed: Time::NEVER };
 }
 
-/// Implements [`Timed`] for flows with a field `alarm`.
+/// Implements [`HasTimer`] for flows with a field `alarm`.
 macro_rules! timed_by_alarm {
     ($flow:ty) => {
-        impl $crate::transport::common::Timed for $flow {
+        impl $crate::transport::common::HasTimer for $flow {
             fn due(&self) -> $crate::units::Time {
                 self.alarm.due
             }
@@ -134,13 +134,13 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
     /// How long ended flows are remembered; `None` for unlimited.
     time_wait: Option<Span>,
     /// Ended flows and when they are forgotten, in order; empty if `time_wait` is `None`.
-    ended: VecDeque<(Time, Ended)>,
+    ended: VecDeque<(Time, EndedFlow)>,
     pub(in crate::transport) senders: Slab<S>,
     pub(in crate::transport) receivers: Slab<R>,
     timers: Timers,
 }
 
-impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
+impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
     /// Creates the table of `host`, without flows.
     pub(in crate::transport) fn new(host: &LocalHost) -> Self {
         let hash = FlowHash::new(host.real.map_or(0, |real| real.secret));
@@ -255,7 +255,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
     pub(in crate::transport) fn abort_sender(&mut self, flow: FlowId, now: Time) {
         if self.remove_sender(flow).is_some() {
             self.aborted.insert(flow);
-            self.remember(Ended::Aborted(flow), now);
+            self.remember(EndedFlow::Aborted(flow), now);
         }
     }
 
@@ -264,7 +264,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
         self.last_receiver.forget(key.word());
         if let Some(Incoming::Active(slot)) = self.incoming.insert(key, Incoming::Ended(end)) {
             self.free_receiver(slot);
-            self.remember(Ended::Received(key), now);
+            self.remember(EndedFlow::Received(key), now);
         }
     }
 
@@ -276,7 +276,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
             Some(Incoming::Ended(_)) => return,
             None => {}
         }
-        self.remember(Ended::Received(key), now);
+        self.remember(EndedFlow::Received(key), now);
     }
 
     /// The flows that this host sends to `host`.
@@ -294,11 +294,11 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
     /// Forgets the flows that ended of those that `is_one` names.
     pub(in crate::transport) fn forget_ended(&mut self, is_one: impl Fn(FlowKey) -> bool) {
         let Self { ended, incoming, .. } = self;
-        ended.retain(|(_, flow)| !matches!(flow, Ended::Received(key) if is_one(*key)));
+        ended.retain(|(_, flow)| !matches!(flow, EndedFlow::Received(key) if is_one(*key)));
         incoming.retain(|&key, role| !(matches!(role, Incoming::Ended(_)) && is_one(key)));
     }
 
-    fn remember(&mut self, flow: Ended, now: Time) {
+    fn remember(&mut self, flow: EndedFlow, now: Time) {
         let Some(time_wait) = self.time_wait else { return };
         let until = now + time_wait;
         if self.ended.is_empty() {
@@ -315,11 +315,11 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
             }
             self.ended.pop_front();
             match flow {
-                Ended::Received(key) => {
+                EndedFlow::Received(key) => {
                     self.last_receiver.forget(key.word());
                     self.incoming.remove(&key);
                 }
-                Ended::Aborted(flow) => drop(self.aborted.remove(&flow)),
+                EndedFlow::Aborted(flow) => drop(self.aborted.remove(&flow)),
             }
         }
     }
@@ -420,7 +420,7 @@ impl<S: SentFlow, R: Timed, E: Copy> FlowTable<S, R, E> {
 }
 
 #[inline]
-fn arm(timers: &mut Timers, owner: Owner, generation: u32, flow: &mut impl Timed) {
+fn arm(timers: &mut Timers, owner: Owner, generation: u32, flow: &mut impl HasTimer) {
     let at = flow.due();
     if at < *flow.armed() {
         timers.arm(Entry { at, owner, generation }, flow.armed());
@@ -428,7 +428,7 @@ fn arm(timers: &mut Timers, owner: Owner, generation: u32, flow: &mut impl Timed
 }
 
 /// Disarms a flow and returns its deadline.
-fn disarm(flow: &mut impl Timed) -> Time {
+fn disarm(flow: &mut impl HasTimer) -> Time {
     *flow.armed() = Time::NEVER;
     flow.due()
 }

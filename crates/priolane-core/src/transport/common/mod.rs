@@ -25,7 +25,7 @@ mod timers;
 pub(super) use flow_key::FlowKey;
 pub(super) use flow_limit::Admit;
 pub(super) use flow_table::{
-    Expired, FlowTable, FlowTimer, Incoming, Sending, SentFlow, Timed, timed_by_alarm,
+    Expired, FlowTable, FlowTimer, HasTimer, Incoming, Sending, SentFlow, timed_by_alarm,
 };
 pub(super) use outbox::{Outbox, room};
 pub(super) use peers::{Peers, Sample};

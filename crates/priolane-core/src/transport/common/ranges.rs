@@ -243,16 +243,16 @@ mod tests {
             for _ in 0..40 {
                 let start = floor + draw.below(64 - floor);
                 let end = start + 1 + draw.below(64 - start);
-                let mut told = 0;
+                let mut reported = 0;
                 if draw.chance(0.8) {
-                    ranges.insert(interval(start, end), |r| told += r.len());
+                    ranges.insert(interval(start, end), |r| reported += r.len());
                     let fresh = (start..end).filter(|&b| !std::mem::replace(&mut set[b as usize], true));
-                    assert_eq!(told, fresh.count() as u64);
+                    assert_eq!(reported, fresh.count() as u64);
                 } else {
                     let to = (floor + draw.below(4)).min(60);
-                    ranges.advance(floor, to, |r| told += r.len());
+                    ranges.advance(floor, to, |r| reported += r.len());
                     let fresh = (floor..to).filter(|&b| !std::mem::take(&mut set[b as usize]));
-                    assert_eq!(told, fresh.count() as u64);
+                    assert_eq!(reported, fresh.count() as u64);
                     floor = to;
                 }
                 assert_same(&ranges, &set, interval(start, end));

@@ -39,14 +39,14 @@ const ENDED: u32 = u32::MAX;
 
 /// An entry of the heap, in two words because every flow has one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Packed {
+struct PackedEntry {
     at: Time,
     /// The slot, with [`RECEIVER`] set for a receiver: at equal times senders sort first.
     owner: u32,
     generation: u32,
 }
 
-impl From<Entry> for Packed {
+impl From<Entry> for PackedEntry {
     #[inline]
     fn from(Entry { at, owner, generation }: Entry) -> Self {
         let owner = match owner {
@@ -58,9 +58,9 @@ impl From<Entry> for Packed {
     }
 }
 
-impl From<Packed> for Entry {
+impl From<PackedEntry> for Entry {
     #[inline]
-    fn from(Packed { at, owner, generation }: Packed) -> Self {
+    fn from(PackedEntry { at, owner, generation }: PackedEntry) -> Self {
         let slot = owner & !RECEIVER;
         let owner = match owner {
             ENDED => Owner::Ended,
@@ -74,7 +74,7 @@ impl From<Packed> for Entry {
 /// The deadlines of a host.
 #[derive(Debug, Default)]
 pub(in crate::transport) struct Timers {
-    heap: BinaryHeap<Reverse<Packed>>,
+    heap: BinaryHeap<Reverse<PackedEntry>>,
 }
 
 impl Timers {

@@ -31,9 +31,10 @@ fn tell(n: u64, message_type: MessageType, end: u64) -> Packet<ControlMessage> {
 }
 
 /// Returns the packets that a receiver sends at one time: flow, message type, packets granted, class.
-fn said(receiver: &mut Bench<Homa>, at: u64) -> Vec<(u32, MessageType, u64, u8)> {
-    let said = |p: Packet<ControlMessage>| (p.header.flow.0, p.body.message_type, number(&p), p.body.class);
-    receiver.poll_all(at).into_iter().map(said).collect()
+fn sent_messages(receiver: &mut Bench<Homa>, at: u64) -> Vec<(u32, MessageType, u64, u8)> {
+    let sent_messages =
+        |p: Packet<ControlMessage>| (p.header.flow.0, p.body.message_type, number(&p), p.body.class);
+    receiver.poll_all(at).into_iter().map(sent_messages).collect()
 }
 
 #[test]
@@ -66,41 +67,44 @@ fn no_more_than_an_rtt_is_granted_beyond_what_arrived_and_a_lone_message_uses_th
     let mut receiver = host(1, 7);
     for n in 0..20 {
         receiver.give(n, &data(0, 0, n, 30));
-        assert_eq!(said(&mut receiver, n), [(0, MessageType::Grant, n + 5, 7)]);
+        assert_eq!(sent_messages(&mut receiver, n), [(0, MessageType::Grant, n + 5, 7)]);
     }
     // A duplicate changes nothing.
     receiver.give(20, &data(0, 0, 3, 30));
-    assert!(said(&mut receiver, 20).is_empty());
+    assert!(sent_messages(&mut receiver, 20).is_empty());
 }
 
 #[test]
 fn the_best_messages_are_granted_one_per_sender_in_order_of_what_is_left() {
     let mut receiver = host(1, 2);
     receiver.give(0, &data(0, 2, 0, 30));
-    assert_eq!(said(&mut receiver, 0), [(0, MessageType::Grant, 5, 7)]);
+    assert_eq!(sent_messages(&mut receiver, 0), [(0, MessageType::Grant, 5, 7)]);
     receiver.give(0, &data(1, 3, 0, 20));
     // Two are granted, the shorter in the better of the two last classes; the longer needs no new grant.
-    assert_eq!(said(&mut receiver, 0), [(1, MessageType::Grant, 5, 6)]);
+    assert_eq!(sent_messages(&mut receiver, 0), [(1, MessageType::Grant, 5, 6)]);
     // A shorter message of the same sender replaces it, one of a third sender replaces the other.
     receiver.give(0, &data(2, 3, 0, 10));
-    assert_eq!(said(&mut receiver, 0), [(2, MessageType::Grant, 5, 6)]);
+    assert_eq!(sent_messages(&mut receiver, 0), [(2, MessageType::Grant, 5, 6)]);
     receiver.give(0, &data(3, 4, 0, 8));
-    assert_eq!(said(&mut receiver, 0), [(3, MessageType::Grant, 5, 6)]);
+    assert_eq!(sent_messages(&mut receiver, 0), [(3, MessageType::Grant, 5, 6)]);
     for (flow, from, packets) in [(0, 2, 30), (1, 3, 20)] {
         receiver.give(1, &data(flow, from, 1, packets));
-        assert!(said(&mut receiver, 1).is_empty(), "flow {flow} is not among the best");
+        assert!(sent_messages(&mut receiver, 1).is_empty(), "flow {flow} is not among the best");
     }
     // The third sender's message is fully granted when four of its packets are missing: another sender's is next.
     for n in 1..4 {
         receiver.give(2, &data(3, 4, n, 8));
     }
-    let grants = said(&mut receiver, 2);
+    let grants = sent_messages(&mut receiver, 2);
     assert_eq!(
         grants[..3],
         [(3, MessageType::Grant, 6, 6), (3, MessageType::Grant, 7, 6), (3, MessageType::Grant, 8, 6)]
     );
     receiver.give(3, &data(2, 3, 1, 10));
-    assert_eq!(said(&mut receiver, 3), [(2, MessageType::Grant, 6, 6), (0, MessageType::Grant, 6, 7)]);
+    assert_eq!(
+        sent_messages(&mut receiver, 3),
+        [(2, MessageType::Grant, 6, 6), (0, MessageType::Grant, 6, 7)]
+    );
 }
 
 #[test]
@@ -153,8 +157,8 @@ fn what_was_not_sent_yet_is_busy_and_a_lost_grant_is_made_good() {
     sender.open(0, spec(0, 9));
     assert_eq!(sender.poll_all(0).len(), 4);
     sender.give(1, &tell(4, MessageType::Resend, 6));
-    let said: Vec<_> = sender.poll_all(1).iter().map(|p| (p.body.message_type, number(p))).collect();
-    assert_eq!(said, [(MessageType::Busy, 4), (MessageType::Data, 4), (MessageType::Data, 5)]);
+    let sent_messages: Vec<_> = sender.poll_all(1).iter().map(|p| (p.body.message_type, number(p))).collect();
+    assert_eq!(sent_messages, [(MessageType::Busy, 4), (MessageType::Data, 4), (MessageType::Data, 5)]);
     // BUSY postpones the next RESEND.
     let mut receiver = host(1, 7);
     receiver.give(0, &data(0, 0, 1, 4));
@@ -191,14 +195,14 @@ fn a_grant_for_a_message_that_was_aborted_ends_it_at_the_receiver() {
     let mut receiver = host(1, 1);
     receiver.give(0, &data(0, 0, 0, 30));
     receiver.give(0, &data(1, 2, 0, 40));
-    assert_eq!(said(&mut receiver, 0), [(0, MessageType::Grant, 5, 7)]);
+    assert_eq!(sent_messages(&mut receiver, 0), [(0, MessageType::Grant, 5, 7)]);
     let mut sender = host(0, 1);
     sender.give(1, &tell(5, MessageType::Grant, 0));
     let unknown = sender.poll(1).unwrap();
     assert_eq!(unknown.body.message_type, MessageType::Unknown);
     receiver.give(2, &unknown);
     // The other message is now the best.
-    assert_eq!(said(&mut receiver, 2), [(1, MessageType::Grant, 5, 7)]);
+    assert_eq!(sent_messages(&mut receiver, 2), [(1, MessageType::Grant, 5, 7)]);
 }
 
 #[test]

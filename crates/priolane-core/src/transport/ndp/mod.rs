@@ -172,7 +172,7 @@ impl Ndp {
         };
         let Some(flow) = self.host.flows.senders.get_mut(slot) else { return };
         let before = flow.acked();
-        flow.heard(cx.now, packet);
+        flow.on_feedback(cx.now, packet);
         let acked = flow.acked();
         if flow.is_complete() {
             self.host.complete(slot, cx.now);

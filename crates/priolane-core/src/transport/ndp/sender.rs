@@ -145,7 +145,7 @@ impl SenderFlow {
     }
 
     /// Handles an ACK, NACK or pull.
-    pub(super) fn heard(&mut self, now: Time, packet: &Packet<ControlMessage>) {
+    pub(super) fn on_feedback(&mut self, now: Time, packet: &Packet<ControlMessage>) {
         (self.heard, self.silences) = (now, 0);
         let pulls = packet.body.count.wrapping_sub(self.pulled);
         if pulls.cast_signed() > 0 {

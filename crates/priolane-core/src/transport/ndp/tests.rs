@@ -167,9 +167,9 @@ fn what_comes_back_waits_for_a_pull_that_the_receiver_is_told_of() {
     for n in [0, 2, 3] {
         receiver.give(0, &data(0, n, 10));
     }
-    let mut told = data(0, 1, 10);
-    told.body.count = 1;
-    receiver.give(0, &told);
+    let mut packet = data(0, 1, 10);
+    packet.body.count = 1;
+    receiver.give(0, &packet);
     (4..9).for_each(|n| receiver.give(n, &data(0, n, 10)));
     let most = (1..30).flat_map(|slot| receiver.poll_all(slot * SLOT)).map(|p| p.body.count).max();
     assert_eq!(most, Some(7));

@@ -8,11 +8,11 @@ use super::outgoing::Outgoing;
 use crate::endpoint::{Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
-use crate::transport::common::{Admit, FlowKey, FlowTable, Outbox, Peers, SentFlow, Timed};
+use crate::transport::common::{Admit, FlowKey, FlowTable, HasTimer, Outbox, Peers, SentFlow};
 use crate::units::{Span, Time};
 
 /// A transport's state of a flow that this host sends.
-pub(in crate::transport) trait HasOutgoing: Timed {
+pub(in crate::transport) trait HasOutgoing: HasTimer {
     /// Returns the part that all transports share.
     fn out(&self) -> &Outgoing;
 
@@ -48,7 +48,7 @@ impl<S: HasOutgoing> SentFlow for S {
 }
 
 /// A transport's state of a flow that this host receives.
-pub(in crate::transport) trait HasInbound: Timed {
+pub(in crate::transport) trait HasInbound: HasTimer {
     /// Returns the part that all transports share.
     fn inbound(&self) -> &Inbound;
 }

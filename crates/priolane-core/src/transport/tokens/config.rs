@@ -59,7 +59,7 @@ pub enum Stop {
 
 /// Which packets carry the ranks that receivers assign to flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
-pub enum Ranked {
+pub enum RankedPackets {
     /// Tokens; data is served in FIFO order (TOP).
     Tokens,
     /// Data: all tokens have one class, and ports with several data queues rank the data; TOP §3.1 rejects this.
@@ -105,8 +105,8 @@ pub struct Config {
     #[keys(skip = Priority::Single)]
     pub priority: Priority,
     /// Which packets carry these ranks.
-    #[keys(skip = Ranked::Tokens)]
-    pub ranked: Ranked,
+    #[keys(skip = RankedPackets::Tokens)]
+    pub ranked: RankedPackets,
     /// T: the age from which a sender rejects a token, by the clocks of the two hosts; `None` if only ports let
     /// tokens expire.
     #[keys(skip)]

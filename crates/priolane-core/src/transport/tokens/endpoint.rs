@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::body::{DATA_CLASS, SIGNAL_CLASS, TokenMessage, UNSCHEDULED_CLASS};
-use super::config::{Config, Ranked, Stop};
+use super::config::{Config, RankedPackets, Stop};
 use super::outbox::{Outbox, Queued};
-use super::receiver::{Arrived, Receiver, Sync};
+use super::receiver::{DataArrival, Receiver, Sync};
 use super::sender::{Sender, SenderSignal, TokenResponse};
 use crate::endpoint::{
     Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
@@ -229,7 +229,7 @@ impl Tokens {
                 return;
             }
         }
-        let rank = if self.config.ranked == Ranked::Data { header.rank } else { 0 };
+        let rank = if self.config.ranked == RankedPackets::Data { header.rank } else { 0 };
         let before = sender.acked();
         let TokenResponse { packet, signal } = sender.token(cx.now, header.offset.get(), &self.config);
         if self.peers.is_measuring() && sender.acked() > before {
@@ -260,7 +260,7 @@ impl Tokens {
             return;
         }
         let mut missed: Vec<Interval> = Vec::new();
-        let arrived = Arrived { packet: place, token };
+        let arrived = DataArrival { packet: place, token };
         receiver.arrive(arrived, cx, &self.config, &mut self.payload, |hole| missed.push(hole));
         let way = RemoteEnd::back(receiver);
         missed.into_iter().for_each(|hole| self.miss(way, hole));

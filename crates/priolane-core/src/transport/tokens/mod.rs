@@ -27,7 +27,7 @@ mod sender;
 mod top;
 
 pub use body::{DATA_CLASS, MAX_CLASSES, SIGNAL_CLASS, TokenMessage, UNSCHEDULED_CLASS};
-pub use config::{Config, Ranked, Recovery, Stop, TokenSize};
+pub use config::{Config, RankedPackets, Recovery, Stop, TokenSize};
 pub use endpoint::Tokens;
 pub use expresspass::ExpressPass;
 pub use rank_by::RankBy;

@@ -14,7 +14,7 @@
 //! ```
 
 use super::body::TokenMessage;
-use super::config::{Config, Ranked, Stop};
+use super::config::{Config, RankedPackets, Stop};
 use super::feedback::{Feedback, Period};
 use super::priority::RankInputs;
 use crate::endpoint::{Cx, PayloadStats};
@@ -36,7 +36,7 @@ enum Granting {
 
 /// The fields of a data packet that the receiver uses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
+pub(super) struct DataArrival {
     /// Its number within the flow.
     pub(super) packet: u64,
     /// The number and stamp of its token; `None` for an unscheduled packet.
@@ -219,7 +219,7 @@ impl Receiver {
             announced_key: self.announced_key,
         };
         let (class, key) = config.priority.of(&known);
-        Some((seq, if config.ranked == Ranked::Data { (0, u64::from(class)) } else { (class, key) }))
+        Some((seq, if config.ranked == RankedPackets::Data { (0, u64::from(class)) } else { (class, key) }))
     }
 
     /// Returns true if enough tokens are in flight for the missing packets.
@@ -237,7 +237,7 @@ impl Receiver {
     /// counts as missing.
     pub(super) fn arrive(
         &mut self,
-        arrived: Arrived,
+        arrived: DataArrival,
         cx: &Cx,
         config: &Config,
         stats: &mut PayloadStats,

@@ -1,6 +1,6 @@
 //! TOP: the token transport whose receivers rank their flows (TOP §3).
 
-use super::{Config, RankBy, Ranked, Stop, Tokens};
+use super::{Config, RankBy, RankedPackets, Stop, Tokens};
 use crate::keys::{KeyConflict, Keys, Words};
 use crate::part::Part;
 use crate::transport::{Setup, TransportKeys};
@@ -37,8 +37,8 @@ pub struct Top {
     #[keys(flatten)]
     pub priority: RankBy,
     /// Which packets carry these ranks if they are classes.
-    #[key(default = Ranked::Tokens, skip_default, source = "TOP §3.1")]
-    pub ranks: Ranked,
+    #[key(default = RankedPackets::Tokens, skip_default, source = "TOP §3.1")]
+    pub ranks: RankedPackets,
 }
 
 impl Top {
@@ -50,7 +50,7 @@ impl Top {
                 "stop = \"complete\", or unscheduled = 0",
             ));
         }
-        if self.ranks == Ranked::Data && self.priority.is_exact() {
+        if self.ranks == RankedPackets::Data && self.priority.is_exact() {
             return Err(KeyConflict::of(
                 "ranks",
                 "data packets carry classes, but flows are ranked exactly",

@@ -28,7 +28,7 @@ use crate::units::{Span, Time};
 
 /// The contents of an ACK, decoded for its sender.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
+pub(super) struct DecodedAck {
     pub(super) now: Time,
     pub(super) cumulative: u64,
     /// SACK blocks as offsets from `cumulative`.
@@ -86,7 +86,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Processes an ACK that [`Self::expects`], with the same result as [`Self::on_ack`]. Changes only the fields
     /// `una`, `dup_acks`, `rto`, `deadline` and `controller`.
     #[inline(always)]
-    pub(super) fn on_expected_ack(&mut self, ack: &Arrived, config: &Config) {
+    pub(super) fn on_expected_ack(&mut self, ack: &DecodedAck, config: &Config) {
         debug_assert!(self.expects(ack.cumulative, ack.sack), "{self:?}");
         let growth = self.growth();
         let acked = ack.cumulative - self.una;
@@ -95,7 +95,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Processes an ACK. Ignores an ACK for data that was never sent.
-    pub(super) fn on_ack(&mut self, ack: &Arrived, config: &Config) {
+    pub(super) fn on_ack(&mut self, ack: &DecodedAck, config: &Config) {
         if matches!(self.state, State::Handshake) || ack.cumulative > self.next {
             return;
         }
@@ -110,7 +110,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Passes an ACK, which acknowledges `acked` bytes for the first time, to the congestion controller.
     #[inline(always)]
-    fn notify_controller(&mut self, ack: &Arrived, acked: u64, growth: Growth) {
+    fn notify_controller(&mut self, ack: &DecodedAck, acked: u64, growth: Growth) {
         self.controller.on_ack(&AckEvent {
             now: ack.now,
             acked,
@@ -136,7 +136,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Updates the state of acknowledged data from an ACK.
-    fn learn(&mut self, ack: &Arrived, config: &Config) -> Effect {
+    fn learn(&mut self, ack: &DecodedAck, config: &Config) -> Effect {
         let acked = self.advance(ack, config);
         let selective = config.recovery == LossRecovery::Sack;
         let fresh = if selective { self.take_sacks(ack) } else { 0 };
@@ -152,7 +152,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Advances `una` and returns the bytes acknowledged for the first time.
-    fn advance(&mut self, ack: &Arrived, config: &Config) -> u64 {
+    fn advance(&mut self, ack: &DecodedAck, config: &Config) -> u64 {
         let acked = ack.cumulative.saturating_sub(self.una);
         if acked == 0 {
             return 0;
@@ -172,7 +172,7 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Advances `una` to the cumulative ACK, and restarts the timer.
     #[inline(always)]
-    fn acknowledge(&mut self, ack: &Arrived, config: &Config) {
+    fn acknowledge(&mut self, ack: &DecodedAck, config: &Config) {
         self.una = ack.cumulative;
         self.dup_acks = 0;
         self.rto.sample(ack.rtt);
@@ -181,7 +181,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Records SACK blocks and returns the bytes they report for the first time.
-    fn take_sacks(&mut self, ack: &Arrived) -> u64 {
+    fn take_sacks(&mut self, ack: &DecodedAck) -> u64 {
         let mut fresh = 0;
         for (start, end) in ack.sack {
             let block = Interval {

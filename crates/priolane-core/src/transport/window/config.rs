@@ -3,7 +3,8 @@
 use crate::assign::DemotionThresholds;
 use crate::ids::Class;
 use crate::keys::{
-    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, Written, truth_value,
+    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue,
+    truth_value,
 };
 use crate::packet::Frame;
 use crate::units::{Limit, Span};
@@ -147,7 +148,7 @@ impl Form<Limit> for FirstWindow {
         }
     }
 
-    fn write(value: &Limit) -> Written {
+    fn write(value: &Limit) -> WrittenValue {
         value.write()
     }
 

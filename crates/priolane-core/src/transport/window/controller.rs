@@ -173,8 +173,8 @@ pub trait CongestionControl: Send + std::fmt::Debug {
 
     /// Called with the telemetry of the packet that an ACK answers, before [`Self::on_ack`] with that ACK, if there
     /// is any telemetry. Default: does nothing.
-    fn on_telemetry(&mut self, told: &Self::Telemetry) {
-        let _ = told;
+    fn on_telemetry(&mut self, telemetry: &Self::Telemetry) {
+        let _ = telemetry;
     }
 
     /// Called for each ACK, duplicate or not.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::acks::{Arrived, Echoed};
+use super::acks::{DecodedAck, Echoed};
 use super::body::Segment;
 use super::config::{Config, ControlEcn, Handshake};
 use super::controller::{CongestionControl, FlowStart, ProbeReply, SendPermission};
@@ -39,14 +39,14 @@ const _: () = assert!(size_of::<(FlowKey, Incoming<Offset>)>() == 16);
 
 /// Identifies a segment in the host's transmit queue.
 #[derive(Clone, Copy, Debug)]
-struct Queued {
+struct QueuedSegment {
     slot: u32,
     generation: u16,
     /// Above zero, so that the id is nonzero.
     len: u16,
 }
 
-impl Queued {
+impl QueuedSegment {
     fn name(self) -> Option<SendId> {
         let bits = u64::from(self.slot) << 32 | u64::from(self.generation) << 16 | u64::from(self.len);
         NonZeroU64::new(bits).map(SendId)
@@ -369,7 +369,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
             sender.controller.on_telemetry(&packet.body.telemetry);
         }
         let before = sender.una;
-        sender.on_ack(&Arrived { now, cumulative, sack, rtt, one_way_ps, host_delay, echo }, &self.config);
+        sender.on_ack(&DecodedAck { now, cumulative, sack, rtt, one_way_ps, host_delay, echo }, &self.config);
         if self.peers.is_measuring() {
             let (flow, bytes, acked) = (sender.id, sender.una, sender.una - before);
             if acked > 0 && !sender.is_complete() {
@@ -532,7 +532,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
 
     /// Handles the departure of a packet from the host's transmit queue.
     fn left_queue(&mut self, id: SendId) {
-        let Queued { slot, generation, len } = Queued::named(id);
+        let QueuedSegment { slot, generation, len } = QueuedSegment::named(id);
         if self.flows.senders.generation(slot) as u16 != generation {
             return;
         }
@@ -560,7 +560,7 @@ pub(super) fn transmit<C: CongestionControl>(
     }
     let id = config.queue_limit.and_then(|_| {
         sender.queued += plan.bytes();
-        Queued { slot, generation, len: plan.len.get() }.name()
+        QueuedSegment { slot, generation, len: plan.len.get() }.name()
     });
     sender.refresh(slot, config, scheduler);
     sending.arm();

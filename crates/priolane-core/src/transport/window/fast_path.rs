@@ -6,7 +6,7 @@
 //! data, or the segment that an ACK releases, is returned and not queued. Without `FAST` the state machine processes
 //! all packets, with the same outcome (`tests`).
 
-use super::acks::{Arrived, Echoed};
+use super::acks::{DecodedAck, Echoed};
 use super::body::Segment;
 use super::config::Config;
 use super::controller::CongestionControl;
@@ -118,7 +118,7 @@ fn acknowledge_expected<C: CongestionControl>(
     }
     let Delays { rtt, one_way_ps, host_delay } = Delays::of(packet, cx, meta);
     let echo = if packet.header.marks.has(Marks::ECHO) { Echoed::Congestion } else { Echoed::Nothing };
-    let ack = Arrived { now: cx.now, cumulative, sack, rtt, one_way_ps, host_delay, echo };
+    let ack = DecodedAck { now: cx.now, cumulative, sack, rtt, one_way_ps, host_delay, echo };
     sender.on_expected_ack(&ack, config);
     sender.refresh_pacing(cx.now);
     true

@@ -19,7 +19,7 @@ use crate::endpoint::PayloadStats;
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
-use crate::transport::common::{FlowKey, Interval, Stamp, Timed};
+use crate::transport::common::{FlowKey, HasTimer, Interval, Stamp};
 use crate::units::Time;
 
 /// Data that arrived.
@@ -126,7 +126,7 @@ pub(super) struct Receiver<T> {
     armed: Time,
 }
 
-impl<T> Timed for Receiver<T> {
+impl<T> HasTimer for Receiver<T> {
     /// Returns when a delayed ACK is due.
     #[inline]
     fn due(&self) -> Time {
@@ -236,7 +236,7 @@ impl<T: Telemetry> Receiver<T> {
         }
         let highest = self.gaps.as_ref().map_or(self.next, |gaps| gaps.end_above(self.next));
         let stored = self.store(arrival.bytes, config.recovery);
-        if arrival.content == Content::Payload && stored != Stored::Nothing {
+        if arrival.content == Content::Payload && stored != StoreOutcome::Nothing {
             stats.count(arrival.bytes.start, highest);
         }
         let echo = Echo {
@@ -247,7 +247,7 @@ impl<T: Telemetry> Receiver<T> {
             telemetry: arrival.telemetry,
         };
         let at_once = changed
-            || stored != Stored::InOrder
+            || stored != StoreOutcome::InOrder
             || arrival.marks.has(Marks::LAST)
             || self.complete().is_some();
         if self.is_due(&echo, at_once.into(), arrival.now, config) {
@@ -288,22 +288,22 @@ impl<T: Telemetry> Receiver<T> {
     }
 
     /// Stores the new part of `bytes`.
-    fn store(&mut self, bytes: Interval, recovery: LossRecovery) -> Stored {
+    fn store(&mut self, bytes: Interval, recovery: LossRecovery) -> StoreOutcome {
         if bytes.start > self.next {
             let is_new = recovery != LossRecovery::GoBackN && self.gaps.get_or_insert_default().keep(bytes);
-            return if is_new { Stored::BesideGap } else { Stored::Nothing };
+            return if is_new { StoreOutcome::BesideGap } else { StoreOutcome::Nothing };
         }
         if bytes.end <= self.next {
-            return Stored::Nothing;
+            return StoreOutcome::Nothing;
         }
         match self.gaps.as_deref_mut().filter(|gaps| !gaps.is_empty()) {
             Some(gaps) => {
                 self.next = gaps.absorb(bytes.end);
-                Stored::BesideGap
+                StoreOutcome::BesideGap
             }
             None => {
                 self.next = bytes.end;
-                Stored::InOrder
+                StoreOutcome::InOrder
             }
         }
     }
@@ -311,7 +311,7 @@ impl<T: Telemetry> Receiver<T> {
 
 /// What a receiver stored of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stored {
+enum StoreOutcome {
     /// The next in-order bytes, with nothing above them.
     InOrder,
     /// Bytes above or below a gap.

@@ -28,7 +28,7 @@ use crate::endpoint::{Cx, FlowReport, FlowRequest};
 use crate::host::{Candidate, HostScheduler};
 use crate::ids::{CLASSES, Class, FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
-use crate::transport::common::{Interval, Ranges, SentFlow, Stamp, Timed};
+use crate::transport::common::{HasTimer, Interval, Ranges, SentFlow, Stamp};
 use crate::units::{Span, Time, bits_per_second};
 
 /// The levels of a flow's new data.
@@ -42,7 +42,7 @@ struct Levels {
 
 impl Levels {
     /// Returns the levels of a flow; `next` is the first byte not sent.
-    fn at(config: &Config, next: u64, &Sent { retransmitted: again, .. }: &Sent) -> Self {
+    fn at(config: &Config, next: u64, &SendCounters { retransmitted: again, .. }: &SendCounters) -> Self {
         let find = |ladder: &DemotionThresholds| match ladder.count() {
             // Advancing the stream sends at least as many bytes.
             Count::StreamOffset => {
@@ -61,7 +61,7 @@ impl Levels {
 
 /// Counters of sent data, for reports.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
+pub(super) struct SendCounters {
     /// Retransmitted payload bytes.
     pub(super) retransmitted: u64,
     pub(super) retransmits: u32,
@@ -167,7 +167,7 @@ pub(super) struct Sender<C> {
     pub(super) gate: SendPermission,
     /// The segment that may be sent now, as of the last state change.
     pub(super) planned: Option<Plan>,
-    pub(super) sent: Sent,
+    pub(super) sent: SendCounters,
     classes: Classes,
     promotion: Promotion,
     levels: Levels,
@@ -180,7 +180,7 @@ impl<C: CongestionControl> SentFlow for Sender<C> {
     }
 }
 
-impl<C: CongestionControl> Timed for Sender<C> {
+impl<C: CongestionControl> HasTimer for Sender<C> {
     #[inline]
     fn due(&self) -> Time {
         let due = self.deadline.min(self.report_at);
@@ -196,7 +196,7 @@ impl<C: CongestionControl> Timed for Sender<C> {
 impl<C: CongestionControl> Sender<C> {
     /// Creates a flow that starts at `now` in `state`.
     pub(super) fn new(spec: &FlowRequest, state: State, controller: C, config: &Config, now: Time) -> Self {
-        let sent = Sent { retransmitted: 0, retransmits: 0, timeouts: 0 };
+        let sent = SendCounters { retransmitted: 0, retransmits: 0, timeouts: 0 };
         Self {
             id: spec.id,
             dst: spec.dst,

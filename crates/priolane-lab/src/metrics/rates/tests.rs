@@ -30,7 +30,7 @@ fn fixture() -> MadeUp {
         for (flow, sum) in sums.iter_mut().enumerate() {
             let gbps = [if ms % 2 == 0 { 1 } else { 3 }, 2, 4][flow];
             *sum += gbps * bytes_per_gbps_and_ms;
-            fixture.outcome.reports.push(FlowSample {
+            fixture.outcome.flow_samples.push(FlowSample {
                 at: Time(ms * MS),
                 flow: FlowId(flow as u32),
                 acked_bytes: *sum,

@@ -373,8 +373,8 @@ fn a_machine_may_split_its_pair_as_it_likes_but_not_overdraw_it() {
     for (old, new, what) in cases {
         let text = OWN_SPLIT.replacen(old, new, 1);
         let error = from_text("test.toml", &text, Path::new("."), &Options::default()).unwrap_err();
-        let told = error.what.contains(what) || build_error(&text).is_some_and(|e| e.what.contains(what));
-        assert!(error.key == "group.all.split" && told, "{error}");
+        let is_named = error.what.contains(what) || build_error(&text).is_some_and(|e| e.what.contains(what));
+        assert!(error.key == "group.all.split" && is_named, "{error}");
     }
 }
 

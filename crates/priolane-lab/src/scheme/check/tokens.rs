@@ -2,7 +2,7 @@
 
 use priolane_core::assign::Assign;
 use priolane_core::port::{PortKind, TokenOrder};
-use priolane_core::transport::tokens::{Expiry, Paths, RankBy, Ranked};
+use priolane_core::transport::tokens::{Expiry, Paths, RankBy, RankedPackets};
 use priolane_core::transport::{Spec, tokens};
 use priolane_core::units::Span;
 use priolane_source::quantity::show_span;
@@ -16,7 +16,7 @@ struct Tokens<'a> {
     priority: &'a RankBy,
     expiry: Expiry,
     paths: Paths,
-    ranks: Ranked,
+    ranks: RankedPackets,
 }
 
 impl<'a> Tokens<'a> {
@@ -27,7 +27,7 @@ impl<'a> Tokens<'a> {
                 priority: &RankBy::Single,
                 expiry: Expiry::Switch,
                 paths: Paths::Symmetric,
-                ranks: Ranked::Tokens,
+                ranks: RankedPackets::Tokens,
             }),
             Spec::Top(keys) => Some(Self {
                 machine: &keys.tokens,
@@ -68,7 +68,7 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
             "order = \"rank\" with priority = \"exact_...\"",
         ));
     }
-    let wanted = if tokens.ranks == Ranked::Data { tokens.priority.classes() } else { 1 };
+    let wanted = if tokens.ranks == RankedPackets::Data { tokens.priority.classes() } else { 1 };
     if port.data_queues != wanted {
         let what = format!("ports have {} data queues, but data has {wanted} ranks", port.data_queues);
         return Err(Fault::new("port.data_queues", what, format!("data_queues = {wanted}")));

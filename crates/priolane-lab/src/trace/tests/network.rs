@@ -43,9 +43,9 @@ fn the_rows_of_each_flow_are_those_of_its_own_trace() {
         if id == 1 {
             assert_eq!(state, read(&one.files[1], &["flow", "t_ps", "metric", "value"]).0);
         }
-        let told = report.flows.iter().find(|flow| flow.id == id).unwrap();
+        let flow_info = report.flows.iter().find(|flow| flow.id == id).unwrap();
         assert_eq!(
-            (told.src, told.start_ps, told.fct_ps),
+            (flow_info.src, flow_info.start_ps, flow_info.fct_ps),
             (one.flow.src, one.flow.start_ps, one.flow.fct_ps)
         );
     }

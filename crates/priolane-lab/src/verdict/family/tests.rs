@@ -130,7 +130,7 @@ fn a_claim_among_others_needs_more_seeds() {
     assert_eq!(verdicts(&mut four), [Verdict::Undecided; 4]);
     assert_eq!(four[0].alone, Verdict::Reproduced);
     // At 0.00625 and n = 6: t = 3 sqrt(6) / 1.5811 = 4.65 with five degrees of freedom, p = 0.0028.
-    assert_eq!(four[0].undecided, Some(Undecided::Among(Some(6))));
+    assert_eq!(four[0].undecided, Some(UndecidedReason::Among(Some(6))));
     // A claim without variance has p = 0, so the correction for the others does not change.
     let known = claim(&[vec![2.0; 5]], above_zero());
     assert_eq!(verdicts(&mut [some(), some(), known, some()]), [Verdict::Reproduced; 4]);

@@ -8,7 +8,7 @@ fn interval(values: &[f64]) -> Interval {
     Interval::of(values)
 }
 
-fn told(decision: Decision) -> (Verdict, Direction) {
+fn outcome_of(decision: Decision) -> (Verdict, Direction) {
     (decision.verdict, decision.direction)
 }
 
@@ -18,8 +18,8 @@ fn order_is_paired_by_seed() {
     // it.
     let b = seeds(&[1.0, 10.0, 100.0]);
     let a = seeds(&[1.10, 11.2, 111.0]);
-    assert_eq!(told(ordered(comparison(&a, &b))), (Verdict::Reproduced, Direction::Agrees));
-    assert_eq!(told(ordered(comparison(&b, &a))), (Verdict::Contradicted, Direction::Opposes));
+    assert_eq!(outcome_of(judge_order(comparison(&a, &b))), (Verdict::Reproduced, Direction::Agrees));
+    assert_eq!(outcome_of(judge_order(comparison(&b, &a))), (Verdict::Contradicted, Direction::Opposes));
 }
 
 #[test]
@@ -27,33 +27,33 @@ fn order_with_an_interval_across_equality_is_undecided() {
     // ln ratios 0.69, -0.22, 0.41: mean 0.29 > 0, s = 0.47, half-width = 4.303 * 0.47 / sqrt(3) = 1.16.
     let a = seeds(&[2.0, 0.8, 1.5]);
     let b = seeds(&[1.0, 1.0, 1.0]);
-    assert_eq!(told(ordered(comparison(&a, &b))), (Verdict::Undecided, Direction::None));
+    assert_eq!(outcome_of(judge_order(comparison(&a, &b))), (Verdict::Undecided, Direction::None));
 }
 
 #[test]
 fn a_tie_without_variance_is_no_order() {
     let a = seeds(&[2.0, 2.0, 2.0]);
-    assert_eq!(told(ordered(comparison(&a, &a))), (Verdict::Contradicted, Direction::None));
+    assert_eq!(outcome_of(judge_order(comparison(&a, &a))), (Verdict::Contradicted, Direction::None));
     assert_eq!(equal(comparison(&a, &a), 0.1).verdict, Verdict::Reproduced);
 }
 
 #[test]
 fn one_seed_decides_nothing() {
     let (a, b) = (seeds(&[2.0]), seeds(&[1.0]));
-    let published = Published { value: 2.0, within: 0.1, scale: Scale::Absolute };
+    let published = PublishedNumber { value: 2.0, within: 0.1, scale: Scale::Absolute };
     let along = [(0.5, seeds(&[1.0])), (0.6, seeds(&[2.0]))];
     for decision in [
-        ordered(comparison(&a, &b)),
+        judge_order(comparison(&a, &b)),
         equal(comparison(&a, &a), 0.1),
         agrees(comparison(&a, &a), 0.1),
-        bounded(&interval(&[2.0]), OpenRange::above(1.0)),
+        judge_bound(&interval(&[2.0]), OpenRange::above(1.0)),
         published.judge(&interval(&[2.0])),
         trend(&along, TrendDirection::Up).1,
     ] {
         let undecided = Decision {
             verdict: Verdict::Undecided,
             direction: Direction::None,
-            undecided: Some(Undecided::OneSeed),
+            undecided: Some(UndecidedReason::OneSeed),
             distance: None,
         };
         assert_eq!(decision, undecided);
@@ -74,12 +74,15 @@ fn ratio_of_seeds_is_their_geometric_mean() {
 fn zero_values_are_compared_by_difference() {
     let comparison = comparison(&seeds(&[0.5, 0.6]), &seeds(&[0.0, 0.1]));
     assert!(matches!(comparison, Comparison::Difference(d) if (d.mean.unwrap() - 0.5).abs() < 1e-12));
-    assert_eq!(told(ordered(comparison)), (Verdict::Reproduced, Direction::Agrees));
+    assert_eq!(outcome_of(judge_order(comparison)), (Verdict::Reproduced, Direction::Agrees));
     assert_eq!(equal(comparison, 0.1).verdict, Verdict::Contradicted);
-    assert_eq!(agrees(comparison, 0.1), Decision::undecided(Undecided::NoRatio));
-    let published = Published { value: 2.0, within: 0.1, scale: Scale::Relative };
-    assert_eq!(published.judge_ratio(comparison), Decision::undecided(Undecided::NoRatio));
-    assert_eq!(bounded_ratio(comparison, OpenRange::above(1.0)), Decision::undecided(Undecided::NoRatio));
+    assert_eq!(agrees(comparison, 0.1), Decision::undecided(UndecidedReason::NoRatio));
+    let published = PublishedNumber { value: 2.0, within: 0.1, scale: Scale::Relative };
+    assert_eq!(published.judge_ratio(comparison), Decision::undecided(UndecidedReason::NoRatio));
+    assert_eq!(
+        bounded_ratio(comparison, OpenRange::above(1.0)),
+        Decision::undecided(UndecidedReason::NoRatio)
+    );
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn equality_needs_the_whole_interval_inside_the_band() {
     let spread = seeds(&[1.15, 0.97, 1.1, 1.03]);
     assert_eq!(equal(comparison(&spread, &one), 0.1).verdict, Verdict::Undecided);
     let far = seeds(&[1.3, 1.31, 1.29, 1.3]);
-    assert_eq!(told(equal(comparison(&far, &one), 0.1)), (Verdict::Contradicted, Direction::None));
+    assert_eq!(outcome_of(equal(comparison(&far, &one), 0.1)), (Verdict::Contradicted, Direction::None));
 }
 
 #[test]
@@ -106,19 +109,19 @@ fn equality_does_not_depend_on_which_comes_first() {
 
 #[test]
 fn bounds_are_strict_and_need_the_whole_interval() {
-    let above = |values: &[f64]| told(bounded(&interval(values), OpenRange::above(1.0)));
+    let above = |values: &[f64]| outcome_of(judge_bound(&interval(values), OpenRange::above(1.0)));
     assert_eq!(above(&[1.2, 1.3, 1.25]), (Verdict::Reproduced, Direction::Agrees));
     assert_eq!(above(&[0.9, 1.5, 1.2]), (Verdict::Undecided, Direction::None));
     // 0.925 ± 12.7 * 0.035 / sqrt(2) extends to 1.24.
     assert_eq!(above(&[0.9, 0.95]), (Verdict::Undecided, Direction::None));
     assert_eq!(above(&[0.9, 0.91, 0.92]), (Verdict::Contradicted, Direction::Opposes));
     assert_eq!(above(&[1.0, 1.0]), (Verdict::Contradicted, Direction::None));
-    let below = bounded(&interval(&[0.5, 0.51, 0.52]), OpenRange::below(1.0));
-    assert_eq!(told(below), (Verdict::Reproduced, Direction::Agrees));
+    let below = judge_bound(&interval(&[0.5, 0.51, 0.52]), OpenRange::below(1.0));
+    assert_eq!(outcome_of(below), (Verdict::Reproduced, Direction::Agrees));
     let between = OpenRange { above: Some(1.0), below: Some(2.0) };
-    let inside = told(bounded(&interval(&[1.5, 1.51, 1.52]), between));
+    let inside = outcome_of(judge_bound(&interval(&[1.5, 1.51, 1.52]), between));
     assert_eq!(inside, (Verdict::Reproduced, Direction::None));
-    assert_eq!(told(bounded(&interval(&[2.5, 2.51, 2.52]), between)).0, Verdict::Contradicted);
+    assert_eq!(outcome_of(judge_bound(&interval(&[2.5, 2.51, 2.52]), between)).0, Verdict::Contradicted);
 }
 
 #[test]
@@ -134,30 +137,42 @@ fn a_ratio_is_bounded_on_one_side_only() {
 #[test]
 fn a_ratio_needs_the_whole_interval_within_the_band_around_the_papers_number() {
     // The band is 2.88 to 3.52.
-    let published = Published { value: 3.2, within: 0.1, scale: Scale::Relative };
-    assert_eq!(told(published.judge(&interval(&[3.1, 3.2, 3.2]))), (Verdict::Reproduced, Direction::Agrees));
+    let published = PublishedNumber { value: 3.2, within: 0.1, scale: Scale::Relative };
+    assert_eq!(
+        outcome_of(published.judge(&interval(&[3.1, 3.2, 3.2]))),
+        (Verdict::Reproduced, Direction::Agrees)
+    );
     // 3.13 ± 4.303 * 0.153 / sqrt(3) = [2.75, 3.51] overlaps the band, which is not conclusive.
-    assert_eq!(told(published.judge(&interval(&[3.0, 3.1, 3.3]))), (Verdict::Undecided, Direction::Agrees));
+    assert_eq!(
+        outcome_of(published.judge(&interval(&[3.0, 3.1, 3.3]))),
+        (Verdict::Undecided, Direction::Agrees)
+    );
     // Far off, but on the same side of 1.
     assert_eq!(
-        told(published.judge(&interval(&[1.5, 1.51, 1.52]))),
+        outcome_of(published.judge(&interval(&[1.5, 1.51, 1.52]))),
         (Verdict::Contradicted, Direction::Agrees)
     );
     assert_eq!(
-        told(published.judge(&interval(&[0.5, 0.51, 0.52]))),
+        outcome_of(published.judge(&interval(&[0.5, 0.51, 0.52]))),
         (Verdict::Contradicted, Direction::Opposes)
     );
-    let absolute = Published { scale: Scale::Absolute, ..published };
-    assert_eq!(told(absolute.judge(&interval(&[1.5, 1.51, 1.52]))), (Verdict::Contradicted, Direction::None));
-    let less = Published { value: 0.62, ..published };
-    assert_eq!(told(less.judge(&interval(&[0.99, 0.98, 0.985]))), (Verdict::Contradicted, Direction::Agrees));
+    let absolute = PublishedNumber { scale: Scale::Absolute, ..published };
+    assert_eq!(
+        outcome_of(absolute.judge(&interval(&[1.5, 1.51, 1.52]))),
+        (Verdict::Contradicted, Direction::None)
+    );
+    let less = PublishedNumber { value: 0.62, ..published };
+    assert_eq!(
+        outcome_of(less.judge(&interval(&[0.99, 0.98, 0.985]))),
+        (Verdict::Contradicted, Direction::Agrees)
+    );
 }
 
 #[test]
 fn more_seeds_of_the_same_law_never_leave_less_decided() {
     // With three seeds, 1.28 ± 0.6 overlaps 0.62 ± 15 %, although the mean is off by a factor of two on the other side
     // of 1.
-    let published = Published { value: 0.62, within: 0.15, scale: Scale::Relative };
+    let published = PublishedNumber { value: 0.62, within: 0.15, scale: Scale::Relative };
     let some = [0.98, 1.28, 1.58];
     let many: Vec<f64> = some.iter().cycle().take(12).copied().collect();
     assert_eq!(published.judge(&interval(&some)).verdict, Verdict::Undecided);
@@ -170,14 +185,14 @@ fn trend_needs_slopes_of_one_sign_and_monotone_means() {
     let (slope, decision) = trend(&up, TrendDirection::Up);
     // Slopes are 10 and 10 per unit of load (10.0 to 12.0 over 0.2 is 10).
     assert!((slope.mean.unwrap() - 10.0).abs() < 1e-9);
-    assert_eq!(told(decision), (Verdict::Reproduced, Direction::Agrees));
-    assert_eq!(told(trend(&up, TrendDirection::Down).1), (Verdict::Contradicted, Direction::Opposes));
+    assert_eq!(outcome_of(decision), (Verdict::Reproduced, Direction::Agrees));
+    assert_eq!(outcome_of(trend(&up, TrendDirection::Down).1), (Verdict::Contradicted, Direction::Opposes));
     let bent = [(0.5, seeds(&[1.0, 1.1])), (0.6, seeds(&[0.9, 1.0])), (0.7, seeds(&[3.0, 3.1]))];
     let undecided = trend(&bent, TrendDirection::Up).1;
-    assert_eq!(told(undecided), (Verdict::Undecided, Direction::Agrees));
-    assert_eq!(undecided.undecided, Some(Undecided::NotMonotone));
+    assert_eq!(outcome_of(undecided), (Verdict::Undecided, Direction::Agrees));
+    assert_eq!(undecided.undecided, Some(UndecidedReason::NotMonotone));
     let unsure = [(0.5, seeds(&[1.0, 1.0, 1.0])), (0.6, seeds(&[3.0, 0.9, 1.0]))];
-    assert_eq!(told(trend(&unsure, TrendDirection::Up).1), (Verdict::Undecided, Direction::None));
+    assert_eq!(outcome_of(trend(&unsure, TrendDirection::Up).1), (Verdict::Undecided, Direction::None));
 }
 
 #[test]

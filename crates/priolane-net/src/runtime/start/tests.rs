@@ -135,7 +135,7 @@ impl EndpointUser for Replayed {
         let (address, shared) = (start.address, Arc::clone(&start.shared));
         let mut driver = start.driver(recorded).unwrap();
         let thread = thread::spawn(move || driver.run());
-        let host = Host::of(Started { shared, address, scheduling: Scheduling::Ordinary, thread }, limits);
+        let host = Host::of(HostThread { shared, address, scheduling: Scheduling::Ordinary, thread }, limits);
         for len in [1, 3_000, 60_000, 200_000] {
             let receipt = host.send_with_receipt(Request::to(other.address()), vec![1; len]).unwrap();
             other.send(Request::to(address), vec![2; len]).unwrap();
@@ -160,7 +160,7 @@ impl EndpointUser for Replayed {
         }
     }
 
-    fn run_registered(self, _: &dyn Registered, _: Arc<window::Config>, _: SchedulerKind) {
+    fn run_registered(self, _: &dyn RegisteredController, _: Arc<window::Config>, _: SchedulerKind) {
         panic!("{} is of this crate", self.name)
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::applications::{Applications, DowngradeResponse};
 use super::host_feature::{
-    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, StartDecision, TransportCommand,
+    AbortedFlow, Deadline, FeatureContext, FlowEvent, HostFeature, StartDecision, TransportCommand,
 };
 use crate::model::scenario::Scenario;
 use crate::observe::collector::Collector;
@@ -58,7 +58,7 @@ impl HostFeature for AdmissionControl {
         let requested = self.applications.asks(flow).min(self.lowest);
         let class = self.policy.open(&FlowSpec { class: requested, ..*flow }, cx.now, &mut self.rng);
         if let Some(notice) = Notice::about(requested, class)
-            && self.applications.told(flow, notice, class) == DowngradeResponse::Later
+            && self.applications.notify(flow, notice, class) == DowngradeResponse::Later
         {
             self.policy.aborted(flow.id);
             return StartDecision::Later;
@@ -85,11 +85,11 @@ impl HostFeature for AdmissionControl {
         }
     }
 
-    fn on_abort(&mut self, flow: FlowId, _cx: &mut FeatureContext) -> Aborted {
+    fn on_abort(&mut self, flow: FlowId, _cx: &mut FeatureContext) -> AbortedFlow {
         self.policy.aborted(flow);
         self.applications.abort(flow);
         self.active.remove(&flow);
-        Aborted::Scheduled
+        AbortedFlow::Scheduled
     }
 
     fn next_deadline(&self) -> Deadline {

@@ -105,7 +105,7 @@ impl Applications {
 
     /// Notifies the application of the class that `flow`, which wants to start now, would get instead of the requested
     /// one.
-    pub(crate) fn told(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> DowngradeResponse {
+    pub(crate) fn notify(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> DowngradeResponse {
         let reaction = self.reactions.get(usize::from(flow.group)).copied().unwrap_or_default();
         match (notice, reaction) {
             (Notice::Upgraded, _) => self.notices_of(flow).upgraded += 1,

@@ -8,7 +8,7 @@ use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{Span, Time};
 use rustc_hash::FxHashMap;
 
-use super::host_feature::{Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage};
+use super::host_feature::{AbortedFlow, Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage};
 use crate::device::messages::DependencySignal;
 use crate::model::dependencies::FlowDependency;
 use crate::model::scenario::Scenario;
@@ -114,12 +114,12 @@ impl HostFeature for DependencyTracker {
         }
     }
 
-    fn on_abort(&mut self, flow: FlowId, _cx: &mut FeatureContext) -> Aborted {
+    fn on_abort(&mut self, flow: FlowId, _cx: &mut FeatureContext) -> AbortedFlow {
         if self.pending.remove(&flow).is_some() {
-            return Aborted::Dependent;
+            return AbortedFlow::Dependent;
         }
         self.ready.retain(|&Reverse((_, ready))| ready != flow);
-        Aborted::Scheduled
+        AbortedFlow::Scheduled
     }
 
     fn on_message(&mut self, message: HostMessage) -> Option<Time> {

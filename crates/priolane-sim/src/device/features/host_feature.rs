@@ -72,7 +72,7 @@ pub(crate) enum StartDecision {
 
 /// The state of an aborted flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Aborted {
+pub(crate) enum AbortedFlow {
     /// It had started, or its start was known.
     Scheduled,
     /// It still had open dependencies: the run does not wait for its end.
@@ -121,9 +121,9 @@ pub(crate) trait HostFeature: Debug + Send {
     }
 
     /// Handles the abort of a flow of this host, possibly after its end.
-    fn on_abort(&mut self, flow: FlowId, cx: &mut FeatureContext) -> Aborted {
+    fn on_abort(&mut self, flow: FlowId, cx: &mut FeatureContext) -> AbortedFlow {
         let _ = (flow, cx);
-        Aborted::Scheduled
+        AbortedFlow::Scheduled
     }
 
     /// Handles a message in flight to this host. Returns the start of the dependent flow, if it is now known.

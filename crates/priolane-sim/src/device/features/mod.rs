@@ -14,7 +14,8 @@ use admission::AdmissionControl;
 use dependencies::DependencyTracker;
 use estimator::ThresholdEstimator;
 pub(crate) use host_feature::{
-    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage, StartDecision, TransportCommand,
+    AbortedFlow, Deadline, FeatureContext, FlowEvent, HostFeature, HostMessage, StartDecision,
+    TransportCommand,
 };
 use virtual_machines::VirtualMachines;
 

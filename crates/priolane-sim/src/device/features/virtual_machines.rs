@@ -8,7 +8,7 @@ use priolane_core::price::vbp::VirtualMachine;
 use priolane_core::units::Time;
 
 use super::host_feature::{
-    Aborted, Deadline, FeatureContext, FlowEvent, HostFeature, StartDecision, TransportCommand,
+    AbortedFlow, Deadline, FeatureContext, FlowEvent, HostFeature, StartDecision, TransportCommand,
 };
 use crate::model::scenario::{Scenario, VmPricing};
 
@@ -50,9 +50,9 @@ impl HostFeature for VirtualMachines {
         }
     }
 
-    fn on_abort(&mut self, flow: FlowId, cx: &mut FeatureContext) -> Aborted {
+    fn on_abort(&mut self, flow: FlowId, cx: &mut FeatureContext) -> AbortedFlow {
         self.depart(flow, cx);
-        Aborted::Scheduled
+        AbortedFlow::Scheduled
     }
 
     fn next_deadline(&self) -> Deadline {

@@ -6,7 +6,7 @@ use priolane_core::ids::NodeId;
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
-use super::timing_wheel::{Timed, TimingWheel};
+use super::timing_wheel::{Timestamped, TimingWheel};
 use crate::device::event_sink::{ControlSink, EventSink, Ingress, Kind, Service};
 use crate::device::messages::{DependencySignal, ScheduledReport};
 use crate::engine::control_plane::ControlPlane;
@@ -79,7 +79,7 @@ impl<B> Ord for Event<B> {
     }
 }
 
-impl<B> Timed for Event<B> {
+impl<B> Timestamped for Event<B> {
     fn at(&self) -> Time {
         self.at
     }

@@ -8,7 +8,7 @@ use priolane_core::units::Time;
 const BUCKETS: u64 = 4096;
 
 /// An item with an instant and a total order by that instant first.
-pub(crate) trait Timed: Ord {
+pub(crate) trait Timestamped: Ord {
     fn at(&self) -> Time;
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct TimingWheel<E> {
     far: BinaryHeap<Reverse<E>>,
 }
 
-impl<E: Timed> TimingWheel<E> {
+impl<E: Timestamped> TimingWheel<E> {
     /// Creates an empty queue with buckets of `2^tick_log2` picoseconds.
     pub(crate) fn new(tick_log2: u32) -> Self {
         Self {
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use priolane_core::rng::{Purpose, Stream};
 
-    impl Timed for (u64, u32) {
+    impl Timestamped for (u64, u32) {
         fn at(&self) -> Time {
             Time(self.0)
         }

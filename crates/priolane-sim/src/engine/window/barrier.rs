@@ -18,7 +18,7 @@ pub(super) struct Barrier {
 
 /// A member panicked, so the barrier will never be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Broken;
+pub(super) struct BrokenBarrier;
 
 impl Barrier {
     pub(super) fn new(members: usize) -> Self {
@@ -27,7 +27,7 @@ impl Barrier {
     }
 
     /// Waits for all members. Everything that any member did before is visible to all afterwards.
-    pub(super) fn wait(&self) -> Result<(), Broken> {
+    pub(super) fn wait(&self) -> Result<(), BrokenBarrier> {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
             self.arrived.store(0, Ordering::Relaxed);
@@ -37,7 +37,7 @@ impl Barrier {
         let mut spins = 0;
         while self.round.load(Ordering::Acquire) == round {
             if self.broken.load(Ordering::Relaxed) {
-                return Err(Broken);
+                return Err(BrokenBarrier);
             }
             if spins < SPINS {
                 spins += 1;
@@ -84,7 +84,7 @@ mod tests {
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| barrier.wait());
             barrier.break_up();
-            assert_eq!(waiting.join().unwrap(), Err(Broken));
+            assert_eq!(waiting.join().unwrap(), Err(BrokenBarrier));
         });
     }
 }

@@ -29,7 +29,7 @@ use cpu_time::ThreadTime;
 use priolane_core::packet::Body;
 use priolane_core::units::Time;
 
-use super::barrier::{Barrier, Broken};
+use super::barrier::{Barrier, BrokenBarrier};
 use super::calendar::Bucket;
 use super::part::{Part, REPORT_EVERY, WindowOutcome};
 use super::scheduler::Overflow;
@@ -314,7 +314,7 @@ impl<'a, B: Body> Worker<'a, B> {
     }
 
     /// Waits for all other threads, if any.
-    fn wait_at_barrier(&mut self) -> Result<(), Broken> {
+    fn wait_at_barrier(&mut self) -> Result<(), BrokenBarrier> {
         if self.is_alone() {
             return Ok(());
         }
@@ -348,7 +348,7 @@ impl<'a, B: Body> Worker<'a, B> {
                     others = others.and(status.count);
                 }
             }
-            part.sink.stop.told(others);
+            part.sink.stop.set_others(others);
             for source in 0..parts {
                 let mut post = locked(&buffers.outboxes[source * parts + *own]);
                 let mut signals = std::mem::take(&mut post.signals);
@@ -360,7 +360,7 @@ impl<'a, B: Body> Worker<'a, B> {
 
     /// Exchanges the counts of dependent flows that signals have scheduled, before any thread checks whether all flows
     /// are done.
-    fn agree_on_dependents(&mut self, buffers: &ExchangeBuffers<B>) -> Result<(), Broken> {
+    fn agree_on_dependents(&mut self, buffers: &ExchangeBuffers<B>) -> Result<(), BrokenBarrier> {
         self.wait_at_barrier()?;
         for (own, part) in &self.mine {
             locked(&buffers.statuses[*own]).count = part.sink.stop.own();
@@ -370,7 +370,7 @@ impl<'a, B: Body> Worker<'a, B> {
             let others = buffers.statuses.iter().enumerate().filter(|(source, _)| source != own);
             let others =
                 others.fold(CompletionCount::default(), |sum, (_, status)| sum.and(locked(status).count));
-            part.sink.stop.told(others);
+            part.sink.stop.set_others(others);
         }
         Ok(())
     }

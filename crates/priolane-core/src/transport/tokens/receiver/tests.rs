@@ -46,7 +46,7 @@ impl Bench {
             if data < due {
                 let stamp = Stamp::read(LocalClock::default(), sent[arrived as usize]);
                 let stats = &mut PayloadStats::default();
-                let packet = Arrived { packet: u64::from(arrived), token: Some((arrived, stamp)) };
+                let packet = DataArrival { packet: u64::from(arrived), token: Some((arrived, stamp)) };
                 self.cx(data, |receiver, cx, config| receiver.arrive(packet, cx, config, stats, |_| ()));
                 arrived += 1;
             } else {
@@ -132,7 +132,7 @@ fn new_packets_are_counted_and_those_below_the_highest_are_reordered() {
     let mut stats = PayloadStats::default();
     // 2 and 3 arrive after 4, 8 after 9; the second 2, the second 4 and packets beyond the flow's end are not new.
     for packet in [0, 1, 4, 2, 2, 4, 3, 5, 9, 8, 10, 1_000] {
-        let arrived = Arrived { packet, token: None };
+        let arrived = DataArrival { packet, token: None };
         bench.cx(ASKED, |receiver, cx, config| receiver.arrive(arrived, cx, config, &mut stats, |_| ()));
     }
     assert_eq!(stats, PayloadStats { packets: 9, reordered: 3 });

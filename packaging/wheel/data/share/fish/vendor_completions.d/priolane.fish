@@ -166,7 +166,7 @@ complete -c priolane -n '_shtab_priolane_using thresholds' -l flows -x -d 'recor
 complete -c priolane -n '_shtab_priolane_using thresholds' -l sizes -x -d 'a shipped size table, or a CSV with bytes,cdf'
 complete -c priolane -n '_shtab_priolane_using thresholds' -l levels -x -d 'number of levels, 2 to 16'
 complete -c priolane -n '_shtab_priolane_using thresholds' -l load -x -d 'load of the link, such as 0.8'
-complete -c priolane -n '_shtab_priolane_using thresholds' -l solver -xka "all es opt opt2 nos2 closed_form basin_hopping published" -d 'one solver (default: all)'
+complete -c priolane -n '_shtab_priolane_using thresholds' -l solver -xka "all es opt opt2 nos2 closed_form basin_hopping published equal_split pias_published" -d 'one of all, es, opt, opt2, nos2, closed_form, basin_hopping, published (default: all); names of scheme files are understood, too'
 complete -c priolane -n '_shtab_priolane_using thresholds' -l interpolation -xka "linear step" -d 'mass between the rows of a table (default: linear; recorded flows are a step)'
 complete -c priolane -n '_shtab_priolane_using thresholds' -l json -d 'as JSON, costs of every form included'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a advise -d 'which scheme to configure for recorded flows, a fabric and goals'
