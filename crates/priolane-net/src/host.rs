@@ -297,7 +297,7 @@ impl Host {
     }
 
     /// Ends the host's thread, soon after this call: messages that are not delivered are lost, and all calls that wait, or
-    /// come later, return [`Closed`]. Dropping the host also waits for the thread.
+    /// come later, return [`RecvError`]. Dropping the host also waits for the thread.
     pub fn close(&self) {
         self.shared.order(Order::Stop);
     }

@@ -1,6 +1,6 @@
 //! Exceptions of `priolane.net`.
 
-use priolane_net::{BindError, Closed, SendError};
+use priolane_net::{BindError, RecvError, SendError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ pub(super) fn bind_error(error: BindError) -> PyErr {
 }
 
 /// Converts why no more messages come.
-pub(super) fn closed(error: Closed) -> PyErr {
+pub(super) fn closed(error: RecvError) -> PyErr {
     with_kind(HostClosed::new_err(error.to_string()), "closed")
 }
 

@@ -49,7 +49,7 @@ fn received(py: Python<'_>, message: Message) -> Received<'_> {
 impl NetHost {
     fn host(&self) -> PyResult<Arc<Host>> {
         let host = self.host.read().unwrap_or_else(PoisonError::into_inner).clone();
-        host.ok_or_else(|| closed(priolane_net::Closed::Dropped))
+        host.ok_or_else(|| closed(priolane_net::RecvError::Dropped))
     }
 }
 
