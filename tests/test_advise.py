@@ -4,8 +4,10 @@ import json
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,13 +16,14 @@ from priolane import _core, cli
 from priolane._core import InputError
 from priolane.advice import fabric as fabric_module
 from priolane.advice import feasible
-from priolane.advice.candidates import Training, candidates, simplest
+from priolane.advice.candidates import candidates, simplest
 from priolane.advice.fabric import Fabric, read_fabric, scaled
 from priolane.advice.feasible import ADMIT, ASSIGN, HOSTS, NICS, PORTS, TRANSPORTS, requires, shipped
 from priolane.advice.flow_blocks import Blocks, cut, find_doubts, read_flows
 from priolane.advice.goals import outcomes, ranked, read_goals, scores
 from priolane.advice.racing import Race, Why, race
-from priolane.advice.sensitivity import failing_link
+from priolane.advice.sensitivity import disturbances, failing_link
+from priolane.advice.training import Training
 from priolane.advice.trials import Experiment, Trial
 from priolane.experiment import plan
 
@@ -99,6 +102,21 @@ def test_goals_have_units_a_queue_budget_and_bounds_relative_to_the_best() -> No
     assert ranked(found) == ["a", "b"]
 
 
+def test_missed_deadlines_are_a_part_that_may_be_none() -> None:
+    goals, _ = read_goals(["deadline_missed.answers < 5%", "mean.all < 1.2x best"])
+    missed = goals[0]
+    assert (missed.name, missed.bound, missed.is_relative) == ("deadline_miss_rate.answers", 0.05, False)
+    # 10 % are twice the bound; none at all is as good as it gets, and no infinity.
+    assert [missed.miss(value, 0.05) for value in (0.1, 0.05, 0.0)] == pytest.approx([1.0, 0.0, -1.0])
+    assert (missed.format(0.043), missed.format(0.0)) == ("4.30 %", "0 %")
+    means = {"a": {missed.name: 0.0, "fct.all": 1e-3}, "b": {missed.name: 0.1, "fct.all": 1e-3}}
+    found = outcomes(goals, means)
+    assert ranked(found) == ["a", "b"]
+    assert "10.0 %, 2.00 times off the bound of 5.00 %" in str(found["b"][0])
+    with pytest.raises(InputError, match="should be small; write <"):
+        read_goals(["deadline_missed.answers > 5%"])
+
+
 def test_flows_that_did_not_finish_make_a_score_infinite() -> None:
     goals, _ = read_goals(["p99.small < 1ms"])
     found = scores(goals, {"a": {1: {"fct_p99.small": 1e-3}}, "b": {1: {"fct_p99.small": None}}})
@@ -148,13 +166,16 @@ def test_what_is_no_table_or_no_text_is_a_mistake(tmp_path: Path, stated: str, m
 def test_a_fabric_names_what_was_not_stated_and_marks_at_every_rate(tmp_path: Path) -> None:
     fabric = read_fabric(_fabric(tmp_path), queues=2)
     assert fabric.queues == 2
-    # 65 packets at 10 Gbit/s, in proportion.
-    assert fabric.ecn == {"per": "queue", "at": {"25Gbps": "162pkt", "100Gbps": "650pkt"}}
+    assert fabric.ecn == "auto"
+    # 65 packets at 10 Gbit/s are 162.5 at 25; DCTCP's file has 650 at 100.
+    assert fabric.marking == {"per": "queue", "at": {"25Gbps": "163pkt", "100Gbps": "650pkt"}}
     assert any("200ms" in text for text in fabric.assumed)
     assert any("no pfc, int, trimming" in text for text in fabric.assumed)
     stated = FABRIC + 'ecn = { at = { "25Gbps" = "100pkt" } }\n[host]\nmin_rto = "5ms"\n'
     fabric = read_fabric(_fabric(tmp_path, stated))
-    assert fabric.ecn == {"at": {"25Gbps": "100pkt", "100Gbps": "400pkt"}}
+    # What the table omits is the scheme's own, as in any experiment.
+    assert fabric.marking == {"per": "port", "at": {"25Gbps": "100pkt", "100Gbps": "650pkt"}}
+    assert not read_fabric(_fabric(tmp_path, FABRIC + "ecn = false\n")).marking
     assert not any("200ms" in text for text in fabric.assumed)
 
 
@@ -181,7 +202,7 @@ def test_the_fabric_file_of_the_page_reads(tmp_path: Path) -> None:
 
 
 def test_limits_scale_in_whole_packets_or_bytes() -> None:
-    assert [scaled("65pkt", 2.5), scaled("97.5kB", 0.5)] == ["162pkt", "48750B"]
+    assert [scaled("65pkt", 2.5), scaled("97.5kB", 0.5)] == ["163pkt", "48750B"]
     with pytest.raises(InputError, match="no size"):
         scaled("many", 2)
 
@@ -286,6 +307,72 @@ def test_blocks_part_the_list_and_warm_up_on_what_came_before(tmp_path: Path) ->
     squeezed = blocks.rows(5, squeeze=2.0)
     assert squeezed["bytes"].tolist() == fifth["bytes"].tolist()
     assert squeezed["start_ns"].max() == pytest.approx(fifth["start_ns"].max() / 2, abs=1)
+
+
+def test_groups_of_flows_have_lists_of_their_own_in_a_block(tmp_path: Path) -> None:
+    rows = [
+        (
+            nth * 100,
+            nth % 4,
+            nth % 4 + 1,
+            1000 + nth,
+            ("web", "mail")[nth % 2],
+            nth * 100 + 5000,
+            nth - 2 if nth > 1 else "",
+        )
+        for nth in range(960)
+    ]
+    table = read_flows(_flows(tmp_path, rows, "start_ns,src,dst,bytes,group,deadline_ns,after"))
+    assert table.groups == ("web", "mail")
+    assert table.in_class({"group": "mail", "below": "1005B"}).sum() == 2
+    blocks = cut(table, 12)
+    blocks.write(tmp_path, [5])
+    lists = [pd.read_csv(tmp_path / group["list"].format(seed=5)) for group in blocks.groups(".")]
+    assert [group["name"] for group in blocks.groups(".")] == ["web", "mail"]
+    assert sorted(pd.concat(lists)["bytes"]) == sorted(blocks.rows(5)["bytes"])
+    for own in lists:
+        assert "group" not in own
+        # A deadline is as far from its start as before. Whom a flow waits for is in its list.
+        assert set(own["deadline_ns"] - own["start_ns"]) == {5000}
+        assert own["after"].tolist()[1:] == list(range(len(own) - 1))
+    burst = next(one for one in disturbances(read_fabric(_fabric(tmp_path)), blocks) if one.name == "burst")
+    assert [group["name"] for group in (burst.changes or {})["group"]] == ["web", "mail", "burst"]
+    # Twice the load leaves deadlines as long.
+    squeezed = blocks.rows(5, squeeze=2.0)
+    assert set(squeezed["deadline_ns"] - squeezed["start_ns"]) == {5000}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("", "line 3: `group` is no name"), ("a b", "line 3: `group` is no name. Use letters, digits, _ and -")],
+)
+def test_a_group_needs_a_name(tmp_path: Path, name: str, message: str) -> None:
+    rows = [(nth, 0, 1, 1000, name if nth == 1 else "web") for nth in range(100)]
+    with pytest.raises(InputError, match=message):
+        read_flows(_flows(tmp_path, rows, "start_ns,src,dst,bytes,group"))
+
+
+def test_tenants_deadlines_and_coflows_have_queues_of_their_own(tmp_path: Path) -> None:
+    fabric = read_fabric(_fabric(tmp_path, FABRIC + "[host]\nsizes_known = true\n"))
+    table = read_flows(_recorded(tmp_path))
+    training = _training(tmp_path, cut(table, 6))
+    schemes = [one for one in feasible.feasible(fabric, table) if one]
+    plain = {one.name for one in candidates(fabric, schemes, training)}
+    # Of five tenants the goals name the third, then the first; three queues are free.
+    known = replace(training, coflows=np.array([1e3, 2e3, 2e3, 3e3]), tenants=(2, 0, 1, 3, 4), has_deadlines=True)
+    made = {one.name: one for one in candidates(fabric, schemes, known)}
+    new = {"deadlines", "tenants3", "tenants3_wfq1", "tenants3_wfq4", "coflow2", "coflow2_es"}
+    assert made.keys() - plain == new
+    assert made["tenants3"].rows["assign"] == {"kind": "group", "classes": [1, 2, 0, 2, 2]}
+    assert made["tenants3_wfq4"].rows["port"]["weights"] == [16, 4, 1]
+    # Half of the coflows have at most 2 kB, and half of the 8 kB are sent by those of at most 2 kB.
+    assert made["coflow2_es"].thresholds == made["coflow2"].thresholds == (2000,)
+    # The list has no deadlines.
+    able = {name: made[name] for name in new - {"deadlines"}}
+    experiment = Experiment(tmp_path / "all.toml", "All", fabric, cut(table, 6), simplest(fabric), able, [1])
+    experiment.blocks.write(tmp_path / "flows", [1])
+    experiment.write()
+    assert {run.scheme for run in plan(experiment.path).runs} == {"dctcp", *able}
 
 
 def test_shortened_blocks_keep_their_beginnings(tmp_path: Path) -> None:

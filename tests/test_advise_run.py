@@ -12,7 +12,8 @@ import advise_world
 import priolane
 from priolane import cli
 from priolane.advice import stages
-from priolane.advice.candidates import PUBLISHED, Candidate
+from priolane.advice.candidate import Candidate
+from priolane.advice.candidates import PUBLISHED
 from priolane.advice.goals import read_goals
 from priolane.advice.request import AdviceContext
 from priolane.advice.trials import Trial

@@ -12,6 +12,7 @@ from priolane.advice.fabric import read_fabric
 from priolane.advice.goals import read_goals
 from priolane.advice.traffic import LOAD, SIZES, Traffic
 from priolane.experiment import Options
+from priolane.results import load
 
 # Mean 10 kB: half of the flows have 5 kB, half 15 kB.
 SIZES_CSV = "bytes,cdf\n5000,0.5\n5000,0.5\n15000,0.5\n15000,1\n"
@@ -75,10 +76,103 @@ def test_an_experiment_gives_the_flows_that_its_groups_start(folder: Path) -> No
     goals, _ = read_goals(["cct.all < 1ms"])
     table = Traffic(file=path).table(fabric, goals)
     lines = _core.drawn(path, Options().to_json()).splitlines()
-    assert lines[0] == "start_ns,src,dst,bytes,coflow"
+    assert lines[0] == "start_ns,src,dst,bytes,group,coflow"
+    assert table.groups == ("jobs",)
     assert len(table.rows) == len(lines) - 1
     # Two senders and two receivers: four flows each.
     assert set(table.rows.groupby("coflow").size()) == {4}
+
+
+_BOUND = 0.02
+TENANTS = """
+title = "Answers and bulk"
+schemes = ["newreno"]
+time = { warmup = "0ms", measure = "60ms", drain = true }
+[topology]
+kind = "single_switch"
+hosts = 12
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "bulk"
+hosts = "*"
+app = "poisson"
+sizes = "sizes.csv"
+load = { of = "host", counts = "payload", value = 0.5 }
+[[group]]
+name = "answers"
+hosts = "*"
+app = "incast"
+fan_in = 4
+size = "6kB"
+period = "400us"
+deadline = "60us"
+"""
+
+
+@pytest.fixture
+def tenants(folder: Path) -> Path:
+    """A folder with an experiment of two tenants, one of which has deadlines, and a fabric with classes of both."""
+    (folder / "tenants.toml").write_text(TENANTS)
+    (folder / "sizes.csv").write_text("bytes,cdf\n60000,1\n60000,1\n")
+    fabric = (folder / "fabric.toml").read_text(encoding="utf-8")
+    stated = (
+        fabric.split("[metrics]")[0] + '[metrics.classes]\nanswers = { group = "answers" }\nbulk = { group = "bulk" }\n'
+    )
+    (folder / "fabric.toml").write_text(stated)
+    return folder
+
+
+def test_a_tenant_with_deadlines_gets_a_queue_that_meets_them(tenants: Path) -> None:
+    advice = priolane.advise(
+        tenants / "tenants.toml",
+        tenants / "fabric.toml",
+        goals=["deadline_missed.answers < 2%", "goodput.bulk > 80%"],
+        budget="6e6hops",
+        out=tenants / "out",
+    )
+    told = json.loads((tenants / "out" / "advice.json").read_text(encoding="utf-8"))
+    # Four answers take 20 us of the receiver's line, a packet before them 1 us; in one queue, 60 kB take 50 us.
+    missed = {one["scheme"]: one["metrics"]["deadline_miss_rate.answers"]["mean"] for one in told["ranking"]}
+    assert told["possible"]
+    assert missed[told["advice"]] <= _BOUND < 2 * _BOUND < missed["dctcp"]
+    names = {one.name for one in advice.candidates}
+    assert {"deadlines", "tenants2", "tenants2_wfq1"} <= names
+    # The bound has no queues: 60 us are enough for each answer alone.
+    assert told["alone"]["deadline_miss_rate.answers"] == 0
+    assert told["sensitivity"][1]["refused"] is None, "20 % more load"
+    results = load(tenants / "out" / "runs" / "judged")
+    assert {group["name"] for group in results.experiment["group"]} == {"bulk", "answers"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--goal", "deadline_missed.mail < 5%"], "there is no class 'mail'; one of answers, bulk, all"),
+        (["--goal", "deadline_missed.answers > 5%"], "deadline_missed should be small; write <"),
+        (["--goal", "deadline_missed.answers < 5ms"], "unit 'ms' does not fit; one of '%', 'x best'"),
+    ],
+)
+def test_a_goal_of_a_tenant_that_cannot_be_is_refused(
+    tenants: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    files = [str(tenants / "tenants.toml"), "--fabric", str(tenants / "fabric.toml"), "-o", str(tenants / "out")]
+    assert cli.main(["advise", *files, *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_classes_of_unknown_tenants_and_deadlines_that_no_flow_has_are_refused(
+    tenants: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--fabric", str(tenants / "fabric.toml"), "-o", str(tenants / "out")]
+    assert cli.main(["advise", str(tenants / "flows.csv"), *files, "--goal", "p99.bulk < 1ms"]) == 2
+    errors = capsys.readouterr().err
+    assert "key `metrics.classes.answers.group`: no flow of" in errors
+    assert "is of 'answers'. Use all." in errors
+    text = (tenants / "tenants.toml").read_text(encoding="utf-8").replace('deadline = "60us"', "")
+    (tenants / "tenants.toml").write_text(text)
+    goal = ["--goal", "deadline_missed.answers < 5%"]
+    assert cli.main(["advise", str(tenants / "tenants.toml"), *files, *goal]) == 2
+    assert "tenants.toml has a deadline. Use a list with the column `deadline_ns`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

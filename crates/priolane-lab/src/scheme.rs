@@ -6,6 +6,7 @@ mod check;
 mod fabric;
 mod host;
 mod marking;
+mod memory;
 mod port;
 mod read;
 mod row;
@@ -23,7 +24,6 @@ use serde::Serialize;
 pub use check::check;
 pub(crate) use fabric::{Coverage, Routing};
 pub use fabric::{Fabric, Fault};
-pub(crate) use marking::complete_thresholds;
 pub(crate) use port::BUFFER;
 pub(crate) use read::MERGE;
 pub use read::read;
@@ -56,6 +56,14 @@ pub struct Scheme {
     /// Whether the scheme uses what flows pay for.
     #[serde(skip_serializing_if = "Pay::is_honoured")]
     pub pay: Pay,
+}
+
+/// Derives for the links and switches of `fabric` what `scheme` states for others: marking thresholds and memory; returns
+/// a warning for each.
+pub(crate) fn complete(scheme: &mut Scheme, fabric: &Fabric) -> Vec<String> {
+    let mut warnings = marking::complete(scheme, fabric);
+    warnings.extend(memory::complete(scheme, fabric));
+    warnings
 }
 
 /// Whether a scheme uses what flows pay for.

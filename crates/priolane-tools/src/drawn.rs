@@ -11,8 +11,8 @@ use priolane_workload::flow_list::{OptionalColumn, Row, Writer};
 
 use priolane_lab::plan::{self, Options, ResolvedRun};
 
-/// Returns the flows of the first run of the experiment at `path`, as the text of a flow list: starts, hosts and bytes,
-/// and where there are any, coflows, and flows that others wait for. Coflows are numbered from 0 through all groups; a
+/// Returns the flows of the first run of the experiment at `path`, as the text of a flow list: starts, hosts, bytes and
+/// the number of the group, and where there are any, deadlines, coflows, and flows that others wait for. Coflows are numbered from 0 through all groups; a
 /// flow that waits for one that its own host received has no stated delay.
 ///
 /// # Errors
@@ -28,7 +28,10 @@ pub fn drawn(path: &Path, options: &Options) -> Result<String, InputError> {
 
 fn write(built: &ResolvedRun) -> std::io::Result<String> {
     let scenario = &built.scenario;
-    let mut extras = Vec::new();
+    let mut extras = vec![OptionalColumn::Group];
+    if scenario.flows.iter().any(|flow| flow.deadline.is_some()) {
+        extras.push(OptionalColumn::Deadline);
+    }
     if scenario.flows.iter().any(|flow| flow.coflow.is_some()) {
         extras.push(OptionalColumn::Coflow);
     }

@@ -161,6 +161,12 @@ pub fn read(reader: impl BufRead, file: &str, hosts: u32) -> Result<Vec<FlowSpec
     Reader::new(reader, file, hosts)?.collect()
 }
 
+/// Returns whether `text` is the header of a flow list and nothing else.
+pub fn has_no_flows(text: &str) -> bool {
+    let is_list = Reader::new(text.as_bytes(), "", 1).is_ok();
+    is_list && text.lines().filter(|line| !line.trim().is_empty()).count() == 1
+}
+
 /// Reads the rows of a list, in the order of the file, including dependent flows.
 ///
 /// # Errors
@@ -206,6 +212,10 @@ pub enum OptionalColumn {
     Coflow,
     /// `after` and `delay_ns`.
     After,
+    /// `deadline_ns`.
+    Deadline,
+    /// `group`: the number of the flow's group. It is for programs that part lists by group; [`read_rows`] refuses it.
+    Group,
 }
 
 /// Writes a flow list row by row that [`read_rows`] can read back, with the columns requested.
@@ -230,6 +240,8 @@ impl<W: Write> Writer<W> {
                     OptionalColumn::Class => "class",
                     OptionalColumn::Coflow => "coflow",
                     OptionalColumn::After => "after,delay_ns",
+                    OptionalColumn::Deadline => "deadline_ns",
+                    OptionalColumn::Group => "group",
                 }
             )?;
         }
@@ -254,6 +266,11 @@ impl<W: Write> Writer<W> {
                 (OptionalColumn::Class, _) => write!(out, ",{}", flow.class)?,
                 (OptionalColumn::Coflow, Some(coflow)) => write!(out, ",{}", coflow.number())?,
                 (OptionalColumn::Coflow, None) => write!(out, ",")?,
+                (OptionalColumn::Group, _) => write!(out, ",{}", flow.group)?,
+                (OptionalColumn::Deadline, _) => {
+                    write!(out, ",")?;
+                    flow.deadline.iter().try_for_each(|&at| write!(out, "{}", Nanoseconds(at)))?;
+                }
                 (OptionalColumn::After, _) if after.is_empty() => write!(out, ",,")?,
                 (OptionalColumn::After, _) => {
                     write!(out, ",{},", after::JoinedRows(after))?;

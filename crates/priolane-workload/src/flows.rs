@@ -159,6 +159,9 @@ impl Application for Flows {
             List::Path { path, texts } => {
                 let path = of_seed(path, site.seed);
                 let text = texts.iter().find(|(of, _)| *of == path).map_or("", |(_, text)| text);
+                if self.is_by_seed() && flow_list::has_no_flows(text) {
+                    return Ok(Traffic::default());
+                }
                 flow_list::read_rows(text.as_bytes(), &path, site.rack.len() as u32).map_err(Box::new)?
             }
         };
@@ -193,13 +196,13 @@ impl Application for Flows {
                 deadlines: Deadlines::None,
                 lists: Lists::One,
             },
-            List::Path { path, texts } => Listing {
+            List::Path { texts, .. } => Listing {
                 top_class: texts.iter().map(|(path, text)| top_class(path, text)).max().unwrap_or(0),
                 deadlines: match texts.iter().any(|(_, text)| has_deadlines(text)) {
                     true => Deadlines::Some,
                     false => Deadlines::None,
                 },
-                lists: if *of_seed(path, 1) == *path { Lists::One } else { Lists::BySeed },
+                lists: if self.is_by_seed() { Lists::BySeed } else { Lists::One },
             },
         })
     }
@@ -229,6 +232,11 @@ impl Flows {
             return Err(KeyConflict::of("load", what, "load, or time_scale"));
         }
         Ok(())
+    }
+
+    /// Returns true if each seed has a list of its own. The group may then have no flow in some of them.
+    fn is_by_seed(&self) -> bool {
+        matches!(&self.list, List::Path { path, .. } if *of_seed(path, 1) != *path)
     }
 
     /// Returns true if flows may depend on others.

@@ -279,6 +279,33 @@ fn records_of_one_flow_are_merged_and_lose_their_headers() {
 }
 
 #[test]
+fn a_flow_that_several_routers_recorded_is_taken_once() {
+    // Two routers on the path of one flow, the second of which exported it in two parts and saw a packet less.
+    let rows = [
+        "2024-05-01 12:00:00,2024-05-01 12:00:20,20.000,10.0.0.1,10.0.0.5,40122,5001,TCP,...AP.SF,100,150000,ROUTER_A",
+        "2024-05-01 12:00:00,2024-05-01 12:00:09,9.000,10.0.0.1,10.0.0.5,40122,5001,TCP,...AP.SF,50,75000,ROUTER_B",
+        "2024-05-01 12:00:10,2024-05-01 12:00:20,10.000,10.0.0.1,10.0.0.5,40122,5001,TCP,...AP.SF,49,73500,ROUTER_B",
+    ];
+    let text = |column: &str, [a, b]: [&str; 2]| {
+        let rows = rows.map(|row| row.replace("ROUTER_A", a).replace("ROUTER_B", b));
+        format!("ts,te,td,sa,da,sp,dp,pr,flg,ipkt,ibyt,{column}\n{}\n", rows.join("\n"))
+    };
+    let (named, _) = good(&text("ra", ["192.0.2.1", "192.0.2.2"]), &Options::default());
+    // 150000 - 100 x 52 - 8.
+    assert_eq!(flows(&named), [(0, 0, 1, 144_792)]);
+    let other = 75_000 + 73_500 - 99 * 52;
+    assert_eq!(dropped(&named), [("another interface, switch or router recorded the flow too", 2, other)]);
+    assert!(named.notes.is_empty(), "{:?}", named.notes);
+    // Without names they are one flow of twice the bytes, and the report says why that may be.
+    let (unnamed, _) = good(&text("smk", ["24", "24"]), &Options::default());
+    assert_eq!(flows(&unnamed), [(0, 0, 1, 144_800 + other as u64 - 8)]);
+    assert!(unnamed.notes[0].starts_with("2 records overlap in time"), "{:?}", unnamed.notes);
+    // A router that exports a flow in parts one after the other has none that overlap.
+    let (parts, _) = good(sample!("nfdump_old.csv"), &Options::default());
+    assert!(!parts.notes.iter().any(|note| note.contains("overlap")), "{:?}", parts.notes);
+}
+
+#[test]
 fn new_columns_of_nfdump_and_sampled_records_are_read() {
     let (imported, _) = good(sample!("nfdump_new.csv"), &Options::default());
     // IPv6 and TCP: 10728 - 10 (40 + 32) - 8; ICMP: 84 - 20.
@@ -326,7 +353,7 @@ fn flow_logs_of_aws_are_merged_and_counted_once() {
         dropped(&imported),
         [
             // 150000 - 100 (20 + 32), of the receiving interface.
-            ("another interface or switch recorded the flow too", 1, 144_800),
+            ("another interface, switch or router recorded the flow too", 1, 144_800),
             ("no payload", 1, 0),
             ("no traffic in the interval (NODATA)", 1, 0),
             ("records were skipped in the interval (SKIPDATA)", 1, 0),
@@ -389,7 +416,7 @@ fn sampled_packets_stand_for_those_between_them() {
     assert_eq!(
         dropped(&imported),
         [
-            ("another interface or switch recorded the flow too", 1, 144_800),
+            ("another interface, switch or router recorded the flow too", 1, 144_800),
             ("no payload", 1, 0),
             ("the destination is a multicast or broadcast address", 1, 0),
             ("the packet is not IP", 1, 0),

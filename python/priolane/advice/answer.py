@@ -1,15 +1,14 @@
 """The answer: who was judged, who ended before, what is not possible, how sure it is."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from priolane import _core
-from priolane.advice.candidates import Candidate
+from priolane.advice.candidate import Candidate
 from priolane.advice.feasible import Feasibility
-from priolane.advice.goals import Goal, Outcome, scores
+from priolane.advice.goals import Goal, Outcome, score_difference
 from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.sensitivity import Finding
 from priolane.advice.trials import Trial, values
@@ -79,8 +78,8 @@ class Advice:
     load: float
     queues: int
     directory: Path
-    ecn: Mapping[str, Any] | None
-    """Marking thresholds of switches, where a candidate has none of its own."""
+    marking: Mapping[str, Any]
+    """Marking thresholds of switches, where a candidate has none of its own; empty without ECN."""
     network: Mapping[str, Estimate]
     """Each metric if every flow had the network to itself: no scheme is better."""
 
@@ -232,14 +231,9 @@ def why_lost(
             sentences.append(f"{outcome.goal.name} of {other} is {interval}, block by block{apart}")
         if outcome.met and not theirs.met:
             sentences.append(f"{other} misses {outcome.goal.text}: {theirs}")
-    of = scores([outcome.goal for outcome in first.outcomes], values({name: found[name] for name in (one, other)}))
-    between = [of[other][block] - of[one][block] for block in of[one]]
-    if (
-        len(between) > 1
-        and all(map(math.isfinite, between))
-        and _core.paired(between)[1] <= 0
-        and first.met == second.met
-    ):
+    goals = [outcome.goal for outcome in first.outcomes]
+    difference = score_difference(goals, values({name: found[name] for name in (one, other)}), one, other)
+    if difference is not None and difference[1] <= 0 and first.met == second.met:
         queues = (first.candidate.queues, second.candidate.queues)
         fewer = f"; {other} takes {queues[1]} queues in place of {queues[0]}" if queues[1] < queues[0] else ""
         sentences.append(f"these blocks do not tell the two apart by all goals together{fewer}")

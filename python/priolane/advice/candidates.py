@@ -5,20 +5,21 @@ sentL_SOLVER    L queues by bytes sent, strict, thresholds solved for the traini
 sentL_wfqR      the same queues as `sentL_opt`, served by weights, each R times the next
 sentL_class     the same, cut where the classes of flows of the goals begin
 sizeL           L queues by size, each with as many bytes, where sizes are known; `_class` as above
+coflowL, tenantsL, deadlines    queues by what else is known of flows (`told`)
 NAME_kF         marking thresholds times F
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from priolane.advice.fabric import Fabric, Sizes, in_bytes, scaled
+from priolane.advice import told
+from priolane.advice.candidate import Candidate, strict, texts
+from priolane.advice.fabric import Fabric, in_bytes, scaled
 from priolane.advice.feasible import Feasibility, shipped
+from priolane.advice.training import Training
 from priolane.solvers import Ladder, Thresholds, thresholds
 
 LEVELS = (2, 3, 4, 6, 8)
@@ -28,70 +29,12 @@ _MOST_WEIGHT = 64
 # Virtual priorities of PrioPlus and of Swift's rivals in its paper.
 _CLASSES = 8
 _SOLVERS = {"es": "as many flows in each level", "opt": "the least mean time in queues, by the model of byte shares"}
-# Bounds of the load that solvers are given.
-_LEAST_LOAD, _MOST_LOAD = 0.05, 0.95
 _FAMILY = "by bytes sent"
 PUBLISHED = "pias"
 """The ladder whose thresholds were published, and not solved for the flows."""
 _SIMPLE = ("newreno", "dctcp")
 # Ports whose buffer other ports cannot share.
 _OWN_ROOM = ("pifo", "aifo", "sp_pifo")
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A scheme of the race. `rows` is its table in an experiment file, `family` what several have in common,
-    `description` what it does.
-
-    `thresholds` are in bytes, where priorities use them; `places` are the rows that have them. `tuned_from` names the
-    candidate whose thresholds were moved.
-    """
-
-    name: str
-    family: str
-    description: str
-    rows: Mapping[str, Any]
-    queues: int
-    thresholds: tuple[int, ...] = ()
-    places: tuple[str, ...] = ()
-    tuned_from: str | None = None
-
-    def with_thresholds(self, found: Sequence[int], name: str) -> "Candidate":
-        """The same with other thresholds."""
-        rows = {row: dict(of) if isinstance(of, Mapping) else of for row, of in self.rows.items()}
-        for place in self.places:
-            rows[place] = {**rows[place], "thresholds": texts(found)}
-        origin = self.tuned_from or self.name
-        return replace(self, name=name, rows=rows, thresholds=tuple(found), tuned_from=origin)
-
-
-def texts(found: Sequence[int]) -> list[str]:
-    """Thresholds as files have them."""
-    return [f"{threshold}B" for threshold in found]
-
-
-@dataclass(frozen=True)
-class Training:
-    """What candidates are made for: a list of the training flows, their sizes in ascending order, and their load."""
-
-    flows: Path
-    sizes: Sizes
-    load: float
-
-    def ladders(self, levels: int) -> Thresholds:
-        """The thresholds of all solvers."""
-        load = min(max(self.load, _LEAST_LOAD), _MOST_LOAD)
-        return thresholds(levels=levels, load=load, flows=self.flows)
-
-    def cut(self, found: Sequence[int]) -> tuple[int, ...]:
-        """Thresholds that part flows: each above the one before, and below the largest size."""
-        return tuple(sorted({int(at) for at in found if 0 < at < self.sizes[-1]}))
-
-    def equal_bytes(self, levels: int) -> tuple[int, ...]:
-        """Sizes between which there are as many bytes."""
-        sums = np.cumsum(self.sizes)
-        parts = [sums[-1] * nth / levels for nth in range(1, levels)]
-        return self.cut([int(self.sizes[np.searchsorted(sums, part)]) for part in parts])
 
 
 def simplest(fabric: Fabric) -> Candidate:
@@ -110,12 +53,13 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
     base = simplest(fabric).name
     if "dscp" in fabric.features and fabric.queues > 1:
         made += _ladders(base, fabric, training)
+        made += told.candidates(base, fabric, training)
         if "swift" in feasible:
             made += _swift_ladders(fabric, training)
     if "pias" in feasible and fabric.queues >= _CLASSES:
         made.append(_published())
-    if base == "dctcp" and fabric.ecn is not None:
-        made += [_marked(one, fabric.ecn, factor) for one in _worth_marking(made) for factor in _MARKING]
+    if base == "dctcp" and fabric.marking:
+        made += [_marked(one, fabric.marking, factor) for one in _worth_marking(made) for factor in _MARKING]
     # Solvers that find fewer levels than they may have come to the same ladder.
     unique: dict[str, Candidate] = {}
     for candidate in made:
@@ -229,7 +173,7 @@ def _edges(classes: Mapping[str, Any]) -> list[int]:
 
 def _by_bytes_sent(base: str, solver: str, found: tuple[int, ...], about: str) -> Candidate:
     count = len(found) + 1
-    rows = {"base": base, "assign": _sent(found), "port": _strict(count), "host": {"kind": "round_robin"}}
+    rows = {"base": base, "assign": _sent(found), "port": strict(count), "host": {"kind": "round_robin"}}
     description = f"{count} strict priorities by bytes sent: {about}"
     return Candidate(f"sent{count}_{solver}", _FAMILY, description, rows, count, found, ("assign",))
 
@@ -237,7 +181,7 @@ def _by_bytes_sent(base: str, solver: str, found: tuple[int, ...], about: str) -
 def _by_size(base: str, found: tuple[int, ...], suffix: str, about: str) -> Candidate:
     count = len(found) + 1
     assign = {"kind": "size", "thresholds": texts(found)}
-    rows = {"base": base, "assign": assign, "port": _strict(count), "host": {"kind": "round_robin"}}
+    rows = {"base": base, "assign": assign, "port": strict(count), "host": {"kind": "round_robin"}}
     description = f"{count} strict priorities by size: {about}"
     return Candidate(f"size{count}{suffix}", "by size", description, rows, count, found, ("assign",))
 
@@ -259,15 +203,11 @@ def _variants(one: Candidate) -> Iterator[Candidate]:
         yield replace(one, name=f"sent{one.queues}_wfq{ratio}", description=description, rows=rows)
 
 
-def _strict(queues: int) -> dict[str, Any]:
-    return {"kind": "strict", "queues": queues}
-
-
 def _nos2(base: str, solved: Thresholds, training: Training) -> Iterator[Candidate]:
     """Two levels in switches, eight in hosts."""
     switch, host = (training.cut(_at(solved, place).thresholds) for place in ("switch", "host"))
     if switch and host:
-        rows = {"base": base, "assign": _sent(switch), "host": _mlfq(host), "port": _strict(len(switch) + 1)}
+        rows = {"base": base, "assign": _sent(switch), "host": _mlfq(host), "port": strict(len(switch) + 1)}
         description = f"NOS2: {len(switch) + 1} levels by bytes sent in switches, {len(host) + 1} in hosts"
         yield Candidate("nos2", _FAMILY, description, rows, len(switch) + 1, switch, ("assign",))
 
@@ -280,7 +220,7 @@ def _swift_ladders(fabric: Fabric, training: Training) -> Iterator[Candidate]:
     levels = min(fabric.queues, LEVELS[-1])
     found = training.cut(training.ladders(levels).of("opt").thresholds)
     if found:
-        rows = {"base": "swift", "assign": _sent(found), "port": _strict(len(found) + 1)}
+        rows = {"base": "swift", "assign": _sent(found), "port": strict(len(found) + 1)}
         description = f"Swift in {len(found) + 1} strict priorities by bytes sent"
         name = f"swift_sent{len(found) + 1}_opt"
         yield Candidate(name, _FAMILY, description, rows, len(found) + 1, found, ("assign",))
@@ -289,7 +229,7 @@ def _swift_ladders(fabric: Fabric, training: Training) -> Iterator[Candidate]:
 def _published() -> Candidate:
     """The ladder that PIAS' authors published for web search, whatever the flows are."""
     found = thresholds(levels=_CLASSES, load=0.8, sizes="web_search", solver="published").ladders[0].thresholds
-    rows = {"base": "dctcp", "assign": _sent(found), "host": _mlfq(found), "port": _strict(len(found) + 1)}
+    rows = {"base": "dctcp", "assign": _sent(found), "host": _mlfq(found), "port": strict(len(found) + 1)}
     description = f"{len(found) + 1} strict priorities by bytes sent, as published for web search; in hosts too"
     return Candidate(PUBLISHED, _FAMILY, description, rows, len(found) + 1, tuple(found), ("assign", "host"))
 
@@ -300,10 +240,10 @@ def _worth_marking(made: Sequence[Candidate]) -> list[Candidate]:
     return [*(one for one in made if one.name == "dctcp"), *ladders[-1:]]
 
 
-def _marked(candidate: Candidate, ecn: Mapping[str, Any], factor: float) -> Candidate:
+def _marked(candidate: Candidate, marking: Mapping[str, Any], factor: float) -> Candidate:
     """The candidate with other marking thresholds."""
     port = dict(candidate.rows.get("port", {"kind": "fifo"}))
-    port["ecn"] = {**ecn, "at": {rate: scaled(limit, factor) for rate, limit in ecn["at"].items()}}
+    port["ecn"] = {**marking, "at": {rate: scaled(limit, factor) for rate, limit in marking["at"].items()}}
     called = f"{factor:g}".replace(".", "_")
     description = f"{candidate.description}; marking thresholds times {factor:g}"
     return replace(

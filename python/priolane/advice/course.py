@@ -103,7 +103,9 @@ def _advise(context: AdviceContext) -> Advice:
     rival = runner_up(ranking)
     second = None if rival is None else rival.candidate.name
     pair = Pair(ranking[0].candidate.name, second, context.goals)
-    findings = examine(experiment, pair, shares.disturbed, request.how, shares.sensitivity)
+    judging = sum(trial.hops for by_block in of.values() for trial in by_block.values())
+    left = budget - raced.hops - tuned.hops - judging
+    findings = examine(experiment, pair, shares.disturbed, request.how, max(shares.sensitivity, left))
     context.tell(
         f"sensitivity: {sum(one.refused is None for one in findings)} disturbances on {len(shares.disturbed)} blocks"
     )
@@ -112,7 +114,7 @@ def _advise(context: AdviceContext) -> Advice:
         budget=budget,
         race=raced.hops,
         tuning=tuned.hops,
-        judging=sum(trial.hops for by_block in of.values() for trial in by_block.values()),
+        judging=judging,
         sensitivity=sum(one.hops for one in findings),
         full_grid=round(raced.full_hops * len(blocks.numbers) / len(blocks.training)),
     )
@@ -133,8 +135,8 @@ def _advise(context: AdviceContext) -> Advice:
         load=load,
         queues=context.fabric.queues,
         directory=request.out,
-        ecn=context.fabric.ecn,
-        network=alone(results, base.name, context.read, context.fabric.classes),
+        marking=context.fabric.marking,
+        network=alone(results, base.name, context.read, context.fabric.classes, context.table),
     )
 
 
@@ -150,10 +152,11 @@ def _collect_doubts(
         found.append(f"{100 * context.blocks.part:.2g} % of the list were simulated: the budget had no room for more")
     trial = of[best.candidate.name]
     for goal in context.goals:
-        count = sum(one.flows[goal.size_class] for one in trial.values())
+        kind = "coflows" if goal.quantity.is_of_coflows else "flows"
+        count = sum(getattr(one, kind).get(goal.size_class, 0) for one in trial.values())
         if count < goal.quantity.least * len(judging):
             found.append(
-                f"{count} flows of {goal.size_class} were judged: {goal.name} rests on few flows, of which a block has "
+                f"{count} {kind} of {goal.size_class} were judged: {goal.name} rests on few of them, a block has "
                 f"{math.ceil(count / len(judging))}"
             )
     if load >= 1:

@@ -9,7 +9,7 @@
 What is not stated has a default, which the answer names.
 """
 
-import csv
+import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from priolane._core import InputError
+from priolane.advice.marking import Ecn, resolve
 
 Sizes = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -49,22 +50,21 @@ _HOST_KEYS = ("min_rto", "initial_rto", "max_rto", "handshake", "nic")
 _MOST_QUEUES = 16
 _ETHERNET = {"mtu": "1500B", "header": "40B"}
 _LINUX_RTO = "200ms"
-# Packets of 1500 B: 20 at 1 Gbit/s, 65 at 10, in proportion beyond (docs/assumptions.md#ecn-thresholds).
-_ECN_PACKETS = {1: 20, 10: 65}
-_RATES = (("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0))
 
 
 @dataclass(frozen=True)
 class Fabric:
     """What candidates are simulated on and may use.
 
-    `experiment` has the tables of experiment files but `switch.ecn`, `ecn` the marking thresholds (`None` without
-    ECN). `features` are those that switches and hosts have, `assumed` sentences on what was not stated.
+    `experiment` has the tables of experiment files but `switch.ecn`, `ecn` is that key (`None` without ECN), `marking`
+    the thresholds that it makes at the rates of links. `features` are those that switches and hosts have, `assumed`
+    sentences on what was not stated.
     """
 
     path: Path
     experiment: Mapping[str, Any]
-    ecn: Mapping[str, Any] | None
+    ecn: Ecn | None
+    marking: Mapping[str, Any]
     queues: int
     features: frozenset[str]
     classes: Mapping[str, Any]
@@ -107,10 +107,12 @@ def read_fabric(path: Path, switch: Path | None = None, queues: int | None = Non
     if classes is None:
         classes = CLASSES
         assumed.append("small flows are below 100 kB, bulk flows above 1 MB: [metrics] states no classes")
+    ecn = _ecn(of_switch.get("ecn", True)) if "ecn" in features else None
     return Fabric(
         path=path,
         experiment=keys,
-        ecn=_ecn(of_switch.get("ecn", True), rates(keys["topology"])) if "ecn" in features else None,
+        ecn=ecn,
+        marking={} if ecn is None else resolve(keys, ecn),
         queues=queues if queues is not None else of_switch["queues"],
         features=features,
         classes=classes,
@@ -120,6 +122,7 @@ def read_fabric(path: Path, switch: Path | None = None, queues: int | None = Non
 
 _PARTS = {"switch", "host"}
 _BOUNDS = ("below", "to", "above", "from")
+_GROUPS = "group"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -175,7 +178,7 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
     ):
         yield (
             f'key `switch.ecn`: {ecn!r} is not marking; true, false, "auto", or '
-            '{ per = "queue", at = { "25Gbps" = "162pkt" } }'
+            '{ per = "queue", at = { "25Gbps" = "163pkt" } }'
         )
 
 
@@ -190,11 +193,18 @@ def _wrong_classes(metrics: Mapping[str, Any]) -> Iterator[str]:
     for key in metrics.keys() - {"classes"}:
         yield f"key `metrics.{key}`: there is no such key here; classes"
     for name, of in metrics.get("classes", {}).items():
-        if not isinstance(of, dict) or not of or of.keys() - set(_BOUNDS):
+        if not isinstance(of, dict) or not of or of.keys() - {*_BOUNDS, _GROUPS}:
             yield (
-                f'key `metrics.classes.{name}`: classes of flows are by size here; {{ below = "100kB" }}, with one or '
-                f"two of {', '.join(_BOUNDS)}"
+                f"key `metrics.classes.{name}`: classes of flows are by size and group here; "
+                f'{{ below = "100kB", group = "web" }}, with some of {", ".join((*_BOUNDS, _GROUPS))}'
             )
+        elif not _are_names(of.get(_GROUPS, [])):
+            yield f'key `metrics.classes.{name}.{_GROUPS}`: this is no name; "web", or a list such as ["web", "mail"]'
+
+
+def _are_names(value: object) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return all(isinstance(name, str) for name in names)
 
 
 def _is_count(value: object) -> bool:
@@ -236,60 +246,10 @@ def _resolved(topology: Mapping[str, Any], base: Path) -> dict[str, Any]:
     return found
 
 
-def rates(topology: Mapping[str, Any]) -> list[float]:
-    """The rates of links in bits per second; those of a `file` topology are in its file."""
-    texts = set(_texts(topology))
-    if topology.get("kind") == "file" and isinstance(topology.get("path"), str):
-        try:
-            with Path(topology["path"]).open(encoding="utf-8", newline="") as stream:
-                texts |= {row[3].strip() for row in csv.reader(stream) if len(row) > 3 and row[0].strip() == "link"}
-        except (OSError, UnicodeDecodeError):
-            # The check of the experiment says so, with its remedy.
-            return []
-    return sorted(rate for text in texts if (rate := bits(text)) is not None)
-
-
-def _texts(value: object, key: str = "") -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _texts(inner, name)
-    elif key == "rate" and isinstance(value, str):
-        yield value
-
-
-def bits(text: str) -> float | None:
-    """A rate such as `25Gbps` in bits per second; `None` if it is none."""
-    for unit, factor in _RATES:
-        if text.endswith(unit):
-            try:
-                return float(text.removesuffix(unit)) * factor
-            except ValueError:
-                return None
-    return None
-
-
-def rate_text(bps: float) -> str:
-    """A rate as experiment files have it."""
-    unit, factor = next(((unit, factor) for unit, factor in _RATES if bps >= factor), _RATES[-1])
-    return f"{bps / factor:g}{unit}"
-
-
-def _ecn(stated: Any, links: list[float]) -> dict[str, Any]:
-    """Marking thresholds at all rates of links: those that are stated, the others in proportion."""
-    if not isinstance(stated, Mapping):
-        return {"per": "queue", "at": {rate_text(rate): f"{_packets(rate / 1e9)}pkt" for rate in links}}
-    at = dict(stated["at"])
-    known = {rate: text for text in at if (rate := bits(text))}
-    for rate in links:
-        if known and rate not in known:
-            near = max((other for other in known if other < rate), default=min(known))
-            at[rate_text(rate)] = scaled(at[known[near]], rate / near)
-    return {**stated, "at": at}
-
-
-def _packets(gbps: float) -> int:
-    base = max((rate for rate in _ECN_PACKETS if rate <= gbps), default=1)
-    return max(2, int(_ECN_PACKETS[base] * gbps / base))
+def _ecn(stated: Any) -> Ecn:
+    """Marking as experiment files have it."""
+    found: Ecn = stated if isinstance(stated, Mapping) else "auto"
+    return found
 
 
 _SIZES = (("KiB", 1024), ("MiB", 1 << 20), ("GB", 10**9), ("MB", 10**6), ("kB", 1000), ("B", 1))
@@ -319,13 +279,13 @@ def in_class(sizes: Sizes, of: Mapping[str, Any]) -> "np.ndarray[tuple[int], np.
 
 
 def scaled(limit: str, factor: float) -> str:
-    """A limit such as `65pkt` or `97kB` times a factor, in whole packets or bytes.
+    """A limit such as `65pkt` or `97kB` times a factor, in whole packets or bytes, rounded up as the lab does.
 
     Raises `InputError` if it is none.
     """
     if not limit.endswith("pkt"):
-        return f"{int(in_bytes(limit) * factor)}B"
+        return f"{math.ceil(in_bytes(limit) * factor)}B"
     try:
-        return f"{max(2, int(float(limit.removesuffix('pkt')) * factor))}pkt"
+        return f"{max(2, math.ceil(float(limit.removesuffix('pkt')) * factor))}pkt"
     except ValueError:
         raise InputError(f"{limit!r} is no limit, such as 65pkt or 100kB") from None

@@ -71,6 +71,7 @@ ASSIGN: Mapping[str, tuple[str, ...]] = {
     "deadline_rank": ("dscp", "deadlines"),
     "demand_rate": ("dscp", "deadlines", "sizes_known"),
     "paid_weight": ("dscp", "prices"),
+    "group": ("dscp",),
 }
 HOSTS: Mapping[str, tuple[str, ...]] = {
     "round_robin": (),

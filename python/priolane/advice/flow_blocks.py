@@ -8,17 +8,19 @@ A block is a run, as a seed is: `list = "block_{seed}.csv"`. Candidates are comp
 """
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from priolane._core import InputError
-from priolane.advice.fabric import Sizes
+from priolane.advice.fabric import Sizes, in_class
 from priolane.advice.recording import read_recording
 from priolane.files import write_whole
 
@@ -34,15 +36,23 @@ _COARSE = 0.2
 _FEW_FLOWS = 1000
 # What the answer decides: which class a flow has.
 _DROPPED = "class"
+EXPERIMENT = ".toml"
+"""The suffix of files whose flows are drawn, not recorded."""
+GROUP = "all"
+"""The group of flows where none is named."""
+_LABEL = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_MOST_GROUPS = 16
 
 
 @dataclass(frozen=True)
 class FlowTable:
-    """A flow list. `at_ns` are starts in nanoseconds, those of waiting flows after what they wait for."""
+    """A flow list. `at_ns` are starts in nanoseconds, those of waiting flows after what they wait for. `groups` are the
+    names in the column `group`, such as tenants, or one name for all flows."""
 
     path: Path
     rows: pd.DataFrame
     at_ns: Sizes
+    groups: tuple[str, ...] = (GROUP,)
 
     @property
     def sizes(self) -> Sizes:
@@ -58,6 +68,19 @@ class FlowTable:
         """Whether any flow has a value in a column."""
         return column in self.rows and bool(self.rows[column].notna().any())
 
+    def in_class(self, of: Mapping[str, Any]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+        """Which flows are of a class, by its bounds of sizes and its groups."""
+        chosen = in_class(self.sizes, of)
+        if "group" in of and "group" in self.rows:
+            chosen &= self.rows["group"].isin(class_groups(of)).to_numpy()
+        return chosen
+
+
+def class_groups(of: Mapping[str, Any]) -> list[str]:
+    """The groups that a class names; empty for all."""
+    stated = of.get("group", [])
+    return [stated] if isinstance(stated, str) else list(stated)
+
 
 def read_flows(path: Path) -> FlowTable:
     """Reads a flow list, without the classes that flows ask for: these are what an answer gives.
@@ -67,10 +90,11 @@ def read_flows(path: Path) -> FlowTable:
     return flow_table(path, path)
 
 
-def flow_table(path: Path, source: Path | StringIO) -> FlowTable:
-    """The flow list in `source`, called `path` in messages: as `read_flows` has it."""
+def flow_table(path: Path, source: Path | StringIO, names: Sequence[str] = ()) -> FlowTable:
+    """The flow list in `source`, called `path` in messages: as `read_flows` has it. With `names`, the column `group`
+    has numbers of them."""
     try:
-        rows = pd.read_csv(source, dtype={"after": "string"}, skipinitialspace=True)
+        rows = pd.read_csv(source, dtype={"after": "string", "group": "string"}, skipinitialspace=True)
     except OSError as error:
         raise InputError(f"{path}: cannot read this file: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:
@@ -83,19 +107,36 @@ def flow_table(path: Path, source: Path | StringIO) -> FlowTable:
         wrong = rows.index[~np.isfinite(rows[name].to_numpy(dtype=float)) | (rows[name] < 0)]
         if len(wrong):
             raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is no number from 0")
-    if "delay_ns" in rows:
-        given = rows["delay_ns"].notna()
-        rows["delay_ns"] = pd.to_numeric(rows["delay_ns"], errors="coerce")
-        wrong = rows.index[given & ~np.isfinite(rows["delay_ns"].to_numpy(dtype=float))]
+    for name in {"delay_ns", "deadline_ns"} & set(rows):
+        given = rows[name].notna()
+        rows[name] = pd.to_numeric(rows[name], errors="coerce")
+        wrong = rows.index[given & ~np.isfinite(rows[name].to_numpy(dtype=float))]
         if len(wrong):
-            raise InputError(f"{path}: line {wrong[0] + 2}: `delay_ns` is no number from 0")
+            raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is no number from 0")
     if len(rows) < FEWEST * 10:
         raise InputError(f"{path}: {len(rows)} flows are too few to compare anything; at least {FEWEST * 10}")
     rows = rows.drop(columns=_DROPPED, errors="ignore")
-    table = FlowTable(path, rows, _starts(path, rows))
+    table = FlowTable(path, rows, _starts(path, rows), _name_groups(path, rows, names))
     if table.span_s <= 0:
         raise InputError(f"{path}: all flows start at one instant; `priolane import --spread 1s` spreads them")
     return table
+
+
+def _name_groups(path: Path, rows: pd.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
+    """The names of groups, in the order of `names` or of their first flow; puts them in the place of numbers."""
+    if "group" not in rows:
+        return (GROUP,)
+    if names:
+        rows["group"] = [names[int(number)] for number in rows["group"]]
+        present = set(rows["group"])
+        return tuple(name for name in names if name in present)
+    wrong = [row for row, name in enumerate(rows["group"]) if not isinstance(name, str) or not _LABEL.fullmatch(name)]
+    if wrong:
+        raise InputError(f"{path}: line {wrong[0] + 2}: `group` is no name. Use letters, digits, _ and -, such as web")
+    found = tuple(dict.fromkeys(rows["group"]))
+    if len(found) > _MOST_GROUPS:
+        raise InputError(f"{path}: {len(found)} names in the column `group`. Use at most {_MOST_GROUPS}")
+    return found
 
 
 def _starts(path: Path, rows: pd.DataFrame) -> Sizes:
@@ -182,30 +223,48 @@ class Blocks:
         number, after = self._places
         return self.table.rows[np.isin(number, np.asarray(numbers)) & (after < self.length_ns)]
 
-    def rows(self, number: int, squeeze: float = 1.0) -> pd.DataFrame:
+    def rows(self, number: int, squeeze: float = 1.0, group: str | None = None) -> pd.DataFrame:
         """A block as a list that starts at 0, its warm-up before it; `squeeze` above 1 brings flows closer together.
 
-        Flows that wait for flows outside it start by themselves.
+        With `group`, only the flows of that group. Flows that wait for flows outside the list start by themselves.
+        Deadlines stay as long after starts as they are.
         """
         begin = self.begins_ns(number)
         at = self.table.at_ns
-        chosen = np.flatnonzero((at >= begin - self.warm_ns) & (at < begin + self.length_ns))
-        rows = self.table.rows.iloc[chosen].copy()
+        inside = (at >= begin - self.warm_ns) & (at < begin + self.length_ns)
+        if group is not None and "group" in self.table.rows:
+            inside &= (self.table.rows["group"] == group).to_numpy()
+        chosen = np.flatnonzero(inside)
+        rows = self.table.rows.iloc[chosen].drop(columns="group", errors="ignore").copy()
         offset = begin - self.warm_ns
+        old = rows["start_ns"].to_numpy(dtype=float)
         if "after" in rows:
             rows["after"] = _renumbered(rows["after"], chosen)
             waiting = rows["after"].notna().to_numpy()
-            starts = np.where(waiting, np.maximum(rows["start_ns"].to_numpy(dtype=float), offset), at[chosen])
+            starts = np.where(waiting, np.maximum(old, offset), at[chosen])
         else:
             starts = at[chosen]
         rows["start_ns"] = np.rint((starts - offset) / squeeze).astype("int64")
+        if "deadline_ns" in rows:
+            rows["deadline_ns"] += rows["start_ns"] - old
         return rows
 
+    def groups(self, folder: str) -> list[dict[str, Any]]:
+        """The groups of an experiment whose lists are in `folder`."""
+        return [
+            {"name": name, "hosts": "*", "app": "flows", "list": f"{folder}/{self._file('{seed}', name)}"}
+            for name in self.table.groups
+        ]
+
     def write(self, folder: Path, numbers: Sequence[int], squeeze: float = 1.0) -> None:
-        """Writes blocks as `block_N.csv`."""
+        """Writes blocks as `block_N.csv`, or `block_N_GROUP.csv` if there are several groups."""
         for number in numbers:
-            text = self.rows(number, squeeze).to_csv(index=False, float_format="%.0f")
-            write_whole(folder / f"block_{number}.csv", text)
+            for name in self.table.groups:
+                text = self.rows(number, squeeze, name).to_csv(index=False, float_format="%.0f")
+                write_whole(folder / self._file(str(number), name), text)
+
+    def _file(self, number: str, group: str) -> str:
+        return f"block_{number}.csv" if len(self.table.groups) == 1 else f"block_{number}_{group}.csv"
 
 
 def _renumbered(after: "pd.Series[str]", chosen: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> "pd.Series[str]":
@@ -239,7 +298,8 @@ def find_doubts(table: FlowTable, sampling: int | None) -> tuple[str, ...]:
             "tails of small flows and thresholds may be off by far"
         )
     instants, flows = len(np.unique(table.at_ns)), len(table.rows)
-    if instants < _COARSE * flows:
+    is_drawn = table.path.suffix.lower() == EXPERIMENT
+    if instants < _COARSE * flows and not is_drawn:
         found.append(
             f"starts are known at {instants} instants for {flows} flows: bursts within them are made by the clock; "
             "`priolane import --spread` spreads them"

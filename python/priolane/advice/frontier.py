@@ -8,9 +8,9 @@ import pandas as pd
 
 from priolane.advice.answer import Advice, estimate, estimates
 from priolane.advice.fabric import in_class
+from priolane.advice.flow_blocks import FlowTable, class_groups
 from priolane.advice.goals import Goal
 from priolane.advice.racing import Why
-from priolane.advice.trials import GROUP
 from priolane.report.model import Estimate, Mark, Panel, Series
 from priolane.report.numbers import fitting
 from priolane.results import Results
@@ -22,26 +22,46 @@ _PERCENTILES = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
 
 
 def alone(
-    results: Results, scheme: str, goals: Sequence[Goal], classes: Mapping[str, Mapping[str, object]]
+    results: Results,
+    scheme: str,
+    goals: Sequence[Goal],
+    classes: Mapping[str, Mapping[str, object]],
+    table: FlowTable,
 ) -> dict[str, Estimate]:
     """Each metric if every flow had the network to itself, means over blocks: no scheme is better."""
     flows = results.to_pandas("flows", scheme=scheme)
-    flows = flows[flows["measured"] & (flows["group"] == GROUP) & flows["bare_fct_ps"].notna()]
+    flows = flows[flows["measured"] & flows["group"].isin(table.groups) & flows["bare_fct_ps"].notna()]
     found: dict[str, Estimate] = {}
     for goal in goals:
-        own = flows[in_class(flows["bytes"].to_numpy(dtype=float), classes.get(goal.size_class, {}))]
+        of = classes.get(goal.size_class, {})
+        own = flows[flows["group"].isin(class_groups(of) or table.groups)]
+        own = _coflows(own) if goal.quantity.is_of_coflows else own
+        own = own[in_class(own["bytes"].to_numpy(dtype=float), of)]
         values = [_of_block(goal, block) for _, block in own.groupby("seed") if len(block)]
-        found[goal.name] = estimate(values)
+        found[goal.name] = estimate([value for value in values if value is not None])
     return found
 
 
-def _of_block(goal: Goal, block: pd.DataFrame) -> float:
+def _coflows(flows: pd.DataFrame) -> pd.DataFrame:
+    """Coflows in the place of flows: none is done before its last flow would be alone in the network."""
+    flows = flows[flows["coflow"].notna()].assign(end=flows["start_ps"] + flows["bare_fct_ps"])
+    of = flows.groupby(["seed", "group", "coflow"], observed=True)
+    found = of.agg(bytes=("bytes", "sum"), start=("start_ps", "min"), end=("end", "max")).reset_index()
+    return found.assign(bare_fct_ps=found["end"] - found["start"])
+
+
+def _of_block(goal: Goal, block: pd.DataFrame) -> float | None:
+    quantity = goal.quantity
+    if quantity.is_of_deadlines:
+        block = block[block["deadline_ps"].notna()]
+        late = block["start_ps"] + block["bare_fct_ps"] > block["deadline_ps"]
+        return float(late.mean()) if len(block) else None
     times = np.sort(block["bare_fct_ps"].to_numpy(dtype=float)) / _PS_PER_S
-    if goal.quantity.metric == "goodput":
+    if quantity.metric == "goodput":
         return float(8e-9 * block["bytes"].sum() / times.sum())
-    if goal.quantity.metric.startswith("slowdown"):
+    if quantity.metric.startswith("slowdown"):
         return 1.0
-    per_mille = _PERCENTILES.get(goal.quantity.metric.removeprefix("fct_"))
+    per_mille = _PERCENTILES.get(quantity.metric.removeprefix("fct_").removeprefix("cct_"))
     if per_mille is None:
         return float(times.mean())
     return float(times[math.ceil(per_mille * len(times) / 1000) - 1])
@@ -98,7 +118,7 @@ def _panel(x: Goal, y: Goal, drawn: Sequence[tuple[str, str, Mapping[str, Estima
         for name, label, of, queues in known
     )
     apart = bool(xs) and min(xs) > 0 and max(xs) / min(xs) > _DECADE
-    unit_y = "" if y.quantity.unit == "1" else f" ({y.quantity.unit})"
+    unit_y = "" if y.quantity.unit in {"1", "part"} else f" ({y.quantity.unit})"
     return Panel(
         title="Trade-off: area of a dot by queues of a port",
         kind="scatter",

@@ -5,7 +5,8 @@ The score of a candidate on a block of flows, which the race compares, is
 
     log(value / bound) of the objective + MISS x sum over the other goals of max(0, log(value / bound))
 
-with bound / value for metrics that should be large. Smaller is better.
+with bound / value for metrics that should be large. Smaller is better. Of parts, such as that of missed deadlines,
+which may be 0, it is value / bound - 1 in place of the logarithm.
 """
 
 import math
@@ -13,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from priolane import _core
 from priolane._core import InputError
 from priolane.report.numbers import format_value, short
 
@@ -24,6 +26,9 @@ DEFAULTS = ("p99.small < 1ms", "goodput.bulk > 90%")
 
 Values = Mapping[str, float | None]
 """The values of one run by `metric.class`; `None` where no flow gives one."""
+
+
+_PART = "part"
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,16 @@ class Quantity:
         """Whether it is a metric of coflows, not of flows."""
         return self.metric.startswith("cct")
 
+    @property
+    def is_of_deadlines(self) -> bool:
+        """Whether it is a metric of flows with a deadline."""
+        return self.metric.startswith("deadline")
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of all, from 0 to 1."""
+        return self.unit == _PART
+
 
 QUANTITIES = {
     "mean": Quantity("fct", "mean_fct_s", "s"),
@@ -55,6 +70,7 @@ QUANTITIES = {
     "slowdown_p99": Quantity("slowdown_p99", "p99_slowdown", "1", least=100),
     "cct": Quantity("cct", "mean_cct_s", "s", least=8),
     "cct_p95": Quantity("cct_p95", "p95_cct_s", "s", least=20),
+    "deadline_missed": Quantity("deadline_miss_rate", "deadline_miss_rate", _PART, least=20),
     "goodput": Quantity("goodput", "goodput_bps", "Gbit/s", is_large_good=True, factor=1e-9, least=2),
 }
 
@@ -64,6 +80,7 @@ _UNITS = {
     "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
     "Gbit/s": {"Gbps": 1.0, "Mbps": 1e-3, "Gbit/s": 1.0, "Mbit/s": 1e-3},
     "1": {"": 1.0},
+    _PART: {"%": 0.01, "": 1.0},
 }
 _BEST = ("%", "x best")
 
@@ -102,7 +119,9 @@ class Goal:
         return (max if self.quantity.is_large_good else min)(known, default=None)
 
     def miss(self, value: float, limit: float) -> float:
-        """The logarithm of the factor by which the bound is missed; negative if it is met."""
+        """The logarithm of the factor by which the bound is missed, of parts the factor less 1; negative if met."""
+        if self.quantity.is_part and limit > 0:
+            return value / limit - 1
         if value <= 0 or limit <= 0:
             return 0.0 if value == limit else math.copysign(math.inf, (value > limit) - 0.5)
         ratio = limit / value if self.quantity.is_large_good else value / limit
@@ -158,15 +177,15 @@ def _goal(text: str) -> Goal:
 
 
 def _bound(text: str, quantity: Quantity, value: float, unit: str) -> tuple[float, bool]:
-    if unit in _BEST:
+    known = _UNITS[quantity.unit]
+    if unit in _BEST and unit not in known:
         bound = value / 100 if unit == "%" else value
         if (bound > 1) if quantity.is_large_good else (bound < 1):
             limit = "at most 100%" if quantity.is_large_good else "at least 100%"
             raise InputError(f"--goal {text!r}: no candidate is better than the best; write {limit}")
         return bound, True
-    known = _UNITS[quantity.unit]
     if unit not in known:
-        units = ", ".join(repr(name) for name in (*known, *_BEST) if name)
+        units = ", ".join(repr(name) for name in dict.fromkeys((*known, *_BEST)) if name)
         raise InputError(f"--goal {text!r}: unit {unit!r} does not fit; one of {units}")
     return value * known[unit], False
 
@@ -188,6 +207,21 @@ def scores(goals: Sequence[Goal], values: Mapping[str, Mapping[int, Values]]) ->
         for name, of in here.items():
             found[name][block] = _score(goals, of, best)
     return found
+
+
+def score_difference(
+    goals: Sequence[Goal], values: Mapping[str, Mapping[int, Values]], best: str, other: str
+) -> tuple[float, float, float] | None:
+    """By how much the score of `other` is above that of `best` on the same blocks: the mean and its 95 % interval.
+
+    `None` for fewer than two blocks, and where flows of one of the two did not finish.
+    """
+    found = scores(goals, values)
+    between = [found[other][block] - found[best][block] for block in found[best]]
+    if len(between) < 2 or not all(map(math.isfinite, between)):
+        return None
+    mean, low, high, _ = _core.paired(between)
+    return mean, low, high
 
 
 def _score(goals: Sequence[Goal], values: Values, best: Mapping[str, float | None]) -> float:
@@ -216,7 +250,7 @@ class Outcome:
 
     @property
     def miss(self) -> float:
-        """The logarithm of the factor by which the bound is missed; infinite without a value."""
+        """How far the bound is missed, as `Goal.miss` has it; infinite without a value."""
         if self.value is None or self.limit is None:
             return math.inf
         return self.goal.miss(self.value, self.limit)
@@ -226,7 +260,8 @@ class Outcome:
         sentence = f"{self.goal.name} is {self.goal.format(self.value)}"
         if self.met or self.limit is None or self.value is None:
             return sentence
-        return f"{sentence}, {short(math.exp(self.miss))} times off the bound of {self.goal.format(self.limit)}"
+        factor = 1 + self.miss if self.goal.quantity.is_part else math.exp(self.miss)
+        return f"{sentence}, {short(factor)} times off the bound of {self.goal.format(self.limit)}"
 
 
 def outcomes(goals: Sequence[Goal], means: Mapping[str, Values]) -> dict[str, tuple[Outcome, ...]]:

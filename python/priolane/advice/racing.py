@@ -95,9 +95,10 @@ def race(
         for name, own in evaluate(alive, blocks[:count]).items():
             found.setdefault(name, {}).update(own)
         ran = tuple(alive)
-        of = scores(goals, values({name: _first(found[name], blocks[:count]) for name in alive}))
+        ran_here = {name: _first(found[name], blocks[:count]) for name in alive}
+        of = scores(goals, values(ran_here))
         means |= {name: _mean(of[name]) for name in alive}
-        ended |= _judge(of, count, len(stages))
+        ended |= _judge(of, ran_here, count, len(stages))
         alive = [name for name in alive if name not in ended]
         spent = sum(one.hops for by_block in found.values() for one in by_block.values())
         if nth + 1 < len(stages):
@@ -134,8 +135,11 @@ def _first(of: Mapping[int, Trial], blocks: Sequence[int]) -> dict[int, Trial]:
     return {block: of[block] for block in blocks if block in of}
 
 
-def _judge(of: Mapping[str, Mapping[int, float]], count: int, looks: int) -> dict[str, CandidateEnd]:
-    """Who ends by the scores of a round."""
+def _judge(
+    of: Mapping[str, Mapping[int, float]], ran: Mapping[str, Mapping[int, Trial]], count: int, looks: int
+) -> dict[str, CandidateEnd]:
+    """Who ends by the scores of a round, or as all of its runs are those of another: equal scores alone are not enough,
+    as a part may be 0 for many."""
     ended: dict[str, CandidateEnd] = {}
     leader = min(of, key=lambda name: _mean(of[name]))
     for name, by_block in of.items():
@@ -143,7 +147,7 @@ def _judge(of: Mapping[str, Mapping[int, float]], count: int, looks: int) -> dic
             ended[name] = CandidateEnd(Why.STUCK, count, leader)
     left = [name for name in of if name not in ended]
     for nth, name in enumerate(left):
-        twin = next((other for other in left[:nth] if other not in ended and of[other] == of[name]), None)
+        twin = next((other for other in left[:nth] if other not in ended and _are_same(ran[other], ran[name])), None)
         if twin is not None:
             ended[name] = CandidateEnd(Why.SAME, count, twin)
     leader = min((name for name in left if name not in ended), key=lambda name: _mean(of[name]))
@@ -157,6 +161,11 @@ def _judge(of: Mapping[str, Mapping[int, float]], count: int, looks: int) -> dic
         if mean > 0 and p <= _LEVEL / looks:
             ended[name] = CandidateEnd(Why.EXCLUDED, count, leader, (mean, low, high))
     return ended
+
+
+def _are_same(one: Mapping[int, Trial], other: Mapping[int, Trial]) -> bool:
+    """Whether all runs of two candidates gave the same."""
+    return all((own.values, own.hops) == (other[block].values, other[block].hops) for block, own in one.items())
 
 
 def _differences(one: Mapping[int, float], other: Mapping[int, float]) -> list[float]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from priolane._core import InputError
-from priolane.advice.candidates import Candidate, simplest
-from priolane.advice.fabric import Fabric, in_class, read_fabric
-from priolane.advice.flow_blocks import Blocks, FlowTable, cut
+from priolane.advice.candidate import Candidate
+from priolane.advice.candidates import simplest
+from priolane.advice.fabric import Fabric, read_fabric
+from priolane.advice.flow_blocks import Blocks, FlowTable, class_groups, cut
 from priolane.advice.goals import DEFAULTS, Goal, read_goals
 from priolane.advice.traffic import Traffic
 from priolane.advice.trials import Experiment, RunOptions
@@ -98,12 +99,46 @@ def read(request: Request, tell: Tell) -> AdviceContext:
                 f"--goal {goal.text!r}: {table.path} names no coflows. Use a list with the column `coflow`, or a goal "
                 "of flows."
             )
+        if goal.quantity.is_of_deadlines and not table.has("deadline_ns"):
+            raise InputError(
+                f"--goal {goal.text!r}: no flow of {table.path} has a deadline. Use a list with the column "
+                "`deadline_ns`, or another goal."
+            )
+    _check_groups(fabric, table)
     wanted = min(count_flows(table, fabric, goal) // goal.quantity.least for goal in goals)
     return AdviceContext(request, goals, shown, fabric, table, cut(table, wanted), tell)
 
 
+def _check_groups(fabric: Fabric, table: FlowTable) -> None:
+    """Raises `InputError` for classes of groups that no flow belongs to."""
+    unknown = [
+        f"{fabric.path}: key `metrics.classes.{name}.group`: no flow of {table.path} is of {group!r}. Use "
+        f"{' or '.join(table.groups)}."
+        for name, of in fabric.classes.items()
+        for group in class_groups(of)
+        if group not in table.groups
+    ]
+    if unknown:
+        raise InputError("\n".join(unknown))
+
+
 def count_flows(table: FlowTable, fabric: Fabric, goal: Goal) -> int:
-    """How many flows of the list are of a goal's class, by size; of a goal of coflows, how many coflows there are."""
+    """How many flows of the list are of a goal's class; of a goal of coflows, how many coflows there are, of one of
+    deadlines, how many flows have one."""
+    chosen = table.in_class(fabric.classes.get(goal.size_class, {}))
     if goal.quantity.is_of_coflows:
         return int(table.rows["coflow"].nunique())
-    return int(in_class(table.sizes, fabric.classes.get(goal.size_class, {})).sum())
+    if goal.quantity.is_of_deadlines:
+        chosen &= table.rows["deadline_ns"].notna().to_numpy()
+    return int(chosen.sum())
+
+
+def tenants(context: AdviceContext) -> tuple[int, ...]:
+    """The places of the groups of flows, those first that goals name first."""
+    groups = context.table.groups
+    named = [
+        groups.index(group)
+        for goal in context.goals
+        for group in class_groups(context.fabric.classes.get(goal.size_class, {}))
+    ]
+    return tuple(dict.fromkeys([*named, *range(len(groups))]))

@@ -1,16 +1,14 @@
 """The best two where things are not as recorded: more and less load, a burst, a failed link, twice the noise."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from priolane import _core
 from priolane._core import InputError
 from priolane.advice.fabric import Fabric
 from priolane.advice.flow_blocks import Blocks
-from priolane.advice.goals import Goal, Outcome, outcomes, scores
-from priolane.advice.trials import GROUP, Experiment, RunOptions, Trial, means, trials, values
+from priolane.advice.goals import Goal, Outcome, outcomes, score_difference
+from priolane.advice.trials import FLOWS, Experiment, RunOptions, Trial, means, trials, values
 
 _NOISE = {"trace": "host", "scale": 1.0}
 
@@ -88,7 +86,7 @@ def _burst(fabric: Fabric, blocks: Blocks) -> dict[str, Any]:
     at = blocks.warm_ns + blocks.length_ns // 2
     return {
         "group": [
-            {"name": GROUP, "hosts": "*", "app": "flows", "list": "flows/block_{seed}.csv"},
+            *blocks.groups(FLOWS),
             {
                 "name": "burst",
                 "hosts": "*",
@@ -173,9 +171,5 @@ def _finding(one: Disturbance, pair: Pair, found: Mapping[str, Mapping[int, Tria
     hops = sum(trial.hops for of in found.values() for trial in of.values())
     if pair.second is None:
         return Finding(one, by_name[pair.best], hops=hops)
-    of = scores(pair.goals, values(found))
-    between = [of[pair.second][block] - of[pair.best][block] for block in of[pair.best]]
-    whole = len(between) > 1 and all(math.isfinite(difference) for difference in between)
-    mean, low, high, _ = _core.paired(between) if whole else (0.0, 0.0, 0.0, 1.0)
-    difference = (mean, low, high) if whole else None
+    difference = score_difference(pair.goals, values(found), pair.best, pair.second)
     return Finding(one, by_name[pair.best], by_name[pair.second], difference, hops=hops)

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from priolane import _core
 from priolane._core import InputError, RunFailed
 from priolane.advice import tuning
 from priolane.advice.answer import JudgedCandidate, judged
-from priolane.advice.candidates import PUBLISHED, Candidate, Training, simplest
+from priolane.advice.candidate import Candidate
+from priolane.advice.candidates import PUBLISHED, simplest
 from priolane.advice.feasible import Feasibility
-from priolane.advice.goals import outcomes, ranked, scores
+from priolane.advice.goals import outcomes, ranked, score_difference, scores
 from priolane.advice.racing import FIRST, Race, Why, race
-from priolane.advice.request import MINUTES, AdviceContext, count_flows
+from priolane.advice.request import MINUTES, AdviceContext, count_flows, tenants
 from priolane.advice.sensitivity import disturbances
+from priolane.advice.training import Training
 from priolane.advice.trials import FLOWS, Experiment, RunOptions, Trial, means, trials, values
 from priolane.experiment import plan
 from priolane.files import write_whole
@@ -41,7 +42,15 @@ def make_training(context: AdviceContext, load: float) -> Training:
     path = context.request.out / FLOWS / "training.csv"
     columns = [name for name in ("start_ns", "src", "dst", "bytes") if name in rows]
     write_whole(path, rows[columns].to_csv(index=False, float_format="%.0f"))
-    return Training(path, np.sort(rows["bytes"].to_numpy(dtype=float)), load)
+    bytes_of = rows["bytes"].groupby(rows["coflow"]).sum() if context.table.has("coflow") else ()
+    return Training(
+        flows=path,
+        sizes=np.sort(rows["bytes"].to_numpy(dtype=float)),
+        load=load,
+        coflows=np.sort(np.asarray(bytes_of, dtype=float)),
+        tenants=tenants(context),
+        has_deadlines=context.table.has("deadline_ns"),
+    )
 
 
 def calibrate(context: AdviceContext) -> tuple[Candidate, float, float, float]:
@@ -273,12 +282,15 @@ def rank(
 
 
 def _is_better(context: AdviceContext, of: Mapping[str, Mapping[int, Trial]], first: str, second: str) -> bool:
-    """Whether the paired differences of the scores of two candidates lie on one side of 0."""
-    found = scores(context.goals, values(of))
-    between = [found[second][block] - found[first][block] for block in found[first]]
-    if not all(map(math.isfinite, between)):
-        return found[first] != found[second]
-    return len(between) > 1 and _core.paired(between)[1] > 0
+    """Whether the paired differences of the scores of two candidates lie on one side of 0, or flows of the second alone
+    did not finish."""
+    own = values(of)
+    difference = score_difference(context.goals, own, first, second)
+    if difference is None:
+        found = scores(context.goals, own)
+        whole = all(math.isfinite(score) for name in (first, second) for score in found[name].values())
+        return not whole and found[first] != found[second]
+    return difference[1] > 0
 
 
 def judge_references(

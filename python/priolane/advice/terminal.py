@@ -37,8 +37,8 @@ def configuration(advice: Advice) -> list[str]:
         lines.append(f"switches: {port['queues']} queues, {served}")
     else:
         lines.append(f"switches: {candidate.queues or 1} queue{'s' if candidate.queues > 1 else ''}")
-    ecn = port["ecn"] if isinstance(port, Mapping) and "ecn" in port else advice.ecn
-    if ecn is not None and "ecn" in requires(shipped()[base]):
+    ecn = port["ecn"] if isinstance(port, Mapping) and "ecn" in port else advice.marking
+    if ecn and "ecn" in requires(shipped()[base]):
         lines.append(f"switches: {marking(ecn)}")
     for row, who in (("assign", "class of a packet"), ("host", "queues in hosts")):
         of = rows.get(row)

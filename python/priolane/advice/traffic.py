@@ -9,16 +9,15 @@ from pathlib import Path
 from priolane import _core
 from priolane._core import InputError
 from priolane.advice.fabric import Fabric, in_class
-from priolane.advice.flow_blocks import FlowTable, flow_table, read_flows
+from priolane.advice.flow_blocks import EXPERIMENT, GROUP, FlowTable, flow_table, read_flows
 from priolane.advice.goals import Goal
 from priolane.advice.recording import read_recording
-from priolane.experiment import Options, toml_text
+from priolane.experiment import Options, check, toml_text
 
 SIZES = "web_search"
 LOAD = 0.5
 """What is taken of both where no flows are given."""
 
-_EXPERIMENT = ".toml"
 # Flows that are drawn to see how many are of each class.
 _FIRST = 2_000
 # Blocks that have as many flows of each class of the goals as they should; never more flows than these in all.
@@ -75,10 +74,11 @@ class Traffic:
         """The flows; raises `InputError` for what is wrong in files, sizes or load."""
         if self.file is None:
             return self._from_sizes(fabric, goals)
-        if self.file.suffix.lower() != _EXPERIMENT:
+        if self.file.suffix.lower() != EXPERIMENT:
             return read_flows(self.file)
         text = _core.drawn(self.file, Options().to_json())
-        return flow_table(self.file, StringIO(text))
+        names = [group["name"] for group in check(self.file)["merged"]["group"]]
+        return flow_table(self.file, StringIO(text), names)
 
     def _from_sizes(self, fabric: Fabric, goals: Sequence[Goal]) -> FlowTable:
         """As many flows as the classes of the goals need."""
@@ -93,7 +93,7 @@ class Traffic:
     def _draw(self, fabric: Fabric, count: int) -> FlowTable:
         sizes = self.sizes or SIZES
         group = {
-            "name": "all",
+            "name": GROUP,
             "hosts": "*",
             "app": "poisson",
             "sizes": {"csv": str(Path(sizes).resolve()), "interpolation": "linear"}
@@ -117,7 +117,7 @@ class Traffic:
                 text = _core.drawn(path, Options().to_json())
             except InputError as error:
                 raise InputError(_about(str(error), path, sizes, fabric)) from None
-        return flow_table(Path(f"{self.name}.csv"), StringIO(text))
+        return flow_table(Path(f"{self.name}.csv"), StringIO(text), [GROUP])
 
 
 def _about(message: str, path: Path, sizes: str, fabric: Fabric) -> str:

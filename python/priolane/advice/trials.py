@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
-from priolane.advice.candidates import Candidate
+from priolane.advice.candidate import Candidate
 from priolane.advice.fabric import Fabric
 from priolane.advice.feasible import requires, shipped
 from priolane.advice.flow_blocks import Blocks
@@ -18,8 +18,7 @@ from priolane.results import Results
 from priolane.settings import Settings
 
 FLOWS = "flows"
-"""The folder of the blocks, and the file of the group's list."""
-GROUP = "all"
+"""The folder of the blocks."""
 # How much longer than its flows start a run may take.
 _LIMIT_S = 30.0
 _NS_PER_S = 1e9
@@ -27,8 +26,8 @@ _NS_PER_S = 1e9
 
 @dataclass(frozen=True)
 class Trial:
-    """What a run gave: values by `metric.class`, packet-hops, and of each class how many flows there were, how many
-    did not finish, and the part of the tail that had a timeout."""
+    """What a run gave: values by `metric.class`, packet-hops, and of each class how many flows and coflows there were,
+    how many flows did not finish, and the part of the tail that had a timeout."""
 
     values: Values
     hops: int
@@ -36,6 +35,7 @@ class Trial:
     unfinished: Mapping[str, int]
     timed_out: Mapping[str, float | None]
     offered: float
+    coflows: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Experiment:
             "seeds": list(self.seeds),
             "time": time,
             **self.fabric.experiment,
-            "group": [{"name": GROUP, "hosts": "*", "app": "flows", "list": f"{self.lists}/block_{{seed}}.csv"}],
+            "group": self.blocks.groups(self.lists),
             "metrics": {"classes": self.classes},
         }
         if self.fabric.ecn is not None and self._marks:
@@ -97,8 +97,10 @@ class Experiment:
 
     @property
     def classes(self) -> dict[str, Any]:
-        """The classes of flows, of the list alone."""
-        return {name: {**of, "group": GROUP} for name, of in self.fabric.classes.items()}
+        """The classes of flows, of the lists alone."""
+        groups = self.blocks.table.groups
+        of_lists = groups[0] if len(groups) == 1 else list(groups)
+        return {name: {"group": of_lists, **of} for name, of in self.fabric.classes.items()}
 
     @property
     def _marks(self) -> bool:
@@ -151,6 +153,7 @@ def trial(record: Mapping[str, Any], goals: Sequence[Goal]) -> Trial:
         values=values,
         hops=int(record["counters"]["packet_hops"]),
         flows={name: int(of["flows"]) for name, of in summary.items()},
+        coflows={name: int(of["coflows"]) for name, of in record.get("coflows", {}).items()},
         unfinished={name: int(of["unfinished"]) for name, of in summary.items()},
         timed_out={name: of["tail_timed_out"] for name, of in summary.items()},
         offered=float(record["load"]["offered_host"] or 0.0),

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from priolane.advice.candidates import Candidate
+from priolane.advice.candidate import Candidate
 from priolane.advice.goals import Goal, scores
 from priolane.advice.racing import FIRST, Race
 from priolane.advice.trials import Trial, values

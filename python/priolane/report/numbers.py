@@ -10,6 +10,7 @@ _UNITS = {
     "B": (("GB", 1e-9), ("MB", 1e-6), ("kB", 1e-3), ("B", 1.0)),
     "Gbit/s": (("Gbit/s", 1.0), ("Mbit/s", 1e3)),
     "1": (("", 1.0),),
+    "part": (("%", 100.0),),
 }
 
 
@@ -24,8 +25,8 @@ def short(value: float) -> str:
 
 
 def fitting(value: float, unit: str) -> tuple[str, float]:
-    """The unit in which a value in `unit` (`s`, `B`, `Gbit/s` or `1`) is at least 1, or the smallest, and how many of
-    it are one `unit`."""
+    """The unit in which a value in `unit` (`s`, `B`, `Gbit/s`, `1`, or `part` of all) is at least 1, or the smallest,
+    and how many of it are one `unit`."""
     units = _UNITS[unit]
     return next(((name, many) for name, many in units if abs(value) * many >= 1.0), units[-1])
 

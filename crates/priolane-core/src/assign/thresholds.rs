@@ -1,10 +1,11 @@
 //! Demotion thresholds as written in files: in bytes, or computed by a solver from sizes and load.
 
 use super::size_scope::SizeScope;
+use super::solver::{SolverError, SolverInput};
 use super::solvers::Solver;
-use super::{Count, DemotionThresholds};
+use super::{BasinHopping, Count, DemotionThresholds, EqualSplit, Opt};
 use crate::keys::{
-    Bounds, ByteList, Bytes, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value,
+    Bounds, ByteList, Bytes, Form, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words,
     WrittenValue,
 };
 use crate::sizes::{SizeDistribution, SizeError};
@@ -115,6 +116,9 @@ pub struct SolvedLadder {
     /// The solver.
     #[keys(flatten)]
     pub solver: Solver,
+    /// Solver for the sizes and loads for which `solver` has no thresholds; without one, these are an error.
+    #[key(optional, source = "docs/assumptions.md#pias-thresholds")]
+    pub otherwise: Option<Otherwise>,
     /// Scope of the sizes and load: global, local or a group.
     #[key(required = "from = \"global\"", source = "docs/thresholds.md")]
     pub from: SizeScope,
@@ -137,6 +141,49 @@ impl SolvedLadder {
             ));
         }
         Ok(())
+    }
+}
+
+impl SolvedLadder {
+    /// Returns the thresholds, and why `otherwise` had to compute them, if so. From then on, `solver` is the one that
+    /// computed them.
+    ///
+    /// # Errors
+    /// Neither solver has thresholds for these sizes and load.
+    pub fn solve(
+        &mut self,
+        question: &SolverInput<'_>,
+    ) -> Result<(Vec<u64>, Option<SolverError>), SolverError> {
+        let otherwise = self.otherwise.take();
+        match (self.solver.solve(question), otherwise) {
+            (Ok(found), _) => Ok((found, None)),
+            (Err(refusal), None) => Err(refusal),
+            (Err(refusal), Some(other)) => {
+                self.solver = other.solver();
+                self.solver.solve(question).map(|found| (found, Some(refusal)))
+            }
+        }
+    }
+}
+
+/// A solver of any sizes, load and number of levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum Otherwise {
+    /// As `solver = "equal_split"`.
+    EqualSplit,
+    /// As `solver = "opt"`.
+    Opt,
+    /// As `solver = "basin_hopping"`.
+    BasinHopping,
+}
+
+impl Otherwise {
+    fn solver(self) -> Solver {
+        match self {
+            Self::EqualSplit => Solver::EqualSplit(EqualSplit),
+            Self::Opt => Solver::Opt(Opt),
+            Self::BasinHopping => Solver::BasinHopping(BasinHopping),
+        }
     }
 }
 

@@ -44,6 +44,10 @@ pub enum BufferSpec {
         /// Size of the switch's buffer in bytes.
         #[key(name = "dynamic", required = "dynamic = \"12MB\"", form = Bytes)]
         size: u64,
+        /// Capacity of the switch, the sum of the rates of its links, that the size is for; a larger switch has more,
+        /// in proportion. Without it, all switches have the size.
+        #[key(optional, range = "(0, )", source = "docs/assumptions.md#memory-capacity")]
+        capacity: Option<Rate>,
         /// Alpha: the limit of a queue as a multiple of the free bytes.
         #[key(required = "alpha = 1")]
         alpha: Alpha,
@@ -106,9 +110,20 @@ impl BufferSpec {
     /// Returns the buffer that all ports of a switch share, if any.
     pub fn memory(&self) -> Option<SharedBuffer> {
         match *self {
-            Self::Dynamic { size, alpha } => Some(SharedBuffer { size, alpha }),
+            Self::Dynamic { size, alpha, .. } => Some(SharedBuffer { size, alpha }),
             _ => None,
         }
+    }
+
+    /// Sets the size of a shared buffer for switches of up to `capacity`, rounded up to bytes, if the buffer states the
+    /// capacity that its size is for. Returns the new size and the old one if they differ.
+    pub fn fit(&mut self, capacity: Rate) -> Option<(u64, u64)> {
+        let Self::Dynamic { size, capacity: stated, .. } = self else { return None };
+        let stated = stated.take().filter(|&stated| stated < capacity)?;
+        let old = *size;
+        let scaled = (u128::from(old) * u128::from(capacity.bps())).div_ceil(u128::from(stated.bps()));
+        *size = u64::try_from(scaled).unwrap_or(u64::MAX);
+        Some((*size, old))
     }
 
     /// Returns the buffer of one port on a link of `rate`, without the shared buffer of the switch.

@@ -25,7 +25,8 @@
 use super::{Alpha, FreeBytes, SharedBuffer};
 use crate::ids::{CLASSES, Class, ClassSet};
 use crate::keys::{
-    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Value, Words, WrittenValue,
+    Bounds, Bytes, Form, KeyConflict, KeyError, KeyValue, Keys, NonEmpty, Schema, Thousandths, Value, Words,
+    WrittenValue,
 };
 use crate::units::{Rate, Span};
 
@@ -94,6 +95,9 @@ pub struct Pfc {
     /// Minimum headroom of a class at an ingress port, even if the link needs less.
     #[key(default = 0, form = Bytes, source = "docs/assumptions.md#pfc")]
     pub headroom_least: u64,
+    /// The same as a multiple of 2 C d: what the link carries while a bit goes there and back.
+    #[key(default = 0, form = Thousandths, range = "[0, 1000]", skip_default, source = "docs/assumptions.md#physical-headroom")]
+    pub headroom_round_trips: u32,
 }
 
 impl Pfc {
@@ -113,6 +117,7 @@ impl Pfc {
             xon_below: self.xon_below,
             headroom: self.headroom,
             headroom_least: self.headroom_least,
+            headroom_round_trips: self.headroom_round_trips,
         }
     }
 }
@@ -133,6 +138,16 @@ pub struct PfcSpec {
     pub headroom: HeadroomFrom,
     /// Minimum headroom of a lossless class at an ingress port, in bytes, even if the link needs less.
     pub headroom_least: u64,
+    /// The same in thousandths of 2 C d of the link.
+    pub headroom_round_trips: u32,
+}
+
+impl PfcSpec {
+    /// Returns the headroom of each lossless class at the ingress port of `link`.
+    pub fn headroom_at(&self, link: &PauseLink, frames: Frames) -> u64 {
+        let stated = self.headroom_least.max(link.round_trips(self.headroom_round_trips));
+        link.headroom(frames).max(stated)
+    }
 }
 
 /// An ingress link of a switch, and the reverse link of its pause frames.
@@ -163,12 +178,11 @@ impl PauseLink {
         let until = self.back.serialize(u64::from(largest)) + self.back.serialize(u64::from(pause));
         self.rate.bytes_in(until + self.round_trip + self.reaction) + 1 + 2 * u64::from(largest)
     }
-}
 
-/// Returns the total headroom in bytes of one lossless class in a switch; each ingress link needs its entry of
-/// `links`, but at least `least`.
-pub fn class_headroom(links: impl IntoIterator<Item = u64>, least: u64) -> u64 {
-    links.into_iter().fold(0, |sum: u64, bytes| sum.saturating_add(bytes.max(least)))
+    /// Returns so many thousandths of 2 C d, in bytes, rounded up.
+    pub fn round_trips(&self, thousandths: u32) -> u64 {
+        (self.rate.bytes_in(self.round_trip) * u64::from(thousandths)).div_ceil(1_000)
+    }
 }
 
 /// The bytes of one class from one ingress port.
@@ -223,16 +237,13 @@ pub struct PfcBuffer {
 }
 
 impl PfcBuffer {
-    /// Creates an empty buffer; `headroom` is the need of the link of each ingress port, for each class.
-    pub fn new(spec: PfcSpec, mut headroom: Vec<u64>) -> Self {
+    /// Creates an empty buffer; `headroom` is that of each ingress port, for each class.
+    pub fn new(spec: PfcSpec, headroom: Vec<u64>) -> Self {
         let classes = spec.lossless.iter().count() as u64;
         let reserved = match spec.headroom {
-            HeadroomFrom::Memory => {
-                classes.saturating_mul(class_headroom(headroom.iter().copied(), spec.headroom_least))
-            }
+            HeadroomFrom::Memory => classes.saturating_mul(headroom.iter().sum()),
             HeadroomFrom::Beside => 0,
         };
-        headroom.iter_mut().for_each(|bytes| *bytes = spec.headroom_least.max(*bytes));
         Self {
             spec,
             shared_size: spec.memory.size.saturating_sub(reserved),

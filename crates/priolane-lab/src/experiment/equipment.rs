@@ -6,7 +6,7 @@
 //! | key | replaces | except |
 //! |---|---|---|
 //! | `switch.buffer` | `port.buffer` | where it is the trimming threshold of the port, or unbounded (such schemes are bounds) |
-//! | `switch.ecn` | `port.ecn` | if the transport ignores marks and the preset's ports set none |
+//! | `switch.ecn` | `port.ecn`; `"auto"` keeps the thresholds of the scheme | if the transport ignores marks and the preset's ports set none |
 //! | `host.nic` | `nic`, or only the given keys of it | if there is no transmit queue; `ecn` also if `switch.ecn` does not apply |
 //! | `host.min_rto`, `initial_rto`, `max_rto` | those of `transport` | if the transport has no such key, or its timeout is fixed (`min_rto` equals `max_rto`: pFabric) |
 //! | `host.handshake` | `transport.handshake` | if the transport has no such key |
@@ -38,16 +38,61 @@ pub(super) struct SwitchKeys {
         source = "docs/experiments.md#switches-and-hosts"
     )]
     pub(super) buffer: Option<BufferSpec>,
-    /// Marking thresholds of the ports, as `ecn` of a port.
+    /// Marking thresholds of the ports, as `ecn` of a port; auto: by queue, the thresholds of each scheme.
     #[key(
         optional,
-        form = InTable,
         shown = "as in each scheme",
         unit = "pkt or B",
         source = "docs/experiments.md#switches-and-hosts"
     )]
-    pub(super) ecn: Option<Ecn>,
+    pub(super) ecn: Option<SwitchEcn>,
 }
+
+/// Marking of switches.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum SwitchEcn {
+    /// By queue, with the thresholds of each scheme; of a scheme without any, with DCTCP's.
+    Auto,
+    /// As stated.
+    Stated(Ecn),
+}
+
+impl KeyValue for SwitchEcn {
+    const UNIT: &'static str = "";
+
+    fn read(value: &KeyInput<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
+        match value {
+            KeyInput::Text(AUTO) => Ok(Self::Auto),
+            KeyInput::Table(_) => InTable::read(value, bounds).map(Self::Stated),
+            _ => Err(KeyError::new(
+                "the value is not marking",
+                "\"auto\", or a table such as { per = \"queue\", at = { \"10Gbps\" = \"65pkt\" } }",
+            )),
+        }
+    }
+
+    fn write(&self) -> Written {
+        match self {
+            Self::Auto => AUTO.into(),
+            Self::Stated(ecn) => InTable::write(ecn),
+        }
+    }
+
+    fn schema() -> Schema {
+        let mut keys = Vec::new();
+        Ecn::describe(&mut keys);
+        Schema::OneOf(
+            &[(AUTO, "by queue, at the thresholds of each scheme, in proportion at other rates")],
+            keys,
+        )
+    }
+}
+
+/// The word for marking at the thresholds of each scheme.
+const AUTO: &str = "auto";
+
+/// Thresholds of a scheme that states none: those of DCTCP and NOS2 (docs/assumptions.md#ecn-thresholds).
+const DCTCP_MARKING: [(&str, &str); 2] = [("1Gbps", "20pkt"), ("10Gbps", "65pkt")];
 
 /// The keys of `[host]`.
 #[derive(Clone, Debug, PartialEq, Keys)]
@@ -190,7 +235,10 @@ impl Equipment {
         whole.merge(own, &scheme::MERGE);
         for stated in self.stated.iter_mut().filter(|stated| stated.applies(&whole)) {
             stated.taken = true;
-            stated.put(preset);
+            match stated.is_auto_ecn() {
+                true => stated.marked(&whole).put(preset),
+                false => stated.put(preset),
+            }
         }
     }
 
@@ -222,6 +270,25 @@ impl Override {
             (_, Some("handshake")) => transport_has(scheme, "handshake"),
             (_, rto) => transport_has(scheme, rto.unwrap_or_default()) && !fixed_timer(scheme),
         }
+    }
+
+    /// Whether the key is `switch.ecn = "auto"`.
+    fn is_auto_ecn(&self) -> bool {
+        self.key == "switch.ecn" && matches!(&self.node.value, Value::Text(text) if text == AUTO)
+    }
+
+    /// Returns the key with the marking that `"auto"` stands for in a scheme.
+    fn marked(&self, scheme: &Table) -> Self {
+        let origin = &self.node.origin;
+        let node = |value| Node { origin: origin.clone(), value };
+        let text = |text: &str| node(Value::Text(text.to_owned()));
+        let mut ecn = Table::from_iter([("per".to_owned(), text("queue"))]);
+        let own = part(scheme, "port").and_then(|port| part(port, "ecn")).and_then(|ecn| ecn.get("at"));
+        if own.is_none() {
+            let at = DCTCP_MARKING.map(|(rate, limit)| (rate.to_owned(), text(limit)));
+            ecn.set("at", node(Value::Table(Table::from_iter(at))));
+        }
+        Self { key: self.key.clone(), at: self.at.clone(), node: node(Value::Table(ecn)), ..*self }
     }
 
     /// Merges the key into the preset as `[scheme.NAME]` would, so that the merged file can be read again.

@@ -34,12 +34,11 @@ pub(super) fn check(
     let checked = found.each(schemes, |named| {
         interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
-        resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
+        let mut said = resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
             .map_err(|fault| blame(&named, &fault))?;
-        let completed = scheme::complete_thresholds(&mut scheme, &fabric);
-        let found = scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?;
-        warnings
-            .extend(completed.into_iter().chain(found).map(|warning| format!("{}: {warning}", named.name)));
+        said.extend(scheme::complete(&mut scheme, &fabric));
+        said.extend(scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?);
+        warnings.extend(said.into_iter().map(|warning| format!("{}: {warning}", named.name)));
         Ok((named.name, scheme))
     });
     found.finish()?;

@@ -8,6 +8,7 @@ use priolane_core::ids::HostId;
 use priolane_core::nic::{OtherRows, TransmitQueue};
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
+use priolane_core::port::pfc::PauseLink;
 use priolane_core::port::{BufferSpec, DisciplineSpec, PortSetup, TokenGroupSpec, UnscheduledData};
 use priolane_core::transport::tokens::{self, UNSCHEDULED_CLASS};
 use priolane_core::transport::{Setup, Spec};
@@ -55,7 +56,9 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
             _ => Routing::PerFlow,
         },
         symmetric: !uses_symmetric_paths(experiment) || is_symmetric(topology),
-        headroom: headroom(experiment, topology),
+        pause_links: pause_links(experiment, topology),
+        pause_frames: scenario::pause_frames(&experiment.frame),
+        switch_capacity: switch_capacity(topology),
     }
 }
 
@@ -102,17 +105,27 @@ pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
     }
 }
 
-/// Returns the headroom that a lossless class reserves, by switch and link.
-fn headroom(experiment: &Experiment, topology: &Topology) -> Vec<Vec<u64>> {
+/// Returns by switch what the headroom of each ingress link depends on.
+fn pause_links(experiment: &Experiment, topology: &Topology) -> Vec<Vec<PauseLink>> {
     let mut of_switches = vec![Vec::new(); topology.nodes() - topology.hosts as usize];
-    for (link, bytes) in
-        topology.links.iter().zip(scenario::headroom(topology, &experiment.frame, experiment.host_delay))
-    {
-        if let Some(switch) = link.to.index().checked_sub(topology.hosts as usize) {
-            of_switches[switch].push(bytes);
+    let all = scenario::pause_links(topology, experiment.host_delay);
+    for (link, found) in topology.links.iter().zip(all) {
+        if let (Some(switch), Some(found)) = (link.to.index().checked_sub(topology.hosts as usize), found) {
+            of_switches[switch].push(found);
         }
     }
     of_switches
+}
+
+/// Returns the largest capacity of a switch; `None` without switches.
+fn switch_capacity(topology: &Topology) -> Option<Rate> {
+    let mut of_switches = vec![0_u64; topology.nodes() - topology.hosts as usize];
+    for link in &topology.links {
+        if let Some(switch) = link.from.index().checked_sub(topology.hosts as usize) {
+            of_switches[switch] = of_switches[switch].saturating_add(link.rate.bps());
+        }
+    }
+    of_switches.into_iter().max().and_then(Rate::from_bps)
 }
 
 /// Returns what the experiment's groups pay for.

@@ -1,7 +1,7 @@
 //! Solves for the thresholds that a scheme leaves open, from the sizes and load of the groups it names.
 
 use priolane_core::assign::by_flow::ByFlow;
-use priolane_core::assign::{Assign, BytesSent, Demotion, SizeScope, SolverInput, Thresholds};
+use priolane_core::assign::{Assign, BytesSent, Demotion, SizeScope, SolverError, SolverInput, Thresholds};
 use priolane_core::packet::Frame;
 use priolane_core::transport::Spec;
 use priolane_core::transport::homa::{self, Levels};
@@ -10,12 +10,13 @@ use priolane_core::transport::tokens::RankBy;
 use super::global::{EstimatedTraffic, TrafficEstimates};
 use crate::scheme::{Fault, Scheme};
 
-/// Solves for all open thresholds of `scheme`.
+/// Solves for all open thresholds of `scheme`; returns a warning where another solver than the scheme's computes them.
 pub(super) fn thresholds(
     scheme: &mut Scheme,
     frame: &Frame,
     estimates: &TrafficEstimates<'_>,
-) -> Result<(), Fault> {
+) -> Result<Vec<String>, Fault> {
+    let mut warnings = Vec::new();
     let site = ThresholdSearch { estimates, followed: scheme.assign.controller().is_some() };
     if let Assign::BytesSent(BytesSent { demotion, controller, .. }) = &mut scheme.assign {
         if let Some(controller) = controller {
@@ -28,7 +29,7 @@ pub(super) fn thresholds(
                 controller.load = Some(load_for(&demotion.thresholds, &site)?);
             }
         }
-        solve("assign.thresholds", demotion, &site)?;
+        warnings.extend(solve("assign.thresholds", demotion, &site)?);
     }
     if let Some(mean) = ranks(scheme).and_then(RankBy::missing_mean_mut) {
         let fix = "mean = 133, the packets of the mean flow minus one".to_owned();
@@ -53,9 +54,10 @@ pub(super) fn thresholds(
         cuts(rule, &site)?;
     }
     if let Some(demotion) = scheme.host.part_mut().demotion_mut() {
-        solve("host.thresholds", demotion, &site)?;
+        warnings.extend(solve("host.thresholds", demotion, &site)?);
     }
-    Ok(())
+    warnings.dedup();
+    Ok(warnings)
 }
 
 /// Returns the ranking rule of the scheme's receivers, if any.
@@ -126,10 +128,16 @@ fn load_for(thresholds: &Thresholds, site: &ThresholdSearch<'_>) -> Result<f64, 
     found.map(|traffic| traffic.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }
 
-fn solve(key: &'static str, demotion: &mut Demotion, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
-    let Thresholds::Solved(solved) = &mut demotion.thresholds else { return Ok(()) };
+/// Solves for the thresholds of `demotion`; returns a warning if it is not its first solver that computes them.
+fn solve(
+    key: &'static str,
+    demotion: &mut Demotion,
+    site: &ThresholdSearch<'_>,
+) -> Result<Option<String>, Fault> {
+    let Thresholds::Solved(solved) = &mut demotion.thresholds else { return Ok(None) };
     if solved.bytes.is_some() {
-        return Ok(());
+        solved.otherwise = None;
+        return Ok(None);
     }
     let EstimatedTraffic { law, name, published, load } = estimate_traffic(key, &solved.from, site)?;
     let seen = solved.tail.map(|tail| tail.applied(&law)).transpose().map_err(|error| Fault {
@@ -144,10 +152,22 @@ fn solve(key: &'static str, demotion: &mut Demotion, site: &ThresholdSearch<'_>)
         load,
         levels: demotion.levels,
     };
-    let found = solved.solver.solve(&question);
-    solved.bytes =
-        Some(found.map_err(|refusal| Fault { key: key.into(), what: refusal.what, fix: refusal.fix })?);
-    Ok(())
+    let found = solved.solve(&question);
+    let (bytes, refused) =
+        found.map_err(|refusal| Fault { key: key.into(), what: refusal.what, fix: refusal.fix })?;
+    let (solver, used) = (solved.solver.name(), used_levels(&bytes, law.max()));
+    solved.bytes = Some(bytes);
+    let said = |refusal: SolverError| {
+        format!("{}: {solver} computes them, and uses {used} of {} levels", refusal.what, demotion.levels)
+    };
+    Ok(refused.map(said))
+}
+
+/// Returns how many levels some flow reaches, of which the largest has `largest` bytes.
+fn used_levels(thresholds: &[u64], largest: f64) -> usize {
+    let mut reached: Vec<u64> = thresholds.iter().copied().filter(|&w| (w as f64) < largest).collect();
+    reached.dedup();
+    reached.len() + 1
 }
 
 /// Returns the sizes and load that `from` denotes.

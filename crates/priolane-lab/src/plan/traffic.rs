@@ -73,6 +73,10 @@ pub(super) fn probe(
         let (count, last) = (most.count.max(traffic.flows.len()), most.last.0.max(last.unwrap_or(0)));
         most = FirstFlows { count, last: Span(last) };
     }
+    if most.count == 0 && experiment.groups.len() == 1 {
+        let (file, key) = (experiment.sources.experiment(), format!("group.{}.list", group.name));
+        return Err(InputError::new(file, None, key, "no seed has a flow", "a list with at least one row"));
+    }
     Ok(most)
 }
 

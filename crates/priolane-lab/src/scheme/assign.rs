@@ -27,9 +27,13 @@ pub(super) const MERGE: Merge = Merge {
     each: None,
 };
 
-/// Solved thresholds depend on the keys beside them, and a tail has two alternative forms.
+/// Solved thresholds depend on the keys beside them, and a tail has two alternative forms. A second solver belongs to the
+/// first.
 pub(super) const THRESHOLDS: Merge = Merge {
-    rules: &[Replace::Stated(&["solver", "from", "tail"], &["bytes"])],
+    rules: &[
+        Replace::Stated(&["solver", "from", "tail"], &["bytes"]),
+        Replace::Stated(&["solver"], &["otherwise"]),
+    ],
     inner: &[("tail", &TAIL)],
     each: None,
 };

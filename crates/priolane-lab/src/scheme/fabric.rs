@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
-use priolane_core::port::pfc::class_headroom;
+use priolane_core::port::pfc::{Frames, PauseLink, PfcSpec};
 use priolane_core::units::{Rate, Span};
 
 /// The network and traffic on which a scheme is checked.
@@ -30,8 +30,12 @@ pub struct Fabric {
     pub routing: Routing,
     /// Whether paths can be chosen such that both directions use the same links.
     pub symmetric: bool,
-    /// By switch and ingress link: bytes that a lossless class may still send after its pause is triggered.
-    pub headroom: Vec<Vec<u64>>,
+    /// By switch and ingress link: what the headroom of a lossless class depends on.
+    pub pause_links: Vec<Vec<PauseLink>>,
+    /// The frames that headroom depends on.
+    pub pause_frames: Frames,
+    /// The largest capacity of a switch, the sum of the rates of the links that leave it; `None` without switches.
+    pub switch_capacity: Option<Rate>,
     /// Which flows have deadlines.
     pub deadlines: Coverage,
     /// Interval of reports requested for the tables.
@@ -63,11 +67,10 @@ pub enum Coverage {
 }
 
 impl Fabric {
-    /// Returns the maximum over the switches of the headroom reserved for a lossless class, with at least `least` bytes
-    /// per link.
-    pub fn headroom(&self, least: u64) -> u64 {
-        let of_switch = |links: &Vec<u64>| class_headroom(links.iter().copied(), least);
-        self.headroom.iter().map(of_switch).max().unwrap_or(0)
+    /// Returns the maximum over the switches of the headroom reserved for a lossless class.
+    pub fn headroom(&self, spec: &PfcSpec) -> u64 {
+        let of_link = |link: &PauseLink| spec.headroom_at(link, self.pause_frames);
+        self.pause_links.iter().map(|links| links.iter().map(of_link).sum()).max().unwrap_or(0)
     }
 }
 

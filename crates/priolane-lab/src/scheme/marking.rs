@@ -7,7 +7,7 @@ use priolane_source::quantity::{show_limit, show_rate};
 use super::{Fabric, Scheme};
 
 /// Adds thresholds for the rates of `fabric` at which `scheme` states none; returns a warning for each.
-pub(crate) fn complete_thresholds(scheme: &mut Scheme, fabric: &Fabric) -> Vec<String> {
+pub(super) fn complete(scheme: &mut Scheme, fabric: &Fabric) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(ecn) = &mut scheme.port.ecn {
         warnings.extend(completed(ecn, &fabric.switch_rates, "switch ports"));

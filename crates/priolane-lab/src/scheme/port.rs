@@ -13,20 +13,28 @@ pub(super) const MERGE: Merge = Merge {
         own: Own::AllBut(&["buffer", "ecn", "pfc"]),
         shared: SharedKeys::By(|old, new, key| same_group(Row::Port, [old, new], key)),
     }],
-    inner: &[("buffer", &BUFFER)],
+    inner: &[("buffer", &BUFFER), ("pfc", &PFC)],
     each: None,
 };
 
-/// Alternative keys of a buffer. A new capacity also replaces those for ports of particular rates.
+/// Minimum headroom is stated in bytes or by round trips.
+const PFC: Merge = Merge::of(&[
+    Replace::Stated(&["headroom_least"], &["headroom_round_trips"]),
+    Replace::Stated(&["headroom_round_trips"], &["headroom_least"]),
+]);
+
+/// Alternative keys of a buffer. A new size also replaces those for ports of particular rates, and the capacity that the
+/// old one is for.
 pub(crate) const BUFFER: Merge = Merge::of(&[
     Replace::OneOf(&[
         Form { by: &["shared"], with: &["at"] },
         Form { by: &["per_queue"], with: &["at"] },
         Form { by: &["push_out"], with: &["at"] },
-        Form { by: &["dynamic"], with: &["alpha"] },
+        Form { by: &["dynamic"], with: &["alpha", "capacity"] },
         Form { by: &["zero_loss"], with: &[] },
     ]),
     Replace::Stated(&["shared", "per_queue", "push_out"], &["at"]),
+    Replace::Stated(&["dynamic"], &["capacity"]),
 ]);
 
 /// Alternative keys of a NIC.

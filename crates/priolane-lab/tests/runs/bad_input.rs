@@ -317,7 +317,9 @@ fn only_ports_with_several_queues_push_out() {
 
 #[test]
 fn thresholds_that_nobody_published_name_the_solver_to_use_instead() {
-    let pias = GOOD.replace("\"dctcp\"", "\"pias\"");
+    // Without the second solver of the shipped scheme.
+    let own = "[scheme.pias]\nassign.thresholds.solver = \"pias_published\"\nhost.thresholds.solver = \"pias_published\"\n";
+    let pias = GOOD.replace("\"dctcp\"", "\"pias\"") + own;
     planned(&pias).unwrap();
     let load = planned(&pias.replace("0.5", "0.55")).unwrap_err();
     assert!(load.what.contains("0.55") && load.fix.contains("equal_split"), "{load}");

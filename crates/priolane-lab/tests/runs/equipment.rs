@@ -86,6 +86,45 @@ fn thresholds_of_rates_that_none_states_are_in_proportion_and_said_so() {
 }
 
 #[test]
+fn switches_that_mark_automatically_take_the_thresholds_of_each_scheme_at_every_rate() {
+    let text = GOOD.replacen("\"10Gbps\"", "\"25Gbps\"", 1);
+    let text = text.replacen("[\"dctcp\"]", "[\"dctcp\", \"nos2\", \"ns3_dctcp\", \"newreno\", \"bare\"]", 1);
+    let tables = "[switch]\necn = \"auto\"\n\
+                  [scheme.bare]\ntransport = { kind = \"dctcp\" }\n\
+                  port = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }\n";
+    let plan =
+        plan::from_text("f.toml", &format!("{text}{tables}"), Path::new("."), &Options::default()).unwrap();
+    // 65 packets at 10 Gbit/s are 162.5 at 25; ns-3's 66 are 165.
+    for (scheme, at_25, at_40) in
+        [("dctcp", "163pkt", "260pkt"), ("nos2", "163pkt", "260pkt"), ("ns3_dctcp", "165pkt", "261pkt")]
+    {
+        assert_eq!(merged(&plan, &format!("{scheme}/port/ecn/per")), "queue", "{scheme}");
+        assert_eq!(merged(&plan, &format!("{scheme}/port/ecn/at/25Gbps")), at_25, "{scheme}");
+        assert_eq!(merged(&plan, &format!("{scheme}/port/ecn/at/40Gbps")), at_40, "{scheme}");
+        let said = format!("{scheme}: switch ports mark above {at_25} at 25Gbps, in proportion to the");
+        assert!(plan.warnings.iter().any(|warning| warning.starts_with(&said)), "{:?}", plan.warnings);
+    }
+    let bare = json!({ "1Gbps": "20pkt", "10Gbps": "65pkt", "25Gbps": "163pkt", "40Gbps": "260pkt" });
+    assert_eq!(merged(&plan, "bare/port/ecn/at"), bare, "a scheme without thresholds has DCTCP's");
+    assert_eq!(merged(&plan, "newreno/port/ecn"), Json::Null, "NewReno does not read marks");
+    assert_runs_read_back(&plan, Path::new("."));
+}
+
+#[test]
+fn a_scheme_may_say_otherwise_where_switches_mark_automatically() {
+    let auto = "[switch]\necn = \"auto\"\n";
+    let own = "[scheme.dctcp]\nport.ecn = { per = \"port\", at = { \"10Gbps\" = \"30pkt\" } }\n";
+    let plan = planned("\"dctcp\", \"nos2\"", &format!("{auto}{own}"), &[]).unwrap();
+    assert_eq!(merged(&plan, "dctcp/port/ecn/per"), "port");
+    assert_eq!(merged(&plan, "dctcp/port/ecn/at/10Gbps"), "30pkt");
+    assert_eq!(merged(&plan, "nos2/port/ecn/per"), "queue");
+    assert_eq!(merged(&plan, "nos2/port/ecn/at/10Gbps"), "65pkt");
+    let stated = [("switch.ecn", "{ per = 'port', at = { '10Gbps' = '9pkt' } }")];
+    let plan = planned("\"nos2\"", auto, &stated).unwrap();
+    assert_eq!(merged(&plan, "nos2/port/ecn/at/10Gbps"), "9pkt");
+}
+
+#[test]
 fn parameters_of_algorithms_stay() {
     let plan = planned("\"dctcp\", \"ndp\", \"pfabric\", \"srpt_ranked\"", TABLES, &[]).unwrap();
     let alone = planned("\"dctcp\", \"ndp\", \"pfabric\", \"srpt_ranked\"", "", &[]).unwrap();
@@ -149,6 +188,12 @@ fn mistakes_are_told_with_their_lines() {
         "\"newreno\"",
     );
     assert!(none.contains("switch.ecn: the key applies to none of the schemes"), "{none}");
+    let none = message("[switch]\necn = \"auto\"\n", "\"newreno\"");
+    assert!(none.contains("switch.ecn: the key applies to none of the schemes"), "{none}");
+    for wrong in ["\"automatic\"", "true", "3"] {
+        let said = message(&format!("[switch]\necn = {wrong}\n"), "\"dctcp\"");
+        assert!(said.contains("switch.ecn") && said.contains("Use \"auto\""), "{said}");
+    }
     let all =
         message("[switch]\nbufer = 1\n[host]\nmin_rto = \"0s\"\nnic = { limit = \"1x\" }\n", "\"dctcp\"");
     for part in ["switch.bufer", "host.min_rto", "host.nic.limit"] {

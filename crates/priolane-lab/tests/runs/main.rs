@@ -16,6 +16,7 @@ mod mistakes;
 mod peers;
 mod ports;
 mod ranked_ports;
+mod rates;
 mod reacting;
 mod reference;
 mod reordering;

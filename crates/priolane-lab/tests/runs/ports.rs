@@ -336,6 +336,9 @@ fn lossless_classes_that_cannot_be_are_refused() {
     // 4 links of 30 kB at least.
     let least = format!("{memory}, pfc = {{ classes = [0], xoff = \"1/8\", headroom_least = \"30kB\" }}");
     refused(&with(&least), "needs 120000 B", "headroom = \"free\"");
+    // 12 times what 10 Gbps carry in 2 us.
+    let least = format!("{memory}, pfc = {{ classes = [0], xoff = \"1/8\", headroom_round_trips = 12 }}");
+    refused(&with(&least), "needs 120000 B", "headroom = \"free\"");
     refused(&with(&format!("{memory}, pfc = {{ classes = [0] }}")), "missing", "xoff");
     refused(
         &format!("kind = \"ranked\", {memory}, pfc = {{ classes = [0], xoff = \"1/8\" }}"),

@@ -27,7 +27,7 @@ use super::pausable_queue::{BufferedPacket, PausableQueue, held_queue};
 use super::port::Port;
 use super::unroutable::UnroutablePackets;
 use crate::device::event_sink::{Arrival, EventSink};
-use crate::model::scenario::{headroom, pause_wire};
+use crate::model::scenario::{pause_frames, pause_links, pause_wire};
 use crate::observe::collector::Collector;
 use crate::observe::outcome::Readings;
 
@@ -108,8 +108,12 @@ impl<B: Body> LosslessSwitch<B> {
         let ports: Vec<PausablePort<B>> = egress.iter().map(port).collect();
         let mut port_of = vec![0; ports.len()];
         ports.iter().enumerate().for_each(|(p, port)| port_of[port.ingress] = p);
-        let by_link = headroom(&scenario.topology, &scenario.frame, scenario.host_delay);
-        let of_port = |&p: &usize| by_link[scenario.topology.reverse(egress[p]).index()];
+        let by_link = pause_links(&scenario.topology, scenario.host_delay);
+        let frames = pause_frames(&scenario.frame);
+        let of_port = |&p: &usize| {
+            let link = by_link[scenario.topology.reverse(egress[p]).index()];
+            link.map_or(0, |link| spec.headroom_at(&link, frames))
+        };
         let headroom = port_of.iter().map(of_port).collect();
         Self {
             node,

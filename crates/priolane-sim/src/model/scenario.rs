@@ -18,7 +18,7 @@ pub use error::{DependencyProblem, ScenarioError};
 pub(crate) use spec::pause_wire;
 pub use spec::{
     Adaptation, Engine, MeasurementError, Nic, OnDowngrade, PortSpec, ScenarioSpec, ScheduledControl, Stop,
-    SwitchSpec, VmPricing, headroom,
+    SwitchSpec, VmPricing, pause_frames, pause_links,
 };
 
 /// A valid, immutable run description. It can only be created by [`ScenarioSpec::build`].

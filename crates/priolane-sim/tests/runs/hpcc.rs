@@ -30,6 +30,7 @@ fn across(senders: u32, bytes: u64, until: Time) -> ScenarioSpec {
         xon_below: 3_000,
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
+        headroom_round_trips: 0,
     });
     scenario.stop = Stop::At(until);
     scenario

@@ -24,6 +24,7 @@ fn spec(size: u64, xoff: Xoff, classes: u16) -> PfcSpec {
         xon_below: 2 * 1538,
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
+        headroom_round_trips: 0,
     }
 }
 

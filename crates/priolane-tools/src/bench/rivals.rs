@@ -133,6 +133,7 @@ pub(super) fn lossless() -> SwitchSpec {
         xon_below: 3_000,
         headroom: HeadroomFrom::Memory,
         headroom_least: 0,
+        headroom_round_trips: 0,
     });
     SwitchSpec { memory: None, lossless }
 }

@@ -9,7 +9,8 @@
 //! Columns are found by name; everything from `Summary` to the next header is skipped. Headers are subtracted from the
 //! bytes if packets are counted, and records are merged as in `records.rs`. Therefore pure acknowledgements are no flow
 //! (docs/assumptions.md#import-netflow-payload). `sampling` multiplies the remaining bytes. Records with bytes in both
-//! directions (`obyt`) become two flows.
+//! directions (`obyt`) become two flows. If a column names the router (`ra`), a flow that several routers recorded is
+//! taken from the one with most bytes; without it, records of a flow that overlap in time are counted and noted.
 
 use std::net::IpAddr;
 
@@ -20,11 +21,11 @@ use super::columns::{Names, Places};
 use super::imported::Opening;
 use super::instant::instant;
 use super::options::Text;
-use super::records::{self, Key, Protocol, Record, Records, SYN_OPTIONS, count};
+use super::records::{self, Key, Observers, Protocol, Record, Records, SYN_OPTIONS, count};
 use crate::context::LATEST_START;
 
 /// The columns, each with its possible names.
-const COLUMNS: [Names; 13] = [
+const COLUMNS: [Names; 14] = [
     &["ts", "firstseen"],
     &["sa", "srcaddr"],
     &["da", "dstaddr"],
@@ -38,7 +39,9 @@ const COLUMNS: [Names; 13] = [
     &["opkt", "outpackets"],
     &["te", "lastseen"],
     &["flg", "flags"],
+    &["ra", "routerip"],
 ];
+const ROUTER: usize = 13;
 const REQUIRED: usize = 4;
 
 fn places(line: &str) -> Option<Places<{ COLUMNS.len() }>> {
@@ -55,6 +58,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     let (mut line, mut header, mut seen) = (String::new(), None, false);
     let sampling = into.options().sampling.unwrap_or(1);
     let mut records = Records::new(into);
+    let mut routers = Observers::default();
     let mut uncounted = false;
     while lines.next(&mut line)? {
         if let Some(places) = places(&line) {
@@ -64,10 +68,13 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         } else if let Some(places) = &header {
             into.rows += 1;
             let cells: Vec<&str> = line.split(',').map(str::trim).collect();
-            match parse_record(into, &Row { places, cells: &cells }) {
+            let row = Row { places, cells: &cells };
+            match parse_record(into, &row) {
                 Ok(parsed) => {
                     uncounted |= parsed.uncounted();
-                    store(lines, into, &parsed, &mut records)?;
+                    let router = row.cell(ROUTER).filter(|name| !name.is_empty());
+                    let observer = routers.number(lines, router)?;
+                    store(lines, into, (&parsed, observer), &mut records)?;
                 }
                 Err(reason) => into.drop(reason, 0),
             }
@@ -84,7 +91,14 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
     }
     records.once = if uncounted { 0 } else { SYN_OPTIONS };
     records.factor = sampling;
-    records.flows(lines, into)?;
+    let overlapping = records.flows(lines, into)?;
+    if overlapping > 0 {
+        into.notes.push(format!(
+            "{overlapping} records overlap in time with another of the same addresses and ports: if several routers \
+             recorded them, bytes count several times; print the router's address (column ra), or the records of one \
+             router"
+        ));
+    }
     if uncounted {
         into.notes.push("some records have no packet count, so bytes include headers".to_owned());
     }
@@ -184,7 +198,7 @@ fn opening(into: &Collector<'_>, flags: Option<&str>) -> Opening {
 fn store(
     lines: &Text<'_>,
     into: &mut Collector<'_>,
-    parsed: &ParsedRecord,
+    (parsed, observer): (&ParsedRecord, u32),
     records: &mut Records,
 ) -> Result<(), InputError> {
     let [src, dst] = parsed.ends;
@@ -198,7 +212,7 @@ fn store(
     for (src, dst, ports, volume) in [(src, dst, [sp, dp], Some(there)), (dst, src, [dp, sp], back)] {
         let Some(volume) = volume else { continue };
         let payload = volume.bytes - volume.packets.unwrap_or(0).saturating_mul(header);
-        let key = Key { src, dst, ports, protocol, observer: 0 };
+        let key = Key { src, dst, ports, protocol, observer };
         let opening = if protocol == Protocol::Tcp { opening } else { Opening::Unstated };
         records.push(lines, Record { key, start, end, payload, opening })?;
     }

@@ -140,23 +140,25 @@ impl Records {
         Ok(())
     }
 
-    /// Merges all records into flows.
-    pub(super) fn flows(mut self, lines: &Text<'_>, into: &mut Collector<'_>) -> Result<(), InputError> {
+    /// Merges all records into flows. Returns how many records began before the one that they continue had ended.
+    pub(super) fn flows(mut self, lines: &Text<'_>, into: &mut Collector<'_>) -> Result<u64, InputError> {
         drop(std::mem::take(&mut self.last));
         let mut list = std::mem::take(&mut self.list);
         list.sort_unstable_by_key(|record| (record.key, record.start, record.end));
+        let mut overlapping = 0;
         for recorded in list.chunk_by(|a, b| a.key.same_flow(&b.key)) {
             let kept = most_bytes(recorded);
             for one in recorded.chunk_by(|a, b| a.key == b.key) {
                 if one[0].key == kept {
+                    overlapping += one.windows(2).filter(|pair| pair[1].start < pair[0].end).count() as u64;
                     self.merge(lines, into, one)?;
                 } else {
-                    let why = "another interface or switch recorded the flow too";
+                    let why = "another interface, switch or router recorded the flow too";
                     one.iter().for_each(|record| into.drop(why, record.payload.max(0) as u64));
                 }
             }
         }
-        Ok(())
+        Ok(overlapping)
     }
 
     /// Merges records of one key, in order of start, into its flows.

@@ -125,7 +125,7 @@ pub(super) fn read(lines: &mut Text<'_>, into: &mut Collector<'_>) -> Result<(),
         }
     }
     match header {
-        Some(_) => capture.records.flows(lines, into),
+        Some(_) => capture.records.flows(lines, into).map(drop),
         None => Err(lines.whole("the file is empty", COMMAND)),
     }
 }

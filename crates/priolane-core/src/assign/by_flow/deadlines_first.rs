@@ -1,7 +1,7 @@
 //! Flows with a deadline first, the others after them by size (Karuna, SIGCOMM 2016).
 
 use super::rule::Rule;
-use super::thresholds::{Ascending, count_exceeded};
+use super::thresholds::{AscendingOrNone, count_exceeded};
 use crate::endpoint::FlowSpec;
 use crate::ids::Class;
 use crate::keys::Keys;
@@ -16,8 +16,8 @@ use crate::part::Part;
     source = "Karuna (SIGCOMM 2016), Firapam Table I"
 )]
 pub struct DeadlinesFirst {
-    /// Upper bound of the size of flows without a deadline, for each class except the first and last.
-    #[key(required = "thresholds = [\"100kB\", \"1MB\"]", form = Ascending<14>, source = "docs/assumptions.md#karuna")]
+    /// Upper bound of the size of flows without a deadline, for each class except the first and last; empty for one class.
+    #[key(required = "thresholds = [\"100kB\", \"1MB\"]", form = AscendingOrNone<14>, source = "docs/assumptions.md#karuna")]
     pub thresholds: Vec<u64>,
 }
 

@@ -8,6 +8,7 @@
 //! deadline       class = number of thresholds below deadline - start                DeTail, Poche
 //! deadline rank  flows in order of deadline - start, cut at cumulative shares       PASE's order
 //! demand rate    class = number of thresholds above D = size / (deadline - start)   Firapam Eq. 15
+//! group          class = that of the flow's group
 //! paid weight    class = number of thresholds above w of (theta, w)                 PACCP's weights, as classes
 //! power law      p = ((x - offset) / scale)^e + base, e < 0;  class = N - floor(p)  Firapam Eqs. 6, 8
 //! ```
@@ -24,6 +25,7 @@ mod deadlines_first;
 mod demand_rate;
 mod equal_bytes;
 mod flow_fraction;
+mod group;
 mod paid_weight;
 mod power_law;
 mod random_fraction;
@@ -43,6 +45,7 @@ use deadlines_first::DeadlinesFirst;
 use demand_rate::DemandRate;
 use equal_bytes::EqualBytes;
 use flow_fraction::FlowFraction;
+use group::ByGroup;
 use paid_weight::PaidWeight;
 use power_law::PowerLaw;
 use random_fraction::RandomFraction;
@@ -74,6 +77,8 @@ parts! {
         PowerLaw(PowerLaw);
         /// By the weight that a flow pays for.
         PaidWeight(PaidWeight);
+        /// By the group that it belongs to.
+        Group(ByGroup);
     }
 }
 

@@ -54,6 +54,21 @@ fn a_coflow_is_as_large_as_its_flows_together() {
 }
 
 #[test]
+fn without_thresholds_flows_with_a_deadline_are_before_all_others() {
+    let flows = [(Some(9), Some(7)), (Some(1), None), (None, None), (None, Some(7))]
+        .map(|(size, us)| flow(0, size, us));
+    let rule = ByFlow::DeadlinesFirst(DeadlinesFirst { thresholds: Vec::new() });
+    assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![0, 1, 1, 0], 2));
+}
+
+#[test]
+fn a_group_has_its_class_and_those_beyond_the_list_the_last_one() {
+    let flows = [0, 2, 1, 3].map(|group| FlowSpec { group, ..flow(0, None, None) });
+    let rule = ByFlow::Group(ByGroup { classes: vec![1, 0, 3] });
+    assert_eq!((classes(&rule, &flows), rule.part().levels()), (vec![1, 3, 0, 3], 4));
+}
+
+#[test]
 fn shorter_deadlines_are_higher_and_none_is_the_lowest() {
     let flows = [Some(50), Some(51), Some(300), None, Some(0)].map(|us| flow(0, Some(1), us));
     let rule = ByFlow::Deadline(Deadline { thresholds: vec![Span::from_us(50), Span::from_us(299)] });

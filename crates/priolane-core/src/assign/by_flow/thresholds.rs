@@ -53,6 +53,29 @@ impl<const MOST: usize> Form<Vec<u64>> for Ascending<MOST> {
     }
 }
 
+/// Increasing sizes in bytes, at most `MOST`, possibly none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AscendingOrNone<const MOST: usize>;
+
+impl<const MOST: usize> Form<Vec<u64>> for AscendingOrNone<MOST> {
+    const UNIT: &'static str = "B";
+
+    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Vec<u64>, KeyError> {
+        match value {
+            Value::List(items) if items.is_empty() => Ok(Vec::new()),
+            _ => Ascending::<MOST>::read(value, bounds),
+        }
+    }
+
+    fn write(value: &Vec<u64>) -> Written {
+        ByteList::write(value)
+    }
+
+    fn schema() -> Schema {
+        ByteList::schema()
+    }
+}
+
 /// Times, above zero.
 impl<const MOST: usize> Form<Vec<Span>> for Ascending<MOST> {
     const UNIT: &'static str = "time";

@@ -7,23 +7,37 @@ const C: Class = 1;
 
 fn spec(size: u64, xoff: Xoff, headroom: HeadroomFrom) -> PfcSpec {
     let memory = SharedBuffer { size, alpha: Alpha::new((1, 1)).unwrap() };
-    PfcSpec { memory, lossless: LOSSLESS, xoff, xon_below: 3_000, headroom, headroom_least: 0 }
+    PfcSpec {
+        memory,
+        lossless: LOSSLESS,
+        xoff,
+        xon_below: 3_000,
+        headroom,
+        headroom_least: 0,
+        headroom_round_trips: 0,
+    }
 }
 
 fn load(from: usize, class: Class, wire: u16) -> Load {
     Load { from, class, wire }
 }
 
-#[test]
-fn headroom_is_the_formula_to_the_byte() {
-    let frames = Frames { largest: 1538, pause: 84 };
-    // 100 Gbps and 1 us in each direction: (1538 + 84) + 25,000 + 2 x 1538 = 29,698, and a byte for rounding.
-    let reach = |rate, back, reaction| PauseLink {
+const FRAMES: Frames = Frames { largest: 1538, pause: 84 };
+
+/// A link of 1 us in each direction, rates in Gbps.
+fn reach(rate: u64, back: u64, reaction: Span) -> PauseLink {
+    PauseLink {
         rate: Rate::from_gbps(rate),
         back: Rate::from_gbps(back),
         round_trip: Span::from_us(2),
         reaction,
-    };
+    }
+}
+
+#[test]
+fn headroom_is_the_formula_to_the_byte() {
+    let frames = FRAMES;
+    // 100 Gbps and 1 us in each direction: (1538 + 84) + 25,000 + 2 x 1538 = 29,698, and a byte for rounding.
     assert_eq!(reach(100, 100, Span::ZERO).headroom(frames), 29_699);
     // A reverse link of 10 Gbps takes ten times as long: 10 x 1622.
     assert_eq!(reach(100, 10, Span::ZERO).headroom(frames), 16_220 + 25_000 + 3_076 + 1);
@@ -99,16 +113,30 @@ fn headroom_is_charged_to_the_memory_or_beside_it() {
 fn eight_lossless_classes_take_most_of_a_small_switch() {
     // PrioPlus's switch of 6 ports of 100 Gbps and 1 us: 1.5 x 100 Gbps x 2 us = 37.5 kB per class and port, while
     // the links need 29,699 B; 8 x 6 x 37.5 kB = 1.8 MB of 4.4 MB/Tbps x 0.6 Tbps = 2.64 MB.
-    let left = |classes: u16, headroom_least| {
+    let left = |classes: u16, headroom_least, headroom_round_trips| {
         let spec = PfcSpec {
             lossless: ClassSet((1 << classes) - 1),
             headroom_least,
+            headroom_round_trips,
             ..spec(2_640_000, Xoff::Bytes(u64::MAX), HeadroomFrom::Memory)
         };
-        PfcBuffer::new(spec, vec![29_699; 6]).shared_size
+        let of_port = spec.headroom_at(&reach(100, 100, Span::ZERO), FRAMES);
+        PfcBuffer::new(spec, vec![of_port; 6]).shared_size
     };
-    assert_eq!((left(8, 37_500), left(1, 37_500)), (840_000, 2_415_000));
-    assert_eq!(left(8, 20_000), 2_640_000 - 48 * 29_699);
+    assert_eq!((left(8, 37_500, 0), left(1, 37_500, 0)), (840_000, 2_415_000));
+    assert_eq!((left(8, 0, 1_500), left(1, 0, 1_500)), (840_000, 2_415_000));
+    assert_eq!(left(8, 20_000, 800), 2_640_000 - 48 * 29_699);
+}
+
+#[test]
+fn headroom_by_round_trips_follows_the_rate_of_the_link() {
+    let least = |rate, thousandths| reach(rate, rate, Span::ZERO).round_trips(thousandths);
+    // 2 C d is 25 kB at 100 Gbps and 6,250 B at 25; a third of the latter is rounded up.
+    assert_eq!((least(100, 1_500), least(25, 1_500), least(25, 333)), (37_500, 9_375, 2_082));
+    let spec = PfcSpec { headroom_round_trips: 1_500, ..spec(1, Xoff::Bytes(1), HeadroomFrom::Beside) };
+    let at = |rate| spec.headroom_at(&reach(rate, rate, Span::ZERO), FRAMES);
+    // At 25 Gbps the frames need more: (1538 + 84) + 6,250 + 3,076, and a byte for rounding.
+    assert_eq!((at(25), at(100), at(400)), (10_949, 37_500, 150_000));
 }
 
 #[test]

@@ -37,13 +37,12 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = "lossless classes share the memory of a switch, but no memory is set".to_owned();
         return Err(Fault::new("port.buffer", what, "buffer = { dynamic = \"12MB\", alpha = 1 }"));
     };
-    let mut classes = pfc.classes.clone();
-    classes.sort_unstable();
-    classes.dedup();
-    let needed = fabric.headroom(pfc.headroom_least) * classes.len() as u64;
+    let spec = pfc.spec(memory);
+    let classes = spec.lossless.iter().count();
+    let needed = fabric.headroom(&spec) * classes as u64;
     let too_small = needed > memory.size;
     if pfc.headroom == HeadroomFrom::Memory && too_small {
-        let what = format!("the headroom of {} lossless classes needs {needed} B of a switch", classes.len());
+        let what = format!("the headroom of {classes} lossless classes needs {needed} B of a switch");
         return Err(Fault::new(
             "port.buffer",
             what,

@@ -198,23 +198,25 @@ pub(crate) fn pause_wire(frame: &Frame) -> u16 {
     frame.min_wire()
 }
 
-/// Returns, by link, the bytes of one lossless class that can still arrive on the link after its destination switch
-/// decides to pause the class; 0 for links to hosts, which do not pause.
-pub fn headroom(topology: &Topology, frame: &Frame, host_delay: Span) -> Vec<u64> {
-    let frames = Frames { largest: frame.max_wire(), pause: pause_wire(frame) };
+/// Returns the sizes of the frames on which headroom depends.
+pub fn pause_frames(frame: &Frame) -> Frames {
+    Frames { largest: frame.max_wire(), pause: pause_wire(frame) }
+}
+
+/// Returns, by link, what the headroom at its destination depends on; `None` for links to hosts, which do not pause.
+pub fn pause_links(topology: &Topology, host_delay: Span) -> Vec<Option<PauseLink>> {
     let of_link = |(id, link): (usize, &Link)| {
         if link.to.0 < topology.hosts {
-            return 0;
+            return None;
         }
         let back = &topology.links[topology.reverse(LinkId(id as u32)).index()];
         let from_host = link.from.0 < topology.hosts;
-        let reach = PauseLink {
+        Some(PauseLink {
             rate: link.rate,
             back: back.rate,
             round_trip: link.delay + back.delay,
             reaction: if from_host { host_delay } else { Span::ZERO },
-        };
-        reach.headroom(frames)
+        })
     };
     topology.links.iter().enumerate().map(of_link).collect()
 }

@@ -361,6 +361,7 @@ impl Draw {
             xon_below: self.pick(&[0, 3_000]),
             headroom: self.pick(&[HeadroomFrom::Memory, HeadroomFrom::Beside]),
             headroom_least: 0,
+            headroom_round_trips: 0,
         }
     }
 

@@ -1,0 +1,65 @@
+"""Marking thresholds of the fabric's switches, as the lab derives them for the rates of its links."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from priolane._core import InputError
+from priolane.experiment import check, toml_text
+
+Ecn = str | Mapping[str, Any]
+"""Marking as `[switch]` states it: "auto", or a table of thresholds."""
+
+_SCHEME = "dctcp"
+_RATES = (("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0))
+
+
+def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
+    """The thresholds of DCTCP's ports at the rates of links, `{ per, at }`, as an experiment with these tables has.
+
+    Empty if the tables are not right; the check of the first experiment says so, with its remedy.
+    """
+    group = {"name": "all", "hosts": "*", "app": "permutation", "size": "1kB"}
+    keys = {
+        "title": "Marking",
+        "schemes": [_SCHEME],
+        "time": {"measure": "1ms"},
+        "topology": tables["topology"],
+        "group": [group],
+        "switch": {"buffer": tables["switch"]["buffer"], "ecn": ecn},
+    }
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "marking.toml"
+        path.write_text("\n".join(f"{key} = {toml_text(value)}" for key, value in keys.items()), encoding="utf-8")
+        try:
+            found: Mapping[str, Any] = check(path)["merged"]["scheme"][_SCHEME]["port"]["ecn"]
+        except InputError:
+            return {}
+    links = set(_rates(tables["topology"]))
+    return {**found, "at": {rate: limit for rate, limit in found["at"].items() if _bits(rate) in links}}
+
+
+def _rates(topology: Mapping[str, Any]) -> Iterator[float]:
+    """The rates of links in bits per second; those of a `file` topology are in its file."""
+    texts = set(_texts(topology))
+    if topology.get("kind") == "file":
+        with Path(topology["path"]).open(encoding="utf-8", newline="") as stream:
+            texts |= {row[3].strip() for row in csv.reader(stream) if len(row) > 3 and row[0].strip() == "link"}
+    yield from filter(None, map(_bits, texts))
+
+
+def _texts(value: object, key: str = "") -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _texts(inner, name)
+    elif key == "rate" and isinstance(value, str):
+        yield value
+
+
+def _bits(text: str) -> float | None:
+    for unit, factor in _RATES:
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * factor
+    return None

@@ -1,0 +1,76 @@
+"""Candidates whose queues follow what hosts are told of flows: their tenant, a deadline, the size of their coflow.
+
+deadlines       flows with a deadline have the first of two queues
+tenantsL        a strict queue for each tenant, those that the goals name first; the last ones share one of L queues
+tenantsL_wfqR   the same queues, served by weights, each R times the next; R = 1 for equal ones
+coflowL         L queues by the bytes of coflows, each with as many bytes, where sizes are known
+coflowL_es      the same, each with as many coflows
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from priolane.advice.candidate import Candidate, strict, texts
+from priolane.advice.fabric import Fabric
+from priolane.advice.training import Training
+
+_WEIGHTS = (1, 4)
+_LEVELS = (2, 4, 8)
+
+
+def candidates(base: str, fabric: Fabric, training: Training) -> Iterator[Candidate]:
+    """All that the flows and the queues of the fabric allow."""
+    if training.has_deadlines:
+        yield _deadlines(base)
+    if len(training.tenants) > 1:
+        yield from _tenants(base, min(len(training.tenants), fabric.queues), training)
+    if len(training.coflows) and "sizes_known" in fabric.features:
+        for levels in (level for level in _LEVELS if level <= fabric.queues):
+            yield from _coflows(base, levels, training)
+
+
+def _deadlines(base: str) -> Candidate:
+    rows = {
+        "base": base,
+        "assign": {"kind": "deadlines_first", "thresholds": []},
+        "port": strict(2),
+        "host": {"kind": "round_robin"},
+    }
+    return Candidate("deadlines", "by deadline", "2 strict priorities: flows with a deadline first", rows, 2)
+
+
+def _tenants(base: str, queues: int, training: Training) -> Iterator[Candidate]:
+    order = {place: min(nth, queues - 1) for nth, place in enumerate(training.tenants)}
+    rows = {
+        "base": base,
+        "assign": {"kind": "group", "classes": [order[place] for place in sorted(order)]},
+        "port": strict(queues),
+        "host": {"kind": "round_robin"},
+    }
+    description = f"{queues} strict priorities by tenant, in the order of the goals"
+    one = Candidate(f"tenants{queues}", "by tenant", description, rows, queues)
+    yield one
+    for ratio in _WEIGHTS:
+        weights = [ratio ** (queues - 1 - nth) for nth in range(queues)]
+        port = {"kind": "wfq", "queues": queues, "weights": weights}
+        description = f"{queues} queues by tenant, weights {', '.join(map(str, weights))}"
+        yield replace(one, name=f"{one.name}_wfq{ratio}", description=description, rows={**rows, "port": port})
+
+
+def _coflows(base: str, levels: int, training: Training) -> Iterator[Candidate]:
+    ladders = {
+        "": (training.equal_bytes_of_coflows(levels), "as many bytes in each"),
+        "_es": (training.equal_coflows(levels), "as many coflows in each"),
+    }
+    for suffix, (found, about) in ladders.items():
+        count = len(found) + 1
+        if not found:
+            continue
+        rows = {
+            "base": base,
+            "assign": {"kind": "coflow_size", "thresholds": texts(found)},
+            "port": strict(count),
+            "host": {"kind": "round_robin"},
+        }
+        description = f"{count} strict priorities by the bytes of coflows: {about}"
+        yield Candidate(f"coflow{count}{suffix}", "by coflow", description, rows, count, found, ("assign",))

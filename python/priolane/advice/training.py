@@ -1,0 +1,62 @@
+"""What candidates are made for: the flows of the training blocks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from priolane.advice.fabric import Sizes
+from priolane.solvers import Thresholds, thresholds
+
+# Bounds of the load that solvers are given.
+_LEAST_LOAD, _MOST_LOAD = 0.05, 0.95
+
+
+@dataclass(frozen=True)
+class Training:
+    """What candidates are made for: a list of the training flows, their sizes in ascending order, and their load.
+
+    `coflows` are the bytes of coflows in ascending order, `tenants` the places of the groups of flows, the most
+    important first (empty if there is one), `has_deadlines` whether any flow has one.
+    """
+
+    flows: Path
+    sizes: Sizes
+    load: float
+    coflows: Sizes = field(default_factory=lambda: np.empty(0))
+    tenants: tuple[int, ...] = ()
+    has_deadlines: bool = False
+
+    def ladders(self, levels: int) -> Thresholds:
+        """The thresholds of all solvers."""
+        load = min(max(self.load, _LEAST_LOAD), _MOST_LOAD)
+        return thresholds(levels=levels, load=load, flows=self.flows)
+
+    def cut(self, found: Sequence[int]) -> tuple[int, ...]:
+        """Thresholds that part flows: each above the one before, and below the largest size."""
+        return _increasing(found, self.sizes)
+
+    def equal_bytes(self, levels: int) -> tuple[int, ...]:
+        """Sizes between which there are as many bytes."""
+        return self.cut(_equal_bytes(self.sizes, levels))
+
+    def equal_bytes_of_coflows(self, levels: int) -> tuple[int, ...]:
+        """Sizes of coflows between which there are as many bytes."""
+        return _increasing(_equal_bytes(self.coflows, levels), self.coflows)
+
+    def equal_coflows(self, levels: int) -> tuple[int, ...]:
+        """Sizes of coflows between which there are as many coflows."""
+        found = np.quantile(self.coflows, [nth / levels for nth in range(1, levels)], method="inverted_cdf")
+        return _increasing(found.tolist(), self.coflows)
+
+
+def _equal_bytes(sizes: Sizes, levels: int) -> list[int]:
+    sums = np.cumsum(sizes)
+    parts = [sums[-1] * nth / levels for nth in range(1, levels)]
+    return [int(sizes[np.searchsorted(sums, part)]) for part in parts]
+
+
+def _increasing(found: Sequence[float], sizes: Sizes) -> tuple[int, ...]:
+    """Thresholds that part `sizes`: each above the one before, and below the largest."""
+    return tuple(sorted({int(at) for at in found if 0 < at < sizes[-1]}))
