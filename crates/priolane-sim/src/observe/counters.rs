@@ -15,7 +15,7 @@ struct ClassCount {
     /// Sum of service starts minus sum of arrivals, wrapping: the total wait once the queue is empty, in picoseconds
     /// (below 2^64: half a year).
     waited: u64,
-    inversions: u64,
+    marked: u64,
     waiting: u32,
 }
 
@@ -29,10 +29,17 @@ impl ClassCount {
     }
 }
 
+/// Counters of a class above 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct LowerClass {
+    count: ClassCount,
+    /// Packets that started service while a packet of a better class waited. There is none better than class 0.
+    inversions: u64,
+}
+
 /// Losses and other rare events of one class at a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassLoss {
-    marked: u64,
     dropped: PacketCount,
     lost: PacketCount,
     /// Packets and their trimmed bytes.
@@ -55,7 +62,7 @@ pub(crate) struct PortCounters {
     peak: u32,
     /// As `waited` of a class, for payload packets of all classes.
     payload_waited: u64,
-    /// `None` while all counts are in `first`.
+    /// `None` while all counts are in `first`, and nothing was lost or sampled.
     rest: Option<Box<Rest>>,
 }
 
@@ -66,11 +73,11 @@ const _: () = assert!(size_of::<PortCounters>() == 64);
 #[derive(Debug, Default)]
 struct Rest {
     /// The classes above 0.
-    others: [ClassCount; CLASSES - 1],
-    /// `None` before the first loss.
-    losses: Option<Box<[ClassLoss; CLASSES]>>,
-    /// Bytes of each class served up to the last sample of the port.
-    sampled: [u64; CLASSES],
+    others: [LowerClass; CLASSES - 1],
+    /// Up to the last class with a loss.
+    losses: Vec<ClassLoss>,
+    /// Bytes of each class served up to the last sample of the port; `None` before the first.
+    sampled: Option<Box<[u64; CLASSES]>>,
 }
 
 /// Out of line, to keep the code of the counters small.
@@ -96,12 +103,17 @@ fn of_payload(t: Time, header: &Header) -> u64 {
 impl PortCounters {
     #[inline]
     fn of(&mut self, class: Class) -> &mut ClassCount {
-        let class = usize::from(class) % CLASSES;
-        if class == 0 {
+        if usize::from(class).is_multiple_of(CLASSES) {
             return &mut self.first;
         }
-        self.seen |= bit(class as Class);
-        &mut self.rest().others[class - 1]
+        &mut self.lower(class).count
+    }
+
+    /// Returns the counters of a class above 0.
+    #[inline]
+    fn lower(&mut self, class: Class) -> &mut LowerClass {
+        self.seen |= bit(class);
+        &mut self.rest().others[usize::from(class) % CLASSES - 1]
     }
 
     #[inline]
@@ -110,15 +122,20 @@ impl PortCounters {
     }
 
     /// Iterates over class 0 and the classes of which a packet arrived.
-    fn all(&self) -> impl Iterator<Item = (usize, &ClassCount)> {
+    fn all(&self) -> impl Iterator<Item = (usize, LowerClass)> {
         let above_0 = ClassSet(self.seen).iter().map(usize::from);
-        let others = above_0.filter_map(|class| Some((class, self.rest.as_ref()?.others.get(class - 1)?)));
-        std::iter::once((0, &self.first)).chain(others)
+        let others = above_0.filter_map(|class| Some((class, *self.rest.as_ref()?.others.get(class - 1)?)));
+        std::iter::once((0, LowerClass { count: self.first, inversions: 0 })).chain(others)
     }
 
     fn loss_of(&mut self, class: Class) -> &mut ClassLoss {
         let losses = &mut self.rest().losses;
-        &mut losses.get_or_insert_default()[usize::from(class) % CLASSES]
+        let class = usize::from(class) % CLASSES;
+        if losses.len() <= class {
+            losses.reserve_exact(class + 1 - losses.len());
+            losses.resize(class + 1, ClassLoss::default());
+        }
+        &mut losses[class]
     }
 
     /// Counts a packet that is enqueued at `now`.
@@ -142,9 +159,13 @@ impl PortCounters {
     pub(crate) fn dequeued(&mut self, t: Time, header: &Header) {
         let class = bit(header.class);
         let better = self.waiting & (class - 1);
-        let count = self.of(header.class);
-        count.inversions += u64::from(better != 0);
-        let is_last = count.leave(t);
+        let is_last = if class == bit(0) {
+            self.first.leave(t)
+        } else {
+            let lower = self.lower(header.class);
+            lower.inversions += u64::from(better != 0);
+            lower.count.leave(t)
+        };
         self.waiting &= !select_unpredictable(is_last, class, 0);
         self.payload_left(t, header);
     }
@@ -171,7 +192,7 @@ impl PortCounters {
         match class.checked_sub(1) {
             None => Some(&mut self.first.served),
             Some(_) if self.seen & bit(class as Class) == 0 => None,
-            Some(other) => self.rest.as_mut().map(|rest| &mut rest.others[other].served),
+            Some(other) => self.rest.as_mut().map(|rest| &mut rest.others[other].count.served),
         }
     }
 
@@ -190,7 +211,7 @@ impl PortCounters {
     /// Counts a packet that was CE-marked here.
     #[inline]
     pub(crate) fn marked(&mut self, class: Class) {
-        self.loss_of(class).marked += 1;
+        self.of(class).marked += 1;
     }
 
     /// Counts a packet dropped for lack of room.
@@ -232,30 +253,34 @@ impl PortCounters {
         now: Time,
         queue_of: &dyn Fn(Class) -> u8,
     ) -> Vec<PortClassRecord> {
-        let record = |(class, c, loss): (usize, &ClassCount, ClassLoss)| PortClassRecord {
-            link,
-            class: class as Class,
-            queue: queue_of(class as Class),
-            packets: c.served.packets,
-            bytes: c.served.bytes,
-            dropped: loss.dropped.packets,
-            marked: loss.marked,
-            lost: loss.lost.packets,
-            trimmed: loss.trimmed.packets,
-            expired: loss.expired.packets,
-            paused: Span(loss.paused),
-            inversions: c.inversions,
-            waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
+        let record = |class: usize, of: LowerClass, loss: ClassLoss| {
+            let LowerClass { count: c, inversions } = of;
+            PortClassRecord {
+                link,
+                class: class as Class,
+                queue: queue_of(class as Class),
+                packets: c.served.packets,
+                bytes: c.served.bytes,
+                dropped: loss.dropped.packets,
+                marked: c.marked,
+                lost: loss.lost.packets,
+                trimmed: loss.trimmed.packets,
+                expired: loss.expired.packets,
+                paused: Span(loss.paused),
+                inversions,
+                waited: c.waited.wrapping_add(now.0.wrapping_mul(u64::from(c.waiting))),
+            }
         };
-        let losses = self.rest.as_ref().and_then(|rest| rest.losses.as_deref().copied()).unwrap_or_default();
-        let mut counts = [ClassCount::default(); CLASSES];
-        self.all().for_each(|(class, count)| counts[class] = *count);
-        let happened = |(_, c, loss): &(usize, &ClassCount, ClassLoss)| {
-            let met = c.served.packets + loss.dropped.packets + loss.expired.packets + u64::from(c.waiting);
+        let mut counts = [(LowerClass::default(), ClassLoss::default()); CLASSES];
+        self.all().for_each(|(class, of)| counts[class].0 = of);
+        self.losses_by_class().zip(&mut counts).for_each(|(loss, count)| count.1 = *loss);
+        let happened = |(_, (LowerClass { count, .. }, loss)): &(usize, &(LowerClass, ClassLoss))| {
+            let waiting = u64::from(count.waiting);
+            let met = count.served.packets + loss.dropped.packets + loss.expired.packets + waiting;
             met > 0 || loss.paused > 0
         };
-        let rows = counts.iter().zip(losses).enumerate().map(|(class, (c, loss))| (class, c, loss));
-        rows.filter(happened).map(record).collect()
+        let rows = counts.iter().enumerate().filter(happened);
+        rows.map(|(class, &(of, loss))| record(class, of, loss)).collect()
     }
 
     /// Returns the queue statistics if payload waited here; called after `payload_left` for all remaining packets.
@@ -266,7 +291,8 @@ impl PortCounters {
 
     /// Returns the bytes transmitted since the last sample.
     pub(crate) fn unsampled_bytes(&self) -> u64 {
-        self.served_bytes() - self.rest.as_ref().map_or(0, |rest| rest.sampled.iter().sum())
+        let sampled = self.rest.as_ref().and_then(|rest| rest.sampled.as_deref());
+        self.served_bytes() - sampled.map_or(0, |sampled| sampled.iter().sum())
     }
 
     /// Samples the port of `link` if it has queued packets or transmitted since the last sample.
@@ -285,8 +311,9 @@ impl PortCounters {
             return;
         }
         let mut served = [0; CLASSES];
-        self.all().for_each(|(class, count)| served[class] = count.served.bytes);
-        let before = std::mem::replace(&mut self.rest().sampled, served);
+        self.all().for_each(|(class, of)| served[class] = of.count.served.bytes);
+        let sampled = self.rest().sampled.get_or_insert_default();
+        let before = std::mem::replace(&mut **sampled, served);
         let above_0 = std::iter::zip(served, before).enumerate().skip(1);
         into.classes.extend(above_0.filter(|(_, (now, before))| now > before).map(
             |(class, (now, before))| ClassSample {
@@ -300,18 +327,22 @@ impl PortCounters {
 
     /// Returns the bytes transmitted.
     pub(crate) fn served_bytes(&self) -> u64 {
-        self.all().map(|(_, count)| count.served.bytes).sum()
+        self.all().map(|(_, of)| of.count.served.bytes).sum()
     }
 
     /// Returns the packets transmitted.
     pub(crate) fn served(&self) -> u64 {
-        self.all().map(|(_, count)| count.served.packets).sum()
+        self.all().map(|(_, of)| of.count.served.packets).sum()
     }
 
-    /// Iterates over dropped, lost, trimmed and expired packets of each class.
+    /// Iterates over the losses of each class, from 0 to the last with a loss.
+    fn losses_by_class(&self) -> impl Iterator<Item = &ClassLoss> {
+        self.rest.iter().flat_map(|rest| &rest.losses)
+    }
+
+    /// Iterates over dropped, lost, trimmed and expired packets of each class, from 0 to the last with a loss.
     pub(crate) fn losses(&self) -> impl Iterator<Item = [&PacketCount; 4]> {
-        let all = self.rest.iter().filter_map(|rest| rest.losses.as_deref()).flatten();
-        all.map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed, &loss.expired])
+        self.losses_by_class().map(|loss| [&loss.dropped, &loss.lost, &loss.trimmed, &loss.expired])
     }
 }
 
