@@ -71,7 +71,7 @@ impl KeyValue for SwitchEcn {
         }
     }
 
-    fn write(&self) -> Written {
+    fn write(&self) -> WrittenValue {
         match self {
             Self::Auto => AUTO.into(),
             Self::Stated(ecn) => InTable::write(ecn),

@@ -67,7 +67,7 @@ impl<const MOST: usize> Form<Vec<u64>> for AscendingOrNone<MOST> {
         }
     }
 
-    fn write(value: &Vec<u64>) -> Written {
+    fn write(value: &Vec<u64>) -> WrittenValue {
         ByteList::write(value)
     }
 
