@@ -149,7 +149,7 @@ impl FlowBytes {
     source = "docs/assumptions.md#coflow-generator"
 )]
 pub struct Coflow {
-    /// Distribution of the size of a coflow in bytes.
+    /// Distribution of the size of a coflow in bytes, as that of flow sizes in `poisson`.
     #[key(required = "sizes = \"coflows.csv\": bytes of whole coflows", form = NamedSizes)]
     pub sizes: Sizes,
     /// Distribution of the number of senders.

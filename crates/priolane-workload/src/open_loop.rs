@@ -18,7 +18,7 @@ use super::sizes::{NamedSizes, Sizes};
 #[derive(Clone, Debug, PartialEq, Keys)]
 #[keys(group = "open_loop")]
 pub struct OpenLoop {
-    /// Distribution of flow sizes.
+    /// Distribution of flow sizes: a shipped table, or { csv, interpolation, scale_to_mean, max }.
     #[key(required = "sizes = \"web_search\"", form = NamedSizes)]
     pub sizes: Sizes,
     /// The long-run offered load.

@@ -52,7 +52,7 @@ pub struct Query {
     /// Number of servers queried at the same time, at least 1.
     #[key(default = 1, range = "[1, 65535]")]
     pub fan_out: u32,
-    /// Distribution of answer sizes.
+    /// Distribution of answer sizes, as that of flow sizes in `poisson`.
     #[key(required = "sizes = \"web_search\"", form = NamedSizes)]
     pub sizes: Sizes,
     /// Time from the arrival of a query to the start of its answer.

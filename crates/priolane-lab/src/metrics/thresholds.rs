@@ -21,14 +21,14 @@ pub(super) const METRICS: &[Metric] = &[
     // value.
     Metric {
         name: "class_threshold",
-        meaning: "Demotion threshold of switches; with a controller, the last one told in the measured window",
+        meaning: "Demotion threshold of switches; with a controller, the last one announced in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, ThresholdSet::Class, Threshold::last),
         ..THRESHOLD
     },
     Metric {
         name: "host_threshold",
-        meaning: "Demotion threshold inside hosts; with a controller, the last one told in the measured window",
+        meaning: "Demotion threshold inside hosts; with a controller, the last one announced in the measured window",
         unit: Unit::Bytes,
         eval: |c| of(c, ThresholdSet::HostLevel, Threshold::last),
         ..THRESHOLD

@@ -358,7 +358,7 @@ fn mapped(kind: &PortKind, map: &ClassMap, classes: u8, keys: [&'static str; 2])
     let queues = kind.part().queues();
     if let QueueOf::List(list) = &map.class {
         if let Some(queue) = list.iter().find(|&&q| q >= queues) {
-            let what = format!("queue {queue} does not exist: the port has {queues} queues");
+            let what = format!("queue {queue} does not exist: the port has {}", show_queues(queues));
             return Err(Fault::new(keys[1], what, format!("queues from 0 to {}", queues - 1)));
         }
         if list.len() < usize::from(classes) {
@@ -370,13 +370,17 @@ fn mapped(kind: &PortKind, map: &ClassMap, classes: u8, keys: [&'static str; 2])
     if !kind.part().is_by_class() || classes <= queues {
         return Ok(());
     }
-    let what = format!("packets carry {classes} classes, but the port has {queues} queues");
+    let what = format!("packets carry {classes} classes, but the port has {}", show_queues(queues));
     let fold: Vec<String> = (0..classes).map(|c| c.min(queues - 1).to_string()).collect();
     let fix = format!(
         "port = {{ kind = \"strict\", queues = {classes} }}, or fold classes with map = {{ class = [{}] }}",
         fold.join(", ")
     );
     Err(Fault::new(keys[0], what, fix))
+}
+
+fn show_queues(count: u8) -> String {
+    format!("{count} {}", if count == 1 { "queue" } else { "queues" })
 }
 
 /// The `dup_threshold` of standard TCP (RFC 5681 §3.2), chosen for packets that are seldom reordered.

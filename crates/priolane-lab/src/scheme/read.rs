@@ -36,6 +36,10 @@ pub fn read(table: &Table, path: &str, origin: &Origin) -> Result<Scheme, InputE
     let mut keys = Reader::new(table, path, origin);
     let mut found = Mistakes::new(&origin.file);
     let paper = found.keep(keys.take("paper").map(|f| f.text().map(str::to_owned)).transpose());
+    if let Some(base) = keys.take("base") {
+        let fix = "a table [scheme.NAME] of the experiment with this base and the keys that differ";
+        found.add(base.error("a scheme file has no base", fix));
+    }
     if let Some(price) = keys.take("price") {
         found.add(price.error("prices are not supported in this version", "Remove the key"));
     }

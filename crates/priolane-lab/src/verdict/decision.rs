@@ -157,7 +157,11 @@ impl fmt::Display for UndecidedReason {
                     LoadOf::Core => "of the core",
                 };
                 let percent = LOAD_TOLERANCE * 100.0;
-                write!(f, "requested load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %")
+                write!(
+                    f,
+                    "requested load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %: "
+                )?;
+                f.write_str("measure longer, or use draw = \"strata\"")
             }
         }
     }

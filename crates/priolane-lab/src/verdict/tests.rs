@@ -218,7 +218,12 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
     for claim in &low.claims {
         assert_eq!((claim.verdict, claim.direction), (Verdict::Undecided, Direction::None));
         let says = claim.undecided.map(|why| why.to_string());
-        assert_eq!(says.as_deref(), Some("requested load 0.500 of hosts, offered 0.470, tolerance ±5 %"));
+        assert_eq!(
+            says.as_deref(),
+            Some(
+                "requested load 0.500 of hosts, offered 0.470, tolerance ±5 %: measure longer, or use draw = \"strata\""
+            )
+        );
         // The measurements stay in the report.
         assert_eq!(claim.points[0].contrasts.len(), 1);
     }

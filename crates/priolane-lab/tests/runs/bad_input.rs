@@ -276,6 +276,21 @@ fn a_transport_that_needs_marks_needs_a_port_that_marks() {
 }
 
 #[test]
+fn a_base_in_a_scheme_file_is_sent_to_the_experiment() {
+    let folder = Folder::new("base");
+    folder.write("own.toml", "base = \"pias\"\nport = { queues = 2 }\n");
+    folder.write("x.toml", GOOD.replace("\"dctcp\"", "\"own.toml\""));
+    let error = folder.plan("x.toml").unwrap_err();
+    let all: Vec<_> = std::iter::once(&error).chain(error.others.mistakes()).collect();
+    let base: Vec<_> = all.iter().filter(|mistake| mistake.key == "base").collect();
+    assert_eq!(base.len(), 1, "{all:?}");
+    assert_eq!((base[0].line, base[0].what.as_str()), (Some(1), "a scheme file has no base"));
+    assert!(base[0].fix.contains("[scheme.NAME]"), "{}", base[0].fix);
+    // In the experiment it is one.
+    planned(&format!("{}[scheme.own]\nbase = \"dctcp\"\n", GOOD.replace("\"dctcp\"", "\"own\""))).unwrap();
+}
+
+#[test]
 fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     let small = scheme_refused("port = { buffer = { shared = \"1500B\" } }\n", 1, "port.buffer");
     assert!(small.what.contains("cannot hold one packet") && small.fix.contains("1538B"), "{small}");

@@ -97,7 +97,7 @@ fn reasons_are_told_in_words_and_numbers() {
                 "because": "load",
                 "seeds": null,
                 "load": { "of": "host", "counts": "wire", "asked": 0.2, "offered": 0.626 },
-                "says": "requested load 0.200 of hosts, offered 0.626, tolerance ±5 %"
+                "says": "requested load 0.200 of hosts, offered 0.626, tolerance ±5 %: measure longer, or use draw = \"strata\""
             }
         ])
     );
