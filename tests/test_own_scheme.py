@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,24 @@ def test_the_python_module_has_it_if_it_is_imported_first(environment: dict[str,
 
     lost = run({**environment, "PRIOLANE_CORE": "no_such_module"}, "import priolane")
     assert "PRIOLANE_CORE names no_such_module" in lost.stderr
+
+
+def test_the_steps_of_the_page_make_a_crate(tmp_path: Path) -> None:
+    """docs/adding-a-scheme.md: what the steps write fits together, and the clone is found."""
+    page = (ROOT / "docs" / "adding-a-scheme.md").read_text(encoding="utf-8")
+    steps = page.split("## The same in a crate of its own")[1].split("```sh\n")[1].split("```")[0]
+    (tmp_path / "priolane").symlink_to(ROOT, target_is_directory=True)
+    subprocess.run(["bash", "-ec", steps], cwd=tmp_path, check=True)
+    mine = tmp_path / "mine"
+    paths = tomllib.loads((mine / "Cargo.toml").read_text(encoding="utf-8"))["dependencies"]
+    crates = [Path(entry["path"]) for entry in paths.values() if "path" in entry]
+    assert len(crates) == 3
+    assert all((crate / "Cargo.toml").is_file() for crate in crates)
+    library = (mine / "src" / "lib.rs").read_text(encoding="utf-8")
+    assert "mod aimd;" in library
+    assert "register::<aimd::Aimd>" in library
+    assert (mine / "src" / "aimd.rs").is_file()
+    experiment = tomllib.loads((mine / "experiment.toml").read_text(encoding="utf-8"))
+    assert experiment["schemes"] == ["dctcp", "aimd.toml"]
+    assert (mine / "aimd.toml").is_file()
+    assert experiment["claim"][0]["order"][1] == "fct_p99.small.aimd"

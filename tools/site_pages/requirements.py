@@ -15,7 +15,7 @@ _SERVES = {
     "strict": "{queues} strict priorities",
     "wfq": "{queues} weighted queues",
     "trimming": "trim packets to headers, headers first",
-    "tokens": "limit tokens of {classes} classes together and discard old ones",
+    "tokens": "limit the tokens of all classes together and discard old ones",
     "ranked": "sort packets by a rank",
     "pifo": "sort packets by class and drop the worst",
     "aifo": "admit packets by quantiles of recent ranks",
@@ -42,7 +42,7 @@ def switches(scheme: Mapping[str, Any], parts: Sequence[Part]) -> list[str]:
     """What a switch port must do: the discipline, marking, lossless classes, telemetry."""
     port = scheme["port"]
     kind = port["kind"]
-    found = [_SERVES[kind].format(queues=queues(scheme), classes=port.get("classes", 6))]
+    found = [_SERVES[kind].format(queues=queues(scheme))]
     if "ecn" in port:
         found.append("mark packets (ECN)")
     if "pfc" in port:
