@@ -115,7 +115,7 @@ def test_an_answer_for_sizes_and_a_load_says_what_was_assumed(folder: Path) -> N
         budget="4e6hops",
         out=folder / "out",
     )
-    told = json.loads((folder / "out" / "advice.json").read_text(encoding="utf-8"))
-    assert told["advice"] == advice.ranking[0].candidate.name
-    assert any("drawn, not recorded" in line for line in told["assumed"])
-    assert not any("published" in line for line in told["assumed"])
+    answer = json.loads((folder / "out" / "advice.json").read_text(encoding="utf-8"))
+    assert answer["advice"] == advice.ranking[0].candidate.name
+    assert any("drawn, not recorded" in line for line in answer["assumed"])
+    assert not any("published" in line for line in answer["assumed"])

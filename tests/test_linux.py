@@ -57,9 +57,9 @@ def test_a_scheme_whose_ports_no_qdisc_is_is_refused_with_the_reason(
 ) -> None:
     out = tmp_path / "out"
     assert main(["linux", "run", str(experiment), "-o", str(out)]) == 2
-    said = capsys.readouterr().err
+    shown = capsys.readouterr().err
     sorting = "ports that sort packets by the remaining bytes of a flow: no qdisc does. Use"
-    assert f"x.toml: scheme.pfabric.port: {sorting}" in said
+    assert f"x.toml: scheme.pfabric.port: {sorting}" in shown
     assert not out.exists()
 
 

@@ -127,8 +127,8 @@ def require_same_experiment(directory: Path, grid: Plan, measured: Mapping[str, 
     except InputError:
         return
     if was != measured:
-        said = "simulated" if was is None else f"measured on {was['on']} at scale {was['scale']}"
-        raise InputError(f"{directory} has results that were {said}; choose another directory with -o")
+        how = "simulated" if was is None else f"measured on {was['on']} at scale {was['scale']}"
+        raise InputError(f"{directory} has results that were {how}; choose another directory with -o")
     if there != grid.title:
         raise InputError(
             f'{directory} has the results of "{there}", this is "{grid.title}"; choose another directory with -o'

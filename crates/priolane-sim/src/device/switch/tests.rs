@@ -38,9 +38,9 @@ fn scenario(memory: SharedBuffer, port: PortSpec) -> Scenario {
 
 /// Records when which packet (by its rank) is sent.
 #[derive(Default)]
-struct Sent(Vec<(Time, u64)>);
+struct SendLog(Vec<(Time, u64)>);
 
-impl EventSink<()> for Sent {
+impl EventSink<()> for SendLog {
     const SERVICE: Service = Service::Lazy;
 
     fn emit(&mut self, _to: Ingress, at: Time, packet: &Packet<()>, _stamp: impl FnOnce(&mut Packet<()>)) {
@@ -48,7 +48,7 @@ impl EventSink<()> for Sent {
     }
 }
 
-impl ControlSink for Sent {
+impl ControlSink for SendLog {
     fn flow_log(&mut self) -> &mut FlowLog {
         unreachable!("a switch records no flows")
     }
@@ -128,7 +128,7 @@ fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
     let ports = (0..HOSTS).map(|_| Port::default()).collect();
     let mut model = Model { ports, buffer: memory, sent: vec![], refused: vec![], highest: 0 };
     let mut draw = Stream::new(memory.size, Purpose::Ties, queues);
-    let (mut sent, mut rank) = (Sent::default(), 0);
+    let (mut sent, mut rank) = (SendLog::default(), 0);
     for window in 0..4_000u64 {
         let crowd = draw.below(if window / 50 % 2 == 0 { 20 } else { 6 });
         let mut times: Vec<u64> = (0..crowd).map(|_| window * 2_000_000 + draw.below(2_000_000)).collect();
@@ -187,7 +187,7 @@ fn limits_of_a_port_hold_besides_the_shared_buffer() {
     let fabric = Fabric::new(&scenario, Partition::WHOLE);
     let mut switch = Switch::new::<(), FifoSpec>(&fabric, NodeId(HOSTS)).unwrap();
     let packet = Packet { header: Header { wire: 1000, ..Header::default() }, body: () };
-    let mut sent = Sent::default();
+    let mut sent = SendLog::default();
     for _ in 0..6 {
         switch.arrive_eagerly(&fabric, Time::ZERO, &packet, &mut sent);
     }
