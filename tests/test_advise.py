@@ -392,14 +392,17 @@ def test_flows_that_wait_are_placed_after_what_they_wait_for(tmp_path: Path) -> 
     rows: list[tuple[object, ...]] = [(nth * 1000, 0, 1, 1000, "", "") for nth in range(100)]
     rows.append((0, 1, 2, 1000, "90", 5000))
     rows.append((0, 2, 3, 1000, "100", 0))
+    rows.append((0, 3, 4, 1000, "5", 84_500))
     table = read_flows(_flows(tmp_path, rows, "start_ns,src,dst,bytes,after,delay_ns"))
-    assert table.at_ns[100] == table.at_ns[101] == 95_000
+    assert table.at_ns[100:].tolist() == [95_000, 95_000, 89_500]
     blocks = cut(table, 10)
     last = blocks.rows(10)
     waiting = last[last["after"].notna()]
     # The first waits for a row of the same block, which has another place there; so does the second.
     assert [last["bytes"].iloc[int(text)] for text in waiting["after"]] == [1000, 1000]
-    assert int(waiting["after"].iloc[1]) == len(last) - 2
+    assert int(waiting["after"].iloc[1]) == len(last) - 3
+    # The third waits for a row of another block: it starts by itself, without a delay.
+    assert (len(waiting), last["delay_ns"].isna().iloc[-1]) == (2, True)
 
 
 def test_flows_in_a_circle_are_refused(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """The case studies of the docs: each by its command, on a small size, to a configuration that can be loaded."""
 
+import json
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,58 +28,79 @@ def _trace(path: Path, coflows: int) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-def _command(page: str, start: str) -> str:
-    """The command of a page that begins with some words, its lines joined."""
+def _command(page: str, start: str) -> list[str]:
+    """The command of a page that begins with some words, in words."""
     text = (PAGES / page).read_text(encoding="utf-8")
     blocks = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL)).replace("\\\n", " ")
-    return next(" ".join(line.split()) for line in blocks.splitlines() if line.startswith(start))
+    return shlex.split(next(line for line in blocks.splitlines() if line.startswith(start)))
 
 
-def test_the_hadoop_study_runs_on_a_trace_of_its_form_and_is_exported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "hadoop.toml").write_text((STUDIES / "hadoop.toml").read_text(encoding="utf-8"))
-    _trace(tmp_path / "FB2010-1Hr-150-0.txt", 40)
+@pytest.fixture
+def studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of the studies, in the place that commands name, with a tenth of the traffic."""
+    folder = tmp_path / "examples" / "case-studies"
+    folder.mkdir(parents=True)
+    for file in STUDIES.iterdir():
+        text = file.read_text(encoding="utf-8") if file.suffix in {".toml", ".csv"} else ""
+        text = re.sub(r'measure = "[12][02]0ms"', 'measure = "16ms"', text).replace("coflows = 300", "coflows = 120")
+        text = re.sub(r'measure" = "[23]0ms"', 'measure" = "4ms"', text).replace('coflows" = 150', 'coflows" = 40')
+        (folder / file.name).write_text(text)
+    _trace(folder / "FB2010-1Hr-150-0.txt", 120)
     monkeypatch.chdir(tmp_path)
-    assert _command("hadoop.md", "priolane run") == "priolane run examples/case-studies/hadoop.toml"
-    small = ["--set", "group.jobs.coflows=40", "--seeds", "1", "--jobs", "1", "-o", "out"]
-    assert cli.main(["run", "hadoop.toml", *small]) == 0
-    records = load(tmp_path / "out").records.values()
-    assert {record["scheme"] for record in records} == {"one_queue", "sent_10kb", "sent_100kb", "by_coflow_size"}
-    assert all(record["coflows"]["all"]["coflows"] == 40 for record in records)
-    assert "--scheme by_coflow_size" in _command("hadoop.md", "priolane export")
-    assert cli.main(["export", "sonic", "hadoop.toml", "--scheme", "by_coflow_size", "-o", "load"]) == 0
-    assert any((tmp_path / "load").iterdir())
+    return tmp_path
+
+
+def _advised(page: str, budget: str) -> dict[str, Any]:
+    """The answer of a page's command within another budget."""
+    words = _command(page, "priolane advise")[1:]
+    words[words.index("--budget") + 1] = budget
+    assert cli.main([*words, "--jobs", "1", "-o", "out"]) == 0
+    answer: dict[str, Any] = json.loads(Path("out/advice.json").read_text(encoding="utf-8"))
+    return answer
+
+
+# By page: the command's budget here, and candidates that are in the race.
+STUDY = [
+    ("hadoop.md", "4e7hops", {"coflow2", "coflow2_es", "sent2_opt"}),
+    ("four-tenants.md", "6e7hops", {"tenants4", "tenants4_wfq1", "tenants4_wfq4", "sent4_es"}),
+    ("deadlines.md", "6e7hops", {"deadlines", "tenants2", "sent2_opt"}),
+]
+
+
+@pytest.mark.parametrize(("page", "budget", "raced"), STUDY)
+def test_a_study_is_one_command_that_ends_in_a_configuration(
+    studies: Path, page: str, budget: str, raced: set[str]
+) -> None:
+    answer = _advised(page, budget)
+    assert raced <= {*answer["ended"], *(one["scheme"] for one in answer["ranking"])}
+    goals = [word for word in _command(page, "priolane advise") if "<" in word or ">" in word]
+    assert answer["goals"] == goals
+    # The effect with its interval, and what would change the answer.
+    best = answer["ranking"][0]
+    assert all(value["low"] <= value["mean"] <= value["high"] for value in best["metrics"].values())
+    assert len(answer["sensitivity"]) > 4
+    words = _command(page, "priolane export sonic")
+    assert words[3].endswith("-advice/experiment.toml")
+    for target in ("sonic", "hosts"):
+        exported = ["export", target, "out/experiment.toml", "--scheme", answer["advice"], "-o", f"load-{target}"]
+        assert cli.main(exported) == 0
+        assert any((studies / f"load-{target}").iterdir())
 
 
 @pytest.mark.parametrize(
-    ("page", "name", "scheme", "metrics"),
+    ("name", "schemes"),
     [
-        (
-            "four-tenants.md",
-            "four-tenants",
-            "by_both",
-            ["fct_p99.web_small", "goodput.web_large", "fct_p99.storage", "cct.training"],
-        ),
-        (
-            "deadlines.md",
-            "deadlines",
-            "two_classes",
-            ["deadline_miss_rate.answers", "fct_p99.answers", "goodput.bulk"],
-        ),
+        ("hadoop", {"one_queue", "sent_10kb", "sent_100kb", "by_coflow_size"}),
+        ("four-tenants", {"one_queue", "by_tenant", "by_share", "by_both"}),
+        ("deadlines", {"one_queue", "d2tcp", "two_classes", "two_classes_d2tcp", "by_bytes_sent", "advised"}),
     ],
 )
-def test_a_study_runs_to_its_table_and_is_exported(
-    tmp_path: Path, page: str, name: str, scheme: str, metrics: list[str]
-) -> None:
-    file = STUDIES / f"{name}.toml"
-    assert str(file.relative_to(ROOT)) in _command(page, "priolane run")
-    small = ["--set", 'time.measure="4ms"', "--seeds", "2", "--jobs", "1", "-o", str(tmp_path / "out")]
-    assert cli.main(["run", str(file), *small]) == 0
-    table = load(tmp_path / "out").report.tables[0]
-    values = {(series.scheme, mark.x): mark for series in table.series for mark in series.marks}
-    assert values
-    assert [metric for metric in metrics if metric in (tmp_path / "out" / "report.json").read_text()] == metrics
-    assert f"--scheme {scheme}" in _command(page, "priolane export")
-    assert cli.main(["export", "sonic", str(file), "--scheme", scheme, "-o", str(tmp_path / "load")]) == 0
-    assert any((tmp_path / "load").iterdir())
+@pytest.mark.usefixtures("studies")
+def test_the_comparison_of_a_study_runs_to_its_table(name: str, schemes: set[str]) -> None:
+    words = _command(f"{name}.md", "priolane run")[1:]
+    assert words[1] == f"examples/case-studies/{name}.toml"
+    assert cli.main([*words, "--seeds", "1", "--jobs", "1", "-o", "out"]) == 0
+    results = load("out")
+    assert {record["scheme"] for record in results.records.values()} == schemes
+    table = results.report.tables[0]
+    assert {series.scheme for series in table.series} == schemes

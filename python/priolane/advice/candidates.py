@@ -17,7 +17,7 @@ from typing import Any
 
 from priolane.advice import told
 from priolane.advice.candidate import Candidate, strict, texts
-from priolane.advice.fabric import Fabric, in_bytes, scaled
+from priolane.advice.fabric import Fabric, class_edges, in_bytes, scaled
 from priolane.advice.feasible import Feasibility, shipped
 from priolane.advice.training import Training
 from priolane.solvers import Ladder, Thresholds, thresholds
@@ -145,7 +145,7 @@ def _mlfq(found: Sequence[int]) -> dict[str, Any]:
 def _ladders(base: str, fabric: Fabric, training: Training) -> Iterator[Candidate]:
     """Priorities by bytes sent, and by size where sizes are known."""
     most = min(fabric.queues, LEVELS[-1])
-    edges = training.cut(_edges(fabric.classes))
+    edges = training.cut(class_edges(fabric.classes))
     for count in range(1, min(len(edges), most - 1) + 1):
         about = "one for each class of flows that goals name"
         yield _by_bytes_sent(base, "class", edges[:count], about)
@@ -163,12 +163,6 @@ def _ladders(base: str, fabric: Fabric, training: Training) -> Iterator[Candidat
             yield from _nos2(base, solved, training)
         if "sizes_known" in fabric.features and (sizes := training.equal_bytes(levels)):
             yield _by_size(base, sizes, "", "as many bytes in each")
-
-
-def _edges(classes: Mapping[str, Any]) -> list[int]:
-    """The sizes at which classes of flows begin or end."""
-    keys = ("below", "to", "above", "from")
-    return sorted({in_bytes(str(of[key])) for of in classes.values() for key in keys if key in of})
 
 
 def _by_bytes_sent(base: str, solver: str, found: tuple[int, ...], about: str) -> Candidate:

@@ -266,6 +266,11 @@ def in_bytes(text: str) -> int:
     raise InputError(f"{text!r} is no size, such as 100kB")
 
 
+def class_edges(classes: Mapping[str, Any]) -> list[int]:
+    """The sizes at which classes of flows begin or end."""
+    return sorted({in_bytes(str(of[key])) for of in classes.values() for key in _BOUNDS if key in of})
+
+
 _LIMITS = (("below", np.less), ("to", np.less_equal), ("above", np.greater), ("from", np.greater_equal))
 
 

@@ -242,6 +242,8 @@ class Blocks:
             rows["after"] = _renumbered(rows["after"], chosen)
             waiting = rows["after"].notna().to_numpy()
             starts = np.where(waiting, np.maximum(old, offset), at[chosen])
+            if "delay_ns" in rows:
+                rows.loc[~waiting, "delay_ns"] = np.nan
         else:
             starts = at[chosen]
         rows["start_ns"] = np.rint((starts - offset) / squeeze).astype("int64")

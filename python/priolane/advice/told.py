@@ -5,13 +5,14 @@ tenantsL        a strict queue for each tenant, those that the goals name first;
 tenantsL_wfqR   the same queues, served by weights, each R times the next; R = 1 for equal ones
 coflowL         L queues by the bytes of coflows, each with as many bytes, where sizes are known
 coflowL_es      the same, each with as many coflows
+coflow2_at_B    2 queues by the bytes of coflows, below B where a class of the goals begins and above it
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from priolane.advice.candidate import Candidate, strict, texts
-from priolane.advice.fabric import Fabric
+from priolane.advice.fabric import Fabric, class_edges
 from priolane.advice.training import Training
 
 _WEIGHTS = (1, 4)
@@ -27,6 +28,9 @@ def candidates(base: str, fabric: Fabric, training: Training) -> Iterator[Candid
     if len(training.coflows) and "sizes_known" in fabric.features:
         for levels in (level for level in _LEVELS if level <= fabric.queues):
             yield from _coflows(base, levels, training)
+        for edge in class_edges(fabric.classes):
+            if training.coflows[0] <= edge < training.coflows[-1]:
+                yield _by_coflow(base, f"coflow2_at_{edge}", (edge,), "where a class of the goals begins")
 
 
 def _deadlines(base: str) -> Candidate:
@@ -63,14 +67,17 @@ def _coflows(base: str, levels: int, training: Training) -> Iterator[Candidate]:
         "_es": (training.equal_coflows(levels), "as many coflows in each"),
     }
     for suffix, (found, about) in ladders.items():
-        count = len(found) + 1
-        if not found:
-            continue
-        rows = {
-            "base": base,
-            "assign": {"kind": "coflow_size", "thresholds": texts(found)},
-            "port": strict(count),
-            "host": {"kind": "round_robin"},
-        }
-        description = f"{count} strict priorities by the bytes of coflows: {about}"
-        yield Candidate(f"coflow{count}{suffix}", "by coflow", description, rows, count, found, ("assign",))
+        if found:
+            yield _by_coflow(base, f"coflow{len(found) + 1}{suffix}", found, about)
+
+
+def _by_coflow(base: str, name: str, found: tuple[int, ...], about: str) -> Candidate:
+    count = len(found) + 1
+    rows = {
+        "base": base,
+        "assign": {"kind": "coflow_size", "thresholds": texts(found)},
+        "port": strict(count),
+        "host": {"kind": "round_robin"},
+    }
+    description = f"{count} strict priorities by the bytes of coflows: {about}"
+    return Candidate(name, "by coflow", description, rows, count, found, ("assign",))
