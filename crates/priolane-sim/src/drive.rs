@@ -1,12 +1,15 @@
 //! Runs a scenario: chooses the engine, creates the nodes, and drives the run to its outcome.
 
+use std::cell::OnceCell;
+use std::num::NonZeroU8;
+
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::units::Span;
 
 use crate::device::fabric::Fabric;
 use crate::engine::network::Network;
 use crate::engine::stop::OnProgress;
-use crate::engine::window::{NodeOrder, Threads};
+use crate::engine::window::{Fallback, NodeOrder, PartTimes, Threads};
 use crate::engine::{wheel, window};
 use crate::model::partition::Partition;
 use crate::model::scenario::{Engine, Scenario};
@@ -49,6 +52,8 @@ pub(crate) struct Simulation<'a, 'p> {
 pub(crate) enum Mode<'a> {
     /// Nothing, on either engine.
     Untraced(Drive),
+    /// Nothing, on the window engine: one thread runs at most this number of parts in turn and measures them.
+    InTurn(NonZeroU8, &'a OnceCell<PartTimes>),
     /// This, on the wheel engine; the trace is empty if the scenario does not have it.
     Traced(&'a Following),
 }
@@ -79,6 +84,10 @@ impl Simulation<'_, '_> {
         let Self { scenario, mode, progress } = self;
         let (drive, mut tracer) = match mode {
             Mode::Untraced(drive) => (drive, None),
+            Mode::InTurn(most, _) => {
+                let threads = Threads { most, fallback: Fallback::Never };
+                (Drive { threads, ..Drive::on(Engine::Window) }, None)
+            }
             Mode::Traced(following) => {
                 (Drive::on(Engine::Wheel), Some(Box::new(Tracer::new(scenario, following))))
             }
@@ -94,7 +103,13 @@ impl Simulation<'_, '_> {
             wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut tracer, progress)?
         } else {
             let networks = Network::parts(&fabric, make);
-            window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)?
+            if let Mode::InTurn(_, measured) = mode {
+                let (outcome, times) = window::run_in_turn(networks, &fabric, progress)?;
+                measured.get_or_init(|| times);
+                outcome
+            } else {
+                window::run(networks, &fabric, (drive.order, drive.threads.fallback), progress)?
+            }
         };
         let trace = tracer.map(|tracer| tracer.into_trace(scenario)).unwrap_or_default();
         Ok((outcome, trace))

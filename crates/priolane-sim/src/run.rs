@@ -1,5 +1,7 @@
 //! Runs a scenario with its transport, for any transport.
 
+use std::cell::OnceCell;
+use std::num::NonZeroU8;
 use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
@@ -8,6 +10,7 @@ use priolane_core::transport::{EndpointUser, RegisteredController, window};
 
 use crate::drive::{Drive, Mode, Simulation};
 use crate::engine::stop::OnProgress;
+use crate::engine::window::PartTimes;
 use crate::model::scenario::Scenario;
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::trace::{Following, Trace};
@@ -20,6 +23,22 @@ use crate::registered::{Window, engine_of};
 pub fn run(scenario: &Scenario, drive: Drive, progress: OnProgress) -> Result<Outcome, RunError> {
     let simulation = Simulation { scenario, mode: Mode::Untraced(drive), progress };
     scenario.transport.with_endpoints(simulation).map(|(outcome, _)| outcome)
+}
+
+/// Runs `scenario` with its transport on the window engine, at most `parts` parts of the network in turn on this
+/// thread. Returns how long they took; `None` if the lookahead is too short for windows.
+///
+/// # Errors
+/// As [`crate::run_with`].
+pub fn run_in_turn(
+    scenario: &Scenario,
+    parts: NonZeroU8,
+    progress: OnProgress,
+) -> Result<(Outcome, Option<PartTimes>), RunError> {
+    let times = OnceCell::new();
+    let simulation = Simulation { scenario, mode: Mode::InTurn(parts, &times), progress };
+    let (outcome, _) = scenario.transport.with_endpoints(simulation)?;
+    Ok((outcome, times.into_inner()))
 }
 
 /// Runs `scenario` on the wheel engine with its transport and traces `following`. The trace is empty if the scenario

@@ -9,6 +9,7 @@ use priolane_core::units::Time;
 use super::nodes::NodeGroup;
 use super::window::calendar::ArrivalBatches;
 use super::window::nodes::WindowContext;
+use super::window::part_times::{GroupKind, GroupTimes};
 use super::window::scheduler::WindowScheduler;
 use super::window::span::WindowSpan;
 use crate::device::event_sink::EventSink;
@@ -35,6 +36,8 @@ pub(crate) struct Network<B> {
     /// The index of each node of the whole network in its group.
     index_of: Vec<u32>,
     part: usize,
+    /// Measures its groups, if requested.
+    pub(super) times: Option<GroupTimes>,
 }
 
 impl<B: Body> Network<B> {
@@ -60,7 +63,7 @@ impl<B: Body> Network<B> {
         let network = |(part, hosts): (usize, Vec<Host<E>>)| {
             let groups: Vec<Box<dyn NodeGroup<B>>> = vec![Box::new(hosts)];
             let group_of = vec![HOSTS; index_of.len()];
-            let mut network = Self { groups, group_of, index_of: index_of.clone(), part };
+            let mut network = Self { groups, group_of, index_of: index_of.clone(), part, times: None };
             network.add_switches(fabric);
             network
         };
@@ -135,8 +138,11 @@ impl<B: Body> Network<B> {
         batches: &mut ArrivalBatches<B>,
         sink: &mut WindowScheduler<B>,
     ) {
-        let Self { groups, group_of, index_of, .. } = self;
+        let Self { groups, group_of, index_of, times, .. } = self;
         let mut left = nodes;
+        if let Some(times) = times {
+            times.begin();
+        }
         while let Some(&first) = left.first() {
             let group = group_of[first.index()];
             let other = left.iter().position(|&node| group_of[node.index()] != group);
@@ -144,6 +150,9 @@ impl<B: Body> Network<B> {
             let cx = WindowContext { nodes, index_of, fabric, window };
             groups[group as usize].run_window(&cx, batches, sink);
             left = others;
+            if let Some(times) = times {
+                times.lived(if group == HOSTS { GroupKind::Hosts } else { GroupKind::Switches });
+            }
         }
     }
 

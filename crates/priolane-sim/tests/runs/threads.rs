@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU8;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use priolane_core::port::Buffer;
 use priolane_core::units::{Span, Time};
@@ -79,4 +80,22 @@ fn whoever_asks_to_stop_is_heard_by_all_threads() {
         ControlFlow::Break(())
     });
     assert!(matches!(stopped, Err(RunError::Interrupted)) && asked == 1, "{stopped:?}");
+}
+
+#[test]
+fn parts_that_one_thread_runs_in_turn_leave_the_same_and_are_measured() {
+    let scenario = busy();
+    let alone = run(&scenario, drive(Engine::Window));
+    for (most, parts) in [(1, 1), (2, 2), (3, 3), (6, 6), (200, 6)] {
+        let most = NonZeroU8::new(most).unwrap();
+        let in_turn = priolane_sim::run_in_turn(&built(&scenario), most, &mut |_| ControlFlow::Continue(()));
+        let (outcome, times) = in_turn.unwrap();
+        let times = times.unwrap();
+        assert_eq!(alone, outcome, "{parts} parts");
+        assert!(times.parts == parts && times.windows > 100, "{times:?}");
+        // The slowest part of each window takes between a share of the window's work and all of it.
+        assert!(times.longest <= times.work && times.work <= times.longest * parts as u32, "{times:?}");
+        assert!(times.hosts > Duration::ZERO && times.switches > Duration::ZERO, "{times:?}");
+        assert!(times.hosts + times.switches < times.work, "{times:?}");
+    }
 }

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
 
 use priolane_tools::bench::growth::{self, Growth, Memory, Row};
+use priolane_tools::bench::parts::{Predicted, predict};
+use priolane_tools::bench::profile::{Profile, profile};
 use priolane_tools::bench::solvers::{SolverTime, solver_times};
 use priolane_tools::bench::{self, ALL, Bench, Engine, NamedScenario, Raw, Request};
 
 const USAGE: &str =
-    "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers]
+    "priolane-bench [--scenario NAME]... [--engine window|wheel] [--repeat N] [--flows N] [--growth | --solvers | --predict | --profile]
                [--json | --raw]
   --scenario  measure this one (default: the usual ones)
   --engine    window (default) or wheel
@@ -16,6 +18,8 @@ const USAGE: &str =
   --flows     run only the first N flows of each
   --growth    print the table of docs/performance.md: hosts, flows and memory; takes minutes and some GB
   --solvers   measure the solvers on a million recorded flows
+  --predict   predict the speed-up of 2 to 16 threads from the work of each part of the network in each window
+  --profile   print where the time of a run goes, in nanoseconds per packet-hop
   --json      print JSON, not a table
   --raw       run one scenario in this process, without the reference limit: for profilers";
 
@@ -33,6 +37,8 @@ enum What {
     Scenarios,
     Growth,
     Solvers,
+    Predict,
+    Profile,
 }
 
 /// The parsed arguments.
@@ -78,6 +84,8 @@ fn read(arguments: &[String]) -> Result<(Request, Arguments), CliError> {
             "--flows" => request.flows = Some(above_0("--flows", value()?)?),
             "--growth" => wanted.what = What::Growth,
             "--solvers" => wanted.what = What::Solvers,
+            "--predict" => wanted.what = What::Predict,
+            "--profile" => wanted.what = What::Profile,
             "--json" => wanted.form = Form::Json,
             "--raw" => wanted.form = Form::Raw,
             other => return Err(CliError::Usage(format!("unknown option {other}"))),
@@ -111,6 +119,8 @@ fn carry_out(request: &Request, Arguments { what, form }: Arguments) -> Result<(
         What::Scenarios => print_scenarios(request, form),
         What::Growth => print_growth(request, form),
         What::Solvers => print_solvers(request, form),
+        What::Predict => print_predicted(request, form),
+        What::Profile => print_profile(request, form),
     }
 }
 
@@ -140,6 +150,47 @@ fn print_solvers(request: &Request, form: Form) -> Result<(), CliError> {
     let head = format!("{:<14}{:>10}  {:<15}{:>7}{:>10}", "sizes", "different", "solver", "levels", "cpu ms");
     let row = |SolverTime { sizes, different, solver, levels, cpu_ms, .. }: &SolverTime| {
         format!("{sizes:<14}{different:>10}  {solver:<15}{levels:>7}{cpu_ms:>10.3}")
+    };
+    print(&std::iter::once(head).chain(found.iter().map(row)).collect::<Vec<_>>().join("\n"))
+}
+
+fn print_predicted(request: &Request, form: Form) -> Result<(), CliError> {
+    let found = predict(request).map_err(other)?;
+    if form != Form::Table {
+        return print(&serde_json::to_string(&found).map_err(other)?);
+    }
+    let head = format!(
+        "{:<24}{:>6}{:>10}{:>9}{:>11}{:>12}{:>12}{:>9}",
+        "scenario", "parts", "windows", "work s", "longest s", "exchange s", "barrier us", "speedup"
+    );
+    let row = |row: &Predicted| {
+        format!(
+            "{:<24}{:>6}{:>10}{:>9.3}{:>11.3}{:>12.3}{:>12.2}{:>9.2}",
+            row.name,
+            row.parts,
+            row.windows,
+            row.work_s,
+            row.longest_s,
+            row.exchange_s,
+            row.barrier_us,
+            row.speedup
+        )
+    };
+    print(&std::iter::once(head).chain(found.iter().map(row)).collect::<Vec<_>>().join("\n"))
+}
+
+fn print_profile(request: &Request, form: Form) -> Result<(), CliError> {
+    let found = profile(request).map_err(other)?;
+    if form != Form::Table {
+        return print(&serde_json::to_string(&found).map_err(other)?);
+    }
+    let head = format!(
+        "{:<24}{:>12}{:>9}{:>10}{:>9}{:>9}{:>9}",
+        "ns/hop", "hops", "hosts", "switches", "engine", "once", "all"
+    );
+    let row = |&Profile { name, packet_hops, hosts, switches, engine, once }: &Profile| {
+        let all = hosts + switches + engine + once;
+        format!("{name:<24}{packet_hops:>12}{hosts:>9.1}{switches:>10.1}{engine:>9.1}{once:>9.1}{all:>9.1}")
     };
     print(&std::iter::once(head).chain(found.iter().map(row)).collect::<Vec<_>>().join("\n"))
 }

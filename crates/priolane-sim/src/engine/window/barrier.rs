@@ -2,7 +2,9 @@
 //!
 //! A window takes microseconds: threads spin, and yield their core only if the others take long.
 
+use std::num::NonZeroU8;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// Spins before a waiting thread starts to yield: some ten microseconds.
 const SPINS: u32 = 4_000;
@@ -53,6 +55,29 @@ impl Barrier {
     pub(super) fn break_up(&self) {
         self.broken.store(true, Ordering::Relaxed);
     }
+}
+
+/// Measures how long a barrier of this number of threads takes on this machine if all arrive at once: the least of
+/// several averages, because other programs only lengthen it. Meaningless with more threads than cores.
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads clocks")]
+pub fn barrier_time(threads: NonZeroU8) -> Duration {
+    const ROUNDS: u32 = 5_000;
+    let average = || {
+        let barrier = Barrier::new(usize::from(threads.get()));
+        // No member panics here, so the barrier does not break.
+        let meet = |rounds| (0..rounds).all(|_| barrier.wait().is_ok());
+        std::thread::scope(|scope| {
+            for _ in 1..threads.get() {
+                scope.spawn(|| meet(ROUNDS + 1));
+            }
+            // Once all threads have started.
+            meet(1);
+            let began = Instant::now();
+            meet(ROUNDS);
+            began.elapsed() / ROUNDS
+        })
+    };
+    (0..9).map(|_| average()).min().unwrap_or_default()
 }
 
 #[cfg(test)]

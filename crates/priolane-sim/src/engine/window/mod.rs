@@ -3,14 +3,19 @@
 mod arrival_order;
 mod barrier;
 pub(super) mod calendar;
+mod exchange;
 pub(super) mod nodes;
+mod pace;
 mod part;
+pub(super) mod part_times;
 mod run;
 pub(super) mod scheduler;
 pub(super) mod span;
 mod threads;
 
+pub use barrier::barrier_time;
 pub use part::NodeOrder;
-pub(crate) use run::run;
+pub use part_times::PartTimes;
 pub use run::window_length;
+pub(crate) use run::{run, run_in_turn};
 pub use threads::{Fallback, Threads};

@@ -12,6 +12,7 @@ use priolane_core::units::{Span as Length, Time};
 
 use super::calendar::{MAX_ENTRIES, MAX_LENGTH};
 use super::part::{NodeOrder, Part, REPORT_EVERY, WindowOutcome};
+use super::part_times::PartTimes;
 use super::threads::{self, Fallback};
 use crate::device::fabric::Fabric;
 use crate::engine::collect::collect;
@@ -70,6 +71,26 @@ pub(crate) fn run<B: Body>(
         [only] => alone(only, fabric, progress)?,
         _ => parts = threads::run(parts, fabric, fallback, progress)?,
     }
+    outcome_of(parts, fabric, progress)
+}
+
+/// Runs the scenario of `fabric` to its end, all parts in turn on this thread, and measures them.
+pub(crate) fn run_in_turn<B: Body>(
+    networks: Vec<Network<B>>,
+    fabric: &Fabric,
+    progress: OnProgress,
+) -> Result<(Outcome, PartTimes), RunError> {
+    let parts = parts(networks, fabric, NodeOrder::default());
+    let (parts, times) = threads::run_in_turn(parts, fabric, progress)?;
+    Ok((outcome_of(parts, fabric, progress)?, times))
+}
+
+/// Returns the outcome of `parts` at the end of the run.
+fn outcome_of<B: Body>(
+    mut parts: Vec<Part<B>>,
+    fabric: &Fabric,
+    progress: OnProgress,
+) -> Result<Outcome, RunError> {
     let stop = parts[0].sink.stop.stop_at();
     let _ = progress(parts[0].sink.stop.progress(stop));
     let (mut networks, mut wires): (Vec<_>, Vec<_>) =

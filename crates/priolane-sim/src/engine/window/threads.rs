@@ -11,35 +11,27 @@
 //!                             sent to it, and restore those sent for a later window
 //! ```
 //!
-//! There are two alternating sets of outboxes and statuses: a thread may start the next round before another has read
-//! the first set.
-//!
 //! Threads that wait long for each other, for example because another program uses a core, are slower than one thread.
-//! Every few thousand rounds the first thread therefore compares the wall-clock time with the total processor time
-//! spent on windows. If the wall-clock time is larger twice in a row, the first thread takes over all parts
-//! (docs/performance.md#several-threads). Clocks decide which thread works, never the outcome.
-#![expect(clippy::disallowed_methods, reason = "clocks decide who works, never what comes out")]
+//! From time to time the first thread therefore compares the wall-clock time with the work of all threads (`pace.rs`). If
+//! one thread would be faster, the first takes over all parts (docs/performance.md#several-threads). Clocks decide which
+//! thread works, never the outcome.
 
 use std::num::NonZeroU8;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cpu_time::ThreadTime;
 use priolane_core::packet::Body;
 use priolane_core::units::Time;
 
 use super::barrier::{Barrier, BrokenBarrier};
-use super::calendar::Bucket;
+use super::exchange::{ExchangeBuffers, PartStatus, Request, locked};
+use super::pace::{Advice, Clocks, SpeedCheck, Work};
 use super::part::{Part, REPORT_EVERY, WindowOutcome};
-use super::scheduler::Overflow;
+use super::part_times::{GroupTimes, PartTimer, PartTimes};
 use crate::device::fabric::Fabric;
-use crate::device::messages::{DependencySignal, ScheduledReport};
 use crate::engine::stop::{CompletionCount, OnProgress};
 use crate::observe::outcome::RunError;
-
-/// Rounds between two checks of the clocks.
-const CHECK_EVERY: u64 = 4_096;
 
 /// The number of threads of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,51 +70,6 @@ impl Default for Threads {
     }
 }
 
-/// What one part sends to another.
-struct Outbox<B> {
-    /// The window of `bucket`.
-    window: Option<u64>,
-    bucket: Bucket<B>,
-    far: Vec<Overflow<B>>,
-    signals: Vec<DependencySignal>,
-}
-
-impl<B> Default for Outbox<B> {
-    fn default() -> Self {
-        Self { window: None, bucket: Bucket::default(), far: Vec::new(), signals: Vec::new() }
-    }
-}
-
-/// What one part publishes to all others.
-#[derive(Default)]
-struct PartStatus {
-    /// The next window in which it has work.
-    next: Option<u64>,
-    count: CompletionCount,
-    reports: Vec<ScheduledReport>,
-    request: StopRequest,
-    /// Processor time spent on windows since the last check of the clocks.
-    worked: Duration,
-}
-
-/// Which threads shall stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum StopRequest {
-    #[default]
-    GoOn,
-    /// All but the first thread, which takes over all parts.
-    OneOnly,
-    /// All threads: the run ended in this window, an invariant was violated, or a stop was requested.
-    All,
-}
-
-/// Buffers that exist twice.
-struct ExchangeBuffers<B> {
-    /// By source, then destination.
-    outboxes: Vec<Mutex<Outbox<B>>>,
-    statuses: Vec<Mutex<PartStatus>>,
-}
-
 /// State shared by all threads.
 struct SharedState<'a, B> {
     fabric: &'a Fabric<'a>,
@@ -132,11 +79,27 @@ struct SharedState<'a, B> {
     fallback: Fallback,
 }
 
-/// The combined statuses of a round.
-struct Consensus {
-    next: Option<u64>,
-    request: StopRequest,
-    worked: Duration,
+impl<'a, B> SharedState<'a, B> {
+    fn new(parts: Vec<Part<B>>, fabric: &'a Fabric<'a>, fallback: Fallback) -> Self {
+        let count = parts.len();
+        Self {
+            fabric,
+            parts: parts.into_iter().map(Mutex::new).collect(),
+            buffers: [ExchangeBuffers::new(count), ExchangeBuffers::new(count)],
+            barrier: Barrier::new(count),
+            fallback,
+        }
+    }
+
+    /// Returns the parts after the run, which was `interrupted` or not.
+    fn into_parts(self, interrupted: Interrupted) -> Result<Vec<Part<B>>, RunError> {
+        let own = |part: Mutex<Part<B>>| part.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut parts: Vec<Part<B>> = self.parts.into_iter().map(own).collect();
+        if let Some(error) = parts.iter_mut().find_map(|part| part.sink.error.take()) {
+            return Err(error);
+        }
+        if interrupted == Interrupted::Yes { Err(RunError::Interrupted) } else { Ok(parts) }
+    }
 }
 
 /// Runs `parts` to the end of the run, and returns them.
@@ -147,17 +110,7 @@ pub(super) fn run<B: Body>(
     progress: OnProgress,
 ) -> Result<Vec<Part<B>>, RunError> {
     let count = parts.len();
-    let buffers = || ExchangeBuffers {
-        outboxes: (0..count * count).map(|_| Mutex::default()).collect(),
-        statuses: (0..count).map(|_| Mutex::default()).collect(),
-    };
-    let exchange = SharedState {
-        fabric,
-        parts: parts.into_iter().map(Mutex::new).collect(),
-        buffers: [buffers(), buffers()],
-        barrier: Barrier::new(count),
-        fallback,
-    };
+    let exchange = SharedState::new(parts, fabric, fallback);
     let mut interrupted = Interrupted::No;
     std::thread::scope(|scope| {
         for own in 1..count {
@@ -166,12 +119,25 @@ pub(super) fn run<B: Body>(
         }
         interrupted = Worker::new(&exchange, 0).work(progress);
     });
-    let own = |part: Mutex<Part<B>>| part.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut parts: Vec<Part<B>> = exchange.parts.into_iter().map(own).collect();
-    if let Some(error) = parts.iter_mut().find_map(|part| part.sink.error.take()) {
-        return Err(error);
-    }
-    if interrupted == Interrupted::Yes { Err(RunError::Interrupted) } else { Ok(parts) }
+    exchange.into_parts(interrupted)
+}
+
+/// As [`run`], but this thread runs all parts in turn and measures them.
+pub(super) fn run_in_turn<B: Body>(
+    mut parts: Vec<Part<B>>,
+    fabric: &Fabric,
+    progress: OnProgress,
+) -> Result<(Vec<Part<B>>, PartTimes), RunError> {
+    parts.iter_mut().for_each(|part| part.network.times = Some(GroupTimes::start()));
+    let exchange = SharedState::new(parts, fabric, Fallback::Never);
+    let mut timer = PartTimer::start(exchange.parts.len());
+    let mut worker = Worker::new(&exchange, 0);
+    worker.take_over();
+    worker.timer = Some(&mut timer);
+    let interrupted = worker.work(progress);
+    let parts = exchange.into_parts(interrupted)?;
+    let times = timer.finish(parts.iter().filter_map(|part| part.network.times));
+    Ok((parts, times))
 }
 
 /// Whether `progress` requested a stop.
@@ -187,22 +153,18 @@ struct Worker<'a, B> {
     own: usize,
     mine: Vec<(usize, MutexGuard<'a, Part<B>>)>,
     clocks: Clocks,
-    /// Consecutive checks that found the threads slower than one.
-    slower: u32,
+    pace: SpeedCheck,
+    publish_work: PublishWork,
+    /// Measures the parts, if requested.
+    timer: Option<&'a mut PartTimer>,
     interrupted: Interrupted,
 }
 
-/// Clock values at the last check.
-struct Clocks {
-    wall: Instant,
-    processor: ThreadTime,
-    waited: Duration,
-}
-
-impl Clocks {
-    fn new() -> Self {
-        Self { wall: Instant::now(), processor: ThreadTime::now(), waited: Duration::ZERO }
-    }
+/// Whether the next status has the work since the last check of the clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PublishWork {
+    No,
+    Yes,
 }
 
 /// Breaks the barrier if its thread panics, so that the others do not wait forever.
@@ -216,15 +178,19 @@ impl Drop for PanicGuard<'_> {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<'a, B: Body> Worker<'a, B> {
     fn new(exchange: &'a SharedState<'a, B>, own: usize) -> Self {
         let mine = vec![(own, locked(&exchange.parts[own]))];
-        let (clocks, interrupted) = (Clocks::new(), Interrupted::No);
-        Self { exchange, own, mine, clocks, slower: 0, interrupted }
+        Self {
+            exchange,
+            own,
+            mine,
+            clocks: Clocks::start(),
+            pace: SpeedCheck::START,
+            publish_work: PublishWork::No,
+            timer: None,
+            interrupted: Interrupted::No,
+        }
     }
 
     fn is_alone(&self) -> bool {
@@ -235,40 +201,45 @@ impl<'a, B: Body> Worker<'a, B> {
     fn work(mut self, progress: OnProgress) -> Interrupted {
         let guard = PanicGuard(&self.exchange.barrier);
         let mut next = 0;
-        let mut request = StopRequest::GoOn;
+        let mut request = Request::GoOn;
         for round in 0_u64.. {
             let buffers = &self.exchange.buffers[(round % 2) as usize];
-            self.post(buffers, next, request, round);
+            self.post(buffers, next, request);
             if self.wait_at_barrier().is_err() {
                 break;
             }
-            let consensus = read(buffers);
+            let consensus = buffers.consensus();
             self.merge(buffers, consensus.next);
             if !self.exchange.fabric.scenario.waits.is_empty() && self.agree_on_dependents(buffers).is_err() {
                 break;
             }
             let stop = self.mine[0].1.sink.stop.stop_at();
             let Some(window) = consensus.next.filter(|&window| self.start_of(window) < stop) else { break };
-            if consensus.request == StopRequest::All
-                || (consensus.request == StopRequest::OneOnly && self.own > 0)
-            {
-                break;
-            }
-            if consensus.request == StopRequest::OneOnly {
-                self.take_over();
+            match consensus.request {
+                Request::Stop => break,
+                Request::OneOnly if self.own > 0 => break,
+                Request::OneOnly => self.take_over(),
+                Request::PublishWork => self.publish_work = PublishWork::Yes,
+                Request::GoOn => {}
             }
             request = self.check_speedup(round, consensus.worked);
+            if let Some(timer) = &mut self.timer {
+                timer.exchanged();
+            }
             for (_, part) in &mut self.mine {
                 if part.live(self.exchange.fabric, window, stop) == WindowOutcome::UpToTheEnd
                     || part.sink.error.is_some()
                 {
-                    request = StopRequest::All;
+                    request = Request::Stop;
+                }
+                if let Some(timer) = &mut self.timer {
+                    timer.lived();
                 }
             }
             if round.is_multiple_of(REPORT_EVERY) {
                 let now = self.start_of(window);
                 if progress(self.mine[0].1.sink.stop.progress(now)) == ControlFlow::Break(()) {
-                    (request, self.interrupted) = (StopRequest::All, Interrupted::Yes);
+                    (request, self.interrupted) = (Request::Stop, Interrupted::Yes);
                 }
             }
             next = window + 1;
@@ -282,11 +253,8 @@ impl<'a, B: Body> Worker<'a, B> {
     }
 
     /// Fills outboxes and publishes statuses. The parts have no work before window `from`.
-    fn post(&mut self, buffers: &ExchangeBuffers<B>, from: u64, request: StopRequest, round: u64) {
-        let worked = match self.is_check(round + 1) {
-            true => self.clocks.processor.elapsed().saturating_sub(self.clocks.waited),
-            false => Duration::ZERO,
-        };
+    fn post(&mut self, buffers: &ExchangeBuffers<B>, from: u64, request: Request) {
+        let worked = self.work_to_publish();
         let parts = self.exchange.parts.len();
         for (own, part) in &mut self.mine {
             let wire = &mut part.sink;
@@ -318,10 +286,7 @@ impl<'a, B: Body> Worker<'a, B> {
         if self.is_alone() {
             return Ok(());
         }
-        let began = Instant::now();
-        let met = self.exchange.barrier.wait();
-        self.clocks.waited += began.elapsed();
-        met
+        self.clocks.waiting(|| self.exchange.barrier.wait())
     }
 
     /// Merges the packets sent to these parts, and restores those they sent for a window that is not the next.
@@ -375,29 +340,33 @@ impl<'a, B: Body> Worker<'a, B> {
         Ok(())
     }
 
-    /// Returns whether this round checks the clocks.
-    fn is_check(&self, round: u64) -> bool {
-        self.exchange.fallback == Fallback::WhenSlower
-            && !self.is_alone()
-            && round.is_multiple_of(CHECK_EVERY)
+    /// Returns the work since the last check of the clocks, if it was requested; else zero.
+    fn work_to_publish(&mut self) -> Duration {
+        match std::mem::replace(&mut self.publish_work, PublishWork::No) {
+            PublishWork::No => Duration::ZERO,
+            PublishWork::Yes => {
+                let Work { wall, worked } = self.clocks.take_work();
+                self.pace.published(wall);
+                worked
+            }
+        }
     }
 
-    /// Returns what the first thread requests of the others; `worked` is their processor time as of this round.
-    fn check_speedup(&mut self, round: u64, worked: Duration) -> StopRequest {
-        if self.is_alone() {
-            return StopRequest::GoOn;
+    /// Returns what the first thread requests of the others; `worked` is the work that all published in this round.
+    fn check_speedup(&mut self, round: u64, worked: Duration) -> Request {
+        if self.is_alone() || self.own > 0 {
+            return Request::GoOn;
         }
-        let slow = match self.exchange.fallback {
-            Fallback::Never => false,
-            Fallback::After(rounds) => round >= rounds,
-            Fallback::WhenSlower if self.is_check(round + 1) => {
-                self.slower = if self.clocks.wall.elapsed() > worked { self.slower + 1 } else { 0 };
-                self.clocks = Clocks::new();
-                self.slower >= 2
-            }
-            Fallback::WhenSlower => false,
-        };
-        if slow && self.own == 0 { StopRequest::OneOnly } else { StopRequest::GoOn }
+        match self.exchange.fallback {
+            Fallback::Never => Request::GoOn,
+            Fallback::After(rounds) if round < rounds => Request::GoOn,
+            Fallback::After(_) => Request::OneOnly,
+            Fallback::WhenSlower => match self.pace.advise(self.clocks.elapsed(), worked) {
+                Advice::GoOn => Request::GoOn,
+                Advice::PublishWork => Request::PublishWork,
+                Advice::OneThread => Request::OneOnly,
+            },
+        }
     }
 
     /// Takes over all parts: the other threads have released theirs, or will at once.
@@ -406,16 +375,4 @@ impl<'a, B: Body> Worker<'a, B> {
             self.mine.push((own, locked(part)));
         }
     }
-}
-
-/// Combines all statuses.
-fn read<B>(buffers: &ExchangeBuffers<B>) -> Consensus {
-    let mut consensus = Consensus { next: None, request: StopRequest::GoOn, worked: Duration::ZERO };
-    for status in &buffers.statuses {
-        let status = locked(status);
-        consensus.next = consensus.next.into_iter().chain(status.next).min();
-        consensus.request = consensus.request.max(status.request);
-        consensus.worked += status.worked;
-    }
-    consensus
 }
