@@ -38,7 +38,8 @@ def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
         except InputError:
             return {}
     links = set(_rates(tables["topology"]))
-    return {**found, "at": {rate: limit for rate, limit in found["at"].items() if _bits(rate) in links}}
+    at = {rate: limit for rate, limit in found["at"].items() if _bits(rate) in links}
+    return {**found, "at": dict(sorted(at.items(), key=lambda item: _bits(item[0]) or 0.0))}
 
 
 def _rates(topology: Mapping[str, Any]) -> Iterator[float]:
