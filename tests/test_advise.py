@@ -16,6 +16,7 @@ from priolane import _core, cli
 from priolane._core import InputError
 from priolane.advice import fabric as fabric_module
 from priolane.advice import feasible
+from priolane.advice.candidate import Candidate
 from priolane.advice.candidates import candidates, simplest
 from priolane.advice.fabric import Fabric, read_fabric, scaled
 from priolane.advice.feasible import ADMIT, ASSIGN, HOSTS, NICS, PORTS, TRANSPORTS, requires, shipped
@@ -25,6 +26,7 @@ from priolane.advice.racing import Race, Why, race
 from priolane.advice.sensitivity import disturbances, failing_link
 from priolane.advice.training import Training
 from priolane.advice.trials import Experiment, Trial
+from priolane.advice.tuning import moved
 from priolane.experiment import plan
 
 FABRIC = """[topology]
@@ -199,6 +201,14 @@ def test_the_fabric_file_of_the_page_reads(tmp_path: Path) -> None:
     # Every key that may be stated is in the tables of the page.
     keys = {*fabric_module.SWITCH_FEATURES, *fabric_module.HOST_FEATURES}
     assert not [key for key in keys if f".{key}`" not in page]
+
+
+def test_many_moved_thresholds_have_a_name_that_files_take() -> None:
+    leader = Candidate("pias", "by bytes sent", "", {"base": "dctcp", "assign": {}}, 8, (), ("assign",))
+    assert moved(leader, (20_000,)).name == "pias_at_20000"
+    long = [moved(leader, (*range(331_785, 331_791), last)).name for last in (3_626_640, 3_626_641)]
+    assert all(name.startswith("pias_at_331785_") and len(name) <= 60 for name in long)
+    assert long[0] != long[1]
 
 
 def test_limits_scale_in_whole_packets_or_bytes() -> None:

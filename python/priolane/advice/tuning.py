@@ -1,5 +1,6 @@
 """Thresholds of the leader, moved as long as that helps on training blocks (`priolane.tune`)."""
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from priolane.tune import descend
 
 _LEAST_TRIES = 6
 _MOST_TRIES = 40
+# Of a scheme in an experiment file, in characters.
+_LONGEST_NAME = 60
 
 Run = Callable[[Candidate, Sequence[int]], Mapping[int, Trial]]
 """Runs a candidate on blocks."""
@@ -64,5 +67,10 @@ _TRIED = "tried"
 
 
 def moved(leader: Candidate, found: Sequence[int]) -> Candidate:
-    """The candidate with other thresholds, under a name that tells them."""
-    return leader.with_thresholds(found, f"{leader.name}_at_{'_'.join(map(str, found))}")
+    """The candidate with other thresholds, under a name that tells them, or their first if that is too long."""
+    told = "_".join(map(str, found))
+    name = f"{leader.name}_at_{told}"
+    if len(name) > _LONGEST_NAME:
+        digest = hashlib.sha256(told.encode()).hexdigest()[:8]
+        name = f"{leader.name}_at_{found[0]}_{digest}"
+    return leader.with_thresholds(found, name)
