@@ -47,7 +47,9 @@ def test_the_whole_grid_agrees_with_the_race(tmp_path: Path) -> None:
     blocks = sorted(int(path.stem.removeprefix("block_")) for path in (folder / "flows").glob("block_*.csv"))
     grid = run(folder / "race.toml", tmp_path / "grid", seeds=blocks)
     hops = sum(record["counters"]["packet_hops"] for record in grid.records.values())
-    assert advice.spent.full_grid == pytest.approx(hops, rel=0.05)
+    assert advice.spent.total <= hops / 5
+    # It is extrapolated from the blocks on which candidates ran before they ended.
+    assert advice.spent.full_grid == pytest.approx(hops, rel=0.1)
     small = grid.summary().query("`class` == 'small'")
     tails = small.groupby("scheme")["p99_fct_s"].mean()
     assert tails.idxmin() == advice.best.candidate.name
