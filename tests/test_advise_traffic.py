@@ -130,16 +130,16 @@ def test_a_tenant_with_deadlines_gets_a_queue_that_meets_them(tenants: Path) -> 
         budget="6e6hops",
         out=tenants / "out",
     )
-    told = json.loads((tenants / "out" / "advice.json").read_text(encoding="utf-8"))
+    answer = json.loads((tenants / "out" / "advice.json").read_text(encoding="utf-8"))
     # Four answers take 20 us of the receiver's line, a packet before them 1 us; in one queue, 60 kB take 50 us.
-    missed = {one["scheme"]: one["metrics"]["deadline_miss_rate.answers"]["mean"] for one in told["ranking"]}
-    assert told["possible"]
-    assert missed[told["advice"]] <= _BOUND < 2 * _BOUND < missed["dctcp"]
+    missed = {one["scheme"]: one["metrics"]["deadline_miss_rate.answers"]["mean"] for one in answer["ranking"]}
+    assert answer["possible"]
+    assert missed[answer["advice"]] <= _BOUND < 2 * _BOUND < missed["dctcp"]
     names = {one.name for one in advice.candidates}
     assert {"deadlines", "tenants2", "tenants2_wfq1"} <= names
     # The bound has no queues: 60 us are enough for each answer alone.
-    assert told["alone"]["deadline_miss_rate.answers"] == 0
-    assert told["sensitivity"][1]["refused"] is None, "20 % more load"
+    assert answer["alone"]["deadline_miss_rate.answers"] == 0
+    assert answer["sensitivity"][1]["refused"] is None, "20 % more load"
     results = load(tenants / "out" / "runs" / "judged")
     assert {group["name"] for group in results.experiment["group"]} == {"bulk", "answers"}
 

@@ -3,6 +3,7 @@
 mod admit;
 mod assign;
 mod check;
+mod completion;
 mod fabric;
 mod host;
 mod marking;
@@ -22,6 +23,7 @@ use priolane_core::transport::Spec;
 use serde::Serialize;
 
 pub use check::check;
+pub(crate) use completion::complete;
 pub(crate) use fabric::{Coverage, Routing};
 pub use fabric::{Fabric, Fault};
 pub(crate) use port::BUFFER;
@@ -56,14 +58,6 @@ pub struct Scheme {
     /// Whether the scheme uses what flows pay for.
     #[serde(skip_serializing_if = "Pay::is_honoured")]
     pub pay: Pay,
-}
-
-/// Derives for the links and switches of `fabric` what `scheme` states for others: marking thresholds and memory; returns
-/// a warning for each.
-pub(crate) fn complete(scheme: &mut Scheme, fabric: &Fabric) -> Vec<String> {
-    let mut warnings = marking::complete(scheme, fabric);
-    warnings.extend(memory::complete(scheme, fabric));
-    warnings
 }
 
 /// Whether a scheme uses what flows pay for.

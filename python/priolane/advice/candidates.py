@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from priolane.advice import told
+from priolane.advice import hints
 from priolane.advice.candidate import Candidate, strict, texts
 from priolane.advice.fabric import Fabric, class_edges, in_bytes, scaled
 from priolane.advice.feasible import Feasibility, shipped
@@ -53,7 +53,7 @@ def candidates(fabric: Fabric, schemes: Sequence[Feasibility], training: Trainin
     base = simplest(fabric).name
     if "dscp" in fabric.features and fabric.queues > 1:
         made += _ladders(base, fabric, training)
-        made += told.candidates(base, fabric, training)
+        made += hints.candidates(base, fabric, training)
         if "swift" in feasible:
             made += _swift_ladders(fabric, training)
     if "pias" in feasible and fabric.queues >= _CLASSES:

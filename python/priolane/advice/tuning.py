@@ -68,9 +68,9 @@ _TRIED = "tried"
 
 def moved(leader: Candidate, found: Sequence[int]) -> Candidate:
     """The candidate with other thresholds, under a name that tells them, or their first if that is too long."""
-    told = "_".join(map(str, found))
-    name = f"{leader.name}_at_{told}"
+    thresholds = "_".join(map(str, found))
+    name = f"{leader.name}_at_{thresholds}"
     if len(name) > _LONGEST_NAME:
-        digest = hashlib.sha256(told.encode()).hexdigest()[:8]
+        digest = hashlib.sha256(thresholds.encode()).hexdigest()[:8]
         name = f"{leader.name}_at_{found[0]}_{digest}"
     return leader.with_thresholds(found, name)
