@@ -34,11 +34,11 @@ pub(super) fn check(
     let checked = found.each(schemes, |named| {
         interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
-        let mut said = resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
+        let mut notes = resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
             .map_err(|fault| blame(&named, &fault))?;
-        said.extend(scheme::complete(&mut scheme, &fabric));
-        said.extend(scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?);
-        warnings.extend(said.into_iter().map(|warning| format!("{}: {warning}", named.name)));
+        notes.extend(scheme::complete(&mut scheme, &fabric));
+        notes.extend(scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?);
+        warnings.extend(notes.into_iter().map(|warning| format!("{}: {warning}", named.name)));
         Ok((named.name, scheme))
     });
     found.finish()?;

@@ -157,10 +157,10 @@ fn solve(
         found.map_err(|refusal| Fault { key: key.into(), what: refusal.what, fix: refusal.fix })?;
     let (solver, used) = (solved.solver.name(), used_levels(&bytes, law.max()));
     solved.bytes = Some(bytes);
-    let said = |refusal: SolverError| {
+    let notice = |refusal: SolverError| {
         format!("{}: {solver} computes them, and uses {used} of {} levels", refusal.what, demotion.levels)
     };
-    Ok(refused.map(said))
+    Ok(refused.map(notice))
 }
 
 /// Returns how many levels some flow reaches, of which the largest has `largest` bytes.

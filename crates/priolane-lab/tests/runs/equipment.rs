@@ -101,8 +101,8 @@ fn switches_that_mark_automatically_take_the_thresholds_of_each_scheme_at_every_
         assert_eq!(merged(&plan, &format!("{scheme}/port/ecn/per")), "queue", "{scheme}");
         assert_eq!(merged(&plan, &format!("{scheme}/port/ecn/at/25Gbps")), at_25, "{scheme}");
         assert_eq!(merged(&plan, &format!("{scheme}/port/ecn/at/40Gbps")), at_40, "{scheme}");
-        let said = format!("{scheme}: switch ports mark above {at_25} at 25Gbps, in proportion to the");
-        assert!(plan.warnings.iter().any(|warning| warning.starts_with(&said)), "{:?}", plan.warnings);
+        let start = format!("{scheme}: switch ports mark above {at_25} at 25Gbps, in proportion to the");
+        assert!(plan.warnings.iter().any(|warning| warning.starts_with(&start)), "{:?}", plan.warnings);
     }
     let bare = json!({ "1Gbps": "20pkt", "10Gbps": "65pkt", "25Gbps": "163pkt", "40Gbps": "260pkt" });
     assert_eq!(merged(&plan, "bare/port/ecn/at"), bare, "a scheme without thresholds has DCTCP's");
@@ -191,8 +191,8 @@ fn mistakes_are_told_with_their_lines() {
     let none = message("[switch]\necn = \"auto\"\n", "\"newreno\"");
     assert!(none.contains("switch.ecn: the key applies to none of the schemes"), "{none}");
     for wrong in ["\"automatic\"", "true", "3"] {
-        let said = message(&format!("[switch]\necn = {wrong}\n"), "\"dctcp\"");
-        assert!(said.contains("switch.ecn") && said.contains("Use \"auto\""), "{said}");
+        let text = message(&format!("[switch]\necn = {wrong}\n"), "\"dctcp\"");
+        assert!(text.contains("switch.ecn") && text.contains("Use \"auto\""), "{text}");
     }
     let all =
         message("[switch]\nbufer = 1\n[host]\nmin_rto = \"0s\"\nnic = { limit = \"1x\" }\n", "\"dctcp\"");

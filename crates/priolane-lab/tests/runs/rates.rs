@@ -106,7 +106,7 @@ fn pias_has_published_thresholds_for_their_workloads_and_solves_them_for_recorde
     let found = scheme.assign.demotion().and_then(|demotion| demotion.thresholds.bytes()).unwrap();
     // At a load of a third, two levels have the least cost: the largest flows, of 3 MB and a few bytes, reach the second.
     assert!(found[0] >= 200_000 && found[0] < 3_000_000 && found[1..] == [3_000_079; 6], "{found:?}");
-    let said = "no thresholds are published for sizes \"the flows of group \\\"recorded\\\"\"";
+    let reason = "no thresholds are published for sizes \"the flows of group \\\"recorded\\\"\"";
     assert!(
         says(&plan, warning) && says(&plan, "basin_hopping computes them, and uses 2 of 8 levels"),
         "{:?}",
@@ -134,7 +134,8 @@ fn memory_and_headroom_follow_the_rates() {
     // 18 x 800 Gbit/s: 24 times the memory, and 8 times the headroom at each port.
     assert_eq!(merged(&plan, "physical_swift/port/buffer/dynamic"), "63360kB");
     assert_eq!(merged(&plan, "physical_swift/port/pfc/headroom_least"), "300kB");
-    let warning = "physical_swift: switches have 63360kB of memory for 14400Gbps, in proportion to the 2640kB";
+    let warning =
+        "physical_swift: switches have 63360kB of memory for 14400Gbps, in proportion to the 2640kB";
     assert!(says(&plan, warning), "{:?}", plan.warnings);
     let own = "[switch]\nbuffer = { dynamic = \"64MB\", alpha = 1 }\n";
     let plan = flows.plan((800, 800), &names, own);
