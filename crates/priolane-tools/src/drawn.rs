@@ -11,9 +11,10 @@ use priolane_workload::flow_list::{OptionalColumn, Row, Writer};
 
 use priolane_lab::plan::{self, Options, ResolvedRun};
 
-/// Returns the flows of the first run of the experiment at `path`, as the text of a flow list: starts, hosts, bytes and
-/// the number of the group, and where there are any, deadlines, coflows, and flows that others wait for. Coflows are numbered from 0 through all groups; a
-/// flow that waits for one that its own host received has no stated delay.
+/// Returns the flows of the first run of the experiment at `path`, as the text of a flow list with a column `group`:
+/// starts, hosts, bytes and the number of the group, and where there are any, deadlines, coflows, and flows that others
+/// wait for. Coflows are numbered from 0 through all groups; a flow that waits for one that its own host received has no
+/// stated delay.
 ///
 /// # Errors
 /// Returns an [`InputError`] with the first mistake.

@@ -108,7 +108,7 @@ fn pias_has_published_thresholds_for_their_workloads_and_solves_them_for_recorde
     assert!(found[0] >= 200_000 && found[0] < 3_000_000 && found[1..] == [3_000_079; 6], "{found:?}");
     let reason = "no thresholds are published for sizes \"the flows of group \\\"recorded\\\"\"";
     assert!(
-        says(&plan, warning) && says(&plan, "basin_hopping computes them, and uses 2 of 8 levels"),
+        says(&plan, reason) && says(&plan, "basin_hopping computes them, and uses 2 of 8 levels"),
         "{:?}",
         plan.warnings
     );

@@ -34,12 +34,25 @@ reduced = "300kB"
 compute = "1ms"
 "#;
 
+/// The list without its column `group`, and that column.
+fn split_groups(text: &str) -> (String, Vec<String>) {
+    let place = text.lines().next().unwrap().split(',').position(|name| name == "group").unwrap();
+    let (mut list, mut groups) = (String::new(), Vec::new());
+    for line in text.lines() {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        groups.push(cells.remove(place).to_owned());
+        list += &(cells.join(",") + "\n");
+    }
+    (list, groups.split_off(1))
+}
+
 #[test]
 fn the_drawn_list_has_the_flows_that_the_run_has() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.toml");
     fs::write(&path, EXPERIMENT).unwrap();
     let text = drawn(&path, &Options::default()).unwrap();
+    let (text, groups) = split_groups(&text);
     let rows = flow_list::read_rows(text.as_bytes(), "drawn.csv", 6).unwrap();
     let plan = plan::plan(&path, &Options::default()).unwrap();
     let built = plan::build(&plan.runs[0]).unwrap();
@@ -49,6 +62,9 @@ fn the_drawn_list_has_the_flows_that_the_run_has() {
         let parts = |of: &priolane_core::endpoint::FlowSpec| (of.id, of.src, of.dst, of.size, of.start);
         assert_eq!(parts(&row.flow), parts(&flow));
     }
+    let of_groups = built.scenario.flows.iter().map(|flow| flow.group.to_string());
+    assert_eq!(groups, of_groups.collect::<Vec<_>>());
+    assert!(["0", "1", "2"].iter().all(|group| groups.iter().any(|found| found == group)));
     let waiting: Vec<_> = rows.iter().filter(|row| !row.after.is_empty()).collect();
     assert_eq!(waiting.len(), built.scenario.waits.len());
     // A host computes for 1 ms between two iterations. Within one it waits for what itself received, which takes no time.
