@@ -284,7 +284,7 @@ def test_thresholds_prints_costs_exact_bytes_fits_and_reasons(
     assert lines[0].startswith("web_search_pkt1460 (linear, mean 1.666MB, largest 29.2MB), load 0.8")
     rows = {line.split()[0]: line.split()[1:] for line in lines[2:] if line}
     assert rows["opt2"] == ["bytes:", "1946180"]
-    assert any(line.split() == ["opt", "2", "2.4234", "1.0000", "2.2666", "1.0000", "1.946MB"] for line in lines), lines
+    assert any(line.split() == ["opt", "opt", "2", "2.4234", "1.0000", "2.2666", "1.0000", "1.946MB"] for line in lines)
     assert any(line.startswith("closed_form fit: p1 = 0.914") and "0.4" in line for line in lines)
     assert any(line.startswith("published does not apply: ") and "8 levels, not 2" in line for line in lines)
     assert any(line.startswith("nos2 host bytes: 8760, 23360, ") for line in lines)

@@ -404,6 +404,11 @@ class AsyncHost(_Control):
         self._waiting.append(future)
         try:
             return _message(await future)
+        except asyncio.CancelledError:
+            # The message was there, and the caller was cancelled before it went on.
+            if not future.cancelled() and future.done() and future.exception() is None:
+                self._pass_on(future.result())
+            raise
         finally:
             self._waiting.remove(future)
 
