@@ -45,51 +45,79 @@ pub(super) struct SwitchKeys {
         unit = "pkt or B",
         source = "docs/experiments.md#switches-and-hosts"
     )]
-    pub(super) ecn: Option<SwitchEcn>,
+    pub(super) ecn: Option<WordOr<Auto, Ecn>>,
 }
 
-/// Marking of switches.
+/// A word, or a table with the keys of `T`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum SwitchEcn {
-    /// By queue, with the thresholds of each scheme; of a scheme without any, with DCTCP's.
-    Auto,
-    /// As stated.
-    Stated(Ecn),
+pub(super) enum WordOr<W, T> {
+    /// The word.
+    Word(W),
+    /// The table.
+    Table(T),
 }
 
-impl KeyValue for SwitchEcn {
+/// A word that stands for a table.
+pub(super) trait Word: Default {
+    /// The word, and its meaning.
+    const WORDS: &'static [(&'static str, &'static str)];
+    /// What is wrong with any other value, and what to use.
+    const OTHERWISE: (&'static str, &'static str);
+
+    /// Returns the word.
+    fn text() -> &'static str {
+        Self::WORDS[0].0
+    }
+}
+
+impl<W: Word, T: Keys> KeyValue for WordOr<W, T> {
     const UNIT: &'static str = "";
 
     fn read(value: &KeyInput<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
         match value {
-            KeyInput::Text(AUTO) => Ok(Self::Auto),
-            KeyInput::Table(_) => InTable::read(value, bounds).map(Self::Stated),
-            _ => Err(KeyError::new(
-                "the value is not marking",
-                "\"auto\", or a table such as { per = \"queue\", at = { \"10Gbps\" = \"65pkt\" } }",
-            )),
+            KeyInput::Text(text) if *text == W::text() => Ok(Self::Word(W::default())),
+            KeyInput::Table(_) => InTable::read(value, bounds).map(Self::Table),
+            _ => Err(KeyError::new(W::OTHERWISE.0, W::OTHERWISE.1)),
         }
     }
 
     fn write(&self) -> WrittenValue {
         match self {
-            Self::Auto => AUTO.into(),
-            Self::Stated(ecn) => InTable::write(ecn),
+            Self::Word(_) => W::text().into(),
+            Self::Table(keys) => InTable::write(keys),
         }
     }
 
     fn schema() -> Schema {
         let mut keys = Vec::new();
-        Ecn::describe(&mut keys);
-        Schema::OneOf(
-            &[(AUTO, "by queue, at the thresholds of each scheme, in proportion at other rates")],
-            keys,
-        )
+        T::describe(&mut keys);
+        Schema::OneOf(W::WORDS, keys)
     }
 }
 
-/// The word for marking at the thresholds of each scheme.
-const AUTO: &str = "auto";
+/// Marking of switches by queue, with the thresholds of each scheme; of a scheme without any, with DCTCP's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Auto;
+
+impl Word for Auto {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("auto", "by queue, at the thresholds of each scheme, in proportion at other rates")];
+    const OTHERWISE: (&'static str, &'static str) = (
+        "the value is not marking",
+        "\"auto\", or a table such as { per = \"queue\", at = { \"10Gbps\" = \"65pkt\" } }",
+    );
+}
+
+/// No transmit queue: the link pulls packets from the host's scheduler.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pull;
+
+impl Word for Pull {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("pull", "no transmit queue: the link asks the host's scheduler for each packet")];
+    const OTHERWISE: (&'static str, &'static str) =
+        ("the value is not a NIC", "\"pull\", or a table such as { limit = \"128kB\" }");
+}
 
 /// Thresholds of a scheme that states none: those of DCTCP and NOS2 (docs/assumptions.md#ecn-thresholds).
 const DCTCP_MARKING: [(&str, &str); 2] = [("1Gbps", "20pkt"), ("10Gbps", "65pkt")];
@@ -126,51 +154,8 @@ pub(super) struct HostKeys {
     pub(super) handshake: Option<Handshake>,
     /// The transmit queue: its capacity and marking threshold, or pull for none.
     #[key(optional, shown = "as in each scheme", source = "docs/experiments.md#switches-and-hosts")]
-    pub(super) nic: Option<HostNic>,
+    pub(super) nic: Option<WordOr<Pull, QueueKeys>>,
 }
-
-/// The transmit queue of a NIC, or pull.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum HostNic {
-    /// No transmit queue: the link pulls packets from the host's scheduler.
-    Pull,
-    /// Capacity and marking threshold of the queue.
-    Queue(QueueKeys),
-}
-
-impl KeyValue for HostNic {
-    const UNIT: &'static str = "";
-
-    fn read(value: &KeyInput<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
-        match value {
-            KeyInput::Text(PULL) => Ok(Self::Pull),
-            KeyInput::Table(_) => InTable::read(value, bounds).map(Self::Queue),
-            _ => Err(KeyError::new(
-                "the value is not a NIC",
-                "\"pull\", or a table such as { limit = \"128kB\" }",
-            )),
-        }
-    }
-
-    fn write(&self) -> WrittenValue {
-        match self {
-            Self::Pull => PULL.into(),
-            Self::Queue(keys) => InTable::write(keys),
-        }
-    }
-
-    fn schema() -> Schema {
-        let mut keys = Vec::new();
-        QueueKeys::describe(&mut keys);
-        Schema::OneOf(
-            &[(PULL, "no transmit queue: the link asks the host's scheduler for each packet")],
-            keys,
-        )
-    }
-}
-
-/// The word for a NIC without a transmit queue.
-const PULL: &str = "pull";
 
 /// The keys of `[switch]` and `[host]`, and which of them apply to some scheme.
 #[derive(Debug, Default)]
@@ -274,7 +259,7 @@ impl Override {
 
     /// Whether the key is `switch.ecn = "auto"`.
     fn is_auto_ecn(&self) -> bool {
-        self.key == "switch.ecn" && matches!(&self.node.value, Value::Text(text) if text == AUTO)
+        self.key == "switch.ecn" && matches!(&self.node.value, Value::Text(text) if text == Auto::text())
     }
 
     /// Returns the key with the marking that `"auto"` stands for in a scheme.
