@@ -1,4 +1,4 @@
-"""Candidates whose queues follow what hosts are told of flows: their tenant, a deadline, the size of their coflow.
+"""Candidates whose queues follow what applications say of flows: their tenant, a deadline, the size of their coflow.
 
 deadlines       flows with a deadline have the first of two queues
 tenantsL        a strict queue for each tenant, those that the goals name first; the last ones share one of L queues

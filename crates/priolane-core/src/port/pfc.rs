@@ -179,7 +179,7 @@ impl PauseLink {
         self.rate.bytes_in(until + self.round_trip + self.reaction) + 1 + 2 * u64::from(largest)
     }
 
-    /// Returns so many thousandths of 2 C d, in bytes, rounded up.
+    /// Returns 2 C d, in bytes, times `thousandths` / 1,000, rounded up.
     pub fn round_trips(&self, thousandths: u32) -> u64 {
         (self.rate.bytes_in(self.round_trip) * u64::from(thousandths)).div_ceil(1_000)
     }
