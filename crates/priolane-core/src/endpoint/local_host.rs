@@ -41,8 +41,9 @@ impl LocalHost {
 /// and [`Event::Acked`](super::Event::Acked).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealHost {
-    /// How long ended flows are remembered, so that late packets are answered and do not open a flow: twice the
-    /// maximum lifetime of a packet (RFC 9293 §3.4.2). A sender may reuse a flow's id after that time. Default: 2 s.
+    /// How long ended flows are remembered after their last packet, so that late packets are answered and do not open
+    /// a flow: twice the maximum lifetime of a packet (RFC 9293 §3.4.2) and the longest time between two
+    /// retransmissions of a sender. A sender may reuse a flow's id after that time. Default: 2 s.
     pub time_wait: Span,
     /// Relation of its clock to those of other hosts. Default: independent.
     pub clocks: Clocks,

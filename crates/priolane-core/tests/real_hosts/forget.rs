@@ -98,3 +98,35 @@ impl Trial for GivenUp {
 fn a_flow_that_is_given_up_is_forgotten_by_a_receiver_that_is_told() {
     every_transport(&GivenUp);
 }
+
+/// Answers that are lost for longer than ended flows are remembered.
+struct AnswersLost;
+
+impl Trial for AnswersLost {
+    fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
+        let real = RealHost { time_wait: Span::from_ms(400), ..REAL };
+        let mut net = Net::new(name, make, real, (NETWORK, Late::NEVER), CLOCKS);
+        net.open(0, 1, 1_000, 0);
+        let limit = net.now + Span::from_ms(40);
+        while !net.delivered(1, 1) && net.now < limit {
+            net.run(net.now + Span::from_us(1));
+        }
+        assert!(net.delivered(1, 1), "{}", net.unfinished());
+        net.sending[1] = false;
+        net.lose_all();
+        net.run(net.now + Span::from_ms(1_000));
+        assert!(net.completed(0, 1).is_none(), "{name}: without an answer");
+        let repeated = net.log.iter().filter(|&&(at, from, _)| from == 0 && at > limit).count();
+        assert!(repeated > 2, "{name}: the sender retransmits");
+        assert!(!net.hosts[1].endpoint.is_receiving(HostId(0), FlowId(1)), "{name}: taken for a new flow");
+        net.sending[1] = true;
+        // The next packet of the sender is answered.
+        net.run(net.now + Span::from_ms(1_500));
+        assert!(net.is_done(), "{}", net.unfinished());
+    }
+}
+
+#[test]
+fn a_flow_whose_answers_are_lost_for_long_is_delivered_once() {
+    every_transport(&AnswersLost);
+}

@@ -188,6 +188,11 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         self.hosts[from].sent.get(&FlowId(id))?.completed
     }
 
+    /// Whether all of a flow has come to its receiver.
+    pub(crate) fn delivered(&self, at: usize, id: u32) -> bool {
+        self.hosts[at].received.get(&FlowId(id)).is_some_and(|flow| flow.delivered)
+    }
+
     /// The flows that the endpoint of a host forgot for others.
     pub(crate) fn forgotten(&self, at: usize) -> &[FlowId] {
         &self.hosts[at].forgotten

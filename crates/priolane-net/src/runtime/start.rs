@@ -10,7 +10,7 @@ use priolane_core::host::SchedulerKind;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::transport::window::{self, Reliability};
 use priolane_core::transport::{EndpointUser, RegisteredController, Transport};
-use priolane_core::units::Time;
+use priolane_core::units::{Span, Time};
 use priolane_core::wire::{IpVersion, codec_of};
 use ring::rand::SystemRandom;
 use rustc_hash::FxHashMap;
@@ -85,12 +85,20 @@ impl Start {
         let codec = codec_of::<E::Body>(built.inner, ip).ok_or_else(foreign)??;
         let random = SystemRandom::new();
         let Config { limits, patience, .. } = config;
+        let (longest_rto, unreliable) = match &built.transport {
+            Transport::Window { window, .. } => {
+                (window.max_rto, window.reliability == Reliability::Unreliable)
+            }
+            _ => (Span::ZERO, false),
+        };
+        let defaults = RealHost::new(draw(&random));
         let real = RealHost {
+            // A sender fails messages to a host that is silent; until then it retransmits, also after a stop of that length.
+            time_wait: defaults.time_wait + span_of(patience.silence) + longest_rto,
             flows_per_peer: limits.flows,
             idle: span_of(patience.idle),
-            ..RealHost::new(draw(&random))
+            ..defaults
         };
-        let unreliable = matches!(&built.transport, Transport::Window { window, .. } if window.reliability == Reliability::Unreliable);
         let setup = Setup {
             limits: Limits { flows: limits.flows.min(built.at_once), ..limits },
             patience,

@@ -12,9 +12,11 @@
 //! ```
 //!
 //! The remembered state answers late packets. A packet later than `time_wait` belongs to a new flow. So `time_wait`
-//! is twice the maximum lifetime of a packet (RFC 9293 §3.4.2), or unlimited in a simulation, which ends.
+//! is twice the maximum lifetime of a packet (RFC 9293 §3.4.2), or unlimited in a simulation, which ends. As in TCP,
+//! a packet of a remembered flow starts the time again (§3.10.7.4): its sender did not get the answer, and will
+//! retransmit.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -135,6 +137,8 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
     time_wait: Option<Span>,
     /// Ended flows and when they are forgotten, in order; empty if `time_wait` is `None`.
     ended: VecDeque<(Time, EndedFlow)>,
+    /// Ended flows of which a packet came since they were last put into `ended`.
+    heard_again: HashSet<FlowKey, FlowHash>,
     pub(in crate::transport) senders: Slab<S>,
     pub(in crate::transport) receivers: Slab<R>,
     timers: Timers,
@@ -147,6 +151,7 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         Self {
             outgoing: FxHashMap::default(),
             incoming: HashMap::with_hasher(hash),
+            heard_again: HashSet::with_hasher(hash),
             last_sender: LastFound::NONE,
             last_receiver: LastFound::NONE,
             limit: host.real.map(|real| Box::new(FlowLimit::new(&real))),
@@ -177,10 +182,15 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         self.answering(header).map(|sending| sending.slot)
     }
 
-    /// Returns the state of a flow that is or was received by this host.
+    /// Returns the state of a flow that is or was received by this host and of which a packet came. If the flow has
+    /// ended, it is remembered for another `time_wait`.
     #[inline]
-    pub(in crate::transport) fn incoming(&self, key: FlowKey) -> Option<Incoming<E>> {
-        self.incoming.get(&key).copied()
+    pub(in crate::transport) fn incoming(&mut self, key: FlowKey) -> Option<Incoming<E>> {
+        let state = self.incoming.get(&key).copied();
+        if matches!(state, Some(Incoming::Ended(_))) && self.time_wait.is_some() {
+            self.heard_again.insert(key);
+        }
+        state
     }
 
     /// Returns the slot of a flow that is being received.
@@ -293,7 +303,8 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
 
     /// Forgets the flows that ended of those that `is_one` names.
     pub(in crate::transport) fn forget_ended(&mut self, is_one: impl Fn(FlowKey) -> bool) {
-        let Self { ended, incoming, .. } = self;
+        let Self { ended, incoming, heard_again, .. } = self;
+        heard_again.retain(|&key| !is_one(key));
         ended.retain(|(_, flow)| !matches!(flow, EndedFlow::Received(key) if is_one(*key)));
         incoming.retain(|&key, role| !(matches!(role, Incoming::Ended(_)) && is_one(key)));
     }
@@ -309,12 +320,16 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
 
     /// Forgets the flows whose `time_wait` is over at `now`.
     fn forget(&mut self, now: Time) {
+        let Some(time_wait) = self.time_wait else { return };
         while let Some(&(until, flow)) = self.ended.front() {
             if until > now {
                 return self.timers.forget_at(until);
             }
             self.ended.pop_front();
             match flow {
+                EndedFlow::Received(key) if self.heard_again.remove(&key) => {
+                    self.ended.push_back((now + time_wait, flow));
+                }
                 EndedFlow::Received(key) => {
                     self.last_receiver.forget(key.word());
                     self.incoming.remove(&key);
@@ -460,6 +475,11 @@ mod tests {
 
     type Table = FlowTable<Flow, Flow, ()>;
 
+    /// The state of a flow of which no packet comes.
+    fn state(table: &Table, key: FlowKey) -> Option<Incoming<()>> {
+        table.incoming.get(&key).copied()
+    }
+
     #[test]
     fn two_senders_may_choose_the_same_id_and_so_may_this_host() {
         let mut table = Table::new(&SIMULATED);
@@ -469,11 +489,11 @@ mod tests {
         let own = table.add_sender(FlowId(1), at(3));
         assert_ne!(first, second);
         table.end_receiver(a, (), Time(1));
-        assert_eq!(table.incoming(a), Some(Incoming::Ended(())));
+        assert_eq!(state(&table, a), Some(Incoming::Ended(())));
         assert_eq!((table.receiver_of(b), table.sender_of(FlowId(1))), (Some(second), Some(own)));
         table.remove_sender(FlowId(1));
         table.remove_receiver(b);
-        assert_eq!((table.incoming(b), table.sender_of(FlowId(1))), (None, None));
+        assert_eq!((state(&table, b), table.sender_of(FlowId(1))), (None, None));
     }
 
     #[test]
@@ -563,14 +583,33 @@ mod tests {
         table.abort_sender(FlowId(3), Time(20));
         table.end_receiver(keys[1], (), Time(50));
         assert_eq!((table.expired(Time(109)), table.next_timeout()), (None, Some(Time(110))));
-        assert_eq!(table.incoming(keys[0]), Some(Incoming::Ended(())));
+        assert_eq!(state(&table, keys[0]), Some(Incoming::Ended(())));
         assert_eq!((table.expired(Time(120)), table.next_timeout()), (None, Some(Time(150))));
-        assert_eq!((table.incoming(keys[0]), table.is_aborted(FlowId(3))), (None, false));
-        assert_eq!(table.incoming(keys[1]), Some(Incoming::Ended(())), "its time has not come");
+        assert_eq!((state(&table, keys[0]), table.is_aborted(FlowId(3))), (None, false));
+        assert_eq!(state(&table, keys[1]), Some(Incoming::Ended(())), "its time has not come");
         // The id may be reused.
         let slot = table.add_receiver(keys[0], at(2_000), Time::ZERO);
-        assert_eq!((table.expired(Time(150)), table.incoming(keys[1])), (None, None));
+        assert_eq!((table.expired(Time(150)), state(&table, keys[1])), (None, None));
         assert_eq!((table.receiver_of(keys[0]), table.next_timeout()), (Some(slot), None));
+    }
+
+    #[test]
+    fn a_flow_that_ended_is_remembered_while_packets_of_it_come() {
+        let real = RealHost { time_wait: Span(100), ..RealHost::new(1) };
+        let mut table = Table::new(&LocalHost { real: Some(real), ..SIMULATED });
+        let keys = [1, 2].map(|flow| FlowKey::new(HostId(1), FlowId(flow)));
+        for key in keys {
+            table.add_receiver(key, at(1_000), Time::ZERO);
+            table.end_receiver(key, (), Time(10));
+        }
+        // A packet of the first comes, and none after it.
+        assert_eq!(table.incoming(keys[0]), Some(Incoming::Ended(())));
+        assert_eq!((table.expired(Time(110)), table.next_timeout()), (None, Some(Time(210))));
+        let mut remembered = keys.map(|key| state(&table, key).is_some());
+        assert_eq!(remembered, [true, false]);
+        assert_eq!((table.expired(Time(210)), table.next_timeout()), (None, None));
+        remembered = keys.map(|key| state(&table, key).is_some());
+        assert_eq!(remembered, [false; 2]);
     }
 
     #[test]
@@ -582,10 +621,10 @@ mod tests {
         for key in keys {
             table.refuse(key, (), Time(10));
             table.refuse(key, (), Time(50));
-            assert_eq!(table.incoming(key), Some(Incoming::Ended(())), "whether or not a packet of it came");
+            assert_eq!(state(&table, key), Some(Incoming::Ended(())), "whether or not a packet of it came");
         }
         assert_eq!(table.expired(Time(110)), None);
-        assert_eq!(keys.map(|key| table.incoming(key)), [None; 2]);
+        assert_eq!(keys.map(|key| state(&table, key)), [None; 2]);
     }
 
     #[test]
@@ -603,13 +642,13 @@ mod tests {
         assert_eq!((table.sent_to(HostId(9)), table.sent_to(HostId(1))), (vec![FlowId(7)], vec![]));
         assert_eq!(table.received_from(HostId(1)), [key(1, 2)]);
         table.forget_ended(|ended| ended.src() == HostId(1));
-        assert_eq!(table.incoming(key(1, 1)), None);
-        assert_eq!(table.incoming(key(2, 1)), Some(Incoming::Ended(())));
+        assert_eq!(state(&table, key(1, 1)), None);
+        assert_eq!(state(&table, key(2, 1)), Some(Incoming::Ended(())));
         assert_eq!(table.receiver_of(key(1, 2)), Some(1));
         // A flow of the same name is not forgotten when the time of the old one has come.
         table.add_receiver(key(1, 1), at(1_000), Time(20));
         assert_eq!(table.expired(Time(110)), None);
-        assert!(table.receiver_of(key(1, 1)).is_some() && table.incoming(key(2, 1)).is_none());
+        assert!(table.receiver_of(key(1, 1)).is_some() && state(&table, key(2, 1)).is_none());
     }
 
     #[test]
@@ -619,6 +658,6 @@ mod tests {
         table.add_receiver(key, at(1_000), Time::ZERO);
         table.end_receiver(key, (), Time(10));
         assert_eq!((table.expired(Time(u64::MAX / 2)), table.next_timeout()), (None, None));
-        assert_eq!(table.incoming(key), Some(Incoming::Ended(())));
+        assert_eq!(state(&table, key), Some(Incoming::Ended(())));
     }
 }

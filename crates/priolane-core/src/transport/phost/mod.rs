@@ -12,8 +12,9 @@
 //! ```
 //!
 //! A token is valid for 1.5 packet times; free tokens are valid for one more packet time each. There are three
-//! levels: control, short flows, long flows. Decisions of this implementation: docs/assumptions.md#phost-scale,
-//! #phost-loss.
+//! levels: control, short flows, long flows. On a real host, `relax` and pauses double while nothing of the flow
+//! arrives, and a sender's BDP is at most 10 ms of the line. Decisions of this implementation:
+//! docs/assumptions.md#phost-scale, #phost-loss.
 
 mod config;
 mod receiver;
@@ -32,7 +33,7 @@ use crate::packet::{Frame, Marks, Packet};
 use crate::transport::{Cost, Machine, Setup, TransportKeys};
 use crate::units::{Span, Time};
 pub use config::{Config, Free};
-use receiver::{ReceiverFlow, TokenEligibility, part};
+use receiver::{ReceiverFlow, TokenEligibility, Unanswered, part};
 use sender::SenderFlow;
 
 /// Classes of pHost's packets: control, data of short flows, data of long flows.
@@ -44,6 +45,7 @@ pub struct PHost {
     config: Arc<Config>,
     host: Host<SenderFlow, ReceiverFlow>,
     pacer: Pacer,
+    unanswered: Unanswered,
     /// Flows to this host that may get a token.
     eligible_flows: BTreeSet<OrderKey>,
     /// Flows from this host that hold a token, possibly an expired one.
@@ -72,6 +74,7 @@ impl Machine for PHost {
         let slot = host.line.serialize(u64::from(config.frame.max_wire()));
         Self {
             host: Host::new(&host, &config.frame),
+            unanswered: Unanswered::new(&host, slot, u64::from(config.relax_milli)),
             config,
             pacer: Pacer::new(slot, host.catch_up()),
             eligible_flows: BTreeSet::new(),
@@ -129,7 +132,7 @@ impl PHost {
         let order = self.next_arrival();
         let inbound = Inbound::new(packet, &self.config.frame);
         let free = self.config.free(inbound.packets.count(), packet.body.window);
-        let mut receiver_flow = ReceiverFlow::new(packet, inbound, free, order);
+        let mut receiver_flow = ReceiverFlow::new(packet, inbound, (free, order), &self.unanswered);
         if packet.body.message_type == MessageType::Request {
             receiver_flow.wait_for_free(
                 cx.now,
@@ -219,8 +222,9 @@ impl PHost {
     fn next_token(&mut self, now: Time) -> Option<Packet<ControlMessage>> {
         while self.pacer.next() <= now {
             let &(_, _, slot) = self.eligible_flows.first()?;
-            let slots = (self.pacer.slot(), u64::from(self.config.relax_milli));
-            let token = self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, slots));
+            let unanswered = &self.unanswered;
+            let token =
+                self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, unanswered));
             self.ask(slot);
             if let Some((header, body)) = token {
                 self.pacer.spend(now);

@@ -1,6 +1,6 @@
 //! A flow at its receiver: which packet gets a token next.
 
-use crate::endpoint::PayloadStats;
+use crate::endpoint::{LocalHost, PayloadStats};
 use crate::packet::{Header, Kind, Offset, Packet};
 use crate::transport::common::FlowTimer;
 use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, OrderKey, has_inbound};
@@ -17,6 +17,33 @@ pub(super) enum TokenEligibility {
     Pause(Time),
 }
 
+/// How a receiver treats flows whose senders do not answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unanswered {
+    /// A packet time.
+    pub(super) slot: Span,
+    /// The downgrade time in thousandths of BDP packet times.
+    pub(super) relax: u64,
+    /// Maximum BDP, in packets, that a sender may state.
+    pub(super) max_window: u16,
+    /// How often downgrade times and pauses double, in a row without an arrival. On a real host a sender may be gone, and
+    /// four of its flows in turn would take all tokens.
+    pub(super) max_doublings: u32,
+}
+
+impl Unanswered {
+    /// Longest round trip, in time, of which a real host takes a BDP from a sender.
+    const LONGEST_RTT: Span = Span::from_ms(10);
+
+    pub(super) fn new(host: &LocalHost, slot: Span, relax: u64) -> Self {
+        let (max_window, max_doublings) = match host.real {
+            Some(_) => (u16::try_from(Self::LONGEST_RTT.0 / slot.0.max(1)).unwrap_or(u16::MAX), 10),
+            None => (u16::MAX, 0),
+        };
+        Self { slot, relax, max_window: max_window.max(1), max_doublings }
+    }
+}
+
 /// A flow that this host receives.
 #[derive(Debug)]
 pub(super) struct ReceiverFlow {
@@ -29,6 +56,8 @@ pub(super) struct ReceiverFlow {
     pub(super) alarm: FlowTimer,
     inbound: Inbound,
     window: u16,
+    /// Number of downgrades and pauses since its last packet arrived.
+    silences: u32,
     /// Number of tokens sent, and the number of the last token that was used or counts as lost.
     issued: u32,
     used: u32,
@@ -41,7 +70,12 @@ has_inbound!(ReceiverFlow);
 impl ReceiverFlow {
     /// Creates the flow of `packet`, the `order`-th of its host, whose sender sends the packets before `next`
     /// without tokens.
-    pub(super) fn new(packet: &Packet<ControlMessage>, inbound: Inbound, next: u64, order: u64) -> Self {
+    pub(super) fn new(
+        packet: &Packet<ControlMessage>,
+        inbound: Inbound,
+        (next, order): (u64, u64),
+        unanswered: &Unanswered,
+    ) -> Self {
         Self {
             order,
             left: inbound.packets.count(),
@@ -49,7 +83,8 @@ impl ReceiverFlow {
             token_position: None,
             alarm: FlowTimer::OFF,
             inbound,
-            window: packet.body.window.max(1),
+            window: packet.body.window.clamp(1, unanswered.max_window),
+            silences: 0,
             issued: 0,
             used: 0,
             next,
@@ -58,6 +93,7 @@ impl ReceiverFlow {
 
     /// Records a packet of the flow; `stats` counts it if it is new.
     pub(super) fn arrived(&mut self, packet: &Packet<ControlMessage>, stats: &mut PayloadStats) {
+        self.silences = 0;
         self.left -= u64::from(self.inbound.insert(&packet.header, stats));
         self.used = self.used.max(packet.body.count.min(self.issued));
         if matches!(self.eligibility, TokenEligibility::Downgraded(_))
@@ -85,21 +121,25 @@ impl ReceiverFlow {
         self.eligibility = TokenEligibility::Ready;
     }
 
-    /// Returns the token to send at `now`; `None` changes the eligibility. `slot` is a packet time, and `relax` is
-    /// the downgrade time in thousandths of BDP packet times.
+    /// Returns the token to send at `now`; `None` changes the eligibility.
     pub(super) fn next_token(
         &mut self,
         now: Time,
-        (slot, relax): (Span, u64),
+        unanswered: &Unanswered,
     ) -> Option<(Header, ControlMessage)> {
+        let &Unanswered { slot, relax, max_doublings, .. } = unanswered;
         let bdp = u64::from(self.window);
         if self.issued - self.used >= u32::from(self.window) {
-            self.eligibility = TokenEligibility::Downgraded(now + part(slot, bdp.saturating_mul(relax)));
+            let until = now + part(slot, (bdp << self.silences).saturating_mul(relax));
+            self.silences = max_doublings.min(self.silences + 1);
+            self.eligibility = TokenEligibility::Downgraded(until);
             return None;
         }
         let n = self.inbound.got.first_missing(self.next);
         if n >= self.inbound.packets.count() {
-            self.eligibility = TokenEligibility::Pause(now + slot.times(bdp + 1));
+            let until = now + slot.times((bdp + 1) << self.silences);
+            self.silences = max_doublings.min(self.silences + 1);
+            self.eligibility = TokenEligibility::Pause(until);
             return None;
         }
         self.next = n + 1;

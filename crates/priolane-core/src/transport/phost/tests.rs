@@ -137,3 +137,44 @@ fn packets_below_the_highest_arrived_are_counted_as_reordered() {
     };
     host(1, Config::new(Frame::ETHERNET)).assert_counts_reordered(data);
 }
+
+/// Whether a flow of 100 packets arrives within `slots` packet times at a receiver to which twenty shorter flows were announced
+/// whose sender is gone. They stated a BDP of `window` packets.
+fn arrives_beside_dead_flows(local: LocalHost, window: u16, slots: u64) -> bool {
+    let mut receiver = Bench::new(PHost::new(local, Arc::new(Config::new(Frame::ETHERNET))));
+    for flow in 1..=20 {
+        let mut announced = request(flow, 2, 90);
+        announced.body.window = window;
+        receiver.give(0, &announced);
+    }
+    receiver.give(0, &request(0, 0, 100));
+    let mut arrived = 0;
+    for at in (0..slots).map(|slot| slot * SLOT) {
+        while receiver.host.next_timeout().is_some_and(|due| due <= Time(at)) {
+            receiver.ring(at);
+        }
+        let token = receiver.poll(at).filter(|token| token.body.message_type == MessageType::Token);
+        if let Some(token) = token.filter(|token| token.header.flow == FlowId(0)) {
+            let body = ControlMessage {
+                size: 100 * 1_460,
+                count: token.body.count,
+                window: 3,
+                message_type: MessageType::Data,
+                ..ControlMessage::default()
+            };
+            receiver.give(at, &bench::packet(0, (0, 1), number(&token), body));
+            arrived += 1;
+        }
+    }
+    arrived >= 100
+}
+
+#[test]
+fn on_a_real_host_flows_whose_sender_is_gone_do_not_take_all_tokens() {
+    let real = LocalHost::real(HostId(1), bench::local(1).line, 1);
+    assert!(arrives_beside_dead_flows(real, 3, 3_000));
+    // At most 8,127 packets are taken for a BDP: 10 ms of the line. Each dead flow has 90 packets.
+    assert!(arrives_beside_dead_flows(real, u16::MAX, 3_000));
+    // In a simulation no sender is gone, and nothing doubles.
+    assert!(!arrives_beside_dead_flows(bench::local(1), 3, 3_000));
+}
