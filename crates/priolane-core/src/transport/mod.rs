@@ -23,6 +23,8 @@ pub mod phost;
 pub mod prioplus;
 pub mod receiver_driven;
 mod registered;
+#[cfg(all(debug_assertions, not(test)))]
+mod shared_code;
 mod spec;
 pub mod swift;
 pub mod timely;
@@ -36,4 +38,6 @@ pub use machine::{Cost, Machine, Reports, Setup, TransportKeys};
 pub use machines::{Spec, Transport};
 pub use on_window::ControllerParams;
 pub use registered::{ReadKeys, RegisterError, RegisteredController, Registration, registered};
+#[cfg(all(debug_assertions, not(test)))]
+pub use shared_code::boxed;
 pub use spec::register;

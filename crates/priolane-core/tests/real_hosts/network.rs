@@ -2,6 +2,7 @@
 //! own and is scheduled late.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
 use priolane_core::endpoint::{
     Command, Cx, Endpoint, Event, FlowRequest, LocalClock, LocalHost, PathInfo, RealHost, RxMeta, Tx,
@@ -126,11 +127,23 @@ pub(crate) struct Datagram {
     wire: u16,
 }
 
-/// What a flow from a host says at an offset.
-fn pattern(src: HostId, flow: FlowId, offset: u64) -> u8 {
-    (offset.wrapping_mul(31).wrapping_add(offset >> 8) as u8)
-        ^ (flow.0 as u8)
-        ^ (src.0 as u8).wrapping_mul(77)
+/// Bytes drawn at random, then the first [`CHUNK`] of them again.
+static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut draw = Stream::new(6, Purpose::Loss, 0);
+    let mut noise: Vec<u8> = (0..PERIOD).map(|_| draw.below(256) as u8).collect();
+    noise.extend_from_within(..CHUNK);
+    noise
+});
+
+/// After how many bytes a flow repeats itself, and the longest part of one that is read at once.
+const PERIOD: usize = 65_521;
+const CHUNK: usize = 4_096;
+
+/// What a flow from a host says from an offset on, as `CHUNK` bytes; compared and copied as a whole, since this crate is compiled
+/// without optimization.
+fn pattern(src: HostId, flow: FlowId, offset: usize) -> &'static [u8] {
+    let start = (offset + 7_919 * flow.0 as usize + 104_729 * src.index()) % PERIOD;
+    &NOISE[start..start + CHUNK]
 }
 
 impl<E: Endpoint<Body: WireBody>> Net<E> {
@@ -188,7 +201,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         self.hosts[from].sent.get(&FlowId(id))?.completed
     }
 
-    /// Whether all of a flow has come to its receiver.
+    /// Whether all of a flow is delivered to its receiver.
     pub(crate) fn delivered(&self, at: usize, id: u32) -> bool {
         self.hosts[at].received.get(&FlowId(id)).is_some_and(|flow| flow.delivered)
     }
@@ -268,14 +281,12 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
             Event::Readable { src, flow, bytes } => {
                 let received = self.hosts[at].received.get_mut(&flow).expect("a flow with bytes");
                 assert!(bytes > received.handed_out, "{name}: {event:?} after {}", received.handed_out);
-                for offset in received.handed_out..bytes {
-                    let here = received.here.get(offset as usize).is_some_and(|&here| here);
-                    assert!(here, "{name}: {event:?}, and byte {offset} never came");
-                    assert_eq!(
-                        received.bytes[offset as usize],
-                        pattern(src, flow, offset),
-                        "{name}: {event:?}"
-                    );
+                for start in (received.handed_out as usize..bytes as usize).step_by(CHUNK) {
+                    let range = start..(start + CHUNK).min(bytes as usize);
+                    let here = received.here.get(range.clone());
+                    assert!(here == Some(&[true; CHUNK][..range.len()]), "{name}: {event:?}, not all came");
+                    let expected = &pattern(src, flow, start)[..range.len()];
+                    assert!(received.bytes[range] == *expected, "{name}: {event:?}, other bytes");
                 }
                 received.handed_out = bytes;
             }
@@ -314,12 +325,13 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         if !payload.is_empty() {
             let received = self.hosts[at].received.entry(packet.header.flow).or_default();
             let end = start + payload.len();
-            if received.bytes.len() < end {
-                received.bytes.resize(end, 0);
-                received.here.resize(end, false);
+            while received.bytes.len() < end {
+                let more = (end - received.bytes.len()).min(CHUNK);
+                received.bytes.extend_from_slice(&[0; CHUNK][..more]);
+                received.here.extend_from_slice(&[false; CHUNK][..more]);
             }
             received.bytes[start..end].copy_from_slice(payload);
-            received.here[start..end].fill(true);
+            received.here[start..end].copy_from_slice(&[true; CHUNK][..payload.len()]);
         }
         self.call(at, |end, cx| end.on_packet(cx, RxMeta { stamp: reading, noise: Span::ZERO }, &packet));
         self.hosts[at].pull = Some(self.now);
@@ -367,10 +379,9 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                 let mut buffer = [0; 256];
                 let len = codec::<E::Body>().encode(&packet, reading, &mut buffer).expect("it can be sent");
                 let header = packet.header;
-                let payload = (0..u64::from(header.payload))
-                    .map(|byte| pattern(self.hosts[from].id, header.flow, header.offset.get() + byte));
+                let payload = pattern(self.hosts[from].id, header.flow, header.offset.get() as usize);
                 let datagram = Datagram {
-                    bytes: buffer[..len].iter().copied().chain(payload).collect(),
+                    bytes: [&buffer[..len], &payload[..usize::from(header.payload)]].concat(),
                     class: header.class,
                     ecn: EcnCodepoint::of(header.marks),
                     wire: header.wire.max(84),
