@@ -7,6 +7,8 @@ CARGO ?= cargo
 # pip, called here or by maturin, prints errors only.
 export PIP_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Each of some hundred processes that tests start would compile the packages that it imports: six seconds for a figure.
+unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml

@@ -19,6 +19,9 @@ from priolane.advice.request import AdviceContext
 from priolane.advice.trials import Trial
 from priolane.grid import run
 
+# Its fixtures are made once, by one worker.
+pytestmark = pytest.mark.xdist_group("advise_run")
+
 GOALS = ("p99.small < 100us", "goodput.bulk > 50%")
 BUDGET = "4e6hops"
 

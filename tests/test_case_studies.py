@@ -65,7 +65,7 @@ def _advised(page: str, budget: str) -> dict[str, Any]:
 STUDY = [
     ("hadoop.md", "4e7hops", {"coflow2_at_100000", "dctcp"}),
     pytest.param("four-tenants.md", "2e8hops", {"tenants4", "tenants4_wfq1"}, marks=pytest.mark.soak),
-    ("deadlines.md", "3e7hops", {"deadlines", "tenants2"}),
+    pytest.param("deadlines.md", "3e7hops", {"deadlines", "tenants2"}, marks=pytest.mark.soak),
 ]
 
 

@@ -85,7 +85,8 @@ class Cluster:
         note = directory / "scheduler.json"
         quiet = ["--no-dashboard", "--no-show"]
         self.scheduler = self.start("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={note}", *quiet)
-        wait(note.exists)
+        # The last of the file is its closing brace.
+        wait(lambda: note.exists() and note.read_text().rstrip().endswith("}"))
         self.address = json.loads(note.read_text())["address"]
         self.on = Backend("dask", self.address.removeprefix("tcp://"))
 
@@ -161,6 +162,7 @@ def test_two_workers_give_the_bytes_of_a_local_run(cluster: Cluster, experiment:
     assert [done.ran for done in run_on(cluster.on, experiment, tmp_path / "dask").done] == [False] * 8
 
 
+@pytest.mark.soak
 def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
     cluster: Cluster, experiment: Path, tmp_path: Path
 ) -> None:
@@ -194,6 +196,7 @@ def test_nothing_is_lost_or_accepted_twice_while_workers_are_killed(
     assert not priolane.load(tmp_path / "out").missing()
 
 
+@pytest.mark.soak
 def test_a_client_that_is_killed_and_started_again_repeats_nothing(
     cluster: Cluster, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -435,6 +438,7 @@ def test_without_dask_the_message_says_what_to_install(experiment: Path, tmp_pat
     )
 
 
+@pytest.mark.soak
 def test_ctrl_c_ends_the_workers_of_a_cluster_of_ours(experiment: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     on = Backend("dask-local", count=2)

@@ -9,6 +9,7 @@ import pytest
 from priolane import command_counts
 from priolane.cli import main
 from priolane.command_counts import Counts, Row
+from rings import cases
 
 CALLGRIND = """\
 events: Ir
@@ -77,13 +78,16 @@ def test_without_valgrind_the_command_says_so_and_counts_the_rest(
     assert (rows["drawings per panel"]["now"], rows["drawings per panel"]["why"]) == (2, "+100.0 %")
 
 
-def test_short_commands_take_what_they_took() -> None:
+# Callgrind takes ten seconds and more for a command: `make soak` counts the instructions of all.
+@pytest.mark.parametrize("commands", cases([("--help",)], [command_counts.SHORT]))
+def test_short_commands_take_what_they_took(commands: tuple[str, ...]) -> None:
     kept = command_counts.read_kept(command_counts.KEPT.read_text(encoding="utf-8"))
-    try:
-        now = command_counts.count()
-    except command_counts.CountError:
-        now = command_counts.count(instructions=False)
+    valgrind = shutil.which("valgrind") is not None
+    now = command_counts.count(instructions=commands if valgrind else ())
     rows = list(command_counts.compare_counts(now, kept))
     assert [row for row in rows if row.why] == []
-    if any(row.now is None for row in rows) or command_counts.comparable(now, kept):
+    if not valgrind or command_counts.comparable(now, kept):
         pytest.skip(command_counts.comparable(now, kept) or "instructions: there is no valgrind")
+    assert {row.name for row in rows if row.name.startswith("instructions") and row.now is not None} == {
+        f"instructions of {command}" for command in commands
+    }

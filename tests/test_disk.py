@@ -15,6 +15,7 @@ import smoke
 from priolane.cli import main
 from priolane.files import LOCK_FILE, DirectoryInUse, WriteError, sole_writer, write_whole
 from priolane.results import load
+from rings import cases
 
 COMMAND = [sys.executable, "-m", "priolane.cli"]
 SERIES = ["--set", 'sample_every="10us"']
@@ -53,7 +54,7 @@ def runs(directory: Path) -> dict[str, bytes]:
     return {name: data for name, data in files(directory).items() if name[0] != "." and name[16:17] == "/"}
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", cases(["2"], ["1"]))
 def test_a_full_disk_is_one_line_and_loses_no_whole_run(tmp_path: Path, jobs: str) -> None:
     experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     assert call("run", experiment, "-o", out, "--seeds", "1").returncode == 0
@@ -74,6 +75,7 @@ def test_a_full_disk_is_one_line_and_loses_no_whole_run(tmp_path: Path, jobs: st
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.soak
 def test_a_full_disk_at_the_page_keeps_runs_and_the_page_before(tmp_path: Path) -> None:
     experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
     assert call("run", experiment, "-o", out, *SERIES).returncode == 0
@@ -166,6 +168,7 @@ def stop(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
+@pytest.mark.soak
 def test_grids_killed_with_series_resume_to_the_same_bytes(tmp_path: Path) -> None:
     experiment, out, whole = smoke.write_experiment(tmp_path), tmp_path / "out", tmp_path / "whole"
     options = [*SERIES, "--seeds", "6"]

@@ -74,7 +74,11 @@ def all_pairs(size: str) -> str:
     return f'app = "long_lived"\npairs = {{ rule = "all_pairs" }}\nsize = "{size}"'
 
 
-@pytest.mark.parametrize(("mi", "remap"), [pytest.param("rpc", "at_issue", marks=pytest.mark.soak), ("rtt", "per_mi")])
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("mi", "remap"),
+    [("rpc", "at_issue"), ("rtt", "per_mi")],
+)
 def test_flows_behind_admission_take_no_memory_of_their_size(mi: str, remap: str) -> None:
     short = peak(all_pairs("1.5MB"), mi=mi, remap=remap)
     long = peak(all_pairs("61.5MB"), mi=mi, remap=remap)
@@ -89,6 +93,7 @@ def test_what_is_kept_of_packets_would_show() -> None:
     assert often - seldom > SLACK, (often, seldom)
 
 
+@pytest.mark.soak
 def test_time_that_goes_by_takes_no_memory() -> None:
     def epochs(period: str) -> str:
         return f'app = "incast"\nperiod = "{period}"\nfan_in = 4\nsize = "100kB"\nreceiver = 0'

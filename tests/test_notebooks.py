@@ -8,6 +8,8 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from rings import cases
+
 NOTEBOOKS = Path(__file__).parent.parent / "examples" / "notebooks"
 LONGEST_S = 120
 
@@ -23,7 +25,7 @@ def shown(book: NotebookNode, form: str) -> list[str]:
     return [str(output.data[form]) for output in outputs if form in output.get("data", {})]
 
 
-@pytest.fixture(scope="module", params=["first-experiment", "own-thresholds"])
+@pytest.fixture(scope="module", params=cases(["first-experiment"], ["own-thresholds"]))
 def executed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
     book = read(request.param)
     directory = tmp_path_factory.mktemp(request.param)

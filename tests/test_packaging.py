@@ -20,6 +20,9 @@ import priolane
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 import manual
 
+# Its fixtures are made once, by one worker.
+pytestmark = pytest.mark.xdist_group("packaging")
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "priolane"
 UNPUBLISHED = {"priolane-imports", "priolane-rounds", "priolane-testkit"}

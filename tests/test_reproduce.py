@@ -22,6 +22,7 @@ from priolane.report.index import Entry, Index, write_index
 from priolane.report.model import Source, Verdict
 from priolane.report.summary import Summary
 from priolane.results import Results, load
+from rings import cases
 from test_end_to_end import ended
 
 FILE = """
@@ -79,7 +80,7 @@ def stamps(directory: Path) -> dict[Path, int]:
 
 
 @pytest.mark.usefixtures("three")
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", cases(["2"], ["1"]))
 def test_all_figures_are_one_command_and_one_page(jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "all", "--jobs", jobs, "--record", "kept"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -252,6 +253,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.soak
 def test_ctrl_c_ends_all_figures_and_keeps_what_is_done(tmp_path: Path) -> None:
     with long_command(tmp_path) as child:
         page = tmp_path / "out" / "all.html"

@@ -69,7 +69,10 @@ def built(directory: Path, simulator: checkout.Simulator, text: str) -> Path:
     return directory
 
 
-@pytest.mark.parametrize(("simulator", "text"), [(Yaps(), _YAPS), (Htsim(), _HTSIM)], ids=["yaps", "htsim"])
+@pytest.mark.parametrize(
+    ("simulator", "text"),
+    [pytest.param(Yaps(), _YAPS, id="yaps", marks=pytest.mark.soak), pytest.param(Htsim(), _HTSIM, id="htsim")],
+)
 def test_both_run_the_same_flows_and_are_told_side_by_side(
     simulator: checkout.Simulator, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,8 @@ FIRST = Path(__file__).parent / "experiments" / "recipes" / "first.toml"
 BAND = 0.05
 
 # Commands whose start is waited for.
-_SHORT = {"--version": ["--version"], "--help": ["--help"], "check first.toml": ["check", str(FIRST)]}
+_ARGUMENTS = {"--version": ["--version"], "--help": ["--help"], "check first.toml": ["check", str(FIRST)]}
+SHORT = tuple(_ARGUMENTS)
 # One that runs and draws, as small as can be.
 _RUN = ["run", str(FIRST), "--seeds", "1", "--set", 'time.measure="1ms"', "--jobs", "1", "-o"]
 
@@ -110,18 +111,20 @@ def to_toml(counts: Counts) -> str:
     return "\n".join([*lines, *(f'"{name}" = {count}' for name, count in counts.by_name.items())]) + "\n"
 
 
-def count(*, instructions: bool = True) -> Counts:
-    """Counts everything; without `instructions` what takes no valgrind. Raises `CountError` where that is missing, and
-    `RunFailed` where a command fails."""
+def count(*, instructions: Collection[str] = SHORT) -> Counts:
+    """Counts what commands take, and the instructions of those of `SHORT` that are named.
+
+    Raises `CountError` where valgrind is missing for these, and `RunFailed` where a command fails.
+    """
     if instructions and shutil.which("valgrind") is None:
         raise CountError("there is no valgrind (Debian: apt-get install valgrind)")
     counts: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as directory:
-        for name, arguments in _SHORT.items():
+        for name, arguments in _ARGUMENTS.items():
             # The first check calibrates its predictions.
             _counted(Path(directory), arguments)
             counts[f"modules of {name}"] = _counted(Path(directory), arguments)["modules"]
-            if instructions:
+            if name in instructions:
                 counts[f"instructions of {name}"] = _instructions(Path(directory), arguments)
         counts |= _of_a_run(Path(directory))
     return Counts(this_python(), counts)

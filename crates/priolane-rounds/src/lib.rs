@@ -17,6 +17,11 @@ pub fn rounds(in_test: u64, in_soak: u64) -> u64 {
     }
 }
 
+/// Returns of how many cases a test takes one: `in_test` in `make test`, 1 in `make soak`.
+pub fn stride(in_test: usize) -> usize {
+    if std::env::var_os(SOAK).is_some() { 1 } else { in_test }
+}
+
 fn factor(text: &str) -> u64 {
     text.parse::<NonZeroU64>()
         .unwrap_or_else(|_| panic!("{SOAK} is {text:?}, not a whole number from 1"))

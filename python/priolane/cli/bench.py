@@ -170,7 +170,7 @@ def commands(chosen: argparse.Namespace) -> int:
         now = command_counts.count()
     except command_counts.CountError as why:
         _tell(f"instructions are not counted: {why}")
-        now = command_counts.count(instructions=False)
+        now = command_counts.count(instructions=())
     if why_not := command_counts.comparable(now, kept):
         _tell(f"instructions and modules are not compared: {why_not}")
     rows = list(command_counts.compare_counts(now, kept))

@@ -151,7 +151,7 @@ const STREAMS: u64 = 4;
 
 /// Damaged versions of a file.
 fn rounds() -> usize {
-    priolane_rounds::rounds(15_000, 1_000_000) as usize
+    priolane_rounds::rounds(6_000, 1_000_000) as usize
 }
 
 /// Has `read` read many damaged versions of `texts`.

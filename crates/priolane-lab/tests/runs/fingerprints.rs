@@ -3,7 +3,7 @@
 //! `tests/fingerprints/plans.csv` has a line per shipped experiment and size: the number of its runs, and hashes over their
 //! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 630 runs, each cut to a few simulated
 //! milliseconds: at most twelve of an experiment, those of the first and the last sweep point before others.
-//! `make test` simulates all but some sixty of them, which take most of the time; `make soak` simulates all.
+//! `make test` simulates up to four of an experiment and each scheme, and plans the quick size; `make soak` does all.
 //!
 //! A change that is meant to change results raises `priolane_results::RESULTS`, adds a line under "Results changed" to
 //! CHANGELOG.md, and rewrites the files: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
@@ -24,6 +24,9 @@ use sha2::{Digest as _, Sha256};
 
 /// The most runs of an experiment that are simulated: a new experiment takes the place of no other's.
 const RUNS_EACH: usize = 12;
+
+/// The most of them that `make test` simulates.
+const SHORT_EACH: usize = 4;
 
 /// Experiments whose runs take half a second to fifteen seconds each, most of the time of all. Each of their schemes is run
 /// elsewhere too, or is run here.
@@ -79,11 +82,11 @@ fn hash(parts: impl Iterator<Item = String>) -> String {
     hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The lines of `plans.csv`.
-fn plans() -> Vec<String> {
+/// The lines of `plans.csv` of these sizes.
+fn plans(sizes: &[(Size, &str)]) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, path) in experiments() {
-        for (size, word) in SIZES {
+        for &(size, word) in sizes {
             let plan = plan::plan(&path, &Options { size, ..Options::default() }).unwrap();
             let merged = hash(plan.runs.iter().map(|run| run.merged.to_string()));
             let ids = hash(plan.runs.iter().map(|run| run.id.clone()));
@@ -142,11 +145,20 @@ fn by_importance(runs: Vec<Run>) -> Vec<Run> {
     runs
 }
 
-/// The chosen runs, but of long experiments only the first of each scheme that no other experiment has.
+/// The first of the chosen runs of each experiment, but of long ones, and of each scheme that none of these has.
 fn short() -> Vec<(String, Run)> {
-    let (long, mut short): (Vec<_>, Vec<_>) =
-        chosen().into_iter().partition(|(name, _)| LONG.contains(&name.as_str()));
-    for (name, run) in long {
+    let mut short: Vec<(String, Run)> = Vec::new();
+    let mut others = Vec::new();
+    for (name, run) in chosen() {
+        let of_experiment = short.iter().filter(|kept| kept.0 == name).count();
+        let place = if of_experiment < SHORT_EACH && !LONG.contains(&name.as_str()) {
+            &mut short
+        } else {
+            &mut others
+        };
+        place.push((name, run));
+    }
+    for (name, run) in others {
         if !short.iter().any(|kept| kept.1.scheme == run.scheme) {
             short.push((name, run));
         }
@@ -211,31 +223,39 @@ fn compare(name: &str, header: &str, found: &[String]) {
     );
 }
 
+/// Asserts that all lines of `found` are in a kept file, unless the test of all lines writes it meanwhile.
+fn assert_kept(name: &str, found: &[String]) {
+    if std::env::var_os(WRITE).is_some() {
+        return;
+    }
+    let text = fs::read_to_string(file(name)).unwrap();
+    assert!(text.starts_with(&format!("# results {RESULTS}\n")), "{name} is of other results. {WHAT_TO_DO}");
+    let kept: BTreeSet<&str> = text.lines().collect();
+    let other: Vec<&String> = found.iter().filter(|line| !kept.contains(line.as_str())).collect();
+    assert!(
+        other.is_empty(),
+        "{name}: {} of {} lines are others: {other:?}. {WHAT_TO_DO}",
+        other.len(),
+        found.len()
+    );
+}
+
 #[test]
-fn plans_of_shipped_experiments_are_as_kept() {
-    compare("plans.csv", "experiment,size,runs,merged,ids", &plans());
+fn quick_plans_of_shipped_experiments_are_as_kept() {
+    assert_kept("plans.csv", &plans(&SIZES[..1]));
 }
 
 #[test]
 fn short_runs_of_shipped_experiments_have_the_kept_digests() {
-    if std::env::var_os(WRITE).is_some() {
-        // The test of all runs writes the file meanwhile.
-        return;
+    if std::env::var_os(WRITE).is_none() {
+        assert_kept("runs.csv", &digests(&short()));
     }
-    let text = fs::read_to_string(file("runs.csv")).unwrap();
-    assert!(
-        text.starts_with(&format!("# results {RESULTS}\n")),
-        "runs.csv is of other results. {WHAT_TO_DO}"
-    );
-    let kept: BTreeSet<&str> = text.lines().collect();
-    let found = digests(&short());
-    let other: Vec<&String> = found.iter().filter(|line| !kept.contains(line.as_str())).collect();
-    assert!(
-        other.is_empty(),
-        "{} of {} digests are others: {other:?}. {WHAT_TO_DO}",
-        other.len(),
-        found.len()
-    );
+}
+
+#[test]
+#[ignore = "takes minutes: make soak"]
+fn plans_of_shipped_experiments_are_as_kept() {
+    compare("plans.csv", "experiment,size,runs,merged,ids", &plans(&SIZES));
 }
 
 #[test]

@@ -96,9 +96,9 @@ fn read_back(merged: &Value, base: &Path) -> experiment::Experiment {
     experiment::read("merged", &tree, Sources::new("merged", base)).unwrap().experiment
 }
 
-/// The merged text of each run is an experiment with the same merged text.
+/// The merged text of each run, or of every fourth, is an experiment with the same merged text.
 pub(crate) fn assert_runs_read_back(plan: &Plan, base: &Path) {
-    for run in &plan.runs {
+    for run in plan.runs.iter().step_by(priolane_rounds::stride(4)) {
         assert_eq!(read_back(&run.merged, base).merged(&run.scheme), *run.merged, "{}", run.scheme);
     }
 }

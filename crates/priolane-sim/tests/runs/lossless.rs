@@ -36,7 +36,7 @@ fn dropped(outcome: &Outcome, class: usize) -> u64 {
 #[test]
 fn a_lossless_class_loses_nothing_whatever_the_network_the_buffer_and_the_load() {
     let (mut paused, mut lossy) = (0, 0);
-    for seed in 0..rounds(150, 1_500) {
+    for seed in 0..rounds(60, 1_500) {
         let mut draw = Draw::new(9_000 + seed);
         let topology = draw.topology(&[0.0]);
         let flows = draw.flows(topology.hosts, 5 + (seed % 40) as u32);

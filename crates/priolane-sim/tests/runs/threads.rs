@@ -23,7 +23,7 @@ fn on(most: u8, fallback: Fallback) -> Drive {
 #[test]
 fn any_number_of_threads_leaves_the_same() {
     let mut shared = 0;
-    let rounds = priolane_rounds::rounds(12, 1_200);
+    let rounds = priolane_rounds::rounds(8, 1_200);
     for seed in 0..rounds {
         let scenario = random(seed);
         if scenario.topology.racks < 2 {
