@@ -3,7 +3,7 @@
 //! `tests/fingerprints/plans.csv` has a line per shipped experiment and size: the number of its runs, and hashes over their
 //! merged texts and over their ids. `tests/fingerprints/runs.csv` has the digests of some 630 runs, each cut to a few simulated
 //! milliseconds: at most twelve of an experiment, those of the first and the last sweep point before others.
-//! `make test` simulates up to four of an experiment and each scheme, and plans the quick size; `make soak` does all.
+//! `make test` simulates up to two of an experiment and each scheme, and plans the quick size; `make soak` does all.
 //!
 //! A change that is meant to change results raises `priolane_results::RESULTS`, adds a line under "Results changed" to
 //! CHANGELOG.md, and rewrites the files: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
@@ -26,7 +26,7 @@ use sha2::{Digest as _, Sha256};
 const RUNS_EACH: usize = 12;
 
 /// The most of them that `make test` simulates.
-const SHORT_EACH: usize = 4;
+const SHORT_EACH: usize = 2;
 
 /// Experiments whose runs take half a second to fifteen seconds each, most of the time of all. Each of their schemes is run
 /// elsewhere too, or is run here.

@@ -126,7 +126,7 @@ fn an_application_that_does_not_receive_holds_up_its_senders_and_loses_nothing()
 fn an_aborted_message_is_forgotten_at_both_ends() {
     for name in ["dctcp", "top", "homa", "ndp", "phost"] {
         let [a, b] = [(); 2].map(|()| Host::bind(config(name)).unwrap());
-        let receipt = a.send_with_receipt(Request::to(b.address()), message(1, 200_000_000)).unwrap();
+        let receipt = a.send_with_receipt(Request::to(b.address()), message(1, 60_000_000)).unwrap();
         let began = Instant::now();
         while b.stats().receiving_bytes == 0 {
             assert!(began.elapsed() < PATIENCE, "{name}: nothing comes");

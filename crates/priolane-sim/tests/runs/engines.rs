@@ -246,13 +246,13 @@ fn both_engines_and_any_order_of_nodes_leave_the_same() {
         events.3 += window.ledger.unrouted.iter().map(|t| t.packets).sum::<u64>();
     }
     // Some hundred flows get another class than they ask for, and some change it under way.
-    assert!(admitted.0 > 200 && admitted.1 > 30, "{admitted:?}");
-    // Hundreds of flows wait and start, some wait in vain or too long; packets find no way.
-    assert!(events.0 > 150 && events.1 > 100 && events.2 > 50 && events.3 > 100, "{events:?}");
-    // A hundred times and more a class was paused at a port.
-    assert!(paused > 150, "{paused}");
-    // The experiments are no idle ones: thousands of flows end, thousands of packets are dropped and lost.
-    assert!(totals.0 > 2_500 && totals.1 > 2_500 && totals.2 > 2_500 && totals.3 > 300, "{totals:?}");
+    assert!(admitted.0 > 100 && admitted.1 > 30, "{admitted:?}");
+    // Many flows wait and start, some wait in vain or too long; packets find no way.
+    assert!(events.0 > 75 && events.1 > 50 && events.2 > 25 && events.3 > 50, "{events:?}");
+    // Classes were paused at ports.
+    assert!(paused > 75, "{paused}");
+    // The experiments are no idle ones: a thousand flows end, a thousand packets are dropped and lost.
+    assert!(totals.0 > 1_250 && totals.1 > 1_250 && totals.2 > 1_250 && totals.3 > 150, "{totals:?}");
 }
 
 #[test]
