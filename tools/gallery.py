@@ -6,6 +6,7 @@ results there keeps the picture that it has. docs/images/gallery/runs.json says 
 
 import argparse
 import io
+import itertools
 import json
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,8 @@ PICTURES = ROOT / "docs" / "images" / "gallery"
 RUNS = PICTURES / "runs.json"
 MOST_BYTES = 40_000
 _WIDTHS = (960, 880, 800, 720, 640, 560, 480)
-_COLOURS = 32
+# Few, and fewer where no width has room for these.
+_COLOURS = (32, 16)
 
 
 def name(figure: str) -> str:
@@ -35,11 +37,11 @@ def make_thumbnail(picture: Path) -> bytes:
     """A picture as PNG of few colours, as wide as `MOST_BYTES` allow. Raises `ValueError` if no width is."""
     with Image.open(picture) as opened:
         whole = opened.convert("RGB")
-    for width in _WIDTHS:
+    for colours, width in itertools.product(_COLOURS, _WIDTHS):
         if width > whole.width:
             continue
         height = round(whole.height * width / whole.width)
-        resized = whole.resize((width, height), Image.Resampling.LANCZOS).quantize(_COLOURS)
+        resized = whole.resize((width, height), Image.Resampling.LANCZOS).quantize(colours)
         written = io.BytesIO()
         resized.save(written, "PNG", optimize=True)
         if written.tell() <= MOST_BYTES:
