@@ -67,7 +67,7 @@ class Limits:
     flows: int = 4_096
     #: Other hosts that are known, at most 65,535.
     peers: int = 4_096
-    #: Of datagrams that the system keeps in each direction, if it permits so many.
+    #: Size of the socket buffers, if the system permits it.
     socket: int = 4 << 20
 
 

@@ -5,7 +5,7 @@ sentL_SOLVER    L queues by bytes sent, strict, thresholds solved for the traini
 sentL_wfqR      the same queues as `sentL_opt`, served by weights, each R times the next
 sentL_class     the same, cut where the classes of flows of the goals begin
 sizeL           L queues by size, each with as many bytes, where sizes are known; `_class` as above
-coflowL, tenantsL, deadlines    queues by what applications say of flows (`hints`)
+coflowL, tenantsL, deadlines    queues by what applications state about flows (`hints`)
 NAME_kF         marking thresholds times F
 """
 

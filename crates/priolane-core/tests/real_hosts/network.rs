@@ -139,8 +139,7 @@ static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
 const PERIOD: usize = 65_521;
 const CHUNK: usize = 4_096;
 
-/// What a flow from a host says from an offset on, as `CHUNK` bytes; compared and copied as a whole, since this crate is compiled
-/// without optimization.
+/// What a flow from a host says from an offset on, as `CHUNK` bytes, which are compared and copied as a whole.
 fn pattern(src: HostId, flow: FlowId, offset: usize) -> &'static [u8] {
     let start = (offset + 7_919 * flow.0 as usize + 104_729 * src.index()) % PERIOD;
     &NOISE[start..start + CHUNK]
