@@ -67,7 +67,7 @@ class Limits:
     flows: int = 4_096
     #: Other hosts that are known, at most 65,535.
     peers: int = 4_096
-    #: Size of the socket buffers, if the system permits it.
+    #: Bytes of each socket buffer, if the system permits so many.
     socket: int = 4 << 20
 
 
