@@ -233,6 +233,22 @@ load = { of = "host", counts = "payload", value = 0.5 }
     }
 
     #[test]
+    fn rows_of_samples_cost_instructions_and_memory() {
+        let check = |every: &str| {
+            let text = SMALL.replace("time =", &format!("sample_every = \"{every}\"\ntime ="));
+            of_points(&points_of(&text), (PACE, SAMPLE), &Interrupt::default()).unwrap()
+        };
+        let [none, few, many, most] = ["10s", "1ms", "100us", "1ns"].map(check);
+        let rows = |check: &Check| (check.seconds - none.seconds) * PACE / 2_000.0;
+        // At 24 links, every sample has its rows where a link sends some packets between samples.
+        assert!((8.0..10.1).contains(&(rows(&many) / rows(&few))), "{} {}", rows(&few), rows(&many));
+        // No more than packets change.
+        let limit = 2.0 * many.packet_hops as f64;
+        assert!((0.95..1.01).contains(&(rows(&most) / limit)), "{} {limit}", rows(&most));
+        assert!(most.bytes > many.bytes && many.bytes > few.bytes);
+    }
+
+    #[test]
     fn a_check_makes_part_of_a_long_run_only() {
         for time in ["measure = \"3600s\"", "flows = 40000000"] {
             let text = SMALL.replace("warmup = \"1ms\", measure = \"20ms\"", time);
