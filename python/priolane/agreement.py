@@ -3,12 +3,15 @@
 a flow alone                within 3 % and 100 us of the machine's time
 median completion time      within 15 % and 100 us
 99th percentile             within 30 % and 100 us
+order of classes            exact, where their simulated means are further apart than the median may be off
+shares of weights           within 5 %: of the rate of all flows, by class, paid weight and minimum rate
 flows that complete         as many
 packets that switches drop  none where the simulation has none
 """
 
+import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +24,24 @@ from priolane.directory import RUN_FILE, read_json
 from priolane.experiment import PlannedRun
 from priolane.results import Results
 
-ALONE, MEDIAN, TAIL = 0.03, 0.15, 0.30
+ALONE, MEDIAN, TAIL, SHARE = 0.03, 0.15, 0.30, 0.05
 # What a machine may be late by, in its own time.
 LATE_S = 100e-6
 _PS = 1e-12
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The measured flows of a run: times in seconds, not a number where a flow did not end.
+
+    `rank` is the class that a flow was given, `weight` the number of its class, paid weight and minimum rate.
+    """
+
+    start: Any
+    fct: Any
+    size: Any
+    rank: Any
+    weight: Any
 
 
 @dataclass(frozen=True)
@@ -59,32 +76,72 @@ def compare(simulated: Results, measured: Results) -> list[Row]:
 def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
     records = [read_json(where / RUN_FILE) for where in (simulated, measured)]
     scale = records[1]["measured"]["scale"]
-    tables = [_flows(where) for where in (simulated, measured)]
+    expected, seen = (_flows(where) for where in (simulated, measured))
     late = LATE_S / scale
-    done, ended = (float(np.isfinite(fct).sum()) for _, fct in tables)
+    done, ended = (float(np.isfinite(flows.fct).sum()) for flows in (expected, seen))
     yield Row(run, "flows that complete", done, ended, "as many", done == ended)
     drops, dropped = (float(record["counters"]["drops"]) for record in records)
     fits = drops > 0 or dropped == 0
     yield Row(run, "packets dropped", drops, dropped, "none where none are simulated", fits)
-    (start, expected), (_, seen) = tables
-    both = np.isfinite(expected) & np.isfinite(seen)
-    yield from _alone(run, (start, expected, seen), both, late)
+    both = np.isfinite(expected.fct) & np.isfinite(seen.fct)
+    yield from _alone(run, expected, seen, late)
     if both.any():
         for name, part, share in (("median FCT (s)", 50, MEDIAN), ("p99 FCT (s)", 99, TAIL)):
-            one, other = (float(np.percentile(fct[both], part)) for fct in (expected, seen))
+            one, other = (float(np.percentile(flows.fct[both], part)) for flows in (expected, seen))
             yield Row(run, name, one, other, _tolerance(share, late), abs(other - one) <= share * one + late)
+    yield from _order(run, expected, seen, late)
+    if _weighs(records[0]["merged"], run.scheme, expected):
+        yield from _shares(run, expected, seen)
 
 
-def _alone(run: PlannedRun, flows: Sequence[Any], both: Any, late: float) -> Iterator[Row]:
+def _alone(run: PlannedRun, expected: Flows, seen: Flows, late: float) -> Iterator[Row]:
     """The flow farthest off of those that no other flow meets in the simulation."""
-    start, expected, seen = flows
-    alone = both & _meets_nobody(start, expected)
+    both = np.isfinite(expected.fct) & np.isfinite(seen.fct)
+    alone = both & _meets_nobody(expected.start, expected.fct)
     if not alone.any():
         return
-    off = np.where(alone, np.abs(seen - expected) / (ALONE * expected + late), -1.0)
+    off = np.where(alone, np.abs(seen.fct - expected.fct) / (ALONE * expected.fct + late), -1.0)
     worst = int(np.argmax(off))
     name = f"farthest of {int(alone.sum())} flows alone (s)"
-    yield Row(run, name, float(expected[worst]), float(seen[worst]), _tolerance(ALONE, late), bool(off[worst] <= 1.0))
+    one, other = float(expected.fct[worst]), float(seen.fct[worst])
+    yield Row(run, name, one, other, _tolerance(ALONE, late), bool(off[worst] <= 1.0))
+
+
+def _order(run: PlannedRun, expected: Flows, seen: Flows, late: float) -> Iterator[Row]:
+    """How many pairs of classes that differ in the simulation have the same order in the measurement."""
+    both = np.isfinite(expected.fct) & np.isfinite(seen.fct)
+    means = [
+        [float(flows.fct[both & (expected.rank == rank)].mean()) for flows in (expected, seen)]
+        for rank in np.unique(expected.rank[both])
+    ]
+    pairs = (sorted(pair) for pair in itertools.combinations(means, 2))
+    apart = [(fast, slow) for fast, slow in pairs if slow[0] - fast[0] > MEDIAN * fast[0] + late]
+    if apart:
+        kept = float(sum(fast[1] < slow[1] for fast, slow in apart))
+        yield Row(run, "pairs of classes in order", float(len(apart)), kept, "exact", kept == len(apart))
+
+
+def _weighs(merged: Mapping[str, Any], scheme: str, flows: Flows) -> bool:
+    """Whether a run divides rates by weights: of the queues of its ports, or of its flows."""
+    port = merged.get("scheme", {}).get(scheme, {}).get("port", {})
+    return len(np.unique(flows.weight)) > 1 and ("weights" in port or len(np.unique(flows.rank)) == 1)
+
+
+def _shares(run: PlannedRun, expected: Flows, seen: Flows) -> Iterator[Row]:
+    """The part of the rate of all flows that the weight has whose part is farthest off."""
+    both = np.isfinite(expected.fct) & np.isfinite(seen.fct)
+    weights = np.unique(expected.weight[both])
+    if len(weights) < 2:
+        return
+    parts = []
+    for flows in (expected, seen):
+        rates = flows.size[both] / flows.fct[both]
+        parts.append(np.array([rates[expected.weight[both] == weight].sum() for weight in weights]) / rates.sum())
+    one, other = parts
+    worst = int(np.argmax(np.abs(other / one - 1)))
+    agrees = bool(abs(other[worst] / one[worst] - 1) <= SHARE)
+    tolerance = f"{SHARE * 100:.0f} %"
+    yield Row(run, f"farthest of {len(weights)} shares", float(one[worst]), float(other[worst]), tolerance, agrees)
 
 
 def _meets_nobody(start: Any, fct: Any) -> Any:
@@ -102,15 +159,19 @@ def _tolerance(share: float, late: float) -> str:
     return f"{share * 100:.0f} % + {late * 1e6:.3g} us"
 
 
-def _flows(run: Path) -> tuple[Any, Any]:
-    """Starts and completion times of measured flows in seconds; not a number where a flow did not end."""
-    table = pq.read_table(run / "flows.parquet", columns=["start_ps", "fct_ps", "measured"]).to_pydict()
+def _flows(run: Path) -> Flows:
+    """The flows of a run that started in its measured window."""
+    columns = ["start_ps", "fct_ps", "bytes", "class_given", "w", "theta_bps", "measured"]
+    table = pq.read_table(run / "flows.parquet", columns=columns).to_pydict()
     kept = [place for place, inside in enumerate(table["measured"]) if inside]
-    times = [
-        np.array([np.nan if table[name][place] is None else table[name][place] * _PS for place in kept], dtype=float)
-        for name in ("start_ps", "fct_ps")
-    ]
-    return times[0], times[1]
+
+    def numbers(name: str, unit: float = 1.0) -> Any:
+        values = table[name]
+        return np.array([np.nan if values[place] is None else values[place] * unit for place in kept], dtype=float)
+
+    paid = np.array([[table[name][place] for name in ("class_given", "w", "theta_bps")] for place in kept], dtype=float)
+    weight = np.unique(paid.reshape(-1, 3), axis=0, return_inverse=True)[1].reshape(-1)
+    return Flows(numbers("start_ps", _PS), numbers("fct_ps", _PS), numbers("bytes"), numbers("class_given"), weight)
 
 
 def as_json(rows: Sequence[Row]) -> str:
