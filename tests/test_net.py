@@ -1,8 +1,10 @@
 """Hosts that send messages over UDP, from Python."""
 
 import asyncio
+import dataclasses
 import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +30,19 @@ def pair(transport: str = "dctcp", **settings: Any) -> Iterator[tuple[net.Host, 
     config = net.Config(transport, **settings)
     with net.Host(config) as client, net.Host(config) as server:
         yield client, server
+
+
+def _rust_defaults(of: str) -> dict[str, float]:
+    """The fields of `impl Default` of a struct of priolane-net, spans in seconds."""
+    text = (ROOT / "crates" / "priolane-net" / "src" / "config.rs").read_text(encoding="utf-8")
+    (body,) = re.findall(rf"impl Default for {of} \{{.*?Self \{{(.*?)\}}", text, re.DOTALL)
+    value = re.compile(r"(\w+): (?:Duration::from_secs\()?([\d_]+)\)?(?: << (\d+))?,")
+    return {name: int(number) << int(shift or 0) for name, number, shift in value.findall(body)}
+
+
+@pytest.mark.parametrize("of", [net.Limits, net.Patience])
+def test_defaults_are_those_of_the_rust_library(of: type[net.Limits | net.Patience]) -> None:
+    assert dataclasses.asdict(of()) == _rust_defaults(of.__name__)
 
 
 def test_a_message_arrives_whole_with_its_sender_and_the_receipt_tells() -> None:
