@@ -98,7 +98,13 @@ def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: T
     if rows["host"]["kind"] == "fifo" and _pulls(rows, fabric):
         own["host"] = {"kind": "round_robin"}
     if rows["transport"]["kind"] == "homa":
-        own["transport"] = {"kind": "homa", "unscheduled": 1, "scheduled": queues - 1, "overcommit": queues - 1}
+        granted = queues - 1
+        own["transport"] = {
+            "kind": "homa",
+            "unscheduled_classes": 1,
+            "scheduled_classes": granted,
+            "overcommit": granted,
+        }
         own["port"] = {"kind": "strict", "queues": queues}
     if rows["transport"].get("priority") == "size":
         # The packets of the largest flow.

@@ -140,7 +140,7 @@ def _carried(merged: Mapping[str, Any], of: Mapping[str, Any]) -> set[int]:
     demoted = assign.get("levels", 1) if assign["kind"] == "bytes_sent" else 1
     own = _OWN_CLASSES.get(transport["kind"], 1)
     if transport["kind"] == "homa":
-        own = transport["unscheduled"] + transport["scheduled"]
+        own = transport["unscheduled_classes"] + transport["scheduled_classes"]
     own = max(own, transport.get("priorities", 1))
     return set(range(max(given + demoted - 1, own))) | {transport.get("control_class", 0)}
 

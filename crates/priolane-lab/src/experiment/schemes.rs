@@ -21,6 +21,8 @@ pub struct NamedScheme {
     pub tree: Table,
     /// Position of the tree.
     pub origin: Origin,
+    /// Warnings about former names of keys.
+    pub warnings: Vec<String>,
 }
 
 /// The schemes of an experiment that could be read.
@@ -125,11 +127,13 @@ fn one(
     let path = if is_path(text) { String::new() } else { format!("scheme.{name}") };
     let mut overrides = own_table.cloned().unwrap_or_default();
     overrides.remove("base");
+    let mut warnings = scheme::rename_former_keys(&mut tree, &Table::default())?;
+    warnings.extend(scheme::rename_former_keys(&mut overrides, &tree)?);
     equipment.apply(&mut tree, &overrides);
     tree.merge(&overrides, &scheme::MERGE);
     origin = own.map_or(origin, |field| field.origin().clone());
     let scheme = scheme::read(&tree, &path, &origin)?;
-    Ok(NamedScheme { name, scheme, tree, origin })
+    Ok(NamedScheme { name, scheme, tree, origin, warnings })
 }
 
 fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {

@@ -174,7 +174,7 @@ fn discipline(scheme: &Scheme, buffer: &BufferSpec, frame: &Frame) -> Discipline
     match scheme.port.kind.discipline(&setup) {
         DisciplineSpec::Tokens(spec) => {
             // The transport sends unscheduled packets in a class of their own.
-            let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled > 0);
+            let blind = matches!(&scheme.transport, Spec::Top(keys) if keys.unscheduled_packets > 0);
             let unscheduled = UnscheduledData { class: UNSCHEDULED_CLASS, room: Some(1) };
             TokenGroupSpec { unscheduled: blind.then_some(unscheduled), ..spec }.into()
         }

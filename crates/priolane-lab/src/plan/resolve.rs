@@ -81,7 +81,7 @@ fn cuts(rule: &mut ByFlow, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
 fn cutoffs(keys: &mut homa::Config, site: &ThresholdSearch<'_>) -> Result<(), Fault> {
     let law = estimate_traffic("transport.from", &keys.from, site)?.law;
     let rtt_bytes = keys.rtt_bytes.expect("invariant: cut-offs are only left open with rtt_bytes");
-    keys.set_cutoffs(Levels::cutoffs(&law, rtt_bytes, keys.unscheduled));
+    keys.set_cutoffs(Levels::cutoffs(&law, rtt_bytes, keys.unscheduled_classes));
     Ok(())
 }
 

@@ -65,4 +65,4 @@ const TAIL: Replace = Replace::Kind {
 };
 
 /// Homa's cut-offs are given, or computed from these keys.
-const CUTOFFS: Replace = Replace::Stated(&["from", "rtt_bytes", "unscheduled"], &["cutoffs"]);
+const CUTOFFS: Replace = Replace::Stated(&["from", "rtt_bytes", "unscheduled_classes"], &["cutoffs"]);

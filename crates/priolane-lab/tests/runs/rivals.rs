@@ -82,30 +82,45 @@ fn merged_files_say_only_what_a_transport_has() {
 }
 
 #[test]
+fn a_former_name_of_a_key_means_the_same_and_warns() {
+    let with = |keys: &str| {
+        let text = format!(
+            "{}[scheme.mine]\nbase = \"homa\"\ntransport.{keys}\ntransport.scheduled_classes = 6\ntransport.cutoffs = [\"2kB\"]\n",
+            EXPERIMENT.replace(r#"["pfabric", "phost", "ndp", "homa"]"#, r#"["mine"]"#)
+        );
+        planned(&text).unwrap()
+    };
+    let (former, now) = (with("unscheduled = 2"), with("unscheduled_classes = 2"));
+    assert_eq!(former.runs[0].id, now.runs[0].id);
+    let warned = |plan: &Plan| plan.warnings.iter().any(|w| w.contains("transport.unscheduled is now named"));
+    assert!(warned(&former) && !warned(&now), "{:?} {:?}", former.warnings, now.warnings);
+}
+
+#[test]
 fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
     let with = |keys: &str| {
         let text = format!(
-            "{}[scheme.mine]\nbase = \"homa\"\ntransport = {{ kind = \"homa\", scheduled = 5, {keys} }}\n",
+            "{}[scheme.mine]\nbase = \"homa\"\ntransport = {{ kind = \"homa\", scheduled_classes = 5, {keys} }}\n",
             EXPERIMENT.replace(r#"["pfabric", "phost", "ndp", "homa"]"#, r#"["mine"]"#)
         );
         planned(&text)
     };
-    let found = with("unscheduled = 3, rtt_bytes = \"10kB\"").unwrap();
+    let found = with("unscheduled_classes = 3, rtt_bytes = \"10kB\"").unwrap();
     let run = &found.runs[0];
     let Spec::Homa(keys) = &run.experiment.scheme["mine"].transport else { panic!("no Homa") };
     let cutoffs = keys.cutoffs.clone().unwrap();
     // Web search is 10 kB and more in nearly all flows: each sends 10 kB blind, so cut-offs are quantiles of sizes.
     assert!(cutoffs.len() == 2 && cutoffs[0] > 10_000 && cutoffs[0] < cutoffs[1], "{cutoffs:?}");
-    let stated = with("unscheduled = 3, cutoffs = [\"2kB\", \"15kB\"]").unwrap();
+    let stated = with("unscheduled_classes = 3, cutoffs = [\"2kB\", \"15kB\"]").unwrap();
     let built = plan::build(&stated.runs[0]).unwrap();
     let Transport::Homa(config) = built.scenario.into_spec().transport else { panic!("no Homa") };
     assert_eq!(config.levels, Levels::new(&[2_000, 15_000], 5).unwrap());
     let wrong = [
-        ("unscheduled = 3, cutoffs = [\"15kB\", \"2kB\"]", "the cutoffs are not in increasing order"),
-        ("unscheduled = 3, cutoffs = [\"15kB\"]", "there are 1 cutoffs for 3 unscheduled classes"),
-        ("unscheduled = 3", "rtt_bytes is not set"),
+        ("unscheduled_classes = 3, cutoffs = [\"15kB\", \"2kB\"]", "the cutoffs are not in increasing order"),
+        ("unscheduled_classes = 3, cutoffs = [\"15kB\"]", "there are 1 cutoffs for 3 unscheduled classes"),
+        ("unscheduled_classes = 3", "rtt_bytes is not set"),
         ("rtt_bytes = \"1GB\"", "1GB are more than 65535 packets"),
-        ("unscheduled = 15, cutoffs = [\"2kB\"]", "15 unscheduled and 5 scheduled classes"),
+        ("unscheduled_classes = 15, cutoffs = [\"2kB\"]", "15 unscheduled and 5 scheduled classes"),
     ];
     for (keys, what) in wrong {
         let error = with(keys).unwrap_err();

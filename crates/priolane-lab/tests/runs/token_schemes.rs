@@ -73,7 +73,7 @@ fn shipped_schemes_are_what_they_say() {
 
 #[test]
 fn keys_reach_the_transport_and_a_merged_scheme_is_a_scheme_again() {
-    let keys = "transport.expiry = \"end_host\"\ntransport.lifetime = \"45us\"\ntransport.unscheduled = 8\n\
+    let keys = "transport.expiry = \"end_host\"\ntransport.lifetime = \"45us\"\ntransport.unscheduled_packets = 8\n\
                 transport.priority = \"attained\"\ntransport.thresholds = [5, 50, 500, 5000, 50000]\n\
                 transport.stop = \"token_need_cap\"\nport.expiry = 0\n";
     let plan = with("top", keys).unwrap();
@@ -119,8 +119,8 @@ fn what_makes_no_sense_is_refused() {
             "half of the base RTT",
         ),
         (
-            "transport.stop = \"sender\"\ntransport.unscheduled = 4\n",
-            "transport.unscheduled",
+            "transport.stop = \"sender\"\ntransport.unscheduled_packets = 4\n",
+            "transport.unscheduled_packets",
             "waits for a first token",
         ),
         (
@@ -311,7 +311,7 @@ transport.p = 2107
 
 #[test]
 fn all_unscheduled_packets_of_a_lone_flow_arrive_without_tokens() {
-    let keys = "transport.unscheduled = 8\ntransport.classes = 5\nport.classes = 5\n";
+    let keys = "transport.unscheduled_packets = 8\ntransport.classes = 5\nport.classes = 5\n";
     for packets in [1, 2, 8] {
         // SYNC and packets one after the other on the line, the last stored and forwarded once: two links of 4 us.
         let line = 8e-6 + (84.0 + 1538.0 * (packets + 1) as f64) * 0.8e-9;

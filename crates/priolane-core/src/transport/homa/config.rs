@@ -21,10 +21,10 @@ use crate::units::Span;
 pub struct Config {
     /// Number of classes for unscheduled packets, from class 0 on.
     #[key(default = 1, range = "[1, 15]", source = "docs/assumptions.md#homa-levels")]
-    pub unscheduled: u8,
+    pub unscheduled_classes: u8,
     /// Number of classes for granted packets, after the unscheduled ones.
     #[key(default = 7, range = "[1, 15]", source = "docs/assumptions.md#homa-levels")]
-    pub scheduled: u8,
+    pub scheduled_classes: u8,
     /// Maximum message length of each unscheduled class but the last, in ascending order; by default chosen so that
     /// each class carries the same number of unscheduled bytes.
     #[key(optional, form = ByteList, source = "Homa (SIGCOMM 2018) §3.4")]
@@ -37,7 +37,7 @@ pub struct Config {
     #[key(auto = "0B", form = Bytes, source = "Homa (SIGCOMM 2018) §3.3")]
     pub rtt_bytes: Option<u64>,
     /// Number of messages granted concurrently.
-    #[key(default = scheduled, shown = "scheduled", range = "[1, 255]", source = "Homa (SIGCOMM 2018) §3.5")]
+    #[key(default = scheduled_classes, shown = "scheduled_classes", range = "[1, 255]", source = "Homa (SIGCOMM 2018) §3.5")]
     pub overcommit: u8,
     /// Time after which a receiver requests missing data again (Linux: 5 ms).
     #[key(default = Span::from_ms(5), range = "(0, )", source = "docs/assumptions.md#homa-timeouts")]
@@ -61,13 +61,13 @@ impl Config {
 
     /// Uses computed cut-offs, which may be fewer than requested.
     pub fn set_cutoffs(&mut self, found: Vec<u64>) {
-        self.unscheduled = found.len() as u8 + 1;
-        self.levels = Levels::new(&found, self.scheduled).unwrap_or(Levels::DEFAULT);
+        self.unscheduled_classes = found.len() as u8 + 1;
+        self.levels = Levels::new(&found, self.scheduled_classes).unwrap_or(Levels::DEFAULT);
         self.cutoffs = Some(found);
     }
 
     fn check(&mut self) -> Result<(), KeyConflict> {
-        let Self { unscheduled, scheduled, .. } = *self;
+        let Self { unscheduled_classes: unscheduled, scheduled_classes: scheduled, .. } = *self;
         let at = if self.cutoffs.is_some() { Some("cutoffs") } else { None };
         let misfit = |what: String, fix: String| KeyConflict { key: at, what, fix };
         if usize::from(unscheduled + scheduled) > CLASSES {

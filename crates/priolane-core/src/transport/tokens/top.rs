@@ -29,7 +29,7 @@ pub struct Top {
         unit = "pkt",
         source = "TOP §3.3; docs/assumptions.md#top-unscheduled"
     )]
-    pub unscheduled: u16,
+    pub unscheduled_packets: u16,
     /// How packets are routed.
     #[key(default = Paths::Symmetric, source = "TOP §3.3; docs/assumptions.md#spray")]
     pub paths: Paths,
@@ -43,11 +43,11 @@ pub struct Top {
 
 impl Top {
     fn check(&mut self) -> Result<(), KeyConflict> {
-        if self.unscheduled > 0 && self.tokens.stop == Stop::Sender {
+        if self.unscheduled_packets > 0 && self.tokens.stop == Stop::Sender {
             return Err(KeyConflict::of(
-                "unscheduled",
+                "unscheduled_packets",
                 "a sender that stops its tokens waits for a first token, but unscheduled packets need none",
-                "stop = \"complete\", or unscheduled = 0",
+                "stop = \"complete\", or unscheduled_packets = 0",
             ));
         }
         if self.ranks == RankedPackets::Data && self.priority.is_exact() {
@@ -69,7 +69,7 @@ impl TransportKeys for Top {
             priority: self.priority.rule(),
             ranked: self.ranks,
             expiry: self.expiry.lifetime(),
-            unscheduled: self.unscheduled,
+            unscheduled: self.unscheduled_packets,
             frame: setup.frame,
             monitor: setup.monitor,
             ..self.tokens.clone()
