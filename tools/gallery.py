@@ -22,10 +22,10 @@ from priolane.results import Results, load
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "images" / "gallery"
 RUNS = PICTURES / "runs.json"
-MOST_BYTES = 40_000
+MOST_BYTES = 80_000
 _WIDTHS = (960, 880, 800, 720, 640, 560, 480)
 # Few, and fewer where no width has room for these.
-_COLOURS = (32, 16)
+_COLOURS = (32, 16, 8, 4)
 
 
 def name(figure: str) -> str:
