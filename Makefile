@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
 PYTHON_PACKAGING := pyproject.toml
 
-.PHONY: build fast demo test rust-tests soak lint format manual ledger docs gallery fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
+.PHONY: build fast demo test rust-tests soak lint format manual ledger docs gallery held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
@@ -111,6 +111,10 @@ docs: $(STAMPS)/ci $(STAMPS)/dev
 RESULTS ?= runs/recorded
 gallery: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/gallery.py $(RESULTS)
+
+# docs/evidence/held-out.md: verdicts with each half of the seeds, from the same results.
+held-out: $(STAMPS)/ci $(STAMPS)/dev
+	$(BIN)/python tools/held_out.py $(RESULTS)
 
 # libFuzzer wants unstable compiler flags, which RUSTC_BOOTSTRAP lets a stable compiler take.
 FUZZ_SECONDS ?= 60
