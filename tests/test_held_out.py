@@ -26,6 +26,7 @@ def test_a_flip_is_a_claim_that_one_half_reproduces_and_the_other_contradicts() 
     judged = Judged("nos2/fig6", 8, first, second)
     assert judged.flips() == 2
     assert judged.decided_twice() == 3
+    assert Judged("nos2/fig6", 8, ("incomplete",), ("incomplete",)).decided_twice() == 0
     text = held_out.page([judged])
     assert "| nos2/fig6 | 8 | 5 | 3 | 2 | 2 |" in text.splitlines()
     assert "Both halves decide 3 claims, of which 2 flip." in text

@@ -23,6 +23,9 @@ FEWEST_SEEDS = 8
 """Seeds of a figure below which halves decide nothing."""
 
 
+DECIDED = {"reproduced", "contradicted"}
+
+
 @dataclass(frozen=True)
 class Judged:
     """The verdicts of a figure with each half of its seeds, in the order of its claims."""
@@ -34,12 +37,11 @@ class Judged:
 
     def decided_twice(self) -> int:
         """The number of claims that both halves decide."""
-        return sum("undecided" not in pair for pair in zip(self.first, self.second, strict=True))
+        return sum(set(pair) <= DECIDED for pair in zip(self.first, self.second, strict=True))
 
     def flips(self) -> int:
         """The number of claims that one half reproduces and the other contradicts."""
-        opposite = {"reproduced", "contradicted"}
-        return sum(set(pair) == opposite for pair in zip(self.first, self.second, strict=True))
+        return sum(set(pair) == DECIDED for pair in zip(self.first, self.second, strict=True))
 
 
 def judge(results: Results, seeds: Sequence[int]) -> tuple[str, ...]:
@@ -92,7 +94,7 @@ def page(judged: Iterable[Judged]) -> str:
     )
     rows = []
     for one in listed:
-        decided = Counter((a != "undecided") + (b != "undecided") for a, b in zip(one.first, one.second, strict=True))
+        decided = Counter((a in DECIDED) + (b in DECIDED) for a, b in zip(one.first, one.second, strict=True))
         cells = [one.figure, one.seeds, len(one.first), decided[2], decided[1], one.flips()]
         rows.append("| " + " | ".join(map(str, cells)) + " |\n")
     return f"{HEAD}\n{counts}{''.join(rows)}"
