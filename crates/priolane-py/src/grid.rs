@@ -63,12 +63,34 @@ impl Plan {
     fn linux_job(&self, py: Python<'_>, run_id: &str, request: &str) -> PyResult<String> {
         let asked: JobRequest = self::request(request)?;
         let name = asked.name()?;
-        let run = self.0.runs.iter().find(|run| run.id == run_id);
-        let run = run.ok_or_else(|| PyValueError::new_err(format!("the plan has no run {run_id}")))?;
+        let run = self.planned(run_id)?;
         response(
             &py.detach(|| priolane_tools::linux::job(run, name, asked.scale.map(NonZeroU64::get)))
                 .map_err(input_error)?,
         )
+    }
+
+    /// Executes a run with its results below `out_dir`, which is empty, and returns where its time goes, as JSON. `progress`
+    /// is as in `Grid.run`.
+    #[pyo3(signature = (run_id, out_dir, progress=None))]
+    fn profile(
+        &self,
+        py: Python<'_>,
+        run_id: &str,
+        out_dir: PathBuf,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let run = self.planned(run_id)?;
+        let out_dir = utf8(out_dir)?;
+        let mut reporter = Reporter::new(progress);
+        let profile =
+            py.detach(|| priolane_tools::profile::profile(run, &out_dir, &mut |now| reporter.report(now)));
+        match profile {
+            Ok(profile) => response(&profile),
+            Err(failure) => {
+                Err(reporter.take_error().unwrap_or_else(|| failed(failure, &format!("run {run_id}"))))
+            }
+        }
     }
 
     /// Opens the results directory `out_dir`, which is created if missing.
@@ -78,6 +100,13 @@ impl Plan {
         let store = Store::open(&out_dir).map_err(|error| failed(error.into(), "the grid"))?;
         let place = self.0.runs.iter().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
         Ok(Grid { plan: self.0.clone(), place, store, settings, others })
+    }
+}
+
+impl Plan {
+    fn planned(&self, run_id: &str) -> PyResult<&Run> {
+        let run = self.0.runs.iter().find(|run| run.id == run_id);
+        run.ok_or_else(|| PyValueError::new_err(format!("the plan has no run {run_id}")))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::num::NonZeroU8;
+use std::sync::Arc;
 
 use priolane_core::endpoint::{Endpoint, LocalHost};
 use priolane_core::units::Span;
@@ -14,6 +15,7 @@ use crate::engine::{wheel, window};
 use crate::model::partition::Partition;
 use crate::model::scenario::{Engine, Scenario};
 use crate::observe::outcome::{Outcome, RunError};
+use crate::observe::phase::PhaseMarker;
 use crate::observe::trace::{Following, Trace, Tracer};
 
 /// Below this lookahead a window contains too little work, and `Engine::Auto` uses the wheel engine.
@@ -54,6 +56,8 @@ pub(crate) enum Mode<'a> {
     Untraced(Drive),
     /// Nothing, on the window engine: one thread runs at most this number of parts in turn and measures them.
     InTurn(NonZeroU8, &'a OnceCell<PartTimes>),
+    /// Nothing, on one thread of the window engine, which marks what it does.
+    Profiled(&'a Arc<PhaseMarker>),
     /// This, on the wheel engine; the trace is empty if the scenario does not have it.
     Traced(&'a Following),
 }
@@ -88,6 +92,7 @@ impl Simulation<'_, '_> {
                 let threads = Threads { most, fallback: Fallback::Never };
                 (Drive { threads, ..Drive::on(Engine::Window) }, None)
             }
+            Mode::Profiled(_) => (Drive::on(Engine::Window), None),
             Mode::Traced(following) => {
                 (Drive::on(Engine::Wheel), Some(Box::new(Tracer::new(scenario, following))))
             }
@@ -98,7 +103,10 @@ impl Simulation<'_, '_> {
             Engine::Wheel => true,
         };
         let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
-        let fabric = Fabric::new(scenario, Partition::of(scenario, threads));
+        let mut fabric = Fabric::new(scenario, Partition::of(scenario, threads));
+        if let Mode::Profiled(phase) = mode {
+            fabric.phase = Some(phase.clone()).filter(|_| !on_wheel);
+        }
         let outcome = if on_wheel {
             wheel::run(&mut Network::whole(&fabric, make), &fabric, &mut tracer, progress)?
         } else {

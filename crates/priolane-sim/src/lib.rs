@@ -13,6 +13,7 @@ pub use engine::stop::OnProgress;
 pub use engine::window::NodeOrder;
 pub use engine::window::{Fallback, PartTimes, Threads, barrier_time, window_length};
 pub use model::{dependencies, outage, scenario, topology};
+pub use observe::phase::{Phase, PhaseMarker};
 pub use observe::{outcome, records, trace};
 pub use registered::register;
-pub use run::{run, run_in_turn, run_traced};
+pub use run::{run, run_in_turn, run_profiled, run_traced};

@@ -13,6 +13,7 @@ use crate::engine::stop::OnProgress;
 use crate::engine::window::PartTimes;
 use crate::model::scenario::Scenario;
 use crate::observe::outcome::{Outcome, RunError};
+use crate::observe::phase::PhaseMarker;
 use crate::observe::trace::{Following, Trace};
 use crate::registered::{Window, engine_of};
 
@@ -39,6 +40,20 @@ pub fn run_in_turn(
     let simulation = Simulation { scenario, mode: Mode::InTurn(parts, &times), progress };
     let (outcome, _) = scenario.transport.with_endpoints(simulation)?;
     Ok((outcome, times.into_inner()))
+}
+
+/// Runs `scenario` with its transport on one thread of the window engine. `phase` shows at any time what the run is doing,
+/// up to the collection of its results; if the lookahead is too short for windows, only setup and results are apart.
+///
+/// # Errors
+/// As [`crate::run_with`].
+pub fn run_profiled(
+    scenario: &Scenario,
+    phase: &Arc<PhaseMarker>,
+    progress: OnProgress,
+) -> Result<Outcome, RunError> {
+    let simulation = Simulation { scenario, mode: Mode::Profiled(phase), progress };
+    scenario.transport.with_endpoints(simulation).map(|(outcome, _)| outcome)
 }
 
 /// Runs `scenario` on the wheel engine with its transport and traces `following`. The trace is empty if the scenario

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from priolane.cli import arguments, show
+from priolane.cli import arguments, profile, show
 from priolane.cli.finish import add_figures, prepare, present, present_as_json
 from priolane.cli.progress import progress
 from priolane.experiment import Options, plan
@@ -21,11 +21,20 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--json", action="store_true", help="the results as one JSON object, and nothing else, on standard output"
     )
+    command.add_argument(
+        "--profile",
+        action="store_true",
+        help="run the first run of each scheme on one thread, print where its time goes, and keep no results",
+    )
     command.set_defaults(execute=execute)
 
 
 def execute(chosen: argparse.Namespace) -> int:
     """Runs the grid, writes figures and page, and prints the table of results."""
+    if chosen.profile:
+        profile.require_alone(chosen)
+        profile.profile(plan(chosen.file, arguments.options(chosen)), as_json=chosen.json)
+        return 0
     budget, asked = arguments.until(chosen), arguments.options(chosen)
     tell = show.note if chosen.json else show.line
     grid = plan(chosen.file, asked)

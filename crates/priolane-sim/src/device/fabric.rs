@@ -1,6 +1,7 @@
 //! Immutable state shared by all nodes of a run.
 
 use std::hint::select_unpredictable;
+use std::sync::Arc;
 
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::packet::Header;
@@ -13,6 +14,7 @@ use crate::device::event_sink::Ingress;
 use crate::model::partition::Partition;
 use crate::model::scenario::Scenario;
 use crate::model::topology::{NextHops, PathChoice, Pick, Spray, Topology};
+use crate::observe::phase::{Phase, PhaseMarker};
 
 /// The scenario, with forwarding tables and the ends of all links.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub(crate) struct Fabric<'a> {
     ingress_of: Vec<Ingress>,
     /// Egress links of each node.
     pub(crate) egress_links: Vec<Vec<LinkId>>,
+    /// Shows a profiler what the run is doing.
+    pub(crate) phase: Option<Arc<PhaseMarker>>,
 }
 
 impl<'a> Fabric<'a> {
@@ -57,7 +61,15 @@ impl<'a> Fabric<'a> {
             changes.push(*at);
             forwarding.push(Forwarding::new(topology, (&detour.next_hops, &detour.choices), &egress_of));
         }
-        Self { scenario, partition, changes, forwarding, ingress_of, egress_links }
+        Self { scenario, partition, changes, forwarding, ingress_of, egress_links, phase: None }
+    }
+
+    /// Shows a profiler what the run does from now on.
+    #[inline]
+    pub(crate) fn enter(&self, phase: Phase) {
+        if let Some(marker) = &self.phase {
+            marker.enter(phase);
+        }
     }
 
     /// Returns the forwarding tables at `now`, and when they change next.

@@ -11,6 +11,8 @@ mod pause;
 mod schedule;
 mod state;
 
+use std::sync::Arc;
+
 use priolane_core::endpoint::{Command, Control, Cx, Endpoint, Event, FlowReport, LocalClock, RxMeta, Stats};
 use priolane_core::ids::{CLASSES, ClassSet, FlowId, HostId};
 use priolane_core::packet::{self, Packet};
@@ -27,6 +29,7 @@ use crate::model::scenario::{Nic, ScheduledControl};
 use crate::observe::collector::Collector;
 use crate::observe::counters::HostCounters;
 use crate::observe::outcome::{FlowSample, Readings, ReceivedPayload};
+use crate::observe::phase::{PhaseMarker, in_transport};
 use crate::observe::trace::TraceEvent;
 use measuring::{Noise, clock};
 use schedule::{HostSchedule, PendingAbort};
@@ -53,6 +56,8 @@ pub(crate) struct Host<E: Endpoint> {
     last_start: Time,
     noise: Option<Box<Noise>>,
     nic: NicMode,
+    /// Shows a profiler when the transport runs.
+    phase: Option<Arc<PhaseMarker>>,
     /// The link and the transmit queue, which stays empty if the NIC has none.
     port: Port<TransmitQueue<E::Body>>,
     received: ReceivedPayload,
@@ -82,6 +87,7 @@ impl<E: Endpoint> Host<E> {
             noise: Noise::new(scenario, host).map(Box::new),
             processing: scenario.host_delay,
             nic,
+            phase: fabric.phase.clone(),
             port: Port::new(fabric.transmitter(line), transmit_queue(scenario, line)),
             waiting: Waiting { limited, ..Waiting::default() },
             paused: ClassSet::NONE,
@@ -169,7 +175,7 @@ impl<E: Endpoint> Host<E> {
             Kind::Control => self.control(fabric, now, sink),
             Kind::Timer | Kind::Arrival => {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                self.endpoint.on_timer(cx);
+                in_transport(&self.phase, || self.endpoint.on_timer(cx));
             }
         }
         self.settle(fabric, now, sink);
@@ -182,7 +188,7 @@ impl<E: Endpoint> Host<E> {
         if let Some(flow) = opened {
             let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay).into();
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            self.endpoint.open(cx, flow.request(), &path);
+            in_transport(&self.phase, || self.endpoint.open(cx, flow.request(), &path));
         }
     }
 
@@ -191,7 +197,7 @@ impl<E: Endpoint> Host<E> {
         match self.schedule.take_control(now) {
             Some(ScheduledControl { flow, control, .. }) => {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-                self.endpoint.control(cx, Command::Flow(flow, control));
+                in_transport(&self.phase, || self.endpoint.control(cx, Command::Flow(flow, control)));
                 if control == Control::Abort {
                     self.abort(flow, fabric, now, sink);
                 }
@@ -274,11 +280,12 @@ impl<E: Endpoint> Host<E> {
         let meta = RxMeta { stamp: now - self.processing, noise };
         // The eager engine, which traces, takes the two calls one by one.
         if W::SERVICE == Service::Lazy && may_respond {
-            if let Some(mut response) = self.endpoint.respond(cx, meta, packet) {
+            let response = in_transport(&self.phase, || self.endpoint.respond(cx, meta, packet));
+            if let Some(mut response) = response {
                 return self.send_response(now, &mut response, sink);
             }
         } else {
-            self.endpoint.on_packet(cx, meta, packet);
+            in_transport(&self.phase, || self.endpoint.on_packet(cx, meta, packet));
         }
         self.settle(fabric, now, sink);
     }

@@ -22,6 +22,7 @@ use crate::device::hosts::hosts;
 use crate::device::lossless::LosslessSwitch;
 use crate::device::messages::DependencySignal;
 use crate::device::switch::Switch;
+use crate::observe::phase::Phase;
 
 /// Index of the group of hosts.
 const HOSTS: u32 = 0;
@@ -155,12 +156,14 @@ impl<B: Body> Network<B> {
             let other = left.iter().position(|&node| group_of[node.index()] != group);
             let (nodes, others) = left.split_at(other.unwrap_or(left.len()));
             let cx = WindowContext { nodes, index_of, fabric, window };
+            fabric.enter(if group == HOSTS { Phase::Hosts } else { Phase::Switches });
             groups[group as usize].run_window(&cx, batches, sink);
             left = others;
             if let Some(times) = times {
                 times.lived(if group == HOSTS { GroupKind::Hosts } else { GroupKind::Switches });
             }
         }
+        fabric.enter(Phase::Engine);
     }
 
     /// Returns the group of `node` and its index there.

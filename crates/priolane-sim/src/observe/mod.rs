@@ -5,5 +5,6 @@ pub(crate) mod completion_log;
 pub(crate) mod counters;
 pub mod outcome;
 pub(crate) mod pfc_deadlock;
+pub(crate) mod phase;
 pub mod records;
 pub mod trace;

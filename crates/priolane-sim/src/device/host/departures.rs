@@ -13,6 +13,7 @@ use crate::device::event_sink::{EventKey, EventSink, Kind};
 use crate::device::nic::{NicMode, Outgoing, TransmitQueue};
 use crate::device::port::Port;
 use crate::observe::outcome::RunError;
+use crate::observe::phase::in_transport;
 use crate::observe::trace::TraceEvent;
 
 /// Notifies the transport of packets that its transmit queue drops.
@@ -154,7 +155,7 @@ impl<E: Endpoint> Host<E> {
     fn pull<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         while self.pull == Pull::Ask && self.port.line.free_at <= now {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
-            match &self.endpoint.poll_transmit(cx) {
+            match &in_transport(&self.phase, || self.endpoint.poll_transmit(cx)) {
                 &Tx::Send { ref packet, id } => self.start(now, packet, id, sink),
                 other => self.wait(other, now, sink),
             }
@@ -227,7 +228,7 @@ impl<E: Endpoint> Host<E> {
         while self.pull == Pull::Ask {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             // Used in place: a copy would stall on the small writes just made.
-            let mut answer = self.endpoint.poll_transmit(cx);
+            let mut answer = in_transport(&self.phase, || self.endpoint.poll_transmit(cx));
             let Tx::Send { packet, id } = &mut answer else { return self.wait(&answer, now, sink) };
             self.queue(now, packet, *id, sink);
         }

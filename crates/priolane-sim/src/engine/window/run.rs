@@ -22,6 +22,7 @@ use crate::model::scenario::Scenario;
 use crate::model::topology::{Link, Topology, smallest};
 use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::{Outcome, RunError};
+use crate::observe::phase::Phase;
 
 /// If links are long, a window is at most this fraction of the lookahead. During a window its packets are in memory
 /// twice, as they arrived and as they are queued or forwarded.
@@ -91,6 +92,7 @@ fn outcome_of<B: Body>(
     fabric: &Fabric,
     progress: OnProgress,
 ) -> Result<Outcome, RunError> {
+    fabric.enter(Phase::Results);
     let stop = parts[0].sink.stop.stop_at();
     let _ = progress(parts[0].sink.stop.progress(stop));
     let (mut networks, mut wires): (Vec<_>, Vec<_>) =
