@@ -312,10 +312,9 @@ impl<C: DelayBased> PrioPlus<C> {
         self.phase = Phase::Waiting { probe_at: sample.now + wait };
     }
 
-    /// Resumes sending with a window of `bytes`; `next` is the first byte not yet sent.
-    fn resume(&mut self, bytes: f64, next: u64) {
+    /// Resumes sending with a window of `bytes`.
+    fn resume(&mut self, bytes: f64) {
         self.inner.set_cwnd(bytes);
-        self.rounds = RoundTrips::from(next);
         self.extra = 0.0;
         self.exceeded = 0;
         self.phase = Phase::Sending;
@@ -323,13 +322,13 @@ impl<C: DelayBased> PrioPlus<C> {
     }
 
     /// Resumes on an empty path, unless the released code computes too small a share.
-    fn resume_alone(&mut self, sample: &Sample, next: u64) {
+    fn resume_alone(&mut self, sample: &Sample) {
         let packet = self.mss as f64;
         let share = self.linear_share();
         match self.variant {
-            Variant::Paper => self.resume(share.max(packet), next),
+            Variant::Paper => self.resume(share.max(packet)),
             Variant::Released if share <= TOO_SMALL * packet => self.stop(sample),
-            Variant::Released => self.resume(share, next),
+            Variant::Released => self.resume(share),
         }
     }
 
@@ -416,12 +415,13 @@ impl<C: DelayBased> PrioPlus<C> {
         }
         if !sending {
             if passed && self.is_base(sample.delay) {
-                self.resume_alone(sample, ack.next);
+                self.resume_alone(sample);
             }
             return;
         }
         let done = passed && sample.delay <= self.target && self.grow(sample, ack.growth);
-        if !done {
+        let linear = self.variant == Variant::Released && self.is_base(sample.delay);
+        if !done && !linear {
             self.inner.on_ack(ack);
         }
         self.bound(sample);
@@ -453,7 +453,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             w_ls: mss as f64,
             phase: Phase::Sending,
             flows: Cardinality::ONE,
-            rounds: RoundTrips::from(0),
+            rounds: RoundTrips::from(0, config.variant),
             step: 0.0,
             extra: 0.0,
             exceeded: 0,
@@ -558,11 +558,14 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
         if delay >= self.limit {
             let wait = self.wait(delay);
             self.phase = Phase::Waiting { probe_at: answer.now + wait };
-        } else if self.is_base(delay) {
-            self.resume_alone(&Sample { now: answer.now, delay, rtt: delay }, answer.next);
+            return;
+        }
+        self.rounds = RoundTrips::from(answer.next, self.variant);
+        if self.is_base(delay) {
+            self.resume_alone(&Sample { now: answer.now, delay, rtt: delay });
         } else {
             let packets = if self.variant == Variant::Paper { 1.0 } else { 0.5 };
-            self.resume(packets * self.mss as f64, answer.next);
+            self.resume(packets * self.mss as f64);
         }
     }
 

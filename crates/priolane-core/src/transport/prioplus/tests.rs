@@ -138,16 +138,38 @@ fn linear_start_adds_its_share_each_round_trip_of_an_empty_path() {
     close(driven.cwnd(), 75_002.4);
     driven.ack(13, 12.5);
     close(driven.cwnd(), 75_002.4 + 180e3 / 75_002.4);
+    // The released code does not run the controller on an empty path.
     let mut released = Driven::sending(Variant::Released);
+    released.ack(11, 12.5);
+    close(released.cwnd(), 37_500.0);
     released.round(12, 12.5);
-    // The released code does not run the controller at that ACK.
+    released.ack(13, 12.5);
     close(released.cwnd(), 75_000.0);
+}
+
+#[test]
+fn the_first_ack_ends_a_round_trip_of_the_paper_and_begins_one_of_the_released_code() {
+    for (variant, after_one) in [(Variant::Paper, 75_000.0), (Variant::Released, 37_500.0)] {
+        let mut driven = Driven::new(&config(variant, Start::Probe));
+        driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
+        driven.answer(12, 12.0);
+        close(driven.cwnd(), 37_500.0);
+        driven.round(24, 12.0);
+        // The controller of the paper's variant adds a few bytes.
+        assert!((driven.cwnd() - after_one).abs() < 10.0, "{variant:?}: {}", driven.cwnd());
+        driven.round(36, 12.0);
+        assert!((driven.cwnd() - after_one - 37_500.0).abs() < 10.0, "{variant:?}: {}", driven.cwnd());
+    }
 }
 
 #[test]
 fn a_flow_alone_is_at_line_rate_after_as_many_round_trips_as_shares_of_the_path() {
     for variant in [Variant::Paper, Variant::Released] {
         let mut driven = Driven::sending(variant);
+        if variant == Variant::Released {
+            // The first ACK begins the first round trip.
+            driven.ack(11, 12.0);
+        }
         for round in 1..=3 {
             assert!(driven.cwnd() < 150_000.0, "{variant:?} {round}");
             driven.round(12 * round, 12.0);
