@@ -316,7 +316,10 @@ impl<C: DelayBased> PrioPlus<C> {
     fn resume(&mut self, bytes: f64) {
         self.inner.set_cwnd(bytes);
         self.extra = 0.0;
-        self.exceeded = 0;
+        if self.variant == Variant::Paper {
+            // The released code clears the count only at an ACK below D_limit.
+            self.exceeded = 0;
+        }
         self.phase = Phase::Sending;
         self.set_step();
     }

@@ -291,6 +291,21 @@ fn the_variants_differ_in_what_resets_the_filter() {
 }
 
 #[test]
+fn a_flow_that_resumes_yields_at_its_first_sample_above_the_limit_only_as_released() {
+    for (variant, yields) in [(Variant::Paper, false), (Variant::Released, true)] {
+        let mut driven = Driven::sending(variant);
+        driven.ack(20, 18.5);
+        driven.ack(21, 18.5);
+        assert!(driven.flow.is_yielding(), "{variant:?}");
+        driven.flow.on_probe_sent(Time(40_000_000), Span::from_us(500));
+        driven.answer(60, 17.0);
+        assert!(!driven.flow.is_yielding(), "{variant:?}");
+        driven.ack(22, 18.5);
+        assert_eq!(driven.flow.is_yielding(), yields, "{variant:?}");
+    }
+}
+
+#[test]
 fn a_yield_counts_flows_and_scales_the_step() {
     let mut driven = Driven::sending(Variant::Paper);
     driven.ack(20, 18.5);
