@@ -49,6 +49,19 @@ pub struct Share {
     pub share: f64,
 }
 
+/// What a sampled execution gave.
+#[derive(Debug)]
+pub(crate) struct Sampled<T> {
+    /// The result of the last repetition.
+    pub(crate) last: T,
+    /// Processor time of a repetition in seconds, mean.
+    pub(crate) seconds: f64,
+    /// Number of repetitions.
+    pub(crate) rounds: u32,
+    /// Share of each phase, largest first.
+    pub(crate) shares: Vec<Share>,
+}
+
 /// How often each phase was seen, in the order of [`Phase::ALL`].
 type Counts = [u64; Phase::ALL.len()];
 
@@ -57,21 +70,37 @@ type Counts = [u64; Phase::ALL.len()];
 /// # Errors
 /// As [`priolane_lab::execute::execute`].
 pub fn profile(run: &Run, dir: &Path, progress: &mut OnProgress) -> Result<Profile, Failure> {
+    let mut round = 0;
+    let sampled = sample(|marker| {
+        round += 1;
+        execute_once(run, &dir.join(round.to_string()), marker, progress)
+    })?;
+    let Sampled { last: packet_hops, seconds, rounds, shares } = sampled;
+    let (scheme, seed) = (run.scheme.clone(), run.seed);
+    Ok(Profile { scheme, seed, packet_hops, seconds, rounds, shares })
+}
+
+/// Repeats `execute` on this thread until it took long enough, while another thread looks at the marker.
+///
+/// # Errors
+/// The first error of `execute`.
+pub(crate) fn sample<T, E>(
+    mut execute: impl FnMut(&Arc<PhaseMarker>) -> Result<T, E>,
+) -> Result<Sampled<T>, E> {
     let marker = PhaseMarker::new();
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let sampler = scope.spawn(|| sample(&marker, &over));
-        let executed = execute_often(run, dir, &marker, progress);
+        let counts = scope.spawn(|| count(&marker, &over));
+        let repeated = repeat(|| execute(&marker));
         over.store(true, Ordering::Relaxed);
-        let counts = sampler.join().unwrap_or_default();
-        let (packet_hops, seconds, rounds) = executed?;
-        let (scheme, seed) = (run.scheme.clone(), run.seed);
-        Ok(Profile { scheme, seed, packet_hops, seconds, rounds, shares: shares(&counts) })
+        let counts = counts.join().unwrap_or_default();
+        let (last, seconds, rounds) = repeated?;
+        Ok(Sampled { last, seconds, rounds, shares: shares(&counts) })
     })
 }
 
-/// Looks until the run is over.
-fn sample(marker: &PhaseMarker, over: &AtomicBool) -> Counts {
+/// Counts phases until the run is over.
+fn count(marker: &PhaseMarker, over: &AtomicBool) -> Counts {
     let mut counts = Counts::default();
     while !over.load(Ordering::Relaxed) {
         thread::sleep(PERIOD);
@@ -83,22 +112,17 @@ fn sample(marker: &PhaseMarker, over: &AtomicBool) -> Counts {
     counts
 }
 
-/// Executes `run` until it took long enough. Returns its packet-hops, the mean processor time, and the repetitions.
-fn execute_often(
-    run: &Run,
-    dir: &Path,
-    marker: &Arc<PhaseMarker>,
-    progress: &mut OnProgress,
-) -> Result<(u64, f64, u32), Failure> {
+/// Repeats `execute` until it took long enough. Returns the last result, the mean processor time, and the repetitions.
+fn repeat<T, E>(mut execute: impl FnMut() -> Result<T, E>) -> Result<(T, f64, u32), E> {
     let enough = PERIOD.as_secs_f64() * LOOKS as f64;
     let start = ThreadTime::now();
     let mut rounds = 0;
     loop {
-        let packet_hops = execute_once(run, &dir.join(rounds.to_string()), marker, progress)?;
+        let last = execute()?;
         rounds += 1;
         let seconds = start.elapsed().as_secs_f64();
         if seconds >= enough || rounds == ROUNDS {
-            return Ok((packet_hops, seconds / f64::from(rounds), rounds));
+            return Ok((last, seconds / f64::from(rounds), rounds));
         }
     }
 }
@@ -187,7 +211,7 @@ load = { of = "host", counts = "payload", value = 0.6 }
         }
         let plain =
             priolane_lab::execute::execute(run, &dir.path().join("plain"), &Settings::default(), go_on);
-        let first = Store::at(&dir.path().join("profiled/0")).accept(&RunId::new(&run.id).unwrap()).unwrap();
+        let first = Store::at(&dir.path().join("profiled/1")).accept(&RunId::new(&run.id).unwrap()).unwrap();
         assert_eq!(&first, plain.unwrap().record());
         assert_eq!(found.packet_hops, first.counters.packet_hops);
     }

@@ -11,7 +11,6 @@ use priolane_core::units::Time;
 use super::nodes::NodeGroup;
 use super::window::calendar::ArrivalBatches;
 use super::window::nodes::WindowContext;
-use super::window::part_times::{GroupKind, GroupTimes};
 use super::window::scheduler::WindowScheduler;
 use super::window::span::WindowSpan;
 use crate::device::event_sink::EventSink;
@@ -39,8 +38,6 @@ pub(crate) struct Network<B> {
     /// The index of each node of the whole network in its group.
     index_of: Vec<u32>,
     part: usize,
-    /// Measures its groups, if requested.
-    pub(super) times: Option<GroupTimes>,
 }
 
 impl<B: Body> Network<B> {
@@ -66,7 +63,7 @@ impl<B: Body> Network<B> {
         let network = |(part, hosts): (usize, Vec<Host<E>>)| {
             let groups: Vec<Box<dyn NodeGroup<B>>> = vec![Box::new(hosts)];
             let group_of = vec![HOSTS; index_of.len()];
-            let mut network = Self { groups, group_of, index_of: index_of.clone(), part, times: None };
+            let mut network = Self { groups, group_of, index_of: index_of.clone(), part };
             network.add_switches(fabric);
             network
         };
@@ -146,11 +143,8 @@ impl<B: Body> Network<B> {
         batches: &mut ArrivalBatches<B>,
         sink: &mut WindowScheduler<B>,
     ) {
-        let Self { groups, group_of, index_of, times, .. } = self;
+        let Self { groups, group_of, index_of, .. } = self;
         let mut left = nodes;
-        if let Some(times) = times {
-            times.begin();
-        }
         while let Some(&first) = left.first() {
             let group = group_of[first.index()];
             let other = left.iter().position(|&node| group_of[node.index()] != group);
@@ -159,9 +153,6 @@ impl<B: Body> Network<B> {
             fabric.enter(if group == HOSTS { Phase::Hosts } else { Phase::Switches });
             groups[group as usize].run_window(&cx, batches, sink);
             left = others;
-            if let Some(times) = times {
-                times.lived(if group == HOSTS { GroupKind::Hosts } else { GroupKind::Switches });
-            }
         }
         fabric.enter(Phase::Engine);
     }

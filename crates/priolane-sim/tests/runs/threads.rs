@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU8;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use priolane_core::port::Buffer;
 use priolane_core::units::{Span, Time};
@@ -95,7 +94,5 @@ fn parts_that_one_thread_runs_in_turn_leave_the_same_and_are_measured() {
         assert!(times.parts == parts && times.windows > 100, "{times:?}");
         // The slowest part of each window takes between a share of the window's work and all of it.
         assert!(times.longest <= times.work && times.work <= times.longest * parts as u32, "{times:?}");
-        assert!(times.hosts > Duration::ZERO && times.switches > Duration::ZERO, "{times:?}");
-        assert!(times.hosts + times.switches < times.work, "{times:?}");
     }
 }

@@ -156,14 +156,8 @@ mod tests {
 
     #[test]
     fn the_slowest_part_its_share_of_the_exchange_and_a_barrier_for_each_window_count() {
-        let times = PartTimes {
-            parts: 4,
-            windows: 1_000,
-            work: 800 * MS,
-            longest: 300 * MS,
-            exchange: 40 * MS,
-            ..PartTimes::default()
-        };
+        let times =
+            PartTimes { parts: 4, windows: 1_000, work: 800 * MS, longest: 300 * MS, exchange: 40 * MS };
         let run = Run { times, serial: 20 * MS };
         let barriers = Barriers { threads: 2, time: Duration::from_micros(1) };
         assert_eq!(barriers.time(4), Duration::from_micros(2));

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
 
+use priolane_sim::Phase;
 use priolane_tools::bench::growth::{self, Growth, Memory, Row};
 use priolane_tools::bench::parts::{Predicted, predict};
 use priolane_tools::bench::profile::{Profile, profile};
@@ -184,13 +185,14 @@ fn print_profile(request: &Request, form: Form) -> Result<(), CliError> {
     if form != Form::Table {
         return print(&serde_json::to_string(&found).map_err(other)?);
     }
-    let head = format!(
-        "{:<24}{:>12}{:>9}{:>10}{:>9}{:>9}{:>9}",
-        "ns/hop", "hops", "hosts", "switches", "engine", "once", "all"
-    );
-    let row = |&Profile { name, packet_hops, hosts, switches, engine, once }: &Profile| {
-        let all = hosts + switches + engine + once;
-        format!("{name:<24}{packet_hops:>12}{hosts:>9.1}{switches:>10.1}{engine:>9.1}{once:>9.1}{all:>9.1}")
+    let phases = Phase::ALL.map(|phase| format!("{:>11}", phase.name())).concat();
+    let head = format!("{:<24}{:>12}{:>9}{phases}", "ns/hop", "hops", "all");
+    let row = |Profile { name, packet_hops, ns_per_hop, shares }: &Profile| {
+        let of = |phase: Phase| {
+            shares.iter().find(|each| each.phase == phase.name()).map_or(0.0, |each| each.share)
+        };
+        let parts = Phase::ALL.map(|phase| format!("{:>11.1}", of(phase) * ns_per_hop)).concat();
+        format!("{name:<24}{packet_hops:>12}{ns_per_hop:>9.1}{parts}")
     };
     print(&std::iter::once(head).chain(found.iter().map(row)).collect::<Vec<_>>().join("\n"))
 }

@@ -21,10 +21,6 @@ pub struct PartTimes {
     pub longest: Duration,
     /// Time of the exchange of packets and statuses between all parts, and of the search for the next window.
     pub exchange: Duration,
-    /// The part of `work` in hosts with their transports; what is in neither is the engine's.
-    pub hosts: Duration,
-    /// The part of `work` in switches.
-    pub switches: Duration,
 }
 
 /// Measures [`PartTimes`].
@@ -65,13 +61,9 @@ impl PartTimer {
         self.longest = self.longest.max(took);
     }
 
-    /// Returns the times up to now, with those of the groups of all parts.
-    pub(super) fn finish(mut self, groups: impl Iterator<Item = GroupTimes>) -> PartTimes {
+    /// Returns the times up to now.
+    pub(super) fn finish(mut self) -> PartTimes {
         self.times.longest += self.longest;
-        for GroupTimes { hosts, switches, .. } in groups {
-            self.times.hosts += hosts;
-            self.times.switches += switches;
-        }
         self.times.without_other_programs(self.started.elapsed(), self.processor.elapsed())
     }
 }
@@ -87,45 +79,7 @@ impl PartTimes {
             work,
             longest: self.longest.saturating_sub(self.work.saturating_sub(work)).max(least),
             exchange: self.exchange.mul_f64(own),
-            hosts: self.hosts.mul_f64(own),
-            switches: self.switches.mul_f64(own),
             ..self
-        }
-    }
-}
-
-/// Measures the groups of nodes of one part.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GroupTimes {
-    hosts: Duration,
-    switches: Duration,
-    since: Instant,
-}
-
-/// What the nodes of a group are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GroupKind {
-    Hosts,
-    Switches,
-}
-
-impl GroupTimes {
-    pub(super) fn start() -> Self {
-        Self { hosts: Duration::ZERO, switches: Duration::ZERO, since: Instant::now() }
-    }
-
-    /// Nodes of a group begin to run.
-    pub(crate) fn begin(&mut self) {
-        self.since = Instant::now();
-    }
-
-    /// Nodes of this kind have run since the last call.
-    pub(crate) fn lived(&mut self, kind: GroupKind) {
-        let now = Instant::now();
-        let took = now - std::mem::replace(&mut self.since, now);
-        match kind {
-            GroupKind::Hosts => self.hosts += took,
-            GroupKind::Switches => self.switches += took,
         }
     }
 }
@@ -137,26 +91,12 @@ mod tests {
     #[test]
     fn other_programs_lengthen_the_slowest_part_of_some_windows() {
         const MS: Duration = Duration::from_millis(1);
-        let times = PartTimes {
-            parts: 2,
-            windows: 1_000,
-            work: 200 * MS,
-            longest: 130 * MS,
-            exchange: 20 * MS,
-            hosts: 100 * MS,
-            switches: 80 * MS,
-        };
+        let times =
+            PartTimes { parts: 2, windows: 1_000, work: 200 * MS, longest: 130 * MS, exchange: 20 * MS };
         assert_eq!(times.without_other_programs(220 * MS, 220 * MS), times);
         // A quarter of the time was taken: 50 of the 200 ms, all of them from slowest parts.
         let found = times.without_other_programs(400 * MS, 300 * MS);
-        let expected = PartTimes {
-            work: 150 * MS,
-            longest: 80 * MS,
-            exchange: 15 * MS,
-            hosts: 75 * MS,
-            switches: 60 * MS,
-            ..times
-        };
+        let expected = PartTimes { work: 150 * MS, longest: 80 * MS, exchange: 15 * MS, ..times };
         assert_eq!(found, expected);
         // The slowest part has at least its share.
         assert_eq!(times.without_other_programs(400 * MS, 200 * MS).longest, 50 * MS);

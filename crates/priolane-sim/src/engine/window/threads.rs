@@ -28,7 +28,7 @@ use super::barrier::{Barrier, BrokenBarrier};
 use super::exchange::{ExchangeBuffers, PartStatus, Request, locked};
 use super::pace::{Advice, Clocks, SpeedCheck, Work};
 use super::part::{Part, REPORT_EVERY, WindowOutcome};
-use super::part_times::{GroupTimes, PartTimer, PartTimes};
+use super::part_times::{PartTimer, PartTimes};
 use crate::device::fabric::Fabric;
 use crate::engine::stop::{CompletionCount, OnProgress};
 use crate::observe::outcome::RunError;
@@ -124,11 +124,10 @@ pub(super) fn run<B: Body>(
 
 /// As [`run`], but this thread runs all parts in turn and measures them.
 pub(super) fn run_in_turn<B: Body>(
-    mut parts: Vec<Part<B>>,
+    parts: Vec<Part<B>>,
     fabric: &Fabric,
     progress: OnProgress,
 ) -> Result<(Vec<Part<B>>, PartTimes), RunError> {
-    parts.iter_mut().for_each(|part| part.network.times = Some(GroupTimes::start()));
     let exchange = SharedState::new(parts, fabric, Fallback::Never);
     let mut timer = PartTimer::start(exchange.parts.len());
     let mut worker = Worker::new(&exchange, 0);
@@ -136,8 +135,7 @@ pub(super) fn run_in_turn<B: Body>(
     worker.timer = Some(&mut timer);
     let interrupted = worker.work(progress);
     let parts = exchange.into_parts(interrupted)?;
-    let times = timer.finish(parts.iter().filter_map(|part| part.network.times));
-    Ok((parts, times))
+    Ok((parts, timer.finish()))
 }
 
 /// Whether `progress` requested a stop.
