@@ -76,6 +76,7 @@ complete -c priolane -n '_shtab_priolane_using run' -l budget -x -d 'of --until:
 complete -c priolane -n '_shtab_priolane_using run' -l looks -x -d 'how many times claims are judged while seeds are added (default: 1; 6 with --until)'
 complete -c priolane -n '_shtab_priolane_using run' -l pdf -d 'figures as PDF too, with fonts that publishers take'
 complete -c priolane -n '_shtab_priolane_using run' -l json -d 'the results as one JSON object, and nothing else, on standard output'
+complete -c priolane -n '_shtab_priolane_using run' -l profile -d 'run the first run of each scheme on one thread, print where its time goes, and keep no results'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a check -d 'validate an experiment; print it merged, its grid and its predicted cost'
 complete -c priolane -n '_shtab_priolane_using check' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using check' -l json -d 'everything as JSON'
