@@ -291,7 +291,7 @@ impl Frame {
 
     /// Returns the bytes on the wire of a packet of `network` bytes, network header included.
     #[inline]
-    pub(crate) fn on_wire(&self, network: u16) -> u16 {
+    pub fn on_wire(&self, network: u16) -> u16 {
         (network + self.link).max(self.minimum) + self.gap
     }
 }

@@ -8,20 +8,21 @@ use priolane_core::units::{Span, Time};
 /// What the clock reads when it is made: above zero, so that differences to the past stay above it.
 const START: Time = Time(1_000_000_000_000);
 
-/// Reads the monotonic clock, from [`START`] on.
+/// The monotonic clock of a process, from a second above zero on.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub struct Clock {
     start: Instant,
     last: Time,
 }
 
 impl Clock {
-    pub(crate) fn new() -> Self {
+    /// Starts it.
+    pub fn start() -> Self {
         Self { start: Instant::now(), last: START }
     }
 
     /// The time, never earlier than at the last call.
-    pub(crate) fn now(&mut self) -> Time {
+    pub fn now(&mut self) -> Time {
         let now = START + span_of(self.start.elapsed());
         self.last = self.last.max(now);
         self.last
@@ -33,7 +34,7 @@ impl Clock {
     }
 
     /// What the kernel's times of arrival mean, as of now.
-    pub(crate) fn arrivals(&mut self) -> Arrivals {
+    pub fn arrivals(&mut self) -> Arrivals {
         let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Arrivals { now: self.now(), real_ns: real.as_nanos() as u64 }
     }
@@ -41,9 +42,9 @@ impl Clock {
 
 /// The same instant by two clocks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrivals {
-    /// By that of the host.
-    pub(crate) now: Time,
+pub struct Arrivals {
+    /// By that of the process.
+    pub now: Time,
     /// By that of the kernel's times, which may be set: then some datagrams have a wrong time, within the bounds below.
     real_ns: u64,
 }
@@ -52,8 +53,8 @@ pub(crate) struct Arrivals {
 const LONGEST_WAIT: Span = Span::from_ms(1_000);
 
 impl Arrivals {
-    /// When a datagram came that the kernel says came at `real_ns`.
-    pub(crate) fn at(&self, real_ns: Option<u64>) -> Time {
+    /// When a datagram came that the kernel says came at `real_ns` (`CLOCK_REALTIME`, in nanoseconds); now if it does not say.
+    pub fn at(&self, real_ns: Option<u64>) -> Time {
         let waited =
             Span::from_ns(real_ns.map_or(0, |at| self.real_ns.saturating_sub(at)).min(u64::MAX / 1_000));
         if waited > LONGEST_WAIT { self.now } else { Time(self.now.0 - waited.0) }

@@ -19,6 +19,7 @@
 mod assembly;
 mod clock;
 mod config;
+mod datagram;
 mod dscp;
 mod error;
 mod host;
@@ -33,7 +34,9 @@ mod shared;
 mod socket;
 mod stats;
 
+pub use clock::{Arrivals, Clock};
 pub use config::{Config, Limits, Patience};
+pub use datagram::{DatagramKind, HeaderReader};
 pub use dscp::{Dscp, DscpError};
 pub use error::{BindError, RecvError, SendError};
 pub use host::Host;
@@ -41,5 +44,5 @@ pub use key::{Key, KeyError, SHORTEST_KEY};
 pub use message::{Delivery, Message, MessageId, Receipt, Request};
 pub use priolane_core as core;
 pub use scheduling::Scheduling;
-pub use scheme::{Scheme, SchemeError};
+pub use scheme::{Scheme, SchemeError, read_keys};
 pub use stats::Stats;

@@ -10,7 +10,7 @@ use priolane_core::packet::{Body, Frame};
 use priolane_core::port::{TokenGroupSpec, UnscheduledData};
 use priolane_core::transport::tokens::{MAX_CLASSES, TokenSize, UNSCHEDULED_CLASS};
 use priolane_core::transport::{EndpointUser, RegisteredController, Setup, Spec, Transport, window};
-use priolane_core::wire::{Format, IpVersion, MtuError, PacketCodec, codec_of};
+use priolane_core::wire::{Format, IpVersion, MtuError, PacketCodec, Ranks, codec_of};
 
 use crate::peers::{SEAL_BYTES, Speaks};
 
@@ -26,6 +26,8 @@ pub struct Scheme {
     pub class: DemotionThresholds,
     /// The level inside the host by bytes sent, for the order `Mlfq`.
     pub host_level: DemotionThresholds,
+    /// Whether packets carry their rank, for switches that sort by it; the same at all hosts. Default: they do not.
+    pub ranks: Ranks,
 }
 
 /// What is wrong with the name or a key of a transport.
@@ -117,6 +119,25 @@ impl Table for Settings<'_> {
     }
 }
 
+/// Reads the keys of a part of a scheme, as of its transport or its ports, whose `kind` is `name`.
+///
+/// # Errors
+/// If there is no such kind, or what is wrong with a key.
+pub fn read_keys<K: Keys>(name: &str, keys: &[(&str, Value<'_>)]) -> Result<K, SchemeError> {
+    let mut settings = Settings { name, keys, read: Vec::new() };
+    let part = K::read(&mut settings)?;
+    let known = settings.read;
+    if let Some((unknown, _)) = keys.iter().find(|(key, _)| !known.contains(key)) {
+        let known: Vec<&str> = known.into_iter().filter(|&key| key != "kind").collect();
+        return Err(SchemeError {
+            key: Some((*unknown).to_owned()),
+            what: format!("{name} has no such key"),
+            fix: format!("its keys are {}", known.join(", ")),
+        });
+    }
+    Ok(part)
+}
+
 impl Scheme {
     /// The transport of this name with the defaults of its keys, such as `dctcp`, `swift`, `prioplus`, `paccp`, `expresspass`,
     /// `top`, `phost`, `ndp` or `homa`. `priolane list` shows all.
@@ -132,26 +153,16 @@ impl Scheme {
     /// # Errors
     /// If there is none, or what is wrong with a key.
     pub fn with(name: &str, keys: &[(&str, Value<'_>)]) -> Result<Self, SchemeError> {
-        let mut settings = Settings { name, keys, read: Vec::new() };
-        let transport = Spec::read(&mut settings)?;
-        let known = settings.read;
-        if let Some((unknown, _)) = keys.iter().find(|(key, _)| !known.contains(key)) {
-            let known: Vec<&str> = known.into_iter().filter(|&key| key != "kind").collect();
-            return Err(SchemeError {
-                key: Some((*unknown).to_owned()),
-                what: format!("{name} has no such key"),
-                fix: format!("its keys are {}", known.join(", ")),
-            });
-        }
-        Ok(transport.into())
+        read_keys::<Spec>(name, keys).map(Self::from)
     }
 
     /// Builds it for datagrams of at most `mtu` bytes.
     pub(crate) fn build(&self, mtu: u16, ip: IpVersion, sealed: Sealed) -> Result<SchemeSetup, BuildError> {
         let seal = if sealed == Sealed::Yes { SEAL_BYTES as u16 } else { 0 };
         let inner = mtu.saturating_sub(seal);
-        let made = self.transport(Frame::ETHERNET).with_endpoints(Framing { mtu: inner, ip });
-        let (plain, format) = made.ok_or_else(|| BuildError::Foreign(self.transport.name()))??;
+        let framing = Framing { mtu: inner, ip, ranks: self.ranks };
+        let made = self.transport(Frame::ETHERNET).with_endpoints(framing);
+        let (plain, format) = made.ok_or_else(|| self.without_format())??;
         let Frame { header, ack, syn, .. } = plain;
         let frame = Frame { mtu, header: header + seal, ack: ack + seal, syn: syn + seal, ..plain };
         self.transport.fits(&frame).map_err(|misfit| BuildError::Keys(misfit.into()))?;
@@ -175,10 +186,24 @@ impl Scheme {
         let name = match format {
             Format::Window => "window",
             Format::WindowInt => "window, INT",
+            Format::WindowRanked => "window+ranks",
             Format::Tokens | Format::ReceiverDriven => self.transport.name(),
         };
         let at_once = if tokens.is_some() { TOKEN_FLOWS } else { u32::MAX };
         Ok(SchemeSetup { transport, tokens, inner, speaks: Speaks::new(name, mtu), at_once })
+    }
+
+    /// Why no format is that of its packets.
+    fn without_format(&self) -> BuildError {
+        let name = self.transport.name();
+        match self.ranks {
+            Ranks::Absent => BuildError::Foreign(name),
+            Ranks::Carried => BuildError::Keys(SchemeError {
+                key: Some("ranks".to_owned()),
+                what: format!("packets of {name} carry no rank"),
+                fix: "leave them out (Ranks::Absent)".to_owned(),
+            }),
+        }
     }
 
     fn transport(&self, frame: Frame) -> Transport {
@@ -195,6 +220,7 @@ impl From<Spec> for Scheme {
             order: SchedulerKind::RoundRobin,
             class: DemotionThresholds::FLAT,
             host_level: DemotionThresholds::FLAT,
+            ranks: Ranks::Absent,
         }
     }
 }
@@ -242,11 +268,12 @@ impl From<MtuError> for BuildError {
 struct Framing {
     mtu: u16,
     ip: IpVersion,
+    ranks: Ranks,
 }
 
 impl Framing {
     fn of<B: Body>(&self) -> Option<Result<(Frame, Format), MtuError>> {
-        let codec: Result<Box<dyn PacketCodec<B>>, MtuError> = codec_of::<B>(self.mtu, self.ip)?;
+        let codec: Result<Box<dyn PacketCodec<B>>, MtuError> = codec_of::<B>(self.mtu, self.ip, self.ranks)?;
         Some(codec.map(|codec| (codec.frame(), codec.format())))
     }
 }
@@ -288,6 +315,17 @@ mod tests {
                 assert!(built.tokens.is_none_or(|tokens| tokens.token_wire == wire), "{:?}", built.tokens);
             }
         }
+    }
+
+    #[test]
+    fn packets_of_window_transports_carry_ranks_if_asked_and_no_others() {
+        let with = |name| Scheme { ranks: Ranks::Carried, ..Scheme::named(name).unwrap() };
+        let built = with("dctcp").build(1_500, IpVersion::V4, Sealed::No).unwrap();
+        assert_eq!((built.transport.frame().mss(), built.speaks.name()), (1_448, "window+ranks".to_owned()));
+        let Err(BuildError::Keys(error)) = with("ndp").build(1_500, IpVersion::V4, Sealed::No) else {
+            panic!("NDP has ranks")
+        };
+        assert_eq!(error.to_string(), "ranks: packets of ndp carry no rank: leave them out (Ranks::Absent)");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use super::codec::{Codec, IpVersion, RecvMeta};
 use super::error::{DecodeError, EncodeError, MtuError};
-use super::{Format, WireBody};
+use super::{Format, Ranks, WireBody};
 use crate::packet::{Body, Frame, Packet};
 use crate::telemetry::Path;
 use crate::transport::receiver_driven::ControlMessage;
@@ -38,7 +38,7 @@ pub trait PacketCodec<B>: Debug + Send {
 
 impl<B: WireBody> PacketCodec<B> for Codec<B> {
     fn format(&self) -> Format {
-        B::FORMAT
+        Self::format(self)
     }
 
     fn frame(&self) -> Frame {
@@ -58,23 +58,27 @@ impl<B: WireBody> PacketCodec<B> for Codec<B> {
 type CodecResult<B> = Result<Box<dyn PacketCodec<B>>, MtuError>;
 
 /// Creates a codec for bodies of type `B`; `None` if the codec is of other bodies.
-type Make<B> = fn(u16, IpVersion) -> Option<CodecResult<B>>;
+type Make<B> = fn(u16, IpVersion, Ranks) -> Option<CodecResult<B>>;
 
-/// The codec for bodies of type `B`, as [`Codec::new`]; `None` if no format is theirs, as of transports of other crates.
-pub fn codec_of<B: Body>(mtu: u16, ip: IpVersion) -> Option<CodecResult<B>> {
+/// The codec for bodies of type `B`, as [`Codec::new`] or [`Codec::with_ranks`]; `None` if no format is theirs, as of transports
+/// of other crates, or none that carries ranks.
+pub fn codec_of<B: Body>(mtu: u16, ip: IpVersion, ranks: Ranks) -> Option<CodecResult<B>> {
     let codecs: [Make<B>; 4] = [
         same::<Segment<()>, B>,
         same::<Segment<Path>, B>,
         same::<TokenMessage, B>,
         same::<ControlMessage, B>,
     ];
-    codecs.into_iter().find_map(|codec| codec(mtu, ip))
+    codecs.into_iter().find_map(|codec| codec(mtu, ip, ranks))
 }
 
 /// The codec for `W`, if that is `B`.
-fn same<W: WireBody, B: Body>(mtu: u16, ip: IpVersion) -> Option<CodecResult<B>> {
-    let made: CodecResult<W> =
-        Codec::<W>::new(mtu, ip).map(|codec| Box::new(codec) as Box<dyn PacketCodec<W>>);
+fn same<W: WireBody, B: Body>(mtu: u16, ip: IpVersion, ranks: Ranks) -> Option<CodecResult<B>> {
+    let made = match ranks {
+        Ranks::Absent => Codec::<W>::new(mtu, ip),
+        Ranks::Carried => Codec::<W>::with_ranks(mtu, ip)?,
+    };
+    let made: CodecResult<W> = made.map(|codec| Box::new(codec) as Box<dyn PacketCodec<W>>);
     (Box::new(made) as Box<dyn Any>).downcast::<CodecResult<B>>().ok().map(|made| *made)
 }
 
@@ -84,17 +88,19 @@ mod tests {
 
     #[test]
     fn every_body_that_travels_has_its_codec_and_no_other_has_one() {
-        fn format<B: Body>() -> Option<Format> {
-            codec_of::<B>(1_500, IpVersion::V4).map(|made| made.unwrap().format())
+        fn format<B: Body>(ranks: Ranks) -> Option<Format> {
+            codec_of::<B>(1_500, IpVersion::V4, ranks).map(|made| made.unwrap().format())
         }
         let formats = [
-            format::<Segment<()>>(),
-            format::<Segment<Path>>(),
-            format::<TokenMessage>(),
-            format::<ControlMessage>(),
+            format::<Segment<()>>(Ranks::Absent),
+            format::<Segment<Path>>(Ranks::Absent),
+            format::<TokenMessage>(Ranks::Absent),
+            format::<ControlMessage>(Ranks::Absent),
+            format::<Segment<()>>(Ranks::Carried),
         ];
         assert_eq!(formats, Format::ALL.map(Some));
-        assert_eq!(format::<()>(), None);
-        assert_eq!(codec_of::<ControlMessage>(20, IpVersion::V4).unwrap().unwrap_err().mtu, 20);
+        assert_eq!((format::<()>(Ranks::Absent), format::<TokenMessage>(Ranks::Carried)), (None, None));
+        let small = codec_of::<ControlMessage>(20, IpVersion::V4, Ranks::Absent);
+        assert_eq!(small.unwrap().unwrap_err().mtu, 20);
     }
 }

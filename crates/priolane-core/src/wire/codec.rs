@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use super::cursor::{Reader, Writer};
 use super::ecn::EcnCodepoint;
 use super::error::{DecodeError, EncodeError, FieldRange, MtuError, within};
+use super::format::{Format, Ranks};
 use super::header::CommonHeader;
 use super::{Context, WireBody};
 use crate::ids::{Class, HostId};
@@ -52,6 +53,8 @@ pub struct RecvMeta {
 /// version.
 #[derive(Clone, Copy, Debug)]
 pub struct Codec<B> {
+    format: Format,
+    ranks: Ranks,
     frame: Frame,
     overhead: u16,
     body: PhantomData<fn() -> B>,
@@ -63,15 +66,29 @@ impl<B: WireBody> Codec<B> {
     /// # Errors
     /// If the MTU is below the format's largest message or above the largest packet size.
     pub fn new(mtu: u16, ip: IpVersion) -> Result<Self, MtuError> {
+        Self::of(B::FORMAT, Ranks::Absent, mtu, ip)
+    }
+
+    /// Creates the codec whose packets carry their rank; `None` if there is no such format for `B`.
+    pub fn with_ranks(mtu: u16, ip: IpVersion) -> Option<Result<Self, MtuError>> {
+        B::RANKED.map(|format| Self::of(format, Ranks::Carried, mtu, ip))
+    }
+
+    fn of(format: Format, ranks: Ranks, mtu: u16, ip: IpVersion) -> Result<Self, MtuError> {
         let Frame { link, minimum, gap, .. } = Frame::ETHERNET;
-        let (overhead, sizes) = (ip.overhead(), B::SIZES);
-        let (least, most) = (overhead + sizes.max.max(sizes.data + 1), u16::MAX - link - gap);
+        let (overhead, sizes, rank) = (ip.overhead(), B::SIZES, ranks.bytes());
+        let (least, most) = (overhead + rank + sizes.max.max(sizes.data + 1), u16::MAX - link - gap);
         if !(least..=most).contains(&mtu) {
-            return Err(MtuError { mtu, format: B::FORMAT, least, most });
+            return Err(MtuError { mtu, format, least, most });
         }
-        let [header, ack, syn] = [sizes.data, sizes.ack, sizes.syn].map(|bytes| overhead + bytes);
+        let [header, ack, syn] = [sizes.data, sizes.ack, sizes.syn].map(|bytes| overhead + rank + bytes);
         let frame = Frame { mtu, header, link, minimum, gap, ack, syn };
-        Ok(Self { frame, overhead, body: PhantomData })
+        Ok(Self { format, ranks, frame, overhead, body: PhantomData })
+    }
+
+    /// Returns the format of its messages.
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// Returns the sizes of packets on the wire, for the configuration of the transport.
@@ -102,14 +119,17 @@ impl<B: WireBody> Codec<B> {
     /// ([`EcnCodepoint::of`]) in the IP header.
     ///
     /// # Errors
-    /// If the buffer is too small ([`super::Sizes::max`] bytes suffice), or a receiver would reject the packet.
+    /// If the buffer is too small ([`super::Sizes::max`] bytes suffice, and 8 for a rank), or a receiver would reject the packet.
     pub fn encode(&self, packet: &Packet<B>, now: Time, out: &mut [u8]) -> Result<usize, EncodeError> {
         let Packet { header, body } = packet;
         self.payload(header.kind, header.marks, usize::from(header.payload))?;
         end_of(header.offset, header.payload)?;
         let message = body.message(header)?;
         let mut out = Writer::new(out);
-        CommonHeader { format: B::FORMAT, message, marks: header.marks, flow: header.flow }.write(&mut out);
+        CommonHeader { format: self.format, message, marks: header.marks, flow: header.flow }.write(&mut out);
+        if self.ranks == Ranks::Carried {
+            out.u64(header.rank);
+        }
         body.encode(header, self.context(now), &mut out)?;
         let (needed, room) = (out.len_written(), out.room());
         if needed > room { Err(EncodeError::Room { needed, room }) } else { Ok(needed) }
@@ -126,9 +146,13 @@ impl<B: WireBody> Codec<B> {
     ) -> Result<(Packet<B>, &'a [u8]), DecodeError> {
         let mut input = Reader::new(datagram);
         let common = CommonHeader::read(&mut input)?;
-        if common.format != B::FORMAT {
-            return Err(DecodeError::OtherFormat { found: common.format, expected: B::FORMAT });
+        if common.format != self.format {
+            return Err(DecodeError::OtherFormat { found: common.format, expected: self.format });
         }
+        let rank = match self.ranks {
+            Ranks::Absent => None,
+            Ranks::Carried => Some(input.u64("rank")?),
+        };
         let message = B::decode(&common, self.context(meta.at), &mut input)?;
         let rest = input.rest();
         if message.kind != Kind::Data && !rest.is_empty() {
@@ -137,7 +161,7 @@ impl<B: WireBody> Codec<B> {
         let payload = self.payload(message.kind, common.marks, rest.len())?;
         end_of(message.offset, payload)?;
         let header = Header {
-            rank: message.rank,
+            rank: rank.unwrap_or(message.rank),
             flow: common.flow,
             src: meta.src,
             dst: meta.dst,

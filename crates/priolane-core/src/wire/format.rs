@@ -17,11 +17,34 @@ pub enum Format {
     Tokens = 2,
     /// Messages of pHost, NDP and Homa.
     ReceiverDriven = 3,
+    /// Messages of window transports with the rank of the packet.
+    WindowRanked = 4,
 }
 
 impl Format {
     /// All formats, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Window, Self::WindowInt, Self::Tokens, Self::ReceiverDriven];
+    pub const ALL: [Self; 5] =
+        [Self::Window, Self::WindowInt, Self::Tokens, Self::ReceiverDriven, Self::WindowRanked];
+}
+
+/// Whether packets carry their rank, for switches that sort by it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ranks {
+    /// They do not.
+    #[default]
+    Absent,
+    /// Each does, in 8 bytes after the common header.
+    Carried,
+}
+
+impl Ranks {
+    /// Returns the bytes of a rank in a packet.
+    pub(super) const fn bytes(self) -> u16 {
+        match self {
+            Self::Absent => 0,
+            Self::Carried => 8,
+        }
+    }
 }
 
 impl fmt::Display for Format {
@@ -31,6 +54,7 @@ impl fmt::Display for Format {
             Self::WindowInt => "window with INT",
             Self::Tokens => "tokens",
             Self::ReceiverDriven => "receiver-driven",
+            Self::WindowRanked => "window with rank",
         })
     }
 }

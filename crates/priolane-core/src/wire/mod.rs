@@ -18,11 +18,12 @@
 //! | window with INT | 1 | [`Segment`](crate::transport::window::Segment) with [`Path`](crate::telemetry::Path) | `window`, `telemetry` |
 //! | tokens | 2 | [`TokenMessage`](crate::transport::tokens::TokenMessage) | `tokens` |
 //! | receiver-driven | 3 | [`ControlMessage`](crate::transport::receiver_driven::ControlMessage) | `receiver_driven` |
+//! | window with rank | 4 | [`Segment`](crate::transport::window::Segment) | `window`, after the packet's rank (8 bytes) |
 //!
 //! The datagram does not repeat what IP carries: source and destination are addresses, the class is the DSCP,
 //! ECN-capable and CE are the ECN field, and the payload length follows from that of the datagram. State of one host
 //! or of the simulator is not sent: the level inside the host, the entropy, and the rank except in a token transport's
-//! SYNC. Absolute times are not sent either, as hosts have no common clock: a deadline is sent as the time left.
+//! SYNC and in the format that has it. Absolute times are not sent either, as hosts have no common clock: a deadline is sent as the time left.
 //!
 //! ```text
 //! Codec::new(mtu, ip)        sizes of packets ([`Codec::frame`]), for the transport's configuration
@@ -47,7 +48,7 @@ pub use codec::{Codec, IpVersion, RecvMeta};
 pub use cursor::{Reader, Writer};
 pub use ecn::EcnCodepoint;
 pub use error::{DecodeError, EncodeError, FieldRange, MtuError};
-pub use format::{Format, VERSION};
+pub use format::{Format, Ranks, VERSION};
 use header::CommonHeader;
 pub use telemetry::WireTelemetry;
 
@@ -60,7 +61,10 @@ pub trait WireBody: Body {
     /// The format of its messages.
     const FORMAT: Format;
 
-    /// Sizes of its messages, in bytes.
+    /// The format of its messages with the rank of the packet. Default: there is none.
+    const RANKED: Option<Format> = None;
+
+    /// Sizes of its messages without a rank, in bytes.
     const SIZES: Sizes;
 
     /// Returns the message number of a packet with this header and body, below 16.

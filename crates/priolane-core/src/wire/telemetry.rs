@@ -20,6 +20,9 @@ pub trait WireTelemetry: Telemetry {
     /// The message format of window transports with this telemetry.
     const FORMAT: Format;
 
+    /// The same with the rank of the packet; `None` if there is none.
+    const RANKED: Option<Format>;
+
     /// The maximum length, in bytes.
     const MAX: u16;
 
@@ -34,6 +37,8 @@ pub trait WireTelemetry: Telemetry {
 impl WireTelemetry for () {
     const FORMAT: Format = Format::Window;
 
+    const RANKED: Option<Format> = Some(Format::WindowRanked);
+
     const MAX: u16 = 0;
 
     fn encode(&self, _out: &mut Writer<'_>) {}
@@ -45,6 +50,8 @@ impl WireTelemetry for () {
 
 impl WireTelemetry for Path {
     const FORMAT: Format = Format::WindowInt;
+
+    const RANKED: Option<Format> = None;
 
     const MAX: u16 = 1 + 32 * MAX_HOPS as u16;
 

@@ -12,7 +12,7 @@
 //!
 //! Stamps and delays are in ticks of 1024 ps. A SACK block has a start (4 bytes) and an end (4), both relative to the
 //! cumulative offset; the length of the datagram gives their number. An empty block, (0, 0), is written only before
-//! another block. Telemetry takes no bytes in the format without INT, and 1 to 193 in the format with it.
+//! another block. In the format with rank, the rank of the packet (8) precedes the fields of each message. Telemetry takes no bytes in the format without INT, and 1 to 193 in the format with it.
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
@@ -29,6 +29,8 @@ const BLOCK: u16 = 8;
 
 impl<T: WireTelemetry> WireBody for Segment<T> {
     const FORMAT: Format = T::FORMAT;
+
+    const RANKED: Option<Format> = T::RANKED;
 
     const SIZES: Sizes = {
         let (data, ack) = (CommonHeader::BYTES + 10 + T::MAX, CommonHeader::BYTES + 14 + T::MAX);

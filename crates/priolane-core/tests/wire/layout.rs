@@ -76,6 +76,19 @@ fn size_row<B: WireBody>() -> String {
     format!("| {format} | {data} | {ack} | {syn} | {max} | {mss} | {wire} |")
 }
 
+/// The row of the format that carries ranks: 8 bytes more in each message.
+fn ranked_row() -> String {
+    let codec = Codec::<Segment>::with_ranks(1_500, IpVersion::V4).unwrap().unwrap();
+    let (frame, Sizes { data, ack, syn, max }) = (codec.frame(), Segment::<()>::SIZES);
+    let [data, ack, syn, max] = [data, ack, syn, max].map(|bytes| bytes + 8);
+    format!(
+        "| {} | {data} | {ack} | {syn} | {max} | {} | {} |",
+        codec.format(),
+        frame.mss(),
+        frame.ack_wire()
+    )
+}
+
 #[test]
 fn the_page_states_the_sizes_of_the_codec() {
     for row in [
@@ -83,6 +96,7 @@ fn the_page_states_the_sizes_of_the_codec() {
         size_row::<Segment<Path>>(),
         size_row::<TokenMessage>(),
         size_row::<ControlMessage>(),
+        ranked_row(),
     ] {
         assert!(PAGE.contains(&row), "{row}");
     }
@@ -98,6 +112,7 @@ fn no_message_is_larger_than_its_format_says() {
                 Format::WindowInt => Segment::<Path>::SIZES,
                 Format::Tokens => TokenMessage::SIZES,
                 Format::ReceiverDriven => ControlMessage::SIZES,
+                Format::WindowRanked => panic!("its messages are those of window"),
             },
         );
         assert!(head <= usize::from(sizes.max), "{}", sample.name);

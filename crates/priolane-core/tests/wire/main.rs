@@ -5,6 +5,7 @@ mod golden;
 mod hostile;
 mod layout;
 mod packets;
+mod ranked;
 mod round_trip;
 
 use priolane_core::ids::HostId;

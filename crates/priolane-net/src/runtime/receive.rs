@@ -4,13 +4,14 @@ use priolane_core::endpoint::{Endpoint, RxMeta};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Marks;
 use priolane_core::units::{Span, Time};
-use priolane_core::wire::{EcnCodepoint, RecvMeta, VERSION};
+use priolane_core::wire::{EcnCodepoint, RecvMeta};
 
 use super::driver::{Driver, Turn};
 use super::held::Datagram;
 use crate::assembly::{StoreOutcome, TakenMessage};
+use crate::datagram::DatagramKind;
 use crate::message::Message;
-use crate::peers::{SEALED, SELF};
+use crate::peers::SELF;
 use crate::scheme::Sealed;
 use crate::socket::RecvBatch;
 
@@ -73,17 +74,16 @@ impl<E: Endpoint> Driver<E> {
 
     fn take(&mut self, bytes: &[u8], from: std::net::SocketAddr, came: Came) {
         let now = self.given.max(came.at);
-        let version = bytes.first().map_or(u8::MAX, |first| first >> 4);
-        match (version, self.setup.sealed) {
-            (0, _) => {
+        match (DatagramKind::of(bytes), self.setup.sealed) {
+            (DatagramKind::Control, _) => {
                 self.stats.malformed += u64::from(!self.peers.take(from, bytes, now));
                 self.apply_changes();
             }
-            (VERSION, Sealed::No) => match self.peers.from(from, now) {
+            (DatagramKind::Packet, Sealed::No) => match self.peers.from(from, now) {
                 Some(host) => self.take_packet(host, bytes, came),
                 None => self.stats.strangers += 1,
             },
-            (version, Sealed::Yes) if version == SEALED >> 4 => {
+            (DatagramKind::Sealed, Sealed::Yes) => {
                 let mut scratch = std::mem::take(&mut self.scratch);
                 match self.peers.open(from, bytes, &mut scratch, now) {
                     Some((host, packet)) => {

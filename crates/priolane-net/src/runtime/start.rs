@@ -26,7 +26,7 @@ use crate::peers::{self, Peers, SELF, draw};
 use crate::scheduling::Scheduling;
 use crate::scheme::{BuildError, SchemeSetup, Sealed};
 use crate::shared::SharedState;
-use crate::socket::{RecvBatch, SendBatch, UdpSocket, Wakeup, wake_on_time};
+use crate::socket::{RecvBatch, SendBatch, UdpSocket, Wakeup};
 use crate::stats::Stats;
 
 /// A host's thread that was started.
@@ -82,7 +82,7 @@ impl Start {
     fn driver<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Result<Driver<E>, BindError> {
         let Self { config, built, ip, sealed, socket, shared, .. } = self;
         let foreign = || BindError::ForeignTransport(config.scheme.transport.name());
-        let codec = codec_of::<E::Body>(built.inner, ip).ok_or_else(foreign)??;
+        let codec = codec_of::<E::Body>(built.inner, ip, config.scheme.ranks).ok_or_else(foreign)??;
         let random = SystemRandom::new();
         let Config { limits, patience, .. } = config;
         let (longest_rto, unreliable) = match &built.transport {
@@ -118,7 +118,7 @@ impl Start {
             most: limits.peers,
         };
         let room = Room { message: limits.message, sender: limits.sender, ahead: limits.ahead };
-        let mut clock = Clock::new();
+        let mut clock = Clock::start();
         let now = clock.now();
         Ok(Driver {
             setup,
@@ -157,7 +157,6 @@ impl EndpointUser for Start {
         let mut driver = self.driver(make)?;
         let (sender, receiver) = mpsc::channel();
         let thread = thread::Builder::new().name("priolane-host".to_owned()).spawn(move || {
-            wake_on_time();
             // The other end waits for it.
             let _ = sender.send(Scheduling::of_this_thread(priority));
             driver.run();
