@@ -52,13 +52,13 @@ def need_testbeds() -> None:
             pytest.skip(f"{one['name']}: {one['missing']}")
 
 
-def test_a_scheme_whose_ports_no_qdisc_is_is_refused_with_the_reason(
+def test_a_scheme_whose_ports_no_qdisc_is_is_refused_with_the_reason_by_switches_of_the_kernel(
     experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    assert main(["linux", "run", str(experiment), "-o", str(out)]) == 2
+    assert main(["linux", "run", str(experiment), "--switch", "kernel", "-o", str(out)]) == 2
     shown = capsys.readouterr().err
-    sorting = "ports that sort packets by the remaining bytes of a flow: no qdisc does. Use"
+    sorting = "ports that sort packets by the remaining bytes of a flow: no qdisc does. Use --switch user"
     assert f"x.toml: scheme.pfabric.port: {sorting}" in shown
     assert not out.exists()
 
@@ -75,6 +75,23 @@ def test_a_dry_run_prints_the_commands_and_makes_nothing(experiment: Path, capsy
     assert any(line.startswith("tc -n prl-dry-s0 class add dev p3") and rate in line for line in lines)
     assert "tc -n prl-dry-s0 qdisc add dev p3 parent 1:10 handle 10: pfifo limit 240" in lines
     assert namespaces() == before
+
+
+def test_a_dry_run_prints_the_processes_of_switches_in_user_space(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dry = ["linux", "up", str(experiment), "--name", "dry", "--dry-run"]
+    assert main([*dry, "--scheme", "pfabric"]) == 0
+    pfabric = capsys.readouterr().out.splitlines()
+    start = "-m priolane.linux_process switch /run/priolane-linux/dry 0 &"
+    assert pfabric[-1].startswith("ip netns exec prl-dry-s0 ")
+    assert pfabric[-1].endswith(start)
+    assert not any(line.startswith("tc ") for line in pfabric)
+    # Where the kernel can be the ports it is, unless one says otherwise.
+    assert main([*dry, "--scheme", "dctcp"]) == 0
+    assert "tc -n prl-dry-s0 " in capsys.readouterr().out
+    assert main([*dry, "--scheme", "dctcp", "--switch", "user"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith(start)
 
 
 def test_a_scale_at_which_lines_are_too_fast_is_refused(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,6 +141,22 @@ def test_a_measured_run_has_the_flows_and_tables_of_the_simulated_one(
     assert main(["linux", "run", str(experiment), "-o", str(real)]) == 0
     assert priolane.load(real).report.digest == digest
     assert main(["results", str(real)]) == 0
+
+
+def test_ports_that_no_qdisc_is_are_measured_with_a_switch_in_user_space(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need_testbeds()
+    before = namespaces()
+    assert main(["linux", "run", str(experiment), "--scheme", "pfabric", "-o", str(tmp_path / "real")]) == 0
+    assert "priolane: pfabric: switches in user space: ports that sort packets" in capsys.readouterr().err
+    assert namespaces() == before
+    [run] = priolane.load(tmp_path / "real").runs
+    record = json.loads((tmp_path / "real" / run.id / "run.json").read_text())
+    assert record["counters"]["completed"] == 4
+    fct = pq.read_table(tmp_path / "real" / run.id / "flows.parquet").to_pydict()["fct_ps"]
+    # 14.6 kB alone take 12.3 us at 10 Gbit/s, and in turn with two long flows three times that.
+    assert 12_000_000 < fct[2] < fct[0], fct
 
 
 def test_a_testbed_stays_until_it_is_taken_down(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:

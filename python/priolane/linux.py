@@ -16,7 +16,7 @@ from priolane.results import Results, load
 from priolane.settings import Settings
 from priolane.worker import JobResult
 
-# What starts a host of a run, with the argument `host`, or the guard of a testbed.
+# What starts a host of a run, with the argument `host`, the guard of a testbed, or a switch in user space.
 PROGRAM = (sys.executable, "-m", "priolane.linux_process")
 
 
@@ -44,13 +44,15 @@ def own_name() -> str:
     return f"run{os.getpid()}"
 
 
-def jobs(grid: Plan, name: str, scale: int | None) -> dict[str, Job]:
+def jobs(grid: Plan, name: str, scale: int | None, switch: str | None = None) -> dict[str, Job]:
     """How each run of a grid is to be measured, by id.
+
+    `switch` is `kernel` or `user`; without it, switches are of the kernel where they can be.
 
     Raises `InputError` with the reasons if a testbed cannot be what a run asks for, or if the usual scale is not the
     same for all.
     """
-    request = json.dumps({"name": name, "scale": scale})
+    request = json.dumps({"name": name, "scale": scale, "switch": switch})
     found = {}
     for run in grid.runs:
         text = grid.core.linux_job(run.id, request)
@@ -101,6 +103,6 @@ def _reporter(run_id: str, job: Job, watch: Watcher) -> Callable[[float, int], b
 
 
 def status() -> Sequence[dict[str, Any]]:
-    """What is there of each testbed: its name, namespaces that are there and planned, whether a process uses it."""
+    """What is there of each testbed: its name, namespaces that are there and planned, use, warnings of its switches."""
     found: list[dict[str, Any]] = json.loads(_core.linux_status())
     return found

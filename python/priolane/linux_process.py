@@ -1,4 +1,4 @@
-"""`python -m priolane.linux_process host`, or `guard NAME`: processes that a run on a testbed starts."""
+"""`python -m priolane.linux_process host`, `guard NAME` or `switch DIR N`: processes that a testbed starts."""
 
 import sys
 from collections.abc import Sequence
@@ -7,15 +7,17 @@ from priolane import _core
 
 
 def main(words: Sequence[str]) -> int:
-    """Is a host on standard input and output, or takes a testbed down at the end of standard input."""
+    """Is a host on standard input and output, a switch, or takes a testbed down at the end of standard input."""
     try:
         match words:
             case ["host"]:
                 _core.linux_host()
             case ["guard", name]:
                 _core.linux_guard(name)
+            case ["switch", directory, number] if number.isdecimal():
+                _core.linux_switch(directory, int(number))
             case _:
-                raise _core.InputError("usage: python -m priolane.linux_process host | guard NAME")
+                raise _core.InputError("usage: python -m priolane.linux_process host | guard NAME | switch DIR N")
     except (_core.InputError, _core.RunFailed) as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1

@@ -1,14 +1,17 @@
-//! What the queues of a testbed's ports counted.
+//! What the ports of a testbed's switches counted.
 
+use priolane_core::ids::Class;
+use priolane_core::port::PortFactory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::command::{CommandError, run};
 use crate::plan::Plan;
-use crate::port::{FRAMING, minor};
+use crate::port::{FRAMING, Port, minor};
+use crate::switch::{ClassCount, PortCounts, SwitchReport};
 
-/// What a queue of a port counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// What a queue of a port counted, or of it a class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueCount {
     /// The cable, by its place in the list.
@@ -17,15 +20,25 @@ pub struct QueueCount {
     pub end: usize,
     /// The queue, from 0.
     pub queue: u8,
+    /// The class; the best of its queue where the switch counts by queues.
+    pub class: Class,
     /// Packets sent.
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
     /// Packets dropped.
     pub dropped: u64,
+    /// Packets marked (CE); 0 where the switch does not count them.
+    pub marked: u64,
+    /// Packets whose payload was cut off.
+    pub trimmed: u64,
+    /// Packets (tokens) that expired.
+    pub expired: u64,
+    /// From arrival to start of service, the sum over packets, in picoseconds; 0 where the switch does not know.
+    pub waited_ps: u64,
 }
 
-/// The counts of all ports.
+/// The counts of all ports of switches of the kernel.
 ///
 /// # Errors
 /// What tc said.
@@ -34,12 +47,33 @@ pub fn counters(plan: &Plan) -> Result<Vec<QueueCount>, CommandError> {
     for (node, cable, end, port) in plan.ports() {
         let (namespace, device) = (plan.namespace(node), Plan::device(node, cable));
         let text = run(&["tc", "-n", &namespace, "-s", "-j", "qdisc", "show", "dev", &device])?;
-        all.extend((0..port.queues).filter_map(|queue| count(&text, (cable, end), queue)));
+        all.extend((0..port.queues).filter_map(|queue| count(&text, (cable, end), port, queue)));
     }
     Ok(all)
 }
 
-fn count(text: &str, (cable, end): (usize, usize), queue: u8) -> Option<QueueCount> {
+/// The counts of the ports of a switch in user space: of the classes of which it saw packets.
+pub fn user_counters(plan: &Plan, report: &SwitchReport) -> Vec<QueueCount> {
+    report.ports.iter().flat_map(|port| port_counters(plan, port)).collect()
+}
+
+fn port_counters(plan: &Plan, port: &PortCounts) -> Vec<QueueCount> {
+    let PortCounts { cable, end, classes } = port;
+    let planned = plan.user_ports().find(|(_, of, side, _)| (of, side) == (cable, end));
+    let discipline = planned.and_then(|(.., port)| port.discipline().ok());
+    let seen = classes.iter().enumerate().filter(|(_, count)| **count != ClassCount::default());
+    let count = |(class, count): (usize, &ClassCount)| {
+        let class = class as Class;
+        let ClassCount { packets, bytes, dropped, marked, trimmed, expired, waited_ps } = *count;
+        let queue = discipline.as_ref().map_or(0, |discipline| discipline.queue_of(class));
+        let (cable, end) = (*cable, *end);
+        QueueCount { cable, end, queue, class, packets, bytes, dropped, marked, trimmed, expired, waited_ps }
+    };
+    seen.map(count).collect()
+}
+
+fn count(text: &str, (cable, end): (usize, usize), port: &Port, queue: u8) -> Option<QueueCount> {
+    let class = port.of_class.iter().position(|&of| of == queue)? as Class;
     let qdiscs: Vec<Value> = serde_json::from_str(text).ok()?;
     let handle = format!("{}:", minor(queue));
     let qdisc = qdiscs.iter().find(|qdisc| qdisc["handle"] == handle.as_str())?;
@@ -47,7 +81,8 @@ fn count(text: &str, (cable, end): (usize, usize), queue: u8) -> Option<QueueCou
     let packets = number("packets")?;
     // Linux counts no checksum, preamble and gap.
     let bytes = number("bytes")? + u64::from(FRAMING) * packets;
-    Some(QueueCount { cable, end, queue, packets, bytes, dropped: number("drops")? })
+    let dropped = number("drops")?;
+    Some(QueueCount { cable, end, queue, class, packets, bytes, dropped, ..QueueCount::default() })
 }
 
 #[cfg(test)]
@@ -58,8 +93,20 @@ mod tests {
     fn counts_are_those_of_the_queue_below_the_class() {
         let text = r#"[{"kind":"htb","handle":"1:","root":true,"bytes":9,"packets":9,"drops":9},
             {"kind":"pfifo","handle":"11:","parent":"1:11","bytes":1514,"packets":1,"drops":4}]"#;
-        let expected = QueueCount { cable: 3, end: 1, queue: 1, packets: 1, bytes: 1_538, dropped: 4 };
-        assert_eq!(count(text, (3, 1), 1), Some(expected));
-        assert_eq!(count(text, (3, 1), 0), None);
+        let mut of_class = [0; 16];
+        of_class[5] = 1;
+        let port = Port { queues: 2, of_class, ..Port::fifo() };
+        let expected = QueueCount {
+            cable: 3,
+            end: 1,
+            queue: 1,
+            class: 5,
+            packets: 1,
+            bytes: 1_538,
+            dropped: 4,
+            ..QueueCount::default()
+        };
+        assert_eq!(count(text, (3, 1), &port, 1), Some(expected));
+        assert_eq!(count(text, (3, 1), &port, 0), None);
     }
 }

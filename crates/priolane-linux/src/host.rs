@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use priolane_core::endpoint::Weights;
+use priolane_core::endpoint::{PathInfo, Weights};
 use priolane_core::units::Rate;
 use priolane_net::{Config, Host, Limits, Receipt, Request, Scheduling, SendError};
 
@@ -139,6 +139,7 @@ impl<'a> RunningHost<'a> {
             mtu: job.mtu,
             delays,
             limits,
+            path: job.path.map_or(PathInfo::UNKNOWN, |path| path.info()),
             real_time: job.real_time,
             ..Config::new(scheme).at(address)
         };

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use priolane_core::assign::{Count, DemotionThresholds};
+use priolane_core::endpoint::{BaseDelay, PathInfo};
+use priolane_core::units::{Rate, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -85,6 +87,36 @@ pub struct SchemeJob {
     pub class: Ladder,
     /// The level inside the host, for `mlfq`.
     pub host_level: Ladder,
+    /// Whether packets carry their rank, for switches that sort by it.
+    pub ranks: bool,
+}
+
+/// What a host knows of the path to any other: that to the farthest, on an idle network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathJob {
+    /// Its cables.
+    pub hops: u32,
+    /// The rate of its slowest cable, in bit/s.
+    pub rate_bps: u64,
+    /// One way for a full packet, in nanoseconds.
+    pub data_ns: u64,
+    /// One way for a packet without payload, in nanoseconds.
+    pub control_ns: u64,
+}
+
+impl PathJob {
+    /// As transports have it.
+    pub fn info(&self) -> PathInfo {
+        let [data, control] = [self.data_ns, self.control_ns].map(Span::from_ns);
+        let delay = |one_way| BaseDelay { one_way, round_trip: one_way + control };
+        PathInfo {
+            hops: Some(self.hops),
+            rate: Rate::from_bps(self.rate_bps),
+            data: Some(delay(data)),
+            control: Some(delay(control)),
+        }
+    }
 }
 
 /// The job of a host process.
@@ -101,6 +133,8 @@ pub struct HostJob {
     pub scheme: SchemeJob,
     /// The rate of the host's line, in bit/s.
     pub line_bps: u64,
+    /// What is known of paths; `None` if transports are to measure what they need.
+    pub path: Option<PathJob>,
     /// Bytes of the largest IP packet.
     pub mtu: u16,
     /// The real-time priority of its threads, if the system permits one.

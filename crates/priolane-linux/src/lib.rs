@@ -1,8 +1,9 @@
-//! Testbeds in network namespaces of Linux: hosts of priolane-net, joined by kernel switches.
+//! Testbeds in network namespaces of Linux: hosts of priolane-net, joined by switches of the kernel or in user space.
 //!
 //! ```text
-//! Network, Port   pure data ──▶ Plan ──▶ steps (ip, sysctl, tc) ──▶ Testbed: up, down, status
-//! RunJob          a Plan, what hosts speak, messages ──▶ a host process in each namespace ──▶ Measured
+//! Network, SwitchPort  pure data ──▶ Plan ──▶ steps (ip, sysctl, tc) ──▶ Testbed: up, down, status
+//! RunJob               a Plan, what hosts speak, messages ──▶ a host process in each namespace ──▶ Measured
+//! switch               a process that forwards packets by the disciplines of priolane-core
 //! ```
 //!
 //! docs/real-hosts.md says how to use it and what it cannot do.
@@ -19,7 +20,10 @@ mod payload;
 pub mod plan;
 pub mod port;
 pub mod probe;
+mod row;
 pub mod run;
 pub mod scheme;
 pub mod steps;
+pub mod switch;
 pub mod testbed;
+pub mod user_port;

@@ -7,6 +7,7 @@
 //! priolane-linux doctor
 //! priolane-linux run JOB.json         prints what was measured, as JSON
 //! priolane-linux host                 a host of a run, which `run` starts; see `priolane_linux::job`
+//! priolane-linux switch DIR N         is switch N of the testbed in DIR, in user space; `up` and `run` start it
 //! priolane-linux guard NAME           takes a testbed down at the end of its standard input
 //! ```
 //!
@@ -25,6 +26,7 @@ use priolane_linux::plan::{Name, Plan};
 use priolane_linux::probe::Machine;
 use priolane_linux::run::{self, RunJob};
 use priolane_linux::steps::steps;
+use priolane_linux::switch;
 use priolane_linux::testbed::{self, Testbed};
 
 const USAGE: &str =
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
         ["up", path] => read(path).and_then(up),
-        ["up", path, "--dry-run"] | ["up", "--dry-run", path] => read(path).map(|plan| show(&plan)),
+        ["up", path, "--dry-run"] | ["up", "--dry-run", path] => read(path).and_then(|plan| show(&plan)),
         ["down", name] => down(name),
         ["status"] => {
             status();
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         ["run", path] => run(path),
         ["host"] => host::serve(BufReader::new(io::stdin()), io::stdout()).map_err(Failure::of),
         ["guard", name] => guard(name),
+        ["switch", directory, number] => switch(directory, number),
         _ => Err(Failure::input(USAGE)),
     };
     match done {
@@ -83,9 +86,10 @@ fn read(path: &str) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-fn show(plan: &Plan) {
-    let steps = steps(plan, &Journal::path(Path::new(DIRECTORY), &plan.name));
+fn show(plan: &Plan) -> Result<(), Failure> {
+    let steps = steps(plan, &Journal::path(Path::new(DIRECTORY), &plan.name), &program()?);
     steps.iter().for_each(|step| println!("{step}"));
+    Ok(())
 }
 
 /// With the marks that this machine has.
@@ -97,12 +101,22 @@ fn run(path: &str) -> Result<(), Failure> {
     let job: RunJob = parse(path)?;
     job.plan.check().map_err(|error| Failure::input(format!("{path}: {error}")))?;
     let job = RunJob { plan: fit_plan(job.plan)?, ..job };
-    let program = std::env::current_exe().map_err(Failure::of)?;
-    let program = [program.display().to_string()];
+    let program = program()?;
     let measured = run::run(&job, (&program, Path::new(DIRECTORY)), &mut |_| true).map_err(Failure::of)?;
     let text = serde_json::to_string(&measured).map_err(Failure::of)?;
     println!("{text}");
     Ok(())
+}
+
+/// What starts processes of this program.
+fn program() -> Result<[String; 1], Failure> {
+    let program = std::env::current_exe().map_err(Failure::of)?;
+    Ok([program.display().to_string()])
+}
+
+fn switch(directory: &str, number: &str) -> Result<(), Failure> {
+    let number = number.parse().map_err(|_| Failure::input(format!("{number}: no number of a switch")))?;
+    switch::serve(Path::new(directory), number).map_err(Failure::of)
 }
 
 fn guard(name: &str) -> Result<(), Failure> {
@@ -111,7 +125,7 @@ fn guard(name: &str) -> Result<(), Failure> {
 }
 
 fn up(plan: Plan) -> Result<(), Failure> {
-    let testbed = Testbed::up(fit_plan(plan)?, Path::new(DIRECTORY)).map_err(Failure::of)?;
+    let testbed = Testbed::up(fit_plan(plan)?, Path::new(DIRECTORY), &program()?).map_err(Failure::of)?;
     let (plan, network) = (testbed.plan(), &testbed.plan().network);
     println!("{}: {} hosts and {} switches are up", plan.name, network.hosts, network.switches);
     Ok(())
@@ -123,9 +137,10 @@ fn down(name: &str) -> Result<(), Failure> {
 }
 
 fn status() {
-    for testbed::Status { name, in_use, there, planned } in testbed::status(Path::new(DIRECTORY)) {
+    for testbed::Status { name, in_use, there, planned, warnings } in testbed::status(Path::new(DIRECTORY)) {
         let used = if in_use { ", in use" } else { "" };
         println!("{name}: {there} of {planned} namespaces are there{used}");
+        warnings.iter().for_each(|warning| println!("{name}: {warning}"));
     }
 }
 

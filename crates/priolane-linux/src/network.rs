@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::port::Port;
+use crate::user_port::UserPort;
 
 /// Hosts at most: each is a process.
 pub const MOST_HOSTS: u16 = 64;
@@ -21,6 +22,28 @@ pub enum Node {
     Switch(u16),
 }
 
+/// A port of a switch. All ports of a switch are of one kind.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SwitchPort {
+    /// Of a switch of the kernel.
+    Kernel(Port),
+    /// Of a switch in user space.
+    User(Box<UserPort>),
+}
+
+impl From<Port> for SwitchPort {
+    fn from(port: Port) -> Self {
+        Self::Kernel(port)
+    }
+}
+
+impl From<UserPort> for SwitchPort {
+    fn from(port: UserPort) -> Self {
+        Self::User(Box::new(port))
+    }
+}
+
 /// A cable with the ports at its ends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +55,7 @@ pub struct Cable {
     /// Its propagation delay in nanoseconds, the same in both directions.
     pub delay_ns: u64,
     /// The port of each end towards the other. `None` for the end of a host, which keeps to the rate by itself.
-    pub ports: [Option<Port>; 2],
+    pub ports: [Option<SwitchPort>; 2],
 }
 
 /// Hosts, switches and cables.
@@ -55,7 +78,7 @@ pub struct Line {
     /// Nanoseconds.
     pub delay_ns: u64,
     /// The port of a switch at an end of it.
-    pub port: Port,
+    pub port: SwitchPort,
 }
 
 impl Line {
@@ -103,6 +126,9 @@ pub enum NetworkError {
         /// What is wrong.
         what: &'static str,
     },
+    /// A switch has ports of both kinds.
+    #[error("switch {0} has ports of the kernel and ports in user space; a switch has ports of one kind")]
+    Mixed(u16),
     /// Two hosts are not joined.
     #[error("host {0} cannot be reached from host 0")]
     Apart(u16),
@@ -186,11 +212,34 @@ impl Network {
                 return Err(NetworkError::Host { host, cables });
             }
         }
+        if let Some(mixed) = (0..self.switches).find(|&switch| self.is_mixed(switch)) {
+            return Err(NetworkError::Mixed(mixed));
+        }
         let far = self.distances(Node::Host(0));
         match (0..self.hosts).find(|&host| far[usize::from(host)].is_none()) {
             Some(host) => Err(NetworkError::Apart(host)),
             None => Ok(()),
         }
+    }
+
+    /// The ports of a switch.
+    fn ports_of(&self, switch: u16) -> impl Iterator<Item = &SwitchPort> {
+        let ends = self.cables.iter().flat_map(|cable| cable.ends.iter().zip(&cable.ports));
+        ends.filter(move |(end, _)| **end == Node::Switch(switch)).filter_map(|(_, port)| port.as_ref())
+    }
+
+    /// Whether a switch is a process in user space.
+    pub fn is_user(&self, switch: u16) -> bool {
+        self.ports_of(switch).any(|port| matches!(port, SwitchPort::User(_)))
+    }
+
+    fn is_mixed(&self, switch: u16) -> bool {
+        self.is_user(switch) && self.ports_of(switch).any(|port| matches!(port, SwitchPort::Kernel(_)))
+    }
+
+    /// The switches that are processes in user space.
+    pub fn user_switches(&self) -> impl Iterator<Item = u16> {
+        (0..self.switches).filter(|&switch| self.is_user(switch))
     }
 
     /// The other end of each cable of `node`, with the cable's place in the list.
@@ -287,7 +336,7 @@ mod tests {
     use super::*;
 
     fn line(rate_bps: u64, delay_ns: u64) -> Line {
-        Line { rate_bps, delay_ns, port: Port::fifo() }
+        Line { rate_bps, delay_ns, port: Port::fifo().into() }
     }
 
     #[test]

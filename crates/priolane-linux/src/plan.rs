@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::marker::Marker;
-use crate::network::{Network, NetworkError, Node};
+use crate::network::{Network, NetworkError, Node, SwitchPort};
 use crate::port::Port;
+use crate::user_port::UserPort;
 
 /// What names of namespaces begin with.
 pub const PREFIX: &str = "prl-";
@@ -93,6 +94,9 @@ pub enum PlanError {
         "cable {0}: a port with 1 to 16 queues (8 under strict priority), a queue of them for each class and a weight for each queue is wanted"
     )]
     Port(usize),
+    /// The port in user space at this cable is none.
+    #[error("cable {0}: {1}")]
+    UserPort(usize, String),
     /// RED queues cannot mark as the port asks.
     #[error("a mark by all queues of a port together; RED marks by one queue: use bpf")]
     RedPerPort,
@@ -107,6 +111,8 @@ pub enum Step {
     Run(Vec<String>),
     /// Write a marking program to this file.
     Marker(PathBuf, Marker),
+    /// Start the process of a switch in user space with this command; it is to run on.
+    Switch(u16, Vec<String>),
 }
 
 impl fmt::Display for Step {
@@ -115,6 +121,7 @@ impl fmt::Display for Step {
         match self {
             Self::Namespace(_, argv) | Self::Run(argv) => f.write_str(&argv.join(" ")),
             Self::Marker(path, marker) => write!(f, "# {}: {marker}", path.display()),
+            Self::Switch(_, argv) => write!(f, "{} &", argv.join(" ")),
         }
     }
 }
@@ -131,6 +138,9 @@ impl Plan {
         }
         if let Some((_, cable, ..)) = self.ports().find(|(.., port)| !port.is_consistent()) {
             return Err(PlanError::Port(cable));
+        }
+        for (_, cable, _, port) in self.user_ports() {
+            port.discipline().map_err(|what| PlanError::UserPort(cable, what))?;
         }
         let per_port = |port: &Port| {
             port.queues > 1 && port.mark.is_some_and(|mark| mark.per == crate::port::Backlog::Port)
@@ -159,6 +169,19 @@ impl Plan {
         Ipv4Addr::new(10, 77, (host / 250) as u8, (host % 250 + 1) as u8)
     }
 
+    /// The host whose address this is.
+    pub fn host_of(address: Ipv4Addr) -> Option<u16> {
+        let [10, 77, high, low] = address.octets() else { return None };
+        let host = u16::from(high) * 250 + u16::from(low.checked_sub(1)?);
+        (low <= 250).then_some(host)
+    }
+
+    /// The hardware address of an end of a cable.
+    pub fn hardware(cable: usize, end: usize) -> [u8; 6] {
+        let [high, low] = (cable as u16).to_be_bytes();
+        [0x02, 0x70, 0x6c, end as u8, high, low]
+    }
+
     /// The device of a node at one of its cables.
     pub fn device(node: Node, cable: usize) -> String {
         match node {
@@ -167,10 +190,25 @@ impl Plan {
         }
     }
 
-    /// The ports of switches: the switch, the cable, the end of the cable, the port.
-    pub fn ports(&self) -> impl Iterator<Item = (Node, usize, usize, &Port)> {
+    fn all_ports(&self) -> impl Iterator<Item = (Node, usize, usize, &SwitchPort)> {
         self.network.cables.iter().enumerate().flat_map(|(cable, of)| {
             (0..2).filter_map(move |end| Some((of.ends[end], cable, end, of.ports[end].as_ref()?)))
+        })
+    }
+
+    /// The ports of switches of the kernel: the switch, the cable, the end of the cable, the port.
+    pub fn ports(&self) -> impl Iterator<Item = (Node, usize, usize, &Port)> {
+        self.all_ports().filter_map(|(node, cable, end, port)| match port {
+            SwitchPort::Kernel(port) => Some((node, cable, end, port)),
+            SwitchPort::User(_) => None,
+        })
+    }
+
+    /// The ports of switches in user space: the switch, the cable, the end of the cable, the port.
+    pub fn user_ports(&self) -> impl Iterator<Item = (Node, usize, usize, &UserPort)> {
+        self.all_ports().filter_map(|(node, cable, end, port)| match port {
+            SwitchPort::User(port) => Some((node, cable, end, &**port)),
+            SwitchPort::Kernel(_) => None,
         })
     }
 }
@@ -181,8 +219,8 @@ pub(crate) mod tests {
     use crate::network::Line;
     use crate::port::Service;
 
-    pub(crate) fn star(hosts: u16, port: Port) -> Plan {
-        let line = Line { rate_bps: 100_000_000, delay_ns: 0, port };
+    pub(crate) fn star(hosts: u16, port: impl Into<SwitchPort>) -> Plan {
+        let line = Line { rate_bps: 100_000_000, delay_ns: 0, port: port.into() };
         Plan {
             name: Name::try_from("t".to_owned()).unwrap(),
             network: Network::star(hosts, &line),
@@ -193,6 +231,16 @@ pub(crate) mod tests {
 
     pub(crate) fn lines(steps: &[Step]) -> Vec<String> {
         steps.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn addresses_are_those_of_their_hosts() {
+        for host in [0, 1, 63, 249, 250, 499, 500] {
+            assert_eq!(Plan::host_of(Plan::address(host)), Some(host));
+        }
+        for other in [[10, 77, 0, 0], [10, 77, 0, 251], [10, 78, 0, 1], [169, 254, 77, 1]] {
+            assert_eq!(Plan::host_of(other.into()), None, "{other:?}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) fn minor(queue: u8) -> String {
     format!("{:x}", FIRST_MINOR + queue)
 }
 
-/// A port of a switch.
+/// A port of a switch of the kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Port {
@@ -84,7 +84,7 @@ pub struct Unfit {
 }
 
 impl Amount {
-    fn of(limit: Limit) -> Option<Self> {
+    pub(crate) fn of(limit: Limit) -> Option<Self> {
         match limit {
             Limit::Packets(packets) => Some(Self::Packets(packets)),
             Limit::Bytes(bytes) => Some(Self::Bytes(bytes)),

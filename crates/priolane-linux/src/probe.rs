@@ -114,6 +114,10 @@ impl Machine {
     /// # Errors
     /// What a testbed lacks.
     pub fn fit(&self, plan: Plan) -> Result<Plan, Lacking> {
+        if plan.ports().next().is_none() {
+            // Switches in user space mark by themselves.
+            return self.need(NAMESPACES).map(|()| plan);
+        }
         let marking = self.marking(Marks::of(plan.ports().map(|(.., port)| port)))?;
         Ok(Plan { marking, ..plan })
     }

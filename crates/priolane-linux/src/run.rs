@@ -8,15 +8,17 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use priolane_core::packet::Frame;
+use priolane_core::units::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
-use crate::command::CommandError;
-use crate::counters::{QueueCount, counters};
+use crate::counters::QueueCount;
 use crate::guard::Guard;
-use crate::job::{Flow, HostJob, HostReport, SchemeJob};
+use crate::job::{Flow, HostJob, HostReport, PathJob, SchemeJob};
 use crate::journal::{Journal, JournalState};
 use crate::network::Node;
 use crate::plan::Plan;
+use crate::switch::SwitchReport;
 use crate::testbed::{Testbed, TestbedError};
 
 /// What hosts have to be ready, and to answer.
@@ -34,6 +36,8 @@ pub struct RunJob {
     pub plan: Plan,
     /// What hosts speak.
     pub scheme: SchemeJob,
+    /// Whether hosts are told the delay and the rate of paths, by which transports size windows, instead of measuring them.
+    pub knows_paths: bool,
     /// The messages.
     pub flows: Vec<Flow>,
     /// When it ends at the latest, in nanoseconds since its start.
@@ -50,6 +54,8 @@ pub struct TestbedReport {
     pub hosts: Vec<HostReport>,
     /// What queues of switches counted.
     pub queues: Vec<QueueCount>,
+    /// What switches in user space counted besides.
+    pub switches: Vec<SwitchReport>,
     /// How long it took, in nanoseconds.
     pub elapsed_ns: u64,
 }
@@ -60,9 +66,6 @@ pub enum RunError {
     /// The testbed could not be made or removed.
     #[error(transparent)]
     Testbed(#[from] TestbedError),
-    /// Counters could not be read.
-    #[error(transparent)]
-    Command(#[from] CommandError),
     /// A process could not be started or written to.
     #[error("{0}")]
     Process(#[from] io::Error),
@@ -100,7 +103,7 @@ fn now() -> Instant {
 }
 
 /// Makes the testbed below `root`, runs and takes it down, also if this process is killed. `program` with the argument `host` is
-/// a host process, with `guard` and a name a guard.
+/// a host process, with `guard` and a name a guard, with `switch`, a directory and a number a switch in user space.
 ///
 /// # Errors
 /// [`RunError`]; nothing is left.
@@ -115,9 +118,11 @@ pub fn run(
         return Err(TestbedError::AlreadyUp(job.plan.name.clone()).into());
     }
     let _guard = Guard::start(program, &job.plan.name)?;
-    let testbed = Testbed::up(job.plan.clone(), root)?;
-    let plan = testbed.plan();
-    let measured = Hosts::start(plan, job, program).and_then(|hosts| hosts.measure(plan, job, progress));
+    let mut testbed = Testbed::up(job.plan.clone(), root, program)?;
+    let hosts = Hosts::start(testbed.plan(), job, program);
+    let measured = hosts.and_then(|hosts| hosts.measure(&mut testbed, job, progress));
+    // Hosts behind a switch that ended do not know why nothing arrives.
+    let measured = measured.map_err(|error| testbed.check_switches().err().map_or(error, RunError::from));
     testbed.down()?;
     measured
 }
@@ -134,6 +139,29 @@ fn check(job: &RunJob) -> Result<(), RunError> {
     }
 }
 
+/// Returns the path from `host` to the farthest other.
+fn path(plan: &Plan, host: u16) -> PathJob {
+    let of = |to: u16| {
+        let cables = plan.network.path(host, to).into_iter().map(|cable| &plan.network.cables[cable]);
+        let empty = PathJob { hops: 0, rate_bps: plan.network.line_rate(host), data_ns: 0, control_ns: 0 };
+        cables.fold(empty, |path, cable| {
+            let hop = |wire: u16| {
+                let line =
+                    Rate::from_bps(cable.rate_bps).map_or(Span::ZERO, |rate| rate.serialize(u64::from(wire)));
+                line.0 / 1_000 + cable.delay_ns
+            };
+            PathJob {
+                hops: path.hops + 1,
+                rate_bps: path.rate_bps.min(cable.rate_bps),
+                data_ns: path.data_ns + hop(Frame::ETHERNET.on_wire(plan.mtu)),
+                control_ns: path.control_ns + hop(Frame::ETHERNET.ack_wire()),
+            }
+        })
+    };
+    let others = (0..plan.network.hosts).filter(|&to| to != host).map(of);
+    others.max_by_key(|path| path.data_ns).unwrap_or_else(|| of(host))
+}
+
 /// Returns the part of the job that concerns host `host`.
 fn host_job(job: &RunJob, delays: &[Vec<u64>], host: u16) -> HostJob {
     let hosts = job.plan.network.hosts;
@@ -144,6 +172,7 @@ fn host_job(job: &RunJob, delays: &[Vec<u64>], host: u16) -> HostJob {
         delays_ns: delays.iter().map(|from| from[usize::from(host)]).collect(),
         scheme: job.scheme.clone(),
         line_bps: job.plan.network.line_rate(host),
+        path: job.knows_paths.then(|| path(&job.plan, host)),
         mtu: job.plan.mtu,
         real_time: job.real_time,
         flows: job.flows.iter().filter(own).copied().collect(),
@@ -241,7 +270,7 @@ impl Hosts {
 
     fn measure(
         mut self,
-        plan: &Plan,
+        testbed: &mut Testbed,
         job: &RunJob,
         progress: &mut OnProgress<'_>,
     ) -> Result<TestbedReport, RunError> {
@@ -257,6 +286,7 @@ impl Hosts {
             if elapsed > limit {
                 break;
             }
+            testbed.check_switches()?;
             if !progress(Progress { elapsed, done }) {
                 return Err(RunError::Stopped);
             }
@@ -266,10 +296,11 @@ impl Hosts {
             }
         }
         let elapsed = now().saturating_duration_since(start);
-        let queues = counters(plan)?;
+        let (queues, switches) = testbed.counters()?;
         self.tell_all("stop")?;
         let hosts = self.reports(done)?;
-        Ok(TestbedReport { hosts, queues, elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX) })
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        Ok(TestbedReport { hosts, queues, switches, elapsed_ns })
     }
 
     /// Waits until all hosts have said `wanted`.
@@ -317,4 +348,24 @@ fn expect(host: u16, line: &str, wanted: &str) -> Result<(), RunError> {
 fn wall_ns(ahead: Duration) -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default() + ahead;
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::star;
+    use crate::port::Port;
+
+    #[test]
+    fn a_path_is_as_long_as_packets_take_over_idle_cables() {
+        let mut plan = star(3, Port::fifo());
+        plan.network.cables.iter_mut().for_each(|cable| cable.delay_ns = 100_000);
+        plan.network.cables[2].delay_ns = 200_000;
+        // Two lines of 100 Mbit/s: 1538 bytes take 123.04 us on each, 84 bytes 6.72 us.
+        let expected = PathJob { hops: 2, rate_bps: 100_000_000, data_ns: 546_080, control_ns: 313_440 };
+        assert_eq!(path(&plan, 0), expected);
+        let info = expected.info();
+        assert_eq!(info.data.unwrap().round_trip, Span::from_ns(859_520));
+        assert_eq!(info.control.unwrap().round_trip, Span::from_ns(626_880));
+    }
 }

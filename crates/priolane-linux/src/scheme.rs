@@ -2,11 +2,12 @@
 
 use priolane_core::assign::DemotionThresholds;
 use priolane_core::host::SchedulerKind;
-use priolane_core::keys::Value;
+use priolane_core::wire::Ranks;
 use priolane_net::Scheme;
 use serde_json::Value as Json;
 
 use crate::job::{Ladder, Order, SchemeJob};
+use crate::row::keys;
 
 /// The scheme; what is wrong with it, in words, if it is none.
 ///
@@ -16,13 +17,7 @@ pub fn scheme(job: &SchemeJob) -> Result<Scheme, String> {
     let Some(Json::String(kind)) = job.transport.get("kind") else {
         return Err("scheme.transport: kind is missing: write the name of a transport".to_owned());
     };
-    let mut keys = Vec::new();
-    for (key, json) in job.transport.iter().filter(|(key, _)| *key != "kind") {
-        keys.push((
-            key.as_str(),
-            value(json).ok_or_else(|| format!("scheme.transport.{key}: {json} is no value"))?,
-        ));
-    }
+    let keys = keys(&job.transport).map_err(|what| format!("scheme.transport.{what}"))?;
     let scheme = Scheme::with(kind, &keys).map_err(|error| format!("scheme.transport: {error}"))?;
     Ok(Scheme {
         order: match job.order {
@@ -33,6 +28,7 @@ pub fn scheme(job: &SchemeJob) -> Result<Scheme, String> {
         },
         class: thresholds(&job.class)?,
         host_level: thresholds(&job.host_level)?,
+        ranks: if job.ranks { Ranks::Carried } else { Ranks::Absent },
         ..scheme
     })
 }
@@ -43,24 +39,6 @@ fn thresholds(ladder: &Ladder) -> Result<DemotionThresholds, String> {
     })
 }
 
-/// A value of JSON as keys have them; `None` for null and for numbers that are out of range.
-fn value(json: &Json) -> Option<Value<'_>> {
-    Some(match json {
-        Json::Null => return None,
-        Json::Bool(truth) => Value::Bool(*truth),
-        Json::Number(number) => match number.as_i64() {
-            Some(integer) => Value::Integer(integer),
-            None => Value::Float(number.as_f64()?),
-        },
-        Json::String(text) => Value::Text(text),
-        Json::Array(items) => Value::List(items.iter().map(value).collect::<Option<_>>()?),
-        Json::Object(entries) => {
-            let entries = entries.iter().map(|(key, json)| Some((key.as_str(), value(json)?)));
-            Value::Table(entries.collect::<Option<_>>()?)
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,7 +46,8 @@ mod tests {
 
     fn job(transport: Json) -> SchemeJob {
         let Json::Object(transport) = transport else { panic!("{transport}") };
-        SchemeJob { transport, order: Order::Mlfq, class: Ladder::default(), host_level: Ladder::default() }
+        let class = Ladder::default();
+        SchemeJob { transport, order: Order::Mlfq, host_level: class.clone(), class, ranks: false }
     }
 
     #[test]

@@ -3,11 +3,16 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::command::{CommandError, run};
+use crate::counters::{QueueCount, counters, user_counters};
 use crate::journal::{Entry, Journal, JournalState, inode, names};
 use crate::plan::{Name, Plan, PlanError, Step};
 use crate::steps::steps;
+use crate::switch::{self, SwitchReport};
 
 /// Why a testbed is not made, or not removed.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +43,14 @@ pub enum TestbedError {
         /// What the system said.
         source: io::Error,
     },
+    /// The process of a switch ended, or does not answer.
+    #[error("switch {switch}: {message}")]
+    Switch {
+        /// The switch.
+        switch: u16,
+        /// Its last words, or what the system said.
+        message: String,
+    },
     /// The marking program is not the one that this crate was compiled with.
     #[error("the marking program that is compiled in has no place for a threshold; a defect of priolane")]
     Marker,
@@ -53,7 +66,15 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> TestbedError {
 pub struct Testbed {
     plan: Plan,
     journal: Journal,
+    /// Processes of switches in user space.
+    switches: Vec<(u16, Child)>,
 }
+
+/// How long the process of a switch takes to be ready at most, and to end.
+const READY: Duration = Duration::from_secs(30);
+const ENDED: Duration = Duration::from_secs(5);
+/// Between two looks at it.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What is there of a testbed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,14 +87,17 @@ pub struct Status {
     pub there: usize,
     /// Namespaces of its plan.
     pub planned: usize,
+    /// What is to be known of its switches in user space, in words.
+    pub warnings: Vec<String>,
 }
 
 impl Testbed {
-    /// Makes it. If a step fails, what was made until then is removed.
+    /// Makes it. If a step fails, what was made until then is removed. `program` with the arguments `switch`, a directory and a
+    /// number is the process of a switch in user space.
     ///
     /// # Errors
     /// What is wrong with the plan, what is in its place, or what a step said.
-    pub fn up(plan: Plan, root: &Path) -> Result<Self, TestbedError> {
+    pub fn up(plan: Plan, root: &Path, program: &[String]) -> Result<Self, TestbedError> {
         plan.check()?;
         if let Some(foreign) = plan.namespaces().into_iter().find(|name| inode(name).is_some())
             && Journal::look(root, &plan.name) == JournalState::Nothing
@@ -84,17 +108,18 @@ impl Testbed {
             io::ErrorKind::AlreadyExists => TestbedError::AlreadyUp(plan.name.clone()),
             _ => file(&Journal::path(root, &plan.name))(error),
         })?;
-        let testbed = Self { plan, journal };
-        for step in steps(&testbed.plan, testbed.journal.directory()) {
-            if let Err(error) = testbed.take(&step) {
-                testbed.down()?;
-                return Err(error);
-            }
+        let mut testbed = Self { plan, journal, switches: Vec::new() };
+        let steps = steps(&testbed.plan, testbed.journal.directory(), program);
+        let made =
+            steps.iter().try_for_each(|step| testbed.take(step)).and_then(|()| testbed.wait_for_switches());
+        if let Err(error) = made {
+            testbed.down()?;
+            return Err(error);
         }
         Ok(testbed)
     }
 
-    fn take(&self, step: &Step) -> Result<(), TestbedError> {
+    fn take(&mut self, step: &Step) -> Result<(), TestbedError> {
         let noted = |done: io::Result<()>| done.map_err(file(self.journal.directory()));
         match step {
             Step::Run(argv) => drop(run(argv)?),
@@ -107,8 +132,68 @@ impl Testbed {
                 let object = marker.object().ok_or(TestbedError::Marker)?;
                 fs::write(path, object).map_err(file(path))?;
             }
+            Step::Switch(switch, argv) => self.start_switch(*switch, argv)?,
         }
         Ok(())
+    }
+
+    /// Starts the process of a switch, in a process group of its own so that no Ctrl-C reaches it. It outlives this one.
+    fn start_switch(&mut self, switch: u16, argv: &[String]) -> Result<(), TestbedError> {
+        use std::os::unix::process::CommandExt;
+        let path = log(self.journal.directory(), switch);
+        let log = fs::File::create(&path).map_err(file(&path))?;
+        let failed = |error: io::Error| TestbedError::Switch { switch, message: error.to_string() };
+        let (program, arguments) =
+            argv.split_first().ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
+        let mut command = Command::new(program);
+        command.args(arguments).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let child = command.spawn().map_err(failed)?;
+        self.switches.push((switch, child));
+        Ok(())
+    }
+
+    /// Waits until all switches forward packets.
+    fn wait_for_switches(&mut self) -> Result<(), TestbedError> {
+        let started = now();
+        for switch in self.plan.network.user_switches().collect::<Vec<_>>() {
+            while let Err(error) = switch::ask(self.journal.directory(), switch) {
+                self.check_switches()?;
+                if now().saturating_duration_since(started) > READY {
+                    return Err(TestbedError::Switch { switch, message: error.to_string() });
+                }
+                thread::sleep(LOOK);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the processes of its switches run.
+    ///
+    /// # Errors
+    /// The first that does not, with its last words.
+    pub fn check_switches(&mut self) -> Result<(), TestbedError> {
+        for (switch, child) in &mut self.switches {
+            if let Ok(Some(status)) = child.try_wait() {
+                let words = fs::read_to_string(log(self.journal.directory(), *switch)).unwrap_or_default();
+                let last = words.lines().rfind(|line| !line.trim().is_empty());
+                let message = last.map_or_else(|| format!("its process ended: {status}"), str::to_owned);
+                return Err(TestbedError::Switch { switch: *switch, message });
+            }
+        }
+        Ok(())
+    }
+
+    /// What its ports counted, and its switches in user space.
+    ///
+    /// # Errors
+    /// What tc said, or a switch that does not answer.
+    pub fn counters(&mut self) -> Result<(Vec<QueueCount>, Vec<SwitchReport>), TestbedError> {
+        self.check_switches()?;
+        let mut all = counters(&self.plan)?;
+        let reports = switch_reports(&self.plan, self.journal.directory())?;
+        all.extend(reports.iter().flat_map(|report| user_counters(&self.plan, report)));
+        Ok((all, reports))
     }
 
     /// Its plan.
@@ -120,9 +205,34 @@ impl Testbed {
     ///
     /// # Errors
     /// A namespace that was not made here, or that cannot be removed; the others are removed.
-    pub fn down(self) -> Result<(), TestbedError> {
-        remove(&self.journal)
+    pub fn down(mut self) -> Result<(), TestbedError> {
+        let removed = remove(&self.journal);
+        for (_, child) in &mut self.switches {
+            // They were killed with their namespaces.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        removed
     }
+}
+
+/// Where a switch writes why it ended.
+fn log(directory: &Path, switch: u16) -> PathBuf {
+    directory.join(format!("switch-{switch}.log"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "real processes depend on the clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// What the switches in user space of a testbed counted.
+fn switch_reports(plan: &Plan, directory: &Path) -> Result<Vec<SwitchReport>, TestbedError> {
+    let ask = |switch| {
+        switch::ask(directory, switch)
+            .map_err(|error| TestbedError::Switch { switch, message: error.to_string() })
+    };
+    plan.network.user_switches().map(ask).collect()
 }
 
 /// Removes the testbed of this name, also one whose maker was killed.
@@ -146,6 +256,7 @@ fn remove(journal: &Journal) -> Result<(), TestbedError> {
             (Some(there), Entry::Made(made)) => there == made,
         };
         let removed = if ours {
+            end_switches(journal.directory(), &name);
             run(&["ip", "netns", "delete", &name]).map(drop).map_err(TestbedError::from)
         } else {
             Err(TestbedError::Foreign(name))
@@ -162,6 +273,48 @@ fn remove(journal: &Journal) -> Result<(), TestbedError> {
     }
 }
 
+/// Ends the processes of switches of the testbed in `directory` that run in this namespace, and waits until they are gone: a namespace
+/// lives as long as a process in it.
+fn end_switches(directory: &Path, namespace: &str) {
+    let Some(inode) = inode(namespace) else { return };
+    let started = now();
+    loop {
+        let left: Vec<i32> = processes().filter(|&pid| is_switch(pid, directory, inode)).collect();
+        if left.is_empty() || now().saturating_duration_since(started) > ENDED {
+            return;
+        }
+        left.into_iter().for_each(switch::kill);
+        thread::sleep(LOOK);
+    }
+}
+
+/// The processes of this machine.
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether a process was started as a switch of the testbed in `directory`, and is in the namespace with this inode.
+fn is_switch(pid: i32, directory: &Path, inode: u64) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<&[u8]> = words.split(|&byte| byte == 0).collect();
+    let directory = directory.as_os_str().as_encoded_bytes();
+    let ours = words.windows(2).any(|pair| pair == [b"switch".as_slice(), directory]);
+    ours && fs::metadata(format!("/proc/{pid}/ns/net")).is_ok_and(|namespace| namespace.ino() == inode)
+}
+
+fn warnings(root: &Path, name: &Name) -> Vec<String> {
+    let Ok(plan) = Journal::plan(root, name) else { return Vec::new() };
+    let directory = Journal::path(root, name);
+    let of = |switch| match switch::ask(&directory, switch) {
+        Ok(report) => report.counts.warnings(),
+        Err(error) => vec![format!("it does not answer: {error}")],
+    };
+    let named = |switch| of(switch).into_iter().map(move |what| format!("switch {switch}: {what}"));
+    plan.network.user_switches().flat_map(named).collect()
+}
+
 /// What is there of each testbed.
 pub fn status(root: &Path) -> Vec<Status> {
     let of = |name: Name| {
@@ -170,6 +323,7 @@ pub fn status(root: &Path) -> Vec<Status> {
             in_use: Journal::look(root, &name) == JournalState::Held,
             there: planned.iter().filter(|namespace| inode(namespace).is_some()).count(),
             planned: planned.len(),
+            warnings: warnings(root, &name),
             name,
         }
     };

@@ -228,7 +228,7 @@ mod tests {
         for _ in 0..20_000 {
             let mut bytes: Vec<u8> = (0..stream.bits() % 80).map(|_| stream.bits() as u8).collect();
             if let Some(first) = bytes.first_mut() {
-                *first = 0x10 | *first % 7;
+                *first = 0x10 | (*first % 7);
             }
             read += u32::from(reader.header(&bytes, &META).is_some());
             reader.cut(&bytes, &META, Marks::RETURNED, &mut out);

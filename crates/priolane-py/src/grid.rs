@@ -64,10 +64,7 @@ impl Plan {
         let asked: JobRequest = self::request(request)?;
         let name = asked.name()?;
         let run = self.planned(run_id)?;
-        response(
-            &py.detach(|| priolane_tools::linux::job(run, name, asked.scale.map(NonZeroU64::get)))
-                .map_err(input_error)?,
-        )
+        response(&py.detach(|| priolane_tools::linux::job(run, name, asked.choices())).map_err(input_error)?)
     }
 
     /// Executes a run with its results below `out_dir`, which is empty, and returns where its time goes, as JSON. `progress`

@@ -361,6 +361,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linux::linux_run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_status, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_steps, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_switch, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_up, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(not_results, module)?)?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader};
 use std::num::NonZeroU64;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use priolane_linux::guard;
 use priolane_linux::host;
@@ -11,7 +11,9 @@ use priolane_linux::plan::{Name, Plan, PlanError};
 use priolane_linux::probe::Machine;
 use priolane_linux::run::{self, Progress, RunError, RunJob};
 use priolane_linux::steps::steps;
+use priolane_linux::switch;
 use priolane_linux::testbed::{self, Testbed, TestbedError};
+use priolane_tools::linux::{Choices, SwitchKind};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -27,9 +29,16 @@ pub(crate) struct JobRequest {
     pub(crate) name: String,
     /// The scale; `None` for the usual one.
     pub(crate) scale: Option<NonZeroU64>,
+    /// What switches are; `None` for those of the kernel where they can be.
+    pub(crate) switch: Option<SwitchKind>,
 }
 
 impl JobRequest {
+    /// Returns scale and kind of switches.
+    pub(crate) fn choices(&self) -> Choices {
+        Choices { scale: self.scale.map(NonZeroU64::get), switch: self.switch }
+    }
+
     /// Returns the name, checked.
     pub(crate) fn name(&self) -> PyResult<Name> {
         name(&self.name)
@@ -52,12 +61,12 @@ pub(crate) fn linux_machine(py: Python<'_>) -> PyResult<String> {
 
 /// Returns the commands that make the testbed of a job, a line each.
 #[pyfunction]
-pub(crate) fn linux_steps(py: Python<'_>, job: &str) -> PyResult<Vec<String>> {
+pub(crate) fn linux_steps(py: Python<'_>, job: &str, program: Vec<String>) -> PyResult<Vec<String>> {
     let job: RunJob = request(job)?;
     // `linux_up` says what this machine lacks; the commands are for any machine.
     let plan = py.detach(|| Machine::examine().fit(job.plan.clone())).unwrap_or(job.plan);
     let directory = Journal::path(Path::new(DIRECTORY), &plan.name);
-    Ok(steps(&plan, &directory).iter().map(ToString::to_string).collect())
+    Ok(steps(&plan, &directory, &program).iter().map(ToString::to_string).collect())
 }
 
 /// Returns `plan` with the marks that this machine has.
@@ -65,13 +74,13 @@ fn fit_plan(plan: Plan) -> PyResult<Plan> {
     Machine::examine().fit(plan).map_err(|lacking| CannotHere::new_err(lacking.to_string()))
 }
 
-/// Makes the testbed of a job; it stays.
+/// Makes the testbed of a job; it stays. `program` starts this module's `linux_switch`.
 #[pyfunction]
-pub(crate) fn linux_up(py: Python<'_>, job: &str) -> PyResult<()> {
+pub(crate) fn linux_up(py: Python<'_>, job: &str, program: Vec<String>) -> PyResult<()> {
     let job: RunJob = request(job)?;
     py.detach(|| {
         let plan = fit_plan(job.plan)?;
-        Testbed::up(plan, Path::new(DIRECTORY)).map(drop).map_err(failed)
+        Testbed::up(plan, Path::new(DIRECTORY), &program).map(drop).map_err(failed)
     })
 }
 
@@ -89,8 +98,10 @@ pub(crate) fn linux_down(py: Python<'_>, name: &str) -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn linux_status() -> PyResult<String> {
     let of = |status: testbed::Status| {
-        let testbed::Status { name, in_use, there, planned } = status;
-        json!({ "name": name.to_string(), "in_use": in_use, "there": there, "planned": planned })
+        let testbed::Status { name, in_use, there, planned, warnings } = status;
+        json!({
+            "name": name.to_string(), "in_use": in_use, "there": there, "planned": planned, "warnings": warnings,
+        })
     };
     let all: Vec<_> = testbed::status(Path::new(DIRECTORY)).into_iter().map(of).collect();
     response(&all)
@@ -98,7 +109,7 @@ pub(crate) fn linux_status() -> PyResult<String> {
 
 /// Makes the testbed of a job, runs it and takes it down; returns what was measured, as JSON.
 ///
-/// `program` starts this module's `linux_host` and `linux_guard`. `progress(elapsed_s, hosts_done)` is called ten times a second
+/// `program` starts this module's `linux_host`, `linux_guard` and `linux_switch`. `progress(elapsed_s, hosts_done)` is called ten times a second
 /// and stops the run by returning `False`.
 #[pyfunction]
 pub(crate) fn linux_run(
@@ -139,6 +150,12 @@ pub(crate) fn linux_run(
 #[pyfunction]
 pub(crate) fn linux_host(py: Python<'_>) -> PyResult<()> {
     py.detach(|| host::serve(BufReader::new(io::stdin()), io::stdout())).map_err(failed)
+}
+
+/// Is a switch in user space of the testbed in `directory`, until that is gone.
+#[pyfunction]
+pub(crate) fn linux_switch(py: Python<'_>, directory: PathBuf, number: u16) -> PyResult<()> {
+    py.detach(|| switch::serve(&directory, number)).map_err(failed)
 }
 
 /// Takes a testbed down at the end of standard input.

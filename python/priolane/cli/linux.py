@@ -27,7 +27,8 @@ def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.description = (
         "The flows of an experiment over real sockets and queues: hosts are processes in network namespaces, switches "
-        f"are qdiscs of this kernel (docs/real-hosts.md). Exit code {UNFIT} if this machine cannot."
+        "are qdiscs of this kernel or processes that run the ports of the simulator (docs/real-hosts.md). "
+        f"Exit code {UNFIT} if this machine cannot."
     )
     actions = command.add_subparsers(dest="action", required=True, metavar="WHAT")
     run = actions.add_parser("run", help="measure an experiment; results go where those of `run` would, and look alike")
@@ -71,6 +72,11 @@ def _add_experiment(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="divide rates and multiply times by N (default: hosts then have lines of 100 Mbit/s)",
     )
+    command.add_argument(
+        "--switch",
+        choices=("kernel", "user"),
+        help="of the kernel, or in user space, where they can be any port (default: kernel where it can be the ports)",
+    )
     arguments.add_options(command)
 
 
@@ -94,8 +100,8 @@ def _planned(chosen: argparse.Namespace) -> tuple[Plan, Options]:
     return plan(chosen.file, options), options
 
 
-def _measured(grid: Plan, options: Options, out: Path, scale: int | None) -> Results:
-    jobs = linux.jobs(grid, linux.own_name(), scale)
+def _measured(grid: Plan, options: Options, out: Path, chosen: argparse.Namespace) -> Results:
+    jobs = linux.jobs(grid, linux.own_name(), chosen.scale, chosen.switch)
     for note in linux.notes(jobs):
         show.note(f"priolane: {note}")
     show.note(f"priolane: {len(jobs)} runs, at most {sum(job.at_most_s for job in jobs.values()):.0f} s")
@@ -105,7 +111,7 @@ def _measured(grid: Plan, options: Options, out: Path, scale: int | None) -> Res
 
 def _run(chosen: argparse.Namespace) -> None:
     grid, options = _planned(chosen)
-    results = _measured(grid, options, chosen.out or Path("runs") / f"{chosen.file.stem}-linux", chosen.scale)
+    results = _measured(grid, options, chosen.out or Path("runs") / f"{chosen.file.stem}-linux", chosen)
     show.line(f"{results.title}: {len(results.runs)} runs on Linux in {results.directory}")
     present(results, chosen, with_table=True)
 
@@ -115,7 +121,7 @@ def _agree(chosen: argparse.Namespace) -> int:
 
     grid, options = _planned(chosen)
     out = chosen.out or Path("runs") / f"{chosen.file.stem}-agree"
-    measured = _measured(grid, options, out / "measured", chosen.scale)
+    measured = _measured(grid, options, out / "measured", chosen)
     simulated = run_plan(grid, out / "simulated", options, Settings())
     rows = agreement.compare(simulated, measured)
     if chosen.json:
@@ -136,12 +142,14 @@ def _agree_row(row: "Row") -> list[str]:
 
 def _up(chosen: argparse.Namespace) -> None:
     grid, _ = _planned(chosen)
-    job = next(iter(linux.jobs(grid, chosen.name, chosen.scale).values()))
+    job = next(iter(linux.jobs(grid, chosen.name, chosen.scale, chosen.switch).values()))
     if chosen.dry_run:
-        for step in _core.linux_steps(job.testbed):
+        for step in _core.linux_steps(job.testbed, linux.PROGRAM):
             show.line(step)
         return
-    _core.linux_up(job.testbed)
+    for note in job.notes:
+        show.note(f"priolane: {note}")
+    _core.linux_up(job.testbed, linux.PROGRAM)
     show.line(f"{chosen.name} is up for {grid.runs[0].scheme} at scale {job.scale}: priolane linux down {chosen.name}")
 
 
@@ -153,3 +161,5 @@ def _status(chosen: argparse.Namespace) -> None:  # noqa: ARG001
     for testbed in linux.status():
         used = ", in use" if testbed["in_use"] else ""
         show.line(f"{testbed['name']}: {testbed['there']} of {testbed['planned']} namespaces are there{used}")
+        for warning in testbed["warnings"]:
+            show.line(f"{testbed['name']}: {warning}")

@@ -15,7 +15,8 @@ pub(crate) fn namespaces(plan: &Plan) -> Vec<Step> {
         let name = plan.namespace(node);
         let add = ["ip", "netns", "add", &name].map(str::to_owned).to_vec();
         steps.push(Step::Namespace(name.clone(), add));
-        let forward = u8::from(matches!(node, Node::Switch(_)));
+        // A switch in user space takes packets from the devices; the kernel is to forward none.
+        let forward = u8::from(matches!(node, Node::Switch(switch) if !plan.network.is_user(switch)));
         steps.push(run(&format!(
             "ip netns exec {name} sysctl -eqw net.ipv4.ip_forward={forward} net.ipv4.conf.all.rp_filter=0 \
              net.ipv4.conf.default.rp_filter=0 net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1"
@@ -25,10 +26,9 @@ pub(crate) fn namespaces(plan: &Plan) -> Vec<Step> {
     steps
 }
 
-/// The hardware address of an end of a cable.
+/// The hardware address of an end of a cable, as `ip` writes it.
 fn hardware(cable: usize, end: usize) -> String {
-    let [high, low] = (cable as u16).to_be_bytes();
-    format!("02:70:6c:{end:02x}:{high:02x}:{low:02x}")
+    Plan::hardware(cable, end).map(|byte| format!("{byte:02x}")).join(":")
 }
 
 /// A veth pair for each cable.
@@ -68,6 +68,9 @@ pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
     for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
         for end in 0..2 {
             let (node, neighbour) = (ends[end], ends[1 - end]);
+            if matches!(node, Node::Switch(switch) if plan.network.is_user(switch)) {
+                continue;
+            }
             let (name, device) = (plan.namespace(node), Plan::device(node, place));
             let next = match neighbour {
                 Node::Host(host) => Plan::address(host).to_string(),
@@ -83,6 +86,9 @@ pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
         }
     }
     for (switch, to) in routes.iter().enumerate() {
+        if plan.network.is_user(switch as u16) {
+            continue;
+        }
         let node = Node::Switch(switch as u16);
         let name = plan.namespace(node);
         for (host, &cable) in to.iter().enumerate() {
@@ -116,7 +122,7 @@ mod tests {
 
     #[test]
     fn leaves_route_to_hosts_of_other_leaves_over_spines() {
-        let line = Line { rate_bps: 1_000_000, delay_ns: 0, port: Port::fifo() };
+        let line = Line { rate_bps: 1_000_000, delay_ns: 0, port: Port::fifo().into() };
         let plan = Plan { network: Network::leaf_spine([2, 2, 1], &line, &line), ..star(2, Port::fifo()) };
         let all = lines(&routes(&plan));
         // Host 1 is at leaf 1. Cables 2 and 3 lead from leaf 0 to the spines; the number of the host chooses the second.

@@ -12,7 +12,7 @@ use priolane_linux::plan::Plan;
 use priolane_linux::port::{Amount, Backlog, Mark, Port, Service};
 use priolane_linux::testbed::{self, Testbed, TestbedError};
 
-use crate::made::{line, namespaces, plan, up};
+use crate::made::{line, namespaces, plan, program, up};
 
 /// A host that is there refuses a connection to a port where nobody listens.
 fn reach(plan: &Plan, from: u16, to: u16) {
@@ -45,12 +45,12 @@ fn a_star_with_marks_comes_up_answers_and_leaves_nothing() {
     assert!(classes.contains(second), "{classes}");
     let queues = tc(&plan, Node::Switch(0), "qdisc show dev p1");
     assert!(queues.contains("qdisc pfifo 11: parent 1:11 limit 100p"), "{queues}");
-    let program = tc(&plan, Node::Switch(0), "filter show dev p1 egress");
-    assert!(program.contains("mark.bpf") || program.contains(".o:[tc]"), "{program}");
+    let filter = tc(&plan, Node::Switch(0), "filter show dev p1 egress");
+    assert!(filter.contains("mark.bpf") || filter.contains(".o:[tc]"), "{filter}");
     // Somebody uses it: it is not removed under him, nor made twice.
     let root = Path::new(DIRECTORY);
     assert!(matches!(testbed::down(&name, root), Err(TestbedError::InUse(_))));
-    assert!(matches!(Testbed::up(plan.clone(), root), Err(TestbedError::AlreadyUp(_))));
+    assert!(matches!(Testbed::up(plan.clone(), root, &program()), Err(TestbedError::AlreadyUp(_))));
     assert!(testbed::status(root).iter().any(|status| status.name == name && status.in_use));
     testbed.down();
     assert!(namespaces(&format!("prl-{name}-")).is_empty());
@@ -83,7 +83,7 @@ fn a_namespace_of_somebody_else_is_neither_used_nor_removed() {
     }
     let root = Path::new(DIRECTORY);
     assert!(
-        matches!(Testbed::up(planned.clone(), root), Err(TestbedError::Foreign(name)) if name == foreign)
+        matches!(Testbed::up(planned.clone(), root, &program()), Err(TestbedError::Foreign(name)) if name == foreign)
     );
     run(&["ip", "netns", "delete", &foreign]).unwrap();
     // One of ours is replaced by another of the same name: it stays, and the rest goes.

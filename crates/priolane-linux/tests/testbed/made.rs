@@ -5,15 +5,19 @@ use std::path::Path;
 
 use priolane_linux::command::run;
 use priolane_linux::journal::DIRECTORY;
-use priolane_linux::network::{Line, Network};
+use priolane_linux::network::{Line, Network, SwitchPort};
 use priolane_linux::plan::{Marking, Name, Plan};
-use priolane_linux::port::Port;
 use priolane_linux::probe::Machine;
 use priolane_linux::testbed::Testbed;
 
 /// 100 Mbit/s and no delay.
-pub(crate) fn line(port: Port) -> Line {
-    Line { rate_bps: 100_000_000, delay_ns: 0, port }
+pub(crate) fn line(port: impl Into<SwitchPort>) -> Line {
+    Line { rate_bps: 100_000_000, delay_ns: 0, port: port.into() }
+}
+
+/// What starts hosts, switches and guards.
+pub(crate) fn program() -> Vec<String> {
+    vec![env!("CARGO_BIN_EXE_priolane-linux").to_owned()]
 }
 
 /// A plan with a name of this process and `tag`.
@@ -56,7 +60,7 @@ impl Drop for Up {
 /// Makes it; `None`, with the reason on standard error, where this machine cannot.
 pub(crate) fn up(plan: Plan) -> Option<Up> {
     match Machine::examine().fit(plan) {
-        Ok(plan) => Some(Up(Some(Testbed::up(plan, Path::new(DIRECTORY)).unwrap()))),
+        Ok(plan) => Some(Up(Some(Testbed::up(plan, Path::new(DIRECTORY), &program()).unwrap()))),
         Err(lacking) => {
             eprintln!("skipped: {lacking}");
             None

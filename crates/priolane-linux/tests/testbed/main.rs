@@ -5,3 +5,4 @@
 mod lifecycle;
 mod made;
 mod runs;
+mod user_switch;

@@ -16,18 +16,19 @@ use priolane_linux::probe::{Machine, Marks};
 use priolane_linux::run::{RunJob, TestbedReport, run};
 use serde_json::json;
 
-use crate::made::{line, namespaces, plan};
+use crate::made::{line, namespaces, plan, program};
 
-fn scheme(row: serde_json::Value) -> SchemeJob {
+pub(crate) fn scheme(row: serde_json::Value) -> SchemeJob {
     let serde_json::Value::Object(transport) = row else { panic!("{row}") };
-    SchemeJob { transport, order: Order::RoundRobin, class: Ladder::default(), host_level: Ladder::default() }
+    let class = Ladder::default();
+    SchemeJob { transport, order: Order::RoundRobin, host_level: class.clone(), class, ranks: false }
 }
 
-fn dctcp() -> SchemeJob {
+pub(crate) fn dctcp() -> SchemeJob {
     scheme(json!({ "kind": "dctcp", "min_rto": "300ms", "initial_rto": "300ms" }))
 }
 
-fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start_ms: u64) -> Flow {
+pub(crate) fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start_ms: u64) -> Flow {
     let start_ns = start_ms * 1_000_000;
     Flow { id, src, dst, bytes, start_ns, class: 0, deadline_ns: None, theta_bps: None, w_milli: 1_000 }
 }
@@ -38,16 +39,12 @@ fn port() -> Port {
     Port { mark, room: Some(Amount::Packets(240)), ..Port::fifo() }
 }
 
-fn job(plan: Plan, scheme: SchemeJob, flows: Vec<Flow>) -> RunJob {
-    RunJob { plan, scheme, flows, limit_ns: 20_000_000_000, real_time: Some(20) }
-}
-
-fn program() -> Vec<String> {
-    vec![env!("CARGO_BIN_EXE_priolane-linux").to_owned()]
+pub(crate) fn job(plan: Plan, scheme: SchemeJob, flows: Vec<Flow>) -> RunJob {
+    RunJob { plan, scheme, knows_paths: false, flows, limit_ns: 20_000_000_000, real_time: Some(20) }
 }
 
 /// Runs it; `None`, with the reason on standard error, where this machine cannot.
-fn measured(job: &RunJob) -> Option<TestbedReport> {
+pub(crate) fn measured(job: &RunJob) -> Option<TestbedReport> {
     let marks = Marks::of(job.plan.ports().map(|(.., port)| port));
     let marking = match Machine::examine().marking(marks) {
         Ok(marking) => marking,
@@ -64,14 +61,14 @@ fn measured(job: &RunJob) -> Option<TestbedReport> {
 }
 
 /// From hand-over to arrival of the last byte, in milliseconds.
-fn fct_ms(measured: &TestbedReport, id: u32) -> f64 {
+pub(crate) fn fct_ms(measured: &TestbedReport, id: u32) -> f64 {
     let sent = measured.hosts.iter().flat_map(|host| &host.sent).find(|sent| sent.id == id).unwrap();
     let arrived = measured.hosts.iter().flat_map(|host| &host.arrived).find(|came| came.id == id);
     let arrived = arrived.unwrap_or_else(|| panic!("flow {id} did not arrive: {sent:?}"));
     (arrived.at_ns - sent.at_ns) as f64 / 1e6
 }
 
-fn arrived(measured: &TestbedReport) -> BTreeSet<u32> {
+pub(crate) fn arrived(measured: &TestbedReport) -> BTreeSet<u32> {
     let all: Vec<u32> = measured.hosts.iter().flat_map(|host| &host.arrived).map(|came| came.id).collect();
     let ids: BTreeSet<u32> = all.iter().copied().collect();
     assert_eq!(ids.len(), all.len(), "a message arrived twice");

@@ -7,19 +7,40 @@
 mod outcome;
 mod refusals;
 mod scale;
+mod switch_port;
 mod testbed;
 
 use priolane_lab::execute::Measurement;
 use priolane_lab::plan::{self, Run};
+use priolane_linux::job::SchemeJob;
 use priolane_linux::plan::{Marking, Name};
 use priolane_linux::run::{RunJob, TestbedReport};
 use priolane_source::InputError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use scale::usual_scale;
 
 /// The real-time priority that hosts ask for.
 const REAL_TIME: u8 = 20;
+
+/// What the switches of a testbed are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SwitchKind {
+    /// Namespaces that route, with queueing disciplines of the kernel.
+    Kernel,
+    /// Processes that forward by the disciplines of the simulator.
+    User,
+}
+
+/// How a run is to be measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Choices {
+    /// What rates are divided by; `None` for a scale at which the fastest line of a host has 100 Mbit/s.
+    pub scale: Option<u64>,
+    /// What switches are; `None` for those of the kernel where they can be what the scheme asks for, and otherwise in user space.
+    pub switch: Option<SwitchKind>,
+}
 
 /// A run that is to be measured.
 #[derive(Clone, Debug, Serialize)]
@@ -34,24 +55,25 @@ pub struct PlannedMeasurement {
     pub at_most_s: f64,
 }
 
-/// Plans the measurement of `run` on a testbed called `name`. Without a `scale` it is such that the fastest line of a host has
-/// 100 Mbit/s.
+/// Plans the measurement of `run` on a testbed called `name`.
 ///
 /// # Errors
 /// An [`InputError`] with all reasons why the run cannot be measured.
-pub fn job(run: &Run, name: Name, scale: Option<u64>) -> Result<PlannedMeasurement, InputError> {
+pub fn job(run: &Run, name: Name, choices: Choices) -> Result<PlannedMeasurement, InputError> {
     let built = plan::build(run)?;
     let scenario = &built.scenario;
-    let scale = scale.unwrap_or_else(|| usual_scale(&scenario.topology));
+    let scale = choices.scale.unwrap_or_else(|| usual_scale(&scenario.topology));
     refusals::refuse(run, scenario, scale)?;
-    let (network, mut notes) = testbed::network(run, scenario, scale)?;
-    notes.extend(scale::notes(scale));
+    let ports = switch_port::Ports::choose(run, scenario, (scale, choices.switch))?;
+    let (network, mut notes) = testbed::network(run, scenario, (scale, &ports))?;
+    notes.extend(scale::notes(scale, ports.kind()));
     notes.extend(refusals::notes(run, scenario));
     let limit = scale::limit_ns(&scenario.stop, scale);
     let job = RunJob {
         // Which marks this machine has is found when the testbed is made.
         plan: priolane_linux::plan::Plan { name, network, mtu: scenario.frame.mtu, marking: Marking::Bpf },
-        scheme: scale::scheme(run, scale)?,
+        scheme: SchemeJob { ranks: ports.need_ranks(), ..scale::scheme(run, scale)? },
+        knows_paths: scale::is_sized_by_paths(run),
         flows: scenario.flows.iter().map(|flow| scale::flow(&flow, scale)).collect(),
         limit_ns: limit,
         real_time: Some(REAL_TIME),

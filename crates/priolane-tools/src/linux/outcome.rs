@@ -10,7 +10,6 @@ use priolane_lab::execute::Measurement;
 use priolane_lab::plan::Run;
 use priolane_linux::counters::QueueCount;
 use priolane_linux::job::{ArrivedMessage, SentMessage};
-use priolane_linux::plan::Plan;
 use priolane_linux::run::{RunJob, TestbedReport};
 use priolane_results::record::MeasuredRecord;
 use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord};
@@ -39,7 +38,7 @@ pub(super) fn measurement(
     };
     let outcome = Outcome {
         flows: scenario.flows.iter().map(record).collect(),
-        ports: ports(&job.plan, &measured.queues),
+        ports: ports(&measured.queues, scale),
         stopped_at: Time(span(measured.elapsed_ns, scale).0),
         ..Outcome::default()
     };
@@ -83,26 +82,27 @@ fn record(
     }
 }
 
-/// The ports of switches: what a queue counted is shown as of its best class.
-fn ports(plan: &Plan, queues: &[QueueCount]) -> Vec<PortClassRecord> {
+/// The ports of switches; where they count by queues, what a queue counted is shown as of its best class.
+fn ports(queues: &[QueueCount], scale: u64) -> Vec<PortClassRecord> {
     let mut records: BTreeMap<(u32, Class), PortClassRecord> = BTreeMap::new();
     for count in queues {
-        let ports = plan.network.cables.get(count.cable).map(|cable| &cable.ports);
-        let Some(port) = ports.and_then(|ports| ports.get(count.end)?.as_ref()) else { continue };
         // The first link of a pair leaves its first end; a host's first link leaves the host.
         let link = LinkId(2 * count.cable as u32 + count.end as u32);
-        let Some(class) = port.of_class.iter().position(|&queue| queue == count.queue) else { continue };
         let record = PortClassRecord {
             link,
-            class: class as Class,
+            class: count.class,
             queue: count.queue,
             packets: count.packets,
             bytes: count.bytes,
             dropped: count.dropped,
+            marked: count.marked,
+            trimmed: count.trimmed,
+            expired: count.expired,
+            waited: count.waited_ps / scale.max(1),
             ..PortClassRecord::default()
         };
-        if count.packets + count.dropped > 0 {
-            records.insert((link.0, class as Class), record);
+        if count.packets + count.dropped + count.expired > 0 {
+            records.insert((link.0, count.class), record);
         }
     }
     records.into_values().collect()
@@ -121,6 +121,17 @@ fn warnings(
         all.push(format!(
             "hosts were not real-time, and late by milliseconds where the machine is busy: {why}"
         ));
+    }
+    for switch in &measured.switches {
+        if let Some(why) = &switch.not_real_time {
+            all.push(format!(
+                "switch {} was not real-time, and late where the machine is busy: {why}",
+                switch.switch
+            ));
+        }
+        all.extend(
+            switch.counts.warnings().into_iter().map(|what| format!("switch {}: {what}", switch.switch)),
+        );
     }
     let failed: Vec<&str> = sent.values().filter_map(|sent| sent.failed.as_deref()).collect();
     if let Some(first) = failed.first() {

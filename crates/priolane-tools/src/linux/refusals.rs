@@ -8,7 +8,7 @@ use priolane_source::{InputError, Mistakes};
 
 /// The slowest line in bit/s: a packet takes 12 ms.
 const SLOWEST_BPS: u64 = 1_000_000;
-/// The fastest line in bit/s that a kernel switch was seen to keep up with.
+/// The fastest line in bit/s that a switch was seen to keep up with.
 const FASTEST_BPS: u64 = 1_000_000_000;
 
 /// A mistake at a key of the experiment.
@@ -77,16 +77,11 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
     refuse(
         scenario.switch.lossless.is_some(),
         &format!("{scheme}.port.pfc"),
-        "the kernel switch pauses nobody (PFC)",
+        "switches here pause nobody (PFC)",
         simulate,
     );
     let hpcc = run.experiment.scheme.get(&run.scheme).is_some_and(|scheme| scheme.transport.name() == "hpcc");
-    refuse(
-        hpcc,
-        &format!("{scheme}.transport"),
-        "the kernel switch writes no telemetry into packets",
-        simulate,
-    );
+    refuse(hpcc, &format!("{scheme}.transport"), "switches here write no telemetry into packets", simulate);
     found.finish()
 }
 

@@ -12,6 +12,7 @@ use priolane_sim::topology::Topology;
 use priolane_source::InputError;
 use serde_json::{Map, Value};
 
+use super::SwitchKind;
 use super::refusals::error;
 
 /// The rate of the fastest line of a host at the usual scale, in bit/s.
@@ -28,18 +29,21 @@ pub fn usual_scale(topology: &Topology) -> u64 {
 }
 
 /// What a scale breaks, in words.
-pub(super) fn notes(scale: u64) -> Vec<String> {
+pub(super) fn notes(scale: u64, switch: SwitchKind) -> Vec<String> {
     let late = LATE_US as f64 / scale as f64;
     let mut notes = vec![format!(
         "scale {scale}: rates are divided and times multiplied by it; hosts that wake up some {LATE_US} us late are {late} us late \
          in the experiment's time"
     )];
     if scale > 1 {
-        notes.push(
-            "not scaled: the bytes of packets, what the kernel takes for each (some 10 us), HTB's bursts of a packet, and the \
-             timers of priolane-net itself (300 us that a line makes up for)"
-                .to_owned(),
-        );
+        let burst = match switch {
+            SwitchKind::Kernel => "HTB's bursts of a packet, ",
+            SwitchKind::User => "",
+        };
+        notes.push(format!(
+            "not scaled: the bytes of packets, what the kernel takes for each (some 10 us), {burst}and the timers of priolane-net \
+             itself (300 us that a line makes up for)"
+        ));
     }
     notes
 }
@@ -72,7 +76,7 @@ pub(super) fn flow(flow: &FlowSpec, scale: u64) -> Flow {
     }
 }
 
-/// What hosts speak, with the spans and rates among the keys of the transport scaled.
+/// What hosts speak where switches need no ranks, with the spans and rates among the keys of the transport scaled.
 ///
 /// # Errors
 /// A key that has no form in JSON: a defect.
@@ -107,7 +111,14 @@ pub(super) fn scheme(run: &Run, scale: u64) -> Result<SchemeJob, InputError> {
         },
         class: ladder(&class),
         host_level: ladder(&host_level),
+        ranks: false,
     })
+}
+
+/// Whether the transport of `run` sizes what it sends at first by the bandwidth-delay product, which simulated hosts know.
+pub(super) fn is_sized_by_paths(run: &Run) -> bool {
+    let scheme = run.experiment.scheme.get(&run.scheme);
+    scheme.is_some_and(|scheme| ["pfabric", "phost", "ndp", "homa"].contains(&scheme.transport.name()))
 }
 
 /// Levels by bytes sent, as a job has them.
@@ -119,7 +130,7 @@ fn ladder(levels: &DemotionThresholds) -> Ladder {
 }
 
 /// Scales spans and rates, which are texts with a unit.
-fn scale_row(row: &mut Map<String, Value>, scale: u64) {
+pub(super) fn scale_row(row: &mut Map<String, Value>, scale: u64) {
     row.values_mut().for_each(|value| scale_value(value, scale));
 }
 
@@ -161,6 +172,7 @@ mod tests {
     fn times_of_flows_grow_and_their_rates_shrink() {
         assert_eq!(ns(Span::from_us(3), 100), 300_000);
         assert_eq!(limit_ns(&Stop::At(Time(Span::from_ms(2).0)), 100), 200_000_000);
+        let notes = |scale| super::notes(scale, SwitchKind::User);
         assert!(notes(100)[0].contains("are 0.5 us late"), "{:?}", notes(100));
         assert_eq!(notes(1).len(), 1);
     }

@@ -1,9 +1,13 @@
 use std::path::Path;
 
 use priolane_lab::plan::{Options, Run, from_text};
+use priolane_linux::counters::QueueCount;
 use priolane_linux::job::{ArrivedMessage, HostReport, SentMessage};
+use priolane_linux::network::SwitchPort;
 use priolane_linux::port::{Amount, Backlog, Mark, Service};
 use priolane_linux::run::TestbedReport;
+
+use priolane_linux::user_port::UserPort;
 
 use super::*;
 
@@ -38,13 +42,13 @@ fn name() -> Name {
 
 #[test]
 fn a_run_becomes_a_testbed_and_messages_at_the_usual_scale() {
-    let planned = job(&run_of("dctcp", STAR), name(), None).unwrap();
+    let planned = job(&run_of("dctcp", STAR), name(), Choices::default()).unwrap();
     let RunJob { plan, scheme, flows, limit_ns, .. } = &planned.job;
     // 10 Gbit/s become 100 Mbit/s, 1 us becomes 100 us, 100 ms become 10 s.
     assert_eq!((planned.scale, *limit_ns), (100, 10_000_000_000));
     let cable = &plan.network.cables[0];
     assert_eq!((cable.rate_bps, cable.delay_ns), (100_000_000, 100_000));
-    let port = cable.ports[1].as_ref().unwrap();
+    let Some(SwitchPort::Kernel(port)) = &cable.ports[1] else { panic!("{cable:?}") };
     assert_eq!(port.mark, Some(Mark { above: Amount::Packets(65), per: Backlog::Port }));
     assert_eq!(port.room, Some(Amount::Packets(240)));
     assert_eq!(scheme.transport["min_rto"], "1s");
@@ -59,8 +63,11 @@ fn a_run_becomes_a_testbed_and_messages_at_the_usual_scale() {
 
 #[test]
 fn strict_queues_and_thresholds_of_a_scheme_are_kept() {
-    let planned = job(&run_of("pias", STAR), name(), Some(200)).unwrap();
-    let port = planned.job.plan.network.cables[2].ports[1].clone().unwrap();
+    let planned =
+        job(&run_of("pias", STAR), name(), Choices { scale: Some(200), ..Choices::default() }).unwrap();
+    let Some(SwitchPort::Kernel(port)) = planned.job.plan.network.cables[2].ports[1].clone() else {
+        panic!("{:?}", planned.job.plan)
+    };
     assert_eq!((port.queues, port.service), (8, Service::Strict));
     assert_eq!(planned.job.scheme.class.thresholds.len(), 7);
     assert_eq!(planned.job.plan.network.cables[2].rate_bps, 50_000_000);
@@ -73,8 +80,10 @@ fn strict_queues_and_thresholds_of_a_scheme_are_kept() {
 
 #[test]
 fn a_shared_buffer_becomes_what_one_queue_may_hold_alone() {
-    let planned = job(&run_of("swift", STAR), name(), None).unwrap();
-    let port = planned.job.plan.network.cables[2].ports[1].clone().unwrap();
+    let planned = job(&run_of("swift", STAR), name(), Choices::default()).unwrap();
+    let Some(SwitchPort::Kernel(port)) = planned.job.plan.network.cables[2].ports[1].clone() else {
+        panic!("{:?}", planned.job.plan)
+    };
     // 2.64 MB with alpha = 1/4: a fifth.
     assert_eq!(port.room, Some(Amount::Bytes(528_000)));
     assert!(planned.notes.iter().any(|note| note.contains("share in the simulator")), "{:?}", planned.notes);
@@ -82,10 +91,15 @@ fn a_shared_buffer_becomes_what_one_queue_may_hold_alone() {
 
 #[test]
 fn what_a_testbed_cannot_do_is_refused_with_a_reason() {
-    let error_of = |scheme: &str, scale| job(&run_of(scheme, STAR), name(), scale).unwrap_err().to_string();
-    let error = error_of("pfabric", None);
+    let error_of =
+        |scheme: &str, choices| job(&run_of(scheme, STAR), name(), choices).unwrap_err().to_string();
+    let kernel = Choices { switch: Some(SwitchKind::Kernel), ..Choices::default() };
+    let error = error_of("pfabric", kernel);
     assert!(error.starts_with("star.toml: scheme.pfabric.port: ports that sort packets"), "{error}");
-    let error = error_of("dctcp", Some(1));
+    assert!(error.ends_with("no qdisc does. Use --switch user, or `priolane run`."), "{error}");
+    let error = error_of("ideal_tokens", Choices::default());
+    assert!(error.contains("ports that sort tokens by their rank: a token has no room for one"), "{error}");
+    let error = error_of("dctcp", Choices { scale: Some(1), ..Choices::default() });
     assert!(
         error.contains("at scale 1 lines have 10000000000 to 10000000000 bit/s. Use a --scale at which"),
         "{error}"
@@ -95,7 +109,7 @@ fn what_a_testbed_cannot_do_is_refused_with_a_reason() {
 #[test]
 fn times_of_a_measurement_are_those_of_the_experiment() {
     let run = run_of("pias", STAR);
-    let planned = job(&run, name(), None).unwrap();
+    let planned = job(&run, name(), Choices::default()).unwrap();
     let flow = planned.job.flows[0];
     let sent = SentMessage {
         id: flow.id,
@@ -114,15 +128,19 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
         not_real_time: None,
         counts: [("marked".to_owned(), 7)].into(),
     };
-    let queues = vec![priolane_linux::counters::QueueCount {
+    let queues = vec![QueueCount {
         cable: 2,
         end: 1,
         queue: 3,
+        class: 3,
         packets: 5,
         bytes: 7_690,
         dropped: 1,
+        waited_ps: 900,
+        ..QueueCount::default()
     }];
-    let measured = TestbedReport { hosts: vec![report], queues, elapsed_ns: 4_000_000_000 };
+    let measured =
+        TestbedReport { hosts: vec![report], queues, switches: Vec::new(), elapsed_ns: 4_000_000_000 };
     let made = measurement(&run, (&planned.job, planned.scale), &measured).unwrap();
     let record = made.outcome.flows.at(0);
     // 2 ms at scale 100 are 20 us.
@@ -134,5 +152,45 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
     let port = made.outcome.ports[0];
     // Host 2 receives on link 5.
     assert_eq!((port.link.0, port.class, port.queue, port.packets), (5, 3, 3, 5));
+    assert_eq!(port.waited, 9);
     assert_eq!((made.drops, made.marks), (1, 7));
+}
+
+/// The port of a switch in user space towards host 2, and what is said before the run.
+fn user_port(scheme: &str, choices: Choices) -> (UserPort, PlannedMeasurement) {
+    let planned = job(&run_of(scheme, STAR), name(), choices).unwrap();
+    let Some(SwitchPort::User(port)) = planned.job.plan.network.cables[2].ports[1].clone() else {
+        panic!("{:?}", planned.job.plan)
+    };
+    (*port, planned)
+}
+
+#[test]
+fn ports_that_no_qdisc_is_are_those_of_the_simulator_in_user_space() {
+    let shows = |planned: &PlannedMeasurement, what: &str| {
+        assert!(planned.notes[0].contains(what), "{:?}", planned.notes);
+    };
+    let (pfabric, planned) = user_port("pfabric", Choices::default());
+    shows(
+        &planned,
+        "pfabric: switches in user space: ports that sort packets by the remaining bytes of a flow",
+    );
+    assert!(planned.job.scheme.ranks);
+    assert_eq!(pfabric.room.map(|room| room.most), Some(Amount::Packets(24)));
+    for scheme in ["top", "expresspass", "ndp", "pifo_swift", "aifo_swift", "dctcp", "pias", "swift"] {
+        let user = Choices { switch: Some(SwitchKind::User), ..Choices::default() };
+        let (port, planned) = user_port(scheme, user);
+        shows(&planned, &format!("{scheme}: switches in user space"));
+        assert!(!planned.job.scheme.ranks, "{scheme}");
+        let run = run_of(scheme, STAR);
+        let built = plan::build(&run).unwrap();
+        // Link 5 leads from the switch to host 2.
+        let spec = built.scenario.ports[5];
+        assert_eq!(
+            (port.discipline(), port.buffer(), port.link),
+            (Ok(spec.discipline), spec.buffer, 5),
+            "{scheme}"
+        );
+        assert_eq!(port.shared_buffer(), built.scenario.switch.memory, "{scheme}");
+    }
 }

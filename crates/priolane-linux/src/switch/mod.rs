@@ -1,0 +1,29 @@
+//! A switch in user space: a process that forwards the packets of its cables by the disciplines of priolane-core.
+//!
+//! ```text
+//! devices ─▶ PacketSocket ─▶ arrivals in order of their times ─▶ Forwarder ─▶ PacketSocket ─▶ devices
+//!                                 route, header ─▶ Discipline of the port ─▶ the line, for as long as the packet takes
+//! ```
+//!
+//! [`Forwarder`] has no clock and no sockets: it is told the time. A packet starts at the instant at which the line was free and the
+//! discipline let it go, however late the process is, and leaves when all of it has been sent. What was late by more than
+//! [`CATCH_UP`] is not made up.
+
+mod control;
+mod counts;
+mod forwarder;
+mod frame;
+mod frames;
+mod item;
+mod port;
+mod process;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+pub use control::{ask, socket_path};
+pub use counts::{ClassCount, ForwardCounts, PortCounts, SwitchReport};
+pub use forwarder::{Forwarder, Outlet};
+pub use port::CATCH_UP;
+pub use process::{SwitchError, serve};
+pub(crate) use socket::kill;

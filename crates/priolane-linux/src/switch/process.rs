@@ -1,0 +1,210 @@
+//! The process of a switch: sockets, clock, and the loop.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use priolane_core::units::{Span, Time};
+use priolane_net::{Clock, Scheduling};
+
+use super::control::{answer, listen};
+use super::counts::{ForwardCounts, SwitchReport};
+use super::forwarder::{Forwarder, Outlet};
+use super::socket::{BATCH, Batch, PacketSocket, readable, wait};
+use crate::network::Node;
+use crate::plan::Plan;
+
+/// The real-time priority that it asks for: above that of hosts, since one that is late makes all late.
+const REAL_TIME: u8 = 30;
+/// The last part of a wait is spent looking at the clock.
+const SPIN: Span = Span::from_us(20);
+/// How often it looks whether its testbed is still there.
+const LOOK: Duration = Duration::from_secs(1);
+/// Batches that are read of a device before packets are served.
+const ROUNDS: usize = 4;
+/// Bytes of an Ethernet header, and one by which too long frames are noticed.
+const BESIDES: usize = 15;
+
+/// Why the process of a switch ends.
+#[derive(Debug, thiserror::Error)]
+pub enum SwitchError {
+    /// The plan in its directory cannot be read.
+    #[error("{}: {source}", path.display())]
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The plan has no such switch.
+    #[error("switch {switch}: {what}")]
+    Switch {
+        /// The switch.
+        switch: u16,
+        /// Why not.
+        what: String,
+    },
+    /// A device cannot be read.
+    #[error("{device}: {source}; packet sockets take CAP_NET_RAW in its namespace")]
+    Device {
+        /// The device.
+        device: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Its control socket cannot be made.
+    #[error("its control socket: {0}")]
+    Control(io::Error),
+}
+
+/// Is switch `switch` of the testbed in `directory`, until that is gone.
+///
+/// # Errors
+/// [`SwitchError`], before it forwards anything.
+pub fn serve(directory: &Path, switch: u16) -> Result<(), SwitchError> {
+    let mut process = Process::start(directory, switch)?;
+    while directory.join("journal").exists() {
+        let end = process.clock.now() + Span::from_ns(LOOK.as_nanos() as u64);
+        while process.clock.now() < end {
+            process.turn();
+        }
+    }
+    Ok(())
+}
+
+/// The sockets of a switch, and what they refused.
+struct Sockets {
+    all: Vec<PacketSocket>,
+    refused: u64,
+}
+
+impl Outlet for Sockets {
+    fn send(&mut self, port: usize, frame: &[u8]) {
+        let sent = self.all.get(port).map(|socket| socket.send(frame));
+        self.refused += u64::from(!matches!(sent, Some(Ok(()))));
+    }
+}
+
+struct Process {
+    switch: u16,
+    forwarder: Forwarder,
+    sockets: Sockets,
+    /// One for each socket.
+    batches: Vec<Batch>,
+    /// Frames that came: when, by which socket, at which place of its batch.
+    came: Vec<(Time, usize, usize)>,
+    polled: Vec<libc::pollfd>,
+    listener: UnixListener,
+    clock: Clock,
+    lost: u64,
+    not_real_time: Option<String>,
+}
+
+impl Process {
+    fn start(directory: &Path, switch: u16) -> Result<Self, SwitchError> {
+        let path = directory.join("plan.json");
+        let text = std::fs::read(&path).map_err(|source| SwitchError::Plan { path: path.clone(), source })?;
+        let plan: Plan = serde_json::from_slice(&text)
+            .map_err(|error| SwitchError::Plan { path, source: io::Error::other(error) })?;
+        let forwarder = Forwarder::new(&plan, switch).map_err(|what| SwitchError::Switch { switch, what })?;
+        let open = |cable| {
+            let device = Plan::device(Node::Switch(switch), cable);
+            PacketSocket::open(&device).map_err(|source| SwitchError::Device { device, source })
+        };
+        let all: Vec<PacketSocket> = forwarder.cables().map(open).collect::<Result<_, _>>()?;
+        let not_real_time = match Scheduling::of_this_thread(Some(REAL_TIME)) {
+            Scheduling::Refused(why) => Some(why),
+            Scheduling::RealTime | Scheduling::Ordinary => None,
+        };
+        let batch = || Batch::new(usize::from(plan.mtu) + BESIDES);
+        let batches = all.iter().map(|_| batch()).collect();
+        // Who can connect finds all devices open.
+        let listener = listen(directory, switch).map_err(SwitchError::Control)?;
+        let polled = all.iter().map(PacketSocket::fd).chain([listener.as_raw_fd()]).map(readable).collect();
+        Ok(Self {
+            switch,
+            forwarder,
+            sockets: Sockets { all, refused: 0 },
+            batches,
+            came: Vec::new(),
+            polled,
+            listener,
+            clock: Clock::start(),
+            lost: 0,
+            not_real_time,
+        })
+    }
+
+    /// Takes what came, does what is due, and waits.
+    fn turn(&mut self) {
+        let now = self.clock.now();
+        self.forwarder.wake(now);
+        for _ in 0..ROUNDS {
+            if !self.receive() {
+                break;
+            }
+        }
+        if self.polled.last().is_some_and(|control| control.revents != 0) {
+            self.lost += self.sockets.all.iter().map(PacketSocket::take_lost).sum::<u64>();
+            answer(&self.listener, || self.report());
+        }
+        let now = self.clock.now();
+        self.forwarder.advance(now, &mut self.sockets);
+        self.wait();
+    }
+
+    /// Takes a batch of each device that has frames, in the order of their times; whether there may be more.
+    fn receive(&mut self) -> bool {
+        self.came.clear();
+        let arrivals = self.clock.arrivals();
+        let mut more = false;
+        for (place, (batch, polled)) in self.batches.iter_mut().zip(&mut self.polled).enumerate() {
+            if polled.revents == 0 {
+                continue;
+            }
+            let count = batch.receive(&self.sockets.all[place]);
+            if count < BATCH {
+                polled.revents = 0;
+            }
+            more |= count == BATCH;
+            let times = (0..count).filter_map(|at| Some((arrivals.at(batch.get(at)?.1), place, at)));
+            self.came.extend(times);
+        }
+        self.came.sort();
+        for &(at, place, of) in &self.came {
+            if let Some((frame, _)) = self.batches[place].get(of) {
+                self.forwarder.arrive(at, frame, &mut self.sockets);
+            }
+        }
+        more
+    }
+
+    /// Sleeps until a frame comes, somebody asks or something is due; looks at the clock for the last part.
+    fn wait(&mut self) {
+        let next = self.forwarder.next();
+        let sleep = next.since(self.clock.now()).0.saturating_sub(SPIN.0);
+        wait(&mut self.polled, Duration::from_nanos(sleep / 1_000).min(LOOK));
+        if self.polled.iter().any(|one| one.revents != 0) {
+            return;
+        }
+        // After a sleep that ended on time no more than SPIN is left; after one of LOOK much may be.
+        while self.clock.now() < next && next.since(self.clock.now()) <= SPIN {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn report(&self) -> SwitchReport {
+        SwitchReport {
+            switch: self.switch,
+            ports: self.forwarder.port_counts(),
+            counts: ForwardCounts {
+                lost_in_socket: self.lost,
+                refused: self.sockets.refused,
+                ..self.forwarder.counts()
+            },
+            not_real_time: self.not_real_time.clone(),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The port of a switch in user space as pure data: what the simulator builds its port from.
+
+use priolane_core::ids::{CLASSES, Class, LinkId};
+use priolane_core::packet::Frame;
+use priolane_core::port::{
+    Alpha, Buffer, DisciplineSpec, PortContext, PortKeys, PortSetup, Returns, Scope, SharedBuffer, SortBy,
+    TokenGroupSpec, TokenOrder, UnscheduledData,
+};
+use priolane_core::units::{Limit, Rate};
+use priolane_net::read_keys;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::port::{Amount, Backlog, Mark};
+use crate::row::keys;
+
+/// A port of a switch in user space.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserPort {
+    /// The `port` row of a scheme: `kind` and its keys.
+    pub row: Map<String, Value>,
+    /// The queue, or rank, of each class.
+    pub map: [u8; CLASSES],
+    /// The class of data without tokens, if that has a queue of its own.
+    pub unscheduled: Option<Class>,
+    /// Room of the port; `None` for one without a limit. What `row` says of it depends on rates that are not those here.
+    pub room: Option<Room>,
+    /// Congestion marks; `None` for a port that marks nothing.
+    pub mark: Option<Mark>,
+    /// The buffer that all ports of the switch share, besides their own rooms.
+    pub memory: Option<Memory>,
+    /// Sizes of packets, as the simulator has them: limiters of tokens and trimmed packets depend on them.
+    pub frame: Frame,
+    /// The number of the port's link in the simulator.
+    pub link: u32,
+    /// The seed of the run.
+    pub seed: u64,
+}
+
+/// Room for packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Room {
+    /// How many wait at most.
+    pub most: Amount,
+    /// Where they count.
+    pub per: Backlog,
+}
+
+/// A buffer that ports share with dynamic thresholds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Its bytes.
+    pub bytes: u64,
+    /// The limit of a queue as a multiple of the free bytes, a fraction.
+    pub alpha: (u32, u32),
+}
+
+impl From<SharedBuffer> for Memory {
+    fn from(buffer: SharedBuffer) -> Self {
+        Self { bytes: buffer.size, alpha: buffer.alpha.parts() }
+    }
+}
+
+/// Whether a discipline sorts packets by their rank, which they then have to carry.
+pub fn needs_ranks(discipline: &DisciplineSpec) -> bool {
+    use DisciplineSpec::{PFabric, Ranked, SpPifo};
+    matches!(discipline, PFabric(_) | Ranked(_) | SpPifo(_))
+}
+
+/// Why a switch in user space cannot be such a port, in words; `None` if it can.
+pub fn unfit(discipline: &DisciplineSpec) -> Option<&'static str> {
+    match discipline {
+        DisciplineSpec::Tokens(TokenGroupSpec { order: TokenOrder::Rank, .. }) => {
+            Some("ports that sort tokens by their rank: a token has no room for one")
+        }
+        DisciplineSpec::Tokens(TokenGroupSpec { data_queues: 2.., .. }) => {
+            Some("ports that sort the data of tokens by its rank: packets do not carry that")
+        }
+        _ => None,
+    }
+}
+
+fn limit(amount: Option<Amount>) -> Limit {
+    match amount {
+        None => Limit::Unlimited,
+        Some(Amount::Packets(packets)) => Limit::Packets(packets),
+        Some(Amount::Bytes(bytes)) => Limit::Bytes(bytes),
+    }
+}
+
+fn scope(per: Backlog) -> Scope {
+    match per {
+        Backlog::Port => Scope::Port,
+        Backlog::Queue => Scope::Queue,
+    }
+}
+
+impl Room {
+    /// The room of a port of the simulator.
+    pub fn of(buffer: &Buffer) -> Option<Self> {
+        let per = if buffer.limit_scope == Scope::Port { Backlog::Port } else { Backlog::Queue };
+        Amount::of(buffer.limit).map(|most| Self { most, per })
+    }
+}
+
+impl UserPort {
+    /// One queue without a limit.
+    pub fn fifo() -> Self {
+        let text = |text: &str| Value::String(text.to_owned());
+        let row = [("kind", text("fifo")), ("buffer", text("unbounded"))];
+        Self {
+            row: row.map(|(key, value)| (key.to_owned(), value)).into_iter().collect(),
+            map: [0; CLASSES],
+            unscheduled: None,
+            room: None,
+            mark: None,
+            memory: None,
+            frame: Frame::ETHERNET,
+            link: 0,
+            seed: 1,
+        }
+    }
+
+    /// Its discipline: what the simulator builds of the same row.
+    ///
+    /// # Errors
+    /// What is wrong with the row, in words, or why there is no such port.
+    pub fn discipline(&self) -> Result<DisciplineSpec, String> {
+        let Some(Value::String(kind)) = self.row.get("kind") else {
+            return Err("port.kind is missing: write the name of a kind of port".to_owned());
+        };
+        let keys = keys(&self.row).map_err(|what| format!("port.{what}"))?;
+        let port: PortKeys = read_keys(kind, &keys).map_err(|error| format!("port.{error}"))?;
+        let setup = PortSetup { buffer: &port.buffer, map: self.map, frame: &self.frame };
+        let discipline = match port.kind.discipline(&setup) {
+            DisciplineSpec::Tokens(spec) => {
+                let unscheduled = self.unscheduled.map(|class| UnscheduledData { class, room: Some(1) });
+                TokenGroupSpec { unscheduled, ..spec }.into()
+            }
+            other => other,
+        };
+        if self.memory.is_some() && self.shared_buffer().is_none() {
+            return Err("memory.alpha has a zero: write a fraction above 0".to_owned());
+        }
+        if port.pfc.is_some() {
+            return Err("port.pfc: no switch here pauses others".to_owned());
+        }
+        match unfit(&discipline) {
+            Some(what) => Err(format!("port: {what}")),
+            None => Ok(discipline),
+        }
+    }
+
+    /// Its room and marks.
+    pub fn buffer(&self) -> Buffer {
+        Buffer {
+            limit: limit(self.room.map(|room| room.most)),
+            limit_scope: scope(self.room.map_or(Backlog::Port, |room| room.per)),
+            mark_above: limit(self.mark.map(|mark| mark.above)),
+            mark_scope: scope(self.mark.map_or(Backlog::Port, |mark| mark.per)),
+        }
+    }
+
+    /// The context in which it is built, on a line of `rate`.
+    pub fn context(&self, rate: Rate) -> PortContext {
+        PortContext {
+            link: LinkId(self.link),
+            rate,
+            buffer: self.buffer(),
+            sort_by: SortBy::Class,
+            frame: self.frame,
+            returns: Returns::Forwarded,
+            seed: self.seed,
+        }
+    }
+
+    /// The buffer that it shares with other ports.
+    pub fn shared_buffer(&self) -> Option<SharedBuffer> {
+        let Memory { bytes, alpha } = self.memory?;
+        Alpha::new(alpha).map(|alpha| SharedBuffer { size: bytes, alpha })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use priolane_core::port::{FifoSpec, PushOutSpec};
+    use serde_json::json;
+
+    pub(crate) fn port(row: Value) -> UserPort {
+        let Value::Object(row) = row else { panic!("{row}") };
+        UserPort { row, ..UserPort::fifo() }
+    }
+
+    #[test]
+    fn rows_of_scheme_files_are_the_disciplines_of_the_simulator() {
+        assert_eq!(UserPort::fifo().discipline(), Ok(DisciplineSpec::Fifo(FifoSpec)));
+        let row = json!({ "kind": "tokens", "buffer": { "shared": "250pkt" }, "expiry": 4 });
+        let tokens = UserPort { unscheduled: Some(14), ..port(row) };
+        let unscheduled = Some(UnscheduledData { class: 14, room: Some(1) });
+        let expected = TokenGroupSpec { expiry: Some(4), unscheduled, ..TokenGroupSpec::TOP };
+        assert_eq!(tokens.discipline(), Ok(expected.into()));
+        let row = json!({ "kind": "strict", "queues": 12, "buffer": { "push_out": "240pkt" } });
+        let expected = PushOutSpec { queues: 12, map: [0; CLASSES] };
+        assert_eq!(port(row).discipline(), Ok(DisciplineSpec::PushOut(expected)));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |row| port(row).discipline().unwrap_err();
+        assert!(error(json!({ "buffer": "unbounded" })).starts_with("port.kind is missing"));
+        assert!(
+            error(json!({ "kind": "fivo", "buffer": "unbounded" }))
+                .starts_with("port.kind: there is no \"fivo\"")
+        );
+        let row = json!({ "kind": "strict", "queues": 0, "buffer": "unbounded" });
+        assert!(error(row.clone()).starts_with("port.queues: "), "{}", error(row));
+        let memory = Some(Memory { bytes: 1, alpha: (1, 0) });
+        assert!(
+            UserPort { memory, ..UserPort::fifo() }.discipline().unwrap_err().starts_with("memory.alpha")
+        );
+        let row = json!({ "kind": "tokens", "order": "rank", "buffer": { "shared": "250pkt" } });
+        assert_eq!(error(row), "port: ports that sort tokens by their rank: a token has no room for one");
+    }
+
+    #[test]
+    fn room_and_marks_are_those_of_the_simulators_buffer() {
+        let buffer = Buffer {
+            limit: Limit::Bytes(9_000),
+            limit_scope: Scope::Queue,
+            mark_above: Limit::Packets(7),
+            mark_scope: Scope::Port,
+        };
+        let mark = Some(Mark { above: Amount::Packets(7), per: Backlog::Port });
+        let port = UserPort { room: Room::of(&buffer), mark, ..UserPort::fifo() };
+        assert_eq!(port.buffer(), buffer);
+        assert_eq!(UserPort::fifo().buffer(), Buffer::UNLIMITED);
+    }
+}
