@@ -91,7 +91,7 @@ pub struct SchemeJob {
     pub ranks: bool,
 }
 
-/// What a host knows of the path to any other: that to the farthest, on an idle network.
+/// What a host knows of the path to any other: that to the farthest, on an idle network, with the wake-ups of processes on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathJob {

@@ -36,7 +36,7 @@ pub struct RunJob {
     pub plan: Plan,
     /// What hosts speak.
     pub scheme: SchemeJob,
-    /// Whether hosts are told the delay and the rate of paths, by which transports size windows, instead of measuring them.
+    /// Whether hosts are told the delay and the rate of paths, which transports depend on, instead of measuring them.
     pub knows_paths: bool,
     /// The messages.
     pub flows: Vec<Flow>,
@@ -139,6 +139,9 @@ fn check(job: &RunJob) -> Result<(), RunError> {
     }
 }
 
+/// What the wake-up of the process at the end of a cable takes, in nanoseconds: what is usual with real-time threads.
+const WAKE_UP_NS: u64 = 50_000;
+
 /// Returns the path from `host` to the farthest other.
 fn path(plan: &Plan, host: u16) -> PathJob {
     let of = |to: u16| {
@@ -148,7 +151,7 @@ fn path(plan: &Plan, host: u16) -> PathJob {
             let hop = |wire: u16| {
                 let line =
                     Rate::from_bps(cable.rate_bps).map_or(Span::ZERO, |rate| rate.serialize(u64::from(wire)));
-                line.0 / 1_000 + cable.delay_ns
+                line.0 / 1_000 + cable.delay_ns + WAKE_UP_NS
             };
             PathJob {
                 hops: path.hops + 1,
@@ -357,15 +360,15 @@ mod tests {
     use crate::port::Port;
 
     #[test]
-    fn a_path_is_as_long_as_packets_take_over_idle_cables() {
+    fn a_path_is_as_long_as_packets_take_over_idle_cables_and_processes_to_wake_up() {
         let mut plan = star(3, Port::fifo());
         plan.network.cables.iter_mut().for_each(|cable| cable.delay_ns = 100_000);
         plan.network.cables[2].delay_ns = 200_000;
-        // Two lines of 100 Mbit/s: 1538 bytes take 123.04 us on each, 84 bytes 6.72 us.
-        let expected = PathJob { hops: 2, rate_bps: 100_000_000, data_ns: 546_080, control_ns: 313_440 };
+        // Two lines of 100 Mbit/s: 1538 bytes take 123.04 us on each, 84 bytes 6.72 us; 50 us at the end of each.
+        let expected = PathJob { hops: 2, rate_bps: 100_000_000, data_ns: 646_080, control_ns: 413_440 };
         assert_eq!(path(&plan, 0), expected);
         let info = expected.info();
-        assert_eq!(info.data.unwrap().round_trip, Span::from_ns(859_520));
-        assert_eq!(info.control.unwrap().round_trip, Span::from_ns(626_880));
+        assert_eq!(info.data.unwrap().round_trip, Span::from_ns(1_059_520));
+        assert_eq!(info.control.unwrap().round_trip, Span::from_ns(826_880));
     }
 }

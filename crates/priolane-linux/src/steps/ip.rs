@@ -76,7 +76,12 @@ pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
                 Node::Host(host) => Plan::address(host).to_string(),
                 Node::Switch(_) => GATEWAY.to_owned(),
             };
-            let hardware = hardware(place, 1 - end);
+            // What is addressed to no device here is read by a switch in user space, and dropped at once by the kernel beside it.
+            let to = match neighbour {
+                Node::Switch(switch) if plan.network.is_user(switch) => 2,
+                Node::Switch(_) | Node::Host(_) => 1 - end,
+            };
+            let hardware = hardware(place, to);
             steps.push(run(&format!(
                 "ip -n {name} neighbour replace {next} lladdr {hardware} dev {device} nud permanent"
             )));

@@ -44,6 +44,8 @@ mod tests {
         assert_eq!(all.last().unwrap(), "ip netns exec prl-t-s0 prl switch /d 0 &");
         let of_switch = |line: &&String| line.contains("prl-t-s0 ");
         assert!(all.iter().any(|line| line.contains("exec prl-t-s0 sysctl -eqw net.ipv4.ip_forward=0 ")));
+        let neighbour = "neighbour replace 169.254.77.1 lladdr 02:70:6c:02:00:00 dev eth0 nud permanent";
+        assert!(all.contains(&format!("ip -n prl-t-h0 {neighbour}")), "{all:#?}");
         for word in ["tc -n", "route add 10.", "neighbour replace 10."] {
             assert!(!all.iter().filter(of_switch).any(|line| line.contains(word)), "{word} in {all:#?}");
         }

@@ -89,6 +89,11 @@ impl Forwarder {
         self.ports.iter().map(OutPort::next).min().unwrap_or(Time::NEVER)
     }
 
+    /// Whether a packet is being sent.
+    pub fn is_sending(&self) -> bool {
+        self.ports.iter().any(OutPort::is_sending)
+    }
+
     /// The process is awake at `now`: what is later than [`CATCH_UP`] is not made up.
     pub fn wake(&mut self, now: Time) {
         let floor = Time(now.0.saturating_sub(CATCH_UP.0));

@@ -78,6 +78,10 @@ impl OutPort {
         Self { discipline, rate, line, hardware, classes: [ClassCount::default(); CLASSES] }
     }
 
+    pub(super) fn is_sending(&self) -> bool {
+        matches!(self.line, Line::Busy { .. })
+    }
+
     /// When there is something to do.
     pub(super) fn next(&self) -> Time {
         match self.line {

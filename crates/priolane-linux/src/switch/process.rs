@@ -19,7 +19,9 @@ use crate::plan::Plan;
 /// The real-time priority that it asks for: above that of hosts, since one that is late makes all late.
 const REAL_TIME: u8 = 30;
 /// The last part of a wait is spent looking at the clock.
-const SPIN: Span = Span::from_us(20);
+const SPIN: Span = Span::from_us(10);
+/// For so long frames may lie unread while packets are being sent: a wake-up for each would take most of a core.
+const REST: Duration = Duration::from_micros(30);
 /// How often it looks whether its testbed is still there.
 const LOOK: Duration = Duration::from_secs(1);
 /// Batches that are read of a device before packets are served.
@@ -181,18 +183,22 @@ impl Process {
         more
     }
 
-    /// Sleeps until a frame comes, somebody asks or something is due; looks at the clock for the last part.
+    /// Waits for the next instant at which something is due, and looks at the clock for the last part. Also for frames, unless
+    /// packets are being sent: then those that come are read together, as their times are known.
     fn wait(&mut self) {
         let next = self.forwarder.next();
-        let sleep = next.since(self.clock.now()).0.saturating_sub(SPIN.0);
-        wait(&mut self.polled, Duration::from_nanos(sleep / 1_000).min(LOOK));
-        if self.polled.iter().any(|one| one.revents != 0) {
-            return;
+        let left = next.since(self.clock.now());
+        let sleep = Duration::from_nanos(left.0.saturating_sub(SPIN.0) / 1_000);
+        if !self.forwarder.is_sending() {
+            return wait(&mut self.polled, sleep.min(LOOK));
         }
-        // After a sleep that ended on time no more than SPIN is left; after one of LOOK much may be.
+        if left > SPIN {
+            wait(&mut [], sleep.min(REST));
+        }
         while self.clock.now() < next && next.since(self.clock.now()) <= SPIN {
             std::hint::spin_loop();
         }
+        wait(&mut self.polled, Duration::ZERO);
     }
 
     fn report(&self) -> SwitchReport {

@@ -73,7 +73,7 @@ pub fn job(run: &Run, name: Name, choices: Choices) -> Result<PlannedMeasurement
         // Which marks this machine has is found when the testbed is made.
         plan: priolane_linux::plan::Plan { name, network, mtu: scenario.frame.mtu, marking: Marking::Bpf },
         scheme: SchemeJob { ranks: ports.need_ranks(), ..scale::scheme(run, scale)? },
-        knows_paths: scale::is_sized_by_paths(run),
+        knows_paths: scale::depends_on_paths(run),
         flows: scenario.flows.iter().map(|flow| scale::flow(&flow, scale)).collect(),
         limit_ns: limit,
         real_time: Some(REAL_TIME),

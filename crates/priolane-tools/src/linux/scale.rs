@@ -115,10 +115,13 @@ pub(super) fn scheme(run: &Run, scale: u64) -> Result<SchemeJob, InputError> {
     })
 }
 
-/// Whether the transport of `run` sizes what it sends at first by the bandwidth-delay product, which simulated hosts know.
-pub(super) fn is_sized_by_paths(run: &Run) -> bool {
+/// Transports with a window of the bandwidth-delay product, or a rate that changes each round trip.
+const BY_PATH: [&str; 6] = ["pfabric", "phost", "ndp", "homa", "expresspass", "top"];
+
+/// Whether the transport of `run` is one that depends on the delay and the rate of paths, which simulated hosts know.
+pub(super) fn depends_on_paths(run: &Run) -> bool {
     let scheme = run.experiment.scheme.get(&run.scheme);
-    scheme.is_some_and(|scheme| ["pfabric", "phost", "ndp", "homa"].contains(&scheme.transport.name()))
+    scheme.is_some_and(|scheme| BY_PATH.contains(&scheme.transport.name()))
 }
 
 /// Levels by bytes sent, as a job has them.
