@@ -81,6 +81,16 @@ def test_hosts_with_one_key_talk_and_others_are_refused() -> None:
         assert server.poll() is None
 
 
+def test_hosts_whose_packets_carry_ranks_talk_and_others_are_refused() -> None:
+    with net.Host(net.Config("dctcp", ranks=True)) as server, net.Host(net.Config("dctcp", ranks=True)) as client:
+        client.send(server.address, b"r" * 30_000).wait(PATIENCE_S)
+        assert server.recv(PATIENCE_S).data == b"r" * 30_000
+        with net.Host("dctcp") as other, pytest.raises(net.DeliveryError, match="ranks"):
+            other.send(server.address, b"x").wait(PATIENCE_S)
+    with pytest.raises(InputError, match="packets of ndp carry no rank"):
+        net.Host(net.Config("ndp", ranks=True))
+
+
 def test_a_host_that_does_not_answer_fails_the_message() -> None:
     with net.Host("dctcp") as gone:
         address = gone.address

@@ -143,6 +143,8 @@ class Config:
     thresholds: Sequence[int] = ()
     #: Bytes sent at which a message falls to the next level inside the host, for `mlfq`.
     levels: Sequence[int] = ()
+    #: Whether packets carry their rank, for switches that sort by it; window transports only, and the same at all hosts.
+    ranks: bool = False
     #: Of each of the 16 classes; `None` for 60 - 4 `c` for class `c`. The same at all hosts.
     dscp: Sequence[int] | None = None
     #: A secret of at least 16 bytes, or its hexadecimal digits, that all hosts share; it encrypts all datagrams.
@@ -163,6 +165,7 @@ def _bound(given: Config | str) -> _core.NetHost:
         "order": config.order,
         "class": {"thresholds": list(config.thresholds), "count_retransmissions": False},
         "host_level": {"thresholds": list(config.levels), "count_retransmissions": False},
+        "ranks": config.ranks,
     }
     settings = {
         "scheme": scheme,

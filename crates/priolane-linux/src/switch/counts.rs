@@ -53,6 +53,8 @@ pub struct ForwardCounts {
     pub uncut: u64,
     /// Times that a port was late by more than is made up.
     pub late: u64,
+    /// The longest that a port was late then, in nanoseconds.
+    pub latest_ns: u64,
     /// Packets that the system lost before they were read.
     pub lost_in_socket: u64,
     /// Packets that the system refused to send.
@@ -86,12 +88,16 @@ impl ForwardCounts {
             (self.no_room, "packets found no memory"),
             (self.malformed, "packets of priolane were malformed"),
             (self.foreign, "packets were not of priolane"),
-            (self.late, "times a port was late by more than is made up, and its line lost rate"),
         ];
-        named
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect()
+        let counted = named.into_iter().filter(|(count, _)| *count > 0);
+        let mut all: Vec<String> = counted.map(|(count, what)| format!("{count} {what}")).collect();
+        if self.late > 0 {
+            let worst = self.latest_ns as f64 / 1e6;
+            all.push(format!(
+                "{} times a port was late by more than is made up, at worst by {worst:.1} ms, and its line lost rate",
+                self.late
+            ));
+        }
+        all
     }
 }

@@ -94,8 +94,10 @@ impl OutPort {
 
     /// What was to be done before `floor` is done then.
     pub(super) fn give_up_before(&mut self, floor: Time, counts: &mut ForwardCounts) {
-        if self.next() < floor {
+        let next = self.next();
+        if next < floor {
             counts.late += 1;
+            counts.latest_ns = counts.latest_ns.max((floor.since(next) + CATCH_UP).0 / 1_000);
         }
         match &mut self.line {
             Line::Busy { until: at, .. } | Line::Free { since: at } => *at = (*at).max(floor),

@@ -4,6 +4,7 @@
 //! Run ──▶ plan::build ──▶ refusals, or a RunJob at a scale ──▶ priolane_linux::run ──▶ Measured ──▶ the run's tables
 //! ```
 
+mod choices;
 mod outcome;
 mod refusals;
 mod scale;
@@ -16,31 +17,13 @@ use priolane_linux::job::SchemeJob;
 use priolane_linux::plan::{Marking, Name};
 use priolane_linux::run::{RunJob, TestbedReport};
 use priolane_source::InputError;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+pub use choices::{Choices, SwitchKind};
 pub use scale::usual_scale;
 
 /// The real-time priority that hosts ask for.
 const REAL_TIME: u8 = 20;
-
-/// What the switches of a testbed are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SwitchKind {
-    /// Namespaces that route, with queueing disciplines of the kernel.
-    Kernel,
-    /// Processes that forward by the disciplines of the simulator.
-    User,
-}
-
-/// How a run is to be measured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Choices {
-    /// What rates are divided by; `None` for a scale at which the fastest line of a host has 100 Mbit/s.
-    pub scale: Option<u64>,
-    /// What switches are; `None` for those of the kernel where they can be what the scheme asks for, and otherwise in user space.
-    pub switch: Option<SwitchKind>,
-}
 
 /// A run that is to be measured.
 #[derive(Clone, Debug, Serialize)]

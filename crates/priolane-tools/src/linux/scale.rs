@@ -12,7 +12,7 @@ use priolane_sim::topology::Topology;
 use priolane_source::InputError;
 use serde_json::{Map, Value};
 
-use super::SwitchKind;
+use super::choices::SwitchKind;
 use super::refusals::error;
 
 /// The rate of the fastest line of a host at the usual scale, in bit/s.

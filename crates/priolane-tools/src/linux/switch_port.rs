@@ -13,7 +13,7 @@ use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_source::InputError;
 use serde_json::{Map, Value};
 
-use super::SwitchKind;
+use super::choices::SwitchKind;
 use super::refusals::error;
 use super::scale::scale_row;
 
