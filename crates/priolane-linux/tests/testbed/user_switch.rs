@@ -9,7 +9,7 @@ use priolane_linux::command::run;
 use priolane_linux::counters::QueueCount;
 use priolane_linux::job::SchemeJob;
 use priolane_linux::journal::{DIRECTORY, Journal};
-use priolane_linux::network::Network;
+use priolane_linux::network::{Line, Network};
 use priolane_linux::plan::Plan;
 use priolane_linux::port::{Amount, Backlog, Mark};
 use priolane_linux::run::{TestbedReport, run as measure};
@@ -103,6 +103,27 @@ fn tokens_of_top_keep_to_their_rate_in_a_switch() {
     assert!(tokens > 1_030, "{tokens} packets went to the senders");
     let count = to_host_2(&measured);
     assert_eq!(count.dropped, 0, "data that tokens asked for finds room");
+}
+
+#[test]
+fn messages_cross_two_switches_at_the_rate_of_the_slower_cable() {
+    let port = || port(json!({ "kind": "fifo", "buffer": "unbounded" }), 240);
+    let slow = Line { rate_bps: 20_000_000, delay_ns: 1_000_000, port: port().into() };
+    let plan = plan("u2", Network::dumbbell([2, 2], &line(port()), &slow));
+    // Hosts 0 and 1 are left. The bottleneck is shared one way, and alone the other.
+    let flows = vec![flow(0, (0, 2), 145_600, 0), flow(1, (1, 3), 145_600, 0), flow(2, (3, 0), 145_600, 0)];
+    let Some(measured) = measured(&job(plan, dctcp(), flows)) else { return };
+    assert_eq!(arrived(&measured), [0, 1, 2].into());
+    // 100 packets take 61.5 ms at 20 Mbit/s, 200 take 123 ms.
+    let (last, alone) = (fct_ms(&measured, 0).max(fct_ms(&measured, 1)), fct_ms(&measured, 2));
+    println!("over 20 Mbit/s: 200 packets {last:.1} ms of 123, 100 packets {alone:.1} ms of 61.5");
+    assert!(last > 122.0 && alone > 61.0, "{last} and {alone} ms");
+    assert_eq!(measured.switches.len(), 2);
+    // Cable 4 is the bottleneck; each switch has counted what it sent over it.
+    for (end, least) in [(0, 200), (1, 100)] {
+        let over = measured.queues.iter().filter(|of| (of.cable, of.end) == (4, end));
+        assert!(over.map(|of| of.packets).sum::<u64>() >= least);
+    }
 }
 
 #[test]
