@@ -157,6 +157,10 @@ def test_ports_that_no_qdisc_is_are_measured_with_a_switch_in_user_space(
     fct = pq.read_table(tmp_path / "real" / run.id / "flows.parquet").to_pydict()["fct_ps"]
     # 14.6 kB alone take 12.3 us at 10 Gbit/s, and in turn with two long flows three times that.
     assert 12_000_000 < fct[2] < fct[0], fct
+    # Another choice of switches gives other results.
+    again = ["linux", "run", str(experiment), "--scheme", "pfabric", "--switch", "user", "-o", str(tmp_path / "real")]
+    assert main(again) == 2
+    assert "has results that were measured on linux at scale 100; choose another directory" in capsys.readouterr().err
 
 
 def test_a_testbed_stays_until_it_is_taken_down(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:

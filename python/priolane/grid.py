@@ -128,6 +128,8 @@ def require_same_experiment(directory: Path, grid: Plan, measured: Mapping[str, 
         return
     if was != measured:
         how = "simulated" if was is None else f"measured on {was['on']} at scale {was['scale']}"
+        if was is not None and "switch" in was:
+            how += f" with --switch {was['switch']}"
         raise InputError(f"{directory} has results that were {how}; choose another directory with -o")
     if there != grid.title:
         raise InputError(

@@ -69,14 +69,20 @@ def notes(planned: "dict[str, Job]") -> list[str]:
     return list(dict.fromkeys(note for job in planned.values() for note in job.notes))
 
 
-def measure(grid: Plan, out: Path, options: Options, planned: "dict[str, Job]", watch: Watcher) -> Results:
+def measure(
+    grid: Plan, out: Path, options: Options, planned: "dict[str, Job]", watch: Watcher, switch: str | None = None
+) -> Results:
     """Measures what is not there yet and returns the results; those that are complete are kept if it is interrupted.
+
+    `switch` is the kind of switches that was asked for in `jobs`; results of another choice are other results.
 
     Raises `InputError` if the directory has other results, `CannotHere` if this machine cannot, `RunFailed` if a host
     ends.
     """
     watch.planned(grid)
     how = {"on": "linux", "scale": next(job.scale for job in planned.values())}
+    if switch is not None:
+        how["switch"] = switch
     with exclusive_writer(out):
         require_same_experiment(out, grid, how)
         write_grid(out, grid, options, how)

@@ -106,7 +106,7 @@ def _measured(grid: Plan, options: Options, out: Path, chosen: argparse.Namespac
         show.note(f"priolane: {note}")
     show.note(f"priolane: {len(jobs)} runs, at most {sum(job.at_most_s for job in jobs.values()):.0f} s")
     with progress(near_end=prepare) as watcher:
-        return linux.measure(grid, out, options, jobs, watcher)
+        return linux.measure(grid, out, options, jobs, watcher, chosen.switch)
 
 
 def _run(chosen: argparse.Namespace) -> None:

@@ -115,7 +115,10 @@ fn warnings(
     sent: &HashMap<u32, &SentMessage>,
     scale: u64,
 ) -> Vec<String> {
-    let mut all = vec![format!("{}: measured on Linux at scale {scale}, not simulated", run.scheme)];
+    let switches =
+        if measured.switches.is_empty() { "switches of the kernel" } else { "switches in user space" };
+    let mut all =
+        vec![format!("{}: measured on Linux at scale {scale} with {switches}, not simulated", run.scheme)];
     let not_real_time = measured.hosts.iter().find_map(|host| host.not_real_time.as_deref());
     if let Some(why) = not_real_time {
         all.push(format!(

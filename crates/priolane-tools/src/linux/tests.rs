@@ -154,6 +154,10 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
     assert_eq!((port.link.0, port.class, port.queue, port.packets), (5, 3, 3, 5));
     assert_eq!(port.waited, 9);
     assert_eq!((made.drops, made.marks), (1, 7));
+    assert_eq!(
+        made.warnings,
+        ["pias: measured on Linux at scale 100 with switches of the kernel, not simulated"]
+    );
 }
 
 /// The port of a switch in user space towards host 2, and what is said before the run.
