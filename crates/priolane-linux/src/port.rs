@@ -75,6 +75,22 @@ pub enum Backlog {
     Queue,
 }
 
+impl From<Scope> for Backlog {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Port => Self::Port,
+            Scope::Queue => Self::Queue,
+        }
+    }
+}
+
+impl Mark {
+    /// The marks of a port of the simulator; `None` if it marks nothing.
+    pub fn of(buffer: &Buffer) -> Option<Self> {
+        Amount::of(buffer.mark_above).map(|above| Self { above, per: buffer.mark_scope.into() })
+    }
+}
+
 /// A port of the simulator that the kernel switch cannot be.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
@@ -145,9 +161,8 @@ impl Port {
             return Err(Unfit { what });
         }
         let of_class = std::array::from_fn(|class| discipline.queue_of(class as Class).min(queues - 1));
-        let per = |scope| if scope == Scope::Queue { Backlog::Queue } else { Backlog::Port };
-        let mark = Amount::of(buffer.mark_above).map(|above| Mark { above, per: per(buffer.mark_scope) });
-        Ok(Self { queues, of_class, service, room: Amount::of(buffer.limit), mark })
+        let (room, mark) = (Amount::of(buffer.limit), Mark::of(buffer));
+        Ok(Self { queues, of_class, service, room, mark })
     }
 
     /// In what a port of the simulator differs from the kernel switch that stands for it, in words.

@@ -101,8 +101,7 @@ fn scope(per: Backlog) -> Scope {
 impl Room {
     /// The room of a port of the simulator.
     pub fn of(buffer: &Buffer) -> Option<Self> {
-        let per = if buffer.limit_scope == Scope::Port { Backlog::Port } else { Backlog::Queue };
-        Amount::of(buffer.limit).map(|most| Self { most, per })
+        Amount::of(buffer.limit).map(|most| Self { most, per: buffer.limit_scope.into() })
     }
 }
 

@@ -7,7 +7,7 @@ use priolane_core::port::{Buffer, DisciplineSpec, Scope, SharedBuffer, TokenGrou
 use priolane_core::units::{Limit, Span};
 use priolane_lab::plan::Run;
 use priolane_linux::network::SwitchPort;
-use priolane_linux::port::{Amount, Backlog, Mark, Port, Unfit};
+use priolane_linux::port::{Mark, Port, Unfit};
 use priolane_linux::user_port::{Room, UserPort, needs_ranks, unfit};
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_source::InputError;
@@ -120,7 +120,7 @@ impl<'a> Ports<'a> {
             map: scheme.map.queues(),
             unscheduled,
             room: Room::of(&spec.buffer),
-            mark: mark(&spec.buffer),
+            mark: Mark::of(&spec.buffer),
             memory: scenario.switch.memory.map(Into::into),
             frame: scenario.frame,
             link: link.0,
@@ -148,16 +148,6 @@ fn scaled(discipline: DisciplineSpec, scale: u64) -> DisciplineSpec {
         }
         other => other,
     }
-}
-
-fn mark(buffer: &Buffer) -> Option<Mark> {
-    let above = match buffer.mark_above {
-        Limit::Unlimited => return None,
-        Limit::Packets(packets) => Amount::Packets(packets),
-        Limit::Bytes(bytes) => Amount::Bytes(bytes),
-    };
-    let per = if buffer.mark_scope == Scope::Port { Backlog::Port } else { Backlog::Queue };
-    Some(Mark { above, per })
 }
 
 fn kernel(spec: &PortSpec, memory: Option<SharedBuffer>) -> Result<Port, Unfit> {
