@@ -102,7 +102,7 @@ impl Simulation<'_, '_> {
             Engine::Window => scenario.lookahead() < SHORTEST_WINDOW,
             Engine::Wheel => true,
         };
-        let threads = if on_wheel { 1 } else { usize::from(drive.threads.most.get()) };
+        let threads = if on_wheel { 1 } else { drive.threads.to_start() };
         let mut fabric = Fabric::new(scenario, Partition::of(scenario, threads));
         if let Mode::Profiled(phase) = mode {
             fabric.phase = Some(phase.clone()).filter(|_| !on_wheel);

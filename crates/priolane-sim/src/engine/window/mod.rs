@@ -3,6 +3,7 @@
 mod arrival_order;
 mod barrier;
 pub(super) mod calendar;
+mod cores;
 mod exchange;
 pub(super) mod nodes;
 mod pace;

@@ -12,9 +12,10 @@
 //! ```
 //!
 //! Threads that wait long for each other, for example because another program uses a core, are slower than one thread.
-//! From time to time the first thread therefore compares the wall-clock time with the work of all threads (`pace.rs`). If
-//! one thread would be faster, the first takes over all parts (docs/performance.md#several-threads). Clocks decide which
-//! thread works, never the outcome.
+//! A run therefore starts with at most as many threads as cores are idle (`cores.rs`). From time to time the first
+//! thread compares the wall-clock time with the work of all threads (`pace.rs`). If one thread would be faster, the
+//! first takes over all parts (docs/performance.md#several-threads). Clocks and idle cores decide which thread works,
+//! never the outcome.
 
 use std::num::NonZeroU8;
 use std::ops::ControlFlow;
@@ -25,6 +26,7 @@ use priolane_core::packet::Body;
 use priolane_core::units::Time;
 
 use super::barrier::{Barrier, BrokenBarrier};
+use super::cores;
 use super::exchange::{ExchangeBuffers, PartStatus, Request, locked};
 use super::pace::{Advice, Clocks, SpeedCheck, Work};
 use super::part::{Part, REPORT_EVERY, WindowOutcome};
@@ -61,6 +63,16 @@ impl Threads {
     /// Allows at most `most` threads.
     pub fn up_to(most: NonZeroU8) -> Self {
         Self { most, ..Self::ONE }
+    }
+
+    /// Returns the number of threads to start: as many as cores are idle, if one thread may take over where several
+    /// are slower.
+    pub(crate) fn to_start(self) -> usize {
+        let most = usize::from(self.most.get());
+        match self.fallback {
+            Fallback::WhenSlower if most > 1 => cores::idle(most),
+            Fallback::WhenSlower | Fallback::After(_) | Fallback::Never => most,
+        }
     }
 }
 
