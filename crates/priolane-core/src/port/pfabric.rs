@@ -8,9 +8,7 @@
 //!
 //! The second half of the service rule keeps the packets of a flow in order although later ones have better ranks.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 use super::backlog::{Backlog, Bounds};
 use super::{
@@ -22,14 +20,13 @@ use crate::packet::{Header, QueueItem};
 use crate::part::Part;
 use crate::units::Time;
 
-/// Order of service: rank, then order of arrival.
-type Key = (u64, u64);
-
-/// A queued packet and its arrival number.
-#[derive(Debug)]
-struct Waiting<P> {
+/// What the order of service depends on, and where the packet lies.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    rank: u64,
     arrival: u64,
-    item: P,
+    flow: FlowId,
+    slot: u32,
 }
 
 /// pFabric's port; it has no parameters but the buffer.
@@ -66,15 +63,14 @@ impl PortFactory for PFabricSpec {
 }
 
 /// Serves the flow with the best rank and drops the packet with the worst.
+///
+/// Buffers are small, some 24 packets: they are searched from end to end.
 #[derive(Debug)]
 pub struct PFabric<P> {
-    order: BTreeMap<Key, FlowId>,
-    /// By flow, in order of arrival; flows without packets are removed.
-    flows: FxHashMap<FlowId, VecDeque<Waiting<P>>>,
-    /// Empty lists kept for reuse.
-    spare: Vec<VecDeque<Waiting<P>>>,
-    /// The packet dequeued last.
-    started: P,
+    /// By rank, then in order of arrival.
+    queue: VecDeque<Waiting>,
+    slots: Vec<P>,
+    free: Vec<u32>,
     arrivals: u64,
     backlog: Backlog,
     bounds: Bounds,
@@ -84,30 +80,24 @@ impl<P: QueueItem> PFabric<P> {
     /// Creates an empty port; the limit of `buffer` applies to the whole port.
     pub fn new(buffer: Buffer) -> Self {
         Self {
-            order: BTreeMap::new(),
-            flows: FxHashMap::default(),
-            spare: Vec::new(),
-            started: P::default(),
+            queue: VecDeque::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
             arrivals: 0,
             backlog: Backlog::default(),
             bounds: buffer.into(),
         }
     }
 
-    fn wire(&self, (_, arrival): Key, flow: FlowId) -> u16 {
-        let queued = self.flows.get(&flow).and_then(|list| Some(&list[place(list, arrival)?]));
-        queued.map_or(0, |waiting| waiting.item.header().wire)
-    }
-
     /// Evicts the worst packets if those worse than the packet of `header` make enough room for it.
     #[cold]
     fn make_room(&mut self, header: &Header, out: &mut dyn PortSink<P>) {
         let mut left = self.backlog;
-        let worse = |key: &Key| key.0 > header.rank;
-        let mut leaving = 0;
-        for (&key, &flow) in self.order.iter().rev().take_while(|(key, _)| worse(key)) {
-            left = left.without(Backlog { packets: 1, bytes: u64::from(self.wire(key, flow)) });
-            leaving += 1;
+        let mut staying = self.queue.len();
+        for worst in self.queue.iter().rev().take_while(|waiting| waiting.rank > header.rank) {
+            let bytes = u64::from(self.slots[worst.slot as usize].header().wire);
+            left = left.without(Backlog { packets: 1, bytes });
+            staying -= 1;
             if !left.exceeds_with(header.wire, self.bounds.drop) {
                 break;
             }
@@ -115,29 +105,22 @@ impl<P: QueueItem> PFabric<P> {
         if left.exceeds_with(header.wire, self.bounds.drop) {
             return;
         }
-        for _ in 0..leaving {
-            let Some((key, flow)) = self.order.pop_last() else { break };
-            if let Some(item) = self.take(flow, |list| place(list, key.1)) {
-                out.evicted(&item);
-            }
+        for evicted in self.queue.drain(staying..).rev() {
+            out.evicted(&self.slots[evicted.slot as usize]);
+            self.free.push(evicted.slot);
         }
+        self.backlog = left;
     }
 
-    /// Removes the packet that `pick` selects from the list of `flow`.
-    fn take(&mut self, flow: FlowId, pick: impl FnOnce(&VecDeque<Waiting<P>>) -> Option<usize>) -> Option<P> {
-        let list = self.flows.get_mut(&flow)?;
-        let item = list.remove(pick(list)?)?.item;
-        if list.is_empty() {
-            self.spare.extend(self.flows.remove(&flow));
+    /// Returns the slot of a copy of `item`.
+    fn store(&mut self, item: &P) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = *item;
+            return slot;
         }
-        self.backlog.remove(item.header().wire);
-        Some(item)
+        self.slots.push(*item);
+        (self.slots.len() - 1) as u32
     }
-}
-
-/// Returns the index of the packet with this arrival number in a list.
-fn place<P>(list: &VecDeque<Waiting<P>>, arrival: u64) -> Option<usize> {
-    list.binary_search_by_key(&arrival, |waiting| waiting.arrival).ok()
 }
 
 impl<P: QueueItem> Discipline<P> for PFabric<P> {
@@ -152,12 +135,11 @@ impl<P: QueueItem> Discipline<P> for PFabric<P> {
         }
         self.backlog.add(header.wire);
         self.arrivals += 1;
-        self.order.insert((header.rank, self.arrivals), header.flow);
-        let mut waiting = Waiting { arrival: self.arrivals, item: *item };
-        admission.mark(&mut waiting.item);
-        let spare = &mut self.spare;
-        let list = self.flows.entry(header.flow).or_insert_with(|| spare.pop().unwrap_or_default());
-        list.push_back(waiting);
+        let slot = self.store(item);
+        admission.mark(&mut self.slots[slot as usize]);
+        let waiting = Waiting { rank: header.rank, arrival: self.arrivals, flow: header.flow, slot };
+        let place = self.queue.partition_point(|other| other.rank <= waiting.rank);
+        self.queue.insert(place, waiting);
         admission
     }
 
@@ -167,15 +149,18 @@ impl<P: QueueItem> Discipline<P> for PFabric<P> {
     }
 
     fn next_eligible_time(&self) -> Option<Time> {
-        if self.order.is_empty() { None } else { Some(Time::ZERO) }
+        if self.queue.is_empty() { None } else { Some(Time::ZERO) }
     }
 
     fn dequeue(&mut self, _t: Time, _out: &mut dyn PortSink<P>) -> Option<&P> {
-        let (_, &flow) = self.order.first_key_value()?;
-        let first = self.flows.get(&flow)?.front()?;
-        self.order.remove(&(first.item.header().rank, first.arrival));
-        self.started = self.take(flow, |_| Some(0))?;
-        Some(&self.started)
+        let flow = self.queue.front()?.flow;
+        let of_flow = self.queue.iter().enumerate().filter(|(_, waiting)| waiting.flow == flow);
+        let (place, _) = of_flow.min_by_key(|(_, waiting)| waiting.arrival)?;
+        let Waiting { slot, .. } = self.queue.remove(place)?;
+        self.free.push(slot);
+        let item = &self.slots[slot as usize];
+        self.backlog.remove(item.header().wire);
+        Some(item)
     }
 
     fn packets(&self) -> u32 {
