@@ -28,7 +28,7 @@ pub use arrow_array::RecordBatch;
 /// `RESULTS` as a literal.
 macro_rules! results {
     () => {
-        4
+        5
     };
 }
 

@@ -27,6 +27,7 @@
 mod cardinality;
 mod channel_table;
 mod channels;
+mod pace;
 mod probe;
 mod round_trips;
 mod variant;
@@ -34,13 +35,14 @@ mod variant;
 pub use channel_table::{Channel, ChannelError, ChannelTable, Start};
 
 use cardinality::Cardinality;
+use pace::Pace;
 use probe::{Jitter, Phase};
 use round_trips::{RoundTripPhase, RoundTrips};
 pub use variant::Variant;
 
 use super::delay::{Channels, DelayBased, FixedTarget, Signal};
 use super::window::{
-    AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, ProbeReply, Repeat, SendPermission,
+    AckEvent, CongestionControl, FlowStart, Growth, LossEvent, ProbeReply, Repeat, SendPermission,
 };
 use super::{ControllerParams, ledbat, swift};
 use crate::endpoint::Path;
@@ -121,6 +123,10 @@ pub struct Config<C> {
     /// When a yielding flow probes.
     #[key(default = Probes::Apart, source = "PrioPlus §4.2")]
     pub probes: Probes,
+    /// Whether a window that is not a whole number of packets also waits after the last ACK, in the released
+    /// variant.
+    #[key(default = true, source = "released code; docs/assumptions.md#prioplus-variant-rate")]
+    pub ack_pacing: bool,
     /// The inner controller's parameters.
     #[keys(flatten, defaults(preset = "prioplus_baseline"))]
     pub inner: C,
@@ -223,8 +229,7 @@ pub struct PrioPlus<C: DelayBased> {
     step: f64,
     extra: f64,
     exceeded: u32,
-    last_ack: Time,
-    pacer: Pacer,
+    pace: Pace,
     class: Class,
     jitter: Jitter,
 }
@@ -275,8 +280,30 @@ impl<C: DelayBased> PrioPlus<C> {
         delay <= self.base.delay + self.tolerance
     }
 
+    /// Returns the bytes that a round trip below D_target adds.
+    fn increase(&self) -> f64 {
+        self.step * self.flows.scale(self.variant) + self.extra
+    }
+
     fn set_step(&mut self) {
-        self.inner.set_step(self.step * self.flows.scale(self.variant) + self.extra);
+        self.inner.set_step(self.increase());
+    }
+
+    /// Runs the controller on an ACK. The released code divides the step by one packet more than the window.
+    fn control(&mut self, ack: &AckEvent) {
+        if self.variant == Variant::Released {
+            let (window, packet) = (self.inner.cwnd(), self.mss as f64);
+            self.inner.set_step(self.increase() * window.max(packet) / (window + packet));
+        }
+        self.inner.on_ack(ack);
+    }
+
+    /// Sets what adaptive increase adds until the next round trip.
+    fn adapt(&mut self, sample: &Sample) {
+        let window = self.inner.cwnd();
+        let over = if self.variant == Variant::Paper { sample.delay } else { sample.rtt };
+        self.extra = ((self.target - sample.delay) / over * window).min(window / 2.0);
+        self.set_step();
     }
 
     /// Returns the time from a sample to the next probe.
@@ -359,11 +386,8 @@ impl<C: DelayBased> PrioPlus<C> {
             self.set_step();
             return self.variant == Variant::Released;
         }
-        if self.acts() {
-            let window = self.inner.cwnd();
-            let over = if self.variant == Variant::Paper { sample.delay } else { sample.rtt };
-            self.extra = ((self.target - sample.delay) / over * window).min(window / 2.0);
-            self.set_step();
+        if self.variant == Variant::Paper && self.acts() {
+            self.adapt(sample);
         }
         false
     }
@@ -382,21 +406,19 @@ impl<C: DelayBased> PrioPlus<C> {
         }
     }
 
-    /// Paces as the released code does: the window is spread over the round-trip time of the empty path; a
-    /// window of less than a packet counts from the last ACK.
-    fn pace(&self) -> SendPermission {
-        let base = self.base.path.data.round_trip.0 as f64;
-        let packets = self.inner.cwnd() / self.mss as f64;
-        let (last, gap) = match self.pacer.last() {
-            None if packets >= 1.0 => return SendPermission::Open,
-            Some(last) if packets >= 1.0 => (last, base / packets),
-            _ => (self.last_ack, base * (1.0 / packets - 1.0)),
-        };
-        SendPermission::NotBefore(Time(last.0.saturating_add(gap as u64)))
+    /// Returns true if the flow is paced as in the released code.
+    fn paces(&self) -> bool {
+        self.variant == Variant::Released && self.channel_table.is_some()
+    }
+
+    /// Returns the window and the path's bandwidth-delay product, in packets.
+    fn packets(&self) -> (f64, f64) {
+        let packet = self.mss as f64;
+        (self.inner.cwnd() / packet, self.base.bdp / packet)
     }
 
     fn take(&mut self, sample: &Sample, ack: &AckEvent) {
-        self.last_ack = ack.now;
+        self.pace.acknowledged(ack.now);
         let passed = self.rounds.pass(ack);
         let ended = self.rounds.half == RoundTripPhase::Plain || self.increase == Increase::EveryRtt;
         if passed && ended && self.extra != 0.0 {
@@ -422,10 +444,15 @@ impl<C: DelayBased> PrioPlus<C> {
             }
             return;
         }
-        let done = passed && sample.delay <= self.target && self.grow(sample, ack.growth);
-        let linear = self.variant == Variant::Released && self.is_base(sample.delay);
-        if !done && !linear {
-            self.inner.on_ack(ack);
+        let grows = passed && sample.delay <= self.target;
+        let done = grows && self.grow(sample, ack.growth);
+        let released = self.variant == Variant::Released;
+        if !done && !(released && self.is_base(sample.delay)) {
+            self.control(ack);
+            if released && grows && self.acts() {
+                // The released code computes the increase after this ACK, for those that follow.
+                self.adapt(sample);
+            }
         }
         self.bound(sample);
     }
@@ -460,8 +487,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             step: 0.0,
             extra: 0.0,
             exceeded: 0,
-            last_ack: Time::ZERO,
-            pacer: Pacer::NEW,
+            pace: Pace::new(config.ack_pacing),
             class: 0,
             jitter: Jitter::default(),
         }
@@ -469,10 +495,9 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
 
     fn open(&mut self, opening: &mut FlowStart<'_>) {
         self.inner.open(opening);
-        self.pacer = Pacer::with(opening.catch_up);
+        self.pace.make_up(opening.catch_up);
         self.base = Base::new(self.base.signal, (opening.path)());
         self.step = self.inner.step();
-        self.last_ack = opening.now;
         let Some(channel) = self.select_channel(opening.flow.class) else { return };
         self.jitter = Jitter::seeded(opening.rng.bits());
         match channel.start {
@@ -489,6 +514,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_path(&mut self, path: &Path) {
+        self.inner.set_step(self.step);
         self.inner.on_path(path);
         self.base = Base::new(self.base.signal, *path);
         self.step = self.inner.step();
@@ -510,6 +536,11 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     #[inline]
     fn window(&self) -> u64 {
         match self.phase {
+            Phase::Sending if self.paces() => {
+                // A packet may be sent while fewer bytes than the window are in flight.
+                let packet = self.mss as f64;
+                ((self.inner.cwnd() / packet).ceil() * packet) as u64
+            }
             Phase::Sending => self.inner.window(),
             Phase::Waiting { .. } | Phase::Probing { .. } => 0,
         }
@@ -534,15 +565,18 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_sent(&mut self, now: Time) {
-        self.pacer = self.pacer.sent(now, || self.pace());
+        if self.paces() {
+            let (packets, bdp) = self.packets();
+            self.pace.sent(now, self.base.path.data.round_trip, packets, bdp);
+        }
         self.inner.on_sent(now);
     }
 
     fn gate(&self) -> SendPermission {
         match self.phase {
             Phase::Waiting { probe_at: at } | Phase::Probing { again_at: at } => SendPermission::Probe(at),
-            Phase::Sending if self.channel_table.is_some() && self.variant == Variant::Released => {
-                self.pace()
+            Phase::Sending if self.paces() => {
+                self.pace.permission(self.base.path.data.round_trip, self.packets().0)
             }
             Phase::Sending => self.inner.gate(),
         }
@@ -557,7 +591,6 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             return;
         }
         let delay = self.base.signal.of_probe(answer) + self.base.probe_delay_difference;
-        self.last_ack = answer.now;
         if delay >= self.limit {
             let wait = self.wait(delay);
             self.phase = Phase::Waiting { probe_at: answer.now + wait };

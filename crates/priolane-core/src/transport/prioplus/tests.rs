@@ -194,6 +194,35 @@ fn adaptive_increase_fills_the_channel_in_every_second_round_trip() {
 }
 
 #[test]
+fn adaptive_increase_of_the_released_code_begins_with_the_ack_after_the_one_that_computes_it() {
+    let mut driven = Driven::sending(Variant::Released);
+    // The first ACK begins a round trip. Of a step of 180 B a window of 37.5 packets gets 180 / 38.5 by an ACK.
+    driven.ack(13, 14.0);
+    let first = 37_500.0 + 180.0 / 38.5;
+    close(driven.cwnd(), first);
+    // The second one ends it. Adaptive increase does not act on this ACK.
+    driven.round(27, 14.0);
+    let second = first + 180e3 / (first + 1_000.0);
+    close(driven.cwnd(), second);
+    // (16 - 14) / 14 of the window: for the ACKs of this round trip.
+    driven.ack(28, 14.0);
+    let third = second + (180.0 + 2.0 / 14.0 * second) * 1_000.0 / (second + 1_000.0);
+    close(driven.cwnd(), third);
+    // The ACK that begins the next one has no part of it.
+    driven.round(42, 14.0);
+    close(driven.cwnd(), third + 180e3 / (third + 1_000.0));
+}
+
+#[test]
+fn windows_of_the_released_code_are_rounded_up_to_packets() {
+    for (bytes, whole) in [(500.0, 1_000), (1_000.0, 1_000), (1_001.0, 2_000), (37_500.0, 38_000)] {
+        let mut driven = Driven::sending(Variant::Released);
+        driven.flow.inner.set_cwnd(bytes);
+        assert_eq!(driven.flow.window(), whole, "{bytes}");
+    }
+}
+
+#[test]
 fn adaptive_increase_in_every_round_trip_takes_no_notice_of_the_last_one() {
     let config = Config { increase: Increase::EveryRtt, ..config(Variant::Paper, Start::Linear) };
     let mut driven = Driven::new(&config);
@@ -435,8 +464,10 @@ fn the_released_code_stops_rather_than_trickle_and_paces_by_its_own_rule() {
     let mut driven = Driven::new(&config(Variant::Released, Start::Probe));
     driven.flow.on_probe_sent(Time::ZERO, Span::from_us(500));
     driven.answer(20, 17.0);
-    // Half a packet: the first one a round trip of 12 us after the answer.
-    assert_eq!(driven.flow.gate(), SendPermission::NotBefore(Time(32_000_000)));
+    // Half a packet: the first one at once, as no ACK of data has come, and the next one 24 us later.
+    assert_eq!((driven.flow.gate(), driven.flow.window()), (SendPermission::Open, MSS));
+    driven.flow.on_sent(Time(20_000_000));
+    assert_eq!(driven.flow.gate(), SendPermission::NotBefore(Time(44_000_000)));
     driven.flow.inner.set_cwnd(110.0);
     driven.ack(60, 17.5);
     // 1 - 0.8 x 1.5 / 17.5 leaves 102.5 B: above 100. The next decrease goes below.
