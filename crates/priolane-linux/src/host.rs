@@ -25,7 +25,7 @@ const SILENCE: Duration = Duration::from_secs(120);
 /// Why a host process ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// What it was told is no job.
+    /// The input is not a valid job.
     #[error("{0}")]
     Job(String),
     /// Its host cannot be bound.

@@ -36,7 +36,7 @@ pub struct RunJob {
     pub plan: Plan,
     /// What hosts speak.
     pub scheme: SchemeJob,
-    /// Whether hosts are told the delay and the rate of paths, which transports depend on, instead of measuring them.
+    /// Whether hosts get the delay and the rate of paths, which transports depend on, with the job instead of measuring them.
     pub knows_paths: bool,
     /// The messages.
     pub flows: Vec<Flow>,

@@ -1,4 +1,4 @@
-//! Forwarding: arrivals and departures of a switch, at the times that it is told.
+//! Forwarding: arrivals and departures of a switch, at the times that its caller passes.
 
 use std::fmt;
 
