@@ -10,7 +10,7 @@ pub(super) struct Session {
     pub(super) run: u64,
     pub(super) own: u64,
     pub(super) theirs: u64,
-    /// Whether the other is known to have agreed: it used the nonce that it was told.
+    /// Whether the other is known to have agreed: it used the nonce that it got.
     pub(super) confirmed: bool,
     seal: Option<Box<Seal>>,
 }

@@ -227,7 +227,7 @@ impl Peers {
         }
     }
 
-    /// The host that a packet without a seal comes from. One that is not known is told so.
+    /// The host that a packet without a seal comes from. One that is not known gets an answer that says so.
     pub(crate) fn from(&mut self, address: SocketAddr, now: Time) -> Option<HostId> {
         let host = self.by_address.get(&address).copied().filter(|&host| self.is_known(host));
         match host {
@@ -286,7 +286,7 @@ impl Peers {
             .is_some_and(|session| session.seal(datagram))
     }
 
-    /// The other host used what it was told in the session at `place`.
+    /// The other host used the nonce that it got in the session at `place`.
     pub(super) fn confirm(&mut self, host: HostId, place: usize) {
         let Some(peer) = self.peers.get_mut(host.index() - 1).and_then(Option::as_mut) else { return };
         if peer.sessions.get(place).is_none_or(|session| session.confirmed) {
