@@ -145,6 +145,7 @@ def test_evidence_is_counted_from_the_tests(site: Path) -> None:
     own = files["tests/test_site.py"]
     assert "test_evidence_is_counted_from_the_tests" in own.tests
     assert own.about.startswith("The site: built strictly")
+    assert [file.path for file in files.values() if "[`" in file.about] == []
     engines = files["crates/priolane-sim/tests/runs/engines.rs"]
     assert engines.both_engines
     assert engines.about.startswith("Random small experiments")

@@ -20,6 +20,8 @@ _RUST_TEST = re.compile(
     r"#\[test\]\s*(?:#\[[^\]]*\]\s*)*(?:///[^\n]*\s*)*(?:pub(?:\(\w+\))?\s+)?fn\s+(\w+)(.*?)(?=#\[test\]|\Z)", re.DOTALL
 )
 _MODULE_COMMENT = re.compile(r"^//!\s?(.*)$", re.MULTILINE)
+# Links of rustdoc, which lead nowhere on these pages: [`Name`] and [`Name`](path).
+_RUSTDOC_LINK = re.compile(r"\[(`[^`]+`)\](?:\([^)]*\))?")
 # Titles by crate or folder, in the order of the page.
 _PARTS: Mapping[str, str] = {
     "crates/priolane-core": "Algorithms: transports, ports, schedulers, assignment, admission",
@@ -66,7 +68,7 @@ def _read(path: str) -> TestFile:
         return TestFile(path, _first_sentence(ast.get_docstring(tree) or ""), tuple(names), ())
     tests = [(found[1], found[2]) for found in _RUST_TEST.finditer(text)]
     both = tuple(name for name, body in tests if _BOTH_ENGINES.search(body))
-    comment = " ".join(_MODULE_COMMENT.findall(text.split("\n\n", 1)[0]))
+    comment = _RUSTDOC_LINK.sub(r"\1", " ".join(_MODULE_COMMENT.findall(text.split("\n\n", 1)[0])))
     return TestFile(path, _first_sentence(comment), tuple(name for name, _ in tests), both)
 
 

@@ -85,8 +85,8 @@ def _picture_run(key: str) -> Iterator[str]:
         return
     size = f"{run['size']} size, {run['seeds']} seed{'s' if run['seeds'] > 1 else ''}"
     digest = run["digest"]
-    run_shown = "the recorded" if digest == record.grids[0]["digest"] else "*another* than the recorded"
-    yield f"The picture shows {run_shown} run: {size}, digest `{digest[:16]}`"
+    run_shown = "the recorded run" if digest == record.grids[0]["digest"] else "a run *other* than the recorded one"
+    yield f"The picture shows {run_shown}: {size}, digest `{digest[:16]}`"
 
 
 def _links(item: papers.PaperFigure, up: str) -> Iterator[str]:
