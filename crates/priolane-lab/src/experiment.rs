@@ -43,7 +43,7 @@ pub(crate) use evaluation::Metrics;
 pub use evaluation::Slowdown;
 pub use events::Event;
 pub(crate) use events::FailEvent;
-pub use group::{Active, Group, Target};
+pub use group::{Active, Group, HostSet, Target};
 pub use network::{Network, Paths};
 pub use noise::Noise;
 pub use notices::OnDowngrade;

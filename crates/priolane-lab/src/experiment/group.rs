@@ -125,6 +125,44 @@ impl Serialize for Target {
 }
 
 impl HostSet {
+    /// Reads `"*"`, hosts and ranges such as `"0-15,20"`, or the number of the first hosts.
+    ///
+    /// # Errors
+    /// What is none of these.
+    pub fn read(field: &Field<'_>) -> Result<Self, InputError> {
+        let fix = "\"*\", hosts such as \"0-15,20\", or a number for the first hosts";
+        let Ok(text) = field.text() else {
+            return field
+                .integer(1, 65_536)
+                .map(|n| Self::First(n as u32))
+                .map_err(|e| field.error(e.what, fix));
+        };
+        if text == "*" {
+            return Ok(Self::All);
+        }
+        let number = |text: &str| text.trim().parse::<u16>().ok();
+        let mut runs = Vec::new();
+        for part in text.split(',') {
+            let run = match part.split_once('-') {
+                None => number(part).map(|h| (h, h)),
+                Some((first, last)) => number(first).zip(number(last)).filter(|(a, b)| a <= b),
+            };
+            match run {
+                Some(run) => runs.push(run),
+                None => {
+                    return Err(field.error(
+                        format!(
+                            "{:?} is not a host or range of hosts",
+                            part.trim().chars().take(40).collect::<String>()
+                        ),
+                        fix,
+                    ));
+                }
+            }
+        }
+        Ok(Self::Runs(runs))
+    }
+
     /// Returns the hosts in a topology with `count` hosts, in the order written; `Err` with the first that does not
     /// exist.
     pub fn list(&self, count: u32) -> Result<Vec<HostId>, u32> {
@@ -234,7 +272,7 @@ pub(super) fn group(field: &Field<'_>, name: &str, sources: &mut Sources) -> Res
             found.add(field.error(what, "Remove the key"));
         }
     }
-    let hosts = found.keep(keys.need("hosts", "hosts = \"*\"").and_then(|field| hosts(&field)));
+    let hosts = found.keep(keys.need("hosts", "hosts = \"*\"").and_then(|field| HostSet::read(&field)));
     let app = found.keep(App::open(&mut keys, sources));
     if app.as_ref().is_some_and(|app| !app.part().sends()) {
         found.keep(keys.finish());
@@ -294,38 +332,4 @@ fn active(field: &Field<'_>) -> Result<Active, InputError> {
         }
         _ => Ok(Active { from, until }),
     }
-}
-
-fn hosts(field: &Field<'_>) -> Result<HostSet, InputError> {
-    let fix = "\"*\", hosts such as \"0-15,20\", or a number for the first hosts";
-    let Ok(text) = field.text() else {
-        return field
-            .integer(1, 65_536)
-            .map(|n| HostSet::First(n as u32))
-            .map_err(|e| field.error(e.what, fix));
-    };
-    if text == "*" {
-        return Ok(HostSet::All);
-    }
-    let number = |text: &str| text.trim().parse::<u16>().ok();
-    let mut runs = Vec::new();
-    for part in text.split(',') {
-        let run = match part.split_once('-') {
-            None => number(part).map(|h| (h, h)),
-            Some((first, last)) => number(first).zip(number(last)).filter(|(a, b)| a <= b),
-        };
-        match run {
-            Some(run) => runs.push(run),
-            None => {
-                return Err(field.error(
-                    format!(
-                        "{:?} is not a host or range of hosts",
-                        part.trim().chars().take(40).collect::<String>()
-                    ),
-                    fix,
-                ));
-            }
-        }
-    }
-    Ok(HostSet::Runs(runs))
 }
