@@ -6,7 +6,7 @@ median completion time      within 15 % and 100 us
 order of classes            exact, where their simulated means are further apart than the median may be off
 shares of weights           within 5 %: of the rate of all flows, by class, paid weight and minimum rate
 flows that complete         as many
-packets that switches drop  none where the simulation has none
+packets that switches drop  none where the simulation has none; not compared on several machines
 """
 
 import itertools
@@ -80,9 +80,11 @@ def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
     late = LATE_S / scale
     done, ended = (float(np.isfinite(flows.fct).sum()) for flows in (expected, seen))
     yield Row(run, "flows that complete", done, ended, "as many", done == ended)
-    drops, dropped = (float(record["counters"]["drops"]) for record in records)
-    fits = drops > 0 or dropped == 0
-    yield Row(run, "packets dropped", drops, dropped, "none where none are simulated", fits)
+    # The switches between machines do not say what they drop.
+    if records[1]["measured"]["on"] != "machines":
+        drops, dropped = (float(record["counters"]["drops"]) for record in records)
+        fits = drops > 0 or dropped == 0
+        yield Row(run, "packets dropped", drops, dropped, "none where none are simulated", fits)
     both = np.isfinite(expected.fct) & np.isfinite(seen.fct)
     yield from _alone(run, expected, seen, late)
     if both.any():

@@ -130,6 +130,8 @@ def require_same_experiment(directory: Path, grid: Plan, measured: Mapping[str, 
         how = "simulated" if was is None else f"measured on {was['on']} at scale {was['scale']}"
         if was is not None and "switch" in was:
             how += f" with --switch {was['switch']}"
+        if was is not None and "machines" in was:
+            how += f" ({', '.join(was['machines'])})"
         raise InputError(f"{directory} has results that were {how}; choose another directory with -o")
     if there != grid.title:
         raise InputError(

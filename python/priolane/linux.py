@@ -1,4 +1,7 @@
-"""Runs of an experiment on a testbed of network namespaces: the same flows, by the same transports, on real queues."""
+"""Runs of an experiment on a testbed of network namespaces, or on several machines.
+
+The same flows, by the same transports, on real queues.
+"""
 
 import json
 import os
@@ -24,8 +27,8 @@ PROGRAM = (sys.executable, "-m", "priolane.linux_process")
 class Job:
     """How to measure a run.
 
-    `text` is the request to the testbed in JSON, `scale` what rates are divided by, `notes` what differs from the
-    simulation, `at_most_s` how long it takes at most, in seconds.
+    `text` is the request to the testbed or to the agents of machines in JSON, `scale` what rates are divided by,
+    `notes` what differs from the simulation, `at_most_s` how long it takes at most, in seconds.
     """
 
     text: str
@@ -35,8 +38,19 @@ class Job:
 
     @property
     def testbed(self) -> str:
-        """The part of it that makes the testbed."""
+        """The part of it that makes the testbed, or that agents carry out."""
         return json.dumps(json.loads(self.text)["job"])
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """The machines that it takes; none for a testbed on this one."""
+        return tuple(machine["name"] for machine in json.loads(self.text)["job"].get("machines", ()))
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts it has."""
+        job = json.loads(self.text)["job"]
+        return int(job.get("plan", job)["network"]["hosts"])
 
 
 def own_name() -> str:
@@ -53,9 +67,23 @@ def jobs(grid: Plan, name: str, scale: int | None, switch: str | None = None) ->
     same for all.
     """
     request = json.dumps({"name": name, "scale": scale, "switch": switch})
+    return _jobs(grid, lambda run_id: grid.core.linux_job(run_id, request))
+
+
+def jobs_on_machines(grid: Plan, machines: Path, scale: int | None) -> dict[str, Job]:
+    """How each run of a grid is to be measured on the machines of a file, by id.
+
+    Raises `InputError` with the reasons if hosts cannot do what a run asks for, with all mistakes of the file, or if
+    the usual scale is not the same for all.
+    """
+    request = json.dumps({"scale": scale, "machines": str(machines)})
+    return _jobs(grid, lambda run_id: grid.core.linux_job_on_machines(run_id, request))
+
+
+def _jobs(grid: Plan, planned: Callable[[str], str]) -> dict[str, Job]:
     found = {}
     for run in grid.runs:
-        text = grid.core.linux_job(run.id, request)
+        text = planned(run.id)
         read = json.loads(text)
         found[run.id] = Job(text, read["scale"], tuple(read["notes"]), read["at_most_s"])
     scales = sorted({job.scale for job in found.values()})
@@ -77,10 +105,13 @@ def measure(
     `switch` is the kind of switches that was asked for in `jobs`; results of another choice are other results.
 
     Raises `InputError` if the directory has other results, `CannotHere` if this machine cannot, `RunFailed` if a host
-    ends.
+    or an agent ends.
     """
     watch.planned(grid)
-    how = {"on": "linux", "scale": next(job.scale for job in planned.values())}
+    one = next(iter(planned.values()))
+    how: dict[str, Any] = {"on": "machines" if one.machines else "linux", "scale": one.scale}
+    if one.machines:
+        how["machines"] = list(one.machines)
     if switch is not None:
         how["switch"] = switch
     with exclusive_writer(out):
@@ -91,7 +122,11 @@ def measure(
             ran = not opened.is_measured(run.id)
             if ran:
                 job = planned[run.id]
-                measured = _core.linux_run(job.testbed, PROGRAM, _reporter(run.id, job, watch))
+                report = _reporter(run.id, job, watch)
+                if job.machines:
+                    measured = _core.linux_run_on_machines(job.testbed, report)
+                else:
+                    measured = _core.linux_run(job.testbed, PROGRAM, report)
                 opened.measured(run.id, job.text, measured)
             watch.finished(run, JobResult(run.id, ran=ran))
         judge(out)
@@ -99,10 +134,10 @@ def measure(
 
 
 def _reporter(run_id: str, job: Job, watch: Watcher) -> Callable[[float, int], bool]:
-    hosts = json.loads(job.text)["job"]["plan"]["network"]["hosts"]
+    hosts, scale = job.hosts, job.scale
 
     def report(elapsed_s: float, done: int) -> bool:
-        watch.moved(run_id, elapsed_s / job.scale, done, hosts)
+        watch.moved(run_id, elapsed_s / scale, done, hosts)
         return True
 
     return report

@@ -1,4 +1,7 @@
-"""`python -m priolane.linux_process host`, `guard NAME` or `switch DIR N`: processes that a testbed starts."""
+"""`python -m priolane.linux_process host`, `guard NAME` or `switch DIR N`: processes that a testbed starts.
+
+`agent NANOSECONDS` is `priolane linux agent` with a clock that is wrong by so much, for tests of clocks on one machine.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -16,8 +19,13 @@ def main(words: Sequence[str]) -> int:
                 _core.linux_guard(name)
             case ["switch", directory, number] if number.isdecimal():
                 _core.linux_switch(directory, int(number))
+            case ["agent", shift] if shift.removeprefix("-").isdecimal():
+                from priolane.linux import PROGRAM  # noqa: PLC0415 - hosts and switches start without what it imports
+
+                _core.linux_agent(PROGRAM, None, int(shift))
             case _:
-                raise _core.InputError("usage: python -m priolane.linux_process host | guard NAME | switch DIR N")
+                usage = "host | guard NAME | switch DIR N | agent NANOSECONDS"
+                raise _core.InputError(f"usage: python -m priolane.linux_process {usage}")
     except (_core.InputError, _core.RunFailed) as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1

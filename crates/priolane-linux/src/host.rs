@@ -5,20 +5,23 @@ use std::io::{self, BufRead, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use priolane_core::endpoint::{PathInfo, Weights};
 use priolane_core::units::Rate;
 use priolane_net::{Config, Host, Limits, Receipt, Request, Scheduling, SendError};
 
+use crate::clock;
 use crate::job::{ArrivedMessage, Flow, HostJob, HostReport, SentMessage};
 use crate::payload::{ExpectedMessages, GREETING, payload};
 use crate::scheme::scheme;
 
 /// How often outcomes and orders are looked for once all is sent.
 const LOOK: Duration = Duration::from_millis(2);
+/// How often a host that waits for others looks whether who started it is still there.
+const LOOK_FOR_PARENT: Duration = Duration::from_millis(500);
 /// The longest that nothing of a peer may be heard: queues are long where rates are low.
 const SILENCE: Duration = Duration::from_secs(120);
 
@@ -53,7 +56,7 @@ pub fn serve(input: impl BufRead + Send + 'static, mut output: impl Write) -> Re
     let run = RunningHost::bind(&job)?;
     say(&mut output, "ready")?;
     lines.recv().map_err(|_| HostError::ParentGone)?;
-    run.greet()?;
+    run.greet(&lines)?;
     say(&mut output, "greeted")?;
     let start = lines.recv().map_err(|_| HostError::ParentGone)?;
     let start = instant(&start).ok_or_else(|| HostError::Job(format!("{start:?} is no start")))?;
@@ -81,14 +84,12 @@ fn lines(input: impl BufRead + Send + 'static) -> Receiver<String> {
 }
 
 /// The instant of `start NANOSECONDS` since 1970.
-#[expect(clippy::disallowed_methods, reason = "hosts start together by the clock of the machine")]
 fn instant(line: &str) -> Option<Instant> {
     let ns: u64 = line.strip_prefix("start ")?.parse().ok()?;
-    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(ns))?;
-    let (now, wall) = (Instant::now(), SystemTime::now());
-    match at.duration_since(wall) {
-        Ok(ahead) => now.checked_add(ahead),
-        Err(error) => now.checked_sub(error.duration()),
+    let (now, wall) = clock::read();
+    match ns.checked_sub(wall) {
+        Some(ahead) => now.checked_add(Duration::from_nanos(ahead)),
+        None => now.checked_sub(Duration::from_nanos(wall - ns)),
     }
 }
 
@@ -157,7 +158,7 @@ impl<'a> RunningHost<'a> {
     }
 
     /// Makes the hosts that it sends to known.
-    fn greet(&self) -> Result<(), HostError> {
+    fn greet(&self, lines: &Receiver<String>) -> Result<(), HostError> {
         let own = self.job.flows.iter().filter(|flow| flow.src == self.job.host);
         let peers: BTreeSet<u16> = own.map(|flow| flow.dst).collect();
         let failed = |error| HostError::Greeting(Box::new(error));
@@ -166,7 +167,18 @@ impl<'a> RunningHost<'a> {
             self.host.send_with_receipt(Request::to(to), GREETING).map_err(failed)
         };
         let receipts: Vec<Receipt> = peers.into_iter().map(greet).collect::<Result<_, _>>()?;
-        receipts.iter().try_for_each(|receipt| receipt.wait().map(drop).map_err(failed))
+        for receipt in receipts {
+            loop {
+                if let Some(outcome) = receipt.wait_for(LOOK_FOR_PARENT) {
+                    outcome.map_err(failed)?;
+                    break;
+                }
+                if let Err(TryRecvError::Disconnected) = lines.try_recv() {
+                    return Err(HostError::ParentGone);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Sends and receives until a stop command. Calls `done` when every message that it sends has an outcome.

@@ -6,7 +6,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use priolane_core::assign::{Count, DemotionThresholds};
 use priolane_core::endpoint::{BaseDelay, PathInfo};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::plan::Plan;
 
-/// The UDP port of all hosts.
+/// The UDP port of all hosts of a testbed, and the usual first one of a machine that runs several.
 pub const PORT: u16 = 7_077;
 
 /// A message of a run.
@@ -125,8 +125,8 @@ impl PathJob {
 pub struct HostJob {
     /// The host.
     pub host: u16,
-    /// The address of each host.
-    pub addresses: Vec<IpAddr>,
+    /// Where each host is bound.
+    pub addresses: Vec<SocketAddr>,
     /// By host, for how long its datagrams are held back: the propagation delay from there, in nanoseconds.
     pub delays_ns: Vec<u64>,
     /// What all speak.
@@ -192,13 +192,13 @@ pub struct HostReport {
 }
 
 impl HostJob {
-    /// The address of host `host` in the testbeds of this crate.
-    pub fn testbed_address(host: u16) -> IpAddr {
-        Plan::address(host).into()
+    /// Where host `host` is bound in the testbeds of this crate.
+    pub fn testbed_address(host: u16) -> SocketAddr {
+        SocketAddr::new(Plan::address(host).into(), PORT)
     }
 
     /// Where host `host` is bound.
     pub fn socket(&self, host: u16) -> Option<SocketAddr> {
-        self.addresses.get(usize::from(host)).map(|&address| SocketAddr::new(address, PORT))
+        self.addresses.get(usize::from(host)).copied()
     }
 }

@@ -2,19 +2,27 @@
 //!
 //! ```text
 //! Network, SwitchPort  pure data ──▶ Plan ──▶ steps (ip, sysctl, tc) ──▶ Testbed: up, down, status
-//! RunJob               a Plan, what hosts speak, messages ──▶ a host process in each namespace ──▶ Measured
+//! RunJob               a Plan, what hosts speak, messages ──▶ a host process in each namespace ──▶ TestbedReport
+//! MachinesJob          machines, what hosts speak, messages ──▶ an agent on each, which starts its hosts ──▶ TestbedReport
 //! switch               a process that forwards packets by the disciplines of priolane-core
 //! ```
 //!
 //! docs/real-hosts.md says how to use it and what it cannot do.
 
+pub mod agent;
+pub mod clock;
+mod clock_correction;
 pub mod command;
 pub mod counters;
 pub mod guard;
 pub mod host;
+mod host_jobs;
+mod host_process;
 pub mod job;
 pub mod journal;
+pub mod machines;
 pub mod marker;
+mod measure;
 pub mod network;
 mod payload;
 pub mod plan;

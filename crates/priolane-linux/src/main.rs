@@ -6,6 +6,9 @@
 //! priolane-linux status
 //! priolane-linux doctor
 //! priolane-linux run JOB.json         prints what was measured, as JSON
+//! priolane-linux machines JOB.json    the same on several machines
+//! priolane-linux agent [--socket PATH] [--clock-shift NANOSECONDS]
+//!                                     runs hosts of this machine for a controller on another; the shift is for tests of clocks
 //! priolane-linux host                 a host of a run, which `run` starts; see `priolane_linux::job`
 //! priolane-linux switch DIR N         is switch N of the testbed in DIR, in user space; `up` and `run` start it
 //! priolane-linux guard NAME           takes a testbed down at the end of its standard input
@@ -19,9 +22,11 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
+use priolane_linux::agent::{self, Agent};
 use priolane_linux::guard;
 use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal};
+use priolane_linux::machines::{self, MachinesJob};
 use priolane_linux::plan::{Name, Plan};
 use priolane_linux::probe::Machine;
 use priolane_linux::run::{self, RunJob};
@@ -29,8 +34,9 @@ use priolane_linux::steps::steps;
 use priolane_linux::switch;
 use priolane_linux::testbed::{self, Testbed};
 
-const USAGE: &str =
-    "usage: priolane-linux up PLAN.json [--dry-run] | down NAME | status | doctor | run JOB.json";
+const USAGE: &str = "usage: priolane-linux up PLAN.json [--dry-run] | down NAME | status | doctor | run JOB.json | machines JOB.json | agent";
+/// Agents and controllers of one version of this program work together.
+const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
 /// The exit code, and the message for standard error.
 struct Failure(u8, String);
@@ -61,6 +67,8 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["run", path] => run(path),
+        ["machines", path] => machines(path),
+        ["agent", ref options @ ..] => agent(options),
         ["host"] => host::serve(BufReader::new(io::stdin()), io::stdout()).map_err(Failure::of),
         ["guard", name] => guard(name),
         ["switch", directory, number] => switch(directory, number),
@@ -106,6 +114,34 @@ fn run(path: &str) -> Result<(), Failure> {
     let text = serde_json::to_string(&measured).map_err(Failure::of)?;
     println!("{text}");
     Ok(())
+}
+
+fn machines(path: &str) -> Result<(), Failure> {
+    let job: MachinesJob = parse(path)?;
+    let measured = machines::run(&job, RELEASE, &mut |_| true).map_err(Failure::of)?;
+    println!("{}", serde_json::to_string(&measured).map_err(Failure::of)?);
+    Ok(())
+}
+
+fn agent(options: &[&str]) -> Result<(), Failure> {
+    let (mut socket, mut shift) = (None, 0);
+    for pair in options.chunks(2) {
+        match *pair {
+            ["--socket", path] => socket = Some(path),
+            ["--clock-shift", ns] => {
+                shift = ns.parse().map_err(|_| Failure::input(format!("{ns}: no number of nanoseconds")))?;
+            }
+            _ => return Err(Failure::input(USAGE)),
+        }
+    }
+    let agent = Agent { program: program()?.into(), release: RELEASE.to_owned(), clock_shift_ns: shift };
+    match socket {
+        Some(path) => {
+            agent::listen(&agent, Path::new(path), &mut |error| eprintln!("priolane-linux: {error}"))
+        }
+        None => agent::serve(&agent, BufReader::new(io::stdin()), io::stdout()),
+    }
+    .map_err(Failure::of)
 }
 
 /// What starts processes of this program.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use priolane_lab::execute::{self, Settings};
 use priolane_lab::plan::{self as lab, Run};
 use priolane_lab::unit::{self, Unit};
-use priolane_linux::run::RunJob;
+use priolane_linux::job::SchemeJob;
 use priolane_results::answer::Answer;
 use priolane_results::store::{RunId, Store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::{Damaged, failed, input_error, utf8};
-use crate::linux::JobRequest;
+use crate::linux::{JobRequest, MachinesRequest};
 use crate::progress::Reporter;
 use crate::request::{OptionsRequest, SettingsRequest, done_to_json, plan_to_json, request, response};
 use crate::signals::Signals;
@@ -65,6 +65,15 @@ impl Plan {
         let name = asked.name()?;
         let run = self.planned(run_id)?;
         response(&py.detach(|| priolane_tools::linux::job(run, name, asked.choices())).map_err(input_error)?)
+    }
+
+    /// The same on the machines of a file.
+    fn linux_job_on_machines(&self, py: Python<'_>, run_id: &str, request: &str) -> PyResult<String> {
+        let MachinesRequest { scale, machines } = self::request(request)?;
+        let run = self.planned(run_id)?;
+        let scale = scale.map(NonZeroU64::get);
+        let planned = py.detach(|| priolane_tools::linux::job_on_machines(run, scale, &machines));
+        response(&planned.map_err(input_error)?)
     }
 
     /// Executes a run with its results below `out_dir`, which is empty, and returns where its time goes, as JSON. `progress`
@@ -158,18 +167,23 @@ impl Grid {
         stored.is_some_and(|record| record.measured.is_some())
     }
 
-    /// Stores what `linux_run` measured of a run, with the answer of `Plan.linux_job`; like `run`, reports whether it was new.
+    /// Stores what `linux_run` or `linux_run_on_machines` measured of a run, with the answer of `Plan` that planned it; like `run`, reports whether it was new.
     fn measured(&self, py: Python<'_>, run_id: &str, planned: &str, measured: &str) -> PyResult<String> {
         #[derive(serde::Deserialize)]
         struct PlannedRun {
-            job: RunJob,
+            job: SpokenScheme,
             scale: NonZeroU64,
+        }
+        // Jobs for a testbed and for machines have it, and what else they have differs.
+        #[derive(serde::Deserialize)]
+        struct SpokenScheme {
+            scheme: SchemeJob,
         }
         let run = self.planned(run_id)?;
         let PlannedRun { job, scale } = request(planned)?;
         let measured = request(measured)?;
         let done = py.detach(|| {
-            let measurement = priolane_tools::linux::measurement(run, (&job, scale.get()), &measured)?;
+            let measurement = priolane_tools::linux::measurement(run, (&job.scheme, scale.get()), &measured)?;
             execute::store_measured(run, &self.store, measurement)
         });
         response(&done_to_json(&done.map_err(|failure| failed(failure, &format!("run {run_id}")))?))

@@ -354,11 +354,13 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(holm, module)?)?;
     module.add_function(wrap_pyfunction!(import_flows, module)?)?;
     module.add_function(wrap_pyfunction!(level, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_agent, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_down, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_guard, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_machine, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_run, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_run_on_machines, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_status, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_steps, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_switch, module)?)?;

@@ -1,15 +1,17 @@
-//! Runs of a plan on a testbed of network namespaces.
+//! Runs of a plan on a testbed of network namespaces, or on several machines.
 
 use std::io::{self, BufReader};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
+use priolane_linux::agent::{self, Agent};
 use priolane_linux::guard;
 use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal};
+use priolane_linux::machines::{self, MachinesJob};
 use priolane_linux::plan::{Name, Plan, PlanError};
 use priolane_linux::probe::Machine;
-use priolane_linux::run::{self, Progress, RunError, RunJob};
+use priolane_linux::run::{self, OnProgress, Progress, RunError, RunJob, TestbedReport};
 use priolane_linux::steps::steps;
 use priolane_linux::switch;
 use priolane_linux::testbed::{self, Testbed, TestbedError};
@@ -43,6 +45,16 @@ impl JobRequest {
     pub(crate) fn name(&self) -> PyResult<Name> {
         name(&self.name)
     }
+}
+
+/// How a run is to be measured on several machines.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MachinesRequest {
+    /// The scale; `None` for the usual one.
+    pub(crate) scale: Option<NonZeroU64>,
+    /// The file that lists the machines.
+    pub(crate) machines: PathBuf,
 }
 
 fn name(text: &str) -> PyResult<Name> {
@@ -119,11 +131,38 @@ pub(crate) fn linux_run(
     progress: Py<PyAny>,
 ) -> PyResult<String> {
     let job: RunJob = request(job)?;
-    let mut raised = None;
-    let measured = py.detach(|| {
+    measure(py, &progress, |report| {
         let plan = fit_plan(job.plan.clone())?;
         let job = RunJob { plan, ..job };
-        let mut report = |Progress { elapsed, done }| {
+        run::run(&job, (&program, Path::new(DIRECTORY)), report).map_err(run_failed)
+    })
+}
+
+/// Runs a job on several machines, whose agents are of this version; returns what was measured, as JSON. `progress` as in `linux_run`.
+#[pyfunction]
+pub(crate) fn linux_run_on_machines(py: Python<'_>, job: &str, progress: Py<PyAny>) -> PyResult<String> {
+    let job: MachinesJob = request(job)?;
+    measure(py, &progress, |report| {
+        machines::run(&job, priolane_results::VERSION, report).map_err(run_failed)
+    })
+}
+
+fn run_failed(error: RunError) -> PyErr {
+    match error {
+        RunError::Stopped => Stopped::new_err("the run was stopped"),
+        error => failed(error),
+    }
+}
+
+/// Calls `run` with what asks Python whether to go on, and gives what was measured as JSON.
+fn measure(
+    py: Python<'_>,
+    progress: &Py<PyAny>,
+    run: impl FnOnce(&mut OnProgress<'_>) -> PyResult<TestbedReport> + Send,
+) -> PyResult<String> {
+    let mut raised = None;
+    let measured = py.detach(|| {
+        run(&mut |Progress { elapsed, done }| {
             let asked = Python::attach(|py| {
                 py.check_signals()?;
                 let answer = progress.bind(py).call1((elapsed.as_secs_f64(), done))?;
@@ -133,17 +172,30 @@ pub(crate) fn linux_run(
                 raised = Some(error);
                 false
             })
-        };
-        let measured = run::run(&job, (&program, Path::new(DIRECTORY)), &mut report);
-        measured.map_err(|error| match error {
-            RunError::Stopped => Stopped::new_err("the run was stopped"),
-            error => failed(error),
         })
     });
     match measured {
         Ok(measured) => response(&measured),
         Err(error) => Err(raised.unwrap_or(error)),
     }
+}
+
+/// Runs hosts of this machine for a controller on another one: on standard input and output until that ends, or on a Unix socket at
+/// `socket`, for one controller after another. `program` starts this module's `linux_host`. The clock that controllers are told is
+/// wrong by `clock_shift_ns`, for tests.
+#[pyfunction]
+pub(crate) fn linux_agent(
+    py: Python<'_>,
+    program: Vec<String>,
+    socket: Option<PathBuf>,
+    clock_shift_ns: i64,
+) -> PyResult<()> {
+    let agent = Agent { program, release: priolane_results::VERSION.to_owned(), clock_shift_ns };
+    py.detach(|| match socket {
+        Some(path) => agent::listen(&agent, &path, &mut |error| eprintln!("priolane: {error}")),
+        None => agent::serve(&agent, BufReader::new(io::stdin()), io::stdout()),
+    })
+    .map_err(failed)
 }
 
 /// Is a host of a run, on standard input and output.

@@ -101,10 +101,28 @@ impl RunRecord {
 /// How a run was measured on real hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredRecord {
-    /// On what: `linux` for network namespaces of one machine.
+    /// On what: `linux` for network namespaces of one machine, `machines` for several machines.
     pub on: String,
     /// Rates were divided, and times multiplied, by this. Times in tables are divided again.
     pub scale: u64,
+    /// The machines, if they are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<MachineRecord>,
+}
+
+/// A machine of a run on several, and its clock in the machine's time, which `scale` does not change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineRecord {
+    /// Its name.
+    pub name: String,
+    /// The hosts that it ran.
+    pub hosts: Vec<u16>,
+    /// By how much its clock was ahead of that of the machine that controlled the run, before the run, in nanoseconds.
+    pub clock_offset_ns: i64,
+    /// The same after the run.
+    pub clock_offset_after_ns: i64,
+    /// By how much each offset may be wrong: half of its round trip, the larger of both, in nanoseconds.
+    pub clock_uncertainty_ns: u64,
 }
 
 /// A file of a run's directory.

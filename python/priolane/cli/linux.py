@@ -1,6 +1,7 @@
-"""`priolane linux`: an experiment on hosts in network namespaces of this machine, and their testbeds."""
+"""`priolane linux`: an experiment on hosts in network namespaces of this machine, or on several machines."""
 
 import argparse
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.description = (
         "The flows of an experiment over real sockets and queues: hosts are processes in network namespaces, switches "
-        "are qdiscs of this kernel or processes that run the ports of the simulator (docs/real-hosts.md). "
+        "are qdiscs of this kernel or processes that run the ports of the simulator. With --machines, hosts are on "
+        "other machines, and switches those between them (docs/real-hosts.md). "
         f"Exit code {UNFIT} if this machine cannot."
     )
     actions = command.add_subparsers(dest="action", required=True, metavar="WHAT")
@@ -36,6 +38,7 @@ def add(command: argparse.ArgumentParser) -> None:
     run.add_argument(
         "-o", "--out", type=arguments.output, metavar="DIR", help="where results go (default: below runs/)"
     )
+    _add_machines(run)
     add_figures(run)
     run.set_defaults(execute=_exit_code(_run))
     agree = actions.add_parser("agree", help="simulate and measure an experiment, and say how far they are apart")
@@ -43,6 +46,7 @@ def add(command: argparse.ArgumentParser) -> None:
     agree.add_argument(
         "-o", "--out", type=arguments.output, metavar="DIR", help="where both results go (default: below runs/)"
     )
+    _add_machines(agree)
     agree.add_argument("--json", action="store_true", help="as JSON")
     agree.set_defaults(execute=_exit_code(_agree))
     up = actions.add_parser("up", help="make the testbed of an experiment; it stays until `down`")
@@ -55,6 +59,18 @@ def add(command: argparse.ArgumentParser) -> None:
     down.set_defaults(execute=_exit_code(_down))
     status = actions.add_parser("status", help="the testbeds of this machine")
     status.set_defaults(execute=_exit_code(_status))
+    agent = actions.add_parser("agent", help="run hosts of this machine for a `linux run --machines` on another")
+    agent.description = (
+        "Speaks on standard input and output, which end with the controller: ssh starts it so. With --socket it "
+        "listens until it is ended."
+    )
+    agent.add_argument(
+        "--socket",
+        type=arguments.output,
+        metavar="PATH",
+        help="listen on a Unix socket that only this user may use, for one controller after another",
+    )
+    agent.set_defaults(execute=_agent)
 
 
 def _add_experiment(command: argparse.ArgumentParser) -> None:
@@ -80,6 +96,15 @@ def _add_experiment(command: argparse.ArgumentParser) -> None:
     arguments.add_options(command)
 
 
+def _add_machines(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--machines",
+        type=Path,
+        metavar="FILE",
+        help="run hosts on the machines of this TOML file, by an agent on each; no switch is made (default: all here)",
+    )
+
+
 def _exit_code(execute: Callable[[argparse.Namespace], int | None]) -> Callable[[argparse.Namespace], int]:
     """Wraps a command: its exit code, or `UNFIT` where the machine cannot run testbeds."""
 
@@ -101,7 +126,12 @@ def _planned(chosen: argparse.Namespace) -> tuple[Plan, Options]:
 
 
 def _measured(grid: Plan, options: Options, out: Path, chosen: argparse.Namespace) -> Results:
-    jobs = linux.jobs(grid, linux.own_name(), chosen.scale, chosen.switch)
+    if chosen.machines is None:
+        jobs = linux.jobs(grid, linux.own_name(), chosen.scale, chosen.switch)
+    elif chosen.switch is None:
+        jobs = linux.jobs_on_machines(grid, chosen.machines, chosen.scale)
+    else:
+        raise _core.InputError("--switch: with --machines, switches are those between the machines. Use one of both")
     for note in linux.notes(jobs):
         show.note(f"priolane: {note}")
     show.note(f"priolane: {len(jobs)} runs, at most {sum(job.at_most_s for job in jobs.values()):.0f} s")
@@ -155,6 +185,13 @@ def _up(chosen: argparse.Namespace) -> None:
 
 def _down(chosen: argparse.Namespace) -> None:
     _core.linux_down(chosen.name)
+
+
+def _agent(chosen: argparse.Namespace) -> None:
+    # Hosts end with their standard input: nothing is left to clean up.
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.SIG_DFL)
+    _core.linux_agent(linux.PROGRAM, chosen.socket, 0)
 
 
 def _status(chosen: argparse.Namespace) -> None:  # noqa: ARG001

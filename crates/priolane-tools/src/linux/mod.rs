@@ -1,19 +1,27 @@
-//! Runs of an experiment on a testbed of network namespaces: what is to be measured, and the tables of what was.
+//! Runs of an experiment on a testbed of network namespaces, or on several machines: what is to be measured, and the tables of what
+//! was.
 //!
 //! ```text
-//! Run ──▶ plan::build ──▶ refusals, or a RunJob at a scale ──▶ priolane_linux::run ──▶ Measured ──▶ the run's tables
+//! Run ──▶ plan::build ──▶ refusals, or a RunJob at a scale ──▶ priolane_linux::run ──▶ TestbedReport ──▶ the run's tables
+//!                                   or a MachinesJob       ──▶ priolane_linux::machines
 //! ```
 
 mod choices;
+mod clocks;
+mod machines;
 mod outcome;
 mod refusals;
 mod scale;
 mod switch_port;
 mod testbed;
 
+use std::path::Path;
+
 use priolane_lab::execute::Measurement;
 use priolane_lab::plan::{self, Run};
 use priolane_linux::job::SchemeJob;
+use priolane_linux::machines::MachinesJob;
+use priolane_linux::network::MOST_HOSTS;
 use priolane_linux::plan::{Marking, Name};
 use priolane_linux::run::{RunJob, TestbedReport};
 use priolane_source::InputError;
@@ -25,11 +33,11 @@ pub use scale::usual_scale;
 /// The real-time priority that hosts ask for.
 const REAL_TIME: u8 = 20;
 
-/// A run that is to be measured.
+/// A run that is to be measured, on a testbed or on several machines.
 #[derive(Clone, Debug, Serialize)]
-pub struct PlannedMeasurement {
-    /// The job for the testbed.
-    pub job: RunJob,
+pub struct PlannedMeasurement<J = RunJob> {
+    /// The job for the testbed, or for the machines.
+    pub job: J,
     /// Rates are divided, and times multiplied, by this.
     pub scale: u64,
     /// What differs from the simulation, in words.
@@ -48,8 +56,9 @@ pub fn job(run: &Run, name: Name, choices: Choices) -> Result<PlannedMeasurement
     let scale = choices.scale.unwrap_or_else(|| usual_scale(&scenario.topology));
     refusals::refuse(run, scenario, scale)?;
     let ports = switch_port::Ports::choose(run, scenario, (scale, choices.switch))?;
-    let (network, mut notes) = testbed::network(run, scenario, (scale, &ports))?;
-    notes.extend(scale::notes(scale, ports.kind()));
+    let (network, mut notes) = testbed::network(run, scenario, (scale, Some(&ports)))?;
+    notes.extend(scale::notes(scale, Some(ports.kind())));
+    notes.extend(refusals::path_notes(scenario));
     notes.extend(refusals::notes(run, scenario));
     let limit = scale::limit_ns(&scenario.stop, scale);
     let job = RunJob {
@@ -67,13 +76,54 @@ pub fn job(run: &Run, name: Name, choices: Choices) -> Result<PlannedMeasurement
     Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit as f64 / 1e9 })
 }
 
-/// What `measured` means for the tables of `run`.
+/// Plans the measurement of `run` on the machines of the file at `machines`, whose network is as it is.
+///
+/// # Errors
+/// An [`InputError`] with all reasons why the run cannot be measured, or with all mistakes of the file.
+pub fn job_on_machines(
+    run: &Run,
+    scale: Option<u64>,
+    machines: &Path,
+) -> Result<PlannedMeasurement<MachinesJob>, InputError> {
+    let built = plan::build(run)?;
+    let scenario = &built.scenario;
+    let hosts = scenario.topology.hosts;
+    let scale = scale.unwrap_or_else(|| usual_scale(&scenario.topology));
+    refusals::refuse(run, scenario, scale)?;
+    if hosts > MOST_HOSTS.into() {
+        let what = format!("the network has {hosts} hosts; {MOST_HOSTS} at most are measured");
+        return Err(refusals::error(run, "topology", what, "a smaller network"));
+    }
+    let machines = machines::read(machines, hosts)?;
+    let (network, _) = testbed::network(run, scenario, (scale, None))?;
+    let mut notes = vec![format!(
+        "{}: switches are those between the machines: the ports, buffers, marks and delays of the file are not made there, and what \
+         they do is not known",
+        run.scheme
+    )];
+    notes.extend(scale::notes(scale, None));
+    notes.extend(refusals::notes(run, scenario));
+    let limit = scale::limit_ns(&scenario.stop, scale);
+    let job = MachinesJob {
+        machines,
+        network,
+        mtu: scenario.frame.mtu,
+        scheme: scale::scheme(run, scale)?,
+        knows_paths: scale::depends_on_paths(run),
+        flows: scenario.flows.iter().map(|flow| scale::flow(&flow, scale)).collect(),
+        limit_ns: limit,
+        real_time: Some(REAL_TIME),
+    };
+    Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit as f64 / 1e9 })
+}
+
+/// What `measured` means for the tables of `run`, whose hosts spoke `planned.0` at scale `planned.1`.
 ///
 /// # Errors
 /// As [`plan::build`].
 pub fn measurement(
     run: &Run,
-    planned: (&RunJob, u64),
+    planned: (&SchemeJob, u64),
     measured: &TestbedReport,
 ) -> Result<Measurement, InputError> {
     let built = plan::build(run)?;

@@ -9,11 +9,13 @@ use priolane_core::units::{Span, Time};
 use priolane_lab::execute::Measurement;
 use priolane_lab::plan::Run;
 use priolane_linux::counters::QueueCount;
-use priolane_linux::job::{ArrivedMessage, SentMessage};
-use priolane_linux::run::{RunJob, TestbedReport};
+use priolane_linux::job::{ArrivedMessage, SchemeJob, SentMessage};
+use priolane_linux::run::TestbedReport;
 use priolane_results::record::MeasuredRecord;
 use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord};
 use priolane_sim::scenario::ScenarioSpec;
+
+use super::clocks;
 
 /// A nanosecond of a testbed in picoseconds of the experiment.
 fn span(ns: u64, scale: u64) -> Span {
@@ -24,14 +26,14 @@ fn span(ns: u64, scale: u64) -> Span {
 pub(super) fn measurement(
     run: &Run,
     scenario: &ScenarioSpec,
-    (job, scale): (&RunJob, u64),
+    (scheme, scale): (&SchemeJob, u64),
     measured: &TestbedReport,
 ) -> Measurement {
     let sent: HashMap<u32, &SentMessage> =
         measured.hosts.iter().flat_map(|host| &host.sent).map(|sent| (sent.id, sent)).collect();
     let arrived: HashMap<u32, &ArrivedMessage> =
         measured.hosts.iter().flat_map(|host| &host.arrived).map(|came| (came.id, came)).collect();
-    let levels = job.scheme.class.demotion().unwrap_or(DemotionThresholds::FLAT);
+    let levels = scheme.class.demotion().unwrap_or(DemotionThresholds::FLAT);
     let record = |flow: FlowSpec| {
         let ends = (sent.get(&flow.id.0).copied(), arrived.get(&flow.id.0).copied());
         record(&flow, ends, &levels, scale)
@@ -44,7 +46,11 @@ pub(super) fn measurement(
     };
     Measurement {
         outcome,
-        on: MeasuredRecord { on: "linux".to_owned(), scale },
+        on: MeasuredRecord {
+            on: if measured.machines.is_empty() { "linux" } else { "machines" }.to_owned(),
+            scale,
+            machines: clocks::records(&measured.machines),
+        },
         drops: measured.queues.iter().map(|queue| queue.dropped).sum(),
         marks: counted(measured, "marked"),
         warnings: warnings(run, measured, &sent, scale),
@@ -115,10 +121,16 @@ fn warnings(
     sent: &HashMap<u32, &SentMessage>,
     scale: u64,
 ) -> Vec<String> {
-    let switches =
-        if measured.switches.is_empty() { "switches of the kernel" } else { "switches in user space" };
+    let network = match (measured.machines.len(), measured.switches.len()) {
+        (0, 0) => "with switches of the kernel".to_owned(),
+        (0, _) => "with switches in user space".to_owned(),
+        (machines, _) => format!(
+            "on {machines} machines and the network between them, of whose queues and drops nothing is known"
+        ),
+    };
     let mut all =
-        vec![format!("{}: measured on Linux at scale {scale} with {switches}, not simulated", run.scheme)];
+        vec![format!("{}: measured on Linux at scale {scale} {network}, not simulated", run.scheme)];
+    all.extend(clocks::warnings(measured, scale));
     let not_real_time = measured.hosts.iter().find_map(|host| host.not_real_time.as_deref());
     if let Some(why) = not_real_time {
         all.push(format!(

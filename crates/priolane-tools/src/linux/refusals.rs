@@ -85,6 +85,17 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
     found.finish()
 }
 
+/// In what paths differ, in words.
+pub(super) fn path_notes(scenario: &ScenarioSpec) -> Option<String> {
+    let topology = &scenario.topology;
+    let what = match topology.path_choice {
+        _ if topology.choices.is_empty() => return None,
+        PathChoice::Sprayed(_) => "packets are sprayed in the simulator; here all to one host take one path",
+        _ => "the simulator chooses one for each flow; here all packets to one host take one path",
+    };
+    Some(format!("paths: {what}"))
+}
+
 /// What differs, in words.
 pub(super) fn notes(run: &Run, scenario: &ScenarioSpec) -> Vec<String> {
     let mut notes = Vec::new();
@@ -93,16 +104,6 @@ pub(super) fn notes(run: &Run, scenario: &ScenarioSpec) -> Vec<String> {
             notes.push(what.to_owned());
         }
     };
-    let sprays = matches!(scenario.topology.path_choice, PathChoice::Sprayed(_));
-    let several = !scenario.topology.choices.is_empty();
-    note(
-        several,
-        if sprays {
-            "paths: packets are sprayed in the simulator; here all to one host take one path"
-        } else {
-            "paths: the simulator chooses one for each flow; here all packets to one host take one path"
-        },
-    );
     note(
         !matches!(scenario.nic, Nic::Pull),
         "the queue of a host's NIC: here the line asks the transport for each packet",

@@ -28,8 +28,8 @@ pub fn usual_scale(topology: &Topology) -> u64 {
     hosts.map(|link| link.rate.bps()).max().unwrap_or(USUAL_BPS).div_ceil(USUAL_BPS).max(1)
 }
 
-/// What a scale breaks, in words.
-pub(super) fn notes(scale: u64, switch: SwitchKind) -> Vec<String> {
+/// What a scale breaks, in words; `switch` is what switches are, if they are made here.
+pub(super) fn notes(scale: u64, switch: Option<SwitchKind>) -> Vec<String> {
     let late = LATE_US as f64 / scale as f64;
     let mut notes = vec![format!(
         "scale {scale}: rates are divided and times multiplied by it; hosts that wake up some {LATE_US} us late are {late} us late \
@@ -37,8 +37,9 @@ pub(super) fn notes(scale: u64, switch: SwitchKind) -> Vec<String> {
     )];
     if scale > 1 {
         let burst = match switch {
-            SwitchKind::Kernel => "HTB's bursts of a packet, ",
-            SwitchKind::User => "",
+            Some(SwitchKind::Kernel) => "HTB's bursts of a packet, ",
+            Some(SwitchKind::User) => "",
+            None => "the network between the machines, ",
         };
         notes.push(format!(
             "not scaled: the bytes of packets, what the kernel takes for each (some 10 us), {burst}and the timers of priolane-net \
@@ -175,7 +176,7 @@ mod tests {
     fn times_of_flows_grow_and_their_rates_shrink() {
         assert_eq!(ns(Span::from_us(3), 100), 300_000);
         assert_eq!(limit_ns(&Stop::At(Time(Span::from_ms(2).0)), 100), 200_000_000);
-        let notes = |scale| super::notes(scale, SwitchKind::User);
+        let notes = |scale| super::notes(scale, Some(SwitchKind::User));
         assert!(notes(100)[0].contains("are 0.5 us late"), "{:?}", notes(100));
         assert_eq!(notes(1).len(), 1);
     }

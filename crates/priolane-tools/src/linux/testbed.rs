@@ -13,14 +13,14 @@ use super::refusals::error;
 use super::scale::ns;
 use super::switch_port::Ports;
 
-/// The network at this scale, what its switches are, and in what its ports differ.
+/// The network at this scale, what its switches are, and in what its ports differ. Without `ports` its switches are not made here.
 ///
 /// # Errors
 /// A port that the switches cannot be.
 pub(super) fn network(
     run: &Run,
     scenario: &ScenarioSpec,
-    (scale, ports): (u64, &Ports<'_>),
+    (scale, ports): (u64, Option<&Ports<'_>>),
 ) -> Result<(Network, Vec<String>), InputError> {
     let topology = &scenario.topology;
     let mut differences = BTreeSet::new();
@@ -35,7 +35,7 @@ pub(super) fn network(
         let ends = [there.from, there.to].map(|node| node_of(topology, node));
         let mut made = [None, None];
         for (end, node) in ends.iter().enumerate() {
-            if matches!(node, Node::Switch(_)) {
+            if let (Node::Switch(_), Some(ports)) = (node, ports) {
                 made[end] = Some(ports.port(LinkId((2 * cable + end) as u32), &mut differences)?);
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn network(
     }
     let count = |nodes: u32| u16::try_from(nodes).unwrap_or(u16::MAX);
     let network = Network { hosts: count(topology.hosts), switches: count(topology.switches), cables };
-    Ok((network, [ports.note()].into_iter().chain(differences).collect()))
+    Ok((network, ports.map(Ports::note).into_iter().chain(differences).collect()))
 }
 
 fn node_of(topology: &Topology, node: NodeId) -> Node {

@@ -139,9 +139,14 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
         waited_ps: 900,
         ..QueueCount::default()
     }];
-    let measured =
-        TestbedReport { hosts: vec![report], queues, switches: Vec::new(), elapsed_ns: 4_000_000_000 };
-    let made = measurement(&run, (&planned.job, planned.scale), &measured).unwrap();
+    let measured = TestbedReport {
+        hosts: vec![report],
+        queues,
+        switches: Vec::new(),
+        machines: Vec::new(),
+        elapsed_ns: 4_000_000_000,
+    };
+    let made = measurement(&run, (&planned.job.scheme, planned.scale), &measured).unwrap();
     let record = made.outcome.flows.at(0);
     // 2 ms at scale 100 are 20 us.
     assert_eq!(record.fct.map(|fct| fct.0), Some(20_000_000));
@@ -157,6 +162,35 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
     assert_eq!(
         made.warnings,
         ["pias: measured on Linux at scale 100 with switches of the kernel, not simulated"]
+    );
+}
+
+#[test]
+fn on_several_machines_hosts_are_those_of_the_experiment_and_no_switch_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("m.toml");
+    let machine = |name: &str, address: &str, hosts: &str| {
+        format!("[[machine]]\nname = {name:?}\nssh = {name:?}\naddress = {address:?}\nhosts = {hosts:?}\n")
+    };
+    std::fs::write(&file, machine("left", "192.0.2.1", "0,2") + &machine("right", "192.0.2.2", "1")).unwrap();
+    // Ports that no testbed can be are no obstacle where none are made.
+    for scheme in ["dctcp", "pfabric"] {
+        let planned = job_on_machines(&run_of(scheme, STAR), None, &file).unwrap();
+        let MachinesJob { machines, network, flows, scheme: speaks, limit_ns, .. } = &planned.job;
+        assert_eq!((planned.scale, *limit_ns, flows.len()), (100, 10_000_000_000, 40));
+        assert_eq!(
+            machines.iter().map(|machine| &machine.hosts[..]).collect::<Vec<_>>(),
+            [&[0, 2][..], &[1]]
+        );
+        assert!(network.cables.iter().all(|cable| cable.ports == [None, None]));
+        assert_eq!((network.line_rate(1), speaks.ranks), (100_000_000, false));
+        assert!(planned.notes[0].starts_with(&format!("{scheme}: switches are those between the machines")));
+    }
+    std::fs::write(&file, machine("left", "192.0.2.1", "0,1")).unwrap();
+    let error = job_on_machines(&run_of("dctcp", STAR), None, &file).unwrap_err().to_string();
+    assert!(
+        error.ends_with("m.toml: machine: no machine has host 2. Use each host of the experiment once."),
+        "{error}"
     );
 }
 

@@ -50,8 +50,8 @@ function _shtab_priolane_using
   test "$_shtab_priolane_cmdpath" = "$argv"
 end
 
-set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' bench
-set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --checkout --class --classes --clock --depth --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --solver --spread --start --step --switch --switch-price --threads --token --topology --until --utilization -o
+set -g _shtab_priolane_commands run check reproduce results report compare import list keys trace thresholds advise channels plan 'plan top' 'plan requirement' 'plan thresholds' export price analyze doctor linux 'linux run' 'linux agree' 'linux up' 'linux down' 'linux status' 'linux agent' bench
+set -g _shtab_priolane_opts_with_value --against --assistant-ports --assistant-price --at --base-rtt --beta --budget --cable --checkout --class --classes --clock --depth --entries --expiry --fabric --flow --flows --frame --from --gap --goal --headroom --hosts --interpolation --jobs --lanes --levels --limiter --load --looks --machines --max-mdf --megabyte --memory --metric --minutes --most --most-hops --mss --name --noise --on --out --packet --page --part --point --ports --priorities --qdisc --queues --rate --reading --record --repeat --routing --sampling --scale --scheme --schemes --seed --seed-list --seeds --set --share --sizes --socket --solver --spread --start --step --switch --switch-price --threads --token --topology --until --utilization -o
 
 complete -c priolane -e
 complete -c priolane -f
@@ -291,7 +291,7 @@ complete -c priolane -n '_shtab_priolane_using analyze' -l json -d 'as JSON'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a doctor -d 'What this machine has of what priolane takes or can use, and the cure of what is missing. Exit code 3 if experiments cannot be run, 0 otherwise, whatever else is missing.'
 complete -c priolane -n '_shtab_priolane_using doctor' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using doctor' -l json -d 'as JSON'
-complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a linux -d 'The flows of an experiment over real sockets and queues: hosts are processes in network namespaces, switches are qdiscs of this kernel or processes that run the ports of the simulator (docs/real-hosts.md). Exit code 3 if this machine cannot.'
+complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a linux -d 'The flows of an experiment over real sockets and queues: hosts are processes in network namespaces, switches are qdiscs of this kernel or processes that run the ports of the simulator. With --machines, hosts are on other machines, and switches those between them (docs/real-hosts.md). Exit code 3 if this machine cannot.'
 complete -c priolane -n '_shtab_priolane_using linux' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_npos -eq 0' -a run -d 'measure an experiment; results go where those of `run` would, and look alike'
 complete -c priolane -n '_shtab_priolane_using linux run' -s h -l help -d 'show this help message and exit'
@@ -305,6 +305,7 @@ complete -c priolane -n '_shtab_priolane_using linux run' -l reading -x -d 'one 
 complete -c priolane -n '_shtab_priolane_using linux run' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using linux run' -l full -d 'the file'"'"'s [full] values'
 complete -c priolane -n '_shtab_priolane_using linux run' -s o -l out -x -d 'where results go (default: below runs/)'
+complete -c priolane -n '_shtab_priolane_using linux run' -l machines -x -d 'run hosts on the machines of this TOML file, by an agent on each; no switch is made (default: all here)'
 complete -c priolane -n '_shtab_priolane_using linux run' -l pdf -d 'figures as PDF too, with fonts that publishers take'
 complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_npos -eq 0' -a agree -d 'simulate and measure an experiment, and say how far they are apart'
 complete -c priolane -n '_shtab_priolane_using linux agree' -s h -l help -d 'show this help message and exit'
@@ -318,6 +319,7 @@ complete -c priolane -n '_shtab_priolane_using linux agree' -l reading -x -d 'on
 complete -c priolane -n '_shtab_priolane_using linux agree' -l quick -d 'the file'"'"'s [quick] values'
 complete -c priolane -n '_shtab_priolane_using linux agree' -l full -d 'the file'"'"'s [full] values'
 complete -c priolane -n '_shtab_priolane_using linux agree' -s o -l out -x -d 'where both results go (default: below runs/)'
+complete -c priolane -n '_shtab_priolane_using linux agree' -l machines -x -d 'run hosts on the machines of this TOML file, by an agent on each; no switch is made (default: all here)'
 complete -c priolane -n '_shtab_priolane_using linux agree' -l json -d 'as JSON'
 complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_npos -eq 0' -a up -d 'make the testbed of an experiment; it stays until `down`'
 complete -c priolane -n '_shtab_priolane_using linux up' -s h -l help -d 'show this help message and exit'
@@ -336,6 +338,9 @@ complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_
 complete -c priolane -n '_shtab_priolane_using linux down' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_npos -eq 0' -a status -d 'the testbeds of this machine'
 complete -c priolane -n '_shtab_priolane_using linux status' -s h -l help -d 'show this help message and exit'
+complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_npos -eq 0' -a agent -d 'Speaks on standard input and output, which end with the controller: ssh starts it so. With --socket it listens until it is ended.'
+complete -c priolane -n '_shtab_priolane_using linux agent' -s h -l help -d 'show this help message and exit'
+complete -c priolane -n '_shtab_priolane_using linux agent' -l socket -x -d 'listen on a Unix socket that only this user may use, for one controller after another'
 complete -c priolane -n '_shtab_priolane_using; and test $_shtab_priolane_npos -eq 0' -a bench -d 'speed of the engines on this machine, against its limit'
 complete -c priolane -n '_shtab_priolane_using bench' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using bench' -l json -d 'as JSON'

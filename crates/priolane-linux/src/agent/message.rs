@@ -1,0 +1,104 @@
+//! What the controller of a run and the agent of a machine tell each other: one JSON object per line.
+//!
+//! ```text
+//! controller   hello   probe ...   host ...   tell "greet"     start   tell "stop"          probe ...   (end of input)
+//! agent        hello   probe ...              host "ready" ...         host "done", reports   probe ...
+//! ```
+//!
+//! Lines of hosts are those of `job`. An agent whose input ends, or that hears nothing for half a minute, kills its hosts. Probes also
+//! say that both are there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::job::HostJob;
+
+/// Of which release the sender is. Both sides send it first, in a form that no release changes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    /// Version of priolane and of its results.
+    pub(crate) release: String,
+}
+
+/// What a controller tells an agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToAgent {
+    /// The first message.
+    Hello(Hello),
+    /// What time is it there? Sent at this time of the controller, in nanoseconds since 1970.
+    Probe {
+        /// By the controller's clock.
+        sent_ns: u64,
+    },
+    /// Start a host with this job.
+    Host(Box<HostJob>),
+    /// Pass this line to all hosts.
+    Tell(String),
+    /// Let all hosts start at this time, in nanoseconds since 1970.
+    Start {
+        /// By the agent's clock.
+        at_ns: u64,
+    },
+}
+
+/// What an agent tells its controller.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FromAgent {
+    /// The first message.
+    Hello(Hello),
+    /// The answer to a probe.
+    Probe {
+        /// As in the probe.
+        sent_ns: u64,
+        /// When the probe came, by the agent's clock.
+        received_ns: u64,
+        /// When this was written, by the agent's clock.
+        answered_ns: u64,
+    },
+    /// A line of a host.
+    Host {
+        /// The host.
+        host: u16,
+        /// What it said.
+        line: String,
+    },
+    /// The process of a host has ended.
+    Ended {
+        /// The host.
+        host: u16,
+        /// Its last words.
+        message: String,
+    },
+    /// The agent does not go on.
+    Refused(String),
+}
+
+/// Why an agent and a controller of two releases do not work together.
+pub(crate) fn other_release(theirs: &str, ours: &str) -> String {
+    let version = |release: &str| release.split('+').next().unwrap_or(release).to_owned();
+    format!(
+        "its agent is of priolane {theirs}, this is {ours}. Install the same on both, such as by `pip install priolane=={}`",
+        version(ours)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_release_is_told_with_what_to_install() {
+        assert_eq!(
+            other_release("0.1.0+results.3", "0.2.0+results.4"),
+            "its agent is of priolane 0.1.0+results.3, this is 0.2.0+results.4. Install the same on both, such as by `pip install \
+             priolane==0.2.0`"
+        );
+    }
+
+    #[test]
+    fn a_hello_of_a_later_release_is_read() {
+        let read = serde_json::from_str::<FromAgent>(r#"{"hello":{"release":"9","news":[1]}}"#).unwrap();
+        assert_eq!(read, FromAgent::Hello(Hello { release: "9".to_owned() }));
+    }
+}

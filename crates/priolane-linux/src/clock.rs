@@ -1,0 +1,214 @@
+//! Clocks of several machines: by how much they are apart, and times of one by the clock of another.
+//!
+//! Four times of a question and its answer, as in NTP (RFC 5905, section 8), t1 and t4 by the clock of who asks, t2 and t3 by that of
+//! who answers:
+//!
+//! ```text
+//! offset     = ((t2 - t1) + (t3 - t4)) / 2      of the other clock, ahead of the own one
+//! round trip =  (t4 - t1) - (t3 - t2)           the offset is right within half of it, whatever either way took
+//! ```
+
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+/// By how much a clock was ahead of that of the machine that controls a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockOffset {
+    /// In nanoseconds.
+    pub offset_ns: i64,
+    /// By how much that may be wrong, in nanoseconds.
+    pub uncertainty_ns: u64,
+}
+
+/// A machine of a run, and its clock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineReport {
+    /// Its name.
+    pub name: String,
+    /// Its hosts.
+    pub hosts: Vec<u16>,
+    /// Its clock before the run.
+    pub before: ClockOffset,
+    /// Its clock after the run.
+    pub after: ClockOffset,
+}
+
+impl MachineReport {
+    /// By how much times of this machine may be wrong by the clock of the one that controls the run, in nanoseconds.
+    pub fn uncertainty_ns(&self) -> u64 {
+        self.before.uncertainty_ns.max(self.after.uncertainty_ns)
+    }
+}
+
+/// The times of a question and its answer, in nanoseconds since 1970.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Exchange {
+    /// When it was asked.
+    pub(crate) sent_ns: u64,
+    /// When the question arrived, by the other clock.
+    pub(crate) received_ns: u64,
+    /// When it was answered, by the other clock.
+    pub(crate) answered_ns: u64,
+    /// When the answer arrived.
+    pub(crate) returned_ns: u64,
+}
+
+/// `a - b`.
+fn minus(a: u64, b: u64) -> i128 {
+    i128::from(a) - i128::from(b)
+}
+
+impl Exchange {
+    fn round_trip_ns(&self) -> u64 {
+        let round_trip = minus(self.returned_ns, self.sent_ns) - minus(self.answered_ns, self.received_ns);
+        u64::try_from(round_trip.max(0)).unwrap_or(u64::MAX)
+    }
+
+    fn offset(&self) -> ClockOffset {
+        let twice = minus(self.received_ns, self.sent_ns) + minus(self.answered_ns, self.returned_ns);
+        // One more for the nanosecond that the division may lose.
+        let uncertainty_ns = self.round_trip_ns().div_ceil(2) + 1;
+        let offset = (twice / 2).clamp(i64::MIN.into(), i64::MAX.into());
+        ClockOffset { offset_ns: i64::try_from(offset).unwrap_or(i64::MAX), uncertainty_ns }
+    }
+}
+
+/// The offset by the exchange with the smallest round trip.
+pub(crate) fn best(exchanges: &[Exchange]) -> Option<ClockOffset> {
+    exchanges.iter().min_by_key(|exchange| exchange.round_trip_ns()).map(Exchange::offset)
+}
+
+/// A clock that nobody sets: that of the machine when this was made, and from then on the monotonic one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MachineClock {
+    at_ns: u64,
+    made: Instant,
+}
+
+/// Readings of both clocks of a machine, of which the closest is taken: others may run between two of them.
+const READINGS: usize = 5;
+
+/// The monotonic clock and the one on the wall, in nanoseconds since 1970, at one instant.
+#[expect(clippy::disallowed_methods, reason = "real machines have clocks")]
+pub(crate) fn read() -> (Instant, u64) {
+    let reading = |_| {
+        let before = Instant::now();
+        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        (before.elapsed(), before, nanos(wall))
+    };
+    let closest = (0..READINGS).map(reading).min_by_key(|&(took, ..)| took);
+    closest.map_or_else(|| (Instant::now(), 0), |(took, before, wall)| (before + took / 2, wall))
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl MachineClock {
+    /// The clock of this machine, wrong by `shift_ns`.
+    pub(crate) fn shifted(shift_ns: i64) -> Self {
+        let (made, wall) = read();
+        Self { at_ns: wall.saturating_add_signed(shift_ns), made }
+    }
+
+    /// Nanoseconds since 1970 now.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.at_ns.saturating_add(nanos(read().0.saturating_duration_since(self.made)))
+    }
+
+    /// The time on this machine's own clock when this one is at `at_ns`; `None` if that is over.
+    pub(crate) fn on_the_wall(&self, at_ns: u64) -> Option<u64> {
+        let ahead = at_ns.checked_sub(self.now_ns())?;
+        Some(read().1.saturating_add(ahead))
+    }
+}
+
+/// How a clock drifted during a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drift {
+    /// Its offset before and after the run.
+    pub(crate) offsets: [ClockOffset; 2],
+    /// When these were measured, and when the run started by the first of them, by the clock of who controls it.
+    pub(crate) measured_ns: [u64; 2],
+    /// See above.
+    pub(crate) start_ns: u64,
+}
+
+impl Drift {
+    /// The time since the start, which may be before it, that was `since_start_ns` by the drifting clock: its drift is taken to be even.
+    pub(crate) fn corrected(&self, since_start_ns: u64) -> i64 {
+        let [before, after] = self.measured_ns;
+        let lasted = minus(after, before).max(1);
+        let gained = i128::from(self.offsets[1].offset_ns) - i128::from(self.offsets[0].offset_ns);
+        let passed = minus(self.start_ns, before) + i128::from(since_start_ns);
+        let corrected = i128::from(since_start_ns) - gained * passed / lasted;
+        i64::try_from(corrected).unwrap_or(i64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A question at `sent_ns` to a clock that is `ahead_ns` ahead; the ways there and back take so long, and the answer 5 us.
+    fn exchange(sent_ns: u64, ahead_ns: i64, [there_ns, back_ns]: [u64; 2]) -> Exchange {
+        let received = sent_ns + there_ns;
+        let answered = received + 5_000;
+        Exchange {
+            sent_ns,
+            received_ns: received.saturating_add_signed(ahead_ns),
+            answered_ns: answered.saturating_add_signed(ahead_ns),
+            returned_ns: answered + back_ns,
+        }
+    }
+
+    #[test]
+    fn the_true_offset_is_within_half_of_the_smallest_round_trip() {
+        for ahead_ns in [0, 3_600_000_000_000, -7_000_000_001] {
+            let ways = [[400_000, 100_000], [30_000, 10_001], [10_000, 900_000]];
+            let exchanges = ways.map(|ways| exchange(1_800_000_000_000_000_000, ahead_ns, ways));
+            let found = best(&exchanges).unwrap();
+            // The second took 40,001 ns: half of that and a nanosecond.
+            assert_eq!(found.uncertainty_ns, 20_002);
+            assert!(found.offset_ns.abs_diff(ahead_ns) <= found.uncertainty_ns, "{found:?}, not {ahead_ns}");
+            // The way there took 20 us longer than the way back.
+            assert!(found.offset_ns.abs_diff(ahead_ns + 10_000) <= 1, "{found:?}, not {ahead_ns}");
+        }
+        assert_eq!(best(&[]), None);
+    }
+
+    #[test]
+    fn a_drift_is_taken_off_evenly() {
+        let offset = |offset_ns| ClockOffset { offset_ns, uncertainty_ns: 10 };
+        // 100 ppm over 10 s; the run starts 1 s after the first measurement.
+        let drift = Drift {
+            offsets: [offset(5_000_000), offset(6_000_000)],
+            measured_ns: [1_000_000_000, 11_000_000_000],
+            start_ns: 2_000_000_000,
+        };
+        // At the start the clock has gained 0.1 ms: what it calls the start was so much earlier.
+        assert_eq!(drift.corrected(0), -100_000);
+        // At 4 s of the run, 5 s after the measurement, the clock has gained 0.5 ms.
+        assert_eq!(drift.corrected(4_000_000_000), 3_999_500_000);
+        let slow = Drift { offsets: [offset(6_000_000), offset(5_000_000)], ..drift };
+        assert_eq!(slow.corrected(4_000_000_000), 4_000_500_000);
+        let even = Drift { offsets: [offset(5_000_000); 2], ..drift };
+        assert_eq!(even.corrected(4), 4);
+    }
+
+    #[test]
+    fn a_shifted_clock_knows_the_time_on_the_wall() {
+        let shift = 5_000_000_000;
+        let clock = MachineClock::shifted(shift);
+        let own = MachineClock::shifted(0);
+        let apart = clock.now_ns() - own.now_ns();
+        assert!(apart.abs_diff(5_000_000_000) < 1_000_000_000, "{apart}");
+        let at = clock.now_ns() + 10_000_000_000;
+        let wall = clock.on_the_wall(at).unwrap();
+        assert!(wall.abs_diff(own.now_ns() + 10_000_000_000) < 1_000_000_000, "{wall}");
+        assert_eq!(clock.on_the_wall(1), None);
+    }
+}
