@@ -447,7 +447,7 @@ impl<C: DelayBased> PrioPlus<C> {
         let grows = passed && sample.delay <= self.target;
         let done = grows && self.grow(sample, ack.growth);
         let released = self.variant == Variant::Released;
-        if !done && !(released && self.is_base(sample.delay)) {
+        if !(done || released && self.is_base(sample.delay)) {
             self.control(ack);
             if released && grows && self.acts() {
                 // The released code computes the increase after this ACK, for those that follow.
@@ -487,7 +487,7 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
             step: 0.0,
             extra: 0.0,
             exceeded: 0,
-            pace: Pace::new(config.ack_pacing),
+            pace: if config.ack_pacing { Pace::BY_ACKS } else { Pace::BY_RATE },
             class: 0,
             jitter: Jitter::default(),
         }

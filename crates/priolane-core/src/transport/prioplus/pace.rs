@@ -18,6 +18,7 @@ pub(super) struct Pace {
     gap: Span,
     /// `None` before the first ACK, or without pacing by ACKs.
     acks: Option<Acks>,
+    /// Whether a window that is not a whole number of packets also waits after the last ACK.
     by_ack: bool,
 }
 
@@ -29,10 +30,11 @@ struct Acks {
 }
 
 impl Pace {
-    /// Creates the state before the first packet; `by_ack` also paces by ACKs.
-    pub(super) fn new(by_ack: bool) -> Self {
-        Self { pacer: Pacer::NEW, gap: Span::ZERO, acks: None, by_ack }
-    }
+    /// The state before the first packet, paced by the rate and by ACKs.
+    pub(super) const BY_ACKS: Self = Self { pacer: Pacer::NEW, gap: Span::ZERO, acks: None, by_ack: true };
+
+    /// The state before the first packet, paced by the rate alone.
+    pub(super) const BY_RATE: Self = Self { by_ack: false, ..Self::BY_ACKS };
 
     /// Makes up lateness of up to `catch_up` from now on.
     pub(super) fn make_up(&mut self, catch_up: Span) {
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_gap_is_that_of_the_window_at_the_last_packet() {
-        let mut pace = Pace::new(false);
+        let mut pace = Pace::BY_RATE;
         assert_eq!(pace.permission(BASE, 0.5), SendPermission::Open);
         pace.sent(at(100), BASE, 0.5, 150.0);
         // Half a packet in 12 us, though the window has grown to six packets since.
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_broken_window_waits_after_the_last_ack_unless_acks_are_far_apart() {
-        let mut pace = Pace::new(true);
+        let mut pace = Pace::BY_ACKS;
         pace.sent(at(100), BASE, 6.0, 150.0);
         pace.acknowledged(at(120));
         // No ACK before it: at once.
