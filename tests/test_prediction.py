@@ -9,7 +9,7 @@ import pytest
 import priolane
 from priolane import calibration, prediction
 from priolane.experiment import Options, plan
-from priolane.prediction import LOAD, PAGE, PANEL, START, WORKER, Calibration
+from priolane.prediction import LOAD, PAGE, PANEL, SERIES_PANELS, START, WORKER, Calibration
 
 FIXED = Calibration(ratio=1.5, least_s=0.01, piece_s=0.02)
 
@@ -42,6 +42,9 @@ def test_a_command_waits_for_its_runs_in_turn_and_for_its_page() -> None:
     assert alone.cpu_s == alone.wait_s == pytest.approx(100 + page_s + START * 0.02)
     assert both.cpu_s == pytest.approx(100 + page_s + (START + 2 * WORKER) * 0.02)
     assert both.wait_s == pytest.approx(50 + page_s + (START / 2 + WORKER) * 0.02)
+    # Pages of runs with series have more panels.
+    sampled = found | {"merged": found["merged"] | {"sample_every": "10us"}}
+    assert prediction.from_check(sampled, 1).figures_s == pytest.approx(page_s + SERIES_PANELS * PANEL * 0.02)
     # More processes than runs are of no use.
     assert prediction.from_check(found | {"runs": 1}, 8).wait_s == pytest.approx(alone.wait_s)
 

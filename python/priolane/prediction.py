@@ -27,9 +27,12 @@ from priolane.experiment import Options, Plan, plan
 # A run of three flows.
 SMALLEST = Path(__file__).parent / "experiments" / "papers" / "nos2" / "fig1.toml"
 
-# In units of `calibration.piece_s`, which takes 2.4e8 instructions. Counted under callgrind: 1.5e8, 1.2e8, 2.6e9, 7.5e8
-# and 5.8e8 instructions, each of which takes as long as 2.5 of a loop, as code that runs once meets no cache.
-START, WORKER, LOAD, PAGE, PANEL = 1.6, 1.3, 27.0, 8.0, 6.0
+# In units of `calibration.piece_s`. Fitted to CPU times of `report` for two to four panels: 0.9 s and 0.43 s for each
+# panel, where a piece took 0.021 s. START and WORKER are instructions counted under callgrind, 2.5 times those of a
+# piece's loop, as code that runs once meets no cache.
+START, WORKER, LOAD, PAGE, PANEL = 1.6, 1.3, 30.0, 8.0, 20.0
+# Panels of a page that shows series: what a port has queued and sent.
+SERIES_PANELS = 2
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def from_check(found: Mapping[str, Any], processes: int) -> Prediction:
     """A command that runs and draws what `check` found, in so many processes; its page is drawn by one, after the last
     run."""
     piece_s = calibration().piece_s
-    panels = len(found["merged"].get("panel", []))
+    panels = _drawn(found["merged"])
     workers = min(processes, int(found["runs"]))
     start_s = (START + (WORKER * workers if workers > 1 else 0)) * piece_s
     figures_s = (LOAD + PAGE + PANEL * panels) * piece_s
@@ -98,7 +101,12 @@ def from_plans(plans: Sequence[Plan], processes: int) -> Prediction:
 def _panels(source: Path) -> int:
     import tomllib  # noqa: PLC0415 - where many grids are asked for
 
-    return len(tomllib.loads(source.read_text(encoding="utf-8")).get("panel", []))
+    return _drawn(tomllib.loads(source.read_text(encoding="utf-8")))
+
+
+def _drawn(experiment: Mapping[str, Any]) -> int:
+    """The panels of a page: those of the file, and those of series."""
+    return len(experiment.get("panel", [])) + (SERIES_PANELS if "sample_every" in experiment else 0)
 
 
 @cache
