@@ -165,8 +165,8 @@ def test_check_prints_numbers_and_warnings(
         "seconds: 90.0 of one core, all runs",
         "bytes: 20000000 of memory, the run with most",
         "ns_per_hop: 600 measured here",
-        # 90 s of four cores, and 36.4 pieces of 0.05 s: start and four workers, what draws, a page without panels.
-        "command_seconds: 24.3 of `priolane run` on all cores, figures and start included",
+        # 90 s of four cores, and 39.7 pieces of 0.05 s: start and four workers, what draws, a page without panels.
+        "command_seconds: 24.5 of `priolane run` on all cores, figures and start included",
         "load offered on the wire, part of what links carry: mean of a tier (its busiest link), first seed",
         "  group.all.load.value = 0.5, over 2.00 ms: hosts, sending 0.500 (0.750)",
         "  group.all.load.value = 0.8, over 2.00 ms: hosts, sending 0.800 (1.20)",
