@@ -43,7 +43,7 @@ def test_a_command_waits_for_its_runs_in_turn_and_for_its_page() -> None:
     assert both.cpu_s == pytest.approx(100 + page_s + (START + 2 * WORKER) * 0.02)
     assert both.wait_s == pytest.approx(50 + page_s + (START / 2 + WORKER) * 0.02)
     # Pages of runs with series have more panels.
-    sampled = found | {"merged": found["merged"] | {"sample_every": "10us"}}
+    sampled = found | {"merged": {"panel": [{}, {}, {}], "sample_every": "10us"}}
     assert prediction.from_check(sampled, 1).figures_s == pytest.approx(page_s + SERIES_PANELS * PANEL * 0.02)
     # More processes than runs are of no use.
     assert prediction.from_check(found | {"runs": 1}, 8).wait_s == pytest.approx(alone.wait_s)
