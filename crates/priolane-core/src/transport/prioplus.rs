@@ -281,19 +281,19 @@ impl<C: DelayBased> PrioPlus<C> {
     }
 
     /// Returns the bytes that a round trip below D_target adds.
-    fn increase(&self) -> f64 {
+    fn round_trip_step(&self) -> f64 {
         self.step * self.flows.scale(self.variant) + self.extra
     }
 
     fn set_step(&mut self) {
-        self.inner.set_step(self.increase());
+        self.inner.set_step(self.round_trip_step());
     }
 
     /// Runs the controller on an ACK. The released code divides the step by one packet more than the window.
     fn control(&mut self, ack: &AckEvent) {
         if self.variant == Variant::Released {
             let (window, packet) = (self.inner.cwnd(), self.mss as f64);
-            self.inner.set_step(self.increase() * window.max(packet) / (window + packet));
+            self.inner.set_step(self.round_trip_step() * window.max(packet) / (window + packet));
         }
         self.inner.on_ack(ack);
     }
