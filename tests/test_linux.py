@@ -8,28 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import priolane
+from linux_experiment import FLOWS, three_senders
 from priolane import _core
 from priolane.cli import main
 
-EXPERIMENT = """
-title = "Three senders, one receiver"
-schemes = ["dctcp", "newreno", "pfabric"]
-seeds = 1
-time = { flows = 4, limit = "20ms" }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
-name = "list"
-hosts = "*"
-app = "flows"
-list = "flows.csv"
-[metrics]
-baseline = "dctcp"
-"""
-# 1.46 MB are 1000 packets of the simulator.
-FLOWS = "start_ns,src,dst,bytes\n0,0,3,1460000\n0,1,3,1460000\n100000,2,3,14600\n2500000,0,1,1\n"
+EXPERIMENT = three_senders('["dctcp", "newreno", "pfabric"]') + '[metrics]\nbaseline = "dctcp"\n'
 
 
 @pytest.fixture

@@ -14,26 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import priolane
+from linux_experiment import FLOWS, three_senders
 from priolane import _core, agreement
 from priolane.cli import main
 
-EXPERIMENT = """
-title = "Three senders, one receiver"
-schemes = ["dctcp"]
-seeds = 1
-time = { flows = 4, limit = "20ms" }
-[topology]
-kind = "single_switch"
-hosts = 4
-host_link = { rate = "10Gbps", delay = "1us" }
-[[group]]
-name = "list"
-hosts = "*"
-app = "flows"
-list = "flows.csv"
-"""
-# 1.46 MB are 1000 packets of the simulator.
-FLOWS = "start_ns,src,dst,bytes\n0,0,3,1460000\n0,1,3,1460000\n100000,2,3,14600\n2500000,0,1,1\n"
+EXPERIMENT = three_senders('["dctcp"]')
 AGENT = (sys.executable, "-m", "priolane", "linux", "agent")
 # Its clock is 5 s ahead.
 AHEAD = (sys.executable, "-m", "priolane.linux_process", "agent", "5000000000")
