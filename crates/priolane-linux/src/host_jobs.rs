@@ -20,7 +20,7 @@ pub(crate) struct Work<'a> {
     pub(crate) mtu: u16,
     /// What hosts speak.
     pub(crate) scheme: &'a SchemeJob,
-    /// Whether hosts are told the delay and the rate of paths.
+    /// Whether hosts know the delay and the rate of paths.
     pub(crate) knows_paths: bool,
     /// The messages.
     pub(crate) flows: &'a [Flow],

@@ -62,7 +62,7 @@ pub struct MachinesJob {
     pub mtu: u16,
     /// What hosts speak.
     pub scheme: SchemeJob,
-    /// Whether hosts are told the delay and the rate of paths of `network`.
+    /// Whether hosts know the delay and the rate of paths of `network`.
     pub knows_paths: bool,
     /// The messages.
     pub flows: Vec<Flow>,

@@ -95,7 +95,7 @@ pub(crate) struct RunEnd {
     done: usize,
 }
 
-/// Lets hosts send until all are done, or until `limit`. `watch` is told the progress, and stops the run by an error.
+/// Lets hosts send until all are done, or until `limit`. `watch` receives the progress, and stops the run by an error.
 pub(crate) fn carry_out(
     hosts: &mut dyn Hosts,
     limit: Duration,

@@ -20,7 +20,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const ENDS: Duration = Duration::from_secs(2);
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(10);
-/// Of a line that no agent says, so many characters are shown.
+/// Number of characters that an error shows of a line that is no message of an agent.
 const SHOWN: usize = 200;
 
 /// How the agent of a machine is reached.

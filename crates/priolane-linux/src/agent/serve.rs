@@ -56,7 +56,7 @@ fn say(output: &Output, message: &FromAgent) -> io::Result<()> {
 /// Serves a controller until `input` ends. The hosts that it started are then killed.
 ///
 /// # Errors
-/// [`AgentError`]; the controller is told as well.
+/// [`AgentError`]; the controller receives its text as well.
 pub fn serve(
     agent: &Agent,
     input: impl BufRead + Send + 'static,
@@ -154,7 +154,7 @@ impl Session<'_> {
     fn tell_all(&mut self, line: &str) -> Result<(), AgentError> {
         for process in self.hosts.values_mut() {
             match process.tell(line) {
-                // What it has ended of is told by who hears it.
+                // The reader of its output reports why it ended.
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
                 _ => {}
             }
