@@ -7,7 +7,7 @@ from priolane.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 import held_out
-from held_out import Judged
+from held_out import Judged, Row
 
 
 def test_halves_of_the_seeds_are_judged_alone(tmp_path: Path) -> None:
@@ -16,20 +16,29 @@ def test_halves_of_the_seeds_are_judged_alone(tmp_path: Path) -> None:
     assert (fig1.figure, fig1.seeds) == ("nos2/fig1", 8)
     # Three flows on one link: no seed changes anything, so both halves decide all claims alike.
     assert fig1.first == fig1.second
-    assert fig1.decided_twice() == len(fig1.first) > 0
-    assert fig1.flips() == 0
+    row = fig1.row()
+    assert row.twice == row.claims == len(fig1.first) > 0
+    assert row.flips == 0
 
 
 def test_a_flip_is_a_claim_that_one_half_reproduces_and_the_other_contradicts() -> None:
     first = ("reproduced", "contradicted", "reproduced", "undecided", "contradicted")
     second = ("contradicted", "reproduced", "undecided", "contradicted", "contradicted")
-    judged = Judged("nos2/fig6", 8, first, second)
-    assert judged.flips() == 2
-    assert judged.decided_twice() == 3
-    assert Judged("nos2/fig6", 8, ("incomplete",), ("incomplete",)).decided_twice() == 0
-    text = held_out.page([judged])
-    assert "| nos2/fig6 | 8 | 5 | 3 | 2 | 2 |" in text.splitlines()
+    row = Judged("nos2/fig6", 8, 5, first, second).row()
+    assert (row.claims, row.twice, row.once, row.flips) == (5, 3, 2, 2)
+    assert Judged("nos2/fig6", 8, 5, ("incomplete",), ("incomplete",)).row().twice == 0
+    text = held_out.page([row])
+    assert "| nos2/fig6 | 5 | 8 | 5 | 3 | 2 | 2 |" in text.splitlines()
     assert "Both halves decide 3 claims, of which 2 flip." in text
+
+
+def test_rows_of_other_figures_are_kept() -> None:
+    kept = [Row("nos2/fig1", 3, 8, 9, 9, 0, 0), Row("nos2/fig6", 3, 8, 17, 3, 8, 1), Row("nos2/gone", 3, 8, 1, 1, 0, 0)]
+    read = held_out.rows(held_out.page(kept))
+    assert list(read.values()) == kept
+    judged = Judged("nos2/fig6", 16, 5, ("reproduced",), ("undecided",))
+    # In the order of the figures, without the one that is no more.
+    assert held_out.merged(read, [judged]) == [kept[0], Row("nos2/fig6", 5, 16, 1, 0, 1, 0)]
 
 
 def test_figures_with_few_seeds_are_left_out(tmp_path: Path) -> None:

@@ -1,20 +1,22 @@
 """Judges every claim of a figure twice, with each half of its seeds: `make held-out RESULTS=DIR`.
 
 `DIR` is what `priolane reproduce PAPER/all -o DIR` filled, with a directory PAPER-FIG for each figure. A verdict flips
-if one half reproduces a claim and the other contradicts it. Writes docs/evidence/held-out.md.
+if one half reproduces a claim and the other contradicts it. Writes their rows in docs/evidence/held-out.md.
 """
 
 import argparse
 import dataclasses
 import json
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from priolane import _core, papers
+from priolane.record import results_version
 from priolane.results import Results, load
 
 ROOT = Path(__file__).parent.parent
@@ -28,20 +30,49 @@ DECIDED = {"reproduced", "contradicted"}
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdicts of a figure with each half of its seeds, in the order of its claims."""
+    """The verdicts of a figure with each half of its seeds, in the order of its claims.
+
+    `version` is that of its results.
+    """
 
     figure: str
     seeds: int
+    version: int
     first: tuple[str, ...]
     second: tuple[str, ...]
 
-    def decided_twice(self) -> int:
-        """The number of claims that both halves decide."""
-        return sum(set(pair) <= DECIDED for pair in zip(self.first, self.second, strict=True))
+    def row(self) -> "Row":
+        """Its row of the page."""
+        pairs = list(zip(self.first, self.second, strict=True))
+        decided = Counter((a in DECIDED) + (b in DECIDED) for a, b in pairs)
+        flips = sum(set(pair) == DECIDED for pair in pairs)
+        return Row(self.figure, self.version, self.seeds, len(pairs), decided[2], decided[1], flips)
 
-    def flips(self) -> int:
-        """The number of claims that one half reproduces and the other contradicts."""
-        return sum(set(pair) == DECIDED for pair in zip(self.first, self.second, strict=True))
+
+@dataclass(frozen=True)
+class Row:
+    """Counts of a figure: its claims, those that both halves or one half decides, and those that flip."""
+
+    figure: str
+    version: int
+    seeds: int
+    claims: int
+    twice: int
+    once: int
+    flips: int
+
+    def text(self) -> str:
+        """The row as a line of the table."""
+        return "| " + " | ".join(map(str, dataclasses.astuple(self))) + " |\n"
+
+
+ROW = re.compile(r"^\| (?P<figure>[a-z0-9]+/\w+)(?P<numbers>(?: \| \d+){6}) \|$", re.MULTILINE)
+
+
+def rows(text: str) -> dict[str, Row]:
+    """The rows of a page, by figure."""
+    found = (Row(row["figure"], *map(int, row["numbers"].replace("|", " ").split())) for row in ROW.finditer(text))
+    return {row.figure: row for row in found}
 
 
 def judge(results: Results, seeds: Sequence[int]) -> tuple[str, ...]:
@@ -62,49 +93,53 @@ def halves(directory: Path) -> Iterator[Judged]:
         if len(seeds) < FEWEST_SEEDS or not results.report.claims:
             continue
         middle = len(seeds) // 2
-        yield Judged(item.key, len(seeds), judge(results, seeds[:middle]), judge(results, seeds[middle:]))
+        first, second = judge(results, seeds[:middle]), judge(results, seeds[middle:])
+        yield Judged(item.key, len(seeds), results_version(), first, second)
 
 
 HEAD = """\
 # Held-out seeds
 
 A verdict should not depend on which seeds were run. Here all claims of a figure are judged twice, with each half of its
-seeds. A verdict flips if one half reproduces the claim and the other contradicts it. `make held-out` writes this page.
+seeds. A verdict flips if one half reproduces the claim and the other contradicts it. `make held-out RESULTS=DIR` writes
+the rows of the figures in `DIR`, and keeps the others. The column `results` is the [version of results](../versions.md)
+of the runs.
 """
 COUNTS = """\
 {figures} figures have {fewest} seeds or more. Both halves decide {twice} claims, of which {flips} flip. The probability
 that a judgement of a figure has a false verdict is at most 5 %. So at most {promised:.1f} of these {judgements} have
 one on average.
 
-| figure | seeds | claims | both halves decide | one half decides | flips |
-|---|---|---|---|---|---|
+| figure | results | seeds | claims | both halves decide | one half decides | flips |
+|---|---|---|---|---|---|---|
 """
 
 
-def page(judged: Iterable[Judged]) -> str:
+def page(listed: Sequence[Row]) -> str:
     """The page of docs/evidence."""
-    listed = list(judged)
     counts = COUNTS.format(
         figures=len(listed),
         fewest=FEWEST_SEEDS,
-        twice=sum(one.decided_twice() for one in listed),
-        flips=sum(one.flips() for one in listed),
+        twice=sum(row.twice for row in listed),
+        flips=sum(row.flips for row in listed),
         judgements=2 * len(listed),
         promised=0.05 * 2 * len(listed),
     )
-    rows = []
-    for one in listed:
-        decided = Counter((a in DECIDED) + (b in DECIDED) for a, b in zip(one.first, one.second, strict=True))
-        cells = [one.figure, one.seeds, len(one.first), decided[2], decided[1], one.flips()]
-        rows.append("| " + " | ".join(map(str, cells)) + " |\n")
-    return f"{HEAD}\n{counts}{''.join(rows)}"
+    return f"{HEAD}\n{counts}{''.join(row.text() for row in listed)}"
+
+
+def merged(kept: Mapping[str, Row], judged: Iterable[Judged]) -> list[Row]:
+    """Rows of the figures that there are, in their order: those just judged, and those kept of the others."""
+    new = {**kept, **{one.figure: one.row() for one in judged}}
+    return [new[item.key] for item in papers.figures() if item.key in new]
 
 
 def main() -> int:
     """Writes the page."""
     parser = argparse.ArgumentParser(description="judges claims with each half of the seeds of a figure")
     parser.add_argument("results", type=Path, help="directory with the results of figures, PAPER-FIG")
-    PAGE.write_text(page(halves(parser.parse_args().results)), encoding="utf-8")
+    listed = merged(rows(PAGE.read_text(encoding="utf-8")), halves(parser.parse_args().results))
+    PAGE.write_text(page(listed), encoding="utf-8")
     return 0
 
 

@@ -66,7 +66,7 @@ def write_record(directory: Path, figure: str, grids: Sequence[Results], command
         "figure": figure,
         "title": grids[0].report.title,
         "command": command,
-        "results": _results_version(),
+        "results": results_version(),
         "grids": [_grid(results) for results in grids],
     }
     path = _path(directory, figure)
@@ -114,7 +114,8 @@ def _path(directory: Path, figure: str) -> Path:
     return directory / f"{figure}.json"
 
 
-def _results_version() -> int:
+def results_version() -> int:
+    """The version of results that this version of priolane makes."""
     found = _RESULTS.search(_core.version())
     if found is None:
         raise RuntimeError(f"{_core.version()} does not state a version of results")
