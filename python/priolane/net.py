@@ -143,7 +143,7 @@ class Config:
     thresholds: Sequence[int] = ()
     #: Bytes sent at which a message falls to the next level inside the host, for `mlfq`.
     levels: Sequence[int] = ()
-    #: Whether packets carry their rank, for switches that sort by it (window transports); the same at all hosts.
+    #: Whether packets of window and token transports carry their rank, which switches sort by; the same at all hosts.
     ranks: bool = False
     #: Of each of the 16 classes; `None` for 60 - 4 `c` for class `c`. The same at all hosts.
     dscp: Sequence[int] | None = None

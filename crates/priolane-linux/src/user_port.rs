@@ -64,23 +64,24 @@ impl From<SharedBuffer> for Memory {
     }
 }
 
+/// Bytes of a rank in a packet.
+const RANK: u16 = 8;
+
 /// Whether a discipline sorts packets by their rank, which they then have to carry.
 pub fn needs_ranks(discipline: &DisciplineSpec) -> bool {
-    use DisciplineSpec::{PFabric, Ranked, SpPifo};
-    matches!(discipline, PFabric(_) | Ranked(_) | SpPifo(_))
+    use DisciplineSpec::{PFabric, Ranked, SpPifo, Tokens};
+    match discipline {
+        PFabric(_) | Ranked(_) | SpPifo(_) => true,
+        Tokens(tokens) => tokens.order == TokenOrder::Rank || tokens.data_queues > 1,
+        _ => false,
+    }
 }
 
-/// Why a switch in user space cannot be such a port, in words; `None` if it can.
-pub fn unfit(discipline: &DisciplineSpec) -> Option<&'static str> {
-    match discipline {
-        DisciplineSpec::Tokens(TokenGroupSpec { order: TokenOrder::Rank, .. }) => {
-            Some("ports that sort tokens by their rank: a token has no room for one")
-        }
-        DisciplineSpec::Tokens(TokenGroupSpec { data_queues: 2.., .. }) => {
-            Some("ports that sort the data of tokens by its rank: packets do not carry that")
-        }
-        _ => None,
-    }
+/// The limit of tokens for packets as hosts send them: those that carry a rank are larger than the simulator's, and as many of them
+/// go through.
+pub fn token_wire(tokens: &TokenGroupSpec) -> u16 {
+    let rank = if needs_ranks(&DisciplineSpec::Tokens(*tokens)) { RANK } else { 0 };
+    tokens.token_wire.saturating_add(rank)
 }
 
 fn limit(amount: Option<Amount>) -> Limit {
@@ -147,10 +148,7 @@ impl UserPort {
         if port.pfc.is_some() {
             return Err("port.pfc: no switch here pauses others".to_owned());
         }
-        match unfit(&discipline) {
-            Some(what) => Err(format!("port: {what}")),
-            None => Ok(discipline),
-        }
+        Ok(discipline)
     }
 
     /// Its room and marks.
@@ -221,8 +219,6 @@ mod tests {
         assert!(
             UserPort { memory, ..UserPort::fifo() }.discipline().unwrap_err().starts_with("memory.alpha")
         );
-        let row = json!({ "kind": "tokens", "order": "rank", "buffer": { "shared": "250pkt" } });
-        assert_eq!(error(row), "port: ports that sort tokens by their rank: a token has no room for one");
     }
 
     #[test]
@@ -237,5 +233,14 @@ mod tests {
         let port = UserPort { room: Room::of(&buffer), mark, ..UserPort::fifo() };
         assert_eq!(port.buffer(), buffer);
         assert_eq!(UserPort::fifo().buffer(), Buffer::UNLIMITED);
+    }
+
+    #[test]
+    fn tokens_that_carry_their_rank_are_limited_as_the_larger_packets_that_they_are() {
+        let plain = TokenGroupSpec::TOP;
+        let ranked = TokenGroupSpec { order: TokenOrder::Rank, ..plain };
+        let of_data = TokenGroupSpec { data_queues: 2, ..plain };
+        let found = [plain, ranked, of_data].map(|spec| (needs_ranks(&spec.into()), token_wire(&spec)));
+        assert_eq!(found, [(false, 84), (true, 92), (true, 92)]);
     }
 }

@@ -71,7 +71,7 @@ impl<B: WireBody> HeaderCodec for Codec<B> {
 /// Reads of datagrams what switches need, of every transport. It keeps nothing.
 pub struct HeaderReader {
     /// By the number of the format.
-    codecs: [Box<dyn HeaderCodec>; 5],
+    codecs: [Box<dyn HeaderCodec>; 6],
     /// Bytes of the headers of IP and UDP.
     overhead: u16,
 }
@@ -93,13 +93,16 @@ impl HeaderReader {
     pub fn new(mtu: u16, ip: IpVersion) -> Result<Self, MtuError> {
         let window = Codec::<Segment>::new(mtu, ip)?;
         let ranked = Codec::<Segment>::with_ranks(mtu, ip).unwrap_or(Ok(window))?;
+        let tokens = Codec::<TokenMessage>::new(mtu, ip)?;
+        let ranked_tokens = Codec::<TokenMessage>::with_ranks(mtu, ip).unwrap_or(Ok(tokens))?;
         let overhead = window.frame().ack - Segment::<()>::SIZES.ack;
-        let codecs: [Box<dyn HeaderCodec>; 5] = [
+        let codecs: [Box<dyn HeaderCodec>; 6] = [
             Box::new(window),
             Box::new(Codec::<Segment<Path>>::new(mtu, ip)?),
-            Box::new(Codec::<TokenMessage>::new(mtu, ip)?),
+            Box::new(tokens),
             Box::new(Codec::<ControlMessage>::new(mtu, ip)?),
             Box::new(ranked),
+            Box::new(ranked_tokens),
         ];
         Ok(Self { codecs, overhead })
     }
@@ -194,7 +197,7 @@ mod tests {
     #[test]
     fn codecs_are_in_the_order_of_their_formats() {
         let sizes = Format::ALL.map(|format| reader().frame(format as u8).mss());
-        assert_eq!(sizes, [1_456, 1_263, 1_452, 1_448, 1_448]);
+        assert_eq!(sizes, [1_456, 1_263, 1_452, 1_448, 1_448, 1_444]);
     }
 
     #[test]

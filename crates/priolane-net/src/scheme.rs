@@ -188,6 +188,8 @@ impl Scheme {
             Format::WindowInt => "window, INT",
             Format::WindowRanked => "window+ranks",
             Format::Tokens | Format::ReceiverDriven => self.transport.name(),
+            Format::TokensRanked if self.transport.name() == "top" => "top+ranks",
+            Format::TokensRanked => "tokens+ranks",
         };
         let at_once = if tokens.is_some() { TOKEN_FLOWS } else { u32::MAX };
         Ok(SchemeSetup { transport, tokens, inner, speaks: Speaks::new(name, mtu), at_once })
@@ -318,10 +320,15 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_window_transports_carry_ranks_if_asked_and_no_others() {
+    fn packets_of_window_and_token_transports_carry_ranks_if_asked_and_no_others() {
         let with = |name| Scheme { ranks: Ranks::Carried, ..Scheme::named(name).unwrap() };
         let built = with("dctcp").build(1_500, IpVersion::V4, Sealed::No).unwrap();
         assert_eq!((built.transport.frame().mss(), built.speaks.name()), (1_448, "window+ranks".to_owned()));
+        let top = with("top").build(1_500, IpVersion::V4, Sealed::No).unwrap();
+        assert_eq!(
+            (top.tokens.map(|tokens| tokens.token_wire), top.speaks.name()),
+            (Some(92), "top+ranks".to_owned())
+        );
         let Err(BuildError::Keys(error)) = with("ndp").build(1_500, IpVersion::V4, Sealed::No) else {
             panic!("NDP has ranks")
         };

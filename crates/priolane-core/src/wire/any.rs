@@ -97,9 +97,10 @@ mod tests {
             format::<TokenMessage>(Ranks::Absent),
             format::<ControlMessage>(Ranks::Absent),
             format::<Segment<()>>(Ranks::Carried),
+            format::<TokenMessage>(Ranks::Carried),
         ];
         assert_eq!(formats, Format::ALL.map(Some));
-        assert_eq!((format::<()>(Ranks::Absent), format::<TokenMessage>(Ranks::Carried)), (None, None));
+        assert_eq!((format::<()>(Ranks::Absent), format::<ControlMessage>(Ranks::Carried)), (None, None));
         let small = codec_of::<ControlMessage>(20, IpVersion::V4, Ranks::Absent);
         assert_eq!(small.unwrap().unwrap_err().mtu, 20);
     }

@@ -154,6 +154,12 @@ impl<B: WireBody> Codec<B> {
             Ranks::Carried => Some(input.u64("rank")?),
         };
         let message = B::decode(&common, self.context(meta.at), &mut input)?;
+        let rank = match (rank, message.rank) {
+            // A message that has a key of its own has one rank.
+            (Some(rank), Some(key)) => within("key", key, rank, rank)?,
+            (Some(rank), None) | (None, Some(rank)) => rank,
+            (None, None) => 0,
+        };
         let rest = input.rest();
         if message.kind != Kind::Data && !rest.is_empty() {
             return Err(DecodeError::TrailingBytes(rest.len()));
@@ -161,7 +167,7 @@ impl<B: WireBody> Codec<B> {
         let payload = self.payload(message.kind, common.marks, rest.len())?;
         end_of(message.offset, payload)?;
         let header = Header {
-            rank: rank.unwrap_or(message.rank),
+            rank,
             flow: common.flow,
             src: meta.src,
             dst: meta.dst,

@@ -19,12 +19,20 @@ pub enum Format {
     ReceiverDriven = 3,
     /// Messages of window transports with the rank of the packet.
     WindowRanked = 4,
+    /// Messages of token transports with the rank of the packet.
+    TokensRanked = 5,
 }
 
 impl Format {
     /// All formats, in the order of their numbers.
-    pub const ALL: [Self; 5] =
-        [Self::Window, Self::WindowInt, Self::Tokens, Self::ReceiverDriven, Self::WindowRanked];
+    pub const ALL: [Self; 6] = [
+        Self::Window,
+        Self::WindowInt,
+        Self::Tokens,
+        Self::ReceiverDriven,
+        Self::WindowRanked,
+        Self::TokensRanked,
+    ];
 }
 
 /// Whether packets carry their rank, for switches that sort by it.
@@ -55,6 +63,7 @@ impl fmt::Display for Format {
             Self::Tokens => "tokens",
             Self::ReceiverDriven => "receiver-driven",
             Self::WindowRanked => "window with rank",
+            Self::TokensRanked => "tokens with rank",
         })
     }
 }

@@ -19,11 +19,12 @@
 //! | tokens | 2 | [`TokenMessage`](crate::transport::tokens::TokenMessage) | `tokens` |
 //! | receiver-driven | 3 | [`ControlMessage`](crate::transport::receiver_driven::ControlMessage) | `receiver_driven` |
 //! | window with rank | 4 | [`Segment`](crate::transport::window::Segment) | `window`, after the packet's rank (8 bytes) |
+//! | tokens with rank | 5 | [`TokenMessage`](crate::transport::tokens::TokenMessage) | `tokens`, after the packet's rank (8 bytes) |
 //!
 //! The datagram does not repeat what IP carries: source and destination are addresses, the class is the DSCP,
 //! ECN-capable and CE are the ECN field, and the payload length follows from that of the datagram. State of one host
 //! or of the simulator is not sent: the level inside the host, the entropy, and the rank except in a token transport's
-//! SYNC and in the format that has it. Absolute times are not sent either, as hosts have no common clock: a deadline is sent as the time left.
+//! SYNC and in the formats that have it. Absolute times are not sent either, as hosts have no common clock: a deadline is sent as the time left.
 //!
 //! ```text
 //! Codec::new(mtu, ip)        sizes of packets ([`Codec::frame`]), for the transport's configuration
@@ -97,8 +98,8 @@ pub struct Message<B> {
     pub kind: Kind,
     /// The packet's offset; 0 if the message has none.
     pub offset: Offset,
-    /// The packet's rank; 0 if the message has none.
-    pub rank: u64,
+    /// The packet's rank; `None` if the message has none of its own.
+    pub rank: Option<u64>,
     /// The packet's body; fields that are not in the message have their defaults.
     pub body: B,
 }

@@ -126,7 +126,7 @@ impl WireBody for ControlMessage {
             }
             MessageType::Busy | MessageType::Unknown => {}
         }
-        Ok(Message { kind, offset, rank: 0, body })
+        Ok(Message { kind, offset, rank: None, body })
     }
 }
 

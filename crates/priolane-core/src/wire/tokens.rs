@@ -15,7 +15,8 @@
 //!
 //! With 18 bytes, a UDP datagram over IPv4 is still a minimum frame, 84 bytes on the wire. This is why the TOKEN
 //! counts packets where a header has an offset. The count saturates at 2^32 - 1; it is a lower bound. An unknown size
-//! and a missing deadline are encoded as 2^64 - 1, a deadline that has passed as 0. The key is the header's rank.
+//! and a missing deadline are encoded as 2^64 - 1, a deadline that has passed as 0. The key is the header's rank, also where
+//! packets carry their rank: a SYNC then has it twice, and a token takes 92 bytes on the wire.
 
 use super::cursor::{Reader, Writer};
 use super::error::{DecodeError, EncodeError, FieldRange, within};
@@ -43,6 +44,8 @@ const NONE: u64 = u64::MAX;
 
 impl WireBody for TokenMessage {
     const FORMAT: Format = Format::Tokens;
+
+    const RANKED: Option<Format> = Some(Format::TokensRanked);
 
     const SIZES: Sizes = {
         let common = CommonHeader::BYTES;
@@ -108,7 +111,7 @@ impl WireBody for TokenMessage {
         context: Context,
         input: &mut Reader<'_>,
     ) -> Result<Message<Self>, DecodeError> {
-        let message = |kind, body| Message { kind, offset: Offset::default(), rank: 0, body };
+        let message = |kind, body| Message { kind, offset: Offset::default(), rank: None, body };
         Ok(match common.message {
             DATA => {
                 let offset = Offset::new(input.u48("offset")?);
@@ -154,7 +157,7 @@ fn sync(now: Time, input: &mut Reader<'_>) -> Result<Message<TokenMessage>, Deco
             Time(now.0.saturating_add(left))
         }
     };
-    let rank = input.u64("key")?;
+    let rank = Some(input.u64("key")?);
     let (unscheduled, asked) = (input.u16("unscheduled packets")?, class(input.u8("class")?)?);
     let body = TokenMessage::Sync { size, deadline, unscheduled, asked };
     Ok(Message { kind: Kind::Syn, offset: Offset::default(), rank, body })

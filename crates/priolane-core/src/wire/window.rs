@@ -103,7 +103,7 @@ impl<T: WireTelemetry> WireBody for Segment<T> {
             }
             _ => {}
         }
-        Ok(Message { kind, offset, rank: 0, body })
+        Ok(Message { kind, offset, rank: None, body })
     }
 }
 

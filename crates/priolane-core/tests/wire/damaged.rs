@@ -101,7 +101,7 @@ fn errors_name_what_is_wrong() {
         decode::<ControlMessage>(&[0x23]).unwrap_err().to_string(),
         "the wire format version is 2, not 1"
     );
-    assert_eq!(decode::<ControlMessage>(&[0x15]).unwrap_err(), DecodeError::UnknownFormat(5));
+    assert_eq!(decode::<ControlMessage>(&[0x16]).unwrap_err(), DecodeError::UnknownFormat(6));
     let other = decode::<ControlMessage>(&[0x12, 0, 0, 0, 0, 0]).unwrap_err();
     assert_eq!(other, DecodeError::OtherFormat { found: Format::Tokens, expected: Format::ReceiverDriven });
     assert_eq!(other.to_string(), "the packet has format tokens, not receiver-driven");

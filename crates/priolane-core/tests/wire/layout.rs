@@ -76,10 +76,10 @@ fn size_row<B: WireBody>() -> String {
     format!("| {format} | {data} | {ack} | {syn} | {max} | {mss} | {wire} |")
 }
 
-/// The row of the format that carries ranks: 8 bytes more in each message.
-fn ranked_row() -> String {
-    let codec = Codec::<Segment>::with_ranks(1_500, IpVersion::V4).unwrap().unwrap();
-    let (frame, Sizes { data, ack, syn, max }) = (codec.frame(), Segment::<()>::SIZES);
+/// The row of a format that carries ranks: 8 bytes more in each message.
+fn ranked_row<B: WireBody>() -> String {
+    let codec = Codec::<B>::with_ranks(1_500, IpVersion::V4).unwrap().unwrap();
+    let (frame, Sizes { data, ack, syn, max }) = (codec.frame(), B::SIZES);
     let [data, ack, syn, max] = [data, ack, syn, max].map(|bytes| bytes + 8);
     format!(
         "| {} | {data} | {ack} | {syn} | {max} | {} | {} |",
@@ -96,7 +96,8 @@ fn the_page_states_the_sizes_of_the_codec() {
         size_row::<Segment<Path>>(),
         size_row::<TokenMessage>(),
         size_row::<ControlMessage>(),
-        ranked_row(),
+        ranked_row::<Segment>(),
+        ranked_row::<TokenMessage>(),
     ] {
         assert!(PAGE.contains(&row), "{row}");
     }
@@ -112,7 +113,9 @@ fn no_message_is_larger_than_its_format_says() {
                 Format::WindowInt => Segment::<Path>::SIZES,
                 Format::Tokens => TokenMessage::SIZES,
                 Format::ReceiverDriven => ControlMessage::SIZES,
-                Format::WindowRanked => panic!("its messages are those of window"),
+                Format::WindowRanked | Format::TokensRanked => {
+                    panic!("its messages are those without a rank")
+                }
             },
         );
         assert!(head <= usize::from(sizes.max), "{}", sample.name);

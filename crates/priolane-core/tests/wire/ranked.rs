@@ -3,7 +3,9 @@
 use priolane_core::ids::FlowId;
 use priolane_core::packet::{Header, Kind, Marks, Offset, Packet};
 use priolane_core::transport::Stamp;
+use priolane_core::transport::tokens::TokenMessage;
 use priolane_core::transport::window::Segment;
+use priolane_core::units::Time;
 use priolane_core::wire::{Codec, DecodeError, Format, IpVersion};
 
 use crate::{META, NOW, codec, encode};
@@ -66,7 +68,42 @@ fn a_data_packet_whose_payload_was_cut_off_is_a_packet() {
 #[test]
 fn packets_of_other_transports_carry_no_rank() {
     use priolane_core::telemetry::Path;
-    use priolane_core::transport::tokens::TokenMessage;
-    assert!(Codec::<TokenMessage>::with_ranks(1_500, IpVersion::V4).is_none());
+    use priolane_core::transport::receiver_driven::ControlMessage;
+    assert!(Codec::<ControlMessage>::with_ranks(1_500, IpVersion::V4).is_none());
     assert!(Codec::<Segment<Path>>::with_ranks(1_500, IpVersion::V4).is_none());
+}
+
+/// The datagram of a packet of a token transport with this rank.
+fn of_tokens(kind: Kind, rank: u64, body: TokenMessage) -> Vec<u8> {
+    let codec = Codec::<TokenMessage>::with_ranks(1_500, IpVersion::V4).unwrap().unwrap();
+    let header = Header { rank, flow: FlowId(9), kind, ..Header::default() };
+    let mut buffer = [0; 64];
+    let len = codec.encode(&Packet { header, body }, NOW, &mut buffer).unwrap();
+    buffer[..len].to_vec()
+}
+
+#[test]
+fn a_token_carries_the_rank_by_which_switches_sort_it() {
+    let codec = Codec::<TokenMessage>::with_ranks(1_500, IpVersion::V4).unwrap().unwrap();
+    let bytes = of_tokens(Kind::Credit, 70_000, TokenMessage::Token { seq: 3, stamp: Stamp(5) });
+    assert_eq!((&bytes[..2], bytes.len()), (&[0x15, 0x03][..], 26));
+    assert_eq!(bytes[6..14], 70_000_u64.to_le_bytes());
+    let (packet, _) = codec.decode(&bytes, &META).unwrap();
+    // 28 + 26 bytes of IP, and 38 of Ethernet: 8 more than a frame of the least size.
+    assert_eq!((packet.header.rank, packet.header.wire), (70_000, 92));
+    assert_eq!((codec.frame().ack_wire(), codec.frame().mss()), (92, 1_444));
+    let plain = Codec::<TokenMessage>::new(1_500, IpVersion::V4).unwrap();
+    let other = plain.decode(&bytes, &META).unwrap_err();
+    assert_eq!(other, DecodeError::OtherFormat { found: Format::TokensRanked, expected: Format::Tokens });
+}
+
+#[test]
+fn the_key_of_a_sync_is_its_rank_and_another_one_is_an_error() {
+    let codec = Codec::<TokenMessage>::with_ranks(1_500, IpVersion::V4).unwrap().unwrap();
+    let body = TokenMessage::Sync { size: 5_000, deadline: Time::NEVER, unscheduled: 0, asked: 1 };
+    let mut bytes = of_tokens(Kind::Syn, 7, body);
+    assert_eq!(codec.decode(&bytes, &META).unwrap().0.header.rank, 7);
+    bytes[6] = 8;
+    let error = codec.decode(&bytes, &META).unwrap_err().to_string();
+    assert!(error.contains("key"), "{error}");
 }

@@ -8,7 +8,7 @@ use priolane_core::units::{Limit, Span};
 use priolane_lab::plan::Run;
 use priolane_linux::network::SwitchPort;
 use priolane_linux::port::{Mark, Port, Unfit};
-use priolane_linux::user_port::{Room, UserPort, needs_ranks, unfit};
+use priolane_linux::user_port::{Room, UserPort, needs_ranks, token_wire};
 use priolane_sim::scenario::{PortSpec, ScenarioSpec};
 use priolane_source::InputError;
 use serde_json::{Map, Value};
@@ -40,16 +40,14 @@ impl<'a> Ports<'a> {
         let ports = || scenario.ports.iter().zip(&scenario.topology.links);
         let of_switch = || ports().filter(|(_, link)| link.from.0 >= scenario.topology.hosts);
         let no_kernel = of_switch().find_map(|(port, _)| kernel(port, scenario.switch.memory).err());
-        let no_user = of_switch().find_map(|(port, _)| unfit(&port.discipline));
-        let refuse = |what: &str, fix| Err(error(run, &format!("scheme.{}.port", run.scheme), what, fix));
-        let user = "--switch user, or `priolane run`";
-        let (kind, because) = match (asked, no_kernel, no_user) {
-            (Some(SwitchKind::Kernel), Some(unfit), None) => return refuse(&unfit.what, user),
-            (Some(SwitchKind::Kernel), Some(unfit), Some(_)) => return refuse(&unfit.what, "`priolane run`"),
-            (Some(SwitchKind::Kernel) | None, None, _) => (SwitchKind::Kernel, None),
-            (_, _, Some(what)) => return refuse(what, "another scheme (--scheme), or `priolane run`"),
-            (Some(SwitchKind::User), _, None) => (SwitchKind::User, None),
-            (None, Some(unfit), None) => (SwitchKind::User, Some(unfit.what)),
+        let (kind, because) = match (asked, no_kernel) {
+            (Some(SwitchKind::Kernel), Some(unfit)) => {
+                let key = format!("scheme.{}.port", run.scheme);
+                return Err(error(run, &key, &unfit.what, "--switch user, or `priolane run`"));
+            }
+            (Some(SwitchKind::Kernel) | None, None) => (SwitchKind::Kernel, None),
+            (Some(SwitchKind::User), _) => (SwitchKind::User, None),
+            (None, Some(unfit)) => (SwitchKind::User, Some(unfit.what)),
         };
         Ok(Self { run, scenario, scale, kind, because })
     }
@@ -111,6 +109,9 @@ impl<'a> Ports<'a> {
             return Err("its port has no form in JSON: a defect".to_owned());
         };
         scale_row(&mut row, *scale);
+        if let DisciplineSpec::Tokens(tokens) = &spec.discipline {
+            row.insert("token".to_owned(), format!("{}B", token_wire(tokens)).into());
+        }
         let unscheduled = match &spec.discipline {
             DisciplineSpec::Tokens(tokens) => tokens.unscheduled.map(|own| own.class),
             _ => None,
@@ -139,12 +140,12 @@ fn without_nulls(row: Map<String, Value>) -> Map<String, Value> {
     row.into_iter().filter(|(_, value)| !value.is_null()).collect()
 }
 
-/// A discipline with its spans scaled.
+/// A discipline with its spans scaled, for packets as hosts send them.
 fn scaled(discipline: DisciplineSpec, scale: u64) -> DisciplineSpec {
     match discipline {
         DisciplineSpec::Tokens(tokens) => {
             let detour = tokens.detour.map(|detour| Span(detour.0.saturating_mul(scale)));
-            TokenGroupSpec { detour, ..tokens }.into()
+            TokenGroupSpec { detour, token_wire: token_wire(&tokens), ..tokens }.into()
         }
         other => other,
     }

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use priolane_core::port::{DisciplineSpec, TokenOrder};
 use priolane_lab::plan::{Options, Run, from_text};
 use priolane_linux::counters::QueueCount;
 use priolane_linux::job::{ArrivedMessage, HostReport, SentMessage};
@@ -97,8 +98,6 @@ fn what_a_testbed_cannot_do_is_refused_with_a_reason() {
     let error = error_of("pfabric", kernel);
     assert!(error.starts_with("star.toml: scheme.pfabric.port: ports that sort packets"), "{error}");
     assert!(error.ends_with("no qdisc does. Use --switch user, or `priolane run`."), "{error}");
-    let error = error_of("ideal_tokens", Choices::default());
-    assert!(error.contains("ports that sort tokens by their rank: a token has no room for one"), "{error}");
     let error = error_of("dctcp", Choices { scale: Some(1), ..Choices::default() });
     assert!(
         error.contains("at scale 1 lines have 10000000000 to 10000000000 bit/s. Use a --scale at which"),
@@ -215,6 +214,10 @@ fn ports_that_no_qdisc_is_are_those_of_the_simulator_in_user_space() {
     );
     assert!(planned.job.scheme.ranks);
     assert_eq!(pfabric.room.map(|room| room.most), Some(Amount::Packets(24)));
+    let (tokens, planned) = user_port("ideal_tokens", Choices::default());
+    assert!(planned.job.scheme.ranks);
+    let Ok(DisciplineSpec::Tokens(tokens)) = tokens.discipline() else { panic!("{tokens:?}") };
+    assert_eq!((tokens.order, tokens.token_wire), (TokenOrder::Rank, 92));
     for scheme in ["top", "expresspass", "ndp", "pifo_swift", "aifo_swift", "dctcp", "pias", "swift"] {
         let user = Choices { switch: Some(SwitchKind::User), ..Choices::default() };
         let (port, planned) = user_port(scheme, user);
