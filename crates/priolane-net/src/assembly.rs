@@ -36,9 +36,12 @@ pub(crate) enum StoreOutcome {
 /// A message of which not all has come.
 #[derive(Debug)]
 struct Partial {
+    /// None of one that is counted.
     bytes: Vec<u8>,
     readable: u64,
     heard: Time,
+    /// Where it is counted, if it is not kept.
+    counted: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +67,8 @@ pub(crate) struct TakenMessage {
     pub(crate) bytes: Vec<u8>,
     /// How many of its bytes can be read; `bytes` may be fewer, or more.
     pub(crate) readable: u64,
+    /// Where it was counted, if it was not kept.
+    pub(crate) counted: Option<u32>,
 }
 
 impl Assembly {
@@ -71,24 +76,26 @@ impl Assembly {
         Self { room, partial: HashMap::new(), senders: HashMap::new(), bytes: 0 }
     }
 
-    /// Keeps `payload` at `offset` of a message.
+    /// Keeps `payload` at `offset` of a message. `counted` tells where a new one is counted, if it is not to be kept.
     pub(crate) fn store(
         &mut self,
         (src, flow): (HostId, FlowId),
         offset: u64,
         payload: &[u8],
         now: Time,
+        counted: impl FnOnce() -> Option<u32>,
     ) -> StoreOutcome {
         let Some(end) = offset.checked_add(payload.len() as u64).filter(|&end| end <= self.room.message)
         else {
             return StoreOutcome::TooLong;
         };
-        let (len, readable) = self
-            .partial
-            .get(&(src, flow))
-            .map_or((0, 0), |partial| (partial.bytes.len() as u64, partial.readable));
-        let more = end.saturating_sub(len);
-        if end > readable.saturating_add(self.room.ahead) || !self.has_room(src, flow, more) {
+        let (len, readable, counted) = match self.partial.get(&(src, flow)) {
+            Some(Partial { bytes, readable, counted, .. }) => (bytes.len() as u64, *readable, *counted),
+            None => (0, 0, counted()),
+        };
+        let is_kept = counted.is_none();
+        let more = if is_kept { end.saturating_sub(len) } else { 0 };
+        if is_kept && (end > readable.saturating_add(self.room.ahead) || !self.has_room(src, flow, more)) {
             return StoreOutcome::NoRoom;
         }
         let sender = self.senders.entry(src).or_default();
@@ -99,9 +106,12 @@ impl Assembly {
             stored = StoreOutcome::First;
             sender.messages += 1;
             sender.order.push_back(flow);
-            Partial { bytes: Vec::new(), readable: 0, heard: now }
+            Partial { bytes: Vec::new(), readable: 0, heard: now, counted }
         });
         partial.heard = now;
+        if !is_kept {
+            return stored;
+        }
         if offset == len {
             partial.bytes.extend_from_slice(payload);
         } else {
@@ -137,6 +147,11 @@ impl Assembly {
         }
     }
 
+    /// Where a message is counted, if it is.
+    pub(crate) fn counted(&self, src: HostId, flow: FlowId) -> Option<u32> {
+        self.partial.get(&(src, flow))?.counted
+    }
+
     /// Takes a message out.
     pub(crate) fn take(&mut self, src: HostId, flow: FlowId) -> Option<TakenMessage> {
         let partial = self.partial.remove(&(src, flow))?;
@@ -152,7 +167,8 @@ impl Assembly {
                 sender.order.retain(|flow| self.partial.contains_key(&(src, *flow)));
             }
         }
-        Some(TakenMessage { bytes: partial.bytes, readable: partial.readable })
+        let Partial { bytes, readable, counted, .. } = partial;
+        Some(TakenMessage { bytes, readable, counted })
     }
 
     /// Drops all messages of a sender.
@@ -200,49 +216,60 @@ mod tests {
     const B: (HostId, FlowId) = (HostId(1), FlowId(2));
     const NOW: Time = Time(5);
 
+    fn kept() -> Option<u32> {
+        None
+    }
+
     #[test]
     fn bytes_are_put_together_in_whatever_order_they_come() {
         let mut assembly = Assembly::new(ROOM);
         let came = [(100, 50, 3), (0, 50, 1), (50, 50, 2), (0, 50, 1)];
-        let stored = came.map(|(at, len, byte)| assembly.store(A, at, &vec![byte; len], NOW));
+        let stored = came.map(|(at, len, byte)| assembly.store(A, at, &vec![byte; len], NOW, kept));
         assert_eq!(stored, [StoreOutcome::First, StoreOutcome::Yes, StoreOutcome::Yes, StoreOutcome::Yes]);
         assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (150, 1));
         let expected: Vec<u8> = [1u8, 2, 3].into_iter().flat_map(|byte| [byte; 50]).collect();
         assembly.readable(A.0, A.1, 150);
-        assert_eq!(assembly.take(A.0, A.1), Some(TakenMessage { bytes: expected, readable: 150 }));
+        assert_eq!(
+            assembly.take(A.0, A.1),
+            Some(TakenMessage { bytes: expected, readable: 150, counted: None })
+        );
         assert_eq!((assembly.take(A.0, A.1), assembly.bytes(), assembly.is_empty()), (None, 0, true));
     }
 
     #[test]
     fn no_message_is_longer_than_it_may_be_and_none_far_beyond_what_can_be_read() {
         let mut assembly = Assembly::new(Room { sender: 5_000, ..ROOM });
-        assert_eq!(assembly.store(A, 999, &[0; 2], NOW), StoreOutcome::TooLong);
-        assert_eq!(assembly.store(A, u64::MAX, &[0; 2], NOW), StoreOutcome::TooLong);
-        assert_eq!(assembly.store(A, 150, &[0; 51], NOW), StoreOutcome::NoRoom);
+        assert_eq!(assembly.store(A, 999, &[0; 2], NOW, kept), StoreOutcome::TooLong);
+        assert_eq!(assembly.store(A, u64::MAX, &[0; 2], NOW, kept), StoreOutcome::TooLong);
+        assert_eq!(assembly.store(A, 150, &[0; 51], NOW, kept), StoreOutcome::NoRoom);
         assert!(assembly.is_empty());
-        assert_eq!(assembly.store(A, 150, &[0; 50], NOW), StoreOutcome::First);
+        assert_eq!(assembly.store(A, 150, &[0; 50], NOW, kept), StoreOutcome::First);
         assembly.readable(A.0, A.1, 1);
-        assert_eq!(assembly.store(A, 150, &[0; 51], NOW), StoreOutcome::Yes);
+        assert_eq!(assembly.store(A, 150, &[0; 51], NOW, kept), StoreOutcome::Yes);
     }
 
     #[test]
     fn only_the_oldest_message_of_a_sender_goes_beyond_its_share() {
         let mut assembly = Assembly::new(ROOM);
-        assert_eq!(assembly.store(A, 0, &[0; 150], NOW), StoreOutcome::First);
-        assert_eq!(assembly.store(B, 0, &[0; 150], NOW), StoreOutcome::First);
-        assert_eq!(assembly.store(B, 150, &[0; 1], NOW), StoreOutcome::NoRoom);
-        assert_eq!(assembly.store(B, 0, &[0; 150], NOW), StoreOutcome::Yes, "what is here needs no room");
-        assert_eq!(assembly.store(A, 150, &[0; 50], NOW), StoreOutcome::Yes);
+        assert_eq!(assembly.store(A, 0, &[0; 150], NOW, kept), StoreOutcome::First);
+        assert_eq!(assembly.store(B, 0, &[0; 150], NOW, kept), StoreOutcome::First);
+        assert_eq!(assembly.store(B, 150, &[0; 1], NOW, kept), StoreOutcome::NoRoom);
+        assert_eq!(
+            assembly.store(B, 0, &[0; 150], NOW, kept),
+            StoreOutcome::Yes,
+            "what is here needs no room"
+        );
+        assert_eq!(assembly.store(A, 150, &[0; 50], NOW, kept), StoreOutcome::Yes);
         // Another sender has a share of its own.
-        assert_eq!(assembly.store((HostId(2), A.1), 0, &[0; 150], NOW), StoreOutcome::First);
+        assert_eq!(assembly.store((HostId(2), A.1), 0, &[0; 150], NOW, kept), StoreOutcome::First);
         assembly.take(A.0, A.1);
         assert_eq!(
-            assembly.store(B, 150, &[0; 50], NOW),
+            assembly.store(B, 150, &[0; 50], NOW, kept),
             StoreOutcome::Yes,
             "B is the oldest now, within its share"
         );
         assembly.readable(B.0, B.1, 200);
-        assert_eq!(assembly.store(B, 200, &[0; 200], NOW), StoreOutcome::Yes, "and beyond");
+        assert_eq!(assembly.store(B, 200, &[0; 200], NOW, kept), StoreOutcome::Yes, "and beyond");
         assembly.forget(B.0);
         assert_eq!((assembly.messages_of(B.0), assembly.bytes()), (0, 150));
     }
@@ -250,13 +277,28 @@ mod tests {
     #[test]
     fn messages_that_nobody_waits_for_are_found() {
         let mut assembly = Assembly::new(ROOM);
-        assembly.store(A, 0, &[0; 1], Time(100));
-        assembly.store(B, 0, &[0; 1], Time(200));
+        assembly.store(A, 0, &[0; 1], Time(100), kept);
+        assembly.store(B, 0, &[0; 1], Time(200), kept);
         let stale = |now, wanted: bool| {
             let mut stale = assembly.stale((Span(100), Time(now)), |_, _| wanted);
             stale.sort_unstable();
             stale
         };
         assert_eq!((stale(199, true), stale(200, true), stale(0, false)), (vec![], vec![A], vec![A, B]));
+    }
+
+    #[test]
+    fn of_a_message_that_is_counted_nothing_is_kept_and_no_room_is_taken() {
+        let mut assembly = Assembly::new(Room { message: 10_000, ..ROOM });
+        assert_eq!(assembly.store(A, 0, &[1; 150], NOW, || Some(7)), StoreOutcome::First);
+        // Beyond the room of a message and of its sender; where it is counted is asked once.
+        assert_eq!(assembly.store(A, 9_000, &[1; 900], NOW, || None), StoreOutcome::Yes);
+        assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (0, 1));
+        assert_eq!(assembly.store(B, 0, &[1; 150], NOW, kept), StoreOutcome::First);
+        assert_eq!((assembly.counted(A.0, A.1), assembly.counted(B.0, B.1)), (Some(7), None));
+        assembly.readable(A.0, A.1, 10_000);
+        let expected = TakenMessage { bytes: Vec::new(), readable: 10_000, counted: Some(7) };
+        assert_eq!(assembly.take(A.0, A.1), Some(expected));
+        assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (150, 1));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use priolane_core::endpoint::PathInfo;
@@ -10,6 +11,7 @@ use priolane_core::units::Rate;
 use crate::dscp::Dscp;
 use crate::error::BindError;
 use crate::key::Key;
+use crate::meter::Meter;
 use crate::scheme::Scheme;
 
 /// How a host is set up. [`Config::new`] has the defaults.
@@ -33,6 +35,8 @@ pub struct Config {
     /// For how long datagrams of a host are held back when they arrive, as if the line from there were longer. Of hosts that are
     /// not in it: not at all. Default: empty.
     pub delays: HashMap<SocketAddr, Duration>,
+    /// What counts messages that are not kept. Default: nothing, and all are kept.
+    pub meter: Option<Arc<dyn Meter>>,
     /// How much is kept.
     pub limits: Limits,
     /// How long others are waited for.
@@ -117,6 +121,7 @@ impl Config {
             key: None,
             path: PathInfo::UNKNOWN,
             delays: HashMap::new(),
+            meter: None,
             limits: Limits::default(),
             patience: Patience::default(),
             real_time: None,

@@ -13,6 +13,7 @@ use priolane_core::ids::CLASSES;
 
 use crate::clock;
 use crate::config::{Config, Limits};
+use crate::content::Content;
 use crate::error::{BindError, RecvError, SendError};
 use crate::message::{Message, MessageId, Pending, Receipt, Request};
 use crate::runtime;
@@ -65,10 +66,10 @@ impl Host {
         self.shared.stats()
     }
 
-    fn check(&self, request: &Request, bytes: &Bytes) -> Result<(), SendError> {
+    fn check(&self, request: &Request, content: &Content) -> Result<(), SendError> {
         let Request { to, class, weights, .. } = *request;
-        let len = bytes.len() as u64;
-        if bytes.is_empty() {
+        let len = content.len();
+        if len == 0 {
             return Err(SendError::Empty);
         }
         if len > self.limits.message {
@@ -90,45 +91,45 @@ impl Host {
     }
 
     /// Takes room for a message, and its name.
-    fn reserve(&self, request: &Request, bytes: &Bytes) -> Result<MessageId, SendError> {
-        self.check(request, bytes)?;
+    fn reserve(&self, request: &Request, content: &Content) -> Result<MessageId, SendError> {
+        self.check(request, content)?;
         let Limits { queued, messages, .. } = self.limits;
-        self.shared.reserve(bytes.len() as u64, (queued, messages))?;
+        self.shared.reserve(content.kept(), (queued, messages))?;
         Ok(MessageId(self.next.fetch_add(1, Ordering::Relaxed)))
     }
 
-    fn hand_over(&self, id: MessageId, request: Request, bytes: Bytes, receipt: Option<Arc<Pending>>) {
-        self.shared.order(Order::Send(Outgoing { id, request, bytes, receipt }));
+    fn hand_over(&self, id: MessageId, request: Request, content: Content, receipt: Option<Arc<Pending>>) {
+        self.shared.order(Order::Send(Outgoing { id, request, content, receipt }));
     }
 
     /// Takes room for a message as soon as there is some.
-    fn wait_for_room(&self, request: &Request, bytes: &Bytes) -> Result<MessageId, SendError> {
+    fn wait_for_room(&self, request: &Request, content: &Content) -> Result<MessageId, SendError> {
         loop {
-            match self.reserve(request, bytes) {
+            match self.reserve(request, content) {
                 Err(SendError::Full { .. }) => {}
                 other => return other,
             }
             listener!(self.shared.room() => room);
-            match self.reserve(request, bytes) {
+            match self.reserve(request, content) {
                 Err(SendError::Full { .. }) => room.wait(),
                 other => return other,
             }
         }
     }
 
-    async fn room_for(&self, request: &Request, bytes: &Bytes) -> Result<MessageId, SendError> {
+    async fn room_for(&self, request: &Request, content: &Content) -> Result<MessageId, SendError> {
         loop {
             let room = self.shared.room().listen();
-            match self.reserve(request, bytes) {
+            match self.reserve(request, content) {
                 Err(SendError::Full { .. }) => room.await,
                 other => return other,
             }
         }
     }
 
-    fn with_receipt(&self, id: MessageId, request: Request, bytes: Bytes) -> Receipt {
+    fn with_receipt(&self, id: MessageId, request: Request, content: Content) -> Receipt {
         let pending = Arc::new(Pending::default());
-        self.hand_over(id, request, bytes, Some(Arc::clone(&pending)));
+        self.hand_over(id, request, content, Some(Arc::clone(&pending)));
         Receipt { id, pending }
     }
 
@@ -137,9 +138,9 @@ impl Host {
     /// # Errors
     /// Why it is not taken.
     pub fn send(&self, request: Request, bytes: impl Into<Bytes>) -> Result<MessageId, SendError> {
-        let bytes = bytes.into();
-        let id = self.wait_for_room(&request, &bytes)?;
-        self.hand_over(id, request, bytes, None);
+        let content = Content::Whole(bytes.into());
+        let id = self.wait_for_room(&request, &content)?;
+        self.hand_over(id, request, content, None);
         Ok(id)
     }
 
@@ -148,9 +149,9 @@ impl Host {
     /// # Errors
     /// Why it is not taken.
     pub fn send_with_receipt(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
-        let bytes = bytes.into();
-        let id = self.wait_for_room(&request, &bytes)?;
-        Ok(self.with_receipt(id, request, bytes))
+        let content = Content::Whole(bytes.into());
+        let id = self.wait_for_room(&request, &content)?;
+        Ok(self.with_receipt(id, request, content))
     }
 
     /// As [`Host::send_with_receipt`], but never waits.
@@ -158,9 +159,25 @@ impl Host {
     /// # Errors
     /// Why it is not taken; [`SendError::Full`] if too much is queued.
     pub fn try_send(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
-        let bytes = bytes.into();
-        let id = self.reserve(&request, &bytes)?;
-        Ok(self.with_receipt(id, request, bytes))
+        let content = Content::Whole(bytes.into());
+        let id = self.reserve(&request, &content)?;
+        Ok(self.with_receipt(id, request, content))
+    }
+
+    /// As [`Host::try_send`], for a message of `len` bytes that are `pattern` again and again. However long it is, little is
+    /// kept of it here, so that it can be sent until [`Host::abort`]; a [`Meter`](crate::Meter) counts it at its receiver.
+    ///
+    /// # Errors
+    /// As [`Host::try_send`]; [`SendError::Empty`] also if the pattern is.
+    pub fn try_send_repeated(
+        &self,
+        request: Request,
+        pattern: &[u8],
+        len: u64,
+    ) -> Result<Receipt, SendError> {
+        let content = Content::repeated(pattern, len);
+        let id = self.reserve(&request, &content)?;
+        Ok(self.with_receipt(id, request, content))
     }
 
     /// As [`Host::send_with_receipt`], but waits for at most `most`.
@@ -173,11 +190,11 @@ impl Host {
         bytes: impl Into<Bytes>,
         most: Duration,
     ) -> Result<Receipt, SendError> {
-        let (bytes, deadline) = (bytes.into(), clock::deadline(most));
+        let (content, deadline) = (Content::Whole(bytes.into()), clock::deadline(most));
         loop {
             listener!(self.shared.room() => room);
-            match self.reserve(&request, &bytes) {
-                Ok(id) => return Ok(self.with_receipt(id, request, bytes)),
+            match self.reserve(&request, &content) {
+                Ok(id) => return Ok(self.with_receipt(id, request, content)),
                 Err(SendError::Full { bytes, messages }) => {
                     let in_time = match deadline {
                         Some(deadline) => room.wait_deadline(deadline).is_some(),
@@ -201,9 +218,9 @@ impl Host {
     /// # Errors
     /// Why the message is not taken.
     pub async fn send_async(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
-        let bytes = bytes.into();
-        let id = self.room_for(&request, &bytes).await?;
-        Ok(self.with_receipt(id, request, bytes))
+        let content = Content::Whole(bytes.into());
+        let id = self.room_for(&request, &content).await?;
+        Ok(self.with_receipt(id, request, content))
     }
 
     /// The message that arrived first of those not yet received; waits until there is one.

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
 use event_listener::{Event, IntoNotification};
 use priolane_core::endpoint::Weights;
 
+use crate::content::Content;
 use crate::error::{RecvError, SendError};
 use crate::message::{Message, MessageId, Outcome, Pending, Request};
 use crate::socket::Wakeup;
@@ -28,7 +28,7 @@ pub(crate) enum Order {
 pub(crate) struct Outgoing {
     pub(crate) id: MessageId,
     pub(crate) request: Request,
-    pub(crate) bytes: Bytes,
+    pub(crate) content: Content,
     pub(crate) receipt: Option<Arc<Pending>>,
 }
 
@@ -108,8 +108,8 @@ impl SharedState {
 
     /// Nobody will do what is asked.
     fn turn_down(&self, order: Order, closed: RecvError) {
-        if let Order::Send(Outgoing { bytes, receipt, .. }) = order {
-            self.settle(bytes.len() as u64, receipt.as_deref(), Err(closed.into()));
+        if let Order::Send(Outgoing { content, receipt, .. }) = order {
+            self.settle(content.kept(), receipt.as_deref(), Err(closed.into()));
         }
     }
 

@@ -18,6 +18,7 @@ use crate::clock::{Clock, duration_of};
 use crate::config::{Limits, Patience};
 use crate::dscp::Dscp;
 use crate::error::RecvError;
+use crate::meter::Meter;
 use crate::nic::Nic;
 use crate::peers::{Peers, Speaks};
 use crate::scheme::Sealed;
@@ -67,6 +68,7 @@ pub(super) struct Driver<E: Endpoint> {
     pub(super) socket: UdpSocket,
     pub(super) peers: Peers,
     pub(super) assembly: Assembly,
+    pub(super) meter: Option<Arc<dyn Meter>>,
     /// Messages of this host.
     pub(super) flows: FxHashMap<FlowId, Flow>,
     pub(super) lanes: HashMap<HostId, Lane>,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::units::Time;
 
+use crate::content::Content;
 use crate::message::{MessageId, Outcome, Pending, Request};
 use crate::shared::SharedState;
 
@@ -16,7 +16,7 @@ pub(super) struct Flow {
     pub(super) id: MessageId,
     pub(super) host: HostId,
     pub(super) request: Request,
-    pub(super) bytes: Bytes,
+    pub(super) content: Content,
     pub(super) receipt: Option<Arc<Pending>>,
     pub(super) asked: Time,
     /// Whether the endpoint has it, or it waits in its lane.
@@ -26,7 +26,7 @@ pub(super) struct Flow {
 impl Flow {
     /// Tells what became of it.
     pub(super) fn settle(self, shared: &SharedState, outcome: Outcome) {
-        shared.settle(self.bytes.len() as u64, self.receipt.as_deref(), outcome);
+        shared.settle(self.content.kept(), self.receipt.as_deref(), outcome);
     }
 }
 

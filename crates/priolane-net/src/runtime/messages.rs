@@ -39,7 +39,7 @@ impl<E: Endpoint> Driver<E> {
     }
 
     fn send(&mut self, outgoing: Outgoing, now: Time) {
-        let Outgoing { id, request, bytes, receipt } = outgoing;
+        let Outgoing { id, request, content, receipt } = outgoing;
         let (flow, host) = (self.flow_of(id), self.peers.greet(request.to, now));
         let host = match host {
             // A name comes again after 2^32 messages.
@@ -47,10 +47,10 @@ impl<E: Endpoint> Driver<E> {
             _ => {
                 self.stats.failed += 1;
                 self.publish();
-                return self.shared.settle(bytes.len() as u64, receipt.as_deref(), Err(SendError::Peers));
+                return self.shared.settle(content.kept(), receipt.as_deref(), Err(SendError::Peers));
             }
         };
-        self.flows.insert(flow, Flow { id, host, request, bytes, receipt, asked: now, open: false });
+        self.flows.insert(flow, Flow { id, host, request, content, receipt, asked: now, open: false });
         self.lanes.entry(host).or_default().waiting.insert((request.class, id), flow);
         self.fill(host, now);
     }
@@ -80,7 +80,7 @@ impl<E: Endpoint> Driver<E> {
             deadline: deadline.map(|within| flow.asked + span_of(within)),
             weights,
             start: flow.asked,
-            ..FlowRequest::new(id, flow.host, Some(flow.bytes.len() as u64), now)
+            ..FlowRequest::new(id, flow.host, Some(flow.content.len()), now)
         };
         self.call(now, |endpoint, cx| endpoint.open(cx, request, &|| path));
     }
@@ -137,7 +137,7 @@ impl<E: Endpoint> Driver<E> {
             timeouts: report.timeouts,
         };
         self.stats.delivered += 1;
-        self.stats.delivered_bytes += flow.bytes.len() as u64;
+        self.stats.delivered_bytes += flow.content.len();
         self.finish(report.flow, Ok(delivery));
     }
 

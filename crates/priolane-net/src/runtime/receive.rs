@@ -115,9 +115,16 @@ impl<E: Endpoint> Driver<E> {
         let flow = packet.header.flow;
         let stored = self.store((src, flow), packet.header.offset.get(), payload, now);
         let Some(stored) = stored else { return };
+        let counted = self.counted(src, flow);
+        let seen = counted.map_or(0, |_| self.endpoint.stats().payload.packets);
         self.call(now, |endpoint, cx| {
             endpoint.on_packet(cx, RxMeta { stamp: at.min(now), noise: Span::ZERO }, &packet);
         });
+        if let (Some(place), Some(meter)) = (counted, &self.meter)
+            && self.endpoint.stats().payload.packets > seen
+        {
+            meter.count(place, payload.len() as u64, self.clock.instant(at));
+        }
         if stored == StoreOutcome::First {
             if !self.endpoint.is_receiving(src, flow) {
                 // One of a message that has ended, or that the endpoint does not take.
@@ -125,6 +132,11 @@ impl<E: Endpoint> Driver<E> {
             }
             self.note_under_way(src, now);
         }
+    }
+
+    /// Where a message is counted, if it is.
+    fn counted(&self, src: HostId, flow: FlowId) -> Option<u32> {
+        self.meter.as_ref().and_then(|_| self.assembly.counted(src, flow))
     }
 
     /// Keeps payload; `None` if it finds no room, and is as good as lost.
@@ -142,7 +154,9 @@ impl<E: Endpoint> Driver<E> {
             self.stats.no_room += 1;
             return None;
         }
-        match self.assembly.store(of, offset, payload, now) {
+        let Self { assembly, meter, peers, .. } = self;
+        let counted = || meter.as_ref()?.place(peers.address(of.0)?, offset, payload);
+        match assembly.store(of, offset, payload, now, counted) {
             StoreOutcome::NoRoom => self.stats.no_room += 1,
             StoreOutcome::TooLong => self.stats.too_long += 1,
             stored => return Some(stored),
@@ -155,10 +169,15 @@ impl<E: Endpoint> Driver<E> {
         let (taken, from) = (self.assembly.take(src, flow), self.peers.address(src));
         let now = self.given;
         self.note_under_way(src, now);
-        let (Some(TakenMessage { mut bytes, readable }), Some(from)) = (taken, from) else { return };
+        let (Some(TakenMessage { mut bytes, readable, counted }), Some(from)) = (taken, from) else { return };
         if missing > 0 && !self.setup.unreliable || readable > self.setup.limits.message {
             self.stats.dropped += 1;
             return;
+        }
+        if counted.is_some() {
+            self.stats.arrived += 1;
+            self.stats.arrived_bytes += readable;
+            return self.publish();
         }
         // What was given up at its end is not here; what came beyond an end that was told later is none of it.
         bytes.resize(readable as usize, 0);

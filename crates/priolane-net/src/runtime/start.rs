@@ -128,6 +128,7 @@ impl Start {
             socket,
             peers: Peers::new(built.speaks, config.key, known),
             assembly: Assembly::new(room),
+            meter: config.meter,
             flows: FxHashMap::default(),
             lanes: HashMap::new(),
             to_fill: Vec::new(),

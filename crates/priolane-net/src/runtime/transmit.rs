@@ -80,9 +80,8 @@ impl<E: Endpoint> Driver<E> {
         let payload = match usize::from(header.payload) {
             0 => &[],
             len => {
-                let start = header.offset.get() as usize;
-                let bytes = self.flows.get(&header.flow).map(|flow| &*flow.bytes);
-                let Some(payload) = bytes.and_then(|bytes| bytes.get(start..start.checked_add(len)?)) else {
+                let content = self.flows.get(&header.flow).map(|flow| &flow.content);
+                let Some(payload) = content.and_then(|content| content.get(header.offset.get(), len)) else {
                     return;
                 };
                 payload

@@ -7,6 +7,7 @@
 
 mod api;
 mod bad_network;
+mod counted;
 mod digest;
 mod freeze;
 mod hostile;
