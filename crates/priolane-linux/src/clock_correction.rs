@@ -43,6 +43,7 @@ mod tests {
             host,
             sent: Vec::new(),
             arrived: Vec::new(),
+            progress: Vec::new(),
             wrong: 0,
             not_real_time: None,
             counts: BTreeMap::new(),

@@ -9,14 +9,18 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use priolane_core::endpoint::{PathInfo, Weights};
 use priolane_core::units::Rate;
-use priolane_net::{Config, Host, Limits, Receipt, Request, Scheduling, SendError};
+use priolane_net::{Config, Host, Limits, Meter, Receipt, Request, Scheduling, SendError};
 
 use crate::clock;
-use crate::job::{ArrivedMessage, Flow, HostJob, HostReport, SentMessage};
+use crate::job::{ArrivedMessage, Flow, FlowChange, FlowKind, HostJob, HostReport};
 use crate::payload::{ExpectedMessages, GREETING, payload};
+use crate::progress::Progress;
 use crate::scheme::scheme;
+use crate::timeline::{Action, timeline};
+use crate::under_way::UnderWay;
 
 /// How often outcomes and orders are looked for once all is sent.
 const LOOK: Duration = Duration::from_millis(2);
@@ -102,17 +106,19 @@ fn since_ns(start: Instant, at: Instant) -> u64 {
     u64::try_from(at.saturating_duration_since(start).as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Whether the command to stop has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum StopCommand {
+    Pending,
+    Received,
+}
+
 /// A host that is bound.
 struct RunningHost<'a> {
     job: &'a HostJob,
     host: Arc<Host>,
+    progress: Arc<Progress>,
     not_real_time: Option<String>,
-}
-
-/// A message that was handed over.
-struct UnderWay {
-    sent: SentMessage,
-    receipt: Option<Receipt>,
 }
 
 impl<'a> RunningHost<'a> {
@@ -135,7 +141,10 @@ impl<'a> RunningHost<'a> {
             ahead: u64::MAX >> 1,
             ..Limits::default()
         };
+        let progress = Arc::new(Progress::new(job));
+        let meter: Arc<dyn Meter> = Arc::<Progress>::clone(&progress);
         let mut config = Config {
+            meter: Some(meter),
             line,
             mtu: job.mtu,
             delays,
@@ -154,7 +163,7 @@ impl<'a> RunningHost<'a> {
             (Scheduling::Ordinary, _) => Some("it was not asked for".to_owned()),
             (Scheduling::RealTime, _) => None,
         };
-        Ok(Self { job, host, not_real_time })
+        Ok(Self { job, host, progress, not_real_time })
     }
 
     /// Makes the hosts that it sends to known.
@@ -188,6 +197,7 @@ impl<'a> RunningHost<'a> {
         lines: &Receiver<String>,
         done: &mut dyn FnMut() -> io::Result<()>,
     ) -> Result<HostReport, HostError> {
+        self.progress.start(start);
         let stop = Arc::new(AtomicBool::new(false));
         let receiver = {
             let (host, stop) = (Arc::clone(&self.host), Arc::clone(&stop));
@@ -195,43 +205,68 @@ impl<'a> RunningHost<'a> {
             let hosts = self.hosts();
             thread::spawn(move || receive(&host, (&hosts, expected), start, &stop))
         };
-        let sent = self.send_all(start, lines).and_then(|under_way| self.settle(under_way, lines, done));
+        let sent = self.send_all(start, lines).and_then(|(under_way, stop)| match stop {
+            StopCommand::Pending => self.settle(under_way, lines, done),
+            StopCommand::Received => Ok(under_way),
+        });
+        let sent = sent.map(|under_way| under_way.into_iter().map(UnderWay::end).collect());
         stop.store(true, Ordering::Relaxed);
         let (arrived, wrong) =
             receiver.join().map_err(|_| io::Error::other("the receiving thread panicked"))?;
         let counts = self.host.stats().counts().map(|(name, count)| (name.to_owned(), count)).into();
-        let Self { job, not_real_time, .. } = self;
-        Ok(HostReport { host: job.host, sent: sent?, arrived, wrong, not_real_time, counts })
+        let Self { job, progress, not_real_time, .. } = self;
+        let progress = progress.report();
+        Ok(HostReport { host: job.host, sent: sent?, arrived, progress, wrong, not_real_time, counts })
     }
 
     fn hosts(&self) -> HashMap<SocketAddr, u16> {
         (0..self.job.addresses.len() as u16).filter_map(|host| Some((self.job.socket(host)?, host))).collect()
     }
 
-    /// Hands over each message at its start.
-    fn send_all(&self, start: Instant, lines: &Receiver<String>) -> Result<Vec<UnderWay>, HostError> {
-        let mut own: Vec<&Flow> = self.job.flows.iter().filter(|flow| flow.src == self.job.host).collect();
-        own.sort_by_key(|flow| (flow.start_ns, flow.id));
-        let mut under_way = Vec::with_capacity(own.len());
-        for flow in own {
-            let bytes = payload(flow);
-            let Some(at) = start.checked_add(Duration::from_nanos(flow.start_ns)) else { break };
+    /// Hands over each message at its start, and changes it when that is due.
+    fn send_all(
+        &self,
+        start: Instant,
+        lines: &Receiver<String>,
+    ) -> Result<(Vec<UnderWay>, StopCommand), HostError> {
+        let mut under_way: Vec<UnderWay> = Vec::new();
+        let mut places: HashMap<u32, usize> = HashMap::new();
+        for action in timeline(self.job) {
+            let bytes = match action {
+                Action::Send(flow) if flow.kind == FlowKind::Message => payload(flow),
+                Action::Send(_) | Action::Change(_) => Bytes::new(),
+            };
+            let Some(at) = start.checked_add(Duration::from_nanos(action.at_ns())) else { break };
             match lines.recv_timeout(at.saturating_duration_since(now())) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(_) => break,
+                Ok(_) => return Ok((under_way, StopCommand::Received)),
                 Err(RecvTimeoutError::Disconnected) => return Err(HostError::ParentGone),
             }
-            let at_ns = since_ns(start, now());
-            let sent =
-                SentMessage { id: flow.id, at_ns, acked_ns: None, retransmits: 0, timeouts: 0, failed: None };
-            under_way.push(match self.host.try_send(self.request(flow), bytes) {
-                Ok(receipt) => UnderWay { sent, receipt: Some(receipt) },
-                Err(error) => {
-                    UnderWay { sent: SentMessage { failed: Some(error.to_string()), ..sent }, receipt: None }
+            match action {
+                Action::Send(flow) => {
+                    places.insert(flow.id, under_way.len());
+                    under_way.push(self.send(flow, bytes, since_ns(start, now())));
                 }
-            });
+                Action::Change(FlowChange { flow, change, .. }) => {
+                    let message = places.get(flow).and_then(|&place| under_way.get_mut(place));
+                    if let Some(message) = message {
+                        let wrong = |error: SendError| HostError::Job(format!("flow {flow}: {error}"));
+                        message.change(&self.host, *change).map_err(wrong)?;
+                    }
+                }
+            }
         }
-        Ok(under_way)
+        Ok((under_way, StopCommand::Pending))
+    }
+
+    /// Hands over a message; `bytes` are those of one that ends.
+    fn send(&self, flow: &Flow, bytes: Bytes, at_ns: u64) -> UnderWay {
+        let request = self.request(flow);
+        let taken = match flow.kind {
+            FlowKind::Message => self.host.try_send(request, bytes),
+            FlowKind::Endless => self.host.try_send_repeated(request, &flow.id.to_le_bytes(), flow.bytes),
+        };
+        UnderWay::new((flow.id, flow.kind), at_ns, taken)
     }
 
     fn request(&self, flow: &Flow) -> Request {
@@ -243,18 +278,16 @@ impl<'a> RunningHost<'a> {
         }
     }
 
-    /// Records the outcomes of messages until a stop command.
+    /// Waits for the outcomes of messages until a stop command.
     fn settle(
         &self,
         under_way: Vec<UnderWay>,
         lines: &Receiver<String>,
         done: &mut dyn FnMut() -> io::Result<()>,
-    ) -> Result<Vec<SentMessage>, HostError> {
+    ) -> Result<Vec<UnderWay>, HostError> {
         let mut is_announced = false;
         loop {
-            let left = under_way
-                .iter()
-                .any(|message| message.receipt.as_ref().is_some_and(|receipt| receipt.outcome().is_none()));
+            let left = under_way.iter().any(UnderWay::is_waited_for);
             if !left && !is_announced {
                 done()?;
                 is_announced = true;
@@ -265,25 +298,7 @@ impl<'a> RunningHost<'a> {
                 Err(RecvTimeoutError::Disconnected) => return Err(HostError::ParentGone),
             }
         }
-        Ok(under_way.into_iter().map(UnderWay::end).collect())
-    }
-}
-
-impl UnderWay {
-    fn end(self) -> SentMessage {
-        let Self { sent, receipt } = self;
-        match receipt.and_then(|receipt| receipt.outcome()) {
-            None => sent,
-            Some(Ok(delivery)) => SentMessage {
-                acked_ns: Some(
-                    sent.at_ns + u64::try_from(delivery.elapsed.as_nanos()).unwrap_or(u64::MAX >> 1),
-                ),
-                retransmits: delivery.retransmits,
-                timeouts: delivery.timeouts,
-                ..sent
-            },
-            Some(Err(error)) => SentMessage { failed: Some(error.to_string()), ..sent },
-        }
+        Ok(under_way)
     }
 }
 

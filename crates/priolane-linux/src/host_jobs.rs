@@ -1,11 +1,12 @@
 //! The jobs of the hosts of a run, wherever they are.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 
-use crate::job::{Flow, HostJob, PathJob, SchemeJob};
+use crate::job::{Bins, Change, Flow, FlowChange, HostJob, PathJob, SchemeJob};
 use crate::network::Network;
 
 /// What the wake-up of the process at the end of a cable takes, in nanoseconds: what is usual with real-time threads.
@@ -24,24 +25,40 @@ pub(crate) struct Work<'a> {
     pub(crate) knows_paths: bool,
     /// The messages.
     pub(crate) flows: &'a [Flow],
+    /// What changes of them.
+    pub(crate) changes: &'a [FlowChange],
+    /// By which endless ones are counted; `None` if nobody asks.
+    pub(crate) bins: Option<Bins>,
     /// The real-time priority of hosts, if the system permits one.
     pub(crate) real_time: Option<u8>,
 }
 
 impl Work<'_> {
-    /// The first flow that is none of the network.
+    /// The first flow that is none of the network, or whose change is none.
     pub(crate) fn wrong_flow(&self) -> Option<u32> {
         let hosts = self.network.hosts;
         let fits = |flow: &&Flow| {
             let Flow { src, dst, bytes, class, w_milli, .. } = **flow;
             src < hosts && dst < hosts && src != dst && bytes > 0 && class < 16 && w_milli > 0
         };
-        self.flows.iter().find(|flow| !fits(flow)).map(|flow| flow.id)
+        let wrong = self.flows.iter().find(|flow| !fits(flow)).map(|flow| flow.id);
+        let known: HashSet<u32> = self.flows.iter().map(|flow| flow.id).collect();
+        let is_change = |change: &&FlowChange| {
+            let is_in_range = match change.change {
+                Change::Class(class) => class < 16,
+                Change::Weights { w_milli, .. } => w_milli > 0,
+                Change::Abort => true,
+            };
+            is_in_range && known.contains(&change.flow)
+        };
+        wrong.or_else(|| self.changes.iter().find(|change| !is_change(change)).map(|change| change.flow))
     }
 
     /// The part that concerns host `host`, with where each host is bound and, by host, for how long its datagrams are held back.
     pub(crate) fn of(&self, host: u16, addresses: Vec<SocketAddr>, delays_ns: Vec<u64>) -> HostJob {
         let own = |flow: &&Flow| flow.src == host || flow.dst == host;
+        let sent: HashSet<u32> =
+            self.flows.iter().filter(|flow| flow.src == host).map(|flow| flow.id).collect();
         HostJob {
             host,
             addresses,
@@ -52,6 +69,8 @@ impl Work<'_> {
             mtu: self.mtu,
             real_time: self.real_time,
             flows: self.flows.iter().filter(own).copied().collect(),
+            changes: self.changes.iter().filter(|change| sent.contains(&change.flow)).copied().collect(),
+            bins: self.bins,
         }
     }
 
@@ -81,32 +100,107 @@ impl Work<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::job::{Ladder, Order};
+    use crate::job::{FlowKind, Ladder, Order};
     use crate::plan::tests::star;
     use crate::port::Port;
+
+    /// A scheme without a transport.
+    fn no_scheme() -> SchemeJob {
+        let class = Ladder::default();
+        let transport = serde_json::Map::new();
+        SchemeJob { transport, order: Order::RoundRobin, host_level: class.clone(), class, ranks: false }
+    }
+
+    /// A message of a kilobyte from host 0 to host 1.
+    pub(crate) fn plain(id: u32) -> Flow {
+        Flow {
+            id,
+            src: 0,
+            dst: 1,
+            bytes: 1_000,
+            kind: FlowKind::Message,
+            start_ns: 0,
+            class: 0,
+            deadline_ns: None,
+            theta_bps: None,
+            w_milli: 1_000,
+        }
+    }
+
+    /// The job of a host of three with these flows.
+    pub(crate) fn host_job(host: u16, flows: Vec<Flow>) -> HostJob {
+        HostJob {
+            host,
+            addresses: (0..3).map(HostJob::testbed_address).collect(),
+            delays_ns: vec![0; 3],
+            scheme: no_scheme(),
+            line_bps: 100_000_000,
+            path: None,
+            mtu: 1_500,
+            real_time: None,
+            flows,
+            changes: Vec::new(),
+            bins: None,
+        }
+    }
 
     #[test]
     fn a_path_is_as_long_as_packets_take_over_idle_cables_and_processes_to_wake_up() {
         let mut plan = star(3, Port::fifo());
         plan.network.cables.iter_mut().for_each(|cable| cable.delay_ns = 100_000);
         plan.network.cables[2].delay_ns = 200_000;
-        let class = Ladder::default();
-        let scheme = SchemeJob {
-            transport: serde_json::Map::new(),
-            order: Order::RoundRobin,
-            host_level: class.clone(),
-            class,
-            ranks: false,
-        };
+        let scheme = no_scheme();
         let (network, mtu) = (&plan.network, plan.mtu);
-        let work = Work { network, mtu, scheme: &scheme, knows_paths: true, flows: &[], real_time: None };
+        let work = Work {
+            network,
+            mtu,
+            scheme: &scheme,
+            knows_paths: true,
+            flows: &[],
+            changes: &[],
+            bins: None,
+            real_time: None,
+        };
         // Two lines of 100 Mbit/s: 1538 bytes take 123.04 us on each, 84 bytes 6.72 us; 50 us at the end of each.
         let expected = PathJob { hops: 2, rate_bps: 100_000_000, data_ns: 646_080, control_ns: 413_440 };
         assert_eq!(work.path(0), expected);
         let info = expected.info();
         assert_eq!(info.data.unwrap().round_trip, Span::from_ns(1_059_520));
         assert_eq!(info.control.unwrap().round_trip, Span::from_ns(826_880));
+    }
+
+    #[test]
+    fn a_host_gets_the_changes_of_what_it_sends_and_a_wrong_one_is_found() {
+        let plan = star(3, Port::fifo());
+        let flows = [plain(4), Flow { src: 1, dst: 0, ..plain(9) }];
+        let change = |flow, change| FlowChange { at_ns: 7, flow, change };
+        let changes = [change(4, Change::Abort), change(9, Change::Class(3))];
+        let (network, scheme) = (&plan.network, &no_scheme());
+        let work = |changes| Work {
+            network,
+            mtu: 1_500,
+            scheme,
+            knows_paths: false,
+            flows: &flows,
+            changes,
+            bins: None,
+            real_time: None,
+        };
+        let of = |host| work(&changes).of(host, Vec::new(), Vec::new());
+        assert_eq!((of(0).changes, of(1).changes), (vec![changes[0]], vec![changes[1]]));
+        assert_eq!((of(0).flows.len(), of(2).flows.len()), (2, 0));
+        assert_eq!(work(&changes).wrong_flow(), None);
+        let wrong = [
+            (8, Change::Abort),
+            (4, Change::Class(16)),
+            (4, Change::Weights { theta_bps: None, w_milli: 0 }),
+        ];
+        for (flow, wrong) in wrong {
+            let changes = [change(flow, wrong)];
+            let work = Work { changes: &changes, ..work(&[]) };
+            assert_eq!(work.wrong_flow(), Some(flow), "{wrong:?}");
+        }
     }
 }

@@ -19,6 +19,17 @@ use crate::plan::Plan;
 /// The UDP port of all hosts of a testbed, and the usual first one of a machine that runs several.
 pub const PORT: u16 = 7_077;
 
+/// How long a flow lasts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowKind {
+    /// Until it is delivered.
+    #[default]
+    Message,
+    /// Until the run ends or it is aborted: it has more bytes than can arrive until then. Its receiver counts it and keeps nothing.
+    Endless,
+}
+
 /// A message of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +42,9 @@ pub struct Flow {
     pub dst: u16,
     /// Its bytes, at least 1.
     pub bytes: u64,
+    /// How long it lasts.
+    #[serde(default)]
+    pub kind: FlowKind,
     /// When it is sent, in nanoseconds since the start of the run.
     pub start_ns: u64,
     /// Its class, 0 to 15.
@@ -41,6 +55,45 @@ pub struct Flow {
     pub theta_bps: Option<u64>,
     /// Its weight in thousandths, at least 1.
     pub w_milli: u32,
+}
+
+/// A change to a flow that is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Its class from now on, 0 to 15.
+    Class(u8),
+    /// What it pays for from now on.
+    Weights {
+        /// Its minimum rate in bit/s.
+        theta_bps: Option<u64>,
+        /// Its weight in thousandths, at least 1.
+        w_milli: u32,
+    },
+    /// Nothing more of it is sent.
+    Abort,
+}
+
+/// A change to a flow at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowChange {
+    /// When, in nanoseconds since the start of the run.
+    pub at_ns: u64,
+    /// The flow.
+    pub flow: u32,
+    /// The change.
+    pub change: Change,
+}
+
+/// Bins of time, from the start of a run on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bins {
+    /// How long each is, in nanoseconds, at least 1.
+    pub every_ns: u64,
+    /// How many there are; what arrives later is not counted.
+    pub count: u32,
 }
 
 /// Levels by bytes sent.
@@ -141,6 +194,12 @@ pub struct HostJob {
     pub real_time: Option<u8>,
     /// The messages that it sends or receives.
     pub flows: Vec<Flow>,
+    /// Changes of those that it sends.
+    #[serde(default)]
+    pub changes: Vec<FlowChange>,
+    /// By which it counts the endless flows that it receives; `None` if nobody asks.
+    #[serde(default)]
+    pub bins: Option<Bins>,
 }
 
 /// A message that was sent.
@@ -157,7 +216,7 @@ pub struct SentMessage {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// Why it failed, if it did.
+    /// Why it failed, if it did; not if the run aborted it.
     pub failed: Option<String>,
 }
 
@@ -173,6 +232,16 @@ pub struct ArrivedMessage {
     pub missing: u64,
 }
 
+/// How much of an endless flow arrived.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowProgress {
+    /// The flow.
+    pub id: u32,
+    /// Bytes that came for the first time, by bin.
+    pub bytes: Vec<u64>,
+}
+
 /// What a host process answers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,6 +252,9 @@ pub struct HostReport {
     pub sent: Vec<SentMessage>,
     /// Messages that arrived, in order of arrival.
     pub arrived: Vec<ArrivedMessage>,
+    /// Endless flows that it received, if bins were asked for.
+    #[serde(default)]
+    pub progress: Vec<FlowProgress>,
     /// Messages that arrived with other bytes than were sent, or that no flow is.
     pub wrong: u64,
     /// Whether its threads were real-time, and why not: `None` if they were.

@@ -13,8 +13,8 @@ use crate::agent::message::{FromAgent, Hello, ToAgent, other_release};
 use crate::clock::{ClockOffset, Drift, Exchange, MachineClock, MachineReport, best};
 use crate::clock_correction;
 use crate::host_jobs::Work;
-use crate::job::{Flow, HostReport, SchemeJob};
-use crate::measure::{self, Hosts, OnProgress, Progress, RunError};
+use crate::job::{Bins, Flow, FlowChange, HostReport, SchemeJob};
+use crate::measure::{self, Ends, Hosts, OnProgress, Progress, RunError};
 use crate::network::Network;
 use crate::run::TestbedReport;
 
@@ -66,16 +66,26 @@ pub struct MachinesJob {
     pub knows_paths: bool,
     /// The messages.
     pub flows: Vec<Flow>,
+    /// What changes of them.
+    #[serde(default)]
+    pub changes: Vec<FlowChange>,
+    /// By which endless ones are counted; `None` if nobody asks.
+    #[serde(default)]
+    pub bins: Option<Bins>,
     /// When it ends at the latest, in nanoseconds since its start.
     pub limit_ns: u64,
+    /// Whether it ends sooner.
+    #[serde(default)]
+    pub ends: Ends,
     /// The real-time priority of hosts, if the system permits one.
     pub real_time: Option<u8>,
 }
 
 impl MachinesJob {
     fn work(&self) -> Work<'_> {
-        let Self { network, mtu, scheme, knows_paths, flows, real_time, .. } = self;
-        Work { network, mtu: *mtu, scheme, knows_paths: *knows_paths, flows, real_time: *real_time }
+        let Self { network, mtu, scheme, knows_paths, flows, changes, bins, real_time, .. } = self;
+        let (mtu, knows_paths, bins, real_time) = (*mtu, *knows_paths, *bins, *real_time);
+        Work { network, mtu, scheme, knows_paths, flows, changes, bins, real_time }
     }
 
     /// Where each host is bound.
@@ -119,7 +129,8 @@ pub fn run(
             hosts.tell(place, &ToAgent::Host(Box::new(job)))?;
         }
     }
-    let ended = measure::carry_out(&mut hosts, Duration::from_nanos(job.limit_ns), &mut watch)?;
+    let limit = (Duration::from_nanos(job.limit_ns), job.ends);
+    let ended = measure::carry_out(&mut hosts, limit, &mut watch)?;
     let elapsed_ns = u64::try_from(ended.elapsed.as_nanos()).unwrap_or(u64::MAX);
     let mut reports = ended.reports(&mut hosts)?;
     let machines = hosts.by_one_clock(job, &mut reports)?;

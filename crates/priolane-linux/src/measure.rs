@@ -7,6 +7,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::job::HostReport;
 use crate::testbed::TestbedError;
 
@@ -46,6 +48,17 @@ pub enum RunError {
     /// The caller asked to stop.
     #[error("stopped by request")]
     Stopped,
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ends {
+    /// When all messages have an outcome, endless flows apart, at the latest at its limit.
+    #[default]
+    WhenDone,
+    /// At its limit.
+    AtLimit,
 }
 
 /// How far a run is.
@@ -95,10 +108,10 @@ pub(crate) struct RunEnd {
     done: usize,
 }
 
-/// Lets hosts send until all are done, or until `limit`. `watch` receives the progress, and stops the run by an error.
+/// Lets hosts send until `limit`, or until all are done if that comes first and ends the run. `watch` receives the progress, and stops the run by an error.
 pub(crate) fn carry_out(
     hosts: &mut dyn Hosts,
-    limit: Duration,
+    (limit, ends): (Duration, Ends),
     watch: &mut dyn FnMut(Progress) -> Result<(), RunError>,
 ) -> Result<RunEnd, RunError> {
     wait_for(hosts, "ready", watch)?;
@@ -107,7 +120,7 @@ pub(crate) fn carry_out(
     let start = hosts.start()?;
     let elapsed = || now().saturating_duration_since(start);
     let mut done = 0;
-    while usize::from(done) < hosts.count() && elapsed() <= limit {
+    while (usize::from(done) < hosts.count() || ends == Ends::AtLimit) && elapsed() <= limit {
         watch(Progress { elapsed: elapsed(), done })?;
         if let Some((host, line)) = hosts.next(LOOK)? {
             expect(host, &line, "done")?;

@@ -4,9 +4,10 @@ use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
 
-use crate::job::Flow;
+use crate::job::{Flow, FlowKind};
 
-const WORD: usize = size_of::<u32>();
+/// Bytes of the number of a message.
+pub(crate) const WORD: usize = size_of::<u32>();
 
 /// The bytes of a message.
 pub(crate) fn payload(flow: &Flow) -> Bytes {
@@ -14,6 +15,11 @@ pub(crate) fn payload(flow: &Flow) -> Bytes {
     let mut bytes = flow.id.to_le_bytes().repeat(len.div_ceil(WORD));
     bytes.truncate(len);
     bytes.into()
+}
+
+/// The number of the message that has these bytes at `offset`.
+pub(crate) fn word_at(offset: u64, bytes: [u8; WORD]) -> u32 {
+    u32::from_le_bytes(bytes).rotate_left(8 * (offset % WORD as u64) as u32)
 }
 
 /// What hosts send each other before the start of a run, so that no message of it waits for a greeting: no number repeated.
@@ -36,10 +42,10 @@ fn head(bytes: &[u8]) -> [u8; WORD] {
 }
 
 impl ExpectedMessages {
-    /// Those of `flows` that go to `host`.
+    /// Those of `flows` that go to `host`, but for endless ones.
     pub(crate) fn new(flows: &[Flow], host: u16) -> Self {
         let mut expected = Self::default();
-        for flow in flows.iter().filter(|flow| flow.dst == host) {
+        for flow in flows.iter().filter(|flow| flow.dst == host && flow.kind == FlowKind::Message) {
             let len = WORD.min(usize::try_from(flow.bytes).unwrap_or(WORD));
             let key = (flow.src, flow.bytes, head(&flow.id.to_le_bytes()[..len]));
             expected.waiting.entry(key).or_default().push_back(flow.id);
@@ -72,6 +78,7 @@ mod tests {
             src,
             dst: 9,
             bytes,
+            kind: FlowKind::Message,
             start_ns: 0,
             class: 0,
             deadline_ns: None,

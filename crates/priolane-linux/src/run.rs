@@ -13,7 +13,7 @@ use crate::counters::QueueCount;
 use crate::guard::Guard;
 use crate::host_jobs::Work;
 use crate::host_process::{HostOutput, HostProcess};
-use crate::job::{Flow, HostJob, HostReport, SchemeJob};
+use crate::job::{Bins, Flow, FlowChange, HostJob, HostReport, SchemeJob};
 use crate::journal::{Journal, JournalState};
 use crate::measure::{self, Hosts};
 use crate::network::Node;
@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use crate::switch::SwitchReport;
 use crate::testbed::{Testbed, TestbedError};
 
-pub use crate::measure::{OnProgress, Progress, RunError};
+pub use crate::measure::{Ends, OnProgress, Progress, RunError};
 
 /// From the order to start to the start.
 const AHEAD: Duration = Duration::from_millis(200);
@@ -38,17 +38,27 @@ pub struct RunJob {
     pub knows_paths: bool,
     /// The messages.
     pub flows: Vec<Flow>,
+    /// What changes of them.
+    #[serde(default)]
+    pub changes: Vec<FlowChange>,
+    /// By which endless ones are counted; `None` if nobody asks.
+    #[serde(default)]
+    pub bins: Option<Bins>,
     /// When it ends at the latest, in nanoseconds since its start.
     pub limit_ns: u64,
+    /// Whether it ends sooner.
+    #[serde(default)]
+    pub ends: Ends,
     /// The real-time priority of hosts, if the system permits one.
     pub real_time: Option<u8>,
 }
 
 impl RunJob {
     fn work(&self) -> Work<'_> {
-        let Self { plan, scheme, knows_paths, flows, real_time, .. } = self;
+        let Self { plan, scheme, knows_paths, flows, changes, bins, real_time, .. } = self;
         let (network, mtu) = (&plan.network, plan.mtu);
-        Work { network, mtu, scheme, knows_paths: *knows_paths, flows, real_time: *real_time }
+        let (knows_paths, bins, real_time) = (*knows_paths, *bins, *real_time);
+        Work { network, mtu, scheme, knows_paths, flows, changes, bins, real_time }
     }
 }
 
@@ -89,7 +99,7 @@ pub fn run(
     }
     let _guard = Guard::start(program, &job.plan.name)?;
     let mut testbed = Testbed::up(job.plan.clone(), root, program)?;
-    let limit = Duration::from_nanos(job.limit_ns);
+    let limit = (Duration::from_nanos(job.limit_ns), job.ends);
     let hosts = TestbedHosts::start(testbed.plan(), &work, program);
     let measured = hosts.and_then(|hosts| hosts.measure(&mut testbed, limit, progress));
     // Hosts behind a switch that ended do not know why nothing arrives.
@@ -128,7 +138,7 @@ impl TestbedHosts {
     fn measure(
         mut self,
         testbed: &mut Testbed,
-        limit: Duration,
+        limit: (Duration, Ends),
         progress: &mut OnProgress<'_>,
     ) -> Result<TestbedReport, RunError> {
         let mut watch = |how_far| {

@@ -44,6 +44,12 @@ pub fn store_measured(run: &Run, store: &Store, measurement: Measurement) -> Res
     let rows = rows(&ran);
     let mut record = Simulation { run, built: &built }.record(&rows, &ran);
     record.measured = Some(on);
+    for ports in record.ports.values_mut() {
+        // No real switch says how long its queues were, and those of the kernel not how long packets waited.
+        ports.max_queue_bytes = None;
+        ports.queue_of_bound = None;
+        ports.wait_s = ports.wait_s.filter(|&wait| wait > 0.0);
+    }
     record.counters.drops = drops;
     record.counters.marks = marks;
     record.warnings.extend(warnings);

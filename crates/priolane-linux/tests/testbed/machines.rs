@@ -11,7 +11,7 @@ use priolane_linux::job::Flow;
 use priolane_linux::machines::{AgentAddress, MachineJob, MachinesJob, run};
 use priolane_linux::network::{Network, SwitchPort};
 use priolane_linux::port::Port;
-use priolane_linux::run::{RunError, TestbedReport};
+use priolane_linux::run::{Ends, RunError, TestbedReport};
 
 use crate::made::{line, program};
 use crate::runs::{arrived, dctcp, fct_ms, flow};
@@ -47,7 +47,10 @@ fn job(net: u8, [left, right]: [AgentAddress; 2], flows: Vec<Flow>) -> MachinesJ
         scheme: dctcp(),
         knows_paths: false,
         flows,
+        changes: Vec::new(),
+        bins: None,
         limit_ns: 60_000_000_000,
+        ends: Ends::WhenDone,
         real_time: Some(20),
     }
 }

@@ -2,6 +2,7 @@
 //! cannot.
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "real testbeds depend on the clock")]
 
+mod endless;
 mod lifecycle;
 mod machines;
 mod made;

@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use priolane_linux::job::{Flow, Ladder, Order, SchemeJob};
+use priolane_linux::job::{Flow, FlowKind, Ladder, Order, SchemeJob};
 use priolane_linux::journal::DIRECTORY;
 use priolane_linux::network::Network;
 use priolane_linux::plan::Plan;
 use priolane_linux::port::{Amount, Backlog, Mark, Port};
 use priolane_linux::probe::{Machine, Marks};
-use priolane_linux::run::{RunJob, TestbedReport, run};
+use priolane_linux::run::{Ends, RunJob, TestbedReport, run};
 use serde_json::json;
 
 use crate::made::{line, namespaces, plan, program};
@@ -30,17 +30,38 @@ pub(crate) fn dctcp() -> SchemeJob {
 
 pub(crate) fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start_ms: u64) -> Flow {
     let start_ns = start_ms * 1_000_000;
-    Flow { id, src, dst, bytes, start_ns, class: 0, deadline_ns: None, theta_bps: None, w_milli: 1_000 }
+    Flow {
+        id,
+        src,
+        dst,
+        bytes,
+        kind: FlowKind::Message,
+        start_ns,
+        class: 0,
+        deadline_ns: None,
+        theta_bps: None,
+        w_milli: 1_000,
+    }
 }
 
 /// One queue with room and marks.
-fn port() -> Port {
+pub(crate) fn port() -> Port {
     let mark = Some(Mark { above: Amount::Packets(10), per: Backlog::Port });
     Port { mark, room: Some(Amount::Packets(240)), ..Port::fifo() }
 }
 
 pub(crate) fn job(plan: Plan, scheme: SchemeJob, flows: Vec<Flow>) -> RunJob {
-    RunJob { plan, scheme, knows_paths: false, flows, limit_ns: 20_000_000_000, real_time: Some(20) }
+    RunJob {
+        plan,
+        scheme,
+        knows_paths: false,
+        flows,
+        changes: Vec::new(),
+        bins: None,
+        limit_ns: 20_000_000_000,
+        ends: Ends::WhenDone,
+        real_time: Some(20),
+    }
 }
 
 /// Runs it; `None`, with the reason on standard error, where this machine cannot.

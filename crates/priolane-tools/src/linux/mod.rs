@@ -14,6 +14,7 @@ mod refusals;
 mod scale;
 mod switch_port;
 mod testbed;
+mod traffic;
 
 use std::path::Path;
 
@@ -26,6 +27,8 @@ use priolane_linux::plan::{Marking, Name};
 use priolane_linux::run::{RunJob, TestbedReport};
 use priolane_source::InputError;
 use serde::Serialize;
+
+use traffic::Traffic;
 
 pub use choices::{Choices, SwitchKind};
 pub use scale::usual_scale;
@@ -59,21 +62,24 @@ pub fn job(run: &Run, name: Name, choices: Choices) -> Result<PlannedMeasurement
     let (network, mut notes) = testbed::network(run, scenario, (scale, Some(&ports)))?;
     notes.extend(scale::notes(scale, Some(ports.kind())));
     notes.extend(refusals::path_notes(scenario));
-    notes.extend(refusals::notes(run, scenario));
-    let limit = scale::limit_ns(&scenario.stop, scale);
+    notes.extend(refusals::notes(scenario));
+    let Traffic { flows, changes, bins, ends, limit_ns } = traffic::traffic(run, scenario, scale)?;
     let job = RunJob {
         // Which marks this machine has is found when the testbed is made.
         plan: priolane_linux::plan::Plan { name, network, mtu: scenario.frame.mtu, marking: Marking::Bpf },
         scheme: SchemeJob { ranks: ports.need_ranks(), ..scale::scheme(run, scale)? },
         knows_paths: scale::depends_on_paths(run),
-        flows: scenario.flows.iter().map(|flow| scale::flow(&flow, scale)).collect(),
-        limit_ns: limit,
+        flows,
+        changes,
+        bins,
+        limit_ns,
+        ends,
         real_time: Some(REAL_TIME),
     };
     job.plan
         .check()
         .map_err(|error| refusals::error(run, "topology", error.to_string(), "a smaller network"))?;
-    Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit as f64 / 1e9 })
+    Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit_ns as f64 / 1e9 })
 }
 
 /// Plans the measurement of `run` on the machines of the file at `machines`, whose network is as it is.
@@ -102,19 +108,22 @@ pub fn job_on_machines(
         run.scheme
     )];
     notes.extend(scale::notes(scale, None));
-    notes.extend(refusals::notes(run, scenario));
-    let limit = scale::limit_ns(&scenario.stop, scale);
+    notes.extend(refusals::notes(scenario));
+    let Traffic { flows, changes, bins, ends, limit_ns } = traffic::traffic(run, scenario, scale)?;
     let job = MachinesJob {
         machines,
         network,
         mtu: scenario.frame.mtu,
         scheme: scale::scheme(run, scale)?,
         knows_paths: scale::depends_on_paths(run),
-        flows: scenario.flows.iter().map(|flow| scale::flow(&flow, scale)).collect(),
-        limit_ns: limit,
+        flows,
+        changes,
+        bins,
+        limit_ns,
+        ends,
         real_time: Some(REAL_TIME),
     };
-    Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit as f64 / 1e9 })
+    Ok(PlannedMeasurement { job, scale, notes, at_most_s: limit_ns as f64 / 1e9 })
 }
 
 /// What `measured` means for the tables of `run`, whose hosts spoke `planned.0` at scale `planned.1`.

@@ -15,7 +15,7 @@ use priolane_results::record::MeasuredRecord;
 use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord};
 use priolane_sim::scenario::ScenarioSpec;
 
-use super::clocks;
+use super::{clocks, traffic};
 
 /// A nanosecond of a testbed in picoseconds of the experiment.
 fn span(ns: u64, scale: u64) -> Span {
@@ -38,10 +38,16 @@ pub(super) fn measurement(
         let ends = (sent.get(&flow.id.0).copied(), arrived.get(&flow.id.0).copied());
         record(&flow, ends, &levels, scale)
     };
+    let stopped_at = traffic::stopped_at(scenario, Time(span(measured.elapsed_ns, scale).0));
+    let progress = measured.hosts.iter().flat_map(|host| &host.progress);
+    let progress = progress.map(|flow| (flow.id, flow.bytes.as_slice()));
+    let samples =
+        run.experiment.rates_every.map(|every| traffic::samples(scenario, every, stopped_at, progress));
     let outcome = Outcome {
         flows: scenario.flows.iter().map(record).collect(),
         ports: ports(&measured.queues, scale),
-        stopped_at: Time(span(measured.elapsed_ns, scale).0),
+        flow_samples: samples.unwrap_or_default(),
+        stopped_at,
         ..Outcome::default()
     };
     Measurement {

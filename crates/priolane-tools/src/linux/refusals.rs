@@ -39,18 +39,10 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
         &range,
     );
     refuse(scenario.flows.is_empty(), "group", "no flow starts", "a longer `time`, or more load");
-    let endless = scenario.flows.iter().any(|flow| flow.size.is_none());
-    refuse(endless, "group", "flows without an end: a message has one", simulate);
     refuse(
         !scenario.waits.is_empty(),
         "group",
         "flows that wait for other flows are not sent here",
-        simulate,
-    );
-    refuse(
-        !scenario.controls.is_empty(),
-        "control",
-        "changes of flows under way are not made here",
         simulate,
     );
     refuse(!scenario.outages.is_empty(), "failure", "lines do not fail here", simulate);
@@ -97,7 +89,7 @@ pub(super) fn path_notes(scenario: &ScenarioSpec) -> Option<String> {
 }
 
 /// What differs, in words.
-pub(super) fn notes(run: &Run, scenario: &ScenarioSpec) -> Vec<String> {
+pub(super) fn notes(scenario: &ScenarioSpec) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |is: bool, what: &str| {
         if is {
@@ -110,7 +102,11 @@ pub(super) fn notes(run: &Run, scenario: &ScenarioSpec) -> Vec<String> {
     );
     let noisy = scenario.measuring.noise.is_some() || scenario.host_delay.0 > 0;
     note(noisy, "delays of hosts and their noise are those of this machine, not those of the file");
-    let sampled = scenario.sample_every.is_some() || run.experiment.rates_every.is_some();
-    note(sampled, "queues and rates over time are not sampled here");
+    note(scenario.sample_every.is_some(), "queues over time are not sampled here");
+    note(
+        scenario.flows.iter().any(|flow| flow.size.is_none()),
+        "endless flows: here messages with more bytes than their lines carry until the end; their rates are those at which they arrive, not \
+         those at which they are acknowledged",
+    );
     notes
 }

@@ -1,12 +1,11 @@
 //! Slower lines and longer times, in proportion: bandwidth-delay products, and so windows, thresholds and buffers, stay.
 
 use priolane_core::assign::{Assign, Count, DemotionThresholds};
-use priolane_core::endpoint::FlowSpec;
 use priolane_core::host::SchedulerKind;
 use priolane_core::quantity;
 use priolane_core::units::{Rate, Span, Time};
 use priolane_lab::plan::Run;
-use priolane_linux::job::{Flow, Ladder, Order, SchemeJob};
+use priolane_linux::job::{Ladder, Order, SchemeJob};
 use priolane_sim::scenario::Stop;
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
@@ -58,22 +57,6 @@ pub(super) fn ns(span: Span, scale: u64) -> u64 {
 pub(super) fn limit_ns(stop: &Stop, scale: u64) -> u64 {
     match *stop {
         Stop::At(Time(at)) | Stop::WhenDone { limit: Time(at), .. } => ns(Span(at), scale),
-    }
-}
-
-/// A flow as a message.
-pub(super) fn flow(flow: &FlowSpec, scale: u64) -> Flow {
-    let FlowSpec { id, src, dst, size, start, class, deadline, weights, .. } = *flow;
-    Flow {
-        id: id.0,
-        src: src.0,
-        dst: dst.0,
-        bytes: size.unwrap_or(0),
-        start_ns: ns(Span(start.0), scale),
-        class,
-        deadline_ns: deadline.map(|deadline| ns(deadline.since(start), scale)),
-        theta_bps: weights.theta.map(|theta| theta.bps() / scale),
-        w_milli: weights.w_milli,
     }
 }
 

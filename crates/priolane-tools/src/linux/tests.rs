@@ -1,14 +1,17 @@
 use std::path::Path;
 
 use priolane_core::port::{DisciplineSpec, TokenOrder};
+use priolane_lab::execute::{FinishedRun, store_measured};
 use priolane_lab::plan::{Options, Run, from_text};
 use priolane_linux::counters::QueueCount;
-use priolane_linux::job::{ArrivedMessage, HostReport, SentMessage};
+use priolane_linux::job::{
+    ArrivedMessage, Bins, Change, FlowChange, FlowKind, FlowProgress, HostReport, SentMessage,
+};
 use priolane_linux::network::SwitchPort;
 use priolane_linux::port::{Amount, Backlog, Mark, Service};
-use priolane_linux::run::TestbedReport;
-
+use priolane_linux::run::{Ends, TestbedReport};
 use priolane_linux::user_port::UserPort;
+use priolane_results::store::Store;
 
 use super::*;
 
@@ -123,6 +126,7 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
         host: flow.src,
         sent: vec![sent],
         arrived: vec![arrived],
+        progress: Vec::new(),
         wrong: 0,
         not_real_time: None,
         counts: [("marked".to_owned(), 7)].into(),
@@ -234,4 +238,114 @@ fn ports_that_no_qdisc_is_are_those_of_the_simulator_in_user_space() {
         );
         assert_eq!(port.shared_buffer(), built.scenario.switch.memory, "{scheme}");
     }
+}
+
+/// Two endless flows to one host, of which one pays, starts late and is aborted.
+const ENDLESS: &str = r#"
+title = "Two without an end"
+schemes = ["paccp"]
+seeds = 1
+rates_every = "100us"
+time = { warmup = "1ms", measure = "3ms" }
+control = [
+  { at = "2ms", group = "late", pay = { w = 3, theta = "1Gbps" } },
+  { at = "3ms", group = "late", abort = true },
+]
+
+[topology]
+kind = "single_switch"
+hosts = 3
+host_link = { rate = "10Gbps", delay = "1us" }
+
+[[group]]
+name = "early"
+hosts = "0"
+app = "long_lived"
+pairs = { rule = "to_one", host = 2 }
+size = "endless"
+
+[[group]]
+name = "late"
+hosts = "1"
+app = "long_lived"
+pairs = { rule = "to_one", host = 2 }
+size = "endless"
+active = { from = "950us" }
+"#;
+
+#[test]
+fn an_endless_flow_is_a_message_that_no_line_carries_until_the_end_and_its_changes_are_scaled() {
+    let planned = job(&run_of("paccp", ENDLESS), name(), Choices::default()).unwrap();
+    let RunJob { flows, changes, bins, limit_ns, ends, .. } = &planned.job;
+    assert_eq!((planned.scale, *limit_ns, *ends), (100, 400_000_000, Ends::AtLimit));
+    // 100 Mbit/s carry 5 MB in 400 ms, and 3.8125 MB in the 305 ms from 95 ms on.
+    let seen: Vec<_> = flows.iter().map(|flow| (flow.kind, flow.start_ns, flow.bytes)).collect();
+    assert_eq!(seen, [(FlowKind::Endless, 0, 5_000_000), (FlowKind::Endless, 95_000_000, 3_812_500)]);
+    let late = flows[1].id;
+    let change = |at_ms: u64, change| FlowChange { at_ns: at_ms * 1_000_000, flow: late, change };
+    let weights = Change::Weights { theta_bps: Some(10_000_000), w_milli: 3_000 };
+    assert_eq!(changes, &[change(200, weights), change(300, Change::Abort)]);
+    assert_eq!(*bins, Some(Bins { every_ns: 10_000_000, count: 41 }));
+    assert!(planned.notes.iter().any(|note| note.starts_with("endless flows: here messages")));
+    // What ends does not last until the limit.
+    let planned = job(&run_of("dctcp", STAR), name(), Choices::default()).unwrap();
+    assert_eq!((planned.job.ends, planned.job.bins), (Ends::WhenDone, None));
+    let text = ENDLESS.replace("\"100us\"", "\"1ns\"");
+    let error = job(&run_of("paccp", &text), name(), Choices::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("rates_every: rates of 2 flows in 4000001 bins; hosts report 4194304 at most"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_arrives_of_endless_flows_becomes_their_rates_from_start_to_abort() {
+    let run = run_of("paccp", ENDLESS);
+    let planned = job(&run, name(), Choices::default()).unwrap();
+    let report = |host, progress| HostReport {
+        host,
+        sent: Vec::new(),
+        arrived: Vec::new(),
+        progress,
+        wrong: 0,
+        not_real_time: None,
+        counts: Default::default(),
+    };
+    let of = |id: u32, bins: std::ops::Range<usize>| FlowProgress {
+        id,
+        bytes: (0..41).map(|bin| if bins.contains(&bin) { 125_000 } else { 0 }).collect(),
+    };
+    let [early, late] = [planned.job.flows[0].id, planned.job.flows[1].id];
+    let measured = TestbedReport {
+        hosts: vec![report(2, vec![of(early, 0..41), of(late, 9..30)])],
+        queues: Vec::new(),
+        switches: Vec::new(),
+        machines: Vec::new(),
+        elapsed_ns: 400_300_000,
+    };
+    let made = measurement(&run, (&planned.job.scheme, planned.scale), &measured).unwrap();
+    assert_eq!(made.outcome.stopped_at.0, 4_000_000_000);
+    let of_flow = |id: u32| made.outcome.flow_samples.iter().filter(move |sample| sample.flow.0 == id);
+    let ends = |id| {
+        let (first, last) = (of_flow(id).next().unwrap(), of_flow(id).next_back().unwrap());
+        (first.at.0 / 1_000_000, last.at.0 / 1_000_000, last.acked_bytes)
+    };
+    // One bin of 100 us after another; the late one from 950 us on, and until its abort at 3 ms.
+    assert_eq!(ends(early), (100, 4_000, 40 * 125_000));
+    assert_eq!(ends(late), (1_000, 3_000, 21 * 125_000));
+    assert_eq!((of_flow(early).count(), of_flow(late).count()), (40, 21));
+    // 125 kB in 100 us are 10 Gbit/s.
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path()).unwrap();
+    let FinishedRun::Simulated(record) = store_measured(&run, &store, made).unwrap() else { panic!() };
+    let rates = record.rates.unwrap();
+    assert_eq!(rates.classes["all"].mean, Some(1e10));
+    assert_eq!(rates.classes["all"].rates[..2], [Some(1e10); 2]);
+    // What real switches do not say is not there.
+    let queues = record.ports.values().map(|set| (set.max_queue_bytes, set.wait_s));
+    assert!(
+        queues.clone().count() > 0 && queues.clone().all(|set| set == (None, None)),
+        "{:?}",
+        record.ports
+    );
 }

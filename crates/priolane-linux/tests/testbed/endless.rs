@@ -1,0 +1,96 @@
+//! Flows without an end: their rates over time, their abort, and what they pay for.
+
+use priolane_linux::job::{Bins, Change, Flow, FlowChange, FlowKind};
+use priolane_linux::network::Network;
+use priolane_linux::run::{Ends, RunJob, TestbedReport};
+use serde_json::json;
+
+use crate::made::{line, plan};
+use crate::runs::{dctcp, fct_ms, flow, job, measured, port, scheme};
+
+const BIN_MS: u64 = 100;
+
+/// An endless flow to host 2; 1 GB would take 80 s.
+fn endless(id: u32, src: u16, start_ms: u64) -> Flow {
+    Flow { kind: FlowKind::Endless, ..flow(id, (src, 2), 1_000_000_000, start_ms) }
+}
+
+/// Ends after so many bins, and not before.
+fn for_bins(count: u32, job: RunJob) -> RunJob {
+    let every_ns = BIN_MS * 1_000_000;
+    let bins = Some(Bins { every_ns, count: count + 1 });
+    RunJob { bins, ends: Ends::AtLimit, limit_ns: u64::from(count) * every_ns, ..job }
+}
+
+/// The payload rate of a flow in each bin, in Mbit/s.
+fn rates(measured: &TestbedReport, id: u32) -> Vec<f64> {
+    let progress = measured.hosts[2].progress.iter().find(|flow| flow.id == id).unwrap();
+    progress.bytes.iter().map(|&bytes| bytes as f64 * 8.0 / (BIN_MS as f64 * 1e3)).collect()
+}
+
+fn mean(rates: &[f64]) -> f64 {
+    rates.iter().sum::<f64>() / rates.len() as f64
+}
+
+#[test]
+fn an_endless_flow_has_a_rate_in_each_bin_until_it_is_aborted_and_others_take_its_place() {
+    let flows = vec![endless(0, 0, 0), endless(1, 1, 500), flow(2, (1, 0), 100_000, 1_100)];
+    let abort = FlowChange { at_ns: 1_000_000_000, flow: 0, change: Change::Abort };
+    let job =
+        RunJob { changes: vec![abort], ..job(plan("e", Network::star(3, &line(port()))), dctcp(), flows) };
+    let Some(measured) = measured(&for_bins(16, job)) else { return };
+    let (first, second) = (rates(&measured, 0), rates(&measured, 1));
+    println!("Mbit/s in bins of 100 ms: {first:.1?}, {second:.1?}");
+    // 1456 of 1538 bytes on the wire are payload.
+    let most = 100.0 * 1_456.0 / 1_538.0;
+    for (bin, (one, other)) in first.iter().zip(&second).enumerate() {
+        // What a bin has of its neighbour's: a queue of 240 packets takes 30 ms.
+        assert!(one + other < 1.35 * most, "bin {bin}: {one} + {other}");
+    }
+    assert_eq!(second[..5], [0.0; 5], "before its start");
+    assert_eq!(first[11..16], [0.0; 5], "after its abort");
+    // The machine may be busy: half of the line, and less than it.
+    assert!((0.5 * most..=1.01 * most).contains(&mean(&first[1..5])), "{first:?}");
+    assert!((0.5 * most..=1.01 * most).contains(&mean(&second[11..16])), "{second:?}");
+    assert!(mean(&first[6..10]) < mean(&first[1..5]) && mean(&second[6..10]) < mean(&second[11..16]));
+    assert!(measured.elapsed_ns >= 1_600_000_000);
+    let sent = |id| measured.hosts.iter().flat_map(|host| &host.sent).find(|sent| sent.id == id).unwrap();
+    assert_eq!([0, 1].map(|id| (&sent(id).failed, sent(id).acked_ns)), [(&None, None); 2]);
+    // A message beside them is received whole; what is counted is not.
+    assert!(fct_ms(&measured, 2) > 8.0);
+    assert_eq!(measured.hosts[2].arrived, []);
+    assert_eq!(measured.hosts.iter().map(|host| host.wrong).sum::<u64>(), 0);
+    assert_eq!(measured.hosts[2].counts["receiving_bytes"], 0);
+}
+
+#[test]
+fn endless_flows_that_pay_more_get_more_and_weights_change_at_their_time() {
+    let paccp = json!({ "kind": "paccp", "r_cos": 3, "min_rto": "300ms", "initial_rto": "300ms" });
+    let paid = |flow, w_milli| Flow { w_milli, ..flow };
+    let flows = vec![paid(endless(0, 0, 0), 1_000), paid(endless(1, 1, 0), 4_000)];
+    let weight = |flow, w_milli| FlowChange {
+        at_ns: 3_000_000_000,
+        flow,
+        change: Change::Weights { theta_bps: None, w_milli },
+    };
+    let changes = vec![weight(0, 4_000), weight(1, 1_000)];
+    let job = RunJob { changes, ..job(plan("p", Network::star(3, &line(port()))), scheme(paccp), flows) };
+    let Some(measured) = measured(&for_bins(60, job)) else { return };
+    let (low, high) = (rates(&measured, 0), rates(&measured, 1));
+    let [early, late] = [5..30, 40..60].map(|bins| mean(&high[bins.clone()]) / mean(&low[bins]));
+    println!("four times the weight has {early:.2} times the rate, a quarter of it {late:.2} times");
+    assert!(early > 1.2 && late < 1.0 / 1.2, "{early} {late}");
+}
+
+#[test]
+fn a_run_ends_at_its_limit_although_flows_start_and_change_later() {
+    let flows = vec![endless(0, 0, 0), endless(1, 1, 9_000)];
+    let abort = FlowChange { at_ns: 8_000_000_000, flow: 0, change: Change::Abort };
+    let job =
+        RunJob { changes: vec![abort], ..job(plan("l", Network::star(3, &line(port()))), dctcp(), flows) };
+    let Some(measured) = measured(&for_bins(3, job)) else { return };
+    assert!((300_000_000..8_000_000_000).contains(&measured.elapsed_ns), "{} ns", measured.elapsed_ns);
+    assert!(mean(&rates(&measured, 0)[..3]) > 20.0);
+    let sent: Vec<u32> = measured.hosts.iter().flat_map(|host| &host.sent).map(|sent| sent.id).collect();
+    assert_eq!(sent, [0]);
+}
