@@ -76,8 +76,16 @@ def test_shares_of_weights_may_be_off_by_five_per_cent(slow: float, *, agrees: b
 
 def test_rows_become_json() -> None:
     row = agreement.Row(RUN, "packets dropped", 0.0, 3.0, "none", agrees=False)
-    (read,) = json.loads(agreement.as_json([row]))
+    (read,) = json.loads(agreement.as_json([row], []))["quantities"]
     assert (read["scheme"], read["ratio"], read["measured"], read["agrees"]) == ("dctcp", None, 3.0, False)
+
+
+@pytest.mark.parametrize(("seen", "agrees"), [(1.04e9, True), (1.06e9, False), (0.96e9, True), (None, False)])
+def test_the_rate_of_endless_flows_may_be_off_by_five_per_cent(seen: float | None, *, agrees: bool) -> None:
+    records = [{"rates": {"classes": {"all": {"mean": mean}}}} for mean in (1e9, seen)]
+    (row,) = agreement._rates(RUN, records)
+    assert (row.quantity, row.simulated, row.agrees) == ("mean rate of endless flows (Gbit/s)", 1.0, agrees)
+    assert list(agreement._rates(RUN, [records[0], {}])) == []
 
 
 def test_other_runs_are_not_compared(tmp_path: Path) -> None:

@@ -15,6 +15,42 @@ from priolane.cli import main
 EXPERIMENT = three_senders('["dctcp", "newreno", "pfabric"]') + '[metrics]\nbaseline = "dctcp"\n'
 
 
+# Two endless flows to one host: the first pays for four times the weight of the second, and is aborted half way.
+ENDLESS = """
+title = "Two without an end"
+schemes = ["paccp"]
+seeds = 2
+rates_every = "500us"
+time = { warmup = "1ms", measure = "15ms" }
+control = [{ at = "10ms", group = "paid", abort = true }]
+[topology]
+kind = "single_switch"
+hosts = 3
+host_link = { rate = "10Gbps", delay = "1us" }
+[[group]]
+name = "paid"
+hosts = "0"
+app = "long_lived"
+pairs = { rule = "to_one", host = 2 }
+size = "endless"
+w = 4
+[[group]]
+name = "free"
+hosts = "1"
+app = "long_lived"
+pairs = { rule = "to_one", host = 2 }
+size = "endless"
+[metrics.classes]
+paid = { group = "paid" }
+free = { group = "free" }
+[[claim]]
+section = "ours"
+says = "who pays has more"
+source = "ours"
+order = ["rate.paid.paccp", "rate.free.paccp"]
+"""
+
+
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
     (tmp_path / "flows.csv").write_text(FLOWS)
@@ -144,6 +180,45 @@ def test_ports_that_no_qdisc_is_are_measured_with_a_switch_in_user_space(
     again = ["linux", "run", str(experiment), "--scheme", "pfabric", "--switch", "user", "-o", str(tmp_path / "real")]
     assert main(again) == 2
     assert "has results that were measured on linux at scale 100; choose another directory" in capsys.readouterr().err
+
+
+def test_endless_flows_have_rates_over_time_until_they_are_aborted_and_claims_are_judged_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    need_testbeds()
+    path, out = tmp_path / "endless.toml", tmp_path / "out"
+    path.write_text(ENDLESS)
+    # How far both are apart depends on what else the machine does.
+    assert main(["linux", "agree", str(path), "-o", str(out), "--scale", "200", "--json"]) in (0, 1)
+    shown = capsys.readouterr()
+    assert "endless flows: here messages with more bytes than their lines carry" in shown.err
+    read = json.loads(shown.out)
+    (claim,) = read["claims"]
+    assert (claim["section"], claim["says"]) == ("ours", "who pays has more")
+    for side in ("simulated", "measured"):
+        paid, free = (value["mean"] for value in claim[side]["values"])
+        assert paid > free > 0, side
+    assert {row["quantity"] for row in read["quantities"]} >= {"mean rate of endless flows (Gbit/s)"}
+    measured = priolane.load(out / "measured")
+    for run in measured.runs:
+        rates = json.loads((out / "measured" / run.id / "run.json").read_text())["rates"]
+        paid, free = (rates["classes"][name]["rates"] for name in ("paid", "free"))
+        # 32 bins of 500 us; nothing of an aborted flow after 10 ms, and the line for the other.
+        assert (len(paid), paid[20:]) == (32, [None] * 12)
+        assert all(rate > 0 for rate in paid[1:19]), paid
+        before, after = (sum(bins) / len(bins) for bins in (free[4:19], free[24:32]))
+        assert after > 1.5 * before, free
+
+
+def test_names_of_shipped_figures_are_taken_and_others_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["linux", "up", "paccp/fig5", "--dry-run", "--scale", "10"]
+    assert main(arguments) == 0
+    # 1 Gbit/s by 10.
+    assert "htb rate 100000000bit ceil 100000000bit" in capsys.readouterr().out
+    assert main(["linux", "up", "paccp/fig55", "--dry-run"]) == 2
+    assert "`paccp/fig55`: paccp has no fig55" in capsys.readouterr().err
+    assert main(["linux", "run", "paccp"]) == 2
+    assert "paccp: there is no such file, and no figure has this name" in capsys.readouterr().err
 
 
 def test_a_testbed_stays_until_it_is_taken_down(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ median completion time      within 15 % and 100 us
 99th percentile             within 30 % and 100 us
 order of classes            exact, where their simulated means are further apart than the median may be off
 shares of weights           within 5 %: of the rate of all flows, by class, paid weight and minimum rate
+rate of endless flows       within 5 %: their mean payload rate in the measured window
 flows that complete         as many
 packets that switches drop  none where the simulation has none; not compared on several machines
 """
@@ -22,9 +23,10 @@ import pyarrow.parquet as pq
 from priolane._core import InputError
 from priolane.directory import RUN_FILE, read_json
 from priolane.experiment import PlannedRun
+from priolane.report.model import Claim
 from priolane.results import Results
 
-ALONE, MEDIAN, TAIL, SHARE = 0.03, 0.15, 0.30, 0.05
+ALONE, MEDIAN, TAIL, SHARE, RATE = 0.03, 0.15, 0.30, 0.05, 0.05
 # What a machine may be late by, in its own time.
 LATE_S = 100e-6
 _PS = 1e-12
@@ -61,6 +63,22 @@ class Row:
         return self.measured / self.simulated if self.simulated else None
 
 
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim, as it is judged by the simulated runs and by the measured ones."""
+
+    section: str
+    text: str
+    simulated: Claim
+    measured: Claim
+
+
+def compare_claims(simulated: Results, measured: Results) -> list[ClaimRow]:
+    """A row for each claim of two results with the same runs, in the order of the experiment."""
+    both = zip(simulated.report.claims, measured.report.claims, strict=True)
+    return [ClaimRow(one.section, one.text, one, other) for one, other in both]
+
+
 def compare(simulated: Results, measured: Results) -> list[Row]:
     """A row for each quantity of each run that was measured.
 
@@ -94,6 +112,7 @@ def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
     yield from _order(run, expected, seen, late)
     if _weighs(records[0]["merged"], run.scheme, expected):
         yield from _shares(run, expected, seen)
+    yield from _rates(run, records)
 
 
 def _alone(run: PlannedRun, expected: Flows, seen: Flows, late: float) -> Iterator[Row]:
@@ -146,6 +165,16 @@ def _shares(run: PlannedRun, expected: Flows, seen: Flows) -> Iterator[Row]:
     yield Row(run, f"farthest of {len(weights)} shares", float(one[worst]), float(other[worst]), tolerance, agrees)
 
 
+def _rates(run: PlannedRun, records: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    """The mean rate of endless flows, where senders report it."""
+    if any("rates" not in record for record in records):
+        return
+    means = [record["rates"]["classes"]["all"]["mean"] for record in records]
+    one, other = (float("nan") if mean is None else mean / 1e9 for mean in means)
+    agrees = abs(other - one) <= RATE * one
+    yield Row(run, "mean rate of endless flows (Gbit/s)", one, other, f"{RATE * 100:.0f} %", agrees)
+
+
 def _meets_nobody(start: Any, fct: Any) -> Any:
     """By flow, whether no other one is under way from its start to its end."""
     end = np.where(np.isfinite(fct), start + fct, np.inf)
@@ -176,23 +205,45 @@ def _flows(run: Path) -> Flows:
     return Flows(numbers("start_ps", _PS), numbers("fct_ps", _PS), numbers("bytes"), numbers("class_given"), weight)
 
 
-def as_json(rows: Sequence[Row]) -> str:
-    """The rows as a JSON array."""
-    return json.dumps(
-        [
-            {
-                "run": row.run.id,
-                "scheme": row.run.scheme,
-                "point": dict(row.run.point),
-                "seed": row.run.seed,
-                "quantity": row.quantity,
-                "simulated": row.simulated,
-                "measured": row.measured,
-                "ratio": row.ratio,
-                "tolerance": row.tolerance,
-                "agrees": row.agrees,
-            }
-            for row in rows
-        ],
-        indent=1,
-    )
+def _claim_json(claim: Claim) -> dict[str, Any]:
+    values = [
+        {
+            "what": item.what,
+            "point": dict(item.at),
+            "mean": item.estimate.mean,
+            "low": item.estimate.low,
+            "high": item.estimate.high,
+            "seeds": item.estimate.seeds,
+        }
+        for item in claim.measured
+    ]
+    return {"verdict": claim.verdict.value, "values": values}
+
+
+def as_json(rows: Sequence[Row], claims: Sequence[ClaimRow]) -> str:
+    """A JSON object with the quantities and the claims."""
+    quantities = [
+        {
+            "run": row.run.id,
+            "scheme": row.run.scheme,
+            "point": dict(row.run.point),
+            "seed": row.run.seed,
+            "quantity": row.quantity,
+            "simulated": row.simulated,
+            "measured": row.measured,
+            "ratio": row.ratio,
+            "tolerance": row.tolerance,
+            "agrees": row.agrees,
+        }
+        for row in rows
+    ]
+    judged = [
+        {
+            "section": row.section,
+            "says": row.text,
+            "simulated": _claim_json(row.simulated),
+            "measured": _claim_json(row.measured),
+        }
+        for row in claims
+    ]
+    return json.dumps({"quantities": quantities, "claims": judged}, indent=1)

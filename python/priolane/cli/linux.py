@@ -6,18 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from priolane import _core, linux
+from priolane import _core, linux, papers
 from priolane.cli import arguments, show
 from priolane.cli.doctor import UNFIT
 from priolane.cli.finish import add_figures, prepare, present
 from priolane.cli.progress import progress
 from priolane.experiment import Options, Plan, plan
 from priolane.grid import run_plan
+from priolane.report.model import point_text
 from priolane.results import Results
 from priolane.settings import Settings
 
 if TYPE_CHECKING:
-    from priolane.agreement import Row
+    from priolane.agreement import ClaimRow, Row
+    from priolane.report.model import Claim
 
 _MOST_SCALE = 1_000_000
 # The exit code of `agree` if something is farther off than its tolerance.
@@ -74,7 +76,9 @@ def add(command: argparse.ArgumentParser) -> None:
 
 
 def _add_experiment(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", type=Path, metavar="FILE.toml")
+    command.add_argument(
+        "experiment", metavar="FILE.toml", help="an experiment, or the name of a shipped one such as top/fig11"
+    )
     command.add_argument(
         "--scheme",
         dest="schemes",
@@ -118,11 +122,30 @@ def _exit_code(execute: Callable[[argparse.Namespace], int | None]) -> Callable[
     return run
 
 
+def _file(chosen: argparse.Namespace) -> Path:
+    """The experiment that is asked for; a name without `.toml` that is no file is that of a shipped one."""
+    path = Path(chosen.experiment)
+    if path.suffix == ".toml" or path.exists():
+        return path
+    found = None if papers.is_group(chosen.experiment) else papers.find(chosen.experiment)[0].experiment
+    if found is None:
+        raise _core.InputError(f"{path}: there is no such file, and no figure has this name; one is top/fig11")
+    return found
+
+
+def _results(chosen: argparse.Namespace, suffix: str) -> Path:
+    """Where results go: `runs/fig11-linux` for `fig11.toml`, `runs/top-fig11-linux` for `top/fig11`."""
+    path = Path(chosen.experiment)
+    name = path.stem if path.suffix == ".toml" else chosen.experiment.replace("/", "-")
+    out: Path = chosen.out or Path("runs") / f"{name}-{suffix}"
+    return out
+
+
 def _planned(chosen: argparse.Namespace) -> tuple[Plan, Options]:
     asked = arguments.options(chosen)
     schemes = tuple(chosen.schemes) if chosen.schemes else None
     options = Options(sets=asked.sets, seeds=asked.seeds, schemes=schemes, reading=asked.reading, size=asked.size)
-    return plan(chosen.file, options), options
+    return plan(_file(chosen), options), options
 
 
 def _measured(grid: Plan, options: Options, out: Path, chosen: argparse.Namespace) -> Results:
@@ -141,7 +164,7 @@ def _measured(grid: Plan, options: Options, out: Path, chosen: argparse.Namespac
 
 def _run(chosen: argparse.Namespace) -> None:
     grid, options = _planned(chosen)
-    results = _measured(grid, options, chosen.out or Path("runs") / f"{chosen.file.stem}-linux", chosen)
+    results = _measured(grid, options, _results(chosen, "linux"), chosen)
     show.line(f"{results.title}: {len(results.runs)} runs on Linux in {results.directory}")
     present(results, chosen, with_table=True)
 
@@ -150,15 +173,17 @@ def _agree(chosen: argparse.Namespace) -> int:
     from priolane import agreement  # noqa: PLC0415 - it imports much
 
     grid, options = _planned(chosen)
-    out = chosen.out or Path("runs") / f"{chosen.file.stem}-agree"
+    out = _results(chosen, "agree")
     measured = _measured(grid, options, out / "measured", chosen)
     simulated = run_plan(grid, out / "simulated", options, Settings())
-    rows = agreement.compare(simulated, measured)
+    rows, claims = agreement.compare(simulated, measured), agreement.compare_claims(simulated, measured)
     if chosen.json:
-        show.line(agreement.as_json(rows))
+        show.line(agreement.as_json(rows, claims))
     else:
         columns = ["scheme", "point", "seed", "quantity", "simulated", "measured", "ratio", "tolerance", ""]
         show.table(columns, [_agree_row(row) for row in rows])
+        if claims:
+            show.table(["claim", "simulated", "", "measured", ""], [_claim_row(row) for row in claims])
     return 0 if all(row.agrees for row in rows) else DISAGREE
 
 
@@ -168,6 +193,14 @@ def _agree_row(row: "Row") -> list[str]:
     values = [show.number(row.simulated), show.number(row.measured), ratio]
     verdict = "agrees" if row.agrees else "DIFFERS"
     return [row.run.scheme, point, str(row.run.seed), row.quantity, *values, row.tolerance, verdict]
+
+
+def _claim_row(row: "ClaimRow") -> list[str]:
+    def side(claim: "Claim") -> list[str]:
+        values = [f"{item.value}" + (f" ({point_text(item.at)})" if item.at else "") for item in claim.measured]
+        return [claim.verdict.value, "\n".join(values)]
+
+    return [f"{row.section}: {row.text}", *side(row.simulated), *side(row.measured)]
 
 
 def _up(chosen: argparse.Namespace) -> None:
