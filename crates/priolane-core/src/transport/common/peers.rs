@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! rtt      the recent minimum, used as base delay of paths whose base delay is unknown
-//! rate     bytes acknowledged in rounds in which every packet queued; the recent maximum is used as the path's rate
+//! rate     bytes acknowledged in rounds in which every packet queued, at least a packet per base delay; the recent
+//!          maximum is used as the path's rate
 //! offset   one-way delay - rtt = clock offset - return delay. The recent maximum is that of an empty return path, and
 //!          one-way delay - maximum + base return delay = one-way delay by one clock, however long packets queue
 //! age      age of a token by two clocks, minus the recent minimum
@@ -24,6 +25,10 @@ const PATH_PERIOD: Span = Span::from_ms(10_000);
 /// Minimum period of values that change with clock drift; otherwise [`CLOCK_ROUND_TRIPS`] round trips.
 const CLOCK_PERIOD: Span = Span::from_ms(50);
 const CLOCK_ROUND_TRIPS: u64 = 8;
+
+/// Bytes per base delay below which a round does not measure the path: with less than a packet in flight nothing of
+/// this host queues. Its small messages and handshakes are answered late because hosts are busy.
+const MIN_IN_FLIGHT: u64 = 1_000;
 
 /// Assumed number of links of an unknown path: a switch between two hosts.
 const UNKNOWN_HOPS: u32 = 2;
@@ -202,8 +207,10 @@ impl Peers {
         round.queued &= rtt.0 >= least.0 + least.0 / 2;
         let elapsed = now.since(round.began);
         if elapsed >= least.times(4) {
-            // A round without traffic tells nothing about the path.
-            if round.queued && elapsed < least.times(64) {
+            // A round with little traffic tells nothing about the path.
+            let fills = u128::from(round.bytes) * u128::from(least.0)
+                >= u128::from(MIN_IN_FLIGHT) * u128::from(elapsed.0);
+            if round.queued && fills && elapsed < least.times(64) {
                 let rate = bits_per_second(round.bytes, elapsed);
                 RecentExtreme::take(&mut peer.rate, rate, (now, PATH_PERIOD), |a, b| a > b);
             }

@@ -39,6 +39,17 @@ fn what_is_known_of_a_path_stays_and_the_rest_is_measured() {
     assert_eq!(peers.acknowledged(3, later).unwrap().data.round_trip, us(60));
 }
 
+#[test]
+fn small_messages_that_hosts_answer_late_do_not_measure_the_path() {
+    let mut peers = real();
+    peers.opened(3, PEER, PathInfo::UNKNOWN);
+    let mut ack = |now, rtt, acked| peers.acknowledged(3, Sample { now: at(now), rtt: us(rtt), acked });
+    ack(40, 40, 0);
+    // A message of 1 B each 100 us, answered 2 ms late: 80 kbps, at which a full packet takes 146 ms.
+    (1..200).for_each(|n| assert_eq!(ack(40 + 100 * n, 2_000, 1), None));
+    assert_eq!(peers.path(PEER, &PathInfo::UNKNOWN).rate, Rate::from_gbps(10));
+}
+
 /// Measured one-way delays if packets take `there` us and replies `back` us; the peer's clock is ahead by `offset`
 /// ticks and gains `ppm`.
 fn found(offset: u32, ppm: f64, ways: impl Fn(u64) -> (u64, u64)) -> Vec<i64> {
