@@ -1,7 +1,7 @@
 //! The NIC between endpoint and socket: the link rate, and for token transports the queue that limits tokens.
 //!
 //! UDP over a veth or the loopback interface never pushes back; a host that is to send at the rate of its line must keep to it
-//! by itself. It makes up for late wake-ups as far as [`Nic::CATCH_UP`] goes, so that they cost no rate.
+//! by itself. It makes up for late wake-ups as far as [`CATCH_UP`] goes, so that they cost no rate.
 //!
 //! ```text
 //! without a queue   the free line asks the endpoint
@@ -41,16 +41,16 @@ pub(crate) struct Nic<B: Body> {
     dropped: u64,
 }
 
-impl<B: Body> Nic<B> {
-    /// What the line makes up for at once, of a pause in which it had something to send.
-    const CATCH_UP: Span = Span::from_us(300);
+/// What the line makes up for at once, of a pause in which it had something to send.
+pub(crate) const CATCH_UP: Span = Span::from_us(300);
 
+impl<B: Body> Nic<B> {
     /// A line of this rate, with a queue for tokens if there is a `port` of them. Hosts are late where switches are not:
     /// of tokens as many wait, and go at once, as the line calls for in the time that is made up, and none expires here.
     pub(crate) fn new(line: Rate, port: Option<TokenGroupSpec>) -> Self {
         let tokens = port.map(|port| {
             let slot = u64::from(port.token_wire) + u64::from(port.data_wire);
-            let late = line.bytes_in(Self::CATCH_UP).div_ceil(slot.max(1)) as u32;
+            let late = line.bytes_in(CATCH_UP).div_ceil(slot.max(1)) as u32;
             let (depth, burst) = (port.depth.max(late), port.burst.max(late));
             let spec = TokenGroupSpec { depth, burst, expiry: None, detour: None, ..port };
             let context = PortContext {
@@ -122,7 +122,7 @@ impl<B: Body> Nic<B> {
     }
 
     fn charge(&mut self, now: Time, packet: &Packet<B>) {
-        let earliest = Time(now.0.saturating_sub(Self::CATCH_UP.0));
+        let earliest = Time(now.0.saturating_sub(CATCH_UP.0));
         self.free_at = self.free_at.max(earliest) + self.line.serialize(u64::from(packet.header.wire));
     }
 }

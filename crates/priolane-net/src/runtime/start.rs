@@ -21,7 +21,7 @@ use crate::assembly::{Assembly, Room};
 use crate::clock::{Clock, span_of};
 use crate::config::{Config, Limits};
 use crate::error::BindError;
-use crate::nic::Nic;
+use crate::nic::{self, Nic};
 use crate::peers::{self, Peers, SELF, draw};
 use crate::scheduling::Scheduling;
 use crate::scheme::{BuildError, SchemeSetup, Sealed};
@@ -97,6 +97,8 @@ impl Start {
             time_wait: defaults.time_wait + span_of(patience.silence) + longest_rto,
             flows_per_peer: limits.flows,
             idle: span_of(patience.idle),
+            // Tokens that are later find no room in the queue of the line.
+            catch_up: if built.tokens.is_some() { nic::CATCH_UP } else { defaults.catch_up },
             ..defaults
         };
         let setup = Setup {

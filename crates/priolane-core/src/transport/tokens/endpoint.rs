@@ -195,7 +195,9 @@ impl Tokens {
     /// Sends the token of a flow that is due, if any.
     fn grant(&mut self, slot: u32, cx: &mut Cx) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
-        if let Some((seq, (class, rank))) = receiver.token(cx, self.catch_up, &self.config) {
+        // Tokens that are late would be dropped one by one, which takes longer than their lateness.
+        let catch_up = if self.outbox.is_full() { Span::ZERO } else { self.catch_up };
+        if let Some((seq, (class, rank))) = receiver.token(cx, catch_up, &self.config) {
             let way = RemoteEnd::back(receiver);
             let mss = u64::from(self.config.frame.mss());
             let offset = Offset::new(receiver.edge().saturating_mul(mss).min(Offset::MAX));

@@ -2,13 +2,14 @@
 //!
 //! A simulated host dequeues all packets immediately, in FIFO order. A real host may poll no faster than its link.
 //! There, signals and data have priority over tokens, so that no DONE or MISS is queued behind tokens, and the
-//! number of queued packets of both kinds is limited. If the queue is full, a token is dropped, as by a port.
+//! number of queued packets of both kinds is limited. Tokens leave by class. If the queue is full, a token of the
+//! worst class is dropped, as by a port.
 
 use std::collections::VecDeque;
 
 use super::body::TokenMessage;
 use crate::endpoint::LocalHost;
-use crate::ids::HostId;
+use crate::ids::{CLASSES, HostId};
 use crate::packet::Packet;
 use crate::transport::common::room;
 
@@ -27,8 +28,9 @@ pub(super) enum Queued {
 #[derive(Debug)]
 pub(super) struct Outbox {
     packets: VecDeque<Packet<TokenMessage>>,
-    /// The queued tokens of a real host.
-    tokens: VecDeque<Packet<TokenMessage>>,
+    /// The queued tokens of a real host, by class, and how many there are.
+    tokens: [VecDeque<Packet<TokenMessage>>; CLASSES],
+    queued: usize,
     /// Capacity for other packets; `usize::MAX` in a simulator.
     room: usize,
     /// Capacity for tokens: as many as are sent at the same time when lateness is made up.
@@ -41,7 +43,12 @@ impl Outbox {
         let room = if host.real.is_some() { room(host) as usize } else { usize::MAX };
         let made_up = host.line.bytes_in(host.catch_up()) / u64::from(full.max(1));
         let token_room = made_up.max(MIN_ROOM) as usize;
-        Self { packets: VecDeque::new(), tokens: VecDeque::new(), room, token_room }
+        Self { packets: VecDeque::new(), tokens: Default::default(), queued: 0, room, token_room }
+    }
+
+    /// Returns true if the next token is dropped, or drops one of a worse class.
+    pub(super) fn is_full(&self) -> bool {
+        self.queued >= self.token_room
     }
 
     /// Queues a signal or data packet; drops it if the queue is full.
@@ -51,28 +58,41 @@ impl Outbox {
         }
     }
 
-    /// Queues a token; drops it if the queue is full.
+    /// Queues a token. If the queue is full, drops it or the newest of a worse class.
     pub(super) fn push_token(&mut self, packet: Packet<TokenMessage>) -> Queued {
         if self.room == usize::MAX {
             self.packets.push_back(packet);
             return Queued::Yes;
         }
-        if self.tokens.len() >= self.token_room {
-            return Queued::Dropped;
+        let class = usize::from(packet.header.class).min(CLASSES - 1);
+        if self.is_full() {
+            let worse = self.tokens[class + 1..].iter_mut().rev().find(|tokens| !tokens.is_empty());
+            let Some(worse) = worse else { return Queued::Dropped };
+            worse.pop_back();
+            self.queued -= 1;
         }
-        self.tokens.push_back(packet);
+        self.tokens[class].push_back(packet);
+        self.queued += 1;
         Queued::Yes
     }
 
     /// Drops the packets queued for a host.
     pub(super) fn forget(&mut self, host: HostId) {
         self.packets.retain(|packet| packet.header.dst != host);
-        self.tokens.retain(|packet| packet.header.dst != host);
+        self.tokens.iter_mut().for_each(|tokens| tokens.retain(|packet| packet.header.dst != host));
+        self.queued = self.tokens.iter().map(VecDeque::len).sum();
     }
 
     /// Dequeues the next packet.
     pub(super) fn pop(&mut self) -> Option<Packet<TokenMessage>> {
-        self.packets.pop_front().or_else(|| self.tokens.pop_front())
+        if let Some(packet) = self.packets.pop_front() {
+            return Some(packet);
+        }
+        if self.queued == 0 {
+            return None;
+        }
+        self.queued -= 1;
+        self.tokens.iter_mut().find_map(VecDeque::pop_front)
     }
 }
 
@@ -105,6 +125,24 @@ mod tests {
         let signals = RealHost::new(1).outbox as usize;
         assert_eq!((left.len(), left[signals - 1]), (signals + queued, TokenMessage::Done));
         assert_eq!(left[signals], token(0).body, "the oldest first, the newest dropped");
+    }
+
+    #[test]
+    fn on_a_real_host_tokens_leave_by_class_and_push_out_those_of_the_worst() {
+        let of = |class: u8, seq| Packet { header: Header { class, ..Header::default() }, ..token(seq) };
+        let mut outbox = Outbox::new(&LocalHost { line: Rate::from_gbps(1), ..REAL }, 1_538);
+        // 5 ms of 1 Gbps: 406 full packets.
+        let room: u32 = 406;
+        (0..room).for_each(|seq| assert_eq!(outbox.push_token(of(3, seq)), Queued::Yes));
+        assert!(outbox.is_full());
+        assert_eq!(
+            [5, 3, 1].map(|class| outbox.push_token(of(class, room))),
+            [Queued::Dropped, Queued::Dropped, Queued::Yes]
+        );
+        let left: Vec<(u8, TokenMessage)> =
+            std::iter::from_fn(|| outbox.pop()).map(|packet| (packet.header.class, packet.body)).collect();
+        assert_eq!((left.len(), left[0].0), (room as usize, 1), "the best class first");
+        assert_eq!(left[room as usize - 1], (3, token(room - 2).body), "the newest of the worst made room");
     }
 
     #[test]
