@@ -13,8 +13,8 @@
 //!
 //! A token is valid for 1.5 packet times; free tokens are valid for one more packet time each. There are three
 //! levels: control, short flows, long flows. On a real host, `relax` and pauses double while nothing of the flow
-//! arrives, and a sender's BDP is at most 10 ms of the line. Decisions of this implementation:
-//! docs/assumptions.md#phost-scale, #phost-loss.
+//! arrives, both are at least as long as a host may be late, and a sender's BDP is at most 10 ms of the line.
+//! Decisions of this implementation: docs/assumptions.md#phost-scale, #phost-loss.
 
 mod config;
 mod receiver;
@@ -137,7 +137,7 @@ impl PHost {
             receiver_flow.wait_for_free(
                 cx.now,
                 Span::from_ns(u64::from(packet.body.count)),
-                self.pacer.slot(),
+                &self.unanswered,
             );
         }
         let slot = self.host.flows.add_receiver(FlowKey::of(&packet.header), receiver_flow, cx.now);

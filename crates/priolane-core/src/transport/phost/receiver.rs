@@ -29,6 +29,9 @@ pub(super) struct Unanswered {
     /// How often downgrade times and pauses double, in a row without an arrival. On a real host a sender may be gone, and
     /// four of its flows in turn would take all tokens.
     pub(super) max_doublings: u32,
+    /// Minimum pause, and minimum downgrade time, before a flow gets tokens again. A real host and its peer are late by more
+    /// than a BDP of packet times, and would receive every packet many times.
+    pub(super) min_pause: Span,
 }
 
 impl Unanswered {
@@ -40,7 +43,7 @@ impl Unanswered {
             Some(_) => (u16::try_from(Self::LONGEST_RTT.0 / slot.0.max(1)).unwrap_or(u16::MAX), 10),
             None => (u16::MAX, 0),
         };
-        Self { slot, relax, max_window: max_window.max(1), max_doublings }
+        Self { slot, relax, max_window: max_window.max(1), max_doublings, min_pause: host.catch_up() }
     }
 }
 
@@ -105,9 +108,10 @@ impl ReceiverFlow {
 
     /// Pauses while the sender uses its free tokens: for `ahead`, the time by which they last longer than a token's
     /// round trip. If all packets are free, pauses for twice their packet times.
-    pub(super) fn wait_for_free(&mut self, now: Time, ahead: Span, slot: Span) {
+    pub(super) fn wait_for_free(&mut self, now: Time, ahead: Span, unanswered: &Unanswered) {
         let whole = self.next >= self.inbound.packets.count();
-        let pause = if whole { slot.times(2 * self.next) } else { ahead };
+        let pause =
+            if whole { unanswered.slot.times(2 * self.next).max(unanswered.min_pause) } else { ahead };
         self.eligibility =
             if pause == Span::ZERO { TokenEligibility::Ready } else { TokenEligibility::Pause(now + pause) };
     }
@@ -127,17 +131,17 @@ impl ReceiverFlow {
         now: Time,
         unanswered: &Unanswered,
     ) -> Option<(Header, ControlMessage)> {
-        let &Unanswered { slot, relax, max_doublings, .. } = unanswered;
+        let &Unanswered { slot, relax, max_doublings, min_pause, .. } = unanswered;
         let bdp = u64::from(self.window);
         if self.issued - self.used >= u32::from(self.window) {
-            let until = now + part(slot, (bdp << self.silences).saturating_mul(relax));
+            let until = now + part(slot, (bdp << self.silences).saturating_mul(relax)).max(min_pause);
             self.silences = max_doublings.min(self.silences + 1);
             self.eligibility = TokenEligibility::Downgraded(until);
             return None;
         }
         let n = self.inbound.got.first_missing(self.next);
         if n >= self.inbound.packets.count() {
-            let until = now + slot.times((bdp + 1) << self.silences);
+            let until = now + slot.times((bdp + 1) << self.silences).max(min_pause);
             self.silences = max_doublings.min(self.silences + 1);
             self.eligibility = TokenEligibility::Pause(until);
             return None;

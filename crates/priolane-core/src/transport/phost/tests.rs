@@ -172,9 +172,33 @@ fn arrives_beside_dead_flows(local: LocalHost, window: u16, slots: u64) -> bool 
 #[test]
 fn on_a_real_host_flows_whose_sender_is_gone_do_not_take_all_tokens() {
     let real = LocalHost::real(HostId(1), bench::local(1).line, 1);
-    assert!(arrives_beside_dead_flows(real, 3, 3_000));
+    // What was announced as sent without tokens gets some after 5 ms: 4,065 packet times.
+    assert!(arrives_beside_dead_flows(real, 3, 7_000));
     // At most 8,127 packets are taken for a BDP: 10 ms of the line. Each dead flow has 90 packets.
-    assert!(arrives_beside_dead_flows(real, u16::MAX, 3_000));
+    assert!(arrives_beside_dead_flows(real, u16::MAX, 7_000));
     // In a simulation no sender is gone, and nothing doubles.
-    assert!(!arrives_beside_dead_flows(bench::local(1), 3, 3_000));
+    assert!(!arrives_beside_dead_flows(bench::local(1), 3, 7_000));
+}
+
+#[test]
+fn a_real_host_asks_again_for_a_packet_only_after_it_may_have_been_late() {
+    let tokens_within = |local: LocalHost, end: u64| {
+        let mut receiver = Bench::new(PHost::new(local, Arc::new(Config::new(Frame::ETHERNET))));
+        let mut announced = request(0, 0, 2);
+        announced.body.window = 8;
+        receiver.give(0, &announced);
+        let mut tokens = 0;
+        for at in (0..end / SLOT).map(|slot| slot * SLOT) {
+            while receiver.host.next_timeout().is_some_and(|due| due <= Time(at)) {
+                receiver.ring(at);
+            }
+            let token = receiver.poll(at).filter(|token| token.body.message_type == MessageType::Token);
+            tokens += u32::from(token.is_some());
+        }
+        tokens
+    };
+    // Both packets are free. A simulated host sends tokens for them after four packet times, a real one after 5 ms.
+    let (ms, real) = (Span::from_ms(1).0, LocalHost::real(HostId(1), bench::local(1).line, 1));
+    assert!(tokens_within(bench::local(1), ms) > 10);
+    assert_eq!((tokens_within(real, 4 * ms), tokens_within(real, 9 * ms)), (0, 2));
 }
