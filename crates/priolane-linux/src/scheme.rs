@@ -2,23 +2,39 @@
 
 use priolane_core::assign::DemotionThresholds;
 use priolane_core::host::SchedulerKind;
+use priolane_core::keys::Value;
 use priolane_core::wire::Ranks;
-use priolane_net::Scheme;
+use priolane_net::{Scheme, SchemeError};
 use serde_json::Value as Json;
 
 use crate::job::{Ladder, Order, SchemeJob};
 use crate::row::keys;
 
-/// The scheme; what is wrong with it, in words, if it is none.
+/// The scheme of an experiment, with the defaults of experiments.
 ///
 /// # Errors
-/// A transport or a key that is unknown or out of range.
+/// A transport or a key that is unknown or out of range, in words.
 pub fn scheme(job: &SchemeJob) -> Result<Scheme, String> {
+    scheme_of(job, Scheme::of_row)
+}
+
+/// The scheme of a host that is no part of an experiment, with the defaults of keys over UDP.
+///
+/// # Errors
+/// Those of [`scheme`].
+pub fn udp_scheme(job: &SchemeJob) -> Result<Scheme, String> {
+    scheme_of(job, Scheme::with)
+}
+
+/// Reads the keys of a transport.
+type ReadTransport = fn(&str, &[(&str, Value<'_>)]) -> Result<Scheme, SchemeError>;
+
+fn scheme_of(job: &SchemeJob, read: ReadTransport) -> Result<Scheme, String> {
     let Some(Json::String(kind)) = job.transport.get("kind") else {
         return Err("scheme.transport: kind is missing: write the name of a transport".to_owned());
     };
     let keys = keys(&job.transport).map_err(|what| format!("scheme.transport.{what}"))?;
-    let scheme = Scheme::with(kind, &keys).map_err(|error| format!("scheme.transport: {error}"))?;
+    let scheme = read(kind, &keys).map_err(|error| format!("scheme.transport: {error}"))?;
     Ok(Scheme {
         order: match job.order {
             Order::RoundRobin => SchedulerKind::RoundRobin,
@@ -48,6 +64,14 @@ mod tests {
         let Json::Object(transport) = transport else { panic!("{transport}") };
         let class = Ladder::default();
         SchemeJob { transport, order: Order::Mlfq, host_level: class.clone(), class, ranks: false }
+    }
+
+    #[test]
+    fn only_hosts_without_an_experiment_have_the_defaults_over_udp() {
+        let row = || job(json!({ "kind": "ndp" }));
+        let given = |rto: &str| scheme(&job(json!({ "kind": "ndp", "rto": rto })));
+        assert_eq!(scheme(&row()), given("1ms"));
+        assert_eq!(udp_scheme(&row()), given("10ms"));
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod scheme;
 mod shared;
 mod socket;
 mod stats;
+mod udp_defaults;
 
 pub use clock::{Arrivals, Clock};
 pub use config::{Config, Limits, Patience};

@@ -13,6 +13,7 @@ use priolane_core::transport::{EndpointUser, RegisteredController, Setup, Spec, 
 use priolane_core::wire::{Format, IpVersion, MtuError, PacketCodec, Ranks, codec_of};
 
 use crate::peers::{SEAL_BYTES, Speaks};
+use crate::udp_defaults::with_defaults;
 
 /// A transport, in what order a host sends, and how classes follow from bytes sent. Both ends of a message have the same
 /// transport; what else is here is the sender's own.
@@ -139,7 +140,7 @@ pub fn read_keys<K: Keys>(name: &str, keys: &[(&str, Value<'_>)]) -> Result<K, S
 }
 
 impl Scheme {
-    /// The transport of this name with the defaults of its keys, such as `dctcp`, `swift`, `prioplus`, `paccp`, `expresspass`,
+    /// The transport of this name with the defaults of its keys over UDP (docs/real-hosts.md), such as `dctcp`, `swift`, `prioplus`, `paccp`, `expresspass`,
     /// `top`, `phost`, `ndp` or `homa`. `priolane list` shows all.
     ///
     /// # Errors
@@ -148,11 +149,20 @@ impl Scheme {
         Self::with(name, &[])
     }
 
-    /// The transport of this name with these keys, as in a scheme's `transport` row.
+    /// The transport of this name with these keys, named as in a scheme's `transport` row, and the defaults of the others over
+    /// UDP.
     ///
     /// # Errors
     /// If there is none, or what is wrong with a key.
     pub fn with(name: &str, keys: &[(&str, Value<'_>)]) -> Result<Self, SchemeError> {
+        Self::of_row(name, &with_defaults(name, keys))
+    }
+
+    /// The transport of this name with these keys, and the defaults of experiments: what a scheme's `transport` row says.
+    ///
+    /// # Errors
+    /// If there is none, or what is wrong with a key.
+    pub fn of_row(name: &str, keys: &[(&str, Value<'_>)]) -> Result<Self, SchemeError> {
         read_keys::<Spec>(name, keys).map(Self::from)
     }
 
@@ -304,7 +314,7 @@ mod tests {
     #[test]
     fn every_transport_of_the_list_is_built_for_plain_and_sealed_datagrams() {
         for entry in Spec::entries() {
-            let Ok(scheme) = Scheme::named(entry.name) else { continue };
+            let scheme = Scheme::named(entry.name).unwrap();
             for (sealed, ip) in [(Sealed::No, IpVersion::V4), (Sealed::Yes, IpVersion::V6)] {
                 let built = scheme.build(1_500, ip, sealed).unwrap();
                 let frame = built.transport.frame();

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use priolane_linux::job::SchemeJob;
-use priolane_linux::scheme::scheme;
+use priolane_linux::scheme::udp_scheme;
 use priolane_net::core::ids::CLASSES;
 use priolane_net::core::quantity;
 use priolane_net::{Config, Dscp, Key, Limits, Patience};
@@ -74,7 +74,7 @@ pub(super) fn seconds(key: &str, value: f64) -> PyResult<Duration> {
 impl Settings {
     /// The configuration of a host. Raises `InputError` for what is out of range.
     pub(super) fn config(self) -> PyResult<Config> {
-        let scheme = scheme(&self.scheme).map_err(InputError::new_err)?;
+        let scheme = udp_scheme(&self.scheme).map_err(InputError::new_err)?;
         let line = quantity::rate(&self.line)
             .map_err(|error| wrong("line", format!("{}. Use {}", error.what, error.fix)))?;
         let LimitSettings { message, queued, messages, sender, ahead, arrived, flows, peers, socket } =
