@@ -62,12 +62,19 @@ def test_a_message_arrives_whole_with_its_sender_and_the_receipt_tells() -> None
 
 @pytest.mark.parametrize("transport", ["swift", "top", "homa", "ndp", "paccp", "prioplus_swift"])
 def test_each_family_of_transports_carries_messages_both_ways(transport: str) -> None:
-    keys = {"swift": {"target": "1ms"}, "prioplus_swift": {"fluctuation": "100us", "noise": "100us"}}.get(transport, {})
-    with pair(transport, keys=keys) as (client, server):
+    with pair(transport) as (client, server):
         client.send(server.address, b"a" * 30_000, weights=net.Weights(1_000_000, 2.5))
         server.send(client.address, b"b" * 30_000)
         assert server.recv(PATIENCE_S).data == b"a" * 30_000
         assert client.recv(PATIENCE_S).data == b"b" * 30_000
+
+
+def test_datagrams_that_the_kernel_cuts_are_counted() -> None:
+    with pair("newreno", segmentation="kernel") as (client, server):
+        client.send(server.address, b"a" * 300_000).wait(PATIENCE_S)
+        assert server.recv(PATIENCE_S).data == b"a" * 300_000
+        counts = client.stats()
+        assert (counts["segments"] > 0, counts["segmentation_refused"]) == (True, 0)
 
 
 def test_hosts_with_one_key_talk_and_others_are_refused() -> None:
@@ -143,6 +150,7 @@ def test_an_aborted_message_fails() -> None:
         ({"limits": net.Limits(queued=0)}, "limits.queued is 0"),
         ({"patience": net.Patience(idle=-1.0)}, "patience.idle: -1 is not a duration"),
         ({"real_time": 100}, "real_time is 100"),
+        ({"segmentation": "nic"}, 'segmentation: "nic" is none. Use "host" or "kernel"'),
         ({"thresholds": [5, 3]}, "none below the one before"),
     ],
 )

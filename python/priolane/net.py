@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from priolane import _core
 from priolane._core import DeliveryError, HostClosed, QueueFull
@@ -155,6 +155,8 @@ class Config:
     real_time: int | None = None
     #: Seconds for which the thread looks for datagrams before it sleeps.
     spin: float = 0.0
+    #: Who cuts what leaves for one host into datagrams: `host`, or `kernel` (UDP_SEGMENT), which takes less CPU.
+    segmentation: Literal["host", "kernel"] = "host"
 
 
 def _bound(given: Config | str) -> _core.NetHost:
@@ -179,6 +181,7 @@ def _bound(given: Config | str) -> _core.NetHost:
         "patience": asdict(config.patience),
         "real_time": config.real_time,
         "spin_s": config.spin,
+        "segmentation": config.segmentation,
     }
     return _core.NetHost(json.dumps(settings))
 

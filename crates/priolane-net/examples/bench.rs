@@ -1,6 +1,7 @@
 //! Messages per second, goodput and latency over the loopback interface, beside TCP: numbers of docs/real-hosts.md.
 //!
-//! `cargo run --release -p priolane-net --example bench [TRANSPORT...]`; `PRIOLANE_KEY=1` for datagrams with a key.
+//! `cargo run --release -p priolane-net --example bench [TRANSPORT...]`; `PRIOLANE_KEY=1` for datagrams with a key,
+//! `PRIOLANE_SEGMENTATION=1` for datagrams that the kernel cuts.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -11,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use priolane_net::{Config, Host, Key, Limits, Request, Scheme};
+use priolane_net::{Config, Host, Key, Limits, Request, Scheme, Segmentation};
 
 /// Round trips, short messages, and bytes of a long message.
 const ROUND_TRIPS: usize = 20_000;
@@ -65,7 +66,12 @@ fn report_rate(name: &str, what: &str, (messages, bytes): (usize, usize), (took,
 fn measure(name: &str, spin: Duration) -> Result<(), Box<dyn std::error::Error>> {
     let limits = Limits { message: 1 << 32, sender: 1 << 30, queued: 1 << 30, ..Limits::default() };
     let key = std::env::var_os("PRIOLANE_KEY").map(|_| Key::new(&[7; 32])).transpose()?;
-    let config = Config { limits, spin, key, real_time: Some(10), ..Config::new(Scheme::named(name)?) };
+    let segmentation = match std::env::var_os("PRIOLANE_SEGMENTATION") {
+        Some(_) => Segmentation::Kernel,
+        None => Segmentation::Host,
+    };
+    let scheme = Scheme::named(name)?;
+    let config = Config { limits, spin, key, segmentation, real_time: Some(10), ..Config::new(scheme) };
     let [a, b] = [Host::bind(config.clone())?, Host::bind(config)?];
     println!("{name}: {:?}, spin {spin:?}", a.scheduling());
     std::thread::scope(|scope| -> Result<(), Box<dyn std::error::Error>> {
@@ -102,8 +108,9 @@ fn measure(name: &str, spin: Duration) -> Result<(), Box<dyn std::error::Error>>
         report_rate(name, what, (count, count * len), (began.elapsed(), process() - used));
         let (sent, got) = (a.stats(), b.stats());
         println!(
-            "  datagrams {} there, {} back; lost in sockets {}, no room {}; host threads' CPU s {:?}",
+            "  datagrams {} there, {} as segments, {} back; lost in sockets {}, no room {}; host threads' CPU s {:?}",
             sent.datagrams_sent - before.0.datagrams_sent,
+            sent.segments - before.0.segments,
             got.datagrams_sent - before.1.datagrams_sent,
             got.lost_in_socket + sent.lost_in_socket,
             got.no_room - before.1.no_room,

@@ -46,6 +46,20 @@ pub struct Config {
     pub real_time: Option<u8>,
     /// How long its thread looks for datagrams before it sleeps: less latency for more CPU. Default: not at all.
     pub spin: Duration,
+    /// Whether datagrams that leave for one host together are given to the kernel as one. Default: they are not, since
+    /// switches in user space and their counts are for single packets.
+    pub segmentation: Segmentation,
+}
+
+/// Who cuts what leaves into datagrams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Segmentation {
+    /// The host: each datagram goes down to the line on its own.
+    #[default]
+    Host,
+    /// The kernel (UDP_SEGMENT), for consecutive datagrams of one receiver, class, ECN codepoint and length. One that does not is
+    /// counted in `segmentation_refused`, and the host goes on by itself.
+    Kernel,
 }
 
 /// How much a host keeps.
@@ -126,6 +140,7 @@ impl Config {
             patience: Patience::default(),
             real_time: None,
             spin: Duration::ZERO,
+            segmentation: Segmentation::Host,
         }
     }
 

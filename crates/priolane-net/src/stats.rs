@@ -35,6 +35,10 @@ pub struct Stats {
     pub blocked: u64,
     /// Datagrams that the system refused to send.
     pub refused: u64,
+    /// Datagrams that the kernel cut from others (`Config::segmentation`).
+    pub segments: u64,
+    /// Groups of datagrams that the kernel refused to cut; they went singly.
+    pub segmentation_refused: u64,
     /// Tokens that found no room in the host's queue.
     pub tokens_dropped: u64,
     /// Packets that came with a congestion mark.
@@ -49,7 +53,7 @@ pub struct Stats {
 
 impl Stats {
     /// Every count with its name, in the order of the fields.
-    pub fn counts(&self) -> [(&'static str, u64); 20] {
+    pub fn counts(&self) -> [(&'static str, u64); 22] {
         [
             ("delivered", self.delivered),
             ("delivered_bytes", self.delivered_bytes),
@@ -66,6 +70,8 @@ impl Stats {
             ("lost_in_socket", self.lost_in_socket),
             ("blocked", self.blocked),
             ("refused", self.refused),
+            ("segments", self.segments),
+            ("segmentation_refused", self.segmentation_refused),
             ("tokens_dropped", self.tokens_dropped),
             ("marked", self.marked),
             ("wakeups", self.wakeups),

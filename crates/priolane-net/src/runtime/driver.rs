@@ -172,6 +172,8 @@ impl<E: Endpoint> Driver<E> {
         self.stats.peers = self.peers.count() as u64;
         self.stats.receiving_bytes = self.assembly.bytes();
         self.stats.tokens_dropped = self.nic.dropped();
+        let groups = self.leaving.counts();
+        (self.stats.segments, self.stats.segmentation_refused) = (groups.segments, groups.refused);
         self.shared.publish(&self.stats);
     }
 

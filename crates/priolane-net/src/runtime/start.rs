@@ -19,14 +19,14 @@ use super::driver::{Driver, Setup};
 use super::held::Held;
 use crate::assembly::{Assembly, Room};
 use crate::clock::{Clock, span_of};
-use crate::config::{Config, Limits};
+use crate::config::{Config, Limits, Segmentation};
 use crate::error::BindError;
 use crate::nic::{self, Nic};
 use crate::peers::{self, Peers, SELF, draw};
 use crate::scheduling::Scheduling;
 use crate::scheme::{BuildError, SchemeSetup, Sealed};
 use crate::shared::SharedState;
-use crate::socket::{RecvBatch, SendBatch, UdpSocket, Wakeup};
+use crate::socket::{Grouping, RecvBatch, SendBatch, UdpSocket, Wakeup};
 use crate::stats::Stats;
 
 /// A host's thread that was started.
@@ -120,6 +120,10 @@ impl Start {
             most: limits.peers,
         };
         let room = Room { message: limits.message, sender: limits.sender, ahead: limits.ahead };
+        let grouping = match config.segmentation {
+            Segmentation::Host => Grouping::Single,
+            Segmentation::Kernel => Grouping::Segments,
+        };
         let mut clock = Clock::start();
         let now = clock.now();
         Ok(Driver {
@@ -140,7 +144,7 @@ impl Start {
             rng: Stream::new(draw(&random), Purpose::Endpoint, 0),
             arriving: RecvBatch::new(usize::from(config.mtu)),
             held: Held::new(&config.delays),
-            leaving: SendBatch::new(usize::from(config.mtu)),
+            leaving: SendBatch::new(usize::from(config.mtu), grouping),
             blocked: false,
             line_at: Time::NEVER,
             next_sweep: now,

@@ -56,6 +56,11 @@ impl Address {
         }
     }
 
+    /// Whether it is the same address.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+
     pub(super) fn as_ptr(&self) -> *const libc::sockaddr {
         (&raw const self.bytes).cast()
     }

@@ -35,28 +35,47 @@ pub(super) const TOS_BYTES: usize = {
     (unsafe { libc::CMSG_SPACE(size_of::<libc::c_int>() as u32) }) as usize
 };
 
-/// Writes the TOS byte (traffic class) of a datagram to be sent to `control`, as its only message.
+/// Bytes of a control message that names the length of segments.
+pub(super) const SEGMENT_BYTES: usize = {
+    // SAFETY: CMSG_SPACE only computes.
+    (unsafe { libc::CMSG_SPACE(size_of::<u16>() as u32) }) as usize
+};
+
+/// `UDP_SEGMENT` of linux/udp.h.
+const UDP_SEGMENT: libc::c_int = 103;
+
+/// Writes the TOS byte (traffic class) of a datagram to be sent to `control`, as its first message.
 pub(super) fn write_tos(control: &mut Control, family: libc::c_int, tos: u8) {
     let (level, kind) = match family {
         libc::AF_INET => (libc::IPPROTO_IP, libc::IP_TOS),
         _ => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
     };
-    let header = libc::cmsghdr {
-        // SAFETY: CMSG_LEN only computes.
-        cmsg_len: unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as u32) } as usize,
-        cmsg_level: level,
-        cmsg_type: kind,
+    write(control, 0, (level, kind), libc::c_int::from(tos));
+}
+
+/// Writes the length of the datagrams that the kernel cuts the bytes into, after the TOS.
+pub(super) fn write_segment(control: &mut Control, len: u16) {
+    write(control, TOS_BYTES, (libc::SOL_UDP, UDP_SEGMENT), len);
+}
+
+/// Writes a message of `level` and `kind` at the byte `at`, which is a multiple of the alignment of a header.
+fn write<T: Copy>(control: &mut Control, at: usize, (level, kind): (libc::c_int, libc::c_int), value: T) {
+    // SAFETY: both only compute.
+    let (space, len) = unsafe {
+        (libc::CMSG_SPACE(size_of::<T>() as u32) as usize, libc::CMSG_LEN(size_of::<T>() as u32) as usize)
     };
-    let start = control.0.as_mut_ptr();
-    // SAFETY: `control` is aligned for a header and has room for a header and a c_int, which CMSG_DATA places after the
-    // header: TOS_BYTES <= ROOM.
+    assert!(at.is_multiple_of(align_of::<libc::cmsghdr>()) && at + space <= ROOM);
+    let header = libc::cmsghdr { cmsg_len: len, cmsg_level: level, cmsg_type: kind };
+    // SAFETY: `control` is aligned for a header, and has room for a header at `at` and for the value after it, which is where
+    // CMSG_DATA points: just checked.
     unsafe {
+        let start = control.0.as_mut_ptr().add(at);
         start.cast::<libc::cmsghdr>().write(header);
-        libc::CMSG_DATA(start.cast()).cast::<libc::c_int>().write_unaligned(libc::c_int::from(tos));
+        libc::CMSG_DATA(start.cast()).cast::<T>().write_unaligned(value);
     }
 }
 
-const _: () = assert!(TOS_BYTES <= ROOM);
+const _: () = assert!(TOS_BYTES + SEGMENT_BYTES <= ROOM);
 
 /// What the control messages of a datagram that came say.
 ///

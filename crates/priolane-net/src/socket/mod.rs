@@ -4,7 +4,7 @@
 //! ```text
 //! Address    a socket address as the kernel reads and writes it
 //! UdpSocket  bound, non-blocking, with the options that the batches rely on
-//! SendBatch  datagrams that wait for sendmmsg; what the kernel did not take stays
+//! SendBatch  datagrams that wait for sendmmsg, singly or as segments; what the kernel did not take stays
 //! RecvBatch  datagrams that recvmmsg gave, with TOS and time
 //! Wakeup     an eventfd: other threads end a wait
 //! ```
@@ -20,7 +20,7 @@ mod udp;
 mod wait;
 
 pub(crate) use receive::RecvBatch;
-pub(crate) use send::{SendBatch, SendOutcome};
+pub(crate) use send::{Grouping, SendBatch, SendOutcome};
 pub(crate) use system::BATCH;
 pub(crate) use thread::{be_real_time, wake_on_time};
 pub(crate) use udp::UdpSocket;

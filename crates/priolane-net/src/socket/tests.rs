@@ -28,7 +28,7 @@ fn receive(socket: &UdpSocket, count: usize) -> Vec<(Vec<u8>, u8, bool, SocketAd
 
 /// The kernel begins to take times a moment after the first socket asks for them.
 fn wait_for_times(from: &UdpSocket, (to, destination): (&UdpSocket, SocketAddr)) {
-    let mut batch = SendBatch::new(100);
+    let mut batch = SendBatch::new(100, Grouping::Single);
     for _ in 0..100 {
         batch.push(from, (destination, 0), |_| Some(1));
         assert!(matches!(batch.send(from), SendOutcome::All));
@@ -43,7 +43,7 @@ fn wait_for_times(from: &UdpSocket, (to, destination): (&UdpSocket, SocketAddr))
 fn each_datagram_keeps_its_dscp_and_ecn(address: &str) {
     let ((from, name), (to, destination)) = (bind(address), bind(address));
     wait_for_times(&from, (&to, destination));
-    let mut batch = SendBatch::new(100);
+    let mut batch = SendBatch::new(100, Grouping::Single);
     let tos = [0b1010_1110, 0, 0b0000_0111, 0b1110_0001, 0b1111_1110];
     for (n, tos) in tos.into_iter().enumerate() {
         batch.push(&from, (destination, tos), |out| {
@@ -76,7 +76,7 @@ fn over_ipv6_each_datagram_of_a_batch_keeps_its_dscp_and_ecn_and_has_its_time() 
 #[test]
 fn a_datagram_that_is_too_long_is_cut_one_byte_beyond_what_was_asked() {
     let ((from, _), (to, destination)) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
-    let mut batch = SendBatch::new(500);
+    let mut batch = SendBatch::new(500, Grouping::Single);
     batch.push(&from, (destination, 0), |_| Some(400));
     assert!(matches!(batch.send(&from), SendOutcome::All));
     assert_eq!(receive(&to, 1)[0].0.len(), 101);
@@ -85,13 +85,70 @@ fn a_datagram_that_is_too_long_is_cut_one_byte_beyond_what_was_asked() {
 #[test]
 fn what_the_system_refuses_is_dropped_and_the_rest_is_sent() {
     let ((from, _), (to, destination)) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
-    let mut batch = SendBatch::new(100);
+    let mut batch = SendBatch::new(100, Grouping::Single);
     // Port 0 is nobody's.
     batch.push(&from, ("127.0.0.1:0".parse().unwrap(), 0), |_| Some(1));
     batch.push(&from, (destination, 0), |_| Some(2));
     assert!(matches!(batch.send(&from), SendOutcome::Refused));
     assert!(matches!(batch.send(&from), SendOutcome::All));
     assert_eq!(receive(&to, 1)[0].0.len(), 2);
+}
+
+/// Sends datagrams of these addresses, TOS and lengths in one batch; each is filled with its number.
+fn send_numbered(
+    from: &UdpSocket,
+    datagrams: &[(SocketAddr, u8, usize)],
+) -> (SendBatch, impl Fn(usize) -> Vec<u8> + use<>) {
+    let mut batch = SendBatch::new(1_000, Grouping::Segments);
+    for (n, &(to, tos, len)) in datagrams.iter().enumerate() {
+        batch.push(from, (to, tos), |out| {
+            out[..len].fill(n as u8);
+            Some(len)
+        });
+    }
+    let lengths: Vec<usize> = datagrams.iter().map(|&(_, _, len)| len).collect();
+    (batch, move |n| vec![n as u8; lengths[n].min(101)])
+}
+
+#[test]
+fn segments_arrive_as_the_datagrams_that_they_were() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        if UdpSocket::bind(address.parse().unwrap(), 1 << 16).is_err() {
+            continue;
+        }
+        let ((from, _), (to, there), (other, elsewhere)) = (bind(address), bind(address), bind(address));
+        // Groups: three and a shorter one; a longer one alone; two of another TOS; one elsewhere; two.
+        let lengths = [(90, 8), (90, 8), (90, 8), (40, 8), (99, 8), (90, 16), (90, 16)];
+        let mut datagrams: Vec<_> = lengths.map(|(len, tos)| (there, tos, len)).to_vec();
+        datagrams.extend([(elsewhere, 16, 90), (there, 16, 90), (there, 16, 90)]);
+        let (mut batch, bytes) = send_numbered(&from, &datagrams);
+        assert!(matches!(batch.send(&from), SendOutcome::All));
+        assert_eq!((batch.counts().segments, batch.counts().refused), (4 + 2 + 2, 0), "{address}");
+        let came: Vec<_> = receive(&to, 9).into_iter().map(|(bytes, tos, ..)| (bytes, tos)).collect();
+        let all = datagrams.iter().enumerate().filter(|(_, datagram)| datagram.0 == there);
+        let expected: Vec<_> = all.map(|(n, &(_, tos, _))| (bytes(n), tos)).collect();
+        assert_eq!(came, expected);
+        assert_eq!(receive(&other, 1)[0].0, bytes(7));
+    }
+}
+
+#[test]
+fn a_group_that_is_refused_goes_singly_and_only_a_kernel_that_does_not_segment_ends_groups() {
+    let ((from, _), (to, there)) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
+    let nobody = "127.0.0.1:0".parse().unwrap();
+    let (mut batch, _) =
+        send_numbered(&from, &[(nobody, 0, 9), (nobody, 0, 9), (there, 0, 9), (there, 0, 9)]);
+    let refused = std::iter::from_fn(|| matches!(batch.send(&from), SendOutcome::Refused).then_some(()));
+    assert_eq!(refused.count(), 2, "both that were for nobody");
+    assert_eq!((batch.counts().segments, batch.counts().refused), (2, 1));
+    assert_eq!(receive(&to, 2).len(), 2);
+    // The kernel cuts nothing that leaves without a checksum.
+    from.leave_checksums_out();
+    let (mut batch, bytes) = send_numbered(&from, &[(there, 0, 9); 5]);
+    assert!(matches!(batch.send(&from), SendOutcome::All));
+    assert_eq!((batch.counts().segments, batch.counts().refused), (0, 1));
+    let came: Vec<_> = receive(&to, 5).into_iter().map(|(bytes, ..)| bytes).collect();
+    assert_eq!(came, (0..5).map(bytes).collect::<Vec<_>>());
 }
 
 #[test]

@@ -66,6 +66,12 @@ impl UdpSocket {
         check(unsafe { libc::setsockopt(self.fd(), level, name, (&raw const value).cast(), len) }).map(drop)
     }
 
+    /// Datagrams leave without a checksum from now on.
+    #[cfg(test)]
+    pub(super) fn leave_checksums_out(&self) {
+        self.set(libc::SOL_SOCKET, libc::SO_NO_CHECK, 1).unwrap();
+    }
+
     /// Where it is bound.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ mod many;
 mod namespaces;
 mod process;
 mod proxy;
+mod segments;
 mod transports;
 mod wait;
 mod whole;

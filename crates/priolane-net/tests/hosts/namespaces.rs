@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use priolane_net::Segmentation;
+
 use crate::process::{COUNT, HostProcess, length};
 
 /// Two namespaces, joined; they are no more when this is dropped.
@@ -58,21 +60,29 @@ impl Drop for Namespaces {
 #[test]
 fn a_queue_that_is_full_holds_datagrams_up_and_loses_none() {
     // Only what fills the line of its own accord is pushed back: TOP sends what tokens ask for.
-    for (transport, rate, pushes) in [("newreno", "20mbit", true), ("top", "200mbit", false)] {
+    let (host, kernel) = (Segmentation::Host, Segmentation::Kernel);
+    for (transport, cut_by, rate, pushes) in [
+        ("newreno", host, "20mbit", true),
+        ("newreno", kernel, "20mbit", true),
+        ("top", host, "200mbit", false),
+    ] {
         let namespaces = match Namespaces::new(rate) {
             Ok(namespaces) => namespaces,
             Err(why) => return eprintln!("skipped: no network namespaces with a limited line here: {why}"),
         };
         let [a, b] = &namespaces.names;
-        let receiver = HostProcess::start_in(b, transport, ("10.199.7.2:0", None));
-        let sender = HostProcess::start_in(a, transport, ("10.199.7.1:0", Some(receiver.address)));
+        let receiver = HostProcess::start_in(b, (transport, cut_by), ("10.199.7.2:0", None));
+        let sender = HostProcess::start_in(a, (transport, cut_by), ("10.199.7.1:0", Some(receiver.address)));
         let mut left: BTreeSet<(u64, usize)> = (0..COUNT).map(|number| (number, length(number))).collect();
         while !left.is_empty() {
             let came = receiver.arrived();
             assert!(left.remove(&came), "{transport}: {came:?} twice or never sent");
         }
         let line = sender.next().expect("what became of all");
-        let blocked: u64 = line.strip_prefix("flushed ").unwrap_or_else(|| panic!("{line}")).parse().unwrap();
+        let counts = line.strip_prefix("flushed ").and_then(|counts| counts.split_once(' '));
+        let (blocked, segments) = counts.unwrap_or_else(|| panic!("{line}"));
+        let [blocked, segments] = [blocked, segments].map(|count| count.parse::<u64>().unwrap());
+        assert_eq!(segments > 0, cut_by == kernel, "{transport}: {segments} segments");
         // 4 MB through a line that a busy machine fills too, with room for 128 kB before it.
         assert!(!pushes || blocked > 10, "{transport}: the line pushed back {blocked} times");
     }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use priolane_net::{Config, Host, Limits, Request};
+use priolane_net::{Config, Host, Limits, Request, Segmentation};
 
 use crate::digest::message;
 use crate::transports::config;
@@ -16,6 +16,7 @@ const TRANSPORT: &str = "PRIOLANE_NET_CHILD";
 const ADDRESS: &str = "PRIOLANE_NET_ADDRESS";
 const TO: &str = "PRIOLANE_NET_TO";
 const SOCKET: &str = "PRIOLANE_NET_SOCKET";
+const SEGMENTS: &str = "PRIOLANE_NET_SEGMENTS";
 
 /// Marks what the other process says among what the test program prints.
 const MARK: &str = "host says ";
@@ -37,14 +38,17 @@ fn child() {
     if let Ok(bytes) = std::env::var(SOCKET) {
         limits.socket = bytes.parse().unwrap();
     }
-    let host = Host::bind(Config { limits, ..config(&name).at(address) }).unwrap();
+    let segmentation =
+        if std::env::var_os(SEGMENTS).is_some() { Segmentation::Kernel } else { Segmentation::Host };
+    let host = Host::bind(Config { limits, segmentation, ..config(&name).at(address) }).unwrap();
     say(&format!("address {}", host.address()));
     if let Ok(to) = std::env::var(TO) {
         for number in 0..COUNT {
             host.send(Request::to(to.parse().unwrap()), message(number, length(number))).unwrap();
         }
         let flushed = host.flush(PATIENCE) && host.stats().failed == 0;
-        say(&format!("{} {}", if flushed { "flushed" } else { "failed" }, host.stats().blocked));
+        let (said, stats) = (if flushed { "flushed" } else { "failed" }, host.stats());
+        say(&format!("{said} {} {}", stats.blocked, stats.segments));
     }
     loop {
         let came = host.recv().unwrap();
@@ -76,12 +80,15 @@ impl HostProcess {
     /// The same in a network namespace, with little room for datagrams that wait to be sent.
     pub(crate) fn start_in(
         namespace: &str,
-        transport: &str,
+        (transport, segmentation): (&str, Segmentation),
         (address, to): (&str, Option<SocketAddr>),
     ) -> Self {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", namespace]).arg(std::env::current_exe().unwrap());
         command.env(SOCKET, "65536");
+        if segmentation == Segmentation::Kernel {
+            command.env(SEGMENTS, "1");
+        }
         Self::start_by(command, transport, (address, to))
     }
 

@@ -7,7 +7,7 @@ use priolane_linux::job::SchemeJob;
 use priolane_linux::scheme::udp_scheme;
 use priolane_net::core::ids::CLASSES;
 use priolane_net::core::quantity;
-use priolane_net::{Config, Dscp, Key, Limits, Patience};
+use priolane_net::{Config, Dscp, Key, Limits, Patience, Segmentation};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -28,6 +28,7 @@ pub(super) struct Settings {
     patience: PatienceSettings,
     real_time: Option<u8>,
     spin_s: f64,
+    segmentation: String,
 }
 
 /// `priolane.net.Limits`.
@@ -80,6 +81,13 @@ impl Settings {
         let LimitSettings { message, queued, messages, sender, ahead, arrived, flows, peers, socket } =
             self.limits;
         let PatienceSettings { greeting, silence, idle } = self.patience;
+        let segmentation = match self.segmentation.as_str() {
+            "host" => Segmentation::Host,
+            "kernel" => Segmentation::Kernel,
+            other => {
+                return Err(wrong("segmentation", format!("{other:?} is none. Use \"host\" or \"kernel\"")));
+            }
+        };
         let config = Config {
             line,
             mtu: self.mtu,
@@ -91,6 +99,7 @@ impl Settings {
             },
             real_time: self.real_time,
             spin: seconds("spin", self.spin_s)?,
+            segmentation,
             ..Config::new(scheme).at(SocketAddr::new(ip(&self.ip)?, self.port))
         };
         let config = match self.dscp {
