@@ -211,7 +211,7 @@ def test_machines_are_measured_with_the_network_between_them(experiment: Path, t
     read = record(out)
     counters = read["counters"]
     assert isinstance(counters, dict)
-    assert (counters["completed"], counters["drops"]) == (4, 0)
+    assert (counters["completed"], counters["drops"]) == (4, None)
     # Two flows of 1.46 MB meet at the switch, which marks them: the marks reach hosts, the counts of the switch do not.
     assert counters["marks"] > 0
     took = columns(out)["fct_ps"]

@@ -150,6 +150,13 @@ def test_tokens_that_ports_drop_are_apart_from_data(results: Results) -> None:
     assert {tuple(row[5:9]) for row in runs.rows if row[1] == "dctcp"} == {("3", "2", "–", "–")}
 
 
+def test_drops_that_nobody_counted_are_not_shown_as_none(results: Results) -> None:
+    for record in results.records.values():
+        record["counters"]["drops"] = None
+    runs = run_rows(results)
+    assert {row[runs.columns.index("drops")] for row in runs.rows} == {"–"}
+
+
 def test_the_page_begins_with_the_table_of_results(results: Results) -> None:
     page = write_report(results).read_text(encoding="utf-8")
     headings = re.findall(r"<h2>([^<]*)</h2>", page)

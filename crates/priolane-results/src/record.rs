@@ -141,8 +141,8 @@ pub struct FileRecord {
 pub struct Counters {
     /// Packets transmitted, counted once per link.
     pub packet_hops: u64,
-    /// Packets dropped for lack of room.
-    pub drops: u64,
+    /// Packets dropped for lack of room; null where nobody counts them: on real hosts behind a network that is not of the run.
+    pub drops: Option<u64>,
     /// Packets marked CE, counted once per marking port.
     pub marks: u64,
     /// Packets lost on links.
@@ -169,7 +169,7 @@ impl Counters {
         let flows = &outcome.flows;
         Self {
             packet_hops: outcome.work.packet_hops,
-            drops: outcome.ledger.dropped.iter().map(|t| t.packets).sum(),
+            drops: Some(outcome.ledger.dropped.iter().map(|t| t.packets).sum()),
             marks: ports(|p| p.marked),
             lost: outcome.ledger.lost.iter().map(|t| t.packets).sum(),
             unrouted: outcome.ledger.unrouted.iter().map(|t| t.packets).sum(),

@@ -60,10 +60,10 @@ def _tokens(*keys: str) -> Callable[[Record, str], float | None]:
     return read
 
 
-def dropped_data(record: Record) -> int:
-    """Packets dropped for want of room, tokens aside."""
-    dropped: int = record["counters"]["drops"] - (record.get("tokens") or {}).get("dropped", 0)
-    return dropped
+def dropped_data(record: Record) -> int | None:
+    """Packets dropped for want of room, tokens aside; `None` where nobody counts them."""
+    drops: int | None = record["counters"]["drops"]
+    return None if drops is None else drops - (record.get("tokens") or {}).get("dropped", 0)
 
 
 def _trimmed(record: Record, _: str) -> float:

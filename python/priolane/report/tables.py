@@ -69,7 +69,7 @@ def run_rows(results: Results) -> Table:
             point_text(record["point"]),
             str(record["seed"]),
             f"{record['counters']['packet_hops']:,}",
-            f"{dropped_data(record):,}",
+            "–" if (dropped := dropped_data(record)) is None else f"{dropped:,}",
             f"{record['counters']['timeouts']:,}",
             *([_token_text(record, "dropped"), _token_text(record, *EXPIRED)] if tokens else []),
             str(record["digest"])[:16],

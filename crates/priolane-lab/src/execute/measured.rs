@@ -15,8 +15,8 @@ pub struct Measurement {
     pub outcome: Outcome,
     /// Where, and how rates and times were scaled.
     pub on: MeasuredRecord,
-    /// Packets dropped by switches.
-    pub drops: u64,
+    /// Packets dropped by switches; `None` for switches that do not tell.
+    pub drops: Option<u64>,
     /// Packets that reached hosts with a congestion mark.
     pub marks: u64,
     /// What is to be known of it.

@@ -26,7 +26,7 @@ fn warning(record: &RunRecord) -> Option<String> {
     })?;
     let what = if class == ALL { "flows".to_owned() } else { format!("flows of the class `{class}`") };
     let floor = min_rto(record).map(|floor| format!(" (at least {floor})")).unwrap_or_default();
-    let without_loss = if lost_data(record) == 0 {
+    let without_loss = if lost_data(record) == Some(0) {
         "; no packet was lost, so what waited longer than the timeout was only late"
     } else {
         ""
@@ -45,12 +45,12 @@ fn min_rto(record: &RunRecord) -> Option<&str> {
     record.merged.get("scheme")?.get(&record.scheme)?.get("transport")?.get("min_rto")?.as_str()
 }
 
-/// Packets of data that were dropped, trimmed, or lost on a link.
-fn lost_data(record: &RunRecord) -> u64 {
+/// Packets of data that were dropped, trimmed, or lost on a link; `None` where nobody counted.
+fn lost_data(record: &RunRecord) -> Option<u64> {
     let tokens = record.tokens.as_ref().map_or(0, |tokens| tokens.dropped + tokens.lost);
     let trimmed: u64 = record.ledger.iter().map(|row| row.trimmed.packets).sum();
     let counters = &record.counters;
-    (counters.drops + counters.lost + counters.unrouted).saturating_sub(tokens) + trimmed
+    Some((counters.drops? + counters.lost + counters.unrouted).saturating_sub(tokens) + trimmed)
 }
 
 /// Three significant digits, without an exponent.
@@ -91,7 +91,7 @@ mod tests {
             merged: json!({ "scheme": { "pias": { "transport": { "min_rto": "10ms" } } } }),
             digest: String::new(),
             stopped_at_ps: 0,
-            counters: Counters { drops, timeouts: 1, ..Counters::default() },
+            counters: Counters { drops: Some(drops), timeouts: 1, ..Counters::default() },
             load: LoadRecord::default(),
             warnings: Vec::new(),
             priorities: Vec::new(),
@@ -132,6 +132,10 @@ mod tests {
             texts[0].contains("no packet was lost") && texts[0].contains("2 % of the flows timed out"),
             "{texts:?}"
         );
+        // What nobody counted is not known to be none.
+        let mut unknown = record(&[("all", 0.02, 1.0)], 0);
+        unknown.counters.drops = None;
+        assert!(!warnings(&[&unknown])[0].contains("no packet was lost"));
     }
 
     #[test]

@@ -57,7 +57,8 @@ pub(super) fn measurement(
             scale,
             machines: clocks::records(&measured.machines),
         },
-        drops: measured.queues.iter().map(|queue| queue.dropped).sum(),
+        // The switches between machines are not of the run.
+        drops: measured.machines.is_empty().then(|| measured.queues.iter().map(|queue| queue.dropped).sum()),
         marks: counted(measured, "marked"),
         warnings: warnings(run, measured, &sent, scale),
     }

@@ -3,6 +3,7 @@ use std::path::Path;
 use priolane_core::port::{DisciplineSpec, TokenOrder};
 use priolane_lab::execute::{FinishedRun, store_measured};
 use priolane_lab::plan::{Options, Run, from_text};
+use priolane_linux::clock::{ClockOffset, MachineReport};
 use priolane_linux::counters::QueueCount;
 use priolane_linux::job::{
     ArrivedMessage, Bins, Change, FlowChange, FlowKind, FlowProgress, HostReport, SentMessage,
@@ -161,7 +162,13 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
     // Host 2 receives on link 5.
     assert_eq!((port.link.0, port.class, port.queue, port.packets), (5, 3, 3, 5));
     assert_eq!(port.waited, 9);
-    assert_eq!((made.drops, made.marks), (1, 7));
+    assert_eq!((made.drops, made.marks), (Some(1), 7));
+    let known = ClockOffset { offset_ns: 0, uncertainty_ns: 1 };
+    let machines =
+        vec![MachineReport { name: "left".to_owned(), hosts: vec![0, 1, 2], before: known, after: known }];
+    let between = TestbedReport { queues: Vec::new(), machines, ..measured };
+    let made_there = measurement(&run, (&planned.job.scheme, planned.scale), &between).unwrap();
+    assert_eq!(made_there.drops, None, "the switches between machines do not tell");
     assert_eq!(
         made.warnings,
         ["pias: measured on Linux at scale 100 with switches of the kernel, not simulated"]
