@@ -36,5 +36,6 @@ pub mod steps;
 pub mod switch;
 pub mod testbed;
 mod timeline;
+pub mod token_port;
 mod under_way;
 pub mod user_port;

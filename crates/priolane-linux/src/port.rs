@@ -1,12 +1,11 @@
 //! The port of a kernel switch as pure data, and which ports of the simulator it can be.
 
 use priolane_core::ids::{CLASSES, Class};
-use priolane_core::port::{Buffer, DisciplineSpec, PortFactory, Scope};
+use priolane_core::port::{Buffer, DisciplineSpec, PortFactory, Scope, TokenGroupSpec};
 use priolane_core::units::Limit;
 use serde::{Deserialize, Serialize};
 
-/// Levels of strict priority that HTB has (`TC_HTB_NUMPRIO`).
-pub const STRICT_LEVELS: u8 = 8;
+use crate::token_port::{self, STRICT_LEVELS, TokenQueue, TokenService};
 
 /// Queues of a port at most: a minor number for each class.
 const QUEUES: u8 = CLASSES as u8;
@@ -23,13 +22,13 @@ pub(crate) fn minor(queue: u8) -> String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Port {
-    /// Number of queues, 1 to 16; at most 8 under strict priority.
+    /// Number of queues, 1 to 16; at most 8 under strict priority, and those of its kind in ports that limit tokens.
     pub queues: u8,
     /// The queue of each class, class 0 first.
     pub of_class: [u8; CLASSES],
     /// Which queue is served.
     pub service: Service,
-    /// Room of each queue; `None` for one without a limit.
+    /// Room of each queue, in ports that limit tokens of data; `None` for one without a limit.
     pub room: Option<Amount>,
     /// Congestion marks; `None` for a port that marks nothing.
     pub mark: Option<Mark>,
@@ -43,6 +42,8 @@ pub enum Service {
     Strict,
     /// All, by these weights.
     Weighted(Vec<u32>),
+    /// Signals, tokens behind one limiter, data.
+    Tokens(TokenService),
 }
 
 /// An amount of packets or of bytes on the wire.
@@ -131,10 +132,31 @@ impl Port {
         let (most, weights) = match &self.service {
             Service::Strict => (STRICT_LEVELS, None),
             Service::Weighted(weights) => (QUEUES, Some(weights.len())),
+            Service::Tokens(tokens) if !tokens.is_consistent() || tokens.queues() != self.queues => {
+                return false;
+            }
+            Service::Tokens(tokens) => (tokens.queues(), None),
         };
         (1..=most).contains(&self.queues)
             && self.of_class.iter().all(|&queue| queue < self.queues)
             && weights.is_none_or(|count| count == usize::from(self.queues))
+    }
+
+    /// The room of a queue; `None` for one without a limit.
+    pub(crate) fn room_of(&self, queue: u8) -> Option<Amount> {
+        let Service::Tokens(tokens) = &self.service else { return self.room };
+        match tokens.queue(queue) {
+            TokenQueue::Signals => None,
+            TokenQueue::Tokens(_) => Some(Amount::Packets(tokens.depth)),
+            TokenQueue::Data => self.room,
+            TokenQueue::Unscheduled => tokens.unscheduled.map(Amount::Packets),
+        }
+    }
+
+    /// Whether a queue holds data, and not only signals or tokens.
+    pub(crate) fn holds_data(&self, queue: u8) -> bool {
+        let Service::Tokens(tokens) = &self.service else { return true };
+        matches!(tokens.queue(queue), TokenQueue::Data | TokenQueue::Unscheduled)
     }
 
     /// One queue without a limit.
@@ -154,6 +176,7 @@ impl Port {
                 let weights = wfq.weights.as_slice();
                 (weights.len() as u8, Service::Weighted(weights.to_vec()))
             }
+            DisciplineSpec::Tokens(tokens) => return Self::of_tokens(tokens, buffer),
             other => return Err(Unfit { what: reason(other).to_owned() }),
         };
         if service == Service::Strict && queues > STRICT_LEVELS {
@@ -165,9 +188,23 @@ impl Port {
         Ok(Self { queues, of_class, service, room, mark })
     }
 
+    fn of_tokens(tokens: &TokenGroupSpec, buffer: &Buffer) -> Result<Self, Unfit> {
+        let service = TokenService::of(tokens).map_err(|what| Unfit { what })?;
+        Ok(Self {
+            queues: service.queues(),
+            of_class: service.of_class(),
+            service: Service::Tokens(service),
+            room: Amount::of(buffer.limit),
+            mark: Mark::of(buffer),
+        })
+    }
+
     /// In what a port of the simulator differs from the kernel switch that stands for it, in words.
     pub fn differences(&self, buffer: &Buffer) -> Vec<String> {
         let mut found = Vec::new();
+        if let Service::Tokens(_) = self.service {
+            return token_port::differences();
+        }
         if self.queues > 1 && self.room.is_some() && buffer.limit_scope == Scope::Port {
             found.push(format!(
                 "room of a port is shared by its queues in the simulator; here each of {} queues has as much",
@@ -184,9 +221,6 @@ impl Port {
 /// Why the kernel has no such port.
 fn reason(discipline: &DisciplineSpec) -> &'static str {
     match discipline {
-        DisciplineSpec::Tokens(_) => {
-            "ports that limit tokens: HTB could, but expiry and token queues of the kernel switch are not built"
-        }
         DisciplineSpec::PFabric(_) | DisciplineSpec::Ranked(_) => {
             "ports that sort packets by the remaining bytes of a flow: no qdisc does"
         }
@@ -205,7 +239,7 @@ fn reason(discipline: &DisciplineSpec) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use priolane_core::port::{FifoSpec, QueueWeights, StrictSpec, TokenGroupSpec, WfqSpec};
+    use priolane_core::port::{FifoSpec, QueueWeights, StrictSpec, WfqSpec};
 
     const K: Buffer =
         Buffer { mark_above: Limit::Packets(10), limit: Limit::Packets(240), ..Buffer::UNLIMITED };
@@ -239,7 +273,7 @@ mod tests {
         let message = Port::of(&strict(9), &K).unwrap_err().to_string();
         assert_eq!(message, "9 queues in strict priority: HTB has 8 levels");
         let message = Port::of(&DisciplineSpec::Tokens(TokenGroupSpec::TOP), &K).unwrap_err().to_string();
-        assert!(message.starts_with("ports that limit tokens"), "{message}");
+        assert!(message.starts_with("ports where tokens expire: no qdisc"), "{message}");
     }
 
     #[test]

@@ -7,6 +7,17 @@
 //! 10 + q:       pfifo or bfifo with the room of the queue, or red
 //! ```
 //!
+//! HTB serves a class below its own rate before one that borrows, and one that borrows from 1:2 before one that borrows from 1:1.
+//! Where tokens are limited (`token_port.rs`), s / (s + F) is their part of the line, F / (s + F) the rest:
+//!
+//! ```text
+//! 1:2           below 1:1: rate = ceil = the tokens' part
+//! signals       below 1:1: rate = ceil = the line
+//! class k       of tokens, below 1:2: 8 bit/s, ceil the tokens' part, prio k
+//! data          below 1:1: 8 kbit/s, ceil the rest or the line
+//! without       a token, below 1:1: 8 kbit/s, ceil as data, the last prio
+//! ```
+//!
 //! `overhead 24 mpu 84` makes HTB count what a packet takes on an Ethernet wire.
 
 use std::path::Path;
@@ -17,6 +28,7 @@ use priolane_net::Dscp;
 use crate::marker::Marker;
 use crate::plan::{Marking, Plan, Step};
 use crate::port::{Amount, ETHERNET_HEADER, FRAMING, Mark, Port, Service, minor};
+use crate::token_port::{DataLimit, TokenQueue};
 
 use super::words::run;
 
@@ -30,6 +42,22 @@ const LEAST_WIRE: u16 = 84;
 const ENDLESS: u32 = 1_000_000;
 /// Bytes of a RED queue without a limit.
 const ENDLESS_BYTES: u64 = 1_000_000_000;
+
+/// Bit/s that a class of tokens has at any time: the least that HTB takes.
+const TOKEN_GUARANTEE_BPS: u64 = 8;
+
+/// An HTB class with a queue below it.
+struct HtbClass {
+    /// The minor number of the class above it.
+    parent: u8,
+    own_bps: u64,
+    most_bps: u64,
+    priority: u8,
+    /// Bytes that it may send at once.
+    burst: u64,
+    /// Bytes that it may send in its turn.
+    quantum: u64,
+}
 
 /// A port on its device.
 struct Device<'a> {
@@ -73,7 +101,7 @@ impl Device<'_> {
         let Self { device, rate_bps: rate, .. } = self;
         let wire = u64::from(self.mtu + ETHERNET_HEADER + FRAMING);
         let burst = (rate / 8 * BURST_NS / 1_000_000_000).max(wire);
-        let accounting = format!("burst {burst} cburst {burst} overhead {FRAMING} mpu {LEAST_WIRE}");
+        let accounting = self.accounting(burst);
         let first = minor(0);
         let mut steps = vec![
             self.tc(&format!("qdisc add dev {device} root handle 1: htb default {first}")),
@@ -81,29 +109,69 @@ impl Device<'_> {
                 "class add dev {device} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit {accounting} quantum {wire}"
             )),
         ];
-        for queue in 0..self.port.queues {
-            let (own, priority, quantum) = self.share(queue, wire);
-            let minor = minor(queue);
+        if let Service::Tokens(tokens) = &self.port.service {
+            let (all, ahead) = (tokens.token_bps(*rate), tokens.ahead());
+            let limit = self.accounting(ahead);
             steps.push(self.tc(&format!(
-                "class add dev {device} parent 1:1 classid 1:{minor} htb rate {own}bit ceil {rate}bit prio {priority} \
+                "class add dev {device} parent 1:1 classid 1:2 htb rate {all}bit ceil {all}bit {limit} quantum {wire}"
+            )));
+        }
+        for queue in 0..self.port.queues {
+            let HtbClass { parent, own_bps: own, most_bps: most, priority, burst, quantum } =
+                self.share(queue, (wire, burst));
+            let (minor, accounting) = (minor(queue), self.accounting(burst));
+            steps.push(self.tc(&format!(
+                "class add dev {device} parent 1:{parent} classid 1:{minor} htb rate {own}bit ceil {most}bit prio {priority} \
                  {accounting} quantum {quantum}"
             )));
         }
         steps
     }
 
-    /// The guaranteed rate of a queue in bit/s, its priority, and what it may send in its turn.
-    fn share(&self, queue: u8, wire: u64) -> (u64, u8, u64) {
+    /// How HTB counts bytes of a class that may send `burst` at once.
+    fn accounting(&self, burst: u64) -> String {
+        format!("burst {burst} cburst {burst} overhead {FRAMING} mpu {LEAST_WIRE}")
+    }
+
+    /// The class of a queue, where a packet has at most `wire` bytes on the wire and the line sends `burst` at once.
+    fn share(&self, queue: u8, (wire, burst): (u64, u64)) -> HtbClass {
+        let least = GUARANTEE_BPS.min(self.rate_bps);
+        let class = |own_bps, priority| HtbClass {
+            parent: 1,
+            own_bps,
+            most_bps: self.rate_bps,
+            priority,
+            burst,
+            quantum: wire,
+        };
         match &self.port.service {
-            Service::Strict if self.port.queues == 1 => (self.rate_bps, 0, wire),
-            Service::Strict => (GUARANTEE_BPS.min(self.rate_bps), queue, wire),
+            Service::Strict if self.port.queues == 1 => class(self.rate_bps, 0),
+            Service::Strict => class(least, queue),
             Service::Weighted(weights) => {
                 let of = |queue: u8| u64::from(weights.get(usize::from(queue)).copied().unwrap_or(1));
                 let total: u64 = (0..self.port.queues).map(of).sum();
-                let least = (0..self.port.queues).map(of).min().unwrap_or(1).max(1);
+                let fewest = (0..self.port.queues).map(of).min().unwrap_or(1).max(1);
                 let own =
                     (u128::from(self.rate_bps) * u128::from(of(queue)) / u128::from(total.max(1))) as u64;
-                (own.max(GUARANTEE_BPS.min(self.rate_bps)), 0, (wire * of(queue) / least).min(200_000))
+                let quantum = (wire * of(queue) / fewest).min(200_000);
+                HtbClass { quantum, ..class(own.max(least), 0) }
+            }
+            Service::Tokens(tokens) => {
+                let most_bps = match tokens.data {
+                    DataLimit::Rest => tokens.rest_bps(self.rate_bps),
+                    DataLimit::Line => self.rate_bps,
+                };
+                match tokens.queue(queue) {
+                    TokenQueue::Signals => class(self.rate_bps, 0),
+                    TokenQueue::Tokens(of) => HtbClass {
+                        parent: 2,
+                        most_bps: tokens.token_bps(self.rate_bps),
+                        burst: tokens.ahead(),
+                        ..class(TOKEN_GUARANTEE_BPS, of)
+                    },
+                    TokenQueue::Data => HtbClass { most_bps, ..class(least, 6) },
+                    TokenQueue::Unscheduled => HtbClass { most_bps, ..class(least, 7) },
+                }
             }
         }
     }
@@ -113,11 +181,12 @@ impl Device<'_> {
         let minor = minor(queue);
         let place = format!("qdisc add dev {} parent 1:{minor} handle {minor}:", self.device);
         if marking == Marking::Red
+            && self.port.holds_data(queue)
             && let Some(mark) = self.port.mark
         {
             return self.tc(&format!("{place} {}", self.red(mark)));
         }
-        let kind = match self.port.room {
+        let kind = match self.port.room_of(queue) {
             None => format!("pfifo limit {ENDLESS}"),
             Some(Amount::Packets(packets)) => format!("pfifo limit {packets}"),
             Some(bytes @ Amount::Bytes(_)) => format!("bfifo limit {}", bytes.linux_bytes(self.mtu)),
@@ -167,6 +236,8 @@ mod tests {
     use super::*;
     use crate::plan::tests::{lines, star};
     use crate::port::Backlog;
+    use priolane_core::port::{Buffer, TokenGroupSpec};
+    use priolane_core::units::Limit;
 
     fn of(port: Port) -> Vec<String> {
         let all = lines(&ports(&star(2, port), Path::new("/d")));
@@ -218,6 +289,33 @@ mod tests {
         assert!(all[2].contains("rate 75000000bit ceil 100000000bit prio 0 "), "{}", all[2]);
         assert!(all[2].ends_with("quantum 4614") && all[3].ends_with("quantum 1538"), "{all:#?}");
         assert!(all[3].contains("rate 25000000bit ceil 100000000bit prio 0 "), "{}", all[3]);
+    }
+
+    #[test]
+    fn tokens_have_a_limiter_of_their_own_and_data_the_rest() {
+        let spec = TokenGroupSpec { classes: 2, expiry: None, ..TokenGroupSpec::TOP };
+        let buffer = Buffer { limit: Limit::Packets(250), ..Buffer::UNLIMITED };
+        let all = of(Port::of(&spec.into(), &buffer).unwrap());
+        let classes: Vec<&str> =
+            all.iter().filter_map(|line| line.strip_prefix("class add dev p0 parent ")).collect();
+        let (line, token) = ("burst 1538 cburst 1538", "burst 84 cburst 84");
+        let rest = "overhead 24 mpu 84 quantum 1538";
+        let expected = [
+            format!("1: classid 1:1 htb rate 100000000bit ceil 100000000bit {line} {rest}"),
+            format!("1:1 classid 1:2 htb rate 5178791bit ceil 5178791bit {token} {rest}"),
+            format!("1:1 classid 1:10 htb rate 100000000bit ceil 100000000bit prio 0 {line} {rest}"),
+            format!("1:2 classid 1:11 htb rate 8bit ceil 5178791bit prio 0 {token} {rest}"),
+            format!("1:2 classid 1:12 htb rate 8bit ceil 5178791bit prio 1 {token} {rest}"),
+            format!("1:1 classid 1:13 htb rate 8000bit ceil 94821208bit prio 6 {line} {rest}"),
+        ];
+        assert_eq!(classes, expected);
+        let rooms: Vec<&str> = all.iter().filter_map(|line| line.split("pfifo ").nth(1)).collect();
+        assert_eq!(rooms, ["limit 1000000", "limit 8", "limit 8", "limit 250"]);
+        // Signals (DSCP 0) are in the first queue, data (DSCP 8) in the last, tokens of class 0 and 1 between them.
+        for (tos, minor) in [("0x00", "10"), ("0x20", "13"), ("0xf0", "11"), ("0xe0", "12")] {
+            let filter = format!("match ip tos {tos} 0xfc flowid 1:{minor}");
+            assert!(all.iter().any(|line| line.ends_with(&filter)), "{filter}");
+        }
     }
 
     #[test]

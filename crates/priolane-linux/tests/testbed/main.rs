@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "real testbeds depend on the clock")]
 
 mod endless;
+mod kernel_tokens;
 mod lifecycle;
 mod machines;
 mod made;

@@ -204,6 +204,21 @@ fn on_several_machines_hosts_are_those_of_the_experiment_and_no_switch_is() {
     );
 }
 
+#[test]
+fn the_kernel_limits_tokens_that_expire_at_hosts_if_anywhere() {
+    let planned = job(&run_of("expresspass", STAR), name(), Choices::default()).unwrap();
+    let Some(SwitchPort::Kernel(port)) = planned.job.plan.network.cables[2].ports[1].clone() else {
+        panic!("{:?}", planned.job.plan)
+    };
+    let Service::Tokens(tokens) = port.service else { panic!("{port:?}") };
+    assert_eq!((tokens.classes, tokens.depth, tokens.burst, port.queues), (1, 8, 2, 3));
+    let says = |what: &str| planned.notes.iter().any(|note| note.contains(what));
+    assert!(says("switches of the kernel") && says("tokens have 84 B on the wire"), "{:?}", planned.notes);
+    let kernel = Choices { switch: Some(SwitchKind::Kernel), ..Choices::default() };
+    let error = job(&run_of("top", STAR), name(), kernel).unwrap_err().to_string();
+    assert!(error.contains("ports where tokens expire: no qdisc drops a packet for its age"), "{error}");
+}
+
 /// The port of a switch in user space towards host 2, and what is said before the run.
 fn user_port(scheme: &str, choices: Choices) -> (UserPort, PlannedMeasurement) {
     let planned = job(&run_of(scheme, STAR), name(), choices).unwrap();

@@ -1,0 +1,183 @@
+//! Tokens and data that meet at a port of the kernel's switch: rates by the kernel's times of arrival, order by what is dropped.
+#![expect(unsafe_code, reason = "system calls that no crate of the standard library makes")]
+
+use std::fs::File;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use priolane_linux::counters::counters;
+use priolane_linux::network::{Network, Node};
+use priolane_linux::plan::Plan;
+use priolane_linux::port::Port;
+use priolane_net::Dscp;
+use priolane_net::core::port::{Buffer, TokenGroupSpec};
+use priolane_net::core::units::Limit;
+use serde_json::json;
+
+use crate::made::{line, plan, up};
+use crate::runs::{arrived, fct_ms, flow, job, measured, scheme};
+
+/// Three classes of tokens, of which two may go at once; none expires.
+const SPEC: TokenGroupSpec = TokenGroupSpec { classes: 3, expiry: None, ..TokenGroupSpec::TOP };
+/// The class of data.
+const DATA: u8 = 13;
+/// Bytes of payload in a token, which has 84 bytes on the wire, and in a full frame.
+const TOKEN: usize = 18;
+const FRAME: usize = 1_472;
+
+fn port() -> Port {
+    let buffer = Buffer { limit: Limit::Packets(250), ..Buffer::UNLIMITED };
+    Port::of(&SPEC.into(), &buffer).unwrap()
+}
+
+/// A socket in the namespace of a host, which this thread enters.
+fn socket_in(plan: &Plan, host: u16, port: u16) -> UdpSocket {
+    let namespace = File::open(format!("/run/netns/{}", plan.namespace(Node::Host(host)))).unwrap();
+    // SAFETY: the descriptor is open, and no memory is passed; only this thread changes its namespace.
+    assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
+    UdpSocket::bind((Plan::address(host), port)).unwrap()
+}
+
+fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
+    let len = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: `value` lives through the call and is `len` bytes long.
+    let answer = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), len) };
+    assert_eq!(answer, 0);
+}
+
+/// Sends `count` datagrams of a class at a time, with a pause after them, until it is told to stop.
+fn send(plan: &Plan, host: u16, (class, len, count): (u8, usize, usize), pause: Duration, stop: &AtomicBool) {
+    let socket = socket_in(plan, host, 0);
+    set(&socket, libc::IPPROTO_IP, libc::IP_TOS, libc::c_int::from(Dscp::DEFAULT.of(class)) << 2);
+    while !stop.load(Ordering::Relaxed) {
+        for _ in 0..count {
+            let _ = socket.send_to(&vec![class; len], (Plan::address(2), 9_000));
+        }
+        std::thread::sleep(pause);
+    }
+}
+
+/// The class, length and time of arrival in nanoseconds of a datagram; `None` if none comes for long.
+fn receive(socket: &UdpSocket) -> Option<(u8, usize, u64)> {
+    #[repr(align(8))]
+    struct Control([u8; 64]);
+    let (mut bytes, mut control) = ([0u8; 2_000], Control([0; 64]));
+    let mut piece = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    // SAFETY: an all-zero header is valid: null pointers with length 0.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (&raw mut piece, 1);
+    (message.msg_control, message.msg_controllen) = (control.0.as_mut_ptr().cast(), control.0.len());
+    // SAFETY: the header names `piece`, and with it `bytes`, and `control`, which live through the call.
+    let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    let len = usize::try_from(len).ok()?;
+    // SAFETY: recvmsg filled the header; the one message that was asked for is a timespec.
+    let at = unsafe {
+        let first = libc::CMSG_FIRSTHDR(&raw const message);
+        assert!(!first.is_null(), "no time");
+        libc::CMSG_DATA(first).cast::<libc::timespec>().read_unaligned()
+    };
+    Some((bytes[0], len, at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64))
+}
+
+/// What comes to host 2 in `span`.
+fn receive_all(plan: &Plan, span: Duration, stop: &AtomicBool) -> Vec<(u8, usize, u64)> {
+    let socket = socket_in(plan, 2, 9_000);
+    set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
+    set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, 4 << 20);
+    socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let (began, mut all) = (Instant::now(), Vec::new());
+    while let Some(came) = receive(&socket) {
+        all.push(came);
+        stop.store(began.elapsed() > span, Ordering::Relaxed);
+    }
+    stop.store(true, Ordering::Relaxed);
+    all
+}
+
+/// The most bytes on the wire in any window of `window_ns`.
+fn most_within(arrivals: &[(u64, u64)], window_ns: u64) -> u64 {
+    let (mut first, mut sum, mut most) = (0, 0, 0);
+    for &(at, bytes) in arrivals {
+        sum += bytes;
+        while arrivals[first].0 + window_ns < at {
+            sum -= arrivals[first].1;
+            first += 1;
+        }
+        most = most.max(sum);
+    }
+    most
+}
+
+#[test]
+fn tokens_never_exceed_their_rate_and_better_classes_of_tokens_lose_none() {
+    let plan = plan("kt", Network::star(3, &line(port())));
+    let Some(testbed) = up(plan.clone()) else { return };
+    let stop = AtomicBool::new(false);
+    let ms = Duration::from_millis;
+    let came = std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| receive_all(&plan, ms(1_500), &stop));
+        // 5.18 Mbit/s are 7.7 tokens in a millisecond: less of class 0, and more than the rest of class 2; more data than all.
+        scope.spawn(|| send(&plan, 0, (0, TOKEN, 5), ms(2), &stop));
+        scope.spawn(|| send(&plan, 0, (2, TOKEN, 20), ms(1), &stop));
+        scope.spawn(|| send(&plan, 1, (2, TOKEN, 20), ms(1), &stop));
+        scope.spawn(|| send(&plan, 1, (DATA, FRAME, 20), ms(1), &stop));
+        receiver.join().unwrap()
+    });
+    let wire = |len: usize| (len as u64 + 66).max(84);
+    let of = |wanted: fn(u8) -> bool| -> Vec<(u64, u64)> {
+        came.iter().filter(|(class, ..)| wanted(*class)).map(|&(_, len, at)| (at, wire(len))).collect()
+    };
+    let (tokens, data) = (of(|class| class != DATA), of(|class| class == DATA));
+    assert!(
+        tokens.len() > 1_000 && data.len() > 1_000,
+        "{} tokens, {} packets of data",
+        tokens.len(),
+        data.len()
+    );
+    for window_us in [1_000u64, 5_000, 50_000, 500_000] {
+        // Two tokens at once, and two of each class that has not sent for a minute.
+        let most = most_within(&tokens, window_us * 1_000);
+        let allowed = 5_178_791 / 8 * window_us / 1_000_000 + 84 * (2 + 3 * 2);
+        println!("tokens: at most {most} B in {window_us} us of {allowed}");
+        assert!(most <= allowed, "{most} B of tokens in {window_us} us, not {allowed}");
+        let most = most_within(&data, window_us * 1_000);
+        // A packet at each end of the window, HTB's burst of one, and one of the guarantee.
+        let allowed = 94_821_208 / 8 * window_us / 1_000_000 + 4 * 1_538;
+        println!("data: at most {most} B in {window_us} us of {allowed}");
+        assert!(most <= allowed, "{most} B of data in {window_us} us, not {allowed}");
+    }
+    let counts = counters(&plan).unwrap();
+    let of = |queue: u8| counts.iter().find(|of| (of.cable, of.end, of.queue) == (2, 1, queue)).unwrap();
+    let (best, worst) = (of(1), of(3));
+    println!(
+        "class 0: {} sent, {} dropped; class 2: {} sent, {} dropped",
+        best.packets, best.dropped, worst.packets, worst.dropped
+    );
+    assert!(best.packets > 1_000 && best.dropped * 20 < best.packets, "{best:?}");
+    assert!(worst.dropped > worst.packets, "{worst:?}");
+    testbed.down();
+}
+
+#[test]
+fn data_that_tokens_of_top_ask_for_finds_room_in_the_kernels_switch() {
+    let top = scheme(
+        json!({ "kind": "top", "classes": 3, "expiry": "end_host", "lifetime": "45ms", "min_rto": "500ms" }),
+    );
+    // Two senders to one host, 750 kB each.
+    let flows = vec![flow(0, (0, 2), 750_000, 0), flow(1, (1, 2), 750_000, 0)];
+    let job = job(plan("kr", Network::star(3, &line(port()))), top, flows);
+    let Some(measured) = measured(&job) else { return };
+    assert_eq!(arrived(&measured), [0, 1].into());
+    // 1.5 MB in packets of at most 1452 of 1538 bytes at 94.8 Mbit/s take 134 ms. Hosts may be late, never early.
+    let last = fct_ms(&measured, 0).max(fct_ms(&measured, 1));
+    println!("1.5 MB from two hosts to one, called for by tokens: {last:.1} ms of 134");
+    assert!(last > 132.0, "{last} ms");
+    let queue = |cable, queue| measured.queues.iter().find(move |of| (of.cable, of.queue) == (cable, queue));
+    let tokens: u64 =
+        (0..2).flat_map(|cable| (1..=3).filter_map(move |of| queue(cable, of))).map(|of| of.packets).sum();
+    assert!(tokens > 1_030, "{tokens} tokens went to the senders");
+    let data = queue(2, 4).unwrap();
+    assert!(data.packets > 1_030 && data.dropped == 0, "{data:?}");
+}
