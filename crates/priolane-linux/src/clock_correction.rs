@@ -31,23 +31,12 @@ pub(crate) fn correct(reports: &mut [HostReport], drift: impl Fn(u16) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::clock::ClockOffset;
     use crate::job::{ArrivedMessage, SentMessage};
 
     #[test]
     fn times_of_a_drifting_receiver_are_put_right_and_stay_in_order() {
-        let report = |host| HostReport {
-            host,
-            sent: Vec::new(),
-            arrived: Vec::new(),
-            progress: Vec::new(),
-            wrong: 0,
-            not_real_time: None,
-            counts: BTreeMap::new(),
-        };
         let sent = |id, at_ns| SentMessage {
             id,
             at_ns,
@@ -57,9 +46,9 @@ mod tests {
             failed: None,
         };
         let came = |id, at_ns| ArrivedMessage { id, at_ns, missing: 0 };
-        let mut sender = report(0);
+        let mut sender = HostReport::empty(0);
         sender.sent = vec![sent(0, 0), sent(1, 8_000_000_000)];
-        let mut receiver = report(1);
+        let mut receiver = HostReport::empty(1);
         receiver.arrived = vec![came(0, 700_000), came(1, 8_001_500_000)];
         let offset = |offset_ns| ClockOffset { offset_ns, uncertainty_ns: 1 };
         // The receiver's clock gains 1 ms in 10 s, and 0.2 ms before the start.
@@ -77,7 +66,7 @@ mod tests {
         assert_eq!(sender.sent[1].acked_ns, Some(sender.sent[1].at_ns + 900));
         assert_eq!(sender.sent[0].at_ns, 0);
         // A message that a slow clock saw before the start moves all.
-        let mut slow = [report(1), report(0)];
+        let mut slow = [1, 0].map(HostReport::empty);
         slow[0].sent = vec![sent(0, 0)];
         slow[1].arrived = vec![came(0, 1_000_000)];
         correct(&mut slow, |host| (host == 1).then_some(drift));

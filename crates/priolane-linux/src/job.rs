@@ -263,6 +263,21 @@ pub struct HostReport {
     pub counts: BTreeMap<String, u64>,
 }
 
+impl HostReport {
+    /// Of a host that sent and received nothing.
+    pub fn empty(host: u16) -> Self {
+        Self {
+            host,
+            sent: Vec::new(),
+            arrived: Vec::new(),
+            progress: Vec::new(),
+            wrong: 0,
+            not_real_time: None,
+            counts: BTreeMap::new(),
+        }
+    }
+}
+
 impl HostJob {
     /// Where host `host` is bound in the testbeds of this crate.
     pub fn testbed_address(host: u16) -> SocketAddr {

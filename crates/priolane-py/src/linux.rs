@@ -181,8 +181,8 @@ fn measure(
 }
 
 /// Runs hosts of this machine for a controller on another one: on standard input and output until that ends, or on a Unix socket at
-/// `socket`, for one controller after another. `program` starts this module's `linux_host`. The clock that controllers are told is
-/// wrong by `clock_shift_ns`, for tests.
+/// `socket`, for one controller after another. `program` starts this module's `linux_host`. Its clock is wrong by
+/// `clock_shift_ns` for controllers, for tests.
 #[pyfunction]
 pub(crate) fn linux_agent(
     py: Python<'_>,

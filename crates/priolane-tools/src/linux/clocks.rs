@@ -108,16 +108,7 @@ mod tests {
             before: clock(before),
             after: clock(after),
         };
-        let report = |host| HostReport {
-            host,
-            sent: Vec::new(),
-            arrived: Vec::new(),
-            progress: Vec::new(),
-            wrong: 0,
-            not_real_time: None,
-            counts: [].into(),
-        };
-        let mut hosts = [0, 1, 2].map(report);
+        let mut hosts = [0, 1, 2].map(HostReport::empty);
         for (id, took) in took_ns.into_iter().enumerate() {
             let sent = SentMessage {
                 id: id as u32,
