@@ -118,7 +118,7 @@ fn segments_arrive_as_the_datagrams_that_they_were() {
         }
         let ((from, _), (to, there), (other, elsewhere)) = (bind(address), bind(address), bind(address));
         // Groups: three and a shorter one; a longer one alone; two of another TOS; one elsewhere; two.
-        let lengths = [(90, 8), (90, 8), (90, 8), (40, 8), (99, 8), (90, 16), (90, 16)];
+        let lengths = [(90, 8), (90, 8), (90, 8), (40, 8), (99, 8), (99, 16), (99, 16)];
         let mut datagrams: Vec<_> = lengths.map(|(len, tos)| (there, tos, len)).to_vec();
         datagrams.extend([(elsewhere, 16, 90), (there, 16, 90), (there, 16, 90)]);
         let (mut batch, bytes) = send_numbered(&from, &datagrams);
