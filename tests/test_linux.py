@@ -12,6 +12,8 @@ from linux_experiment import FLOWS, three_senders
 from priolane import _core
 from priolane.cli import main
 
+# One at a time: a test compares the namespaces of the machine before and after.
+pytestmark = pytest.mark.xdist_group("namespaces")
 EXPERIMENT = three_senders('["dctcp", "newreno", "pfabric"]') + '[metrics]\nbaseline = "dctcp"\n'
 
 

@@ -18,6 +18,8 @@ from linux_experiment import FLOWS, three_senders
 from priolane import _core, agreement
 from priolane.cli import main
 
+# One at a time, since they measure time.
+pytestmark = pytest.mark.xdist_group("namespaces")
 EXPERIMENT = three_senders('["dctcp"]')
 AGENT = (sys.executable, "-m", "priolane", "linux", "agent")
 # Its clock is 5 s ahead.
