@@ -71,20 +71,10 @@ impl ExpectedMessages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host_jobs::tests::plain;
 
     fn flow(id: u32, src: u16, bytes: u64) -> Flow {
-        Flow {
-            id,
-            src,
-            dst: 9,
-            bytes,
-            kind: FlowKind::Message,
-            start_ns: 0,
-            class: 0,
-            deadline_ns: None,
-            theta_bps: None,
-            w_milli: 1_000,
-        }
+        Flow { src, dst: 9, bytes, ..plain(id) }
     }
 
     #[test]

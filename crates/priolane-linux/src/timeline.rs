@@ -1,5 +1,7 @@
 //! What a host does in a run, in order of time.
 
+use std::collections::HashSet;
+
 use crate::job::{Flow, FlowChange, HostJob};
 
 /// Something that a host does at an instant of a run.
@@ -23,11 +25,10 @@ impl Action<'_> {
 
 /// What the host of `job` does. At equal times changes come before starts, as in the simulator.
 pub(crate) fn timeline(job: &HostJob) -> Vec<Action<'_>> {
-    let is_own = |flow: &&Flow| flow.src == job.host;
-    let is_of_own = |change: &&FlowChange| job.flows.iter().filter(is_own).any(|flow| flow.id == change.flow);
-    let mut sends: Vec<&Flow> = job.flows.iter().filter(is_own).collect();
+    let mut sends: Vec<&Flow> = job.flows.iter().filter(|flow| flow.src == job.host).collect();
     sends.sort_by_key(|flow| (flow.start_ns, flow.id));
-    let changes = job.changes.iter().filter(is_of_own).map(Action::Change);
+    let own: HashSet<u32> = sends.iter().map(|flow| flow.id).collect();
+    let changes = job.changes.iter().filter(|change| own.contains(&change.flow)).map(Action::Change);
     let mut actions: Vec<Action<'_>> = changes.chain(sends.into_iter().map(Action::Send)).collect();
     actions.sort_by_key(Action::at_ns);
     actions
