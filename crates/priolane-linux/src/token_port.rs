@@ -142,7 +142,7 @@ impl TokenService {
         (u64::from(self.burst.saturating_sub(1)) * u64::from(TOKEN_WIRE)).max(1)
     }
 
-    /// Whether HTB has so many levels, and its numbers are above zero.
+    /// Returns true if HTB has enough levels for the classes, and all sizes are above zero.
     pub(crate) fn is_consistent(&self) -> bool {
         (1..=STRICT_LEVELS).contains(&self.classes) && self.depth > 0 && self.data_wire > 0
     }

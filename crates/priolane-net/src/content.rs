@@ -47,7 +47,7 @@ impl Content {
         }
     }
 
-    /// Its bytes from `start` on, `len` of them and at most 65,535; `None` if it has not so many.
+    /// Returns `len` bytes, at most 65,535, from `start` on; `None` if the message ends before.
     pub(crate) fn get(&self, start: u64, len: usize) -> Option<&[u8]> {
         let end = start.checked_add(len as u64).filter(|&end| end <= self.len())?;
         match self {

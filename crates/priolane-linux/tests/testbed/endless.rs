@@ -15,7 +15,7 @@ fn endless(id: u32, src: u16, start_ms: u64) -> Flow {
     Flow { kind: FlowKind::Endless, ..flow(id, (src, 2), 1_000_000_000, start_ms) }
 }
 
-/// Ends after so many bins, and not before.
+/// The job of a run that ends after `count` bins, and not before.
 fn for_bins(count: u32, job: RunJob) -> RunJob {
     let every_ns = BIN_MS * 1_000_000;
     let bins = Some(Bins { every_ns, count: count + 1 });

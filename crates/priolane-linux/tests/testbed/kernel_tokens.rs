@@ -47,7 +47,7 @@ fn set(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: libc::c
     assert_eq!(answer, 0);
 }
 
-/// Sends `count` datagrams of a class at a time, with a pause after them, until it is told to stop.
+/// Sends `count` datagrams of a class at a time, with a pause after them, until `stop` is set.
 fn send(plan: &Plan, host: u16, (class, len, count): (u8, usize, usize), pause: Duration, stop: &AtomicBool) {
     let socket = socket_in(plan, host, 0);
     set(&socket, libc::IPPROTO_IP, libc::IP_TOS, libc::c_int::from(Dscp::DEFAULT.of(class)) << 2);

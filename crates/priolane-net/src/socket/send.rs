@@ -157,7 +157,7 @@ impl SendBatch {
         count + usize::from(ends)
     }
 
-    /// The kernel has taken so many groups.
+    /// Counts this number of groups as sent: the kernel has taken them.
     fn taken(&mut self, groups: usize) {
         for _ in 0..groups {
             let count = self.group_at(self.sent);
@@ -166,7 +166,7 @@ impl SendBatch {
         }
     }
 
-    /// Offers the kernel what waits; how many groups it took.
+    /// Offers the kernel what waits, and returns how many groups it took.
     fn send_some(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         // SAFETY: all-zero iovecs and message headers are valid: null pointers with length 0.
         let mut pieces: [libc::iovec; BATCH] = unsafe { std::mem::zeroed() };

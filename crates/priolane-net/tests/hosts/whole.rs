@@ -73,7 +73,7 @@ fn short_and_long_messages_arrive_with_every_transport() {
     }
 }
 
-/// Sends so many messages each way at once, with every transport.
+/// Sends `count` messages each way at once, with every transport.
 fn carry_at_once(count: usize) {
     for (name, config) in every_transport() {
         let began = std::time::Instant::now();
