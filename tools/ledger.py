@@ -3,6 +3,7 @@
 `make ledger` does it after records have changed; tests/test_ledger.py compares both with the records.
 """
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,13 @@ README = ROOT / "README.md"
 BEGIN, END = "<!-- counts: make ledger -->\n", "<!-- end of counts -->\n"
 NAMES = {paper: name for paper, name in papers.names().items() if paper != papers.OURS}
 _VALUES = 3
+# How many times the recorded seeds would decide a claim, by the bound of each row of the table.
+_SEED_ROWS = (2, 4, 16)
+_SEEDS = re.compile(r"(?:about|more than) (\d+) seeds")
+_NOT_SEEDS = {
+    "the means are not monotone": "the means are not monotone: more seeds decide only if they become so",
+    "requested load": "the offered load is not the requested one",
+}
 
 _HEAD = """# Ledger
 
@@ -52,11 +60,46 @@ def counts(found: Sequence[Record]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def undecided(found: Sequence[Record]) -> str:
+    """A section with what the undecided claims lack."""
+    tally: Counter[str] = Counter()
+    for record in found:
+        for claim in record.claims:
+            if claim["verdict"] == Verdict.UNDECIDED.value:
+                tally[_lacks(claim["reason"], len(record.grids[0]["seeds"]))] += 1
+    rows = [*_seed_rows(), *_NOT_SEEDS.values()]
+    lines = [
+        f"## What the {tally.total()} undecided claims lack\n",
+        "The number of seeds that would decide a claim is estimated from the distance of its values to the bound. A",
+        "value that is close to a bound needs so many that no budget decides it.\n",
+        "| lacks | claims |",
+        "|---|---|",
+        *(f"| {row} | {tally[row]} |" for row in rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _seed_rows() -> list[str]:
+    return [f"up to {most} times the seeds" for most in _SEED_ROWS] + [f"more than {_SEED_ROWS[-1]} times the seeds"]
+
+
+def _lacks(reason: str, seeds: int) -> str:
+    """The row of the table for a reason of a verdict, with the seeds that are recorded."""
+    for part, row in _NOT_SEEDS.items():
+        if part in reason:
+            return row
+    needed = _SEEDS.search(reason)
+    if needed is None:
+        raise SystemExit(f"tools/ledger.py knows no row for the reason {reason!r}")
+    times = int(needed[1]) / seeds
+    return next((row for row, most in zip(_seed_rows(), _SEED_ROWS, strict=False) if times <= most), _seed_rows()[-1])
+
+
 def ledger(found: Sequence[Record]) -> str:
     """The page."""
     there = {record.figure for record in found}
     left = [item.key for _, items in _by_paper() for item in items if item.key not in there]
-    parts = [_HEAD, counts(found), *(_figure(record) for record in found)]
+    parts = [_HEAD, counts(found), undecided(found), *(_figure(record) for record in found)]
     if left:
         parts.append("## Not recorded\n\n" + ", ".join(f"`{key}`" for key in left) + "\n")
     return "\n".join(parts)
