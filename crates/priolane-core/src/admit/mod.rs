@@ -14,7 +14,9 @@ mod account;
 mod active_flow;
 mod admission;
 pub mod aequitas;
+mod applications;
 pub mod firapam;
+mod host_admission;
 mod monitor;
 mod none;
 pub mod pase;
@@ -22,6 +24,8 @@ pub mod pase;
 pub use account::{AdmissionState, ConvergenceTrace, Key, LogHistogram, SettlingTime};
 pub(crate) use admission::AdmissionPolicy;
 pub use admission::{Admission, Notice, Source};
+pub use applications::{Notices, OnDowngrade};
+pub use host_admission::{AdmissionDecision, AdmissionSite, HostAdmission};
 pub use monitor::{Interval, Monitoring, Remap};
 pub(crate) use none::NoAdmission;
 

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+pub use priolane_core::admit::OnDowngrade;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::port::PortFactory;
@@ -17,8 +18,8 @@ mod spec;
 pub use error::{DependencyProblem, ScenarioError};
 pub(crate) use spec::pause_wire;
 pub use spec::{
-    Adaptation, Engine, MeasurementError, Nic, OnDowngrade, PortSpec, ScenarioSpec, ScheduledControl, Stop,
-    SwitchSpec, VmPricing, pause_frames, pause_links,
+    Adaptation, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, Stop, SwitchSpec,
+    VmPricing, pause_frames, pause_links,
 };
 
 /// A valid, immutable run description. It can only be created by [`ScenarioSpec::build`].

@@ -1,27 +1,13 @@
 //! The outcome of a run: one record per flow and per (port, class), samples, counters.
 
 use priolane_core::admit::AdmissionState;
+pub use priolane_core::admit::Notices;
 use priolane_core::endpoint::{CreditStats, PayloadStats, ThresholdSet};
 use priolane_core::ids::{CLASSES, Class, FlowId, HostId, LinkId};
 use priolane_core::units::{Span, Time};
 
 use crate::observe::records::FlowRecords;
 pub use crate::observe::records::{ClassSpan, FlowRecord, StartTime};
-
-/// Notifications to the applications of a host about the classes of their flows, and their reactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Notices {
-    /// Notifications of a lower class than requested, including those answered by a deferral.
-    pub downgraded: u64,
-    /// Notifications of a higher class than requested.
-    pub upgraded: u64,
-    /// Number of deferrals of flows.
-    pub deferrals: u64,
-    /// Total time of deferrals.
-    pub held: Span,
-    /// Flows that requested a lower class than planned, after a notification.
-    pub reclassified: u64,
-}
 
 /// Counters of one class at one egress port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Features of hosts off the packet path, each a [`HostFeature`]; a new one is one more entry in [`by_host`].
 
 mod admission;
-mod applications;
 mod dependencies;
 mod estimator;
 mod host_feature;

@@ -1,6 +1,6 @@
 //! The parameters of a run, fully resolved: no files, sweeps or unit strings.
 
-use priolane_core::admit::Policy;
+use priolane_core::admit::{OnDowngrade, Policy};
 use priolane_core::assign::control::{self, AdaptiveThresholds};
 use priolane_core::endpoint::{Control, Weights};
 use priolane_core::flows::FlowList;
@@ -137,27 +137,6 @@ pub struct ScenarioSpec {
     pub sample_every: Option<Span>,
     /// Seed of a permutation of simultaneous events of different entities; `None` keeps entity order.
     pub tie_shuffle: Option<u64>,
-}
-
-/// Reaction of an application when admission control would run a flow at a lower class than requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum OnDowngrade {
-    /// None: the flow runs at the assigned class.
-    #[default]
-    Ignore,
-    /// Holds the flow back, and requests admission again.
-    Defer {
-        /// Delay of each attempt, above zero.
-        by: Span,
-        /// Maximum number of attempts, at least 1; then the flow runs at the assigned class.
-        times: u32,
-    },
-    /// Runs the flow at the assigned class; less urgent flows to the same destination request no higher class for some
-    /// time.
-    Reclassify {
-        /// Duration, above zero.
-        lasts: Span,
-    },
 }
 
 /// What a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].

@@ -14,17 +14,50 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use priolane_core::admit::Notice;
-use priolane_core::endpoint::FlowSpec;
-use priolane_core::ids::{Class, FlowId, HostId};
-use priolane_core::units::{Span, Time};
+use super::admission::Notice;
+use crate::endpoint::FlowSpec;
+use crate::ids::{Class, FlowId, HostId};
+use crate::units::{Span, Time};
 
-use crate::model::scenario::OnDowngrade;
-use crate::observe::outcome::Notices;
+/// Reaction of an application when admission control would run a flow at a lower class than requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OnDowngrade {
+    /// None: the flow runs at the assigned class.
+    #[default]
+    Ignore,
+    /// Holds the flow back, and requests admission again.
+    Defer {
+        /// Delay of each attempt, above zero.
+        by: Span,
+        /// Maximum number of attempts, at least 1; then the flow runs at the assigned class.
+        times: u32,
+    },
+    /// Runs the flow at the assigned class; less urgent flows to the same destination request no higher class for some
+    /// time.
+    Reclassify {
+        /// Duration, above zero.
+        lasts: Span,
+    },
+}
+
+/// Notifications to the applications of a host about the classes of their flows, and their reactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notices {
+    /// Notifications of a lower class than requested, including those answered by a deferral.
+    pub downgraded: u64,
+    /// Notifications of a higher class than requested.
+    pub upgraded: u64,
+    /// Number of deferrals of flows.
+    pub deferrals: u64,
+    /// Total time of deferrals.
+    pub held: Span,
+    /// Flows that requested a lower class than planned, after a notification.
+    pub reclassified: u64,
+}
 
 /// The applications of one host, by group.
 #[derive(Debug)]
-pub(crate) struct Applications {
+pub(super) struct Applications {
     reactions: Vec<OnDowngrade>,
     held: BTreeMap<FlowId, DeferredFlow>,
     again: BinaryHeap<Reverse<(Time, FlowId)>>,
@@ -68,7 +101,7 @@ impl RequiredRate {
 
 /// The response of an application to its flow's assigned class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DowngradeResponse {
+pub(super) enum DowngradeResponse {
     /// Issues the flow.
     Issue,
     /// Requests admission again later.
@@ -77,7 +110,7 @@ pub(crate) enum DowngradeResponse {
 
 impl Applications {
     /// Creates the applications of a host; groups beyond the list ignore downgrades.
-    pub(crate) fn new(reactions: &[OnDowngrade]) -> Self {
+    pub(super) fn new(reactions: &[OnDowngrade]) -> Self {
         Self {
             reactions: reactions.to_vec(),
             held: BTreeMap::new(),
@@ -88,7 +121,7 @@ impl Applications {
     }
 
     /// Returns the class that the application requests for `flow`, which it wants to issue now.
-    pub(crate) fn asks(&mut self, flow: &FlowSpec) -> Class {
+    pub(super) fn asks(&mut self, flow: &FlowSpec) -> Class {
         let Some(restraint) = self.restraints.get(&(flow.group, flow.dst)) else { return flow.class };
         let urgent = match (RequiredRate::of(flow), restraint.urgency) {
             (Some(own), Some(other)) => own.at_least(other),
@@ -105,7 +138,7 @@ impl Applications {
 
     /// Notifies the application of the class that `flow`, which wants to start now, would get instead of the requested
     /// one.
-    pub(crate) fn notify(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> DowngradeResponse {
+    pub(super) fn notify(&mut self, flow: &FlowSpec, notice: Notice, given: Class) -> DowngradeResponse {
         let reaction = self.reactions.get(usize::from(flow.group)).copied().unwrap_or_default();
         match (notice, reaction) {
             (Notice::Upgraded, _) => self.notices_of(flow).upgraded += 1,
@@ -143,28 +176,28 @@ impl Applications {
     }
 
     /// Issues `flow` at its start; returns how long it was held back.
-    pub(crate) fn issued(&mut self, flow: &FlowSpec) -> Span {
+    pub(super) fn issued(&mut self, flow: &FlowSpec) -> Span {
         self.held.remove(&flow.id).map_or(Span::ZERO, |held| flow.start.since(held.first_asked))
     }
 
     /// Returns the next flow that requests admission again, and when.
-    pub(crate) fn next(&self) -> Option<(Time, FlowId)> {
+    pub(super) fn next(&self) -> Option<(Time, FlowId)> {
         self.again.peek().map(|&Reverse(next)| next)
     }
 
     /// Removes that flow from the waiting list.
-    pub(crate) fn ask_again(&mut self) {
+    pub(super) fn ask_again(&mut self) {
         self.again.pop();
     }
 
     /// Cancels `flow`.
-    pub(crate) fn abort(&mut self, flow: FlowId) {
+    pub(super) fn abort(&mut self, flow: FlowId) {
         self.held.remove(&flow);
         self.again.retain(|&Reverse((_, held))| held != flow);
     }
 
     /// Iterates over the notifications and reactions, by group.
-    pub(crate) fn notices(&self) -> impl Iterator<Item = (u16, Notices)> {
+    pub(super) fn notices(&self) -> impl Iterator<Item = (u16, Notices)> {
         self.notices.iter().map(|(&group, &notices)| (group, notices))
     }
 }
