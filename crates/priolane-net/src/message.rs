@@ -76,6 +76,8 @@ pub struct Delivery {
     pub elapsed: Duration,
     /// Smoothed round-trip time at the end; zero if the transport measures none.
     pub rtt: Duration,
+    /// Bytes of it that were sent again.
+    pub retransmitted: u64,
     /// Packets that were sent again.
     pub retransmits: u32,
     /// Retransmission timeouts.

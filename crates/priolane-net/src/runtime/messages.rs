@@ -133,6 +133,7 @@ impl<E: Endpoint> Driver<E> {
             id: flow.id,
             elapsed: duration_of(report.elapsed),
             rtt: duration_of(report.rtt),
+            retransmitted: report.retransmitted,
             retransmits: report.retransmits,
             timeouts: report.timeouts,
         };
