@@ -103,6 +103,17 @@ pub(crate) fn read() -> (Instant, u64) {
     closest.map_or_else(|| (Instant::now(), 0), |(took, before, wall)| (before + took / 2, wall))
 }
 
+/// Now, by the monotonic clock.
+#[expect(clippy::disallowed_methods, reason = "a real host depends on the clock")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Nanoseconds from `start` to `at`; 0 if that is earlier.
+pub(crate) fn since_ns(start: Instant, at: Instant) -> u64 {
+    u64::try_from(at.saturating_duration_since(start).as_nanos()).unwrap_or(u64::MAX)
+}
+
 fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -40,6 +40,7 @@ mod tests {
         let sent = |id, at_ns| SentMessage {
             id,
             at_ns,
+            admitted: None,
             acked_ns: Some(at_ns + 900),
             retransmits: 0,
             timeouts: 0,

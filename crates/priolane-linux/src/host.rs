@@ -5,49 +5,27 @@ use std::io::{self, BufRead, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use priolane_core::endpoint::{PathInfo, Weights};
+use priolane_core::endpoint::PathInfo;
 use priolane_core::units::Rate;
-use priolane_net::{Config, Host, Limits, Meter, Receipt, Request, Scheduling, SendError};
+use priolane_net::{Config, Host, Limits, Meter, Receipt, Request, Scheduling};
 
-use crate::clock;
-use crate::job::{ArrivedMessage, Flow, FlowChange, FlowKind, HostJob, HostReport};
-use crate::payload::{ExpectedMessages, GREETING, payload};
+use crate::admission::ScaledAdmission;
+use crate::clock::{self, since_ns};
+pub use crate::host_error::HostError;
+use crate::job::{ArrivedMessage, HostJob, HostReport};
+use crate::payload::{ExpectedMessages, GREETING};
 use crate::progress::Progress;
 use crate::scheme::scheme;
-use crate::timeline::{Action, timeline};
-use crate::under_way::UnderWay;
+use crate::sender::{Sender, StopCommand};
 
-/// How often outcomes and orders are looked for once all is sent.
-const LOOK: Duration = Duration::from_millis(2);
 /// How often a host that waits for others looks whether who started it is still there.
 const LOOK_FOR_PARENT: Duration = Duration::from_millis(500);
 /// The longest that nothing of a peer may be heard: queues are long where rates are low.
 const SILENCE: Duration = Duration::from_secs(120);
-
-/// Why a host process ends early.
-#[derive(Debug, thiserror::Error)]
-pub enum HostError {
-    /// The input is not a valid job.
-    #[error("{0}")]
-    Job(String),
-    /// Its host cannot be bound.
-    #[error(transparent)]
-    Bind(#[from] priolane_net::BindError),
-    /// A host that it sends to does not answer.
-    #[error("no message arrives: {0}")]
-    Greeting(Box<SendError>),
-    /// Standard input or output failed.
-    #[error("{0}")]
-    Pipe(#[from] io::Error),
-    /// Whoever started it is gone.
-    #[error("the process that started this host is gone")]
-    ParentGone,
-}
 
 /// Reads commands from `input`, executes them, and writes answers to `output`: see `job`.
 ///
@@ -97,26 +75,11 @@ fn instant(line: &str) -> Option<Instant> {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a real host depends on the clock")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-fn since_ns(start: Instant, at: Instant) -> u64 {
-    u64::try_from(at.saturating_duration_since(start).as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Whether the command to stop has come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum StopCommand {
-    Pending,
-    Received,
-}
-
 /// A host that is bound.
 struct RunningHost<'a> {
     job: &'a HostJob,
     host: Arc<Host>,
+    admission: Option<ScaledAdmission>,
     progress: Arc<Progress>,
     not_real_time: Option<String>,
 }
@@ -124,6 +87,9 @@ struct RunningHost<'a> {
 impl<'a> RunningHost<'a> {
     fn bind(job: &'a HostJob) -> Result<Self, HostError> {
         let scheme = scheme(&job.scheme).map_err(HostError::Job)?;
+        let admission = job.scheme.admission.as_ref();
+        let admission = admission.map(|admission| ScaledAdmission::new(admission, job.host, None));
+        let admission = admission.transpose().map_err(HostError::Job)?;
         let no_address = || HostError::Job(format!("host {} has no address", job.host));
         let address = job.socket(job.host).ok_or_else(no_address)?;
         let line = Rate::from_bps(job.line_bps)
@@ -163,7 +129,7 @@ impl<'a> RunningHost<'a> {
             (Scheduling::Ordinary, _) => Some("it was not asked for".to_owned()),
             (Scheduling::RealTime, _) => None,
         };
-        Ok(Self { job, host, progress, not_real_time })
+        Ok(Self { job, host, admission, progress, not_real_time })
     }
 
     /// Makes the hosts that it sends to known.
@@ -192,7 +158,7 @@ impl<'a> RunningHost<'a> {
 
     /// Sends and receives until a stop command. Calls `done` when every message that it sends has an outcome.
     fn carry_out(
-        self,
+        mut self,
         start: Instant,
         lines: &Receiver<String>,
         done: &mut dyn FnMut() -> io::Result<()>,
@@ -205,100 +171,25 @@ impl<'a> RunningHost<'a> {
             let hosts = self.hosts();
             thread::spawn(move || receive(&host, (&hosts, expected), start, &stop))
         };
-        let sent = self.send_all(start, lines).and_then(|(under_way, stop)| match stop {
-            StopCommand::Pending => self.settle(under_way, lines, done),
-            StopCommand::Received => Ok(under_way),
+        let mut sender = Sender::new(self.job, &self.host, start, self.admission.take());
+        let ended = sender.send_all(lines).and_then(|stop| match stop {
+            StopCommand::Pending => sender.settle(lines, done, SILENCE),
+            StopCommand::Received => Ok(()),
         });
-        let sent = sent.map(|under_way| under_way.into_iter().map(UnderWay::end).collect());
+        let (sent, admission) = sender.end();
         stop.store(true, Ordering::Relaxed);
         let (arrived, wrong) =
             receiver.join().map_err(|_| io::Error::other("the receiving thread panicked"))?;
         let counts = self.host.stats().counts().map(|(name, count)| (name.to_owned(), count)).into();
+        ended?;
         let Self { job, progress, not_real_time, .. } = self;
         let progress = progress.report();
-        Ok(HostReport { host: job.host, sent: sent?, arrived, progress, wrong, not_real_time, counts })
+        let host = job.host;
+        Ok(HostReport { host, sent, arrived, progress, wrong, not_real_time, counts, admission })
     }
 
     fn hosts(&self) -> HashMap<SocketAddr, u16> {
         (0..self.job.addresses.len() as u16).filter_map(|host| Some((self.job.socket(host)?, host))).collect()
-    }
-
-    /// Hands over each message at its start, and changes it when that is due.
-    fn send_all(
-        &self,
-        start: Instant,
-        lines: &Receiver<String>,
-    ) -> Result<(Vec<UnderWay>, StopCommand), HostError> {
-        let mut under_way: Vec<UnderWay> = Vec::new();
-        let mut places: HashMap<u32, usize> = HashMap::new();
-        for action in timeline(self.job) {
-            let bytes = match action {
-                Action::Send(flow) if flow.kind == FlowKind::Message => payload(flow),
-                Action::Send(_) | Action::Change(_) => Bytes::new(),
-            };
-            let Some(at) = start.checked_add(Duration::from_nanos(action.at_ns())) else { break };
-            match lines.recv_timeout(at.saturating_duration_since(now())) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(_) => return Ok((under_way, StopCommand::Received)),
-                Err(RecvTimeoutError::Disconnected) => return Err(HostError::ParentGone),
-            }
-            match action {
-                Action::Send(flow) => {
-                    places.insert(flow.id, under_way.len());
-                    under_way.push(self.send(flow, bytes, since_ns(start, now())));
-                }
-                Action::Change(FlowChange { flow, change, .. }) => {
-                    let message = places.get(flow).and_then(|&place| under_way.get_mut(place));
-                    if let Some(message) = message {
-                        let wrong = |error: SendError| HostError::Job(format!("flow {flow}: {error}"));
-                        message.change(&self.host, *change).map_err(wrong)?;
-                    }
-                }
-            }
-        }
-        Ok((under_way, StopCommand::Pending))
-    }
-
-    /// Hands over a message; `bytes` are those of one that ends.
-    fn send(&self, flow: &Flow, bytes: Bytes, at_ns: u64) -> UnderWay {
-        let request = self.request(flow);
-        let taken = match flow.kind {
-            FlowKind::Message => self.host.try_send(request, bytes),
-            FlowKind::Endless => self.host.try_send_repeated(request, &flow.id.to_le_bytes(), flow.bytes),
-        };
-        UnderWay::new((flow.id, flow.kind), at_ns, taken)
-    }
-
-    fn request(&self, flow: &Flow) -> Request {
-        let to = self.job.socket(flow.dst).unwrap_or(self.host.address());
-        let theta = flow.theta_bps.and_then(Rate::from_bps);
-        Request {
-            deadline: flow.deadline_ns.map(Duration::from_nanos),
-            ..Request::to(to).class(flow.class).weights(Weights { theta, w_milli: flow.w_milli })
-        }
-    }
-
-    /// Waits for the outcomes of messages until a stop command.
-    fn settle(
-        &self,
-        under_way: Vec<UnderWay>,
-        lines: &Receiver<String>,
-        done: &mut dyn FnMut() -> io::Result<()>,
-    ) -> Result<Vec<UnderWay>, HostError> {
-        let mut is_announced = false;
-        loop {
-            let left = under_way.iter().any(UnderWay::is_waited_for);
-            if !left && !is_announced {
-                done()?;
-                is_announced = true;
-            }
-            match lines.recv_timeout(if is_announced { SILENCE } else { LOOK }) {
-                Ok(_) => break,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(HostError::ParentGone),
-            }
-        }
-        Ok(under_way)
     }
 }
 

@@ -110,7 +110,14 @@ pub(crate) mod tests {
     fn no_scheme() -> SchemeJob {
         let class = Ladder::default();
         let transport = serde_json::Map::new();
-        SchemeJob { transport, order: Order::RoundRobin, host_level: class.clone(), class, ranks: false }
+        SchemeJob {
+            transport,
+            order: Order::RoundRobin,
+            host_level: class.clone(),
+            class,
+            ranks: false,
+            admission: None,
+        }
     }
 
     /// A message of a kilobyte from host 0 to host 1.
@@ -124,6 +131,7 @@ pub(crate) mod tests {
             start_ns: 0,
             class: 0,
             deadline_ns: None,
+            group: 0,
             theta_bps: None,
             w_milli: 1_000,
         }

@@ -14,6 +14,7 @@ use priolane_core::units::{Rate, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::admission_job::{AdmissionEvent, AdmissionJob, AdmittedFlow};
 use crate::plan::Plan;
 
 /// The UDP port of all hosts of a testbed, and the usual first one of a machine that runs several.
@@ -47,10 +48,13 @@ pub struct Flow {
     pub kind: FlowKind,
     /// When it is sent, in nanoseconds since the start of the run.
     pub start_ns: u64,
-    /// Its class, 0 to 15.
+    /// The class that it asks for, 0 to 15: its class, but under admission.
     pub class: u8,
     /// The time within which it should arrive, in nanoseconds.
     pub deadline_ns: Option<u64>,
+    /// The group of the experiment that it is of.
+    #[serde(default)]
+    pub group: u16,
     /// Its minimum rate in bit/s.
     pub theta_bps: Option<u64>,
     /// Its weight in thousandths, at least 1.
@@ -142,6 +146,9 @@ pub struct SchemeJob {
     pub host_level: Ladder,
     /// Whether packets carry their rank, for switches that sort by it.
     pub ranks: bool,
+    /// What decides at each host which class a message gets; `None` if it gets the one that it asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admission: Option<AdmissionJob>,
 }
 
 /// What a host knows of the path to any other: that to the farthest, on an idle network, with the wake-ups of processes on it.
@@ -208,8 +215,11 @@ pub struct HostJob {
 pub struct SentMessage {
     /// The message.
     pub id: u32,
-    /// When it was handed over, in nanoseconds since the start of the run.
+    /// When it was handed over, or first held back, in nanoseconds since the start of the run.
     pub at_ns: u64,
+    /// What it got of admission; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admitted: Option<AdmittedFlow>,
     /// When its sender knew that it had arrived; `None` if it did not.
     pub acked_ns: Option<u64>,
     /// Packets that were sent again.
@@ -261,6 +271,9 @@ pub struct HostReport {
     pub not_real_time: Option<String>,
     /// What the host counted.
     pub counts: BTreeMap<String, u64>,
+    /// What its admission was asked and told, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub admission: Vec<AdmissionEvent>,
 }
 
 impl HostReport {
@@ -274,6 +287,7 @@ impl HostReport {
             wrong: 0,
             not_real_time: None,
             counts: BTreeMap::new(),
+            admission: Vec::new(),
         }
     }
 }

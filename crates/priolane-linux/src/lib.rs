@@ -9,6 +9,8 @@
 //!
 //! docs/real-hosts.md says how to use it and what it cannot do.
 
+pub mod admission;
+pub mod admission_job;
 pub mod agent;
 pub mod clock;
 mod clock_correction;
@@ -16,6 +18,7 @@ pub mod command;
 pub mod counters;
 pub mod guard;
 pub mod host;
+mod host_error;
 mod host_jobs;
 mod host_process;
 pub mod job;
@@ -32,6 +35,7 @@ mod progress;
 mod row;
 pub mod run;
 pub mod scheme;
+mod sender;
 pub mod steps;
 pub mod switch;
 pub mod testbed;

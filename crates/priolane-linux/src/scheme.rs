@@ -63,7 +63,14 @@ mod tests {
     fn job(transport: Json) -> SchemeJob {
         let Json::Object(transport) = transport else { panic!("{transport}") };
         let class = Ladder::default();
-        SchemeJob { transport, order: Order::Mlfq, host_level: class.clone(), class, ranks: false }
+        SchemeJob {
+            transport,
+            order: Order::Mlfq,
+            host_level: class.clone(),
+            class,
+            ranks: false,
+            admission: None,
+        }
     }
 
     #[test]

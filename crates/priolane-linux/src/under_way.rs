@@ -1,9 +1,12 @@
 //! Messages that a host of a run has handed over, and what becomes of them.
 
+use std::time::Duration;
+
 use priolane_core::endpoint::Weights;
 use priolane_core::units::Rate;
 use priolane_net::{Host, Receipt, SendError};
 
+use crate::admission_job::{AdmittedFlow, EndOfMessage};
 use crate::job::{Change, FlowKind, SentMessage};
 
 /// How a message is to end.
@@ -15,6 +18,20 @@ enum Ending {
     Stop,
 }
 
+/// How a message ended, for admission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum MessageEnd {
+    /// It was delivered, as its sender knew at `at_ns`.
+    Delivered { at_ns: u64, end: EndOfMessage },
+    /// It failed, or was aborted.
+    Failed,
+}
+
+/// Nanoseconds of a duration; half of the largest number where that is longer, so that a sum with an instant has room.
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX >> 1)
+}
+
 /// A message that was handed over.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
@@ -24,18 +41,47 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    /// Message `id` that was handed over at `at_ns`, with what the host said to it.
-    pub(crate) fn new((id, kind): (u32, FlowKind), at_ns: u64, taken: Result<Receipt, SendError>) -> Self {
+    /// Message `id` that was handed over at `at_ns`, as it was admitted, with what the host said to it.
+    pub(crate) fn new(
+        (id, kind): (u32, FlowKind),
+        (at_ns, admitted): (u64, Option<AdmittedFlow>),
+        taken: Result<Receipt, SendError>,
+    ) -> Self {
         let (receipt, failed) = match taken {
             Ok(receipt) => (Some(receipt), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        let sent = SentMessage { id, at_ns, acked_ns: None, retransmits: 0, timeouts: 0, failed };
+        let at_ns = at_ns.saturating_sub(admitted.map_or(0, |admitted| admitted.held_ns));
+        let sent = SentMessage { id, at_ns, admitted, acked_ns: None, retransmits: 0, timeouts: 0, failed };
         let ending = match kind {
             FlowKind::Message => Ending::Delivery,
             FlowKind::Endless => Ending::Stop,
         };
         Self { sent, receipt, ending }
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.sent.id
+    }
+
+    /// When it was handed over, in nanoseconds.
+    fn handed_over_ns(&self) -> u64 {
+        self.sent.at_ns + self.sent.admitted.map_or(0, |admitted| admitted.held_ns)
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn outcome(&self) -> Option<MessageEnd> {
+        let Some(receipt) = &self.receipt else { return Some(MessageEnd::Failed) };
+        let Ok(delivery) = receipt.outcome()? else { return Some(MessageEnd::Failed) };
+        let end = EndOfMessage {
+            elapsed_ns: ns(delivery.elapsed),
+            rtt_ns: ns(delivery.rtt),
+            retransmitted: delivery.retransmitted,
+            retransmits: delivery.retransmits,
+            timeouts: delivery.timeouts,
+        };
+        Some(MessageEnd::Delivered { at_ns: self.handed_over_ns() + end.elapsed_ns, end })
     }
 
     /// Whether its delivery is waited for.
@@ -65,18 +111,16 @@ impl UnderWay {
 
     /// What became of it.
     pub(crate) fn end(self) -> SentMessage {
+        let handed_over_ns = self.handed_over_ns();
         let Self { sent, receipt, ending } = self;
         match (receipt.and_then(|receipt| receipt.outcome()), ending) {
             (None, _) | (Some(Err(SendError::Aborted)), Ending::Stop) => sent,
-            (Some(Ok(delivery)), _) => {
-                let elapsed = u64::try_from(delivery.elapsed.as_nanos()).unwrap_or(u64::MAX >> 1);
-                SentMessage {
-                    acked_ns: Some(sent.at_ns + elapsed),
-                    retransmits: delivery.retransmits,
-                    timeouts: delivery.timeouts,
-                    ..sent
-                }
-            }
+            (Some(Ok(delivery)), _) => SentMessage {
+                acked_ns: Some(handed_over_ns + ns(delivery.elapsed)),
+                retransmits: delivery.retransmits,
+                timeouts: delivery.timeouts,
+                ..sent
+            },
             (Some(Err(error)), _) => SentMessage { failed: Some(error.to_string()), ..sent },
         }
     }

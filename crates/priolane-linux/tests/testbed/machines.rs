@@ -21,7 +21,7 @@ const RELEASE: &str = env!("CARGO_PKG_VERSION");
 const ENDS: Duration = Duration::from_secs(60);
 
 /// An agent, started by `env` so that it and its hosts carry `mark` in their environments.
-fn agent(mark: &str, options: &[&str]) -> Vec<String> {
+pub(crate) fn agent(mark: &str, options: &[&str]) -> Vec<String> {
     let mut argv = vec!["env".to_owned(), format!("PRIOLANE_TEST={mark}")];
     argv.extend(program());
     argv.push("agent".to_owned());
@@ -30,7 +30,7 @@ fn agent(mark: &str, options: &[&str]) -> Vec<String> {
 }
 
 /// Four hosts of 100 Mbit/s: 0 and 2 on `left`, 1 and 3 on `right`, at loopback addresses that end in `net`.
-fn job(net: u8, [left, right]: [AgentAddress; 2], flows: Vec<Flow>) -> MachinesJob {
+pub(crate) fn job(net: u8, [left, right]: [AgentAddress; 2], flows: Vec<Flow>) -> MachinesJob {
     let mut network = Network::star(4, &line(SwitchPort::from(Port::fifo())));
     network.cables.iter_mut().for_each(|cable| cable.ports = [None, None]);
     let machine = |name: &str, agent, third, hosts: [u16; 2]| MachineJob {
@@ -80,11 +80,11 @@ fn wait_until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-fn none_left(mark: &str) {
+pub(crate) fn none_left(mark: &str) {
     wait_until(&format!("all processes of {mark} end"), || marked(mark).is_empty());
 }
 
-fn measured(job: &MachinesJob) -> Result<TestbedReport, RunError> {
+pub(crate) fn measured(job: &MachinesJob) -> Result<TestbedReport, RunError> {
     run(job, RELEASE, &mut |_| true)
 }
 

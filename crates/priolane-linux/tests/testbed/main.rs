@@ -2,6 +2,7 @@
 //! cannot.
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "real testbeds depend on the clock")]
 
+mod admission;
 mod endless;
 mod kernel_tokens;
 mod lifecycle;

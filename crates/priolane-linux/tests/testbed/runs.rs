@@ -21,7 +21,14 @@ use crate::made::{line, namespaces, plan, program};
 pub(crate) fn scheme(row: serde_json::Value) -> SchemeJob {
     let serde_json::Value::Object(transport) = row else { panic!("{row}") };
     let class = Ladder::default();
-    SchemeJob { transport, order: Order::RoundRobin, host_level: class.clone(), class, ranks: false }
+    SchemeJob {
+        transport,
+        order: Order::RoundRobin,
+        host_level: class.clone(),
+        class,
+        ranks: false,
+        admission: None,
+    }
 }
 
 pub(crate) fn dctcp() -> SchemeJob {
@@ -39,6 +46,7 @@ pub(crate) fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start_ms: u64) -
         start_ns,
         class: 0,
         deadline_ns: None,
+        group: 0,
         theta_bps: None,
         w_milli: 1_000,
     }

@@ -113,6 +113,7 @@ mod tests {
             let sent = SentMessage {
                 id: id as u32,
                 at_ns: 1_000_000,
+                admitted: None,
                 acked_ns: None,
                 retransmits: 0,
                 timeouts: 0,

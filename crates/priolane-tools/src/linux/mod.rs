@@ -6,6 +6,7 @@
 //!                                   or a MachinesJob       ──▶ priolane_linux::machines
 //! ```
 
+mod admission;
 mod choices;
 mod clocks;
 mod machines;
@@ -64,10 +65,11 @@ pub fn job(run: &Run, name: Name, choices: Choices) -> Result<PlannedMeasurement
     notes.extend(refusals::path_notes(scenario));
     notes.extend(refusals::notes(scenario));
     let Traffic { flows, changes, bins, ends, limit_ns } = traffic::traffic(run, scenario, scale)?;
+    let admission = admission::job(run, scenario, scale)?;
     let job = RunJob {
         // Which marks this machine has is found when the testbed is made.
         plan: priolane_linux::plan::Plan { name, network, mtu: scenario.frame.mtu, marking: Marking::Bpf },
-        scheme: SchemeJob { ranks: ports.need_ranks(), ..scale::scheme(run, scale)? },
+        scheme: SchemeJob { ranks: ports.need_ranks(), admission, ..scale::scheme(run, scale)? },
         knows_paths: scale::depends_on_paths(run),
         flows,
         changes,
@@ -110,11 +112,12 @@ pub fn job_on_machines(
     notes.extend(scale::notes(scale, None));
     notes.extend(refusals::notes(scenario));
     let Traffic { flows, changes, bins, ends, limit_ns } = traffic::traffic(run, scenario, scale)?;
+    let admission = admission::job(run, scenario, scale)?;
     let job = MachinesJob {
         machines,
         network,
         mtu: scenario.frame.mtu,
-        scheme: scale::scheme(run, scale)?,
+        scheme: SchemeJob { admission, ..scale::scheme(run, scale)? },
         knows_paths: scale::depends_on_paths(run),
         flows,
         changes,
@@ -129,14 +132,16 @@ pub fn job_on_machines(
 /// What `measured` means for the tables of `run`, whose hosts spoke `planned.0` at scale `planned.1`.
 ///
 /// # Errors
-/// As [`plan::build`].
+/// As [`plan::build`]; a host that admitted a flow to another class than its policy does.
 pub fn measurement(
     run: &Run,
     planned: (&SchemeJob, u64),
     measured: &TestbedReport,
 ) -> Result<Measurement, InputError> {
     let built = plan::build(run)?;
-    Ok(outcome::measurement(run, &built.scenario, planned, measured))
+    let scenario = &built.scenario;
+    let admission = admission::outcome(run, scenario, planned.0.admission.as_ref(), &measured.hosts)?;
+    Ok(outcome::measurement(run, scenario, planned, (measured, admission)))
 }
 
 #[cfg(test)]

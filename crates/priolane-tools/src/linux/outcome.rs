@@ -15,6 +15,7 @@ use priolane_results::record::MeasuredRecord;
 use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord};
 use priolane_sim::scenario::ScenarioSpec;
 
+use super::admission::AdmissionOutcome;
 use super::{clocks, traffic};
 
 /// A nanosecond of a testbed in picoseconds of the experiment.
@@ -27,7 +28,7 @@ pub(super) fn measurement(
     run: &Run,
     scenario: &ScenarioSpec,
     (scheme, scale): (&SchemeJob, u64),
-    measured: &TestbedReport,
+    (measured, admission): (&TestbedReport, AdmissionOutcome),
 ) -> Measurement {
     let sent: HashMap<u32, &SentMessage> =
         measured.hosts.iter().flat_map(|host| &host.sent).map(|sent| (sent.id, sent)).collect();
@@ -47,6 +48,8 @@ pub(super) fn measurement(
         flows: scenario.flows.iter().map(record).collect(),
         ports: ports(&measured.queues, scale),
         flow_samples: samples.unwrap_or_default(),
+        admission: admission.accounts,
+        notices: admission.notices,
         stopped_at,
         ..Outcome::default()
     };
@@ -69,7 +72,8 @@ fn counted(measured: &TestbedReport, name: &str) -> u64 {
     measured.hosts.iter().filter_map(|host| host.counts.get(name)).sum()
 }
 
-/// A flow. Its completion time begins where its message was handed over, which is a little after the planned start.
+/// A flow. Its completion time begins where its message was handed over, or first held back, which is a little after the planned
+/// start.
 fn record(
     flow: &FlowSpec,
     (sent, arrived): (Option<&SentMessage>, Option<&ArrivedMessage>),
@@ -78,19 +82,22 @@ fn record(
 ) -> FlowRecord {
     let began = sent.map_or(0, |sent| sent.at_ns);
     let last = flow.size.unwrap_or(1).saturating_sub(1);
-    let class = |level: u8| flow.class.saturating_add(level) as Class;
+    let admitted = sent.and_then(|sent| sent.admitted);
+    let given = admitted.map_or(flow.class, |admitted| admitted.class);
+    let class = |level: u8| given.saturating_add(level) as Class;
     FlowRecord {
         fct: arrived.map(|arrived| span(arrived.at_ns.saturating_sub(began), scale)),
         fct_acked: sent.and_then(|sent| sent.acked_ns).map(|acked| span(acked.saturating_sub(began), scale)),
         class: ClassSpan {
             asked: flow.class,
-            given: flow.class,
+            given,
             first: class(levels.level(0)),
             last: class(levels.level(last)),
         },
         retransmits: sent.map_or(0, |sent| sent.retransmits),
         timeouts: sent.map_or(0, |sent| sent.timeouts),
         missing: arrived.map_or(0, |arrived| arrived.missing),
+        held: admitted.map_or(Span::ZERO, |admitted| span(admitted.held_ns, scale)),
         ..FlowRecord::default()
     }
 }

@@ -1,6 +1,6 @@
 //! What a testbed cannot do of an experiment.
 
-use priolane_core::admit::Policy;
+use priolane_core::admit::Interval;
 use priolane_lab::plan::Run;
 use priolane_sim::scenario::{Nic, ScenarioSpec};
 use priolane_sim::topology::PathChoice;
@@ -55,10 +55,10 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
         simulate,
     );
     refuse(
-        !matches!(scenario.admission, Policy::None(_)),
-        &format!("{scheme}.admit"),
-        "admission is up to applications, and no application here has it",
-        simulate,
+        scenario.admission.part().interval() != Interval::Rpc,
+        &format!("{scheme}.admit.mi"),
+        "hosts here report a flow when it ends, and not at each monitor interval",
+        "mi = \"rpc\", or `priolane run`, which simulates it",
     );
     refuse(
         scenario.adaptation.is_some(),

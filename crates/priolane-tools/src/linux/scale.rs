@@ -60,7 +60,7 @@ pub(super) fn limit_ns(stop: &Stop, scale: u64) -> u64 {
     }
 }
 
-/// What hosts speak where switches need no ranks, with the spans and rates among the keys of the transport scaled.
+/// What hosts speak where switches need no ranks and no admission decides, with the spans and rates among the keys of the transport scaled.
 ///
 /// # Errors
 /// A key that has no form in JSON: a defect.
@@ -96,6 +96,7 @@ pub(super) fn scheme(run: &Run, scale: u64) -> Result<SchemeJob, InputError> {
         class: ladder(&class),
         host_level: ladder(&host_level),
         ranks: false,
+        admission: None,
     })
 }
 

@@ -16,7 +16,7 @@ use priolane_results::store::Store;
 
 use super::*;
 
-const STAR: &str = r#"
+pub(super) const STAR: &str = r#"
 title = "Two to one"
 schemes = ["dctcp", "pias", "pfabric"]
 seeds = 1
@@ -35,13 +35,13 @@ sizes = "web_search"
 load = { of = "host", counts = "payload", value = 0.5 }
 "#;
 
-fn run_of(scheme: &str, text: &str) -> Run {
+pub(super) fn run_of(scheme: &str, text: &str) -> Run {
     let options = Options { schemes: Some(vec![scheme.to_owned()]), ..Options::default() };
     let plan = from_text("star.toml", text, Path::new("."), &options).unwrap();
     plan.runs.into_iter().find(|run| run.scheme == scheme).unwrap()
 }
 
-fn name() -> Name {
+pub(super) fn name() -> Name {
     Name::try_from("t".to_owned()).unwrap()
 }
 
@@ -117,6 +117,7 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
     let sent = SentMessage {
         id: flow.id,
         at_ns: flow.start_ns + 1_000,
+        admitted: None,
         acked_ns: Some(flow.start_ns + 3_001_000),
         retransmits: 2,
         timeouts: 1,
@@ -131,6 +132,7 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
         wrong: 0,
         not_real_time: None,
         counts: [("marked".to_owned(), 7)].into(),
+        admission: Vec::new(),
     };
     let queues = vec![QueueCount {
         cable: 2,
@@ -332,6 +334,7 @@ fn what_arrives_of_endless_flows_becomes_their_rates_from_start_to_abort() {
         wrong: 0,
         not_real_time: None,
         counts: Default::default(),
+        admission: Vec::new(),
     };
     let of = |id: u32, bins: std::ops::Range<usize>| FlowProgress {
         id,

@@ -52,7 +52,7 @@ pub(super) fn traffic(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<
 
 /// A flow as a message. An endless one has more bytes than the line of its sender carries until the end of the run.
 fn flow(flow: &FlowSpec, topology: &Topology, (scale, limit_ns): (u64, u64)) -> Flow {
-    let FlowSpec { id, src, dst, size, start, class, deadline, weights, .. } = *flow;
+    let FlowSpec { id, src, dst, size, start, class, deadline, weights, group, .. } = *flow;
     let start_ns = ns(Span(start.0), scale);
     let endless = || {
         let links = topology.links.iter().filter(|link| link.from.0 == u32::from(src.0));
@@ -69,6 +69,7 @@ fn flow(flow: &FlowSpec, topology: &Topology, (scale, limit_ns): (u64, u64)) -> 
         start_ns,
         class,
         deadline_ns: deadline.map(|deadline| ns(deadline.since(start), scale)),
+        group,
         theta_bps: weights.theta.map(|theta| theta.bps() / scale),
         w_milli: weights.w_milli,
     }
