@@ -70,11 +70,13 @@ def test_each_family_of_transports_carries_messages_both_ways(transport: str) ->
 
 
 def test_datagrams_that_the_kernel_cuts_are_counted() -> None:
-    with pair("newreno", segmentation="kernel") as (client, server):
+    with pair("newreno", segmentation="kernel", receive_offload="kernel") as (client, server):
         client.send(server.address, b"a" * 300_000).wait(PATIENCE_S)
         assert server.recv(PATIENCE_S).data == b"a" * 300_000
         counts = client.stats()
         assert (counts["segments"] > 0, counts["segmentation_refused"]) == (True, 0)
+        counts = server.stats()
+        assert (counts["groups_received"] > 0, counts["receive_offload_refused"]) == (True, 0)
 
 
 def test_hosts_with_one_key_talk_and_others_are_refused() -> None:
@@ -151,6 +153,7 @@ def test_an_aborted_message_fails() -> None:
         ({"patience": net.Patience(idle=-1.0)}, "patience.idle: -1 is not a duration"),
         ({"real_time": 100}, "real_time is 100"),
         ({"segmentation": "nic"}, 'segmentation: "nic" is none. Use "host" or "kernel"'),
+        ({"receive_offload": "nic"}, 'receive_offload: "nic" is none. Use "off" or "kernel"'),
         ({"thresholds": [5, 3]}, "none below the one before"),
     ],
 )

@@ -157,6 +157,8 @@ class Config:
     spin: float = 0.0
     #: Who cuts what leaves for one host into datagrams: `host`, or `kernel` (UDP_SEGMENT), which takes less CPU.
     segmentation: Literal["host", "kernel"] = "host"
+    #: Whether the kernel gives datagrams that come together as one: `off`, or `kernel` (UDP_GRO), which takes less CPU.
+    receive_offload: Literal["off", "kernel"] = "off"
 
 
 def _bound(given: Config | str) -> _core.NetHost:
@@ -182,6 +184,7 @@ def _bound(given: Config | str) -> _core.NetHost:
         "real_time": config.real_time,
         "spin_s": config.spin,
         "segmentation": config.segmentation,
+        "receive_offload": config.receive_offload,
     }
     return _core.NetHost(json.dumps(settings))
 

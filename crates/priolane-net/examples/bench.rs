@@ -1,7 +1,7 @@
 //! Messages per second, goodput and latency over the loopback interface, beside TCP: numbers of docs/real-hosts.md.
 //!
 //! `cargo run --release -p priolane-net --example bench [TRANSPORT...]`; `PRIOLANE_KEY=1` for datagrams with a key,
-//! `PRIOLANE_SEGMENTATION=1` for datagrams that the kernel cuts.
+//! `PRIOLANE_SEGMENTATION=1` for datagrams that the kernel cuts, `PRIOLANE_RECEIVE_OFFLOAD=1` for groups that it makes of them.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use priolane_net::{Config, Host, Key, Limits, Request, Scheme, Segmentation};
+use priolane_net::{Config, Host, Key, Limits, ReceiveOffload, Request, Scheme, Segmentation};
 
 /// Round trips, short messages, and bytes of a long message.
 const ROUND_TRIPS: usize = 20_000;
@@ -70,8 +70,12 @@ fn measure(name: &str, spin: Duration) -> Result<(), Box<dyn std::error::Error>>
         Some(_) => Segmentation::Kernel,
         None => Segmentation::Host,
     };
-    let scheme = Scheme::named(name)?;
-    let config = Config { limits, spin, key, segmentation, real_time: Some(10), ..Config::new(scheme) };
+    let receive_offload = match std::env::var_os("PRIOLANE_RECEIVE_OFFLOAD") {
+        Some(_) => ReceiveOffload::Kernel,
+        None => ReceiveOffload::Off,
+    };
+    let config = Config::new(Scheme::named(name)?);
+    let config = Config { limits, spin, key, segmentation, receive_offload, real_time: Some(10), ..config };
     let [a, b] = [Host::bind(config.clone())?, Host::bind(config)?];
     println!("{name}: {:?}, spin {spin:?}", a.scheduling());
     std::thread::scope(|scope| -> Result<(), Box<dyn std::error::Error>> {
@@ -108,9 +112,10 @@ fn measure(name: &str, spin: Duration) -> Result<(), Box<dyn std::error::Error>>
         report_rate(name, what, (count, count * len), (began.elapsed(), process() - used));
         let (sent, got) = (a.stats(), b.stats());
         println!(
-            "  datagrams {} there, {} as segments, {} back; lost in sockets {}, no room {}; host threads' CPU s {:?}",
+            "  datagrams {} there, {} as segments, {} groups, {} back; lost in sockets {}, no room {}; host threads' CPU s {:?}",
             sent.datagrams_sent - before.0.datagrams_sent,
             sent.segments - before.0.segments,
+            got.groups_received - before.1.groups_received,
             got.datagrams_sent - before.1.datagrams_sent,
             got.lost_in_socket + sent.lost_in_socket,
             got.no_room - before.1.no_room,

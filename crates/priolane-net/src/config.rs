@@ -49,6 +49,20 @@ pub struct Config {
     /// Whether datagrams that leave for one host together are given to the kernel as one. Default: they are not, since
     /// switches in user space and their counts are for single packets.
     pub segmentation: Segmentation,
+    /// Whether datagrams that come from one host together are taken from the kernel as one. Default: they are not, since all of a
+    /// group have the time at which its first came.
+    pub receive_offload: ReceiveOffload,
+}
+
+/// Who takes datagrams that come together apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ReceiveOffload {
+    /// The kernel, or nobody: each datagram comes to the host on its own.
+    #[default]
+    Off,
+    /// The host: the kernel gives it groups (UDP_GRO) of consecutive datagrams of one sender, class, ECN codepoint and length. One that
+    /// does not is counted in `receive_offload_refused`, and they come singly.
+    Kernel,
 }
 
 /// Who cuts what leaves into datagrams.
@@ -141,6 +155,7 @@ impl Config {
             real_time: None,
             spin: Duration::ZERO,
             segmentation: Segmentation::Host,
+            receive_offload: ReceiveOffload::Off,
         }
     }
 

@@ -38,7 +38,7 @@ mod stats;
 mod udp_defaults;
 
 pub use clock::{Arrivals, Clock};
-pub use config::{Config, Limits, Patience, Segmentation};
+pub use config::{Config, Limits, Patience, ReceiveOffload, Segmentation};
 pub use datagram::{DatagramKind, HeaderReader};
 pub use dscp::{Dscp, DscpError};
 pub use error::{BindError, RecvError, SendError};

@@ -29,7 +29,7 @@ pub struct Stats {
     pub no_room: u64,
     /// Packets of messages that are longer than `limits.message`.
     pub too_long: u64,
-    /// Datagrams that the system lost before they were read: `limits.socket` was too small for a burst.
+    /// Datagrams that the system lost before they were read: `limits.socket` was too small for a burst. A group counts once.
     pub lost_in_socket: u64,
     /// Times that the system had no room for what was to be sent.
     pub blocked: u64,
@@ -39,6 +39,10 @@ pub struct Stats {
     pub segments: u64,
     /// Groups of datagrams that the kernel refused to cut; they went singly.
     pub segmentation_refused: u64,
+    /// Groups of two or more datagrams that the kernel gave as one (`Config::receive_offload`).
+    pub groups_received: u64,
+    /// 1 if groups were asked for and the kernel makes none.
+    pub receive_offload_refused: u64,
     /// Tokens that found no room in the host's queue.
     pub tokens_dropped: u64,
     /// Packets that came with a congestion mark.
@@ -53,7 +57,7 @@ pub struct Stats {
 
 impl Stats {
     /// Every count with its name, in the order of the fields.
-    pub fn counts(&self) -> [(&'static str, u64); 22] {
+    pub fn counts(&self) -> [(&'static str, u64); 24] {
         [
             ("delivered", self.delivered),
             ("delivered_bytes", self.delivered_bytes),
@@ -72,6 +76,8 @@ impl Stats {
             ("refused", self.refused),
             ("segments", self.segments),
             ("segmentation_refused", self.segmentation_refused),
+            ("groups_received", self.groups_received),
+            ("receive_offload_refused", self.receive_offload_refused),
             ("tokens_dropped", self.tokens_dropped),
             ("marked", self.marked),
             ("wakeups", self.wakeups),

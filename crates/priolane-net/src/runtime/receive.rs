@@ -30,16 +30,15 @@ impl<E: Endpoint> Driver<E> {
     pub(super) fn receive(&mut self) -> Turn {
         let mut turn = Turn::Idle;
         for _ in 0..BATCHES {
-            let Ok(came) = self.arriving.receive(&self.socket) else { break };
-            if came == 0 {
+            if self.arriving.receive(&self.socket).is_err() || self.arriving.is_empty() {
                 break;
             }
             turn = Turn::Busy;
             // Its place is taken by an empty one meanwhile.
             let batch = std::mem::replace(&mut self.arriving, RecvBatch::EMPTY);
-            self.take_batch(&batch, came);
+            self.take_batch(&batch);
             self.arriving = batch;
-            if came < crate::socket::BATCH {
+            if !self.arriving.is_full() {
                 break;
             }
         }
@@ -57,10 +56,11 @@ impl<E: Endpoint> Driver<E> {
         turn
     }
 
-    fn take_batch(&mut self, batch: &RecvBatch, came: usize) {
+    fn take_batch(&mut self, batch: &RecvBatch) {
         let arrivals = self.clock.arrivals();
-        self.stats.datagrams_received += came as u64;
-        for received in (0..came).filter_map(|place| batch.get(place)) {
+        self.stats.datagrams_received += batch.count() as u64;
+        self.stats.groups_received += batch.groups() as u64;
+        for received in batch.datagrams() {
             if let Some(lost) = received.lost {
                 let before = self.stats.lost_in_socket;
                 self.stats.lost_in_socket = before + u64::from(lost.wrapping_sub(before as u32));

@@ -19,7 +19,7 @@ use super::driver::{Driver, Setup};
 use super::held::Held;
 use crate::assembly::{Assembly, Room};
 use crate::clock::{Clock, span_of};
-use crate::config::{Config, Limits, Segmentation};
+use crate::config::{Config, Limits, ReceiveOffload, Segmentation};
 use crate::error::BindError;
 use crate::nic::{self, Nic};
 use crate::peers::{self, Peers, SELF, draw};
@@ -124,6 +124,7 @@ impl Start {
             Segmentation::Host => Grouping::Single,
             Segmentation::Kernel => Grouping::Segments,
         };
+        let (arriving, receive_offload_refused) = arriving(&socket, config.mtu, config.receive_offload);
         let mut clock = Clock::start();
         let now = clock.now();
         Ok(Driver {
@@ -142,7 +143,7 @@ impl Start {
             clock,
             given: now,
             rng: Stream::new(draw(&random), Purpose::Endpoint, 0),
-            arriving: RecvBatch::new(usize::from(config.mtu)),
+            arriving,
             held: Held::new(&config.delays),
             leaving: SendBatch::new(usize::from(config.mtu), grouping),
             blocked: false,
@@ -151,8 +152,20 @@ impl Start {
             active: now,
             orders: Vec::new(),
             scratch: Vec::new(),
-            stats: Stats::default(),
+            stats: Stats { receive_offload_refused, ..Stats::default() },
         })
+    }
+}
+
+/// What datagrams come into, and 1 if the system gives no groups though they are asked for.
+fn arriving(socket: &UdpSocket, mtu: u16, offload: ReceiveOffload) -> (RecvBatch, u64) {
+    let mtu = usize::from(mtu);
+    match offload {
+        ReceiveOffload::Off => (RecvBatch::new(mtu), 0),
+        ReceiveOffload::Kernel => match socket.receive_groups() {
+            Ok(()) => (RecvBatch::of_groups(mtu), 0),
+            Err(_) => (RecvBatch::new(mtu), 1),
+        },
     }
 }
 

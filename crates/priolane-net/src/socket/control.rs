@@ -1,7 +1,7 @@
 //! Control messages: what goes with a datagram besides its bytes.
 
-/// Room for those of one datagram: TOS, time, count of lost datagrams.
-pub(super) const ROOM: usize = 128;
+/// Room for those of one datagram: TOS, time, count of lost datagrams, length of segments. What finds none is lost.
+pub(super) const ROOM: usize = 160;
 
 /// The control messages of one datagram, aligned as the kernel's header of one.
 #[repr(C, align(8))]
@@ -27,6 +27,8 @@ pub(super) struct ControlInfo {
     pub(super) real_ns: Option<u64>,
     /// Datagrams that the socket has lost so far for want of room, modulo 2^32.
     pub(super) lost: Option<u32>,
+    /// Length of the datagrams that are in a group, of which the last may be shorter; `None` for one alone.
+    pub(super) segment: Option<usize>,
 }
 
 /// Bytes of a TOS control message.
@@ -41,8 +43,9 @@ pub(super) const SEGMENT_BYTES: usize = {
     (unsafe { libc::CMSG_SPACE(size_of::<u16>() as u32) }) as usize
 };
 
-/// `UDP_SEGMENT` of linux/udp.h.
+/// `UDP_SEGMENT` and `UDP_GRO` of linux/udp.h.
 const UDP_SEGMENT: libc::c_int = 103;
+pub(super) const UDP_GRO: libc::c_int = 104;
 
 /// Writes the TOS byte (traffic class) of a datagram to be sent to `control`, as its first message.
 pub(super) fn write_tos(control: &mut Control, family: libc::c_int, tos: u8) {
@@ -77,6 +80,20 @@ fn write<T: Copy>(control: &mut Control, at: usize, (level, kind): (libc::c_int,
 
 const _: () = assert!(TOS_BYTES + SEGMENT_BYTES <= ROOM);
 
+/// Bytes of all that come with a datagram: two ints, three instants, a count.
+const RECEIVED_BYTES: usize = {
+    // SAFETY: CMSG_SPACE only computes.
+    let (int, times) = unsafe {
+        (
+            libc::CMSG_SPACE(size_of::<libc::c_int>() as u32),
+            libc::CMSG_SPACE(3 * size_of::<libc::timespec>() as u32),
+        )
+    };
+    3 * int as usize + times as usize
+};
+
+const _: () = assert!(RECEIVED_BYTES <= ROOM);
+
 /// What the control messages of a datagram that came say.
 ///
 /// # Safety
@@ -89,7 +106,7 @@ pub(super) unsafe fn read(message: &libc::msghdr) -> ControlInfo {
         // SAFETY: `next` is a header within the control memory, aligned by the kernel, with its data after it.
         let (header, data) = unsafe { (next.read(), libc::CMSG_DATA(next)) };
         // SAFETY: the kernel writes for these types as many bytes as are read: a byte of TOS (an int of traffic class, of
-        // which the first byte is the value on little-endian machines only, hence read as an int), a timespec, an u32.
+        // which the first byte is the value on little-endian machines only, hence read as an int), a timespec, an u32, an int.
         unsafe {
             match (header.cmsg_level, header.cmsg_type) {
                 (libc::IPPROTO_IP, libc::IP_TOS) => info.tos = data.read(),
@@ -103,6 +120,10 @@ pub(super) unsafe fn read(message: &libc::msghdr) -> ControlInfo {
                 }
                 (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
                     info.lost = Some(data.cast::<u32>().read_unaligned());
+                }
+                (libc::SOL_UDP, UDP_GRO) => {
+                    let len = data.cast::<libc::c_int>().read_unaligned();
+                    info.segment = usize::try_from(len).ok().filter(|&len| len > 0);
                 }
                 _ => {}
             }

@@ -5,7 +5,7 @@
 //! Address    a socket address as the kernel reads and writes it
 //! UdpSocket  bound, non-blocking, with the options that the batches rely on
 //! SendBatch  datagrams that wait for sendmmsg, singly or as segments; what the kernel did not take stays
-//! RecvBatch  datagrams that recvmmsg gave, with TOS and time
+//! RecvBatch  datagrams that recvmmsg gave, singly or in groups, with TOS and time
 //! Wakeup     an eventfd: other threads end a wait
 //! ```
 #![expect(unsafe_code, reason = "system calls that no crate of the standard library makes")]
@@ -21,7 +21,6 @@ mod wait;
 
 pub(crate) use receive::RecvBatch;
 pub(crate) use send::{Grouping, SendBatch, SendOutcome};
-pub(crate) use system::BATCH;
 pub(crate) use thread::{be_real_time, wake_on_time};
 pub(crate) use udp::UdpSocket;
 pub(crate) use wait::{WaitFor, Wakeup, wait};

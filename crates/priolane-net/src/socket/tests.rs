@@ -9,21 +9,31 @@ fn bind(address: &str) -> (UdpSocket, SocketAddr) {
     (socket, address)
 }
 
-/// Receives until `count` datagrams came, each as (bytes, TOS, whether the kernel said when).
-fn receive(socket: &UdpSocket, count: usize) -> Vec<(Vec<u8>, u8, bool, SocketAddr)> {
-    let (mut batch, wakeup, mut all) = (RecvBatch::new(100), Wakeup::new().unwrap(), Vec::new());
+/// Bytes, TOS, whether the kernel said when, and the sender of a datagram.
+type Received = (Vec<u8>, u8, bool, SocketAddr);
+
+/// Receives until `count` datagrams came.
+fn receive(socket: &UdpSocket, count: usize) -> Vec<Received> {
+    receive_into(RecvBatch::new(100), socket, count).0
+}
+
+/// The same by this batch, and how many groups came.
+fn receive_into(mut batch: RecvBatch, socket: &UdpSocket, count: usize) -> (Vec<Received>, usize) {
+    let (wakeup, mut all, mut groups) = (Wakeup::new().unwrap(), Vec::new(), 0);
     for _ in 0..100 {
         wait(socket, &wakeup, WaitFor::Datagrams, Some(Duration::from_millis(50)));
-        let came = batch.receive(socket).unwrap();
-        for place in 0..came {
-            let got = batch.get(place).unwrap();
+        batch.receive(socket).unwrap();
+        let before = all.len();
+        for got in batch.datagrams() {
             all.push((got.bytes.to_vec(), got.tos, got.real_ns.is_some(), got.from));
         }
+        assert_eq!(all.len() - before, batch.count());
+        groups += batch.groups();
         if all.len() >= count {
             break;
         }
     }
-    all
+    (all, groups)
 }
 
 /// The kernel begins to take times a moment after the first socket asks for them.
@@ -130,6 +140,55 @@ fn segments_arrive_as_the_datagrams_that_they_were() {
         assert_eq!(came, expected);
         assert_eq!(receive(&other, 1)[0].0, bytes(7));
     }
+}
+
+/// Takes what was sent in groups from the kernel in groups: bytes and TOS of each datagram, and how many groups.
+fn receive_groups(to: &UdpSocket, count: usize) -> (Vec<(Vec<u8>, u8)>, usize) {
+    let (came, groups) = receive_into(RecvBatch::of_groups(100), to, count);
+    (came.into_iter().map(|(bytes, tos, ..)| (bytes, tos)).collect(), groups)
+}
+
+#[test]
+fn groups_are_taken_apart_into_the_datagrams_that_they_were() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        if UdpSocket::bind(address.parse().unwrap(), 1 << 16).is_err() {
+            continue;
+        }
+        let ((from, _), (to, there)) = (bind(address), bind(address));
+        to.receive_groups().unwrap();
+        // Groups: three and a shorter one; two, three and two of other ECN codepoints. Alone: a longer one, one byte, one that is cut.
+        let lengths =
+            [(90, 8), (90, 8), (90, 8), (40, 8), (99, 8), (99, 9), (99, 9), (99, 11), (99, 11), (99, 11)];
+        let mut datagrams: Vec<_> = lengths.map(|(len, tos)| (there, tos, len)).to_vec();
+        datagrams.extend([(there, 10, 99), (there, 10, 98), (there, 8, 1), (there, 8, 900)]);
+        let (mut batch, bytes) = send_numbered(&from, &datagrams);
+        assert!(matches!(batch.send(&from), SendOutcome::All));
+        let (came, groups) = receive_groups(&to, datagrams.len());
+        let expected: Vec<_> = (0..).map(&bytes).zip(datagrams.iter().map(|&(_, tos, _)| tos)).collect();
+        assert_eq!((came, groups), (expected, 4), "{address}");
+    }
+}
+
+#[test]
+fn more_groups_than_a_batch_has_room_for_arrive_in_order() {
+    let ((from, _), (to, there)) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
+    to.receive_groups().unwrap();
+    for _ in 0..10 {
+        let (mut batch, _) = send_numbered(&from, &[(there, 0, 1_000); 32]);
+        assert!(matches!(batch.send(&from), SendOutcome::All));
+    }
+    // Of each datagram, 101 bytes are kept.
+    let sent: Vec<_> = (0..320).map(|number| (vec![(number % 32) as u8; 101], 0)).collect();
+    assert_eq!(receive_groups(&to, 320), (sent, 10));
+}
+
+#[test]
+fn an_empty_datagram_is_one() {
+    let ((from, _), (to, there)) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
+    to.receive_groups().unwrap();
+    let (mut batch, _) = send_numbered(&from, &[(there, 8, 0)]);
+    assert!(matches!(batch.send(&from), SendOutcome::All));
+    assert_eq!(receive_groups(&to, 1), (vec![(Vec::new(), 8)], 0));
 }
 
 #[test]

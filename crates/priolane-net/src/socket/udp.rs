@@ -5,6 +5,7 @@ use std::net::{SocketAddr, UdpSocket as StdSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::address::{Address, family};
+use super::control::UDP_GRO;
 use super::system::check;
 
 /// A UDP socket that is bound and never blocks.
@@ -64,6 +65,21 @@ impl UdpSocket {
         let len = size_of::<libc::c_int>() as libc::socklen_t;
         // SAFETY: `value` lives through the call and is `len` bytes long.
         check(unsafe { libc::setsockopt(self.fd(), level, name, (&raw const value).cast(), len) }).map(drop)
+    }
+
+    /// Consecutive datagrams of one sender, TOS and length come as one from now on, of at most 64 KiB.
+    ///
+    /// # Errors
+    /// Those of the system: it cannot.
+    pub(crate) fn receive_groups(&self) -> io::Result<()> {
+        self.set(libc::SOL_UDP, UDP_GRO, 1)
+    }
+
+    /// A socket that knows no option of UDP.
+    #[cfg(test)]
+    pub(crate) fn without_options() -> Self {
+        let stream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        Self { socket: OwnedFd::from(stream).into(), family: libc::AF_INET }
     }
 
     /// Datagrams leave without a checksum from now on.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use priolane_net::{Config, Host, Limits, Request, Segmentation};
+use priolane_net::{Config, Host, Limits, ReceiveOffload, Request, Segmentation};
 
 use crate::digest::message;
 use crate::transports::config;
@@ -38,9 +38,12 @@ fn child() {
     if let Ok(bytes) = std::env::var(SOCKET) {
         limits.socket = bytes.parse().unwrap();
     }
-    let segmentation =
-        if std::env::var_os(SEGMENTS).is_some() { Segmentation::Kernel } else { Segmentation::Host };
-    let host = Host::bind(Config { limits, segmentation, ..config(&name).at(address) }).unwrap();
+    let (segmentation, receive_offload) = match std::env::var_os(SEGMENTS) {
+        Some(_) => (Segmentation::Kernel, ReceiveOffload::Kernel),
+        None => (Segmentation::Host, ReceiveOffload::Off),
+    };
+    let config = Config { limits, segmentation, receive_offload, ..config(&name).at(address) };
+    let host = Host::bind(config).unwrap();
     say(&format!("address {}", host.address()));
     if let Ok(to) = std::env::var(TO) {
         for number in 0..COUNT {

@@ -7,7 +7,7 @@ use priolane_linux::job::SchemeJob;
 use priolane_linux::scheme::udp_scheme;
 use priolane_net::core::ids::CLASSES;
 use priolane_net::core::quantity;
-use priolane_net::{Config, Dscp, Key, Limits, Patience, Segmentation};
+use priolane_net::{Config, Dscp, Key, Limits, Patience, ReceiveOffload, Segmentation};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -29,6 +29,7 @@ pub(super) struct Settings {
     real_time: Option<u8>,
     spin_s: f64,
     segmentation: String,
+    receive_offload: String,
 }
 
 /// `priolane.net.Limits`.
@@ -88,6 +89,16 @@ impl Settings {
                 return Err(wrong("segmentation", format!("{other:?} is none. Use \"host\" or \"kernel\"")));
             }
         };
+        let receive_offload = match self.receive_offload.as_str() {
+            "off" => ReceiveOffload::Off,
+            "kernel" => ReceiveOffload::Kernel,
+            other => {
+                return Err(wrong(
+                    "receive_offload",
+                    format!("{other:?} is none. Use \"off\" or \"kernel\""),
+                ));
+            }
+        };
         let config = Config {
             line,
             mtu: self.mtu,
@@ -100,6 +111,7 @@ impl Settings {
             real_time: self.real_time,
             spin: seconds("spin", self.spin_s)?,
             segmentation,
+            receive_offload,
             ..Config::new(scheme).at(SocketAddr::new(ip(&self.ip)?, self.port))
         };
         let config = match self.dscp {

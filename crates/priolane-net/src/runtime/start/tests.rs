@@ -166,6 +166,21 @@ impl EndpointUser for Replayed {
 }
 
 #[test]
+fn a_system_that_makes_no_groups_is_counted_and_datagrams_come_singly() {
+    let socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap(), 1 << 16).unwrap();
+    let single = format!("{:?}", RecvBatch::new(1_500));
+    for (socket, offload, refused) in [
+        (&socket, ReceiveOffload::Off, 0),
+        (&socket, ReceiveOffload::Kernel, 0),
+        (&UdpSocket::without_options(), ReceiveOffload::Kernel, 1),
+    ] {
+        let (batch, count) = arriving(socket, 1_500, offload);
+        let singly = format!("{batch:?}") == single;
+        assert_eq!((count, singly), (refused, offload == ReceiveOffload::Off || refused == 1));
+    }
+}
+
+#[test]
 fn a_recorded_run_replayed_to_another_endpoint_leads_to_the_same_packets() {
     for name in ["dctcp", "swift", "prioplus_swift", "paccp", "expresspass", "top", "phost", "ndp", "homa"] {
         // Channels of delay that are wider than what processes are late by.
