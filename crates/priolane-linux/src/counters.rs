@@ -58,7 +58,7 @@ pub fn user_counters(plan: &Plan, report: &SwitchReport) -> Vec<QueueCount> {
 }
 
 fn port_counters(plan: &Plan, port: &PortCounts) -> Vec<QueueCount> {
-    let PortCounts { cable, end, classes } = port;
+    let PortCounts { cable, end, classes, .. } = port;
     let planned = plan.user_ports().find(|(_, of, side, _)| (of, side) == (cable, end));
     let discipline = planned.and_then(|(.., port)| port.discipline().ok());
     let seen = classes.iter().enumerate().filter(|(_, count)| **count != ClassCount::default());

@@ -39,15 +39,16 @@ pub fn store_measured(run: &Run, store: &Store, measurement: Measurement) -> Res
     let Measurement { mut outcome, on, drops, marks, warnings } = measurement;
     let built = plan::build(run)?;
     canonical(&mut outcome);
+    let knows_queues = !outcome.queues.is_empty();
     let with_actual_starts = built.with_actual_starts(&mut outcome);
     let ran = SimulatedRun { with_actual_starts, outcome };
     let rows = rows(&ran);
     let mut record = Simulation { run, built: &built }.record(&rows, &ran);
     record.measured = Some(on);
     for ports in record.ports.values_mut() {
-        // No real switch says how long its queues were, and those of the kernel not how long packets waited.
-        ports.max_queue_bytes = None;
-        ports.queue_of_bound = None;
+        // Switches of the kernel say neither how long their queues were, nor how long packets waited.
+        ports.max_queue_bytes = ports.max_queue_bytes.filter(|_| knows_queues);
+        ports.queue_of_bound = ports.queue_of_bound.filter(|_| knows_queues);
         ports.wait_s = ports.wait_s.filter(|&wait| wait > 0.0);
     }
     record.counters.drops = drops;

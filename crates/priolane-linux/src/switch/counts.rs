@@ -33,6 +33,8 @@ pub struct PortCounts {
     pub end: usize,
     /// By class.
     pub classes: [ClassCount; CLASSES],
+    /// Most bytes on the wire that waited in its queues of payload at once, without the packet that was being sent.
+    pub longest_queue: u64,
 }
 
 /// What a switch counted besides its ports.

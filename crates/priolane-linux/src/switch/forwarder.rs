@@ -118,6 +118,7 @@ impl Forwarder {
             self.enqueue(place, at, &item);
             // What finds the line free starts now.
             self.ports[place].serve(at, &mut self.shared, &mut |frame| out.send(place, frame));
+            self.ports[place].grew(&item.header);
         }
     }
 
@@ -204,6 +205,7 @@ impl Forwarder {
             cable,
             end,
             classes: port.classes,
+            longest_queue: port.longest,
         };
         self.ports.iter().zip(&self.places).map(count).collect()
     }

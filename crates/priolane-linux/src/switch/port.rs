@@ -1,7 +1,7 @@
 //! A port: its discipline, and the line that it sends on.
 
 use priolane_core::ids::{CLASSES, Class};
-use priolane_core::packet::{Frame as Sizes, Header, Marks};
+use priolane_core::packet::{Frame as Sizes, Header, Kind, Marks};
 use priolane_core::port::{Admission, AnyDiscipline, Discipline, PortSink};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_net::HeaderReader;
@@ -39,6 +39,8 @@ pub(super) struct OutPort {
     /// The hardware addresses of receiver and sender.
     hardware: [u8; 12],
     pub(super) classes: [ClassCount; CLASSES],
+    /// Most bytes on the wire that waited in the queues of payload, without the packet that is being sent.
+    pub(super) longest: u64,
 }
 
 fn of(classes: &mut [ClassCount; CLASSES], class: Class) -> &mut ClassCount {
@@ -75,7 +77,7 @@ impl PortSink<Item> for Sink<'_> {
 impl OutPort {
     pub(super) fn new(discipline: AnyDiscipline<Item>, rate: Rate, hardware: [u8; 12]) -> Self {
         let line = Line::Free { since: Time::ZERO };
-        Self { discipline, rate, line, hardware, classes: [ClassCount::default(); CLASSES] }
+        Self { discipline, rate, line, hardware, classes: [ClassCount::default(); CLASSES], longest: 0 }
     }
 
     pub(super) fn is_sending(&self) -> bool {
@@ -162,6 +164,14 @@ impl OutPort {
             Admission::Queued | Admission::Returned => {}
         }
         returned
+    }
+
+    /// A packet came, and was served if it could be: what waits now may be more than ever. Only payload makes queues of
+    /// payload longer.
+    pub(super) fn grew(&mut self, came: &Header) {
+        if came.kind == Kind::Data {
+            self.longest = self.longest.max(self.discipline.payload_bytes());
+        }
     }
 
     /// Drops a packet that arrives.

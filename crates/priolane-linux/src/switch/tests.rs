@@ -136,6 +136,25 @@ fn a_line_keeps_its_rate_however_late_the_process_is_as_far_as_that_is_made_up()
 }
 
 #[test]
+fn the_longest_queue_is_of_payload_that_waits() {
+    let (mut switch, mut left) = (switch(UserPort::fifo()), Left::default());
+    let frame = udp((0, 1), tos(0), &segment(1, 1_456));
+    for _ in 0..5 {
+        switch.arrive(START, &frame, &mut left);
+    }
+    // What is no payload joins the queue, and is nothing that makes it long.
+    switch.arrive(START, &udp((0, 1), tos(0), &[5; 17]), &mut left);
+    let longest = |switch: &Forwarder| -> Vec<u64> {
+        switch.port_counts().iter().map(|port| port.longest_queue).collect()
+    };
+    // One is being sent.
+    assert_eq!(longest(&switch), [0, 4 * 1_538, 0, 0]);
+    drain(&mut switch, &mut left);
+    switch.arrive(START + Span::from_ms(50), &frame, &mut left);
+    assert_eq!(longest(&switch), [0, 4 * 1_538, 0, 0]);
+}
+
+#[test]
 fn a_packet_leaves_when_all_of_it_has_been_sent() {
     let (mut switch, mut left) = (switch(UserPort::fifo()), Left::default());
     let full = udp((0, 1), tos(0), &segment(1, 1_456));

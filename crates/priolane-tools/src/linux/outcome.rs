@@ -11,8 +11,9 @@ use priolane_lab::plan::Run;
 use priolane_linux::counters::QueueCount;
 use priolane_linux::job::{ArrivedMessage, SchemeJob, SentMessage};
 use priolane_linux::run::TestbedReport;
+use priolane_linux::switch::PortCounts;
 use priolane_results::record::MeasuredRecord;
-use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord};
+use priolane_sim::outcome::{ClassSpan, FlowRecord, Outcome, PortClassRecord, PortQueue};
 use priolane_sim::scenario::ScenarioSpec;
 
 use super::admission::AdmissionOutcome;
@@ -47,6 +48,7 @@ pub(super) fn measurement(
     let outcome = Outcome {
         flows: scenario.flows.iter().map(record).collect(),
         ports: ports(&measured.queues, scale),
+        queues: longest_queues(measured),
         flow_samples: samples.unwrap_or_default(),
         admission: admission.accounts,
         notices: admission.notices,
@@ -102,12 +104,27 @@ fn record(
     }
 }
 
+/// The link that leaves an end of a cable: the first of a pair leaves its first end, and a host's first link the host.
+fn link(cable: usize, end: usize) -> LinkId {
+    LinkId(2 * cable as u32 + end as u32)
+}
+
+/// The longest queues of ports: of switches in user space, as no others know theirs.
+fn longest_queues(measured: &TestbedReport) -> Vec<PortQueue> {
+    let ports = measured.switches.iter().flat_map(|switch| &switch.ports);
+    let queue = |port: &PortCounts| PortQueue {
+        link: link(port.cable, port.end),
+        peak_bytes: port.longest_queue,
+        ..PortQueue::default()
+    };
+    ports.map(queue).collect()
+}
+
 /// The ports of switches; where they count by queues, what a queue counted is shown as of its best class.
 fn ports(queues: &[QueueCount], scale: u64) -> Vec<PortClassRecord> {
     let mut records: BTreeMap<(u32, Class), PortClassRecord> = BTreeMap::new();
     for count in queues {
-        // The first link of a pair leaves its first end; a host's first link leaves the host.
-        let link = LinkId(2 * count.cable as u32 + count.end as u32);
+        let link = link(count.cable, count.end);
         let record = PortClassRecord {
             link,
             class: count.class,

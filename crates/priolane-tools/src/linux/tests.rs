@@ -11,8 +11,10 @@ use priolane_linux::job::{
 use priolane_linux::network::SwitchPort;
 use priolane_linux::port::{Amount, Backlog, Mark, Service};
 use priolane_linux::run::{Ends, TestbedReport};
+use priolane_linux::switch::{ForwardCounts, PortCounts, SwitchReport};
 use priolane_linux::user_port::UserPort;
 use priolane_results::store::Store;
+use priolane_results::summary::PortSet;
 
 use super::*;
 
@@ -373,4 +375,15 @@ fn what_arrives_of_endless_flows_becomes_their_rates_from_start_to_abort() {
         "{:?}",
         record.ports
     );
+    // Those in user space say how long their queues were.
+    let port = PortCounts { cable: 2, end: 1, longest_queue: 6_152, ..PortCounts::default() };
+    let switch =
+        SwitchReport { switch: 0, ports: vec![port], counts: ForwardCounts::default(), not_real_time: None };
+    let measured = TestbedReport { switches: vec![switch], ..measured };
+    let made = measurement(&run, (&planned.job.scheme, planned.scale), &measured).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path()).unwrap();
+    let FinishedRun::Simulated(record) = store_measured(&run, &store, made).unwrap() else { panic!() };
+    let queues = [PortSet::Hosts, PortSet::Edge, PortSet::Core].map(|set| record.ports[&set].max_queue_bytes);
+    assert_eq!(queues, [None, Some(6_152), Some(0)]);
 }
