@@ -8,6 +8,8 @@ shares of weights           within 5 %: of the rate of all flows, by class, paid
 rate of endless flows       within 5 %: their mean payload rate in the measured window
 flows that complete         as many
 packets that switches drop  none where the simulation has none; not compared on several machines
+
+Queues and tokens at ports are in `agreement_ports`.
 """
 
 import itertools
@@ -21,6 +23,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from priolane._core import InputError
+from priolane.agreement_ports import port_quantities
 from priolane.directory import RUN_FILE, read_json
 from priolane.experiment import PlannedRun
 from priolane.report.model import Claim
@@ -103,6 +106,8 @@ def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
         drops, dropped = (float(record["counters"]["drops"]) for record in records)
         fits = drops > 0 or dropped == 0
         yield Row(run, "packets dropped", drops, dropped, "none where none are simulated", fits)
+        for of in port_quantities(run.scheme, records, (simulated, measured)):
+            yield Row(run, of.quantity, of.simulated, of.measured, of.tolerance, of.agrees)
     both = np.isfinite(expected.fct) & np.isfinite(seen.fct)
     yield from _alone(run, expected, seen, late)
     if both.any():
