@@ -94,6 +94,21 @@ def compare(simulated: Results, measured: Results) -> list[Row]:
     ]
 
 
+def completion_times(run: Path) -> list[float]:
+    """Completion times of the flows of a run that ended, in seconds."""
+    fct = _flows(run).fct
+    return [float(time) for time in fct[np.isfinite(fct)]]
+
+
+def rates_over_time(run: Path) -> list[tuple[float, float]]:
+    """Rates of the endless flows of a run, in Gbit/s, at the end of each bin, in seconds; none if it has none."""
+    rates = read_json(run / RUN_FILE).get("rates")
+    if rates is None:
+        return []
+    bins = enumerate(rates["classes"]["all"]["rates"], 1)
+    return [(nth * rates["every_s"], rate / 1e9) for nth, rate in bins if rate is not None]
+
+
 def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
     records = [read_json(where / RUN_FILE) for where in (simulated, measured)]
     scale = records[1]["measured"]["scale"]

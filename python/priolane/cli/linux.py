@@ -4,7 +4,6 @@ import argparse
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from priolane import _core, linux, papers
 from priolane.cli import arguments, show
@@ -13,17 +12,10 @@ from priolane.cli.finish import add_figures, prepare, present
 from priolane.cli.progress import progress
 from priolane.experiment import Options, Plan, plan
 from priolane.grid import run_plan
-from priolane.report.model import point_text
 from priolane.results import Results
 from priolane.settings import Settings
 
-if TYPE_CHECKING:
-    from priolane.agreement import ClaimRow, Row
-    from priolane.report.model import Claim
-
 _MOST_SCALE = 1_000_000
-# The exit code of `agree` if something is farther off than its tolerance.
-DISAGREE = 1
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -44,6 +36,10 @@ def add(command: argparse.ArgumentParser) -> None:
     add_figures(run)
     run.set_defaults(execute=_exit_code(_run))
     agree = actions.add_parser("agree", help="simulate and measure an experiment, and say how far they are apart")
+    agree.description = (
+        "Both by tolerances that were fixed before (docs/real-hosts.md). `all` is the shipped scenarios, one after "
+        "another; `agreement/NAME` is one of them. The page has both curves in each figure."
+    )
     _add_experiment(agree)
     agree.add_argument(
         "-o", "--out", type=arguments.output, metavar="DIR", help="where both results go (default: below runs/)"
@@ -169,38 +165,22 @@ def _run(chosen: argparse.Namespace) -> None:
     present(results, chosen, with_table=True)
 
 
-def _agree(chosen: argparse.Namespace) -> int:
-    from priolane import agreement  # noqa: PLC0415 - it imports much
-
+def _both(chosen: argparse.Namespace, out: Path) -> tuple[Results, Results]:
+    """The experiment as it is simulated and as it is measured."""
     grid, options = _planned(chosen)
-    out = _results(chosen, "agree")
     measured = _measured(grid, options, out / "measured", chosen)
-    simulated = run_plan(grid, out / "simulated", options, Settings())
-    rows, claims = agreement.compare(simulated, measured), agreement.compare_claims(simulated, measured)
-    if chosen.json:
-        show.line(agreement.as_json(rows, claims))
-    else:
-        columns = ["scheme", "point", "seed", "quantity", "simulated", "measured", "ratio", "tolerance", ""]
-        show.table(columns, [_agree_row(row) for row in rows])
-        if claims:
-            show.table(["claim", "simulated", "", "measured", ""], [_claim_row(row) for row in claims])
-    return 0 if all(row.agrees for row in rows) else DISAGREE
+    return run_plan(grid, out / "simulated", options, Settings()), measured
 
 
-def _agree_row(row: "Row") -> list[str]:
-    point = ", ".join(f"{key.rpartition('.')[2]} = {value}" for key, value in row.run.point.items())
-    ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
-    values = [show.number(row.simulated), show.number(row.measured), ratio]
-    verdict = "agrees" if row.agrees else "DIFFERS"
-    return [row.run.scheme, point, str(row.run.seed), row.quantity, *values, row.tolerance, verdict]
+def _agree(chosen: argparse.Namespace) -> int:
+    from priolane.agreement_scenarios import named  # noqa: PLC0415
+    from priolane.cli import agree  # noqa: PLC0415 - it imports much
 
-
-def _claim_row(row: "ClaimRow") -> list[str]:
-    def side(claim: "Claim") -> list[str]:
-        values = [f"{item.value}" + (f" ({point_text(item.at)})" if item.at else "") for item in claim.measured]
-        return [claim.verdict.value, "\n".join(values)]
-
-    return [f"{row.section}: {row.text}", *side(row.simulated), *side(row.measured)]
+    wanted = named(chosen.experiment)
+    if wanted:
+        return agree.scenarios(wanted, chosen, _both)
+    out = _results(chosen, "agree")
+    return agree.one(_both(chosen, out), out, chosen)
 
 
 def _up(chosen: argparse.Namespace) -> None:

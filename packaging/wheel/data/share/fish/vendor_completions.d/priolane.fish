@@ -307,7 +307,7 @@ complete -c priolane -n '_shtab_priolane_using linux run' -l full -d 'the file'"
 complete -c priolane -n '_shtab_priolane_using linux run' -s o -l out -x -d 'where results go (default: below runs/)'
 complete -c priolane -n '_shtab_priolane_using linux run' -l machines -x -d 'run hosts on the machines of this TOML file, by an agent on each; no switch is made (default: all here)'
 complete -c priolane -n '_shtab_priolane_using linux run' -l pdf -d 'figures as PDF too, with fonts that publishers take'
-complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_npos -eq 0' -a agree -d 'simulate and measure an experiment, and say how far they are apart'
+complete -c priolane -n '_shtab_priolane_using linux; and test $_shtab_priolane_npos -eq 0' -a agree -d 'Both by tolerances that were fixed before (docs/real-hosts.md). `all` is the shipped scenarios, one after another; `agreement/NAME` is one of them. The page has both curves in each figure.'
 complete -c priolane -n '_shtab_priolane_using linux agree' -s h -l help -d 'show this help message and exit'
 complete -c priolane -n '_shtab_priolane_using linux agree' -l scheme -x -d 'a scheme of the experiment (repeatable; default: all)'
 complete -c priolane -n '_shtab_priolane_using linux agree' -l scale -x -d 'divide rates and multiply times by N (default: hosts then have lines of 100 Mbit/s)'
