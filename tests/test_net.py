@@ -79,6 +79,19 @@ def test_datagrams_that_the_kernel_cuts_are_counted() -> None:
         assert (counts["groups_received"] > 0, counts["receive_offload_refused"]) == (True, 0)
 
 
+def test_the_kernel_takes_only_datagrams_of_one_ecn_codepoint_together() -> None:
+    """What hosts rely on that give all datagrams of a group its one TOS."""
+    program = [sys.executable, str(Path(__file__).parent / "kernel_groups.py")]
+    ran = subprocess.run(program, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    if ran.returncode != 0:
+        pytest.skip(f"no two network namespaces with a queue between them here: {ran.stderr.splitlines()[-1:]}")
+    came, grouped, wrong = map(int, ran.stdout.split())
+    assert wrong == 0
+    assert came > 0
+    if grouped == 0:
+        pytest.skip("this kernel takes no datagrams of a veth together")
+
+
 def test_hosts_with_one_key_talk_and_others_are_refused() -> None:
     with net.Host(net.Config("dctcp", key=KEY)) as server, net.Host(net.Config("dctcp", key=KEY.hex())) as client:
         client.send(server.address, b"secret").wait(PATIENCE_S)
