@@ -63,8 +63,9 @@ class FakeMachine(Machine):
         refused: str | None = self.differs.get("marking")
         return refused
 
-    def udp_segmentation(self) -> str | None:
-        refused: str | None = self.differs.get("udp")
+    def udp_option(self, option: int, value: int) -> str | None:
+        assert value > 0
+        refused: str | None = self.differs.get(f"udp_{option}")
         return refused
 
 
@@ -95,7 +96,8 @@ def test_a_machine_with_everything_lacks_nothing() -> None:
         ({"no_programs": {"valgrind", "tshark"}}, ["valgrind", "tshark"]),
         ({"ns3": None}, ["ns-3"]),
         ({"capabilities": 1 << 11}, ["CAP_NET_ADMIN"]),
-        ({"udp": "Protocol not available"}, ["UDP GSO"]),
+        ({"udp_103": "Protocol not available"}, ["UDP GSO"]),
+        ({"udp_104": "Protocol not available"}, ["UDP GRO"]),
         ({"refused": "root htb"}, ["HTB"]),
         ({"refused": "nft add"}, ["nft"]),
         ({"refused": "bytecode"}, ["BPF clsact"]),
@@ -128,7 +130,8 @@ def test_every_check_that_can_fail_has_a_cure() -> None:
         no_packages=set(doctor.PACKAGES),
         no_programs={*doctor.BROWSERS, "valgrind", "tshark"},
         capabilities=0,
-        udp="no",
+        udp_103="no",
+        udp_104="no",
         marking="no",
         broken=True,
         ns3=True,

@@ -27,7 +27,7 @@ OLDEST_PYTHON = (3, 11)
 LEAST_MEMORY = 1 << 30
 LEAST_DISK = 1 << 30
 _CAP_NET_ADMIN = 12
-_UDP_SEGMENT = 103
+_UDP_SEGMENT, _UDP_GRO = 103, 104
 _SECONDS = 10.0
 _EXAMPLE = Path(__file__).parent / "experiments" / "recipes" / "first.toml"
 # A classic BPF program of one instruction, `return -1`.
@@ -106,11 +106,11 @@ class Machine:
         words = (ran.stderr or ran.stdout).strip().splitlines()
         return None if ran.returncode == 0 else (words[-1] if words else f"exit code {ran.returncode}")
 
-    def udp_segmentation(self) -> str | None:
-        """Whether the kernel cuts UDP messages into packets: `None`, or why not."""
+    def udp_option(self, option: int, value: int) -> str | None:
+        """Whether the kernel takes an option of UDP sockets: `None`, or why not."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
-                probe.setsockopt(socket.IPPROTO_UDP, _UDP_SEGMENT, 1400)
+                probe.setsockopt(socket.IPPROTO_UDP, option, value)
             except OSError as error:
                 return str(error)
         return None
@@ -225,9 +225,15 @@ def _net_admin(machine: Machine) -> Check:
 
 
 def _udp_segmentation(machine: Machine) -> Check:
-    failure = machine.udp_segmentation()
+    failure = machine.udp_option(_UDP_SEGMENT, 1400)
     cure = "Linux 4.18 or later; without it every packet takes a system call"
     return Check("UDP GSO", "real hosts", failure is None, failure or "there", cure)
+
+
+def _udp_receive_offload(machine: Machine) -> Check:
+    failure = machine.udp_option(_UDP_GRO, 1)
+    cure = "Linux 5.0 or later; without it datagrams come to hosts one by one"
+    return Check("UDP GRO", "real hosts", failure is None, failure or "there", cure)
 
 
 def _marking(machine: Machine) -> Check:
@@ -279,4 +285,5 @@ _CHECKS: tuple[Callable[[Machine], Check], ...] = (
     ),
     _net_admin,
     _udp_segmentation,
+    _udp_receive_offload,
 )
