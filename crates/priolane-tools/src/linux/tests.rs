@@ -69,6 +69,25 @@ fn a_run_becomes_a_testbed_and_messages_at_the_usual_scale() {
 }
 
 #[test]
+fn hosts_know_the_empty_path_where_transports_compare_delays_and_all_paths_are_alike() {
+    let two_racks = STAR.replace(
+        "kind = \"single_switch\"\nhosts = 3",
+        "kind = \"leaf_spine\"\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\nfabric_link = { rate = \"10Gbps\", delay = \"1us\" }",
+    );
+    for (scheme, text, knows) in [
+        ("prioplus_swift", STAR, true),
+        ("swift", STAR, true),
+        ("dctcp", STAR, false),
+        ("prioplus_swift", &two_racks, false),
+        ("pfabric", &two_racks, true),
+    ] {
+        let text = text.replace("\"pias\"", "\"swift\", \"prioplus_swift\"");
+        let planned = job(&run_of(scheme, &text), name(), Choices::default()).unwrap();
+        assert_eq!(planned.job.knows_paths, knows, "{scheme}");
+    }
+}
+
+#[test]
 fn strict_queues_and_thresholds_of_a_scheme_are_kept() {
     let planned =
         job(&run_of("pias", STAR), name(), Choices { scale: Some(200), ..Choices::default() }).unwrap();
