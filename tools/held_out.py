@@ -79,7 +79,12 @@ def judge(results: Results, seeds: Sequence[int]) -> tuple[str, ...]:
     """The verdicts among all claims of a figure with some of its seeds."""
     options = dataclasses.replace(results.options, seeds=tuple(seeds))
     report: dict[str, Any] = json.loads(_core.verdicts(results.source, options.to_json(), results.directory))
-    return tuple(claim["verdict"] for claim in report["claims"])
+    verdicts = tuple(claim["verdict"] for claim in report["claims"])
+    if set(verdicts) == {"incomplete"}:
+        raise SystemExit(
+            f"{results.directory} has no run of {results.source} as that is now: reproduce the figure again"
+        )
+    return verdicts
 
 
 def halves(directory: Path) -> Iterator[Judged]:
