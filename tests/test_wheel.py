@@ -16,8 +16,8 @@ from priolane.record import read_record
 FOLDER = os.environ.get("PRIOLANE_WHEEL")
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="PRIOLANE_WHEEL names no folder of wheels: make check-wheel")
 ROOT = Path(__file__).parent.parent
-# Of compressed bytes. Arrow and Parquet take a third of the module, and the transports of real hosts a twentieth. Link-time
-# optimization of all crates saves 0.3 MB.
+# Of compressed bytes. Arrow and Parquet take a third of the module, and the transports of real hosts a twentieth.
+# Link-time optimization of all crates saves 0.3 MB.
 LARGEST = 9_500_000
 X86_64 = "priolane-*-cp311-abi3-manylinux*_x86_64.whl"
 # The list of components names the folder of the sources, and RECORD has its hash.
