@@ -70,8 +70,8 @@ def undecided(found: Sequence[Record]) -> str:
     rows = [*_seed_rows(), *_NOT_SEEDS.values()]
     lines = [
         f"## What the {tally.total()} undecided claims lack\n",
-        "The number of seeds that would decide a claim is estimated from the distance of its values to the bound. A",
-        "value that is close to a bound needs so many that no budget decides it.\n",
+        "The number of seeds that would decide a claim is estimated from the distance of its values to the bound. If a",
+        "value is close to the bound, no affordable number of seeds decides the claim.\n",
         "| lacks | claims |",
         "|---|---|",
         *(f"| {row} | {tally[row]} |" for row in rows),

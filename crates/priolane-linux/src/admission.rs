@@ -157,7 +157,9 @@ impl ScaledAdmission {
     /// Those of [`AdmissionJob::build`]; a call of a flow that is not of the run; a flow to which the host gave another
     /// class.
     pub fn again(
-        (job, host, watch): (&AdmissionJob, u16, Option<Span>),
+        job: &AdmissionJob,
+        host: u16,
+        watch: Option<Span>,
         flows: &HashMap<u32, &Flow>,
         events: &[AdmissionEvent],
     ) -> Result<Self, String> {
@@ -369,7 +371,7 @@ mod tests {
             lived(&mut host, &flows);
             let account = host.account();
             let mut events = host.into_events();
-            let again = |host, events: &[_]| ScaledAdmission::again((&job, host, None), &by_id, events);
+            let again = |host, events: &[_]| ScaledAdmission::again(&job, host, None, &by_id, events);
             let same = again(7, &events).unwrap();
             assert_eq!(same.account(), account);
             assert_eq!(same.into_events(), events);

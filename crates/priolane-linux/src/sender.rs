@@ -6,7 +6,8 @@
 //! flows held back ─────────────┘            what ended before ──┘
 //! ```
 //!
-//! A policy decides at starts only. So it is told what ended before it is asked, at the instants at which that ended.
+//! A policy decides only when a flow starts. Before it is asked, it learns of all flows that have ended since, each with the time of
+//! its end.
 
 use std::collections::HashMap;
 use std::io;

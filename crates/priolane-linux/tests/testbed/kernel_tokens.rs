@@ -1,4 +1,5 @@
-//! Tokens and data that meet at a port of the kernel's switch: rates by the kernel's times of arrival, order by what is dropped.
+//! A port of the kernel's switch limits tokens and serves their classes in order. Rates follow from the kernel's times of arrival, the
+//! order from which tokens are dropped.
 #![expect(unsafe_code, reason = "system calls that no crate of the standard library makes")]
 
 use std::fs::File;

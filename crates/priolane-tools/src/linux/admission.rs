@@ -1,4 +1,4 @@
-//! Admission at the hosts of a run: what they are told of the experiment's policy, and what it did there.
+//! Admission at the hosts of a run: the policy that they get from the experiment, and its decisions there.
 
 use std::collections::HashMap;
 
@@ -70,8 +70,9 @@ pub(super) fn outcome(
     let flows = traffic::traffic(run, scenario, job.scale)?.flows;
     let flows: HashMap<u32, &Flow> = flows.iter().map(|flow| (flow.id, flow)).collect();
     for report in hosts {
-        let at = (job, report.host, scenario.admission_every);
-        let admission = ScaledAdmission::again(at, &flows, &report.admission).map_err(|what| {
+        let every = scenario.admission_every;
+        let again = ScaledAdmission::again(job, report.host, every, &flows, &report.admission);
+        let admission = again.map_err(|what| {
             error(run, &key(run), what, "one release of priolane at all hosts, and report a defect")
         })?;
         let host = HostId(report.host);
@@ -95,25 +96,8 @@ mod tests {
     use super::super::{Choices, PlannedMeasurement, job, measurement};
     use super::*;
 
-    /// Two senders to one, whose flows have deadlines and ask for three classes.
-    const ADMITTED: &str = r#"
-title = "Three classes"
-schemes = ["firapam", "aequitas", "moving"]
-seeds = [7]
-admission_every = "1ms"
-time = { flows = 60, limit = "100ms" }
-
-[topology]
-kind = "single_switch"
-hosts = 3
-host_link = { rate = "10Gbps", delay = "1us" }
-
-[[group]]
-name = "all"
-hosts = "*"
-app = "poisson"
-sizes = "web_search"
-load = { of = "host", counts = "payload", value = 0.5 }
+    /// What flows of the star have besides, and schemes that admit them.
+    const ADMISSION: &str = r#"
 deadline = [{ share = 0.5, within = "400us" }, { share = 0.5, within = "4ms" }]
 on_downgrade = { kind = "defer", by = "50us", times = 2 }
 
@@ -130,9 +114,18 @@ base = "firapam"
 admit = { mi = "rtt", remap = "per_mi" }
 "#;
 
+    /// The star with flows that have deadlines and ask for three classes.
+    fn admitted_star() -> String {
+        let star = STAR
+            .replace(r#"["dctcp", "pias", "pfabric"]"#, r#"["firapam", "aequitas", "moving"]"#)
+            .replace("seeds = 1\n", "seeds = [7]\nadmission_every = \"1ms\"\n")
+            .replace("flows = 40", "flows = 60");
+        format!("{star}{ADMISSION}")
+    }
+
     #[test]
     fn hosts_get_the_policy_of_the_experiment_in_its_own_time() {
-        let run = run_of("firapam", ADMITTED);
+        let run = run_of("firapam", &admitted_star());
         let planned = job(&run, name(), Choices::default()).unwrap();
         let admission = planned.job.scheme.admission.as_ref().unwrap();
         let scenario = plan::build(&run).unwrap().scenario;
@@ -147,7 +140,8 @@ admit = { mi = "rtt", remap = "per_mi" }
             job(&run_of("dctcp", STAR), name(), Choices::default()).unwrap().job.scheme.admission,
             None
         );
-        let error = job(&run_of("moving", ADMITTED), name(), Choices::default()).unwrap_err().to_string();
+        let error =
+            job(&run_of("moving", &admitted_star()), name(), Choices::default()).unwrap_err().to_string();
         let expected = "scheme.moving.admit.mi: hosts here report a flow when it ends, and not at each monitor interval. Use mi = \"rpc\", or";
         assert!(error.contains(expected), "{error}");
     }
@@ -200,7 +194,7 @@ admit = { mi = "rtt", remap = "per_mi" }
 
     #[test]
     fn tables_say_which_class_a_flow_asked_for_and_ran_in_and_what_the_policy_learned() {
-        let run = run_of("aequitas", ADMITTED);
+        let run = run_of("aequitas", &admitted_star());
         let (planned, measured) = admitted(&run);
         let made = measurement(&run, (&planned.job.scheme, planned.scale), &measured).unwrap();
         let scenario = plan::build(&run).unwrap().scenario;
@@ -231,7 +225,7 @@ admit = { mi = "rtt", remap = "per_mi" }
 
     #[test]
     fn a_host_that_decides_otherwise_than_its_policy_is_found() {
-        let run = run_of("aequitas", ADMITTED);
+        let run = run_of("aequitas", &admitted_star());
         let (planned, mut measured) = admitted(&run);
         let wrong = AdmissionCall::Asked { given: Some(9) };
         measured.hosts[1].admission[0].call = wrong;
