@@ -59,11 +59,14 @@ def scenarios(wanted: Sequence[Scenario], chosen: argparse.Namespace, both: Both
     page = base / AGREEMENT_PAGE
     refuse_replacing(page)
     sections: list[Section] = []
-    for scenario in wanted:
-        section = _scenario(scenario, chosen, base / scenario.name, both)
-        sections.append(section)
-        (show.note if chosen.json else show.line)(f"{scenario.name}: {_outcome(section)}")
-        write_agreement(page, sections, _command(chosen, base))
+    try:
+        for scenario in wanted:
+            section = _scenario(scenario, chosen, base / scenario.name, both)
+            sections.append(section)
+            (show.note if chosen.json else show.line)(f"{scenario.name}: {_outcome(section)}")
+    finally:
+        if sections:
+            write_agreement(page, sections, _command(chosen, base))
     rows = [row for section in sections for row in section.rows]
     if chosen.json:
         show.line(agreement.as_json(rows, []))

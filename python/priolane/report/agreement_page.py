@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,9 @@ def write_agreement(path: Path, sections: Sequence[Section], command: str) -> No
     """Writes the page; raises `WriteError` if the disk is full or must not be written."""
     from priolane.figures.write import draw_report  # noqa: PLC0415 - matplotlib is slow to load
 
-    panels = [panel for section in sections for panel in _panels(section)]
-    pictures = iter(draw_report([], panels).panels)
-    drawn = [(section, [next(pictures) for _ in _panels(section)]) for section in sections]
+    panels = [_panels(section) for section in sections]
+    pictures = iter(draw_report([], list(chain.from_iterable(panels))).panels)
+    drawn = [(section, [next(pictures) for _ in mine]) for section, mine in zip(sections, panels, strict=True)]
     style, style_hash = own("page.css")
     content = {
         "style": style,
