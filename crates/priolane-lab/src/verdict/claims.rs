@@ -157,10 +157,11 @@ impl ClaimEvaluator<'_> {
         let mut report = PointReport::at(as_map(&line.fixed));
         let mut complete = true;
         let mut values = Vec::new();
+        let points = &self.grid.points;
+        let label = |point: usize| value_of(&points[point], along).map_or_else(String::new, Value::to_string);
         for &(x, point) in &line.points {
             let at = self.evidence(path, point, &mut complete);
-            let label = value_of(&self.grid.points[point], along).map_or_else(String::new, Value::to_string);
-            let metric = format!("{path} at {label}");
+            let metric = format!("{path} at {}", label(point));
             report.measured.push(MeasuredMetric::new(metric, path.measure.metric, &at));
             values.push((x, at));
         }
@@ -169,9 +170,14 @@ impl ClaimEvaluator<'_> {
             self.warn(&format!("the sweep has fewer than two values of `{along}`"));
             complete = false;
         }
-        let (slope, decision) = rules::trend(&values, goes);
-        report.contrasts =
-            vec![ComparisonReport::new(format!("slope of {path}"), (Unit::One, slope), decision)];
+        let trend = rules::trend(&values, goes);
+        let (slope, decision) = trend.slope;
+        report.contrasts.push(ComparisonReport::new(format!("slope of {path}"), (Unit::One, slope), decision));
+        report.contrasts.extend(trend.adverse_step.map(|step| {
+            let at = |index: usize| label(line.points[index].1);
+            let of = format!("step of {path} from {} to {}", at(step.from), at(step.from + 1));
+            ComparisonReport::new(of, (Unit::One, step.change), step.decision)
+        }));
         if complete {
             report.settle(line.points.iter().find_map(|&(_, point)| load::load_deviation(self.grid, point)));
         }

@@ -18,6 +18,8 @@ pub struct Distance {
     n: u32,
     /// Number of finite ends of the band, 1 or 2.
     ends: u32,
+    /// Number of comparisons of which this one is the furthest outside its band.
+    among: u32,
 }
 
 impl Distance {
@@ -31,7 +33,14 @@ impl Distance {
             error: (scale(high) - scale(mean)) / student::quantile(f64::from(value.n - 1)),
             n: value.n,
             ends: band.ends().count() as u32,
+            among: 1,
         })
+    }
+
+    /// Returns the distance of the comparison that lies furthest outside its band among `count` comparisons.
+    #[must_use]
+    pub(super) fn least_of(self, count: u32) -> Self {
+        Self { among: count, ..self }
     }
 
     /// Returns the p value of the hypothesis that the true value lies outside the band: the larger of two one-sided
@@ -41,9 +50,9 @@ impl Distance {
     }
 
     /// Returns the p value of the hypothesis that the true value lies within the band: that of the nearest end, times
-    /// the number of ends (Bonferroni).
+    /// the number of ends and of comparisons (Bonferroni).
     pub fn if_inside(&self) -> f64 {
-        if self.inside { 1.0 } else { (f64::from(self.ends) * self.tail()).min(1.0) }
+        if self.inside { 1.0 } else { (f64::from(self.ends * self.among) * self.tail()).min(1.0) }
     }
 
     /// Returns the number of seeds, larger than the present one, at which the smaller p value would be at most `level`,

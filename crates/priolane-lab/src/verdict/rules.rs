@@ -21,14 +21,19 @@
 //! | trend | least-squares slope of each seed | above 0, or below 0 | 0 |
 //!
 //! Intervals of ratios are those of ln(a/b). If a value is not positive, order and equal compare a - b with 0; ratio
-//! and agree are undecided. A trend also requires monotone means: it is undecided if only the slope has the right sign.
+//! and agree are undecided.
+//!
+//! A trend also requires monotone means. If they are not, the step that goes furthest against the trend, in standard
+//! errors, is compared with 0 seed by seed: the trend is contradicted if the whole interval of the step lies on the
+//! other side, and undecided otherwise.
 //!
 //! Bands and trends are our choice: docs/assumptions.md#equal-band, docs/assumptions.md#trend.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::band::Band;
-use super::decision::{Decision, Direction, UndecidedReason, Verdict};
+use super::decision::{Decision, Direction, UndecidedReason};
 use crate::experiment::{OpenRange, TrendDirection};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Scale;
@@ -154,9 +159,29 @@ impl PublishedNumber {
     }
 }
 
+/// The evidence for a trend.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Trend {
+    /// The least-squares slope.
+    pub slope: (Interval, Decision),
+    /// The step that goes furthest against the trend, if a mean does.
+    pub adverse_step: Option<AdverseStep>,
+}
+
+/// A step between neighbouring values of x whose mean goes against a trend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AdverseStep {
+    /// Index of the lower value of x.
+    pub from: usize,
+    /// The difference of the values, seed by seed.
+    pub change: Interval,
+    /// Contradicted if the interval lies against the trend, undecided otherwise.
+    pub decision: Decision,
+}
+
 /// Decides whether a metric has the trend `way` along x; `along` has the values by seed at each x, in increasing order
 /// of x.
-pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> (Interval, Decision) {
+pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> Trend {
     let seeds = along.first().map(|(_, values)| values.keys()).into_iter().flatten();
     let slopes: Vec<f64> = seeds.filter_map(|seed| slope(along, *seed)).collect();
     let interval = Interval::of(&slopes);
@@ -164,16 +189,36 @@ pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> (Interval, 
         TrendDirection::Up => judge_bound(&interval, OpenRange::above(0.0)),
         TrendDirection::Down => judge_bound(&interval, OpenRange::below(0.0)),
     };
-    let means: Vec<f64> = along.iter().filter_map(|(_, v)| Interval::of(&values(v)).mean).collect();
-    let monotone = means.windows(2).all(|pair| match way {
-        TrendDirection::Up => pair[0] <= pair[1],
-        TrendDirection::Down => pair[0] >= pair[1],
+    let adverse_step = largest_adverse_step(along, way).map(|step| {
+        let undecided = step.decision.undecided.and(decision.undecided.or(Some(UndecidedReason::NotMonotone)));
+        let direction = decision.direction;
+        AdverseStep { decision: Decision { undecided, direction, ..step.decision }, ..step }
     });
-    if decision.verdict == Verdict::Reproduced && !monotone {
-        let undecided = Decision::undecided(UndecidedReason::NotMonotone);
-        return (interval, undecided.with_direction(decision.direction));
-    }
-    (interval, decision)
+    Trend { slope: (interval, decision), adverse_step }
+}
+
+/// Returns the step against the trend whose change is the most standard errors away from 0.
+fn largest_adverse_step(along: &[(f64, BySeed)], way: TrendDirection) -> Option<AdverseStep> {
+    let band = match way {
+        TrendDirection::Up => Band { low: Bound::Included(0.0), high: Bound::Unbounded },
+        TrendDirection::Down => Band { low: Bound::Unbounded, high: Bound::Included(0.0) },
+    };
+    let steps = along.windows(2).enumerate().map(|(from, pair)| {
+        let (low, high) = (&pair[0].1, &pair[1].1);
+        let changes: Vec<f64> =
+            low.iter().filter_map(|(seed, value)| Some(high.get(seed)? - value)).collect();
+        (from, Interval::of(&changes))
+    });
+    let adverse = steps.filter(|(_, change)| change.mean.is_some_and(|mean| !band.holds((mean, mean))));
+    let found = adverse.map(|(from, change)| (from, change, Decision::of(&change, band)));
+    let (from, change, decision) = found.min_by(|a, b| p_value(&a.2).total_cmp(&p_value(&b.2)))?;
+    let distance = decision.distance.map(|distance| distance.least_of(along.len() as u32 - 1));
+    Some(AdverseStep { from, change, decision: Decision { distance, ..decision } })
+}
+
+/// Returns the p value of "the step does not go against the trend"; 1 without an interval.
+fn p_value(step: &Decision) -> f64 {
+    step.distance.map_or(1.0, |distance| distance.if_inside())
 }
 
 /// Returns the values in order of seeds.

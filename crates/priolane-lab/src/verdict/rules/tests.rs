@@ -1,4 +1,5 @@
 use super::*;
+use crate::verdict::Verdict;
 
 fn seeds(values: &[f64]) -> BySeed {
     (1..).zip(values.iter().copied()).collect()
@@ -48,7 +49,7 @@ fn one_seed_decides_nothing() {
         agrees(comparison(&a, &a), 0.1),
         judge_bound(&interval(&[2.0]), OpenRange::above(1.0)),
         published.judge(&interval(&[2.0])),
-        trend(&along, TrendDirection::Up).1,
+        trend(&along, TrendDirection::Up).slope.1,
     ] {
         let undecided = Decision {
             verdict: Verdict::Undecided,
@@ -182,17 +183,38 @@ fn more_seeds_of_the_same_law_never_leave_less_decided() {
 #[test]
 fn trend_needs_slopes_of_one_sign_and_monotone_means() {
     let up = [(0.5, seeds(&[1.0, 10.0])), (0.6, seeds(&[2.0, 11.1])), (0.7, seeds(&[3.0, 12.0]))];
-    let (slope, decision) = trend(&up, TrendDirection::Up);
+    let found = trend(&up, TrendDirection::Up);
     // Slopes are 10 and 10 per unit of load (10.0 to 12.0 over 0.2 is 10).
-    assert!((slope.mean.unwrap() - 10.0).abs() < 1e-9);
-    assert_eq!(outcome_of(decision), (Verdict::Reproduced, Direction::Agrees));
-    assert_eq!(outcome_of(trend(&up, TrendDirection::Down).1), (Verdict::Contradicted, Direction::Opposes));
-    let bent = [(0.5, seeds(&[1.0, 1.1])), (0.6, seeds(&[0.9, 1.0])), (0.7, seeds(&[3.0, 3.1]))];
-    let undecided = trend(&bent, TrendDirection::Up).1;
-    assert_eq!(outcome_of(undecided), (Verdict::Undecided, Direction::Agrees));
-    assert_eq!(undecided.undecided, Some(UndecidedReason::NotMonotone));
+    assert!((found.slope.0.mean.unwrap() - 10.0).abs() < 1e-9);
+    assert_eq!(outcome_of(found.slope.1), (Verdict::Reproduced, Direction::Agrees));
+    assert_eq!(found.adverse_step, None);
+    let down = trend(&up, TrendDirection::Down);
+    assert_eq!(outcome_of(down.slope.1), (Verdict::Contradicted, Direction::Opposes));
     let unsure = [(0.5, seeds(&[1.0, 1.0, 1.0])), (0.6, seeds(&[3.0, 0.9, 1.0]))];
-    assert_eq!(outcome_of(trend(&unsure, TrendDirection::Up).1), (Verdict::Undecided, Direction::None));
+    let found = trend(&unsure, TrendDirection::Up);
+    assert_eq!(outcome_of(found.slope.1), (Verdict::Undecided, Direction::None));
+    assert_eq!(found.adverse_step, None);
+}
+
+#[test]
+fn a_step_against_the_trend_contradicts_it_only_beyond_noise() {
+    let steps = |second: &[f64]| {
+        let along =
+            [(0.5, seeds(&[1.0, 1.1, 1.2])), (0.6, seeds(second)), (0.7, seeds(&[3.0, 3.1, 3.2]))];
+        let found = trend(&along, TrendDirection::Up);
+        assert_eq!(outcome_of(found.slope.1), (Verdict::Reproduced, Direction::Agrees));
+        found.adverse_step.unwrap()
+    };
+    // Changes of -0.1, -0.11 and -0.09: t = -17.3 with two degrees of freedom.
+    let sure = steps(&[0.9, 0.99, 1.11]);
+    assert_eq!((sure.from, sure.decision.verdict), (0, Verdict::Contradicted));
+    assert!((sure.change.mean.unwrap() + 0.1).abs() < 1e-9);
+    // One of two steps: the one-sided p value of 0.00166, twice.
+    assert!((sure.decision.distance.unwrap().if_inside() - 2.0 * 0.00166).abs() < 2e-5);
+    // Changes of -0.5, 0.2 and -0.1.
+    let unsure = steps(&[0.5, 1.3, 1.1]).decision;
+    assert_eq!(outcome_of(unsure), (Verdict::Undecided, Direction::Agrees));
+    assert_eq!(unsure.undecided, Some(UndecidedReason::NotMonotone));
 }
 
 #[test]
