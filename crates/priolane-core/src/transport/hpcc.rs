@@ -12,6 +12,9 @@
 //! pace      W / T
 //! ```
 //!
+//! eta is that of the flow's class: `eta - class * eta_step`, at least 0.05. With the default, a step of 0, all classes
+//! have the same.
+//!
 //! T is the round-trip time of the empty path or the value of the experiment. A flow starts at W = C T. The
 //! fields are those of [`crate::telemetry`], in whole numbers. Other decisions:
 //! docs/assumptions.md#hpcc-path, #hpcc-loss, #hpcc-start, #hpcc-bytes.
@@ -20,10 +23,14 @@ use super::ControllerParams;
 use super::delay::Size;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
 use crate::endpoint::Path;
+use crate::ids::Class;
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::telemetry::{HopReading, Path as Readings};
 use crate::units::{PS_PER_S, Span, Time};
+
+/// Least target utilization of a class.
+const LEAST_TARGET: f64 = 0.05;
 
 /// Parameters of HPCC.
 #[derive(Clone, Copy, PartialEq, Debug, Keys, Part)]
@@ -38,6 +45,14 @@ pub struct Config {
     /// Target utilization.
     #[key(default = 0.95, range = "(0, 1]", source = "HPCC (SIGCOMM 2019) §5.1")]
     pub eta: f64,
+    /// Decrease of the target utilization per class below the best; no class has a target below 0.05.
+    #[key(
+        default = 0.0,
+        skip_default,
+        range = "[0, 1)",
+        source = "PrioPlus (EuroSys 2025) §6.2, its baseline: 0.88 to 0.95"
+    )]
+    pub eta_step: f64,
     /// Additive increases in a row before a multiplicative adjustment.
     #[key(default = 5, range = "[0, 1000]", source = "HPCC (SIGCOMM 2019) §5.1")]
     pub max_stage: u32,
@@ -67,6 +82,8 @@ impl ControllerParams for Config {
 pub struct Hpcc {
     config: Config,
     mss: u64,
+    /// Target utilization of the flow's class.
+    target: f64,
     /// T in picoseconds; W_AI, floor and ceiling of the window in bytes.
     t: f64,
     step: f64,
@@ -93,6 +110,7 @@ impl Hpcc {
         Self {
             config: *config,
             mss,
+            target: config.eta,
             t,
             step: config.step.bytes(mss, path),
             least: config.min_window.bytes(mss, path).min(most),
@@ -142,8 +160,8 @@ impl Hpcc {
 
     fn react(&mut self, ack: &AckEvent) {
         let updates = self.update_beyond.is_some_and(|beyond| ack.una > beyond);
-        let cuts = self.utilization >= self.config.eta || self.stage >= self.config.max_stage;
-        let base = if cuts { self.reference / (self.utilization / self.config.eta) } else { self.reference };
+        let cuts = self.utilization >= self.target || self.stage >= self.config.max_stage;
+        let base = if cuts { self.reference / (self.utilization / self.target) } else { self.reference };
         self.window = (base + self.step).clamp(self.least, self.most);
         if updates {
             self.reference = self.window;
@@ -176,6 +194,11 @@ impl CongestionControl for Hpcc {
         (self.t, self.step, self.least, self.most) = (new.t, new.step, new.least, new.most);
         self.window = self.window.clamp(self.least, self.most);
         self.reference = self.reference.clamp(self.least, self.most);
+    }
+
+    fn set_class(&mut self, class: Class) {
+        let step = f64::from(class) * self.config.eta_step;
+        self.target = (self.config.eta - step).max(LEAST_TARGET.min(self.config.eta));
     }
 
     /// Returns at least one segment: pacing enforces smaller windows.

@@ -115,6 +115,7 @@ fn pfabric(window: window::Config) -> Transport {
 fn hpcc(window: window::Config) -> Transport {
     let config = hpcc::Config {
         eta: 0.95,
+        eta_step: 0.0,
         max_stage: 5,
         step: Size::Bdp(0.0005),
         rtt: None,

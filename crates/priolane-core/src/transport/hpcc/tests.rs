@@ -11,7 +11,14 @@ const PATH: Path = {
 };
 
 const CONFIG: Config =
-    Config { eta: 0.95, max_stage: 5, step: Size::Packets(0.5), rtt: None, min_window: Size::Packets(0.001) };
+    Config {
+    eta: 0.95,
+    eta_step: 0.0,
+    max_stage: 5,
+    step: Size::Packets(0.5),
+    rtt: None,
+    min_window: Size::Packets(0.001),
+};
 
 /// A reading of an 80 Gbps link.
 fn at(us: u64, queued_bytes: u64, sent_bytes: u64) -> HopReading {
@@ -70,6 +77,24 @@ fn one_update_of_the_window_by_hand() {
     close(flow.utilization(), 1.05);
     close(flow.window, first * 0.95 / 1.05 + 500.0);
     close(flow.reference, first);
+}
+
+#[test]
+fn each_class_has_a_target_of_its_own() {
+    let config = Config { eta_step: 0.01, ..CONFIG };
+    let mut flow = Hpcc::starting(&config, MSS, &PATH);
+    flow.set_class(7);
+    (flow.utilization, flow.update_beyond, flow.seen) = (0.9, Some(0), way(&[at(0, 0, 0)]));
+    // The link is busy for 0.9 of 10 us: below 0.95 and above the target of class 7, 0.88.
+    ack(&mut flow, 10, 10, &[at(10, 0, 90_000)]);
+    close(flow.window, 100_000.0 * 0.88 / 0.9 + 500.0);
+    let mut coarse = Hpcc::starting(&Config { eta_step: 0.5, ..CONFIG }, MSS, &PATH);
+    coarse.set_class(2);
+    close(coarse.target, 0.05);
+    flow.set_class(0);
+    (flow.reference, flow.stage) = (10_000.0, 0);
+    ack(&mut flow, 20, 20, &[at(20, 0, 180_000)]);
+    close(flow.window, 10_500.0);
 }
 
 #[test]

@@ -117,6 +117,7 @@ pub const SWIFT: swift::Config = swift::Config {
 /// HPCC with its paper's values.
 pub const HPCC: hpcc::Config = hpcc::Config {
     eta: 0.95,
+    eta_step: 0.0,
     max_stage: 5,
     step: Size::Bdp(0.0005),
     rtt: None,
