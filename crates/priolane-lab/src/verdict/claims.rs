@@ -172,7 +172,11 @@ impl ClaimEvaluator<'_> {
         }
         let trend = rules::trend(&values, goes);
         let (slope, decision) = trend.slope;
-        report.contrasts.push(ComparisonReport::new(format!("slope of {path}"), (Unit::One, slope), decision));
+        report.contrasts.push(ComparisonReport::new(
+            format!("slope of {path}"),
+            (Unit::One, slope),
+            decision,
+        ));
         report.contrasts.extend(trend.adverse_step.map(|step| {
             let at = |index: usize| label(line.points[index].1);
             let of = format!("step of {path} from {} to {}", at(step.from), at(step.from + 1));

@@ -190,7 +190,8 @@ pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> Trend {
         TrendDirection::Down => judge_bound(&interval, OpenRange::below(0.0)),
     };
     let adverse_step = largest_adverse_step(along, way).map(|step| {
-        let undecided = step.decision.undecided.and(decision.undecided.or(Some(UndecidedReason::NotMonotone)));
+        let undecided =
+            step.decision.undecided.and(decision.undecided.or(Some(UndecidedReason::NotMonotone)));
         let direction = decision.direction;
         AdverseStep { decision: Decision { undecided, direction, ..step.decision }, ..step }
     });

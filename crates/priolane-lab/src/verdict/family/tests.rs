@@ -4,8 +4,9 @@ use priolane_rounds::rounds;
 use super::super::band::Band;
 use super::super::decision::Decision;
 use super::super::report::ComparisonReport;
+use super::super::rules::{BySeed, trend};
 use super::*;
-use crate::experiment::{Claim, OpenRange, Source, Test};
+use crate::experiment::{Claim, OpenRange, Source, Test, TrendDirection};
 use crate::metrics::interval::Interval;
 use crate::metrics::metric::Unit;
 
@@ -102,6 +103,47 @@ fn looks_while_seeds_are_added_do_not_add_up_to_false_verdicts() {
     }
     assert!(false_if_counted <= most_of(figures), "{false_if_counted} of {figures}");
     assert!(false_if_ignored > most_of(figures), "{false_if_ignored} of {figures}");
+}
+
+/// Returns the claim that the values grow along x.
+fn growing(along: &[(f64, BySeed)]) -> ClaimReport {
+    let mut point = PointReport::at(serde_json::Map::new());
+    let found = trend(along, TrendDirection::Up);
+    let step = found.adverse_step.map(|step| (step.change, step.decision));
+    let parts = [Some(found.slope), step].into_iter().flatten();
+    point.contrasts = parts
+        .map(|(value, decision)| ComparisonReport::new("a".into(), (Unit::One, value), decision))
+        .collect();
+    point.settle(None);
+    let claim = Claim {
+        section: "§1".into(),
+        says: "it grows".into(),
+        source: Source::Paper,
+        at: serde_json::Map::new(),
+        test: Test::Order(Vec::new()),
+    };
+    ClaimReport::new(&claim, vec![point])
+}
+
+#[test]
+fn a_curve_that_saturates_is_hardly_ever_contradicted_by_a_step() {
+    const STEPS: u32 = 12;
+    let figures = rounds(500, 10_000);
+    let mut normal = Normal(Stream::new(3, Purpose::Search, 0));
+    let (mut alone, mut among) = (0, 0);
+    for _ in 0..figures {
+        let level = |x: u32| if x == 0 { -30.0 } else { 0.0 };
+        let along: Vec<(f64, BySeed)> = (0..=STEPS)
+            .map(|x| (f64::from(x), (1..=8).map(|seed| (seed, level(x) + normal.draw())).collect()))
+            .collect();
+        let mut claims = [growing(&along)];
+        judge(&mut claims, 1);
+        assert_ne!(claims[0].verdict, Verdict::Incomplete);
+        alone += u64::from(claims[0].alone == Verdict::Contradicted);
+        among += u64::from(claims[0].verdict == Verdict::Contradicted);
+    }
+    assert!(among <= most_of(figures), "{among} of {figures}");
+    assert!(alone > most_of(figures), "{alone} of {figures}");
 }
 
 #[test]

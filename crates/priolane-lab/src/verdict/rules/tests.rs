@@ -199,8 +199,7 @@ fn trend_needs_slopes_of_one_sign_and_monotone_means() {
 #[test]
 fn a_step_against_the_trend_contradicts_it_only_beyond_noise() {
     let steps = |second: &[f64]| {
-        let along =
-            [(0.5, seeds(&[1.0, 1.1, 1.2])), (0.6, seeds(second)), (0.7, seeds(&[3.0, 3.1, 3.2]))];
+        let along = [(0.5, seeds(&[1.0, 1.1, 1.2])), (0.6, seeds(second)), (0.7, seeds(&[3.0, 3.1, 3.2]))];
         let found = trend(&along, TrendDirection::Up);
         assert_eq!(outcome_of(found.slope.1), (Verdict::Reproduced, Direction::Agrees));
         found.adverse_step.unwrap()
