@@ -10,8 +10,7 @@ const PATH: Path = {
     Path { hops: 2, rate: Rate::from_gbps(80), data: delay, control: delay }
 };
 
-const CONFIG: Config =
-    Config {
+const CONFIG: Config = Config {
     eta: 0.95,
     eta_step: 0.0,
     max_stage: 5,
