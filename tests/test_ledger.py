@@ -19,6 +19,7 @@ from priolane.results import Results, load
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 import ledger
+import reading_ledger
 
 COMMAND = "priolane reproduce nos2/fig6 --quick"
 
@@ -34,6 +35,22 @@ def test_the_ledger_and_the_counts_follow_from_the_records() -> None:
     assert ledger.LEDGER.read_text(encoding="utf-8") == ledger.ledger(found), "make ledger"
     text = ledger.README.read_text(encoding="utf-8")
     assert text == ledger.readme(text, found), "make ledger"
+    by_reading = ledger.shipped(reading_ledger.READINGS)
+    assert reading_ledger.PAGE.read_text(encoding="utf-8") == reading_ledger.page(by_reading), "make ledger"
+
+
+def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> None:
+    items = {item.key: item.experiment for item in papers.figures()}
+    found = ledger.shipped(reading_ledger.READINGS)
+    assert found, "no record by reading"
+    for record in found:
+        experiment = items[record.figure]
+        assert experiment is not None
+        stated = tomllib.loads(experiment.read_text(encoding="utf-8"))
+        again = f"record the readings of {record.figure} again"
+        assert {grid["reading"] for grid in record.grids} == set(stated["reading"]), again
+        claims = {(claim["section"], claim["says"]) for claim in stated["claim"]}
+        assert {(claim["section"], claim["says"]) for grid in record.grids for claim in grid["claims"]} <= claims, again
 
 
 def test_records_are_of_figures_that_there_are_and_of_the_claims_that_they_have() -> None:
@@ -68,6 +85,25 @@ def test_a_record_is_the_same_each_time_wherever_it_is_made(directory: Path, tmp
     text = again.read_text(encoding="utf-8")
     assert text == (directory / "nos2" / "fig6.json").read_text(encoding="utf-8")
     assert str(tmp_path) not in text
+
+
+def test_readings_that_disagree_on_a_claim_are_told_apart(directory: Path) -> None:
+    path = directory / "nos2" / "fig6.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    leading = record["grids"][0]
+    claims = [dict(claim) for claim in leading["claims"]]
+    assert [claim["verdict"] for claim in claims[:2]] == ["reproduced", "undecided"]
+    claims[0]["verdict"], claims[1]["verdict"] = "contradicted", "reproduced"
+    record["grids"] = [leading | {"reading": "marked"}, leading | {"reading": "pull", "claims": claims}]
+    path.write_text(json.dumps(record), encoding="utf-8")
+    page = reading_ledger.page(ledger.shipped(directory))
+    assert "| [nos2/fig6](#nos2-fig6) | 2 | 5 | 2 | 2 | 1 |" in page
+    words = [line.rsplit(" | ", 1)[1] for line in page.splitlines() if line.startswith("| ") and "equal" in line]
+    assert words[:1] == ["differ |"]
+    record["grids"][1]["claims"] = claims[1:]
+    path.write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(SystemExit, match="record them again"):
+        reading_ledger.page(ledger.shipped(directory))
 
 
 def test_counts_change_with_a_record(directory: Path) -> None:

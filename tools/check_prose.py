@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 LONGEST = 35
 """Words that a sentence may have."""
 # Made by tools, or a list of changes.
-_GENERATED = {"CHANGELOG.md", "docs/ledger.md", "docs/reference.md"}
+_GENERATED = {"CHANGELOG.md", "docs/ledger.md", "docs/ledger-readings.md", "docs/reference.md"}
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _ITEM = re.compile(r"^\s*([-*+]|\d+\.)\s+")

@@ -1,6 +1,6 @@
-"""Writes docs/ledger.md and the counts in README.md from the records in python/priolane/records.
+"""Writes docs/ledger.md, docs/ledger-readings.md and the counts in README.md from python/priolane/records.
 
-`make ledger` does it after records have changed; tests/test_ledger.py compares both with the records.
+`make ledger` does it after records have changed; tests/test_ledger.py compares all three with the records.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import reading_ledger
 from priolane import papers
 from priolane.record import RECORDS, Record, counts_text, records
 from priolane.report.model import Estimate, Source, Verdict
@@ -36,8 +37,10 @@ writes.
 
 The verdict is that among all claims of the figure: the probability that even one *reproduced* or *contradicted* of a
 figure is false is at most 5 %. *Alone* is the verdict by the claim's own 95 % intervals
-([results.md](results.md#metrics-over-seeds-and-verdicts)). Sizes are those of the experiment file; at the quick size,
-with few seeds, many claims are undecided.
+([results.md](results.md#metrics-over-seeds-and-verdicts)). Papers print numbers without a tolerance, so the band of a
+claim ("within 15 %") is our choice, also where the sentence is the paper's. Sizes are those of the experiment file; at
+the quick size, with few seeds, many claims are undecided. [Claims by reading](ledger-readings.md) has the claims under
+each reading of a paper, and [verdicts that flipped](evidence/flips.md) says why.
 """
 
 
@@ -169,11 +172,13 @@ def estimate_text(item: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Writes both files."""
+    """Writes the files."""
     found = shipped()
+    by_reading = shipped(reading_ledger.READINGS)
+    reading_ledger.PAGE.write_text(reading_ledger.page(by_reading), encoding="utf-8")
     LEDGER.write_text(ledger(found), encoding="utf-8")
     README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
-    print(f"ledger: {len(found)} figures")
+    print(f"ledger: {len(found)} figures, {len(by_reading)} of them by reading")
     return 0
 
 
