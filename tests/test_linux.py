@@ -18,9 +18,10 @@ EXPERIMENT = three_senders('["dctcp", "newreno", "pfabric"]') + '[metrics]\nbase
 
 
 # Two endless flows to one host: the first pays for four times the weight of the second, and is aborted half way.
+# With marks: where packets are dropped, a timeout decides who has the line.
 ENDLESS = """
 title = "Two without an end"
-schemes = ["paccp"]
+schemes = ["paccp_dctcp"]
 seeds = 2
 rates_every = "500us"
 time = { warmup = "1ms", measure = "15ms" }
@@ -49,7 +50,7 @@ free = { group = "free" }
 section = "ours"
 says = "who pays has more"
 source = "ours"
-order = ["rate.paid.paccp", "rate.free.paccp"]
+order = ["rate.paid.paccp_dctcp", "rate.free.paccp_dctcp"]
 """
 
 
