@@ -39,7 +39,7 @@ impl Distance {
 
     /// Returns the distance of the comparison that lies furthest outside its band among `count` comparisons.
     #[must_use]
-    pub(super) fn least_of(self, count: u32) -> Self {
+    pub(super) fn furthest_of(self, count: u32) -> Self {
         Self { among: count, ..self }
     }
 

@@ -213,7 +213,7 @@ fn largest_adverse_step(along: &[(f64, BySeed)], way: TrendDirection) -> Option<
     let adverse = steps.filter(|(_, change)| change.mean.is_some_and(|mean| !band.holds((mean, mean))));
     let found = adverse.map(|(from, change)| (from, change, Decision::of(&change, band)));
     let (from, change, decision) = found.min_by(|a, b| p_value(&a.2).total_cmp(&p_value(&b.2)))?;
-    let distance = decision.distance.map(|distance| distance.least_of(along.len() as u32 - 1));
+    let distance = decision.distance.map(|distance| distance.furthest_of(along.len() as u32 - 1));
     Some(AdverseStep { from, change, decision: Decision { distance, ..decision } })
 }
 

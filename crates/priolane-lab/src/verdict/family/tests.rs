@@ -18,6 +18,11 @@ fn claim(parts: &[Vec<f64>], band: Band) -> ClaimReport {
         ComparisonReport::new("a - b".into(), (Unit::One, value), Decision::of(&value, band))
     };
     point.contrasts = parts.iter().map(compared).collect();
+    at_one_point(point)
+}
+
+/// Returns the claim of which `point` is the only point.
+fn at_one_point(mut point: PointReport) -> ClaimReport {
     point.settle(None);
     let claim = Claim {
         section: "§1".into(),
@@ -114,15 +119,7 @@ fn growing(along: &[(f64, BySeed)]) -> ClaimReport {
     point.contrasts = parts
         .map(|(value, decision)| ComparisonReport::new("a".into(), (Unit::One, value), decision))
         .collect();
-    point.settle(None);
-    let claim = Claim {
-        section: "§1".into(),
-        says: "it grows".into(),
-        source: Source::Paper,
-        at: serde_json::Map::new(),
-        test: Test::Order(Vec::new()),
-    };
-    ClaimReport::new(&claim, vec![point])
+    at_one_point(point)
 }
 
 #[test]
