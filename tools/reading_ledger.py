@@ -22,7 +22,7 @@ Where a paper is silent, its experiment file states the readings that its text a
 ([experiments.md](experiments.md)). This page has each claim under each reading that was run. The first reading leads:
 the [ledger](ledger.md) and all counts are of it, at a larger size. Here all readings of a figure have the same size and
 the same seeds. A cell has the verdict among all claims of the figure and, if the claim compares one value, the measured
-one. The sizes are small, so many claims are undecided. `make ledger` writes this page.
+one. At these small sizes, many claims are undecided. `make ledger` writes this page.
 
 The last column says whether the choice of a reading changes the verdict: *agree* if every reading reproduces the
 claim, or every reading contradicts it, *differ* if one reproduces what another contradicts, and *open* otherwise.
