@@ -97,6 +97,14 @@ pub struct CoflowSummary {
     pub p99_cct_s: Option<f64>,
 }
 
+impl CoflowSummary {
+    /// Returns the number of measured coflows that finished.
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        self.coflows.saturating_sub(self.unfinished)
+    }
+}
+
 /// A set of ports, by the ends of their links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

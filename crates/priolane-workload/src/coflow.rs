@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! arrivals     coflows/s of the group = load * (hosts of the group) * (host rate) / E[bits of a coflow]
+//!              scaled: all times are multiplied by (bits of the run's coflows / time to the last arrival)
+//!                      / (load * (hosts of the group) * (host rate))
 //! a coflow     size S, m mappers, r reducers, each from its distribution; all three are redrawn until there are enough
 //!              hosts for m and r, and S / (m r) is within flow_bytes
 //! its hosts    m of the group's, then r of those it sends to, all different
@@ -16,16 +18,15 @@
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{CoflowId, HostId};
-use priolane_core::keys::{
-    Bounds, InTable, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, Words, WrittenValue,
-};
+use priolane_core::keys::{InTable, KeyConflict, Keys, Words};
 use priolane_core::part::Part;
 use priolane_core::rng::{Purpose, Stream};
-use priolane_core::sizes::{MAX_BYTES, SizeDistribution};
-use priolane_core::units::Time;
-use priolane_source::{Field, InputError, Reader, SIZE_LIMIT, Sources};
+use priolane_core::sizes::MAX_BYTES;
+use priolane_core::units::{PS_PER_S, Time};
+use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
+use super::coflow_count::Count;
 use super::context::{LATEST_START, MAX_FLOWS, Until, WorkloadContext, distinct};
 use super::destinations::DestinationScope;
 use super::error::AppError;
@@ -33,15 +34,22 @@ use super::flow_factory::{FlowFactory, Pair, group_stream};
 use super::load::{Counts, Load, LoadOf, LoadTable};
 use super::open_loop::gap;
 use super::payload::Payload;
-use super::size_csv;
-use super::sizes::{NamedSizes, Sizes, one};
+use super::sizes::{NamedSizes, Sizes};
 use super::traffic::Traffic;
-
-/// Maximum number of hosts on one side of a coflow.
-const MAX_COUNT: u64 = 65_535;
 
 /// Minimum fraction of drawn coflows that must be accepted.
 const LEAST_ACCEPTED: f64 = 1e-3;
+
+/// When the coflows of a run start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
+pub enum Arrivals {
+    /// As a Poisson process at the mean rate of the load.
+    #[default]
+    Poisson,
+    /// As that process with all times multiplied by one factor, so that all coflows of the run, over the time to the
+    /// last arrival, are the load. Only in runs by `time.flows`.
+    Scaled,
+}
 
 /// How the bytes of a coflow are divided among its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
@@ -51,71 +59,6 @@ pub enum Parts {
     Even,
     /// Each flow gets its share of an independently drawn size.
     Drawn,
-}
-
-/// A distribution of integers from 1 to 65,535: one number, or a table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Count {
-    /// The table's shipped name or path; `None` for one number.
-    csv: Option<String>,
-    /// The distribution; that of 1 until [`Self::open`] has read the table.
-    law: SizeDistribution,
-}
-
-impl Count {
-    const FIX: &'static str = "a number of at least 1, or a table with the header count,cdf: the name of a \
-                               shipped table or the path of a file";
-
-    /// Creates a count with a given distribution.
-    pub fn of(law: SizeDistribution) -> Self {
-        Self { csv: None, law }
-    }
-
-    fn open(&mut self, field: &Field<'_>, files: &mut Sources) -> Result<(), InputError> {
-        let Some(name) = self.csv.as_deref() else { return Ok(()) };
-        self.law = match size_csv::shipped_counts(name) {
-            Some(text) => {
-                files.note(name, text);
-                size_csv::parse_counts(name, text.as_bytes())?
-            }
-            None if !name.contains(['/', '.']) => {
-                let names: Vec<&str> = size_csv::count_names().collect();
-                return Err(field.no_such(name, &names));
-            }
-            None => size_csv::parse_counts(name, files.read(field, name, SIZE_LIMIT)?.as_bytes())?,
-        };
-        let whole = |value: f64| value.fract() == 0.0 && (1.0..=MAX_COUNT as f64).contains(&value);
-        match self.law.points().iter().find(|point| !whole(point.bytes)) {
-            Some(point) => Err(field.error(format!("{} is not a number of hosts", point.bytes), Self::FIX)),
-            None => Ok(()),
-        }
-    }
-}
-
-impl KeyValue for Count {
-    const UNIT: &'static str = "hosts";
-
-    fn read(value: &Value<'_>, _: &Bounds) -> Result<Self, KeyError> {
-        if let Value::Text(name) = value {
-            return Ok(Self { csv: Some((*name).to_owned()), law: one(1.0) });
-        }
-        match u64::read(value, &Bounds::whole(1, MAX_COUNT, "[1, 65535]")) {
-            Ok(number) => Ok(Self { csv: None, law: one(number as f64) }),
-            Err(KeyError::Wrong { what, .. }) => Err(KeyError::new(what, Self::FIX)),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn write(&self) -> WrittenValue {
-        match &self.csv {
-            Some(name) => WrittenValue::Text(name.clone()),
-            None => WrittenValue::Integer(self.law.max() as u64),
-        }
-    }
-
-    fn schema() -> Schema {
-        Schema::Integer
-    }
 }
 
 /// Bounds on the mean flow size of a coflow, both inclusive.
@@ -164,6 +107,9 @@ pub struct Coflow {
     /// How the bytes of a coflow are divided among its flows.
     #[key(default = Parts::Even)]
     pub flow_sizes: Parts,
+    /// When the coflows of a run start.
+    #[key(default = Arrivals::Poisson, skip_default, source = "TOP §3.2")]
+    pub arrivals: Arrivals,
     /// Offered payload as a fraction of the link rates of the group's hosts.
     #[key(required = "load = { of = \"host\", counts = \"payload\", value = 0.4 }", form = LoadTable)]
     pub load: Load,
@@ -210,6 +156,12 @@ struct Draw {
     bytes: u64,
     mappers: usize,
     reducers: usize,
+}
+
+/// A drawn coflow: its arrival, and the ends and bytes of its flows.
+struct Drawn {
+    at: Time,
+    members: Vec<(Pair, u64)>,
 }
 
 /// The fraction of drawn coflows that is accepted, and their mean size in bytes.
@@ -261,39 +213,57 @@ impl Coflow {
     fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         self.load.check()?;
         let ends = Ends::of(site);
-        let accepted = self.accepted(&ends);
+        let bits_per_s = self.load.value * ends.from.len() as f64 * site.host_rate.bps() as f64;
+        let mut drawn = self.drawn(&ends, bits_per_s, site)?;
+        if self.arrivals == Arrivals::Scaled {
+            scale(&mut drawn, bits_per_s, site.until)?;
+        }
+        let mut maker = FlowFactory::new(site);
+        let mut flows = FlowList::default();
+        for (number, Drawn { at, members }) in (0..).zip(drawn) {
+            let coflow = CoflowId::new(number);
+            for (pair, bytes) in members {
+                flows.push(FlowSpec { coflow, ..maker.flow(pair, Some(bytes), at) });
+            }
+        }
+        Ok(flows)
+    }
+
+    fn drawn(
+        &self,
+        ends: &Ends,
+        bits_per_s: f64,
+        site: &WorkloadContext<'_>,
+    ) -> Result<Vec<Drawn>, AppError> {
+        let accepted = self.accepted(ends);
         if accepted.part < LEAST_ACCEPTED {
             return Err(AppError::NoCoflow(accepted.part));
         }
-        let bits = 8.0 * self.mean(accepted);
-        let mean_gap = bits / (self.load.value * ends.from.len() as f64 * site.host_rate.bps() as f64);
+        let mean_gap = 8.0 * self.mean(accepted) / bits_per_s;
         let [mut arrivals, mut sizes, mut pairs] =
             [Purpose::Arrivals, Purpose::Sizes, Purpose::Pairs].map(|purpose| group_stream(site, purpose));
-        let mut maker = FlowFactory::new(site);
-        let mut flows = FlowList::default();
+        let (mut drawn, mut flows) = (Vec::new(), 0);
         let mut at = Time::ZERO + gap(&mut arrivals, mean_gap);
-        for number in 0.. {
+        loop {
             let enough = match site.until {
                 Until::Time(end) => at >= end,
-                Until::Flows(count) => flows.len() as u64 >= count,
+                Until::Flows(count) => flows as u64 >= count,
             };
             if enough {
-                break;
+                return Ok(drawn);
             }
             if at > LATEST_START {
                 return Err(AppError::TooLate);
             }
-            let shape = self.draw(&ends, &mut sizes);
-            if flows.len() + shape.mappers * shape.reducers > MAX_FLOWS as usize {
+            let shape = self.draw(ends, &mut sizes);
+            flows += shape.mappers * shape.reducers;
+            if flows > MAX_FLOWS as usize {
                 return Err(AppError::TooMany);
             }
-            let coflow = CoflowId::new(number);
-            for (pair, bytes) in self.members(shape, ends.draw(shape, &mut pairs), &mut sizes) {
-                flows.push(FlowSpec { coflow, ..maker.flow(pair, Some(bytes), at) });
-            }
+            let hosts = ends.draw(shape, &mut pairs);
+            drawn.push(Drawn { at, members: self.members(shape, hosts, &mut sizes) });
             at += gap(&mut arrivals, mean_gap);
         }
-        Ok(flows)
     }
 
     fn mean(&self, accepted: AcceptedCoflows) -> f64 {
@@ -314,8 +284,8 @@ impl Coflow {
         // Sizes are rounded to whole bytes.
         let bytes_up_to = |x: f64| self.sizes.law.truncated_mean(x) - x * (1.0 - self.sizes.law.cdf(x));
         let (mut part, mut sum) = (0.0, 0.0);
-        for (mappers, p) in masses(&self.mappers.law) {
-            for (reducers, q) in masses(&self.reducers.law) {
+        for (mappers, p) in self.mappers.masses() {
+            for (reducers, q) in self.reducers.masses() {
                 if !ends.fit(mappers, reducers) {
                     continue;
                 }
@@ -331,8 +301,7 @@ impl Coflow {
     fn draw(&self, ends: &Ends, stream: &mut Stream) -> Draw {
         loop {
             let bytes = self.sizes.law.sample(stream);
-            let [mappers, reducers] =
-                [&self.mappers, &self.reducers].map(|count| count.law.sample(stream) as usize);
+            let [mappers, reducers] = [&self.mappers, &self.reducers].map(|count| count.sample(stream));
             let flows = (mappers * reducers) as u64;
             let low = self.flow_bytes.from.saturating_mul(flows);
             let high = self.flow_bytes.to.saturating_mul(flows);
@@ -359,14 +328,6 @@ impl Coflow {
     }
 }
 
-/// Returns the values of a distribution of integers and their probabilities.
-fn masses(law: &SizeDistribution) -> impl Iterator<Item = (usize, f64)> + '_ {
-    let mut below = 0.0;
-    law.points()
-        .iter()
-        .map(move |point| (point.bytes as usize, point.cdf - std::mem::replace(&mut below, point.cdf)))
-}
-
 /// Returns the first `count` hosts of a partial shuffle.
 fn some_of(mut hosts: Vec<HostId>, count: usize, stream: &mut Stream) -> Vec<HostId> {
     for i in 0..count {
@@ -375,4 +336,19 @@ fn some_of(mut hosts: Vec<HostId>, count: usize, stream: &mut Stream) -> Vec<Hos
     }
     hosts.truncate(count);
     hosts
+}
+
+/// Multiplies all arrival times by the factor with which the coflows offer `bits_per_s` up to the last arrival.
+fn scale(drawn: &mut [Drawn], bits_per_s: f64, until: Until) -> Result<(), AppError> {
+    if matches!(until, Until::Time(_)) {
+        return Err(AppError::ScaledArrivals);
+    }
+    let Some(last) = drawn.last().map(|coflow| coflow.at.0.max(1) as f64) else { return Ok(()) };
+    let bytes: f64 = drawn.iter().flat_map(|coflow| &coflow.members).map(|&(_, bytes)| bytes as f64).sum();
+    let until = 8.0 * bytes / bits_per_s * PS_PER_S as f64;
+    if until > LATEST_START.0 as f64 {
+        return Err(AppError::TooLate);
+    }
+    drawn.iter_mut().for_each(|coflow| coflow.at = Time((coflow.at.0 as f64 / last * until).round() as u64));
+    Ok(())
 }

@@ -66,6 +66,9 @@ pub enum AppError {
          and flows within flow_bytes"
     )]
     NoCoflow(f64),
+    /// Scaled arrivals in a run of a given length.
+    #[error("arrivals are scaled to the load up to the last one, so the run cannot have a given length")]
+    ScaledArrivals,
     /// A ring of fewer than two workers, or with a duplicate worker.
     #[error("the ring has {0} workers, or one of them twice")]
     Ring(usize),
@@ -110,6 +113,7 @@ impl AppError {
             Self::FanIn { .. } => "fan_in",
             Self::Parts(_) => "reduced",
             Self::NoCoflow(_) => "mappers",
+            Self::ScaledArrivals => "arrivals",
             Self::FanOut { .. } => "fan_out",
             Self::Period => "period",
             Self::Size(_) => "size",
@@ -144,6 +148,9 @@ impl AppError {
             Self::FanIn { .. } | Self::FanOut { .. } => "a number from 1 to that number of hosts",
             Self::NoCoflow(_) => {
                 "fewer mappers or reducers, more hosts, or wider flow_bytes, so that a fraction of 0.001 fits"
+            }
+            Self::ScaledArrivals => {
+                "time = { flows = N } in place of warmup and measure, or arrivals = \"poisson\""
             }
             Self::Parts(_) => "at least one byte for each worker",
             Self::Ring(_) => "at least two hosts, each once",

@@ -10,6 +10,7 @@ mod app;
 mod application;
 mod clock;
 mod coflow;
+mod coflow_count;
 mod coflow_trace;
 mod context;
 mod destinations;
@@ -43,7 +44,8 @@ mod tests;
 
 pub use app::{App, generate, traffic};
 pub use application::{Application, Deadlines, Listing, Lists};
-pub use coflow::{Coflow, Count, FlowBytes, Parts};
+pub use coflow::{Arrivals, Coflow, FlowBytes, Parts};
+pub use coflow_count::Count;
 pub use coflow_trace::CoflowTrace;
 pub use context::{LATEST_START, LoadChange, MAX_FLOWS, MinimumLatency, NewValue, Until, WorkloadContext};
 pub use destinations::DestinationScope;

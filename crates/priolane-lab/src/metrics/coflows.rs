@@ -58,7 +58,14 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "coflows_finished",
         meaning: "Coflows that finished",
-        eval: |c| of(c, |own| Some(own.coflows.saturating_sub(own.unfinished) as f64)),
+        eval: |c| of(c, |own| Some(own.finished() as f64)),
+        ..OF_COFLOWS
+    },
+    Metric {
+        name: "coflows_finished_gain",
+        meaning: "Coflows that finished over those of the baseline",
+        needs: &[Need::Baseline],
+        eval: finished_gain,
         ..OF_COFLOWS
     },
 ];
@@ -73,6 +80,13 @@ fn gain(context: &Context) -> Result<f64, Missing> {
     let baseline = context.stored.baseline()?;
     let mean = |run: &RunRecord| run.coflows.get(context.class)?.mean_cct_s;
     let gain = || Some(mean(baseline)? / mean(context.record).filter(|&cct| cct > 0.0)?);
+    gain().ok_or(NONE)
+}
+
+fn finished_gain(context: &Context) -> Result<f64, Missing> {
+    let baseline = context.stored.baseline()?;
+    let finished = |run: &RunRecord| run.coflows.get(context.class).map(|own| own.finished() as f64);
+    let gain = || Some(finished(context.record)? / finished(baseline).filter(|&count| count > 0.0)?);
     gain().ok_or(NONE)
 }
 
@@ -208,6 +222,7 @@ mod tests {
         let CoflowSummary { coflows: count, unfinished, mean_cct_s, p50_cct_s, p99_cct_s, .. } = sums[ALL];
         // The mean of 20 and 50 us; of two values, the first is the median and the second the 99th percentile.
         assert_eq!((count, unfinished, mean_cct_s), (3, 1, Some(35e-6)));
+        assert_eq!(sums[ALL].finished(), 2);
         assert_eq!((p50_cct_s, p99_cct_s), (Some(20e-6), Some(50e-6)));
         assert_eq!((sums["small"].coflows, sums["small"].mean_cct_s), (1, Some(20e-6)));
         let none = run(&[(None, 10, 1, Some(1))]);

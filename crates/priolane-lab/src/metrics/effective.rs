@@ -46,6 +46,13 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of(c, |all, own| Some(own.settled? as f64 * all.every_s / all.rtt_s)),
         ..OF_BOTTLENECK
     },
+    Metric {
+        name: "effective_settled",
+        meaning: "Part of the runs whose effective throughput has settled within the window",
+        range: SHARE,
+        eval: |c| of(c, |_, own| own.end.map(|_| f64::from(u8::from(own.settled.is_some())))),
+        ..OF_BOTTLENECK
+    },
 ];
 
 type Value = fn(&EffectiveRecord, &ClassThroughput) -> Option<f64>;

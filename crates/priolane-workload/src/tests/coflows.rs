@@ -24,6 +24,7 @@ fn coflows(parts: Parts) -> Coflow {
         reducers: fixed(2.0),
         flow_bytes: FlowBytes { from: 1, to: u64::MAX },
         flow_sizes: parts,
+        arrivals: Arrivals::Poisson,
         load: Load { of: LoadOf::Host, counts: Counts::Payload, value: 0.25 },
     }
 }
@@ -125,4 +126,38 @@ fn the_first_coflow_of_a_seed_stays_what_it_is() {
         .collect::<Vec<_>>();
     assert_eq!(golden, more);
     assert!(again.len() > flows.len());
+}
+
+#[test]
+fn scaled_arrivals_offer_the_load_exactly_and_change_only_times() {
+    let network = Network::new();
+    // Sizes of a heavy tail, and 40 coflows or so: Poisson arrivals offer a load that is off by tens of percent.
+    let tail = law(&[(1_000.0, 0.0), (10_000.0, 0.9), (1_000_000.0, 1.0)], Interpolation::Linear);
+    let poisson = Coflow { sizes: sizes_of(tail), ..coflows(Parts::Even) };
+    let scaled = Coflow { arrivals: Arrivals::Scaled, ..poisson.clone() };
+    let mut worst = 0.0_f64;
+    for seed in 1..20 {
+        let site = WorkloadContext { until: Until::Flows(120), seed, ..network.site() };
+        let list = |app: &Coflow| generate(&App::Coflow(app.clone()), &site).unwrap();
+        let (drawn, scaled) = (list(&poisson), list(&scaled));
+        let last = |flows: &[FlowSpec]| flows.iter().map(|flow| flow.start.0).max().unwrap() as f64;
+        let load = |flows: &[FlowSpec]| {
+            let bytes: u64 = flows.iter().filter_map(|flow| flow.size).sum();
+            8.0 * bytes as f64 / (16e9 * last(flows) / 1e12)
+        };
+        worst = worst.max((load(&drawn) / 0.25 - 1.0).abs());
+        assert!((load(&scaled) - 0.25).abs() < 1e-6, "{}", load(&scaled));
+        let factor = last(&scaled) / last(&drawn);
+        for (own, other) in scaled.iter().zip(drawn.iter()) {
+            assert_eq!(
+                (own.src, own.dst, own.size, own.coflow),
+                (other.src, other.dst, other.size, other.coflow)
+            );
+            assert!((own.start.0 as f64 - other.start.0 as f64 * factor).abs() <= 2.0);
+        }
+        assert_eq!(scaled.len(), drawn.len());
+    }
+    assert!(worst > 0.2, "{worst}");
+    let error = generate(&App::Coflow(scaled), &network.site()).unwrap_err();
+    assert_eq!(error, AppError::ScaledArrivals);
 }
