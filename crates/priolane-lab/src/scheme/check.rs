@@ -398,6 +398,7 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
              1000000)"
         ));
     }
+    all.extend(tokens::warning(scheme));
     if scheme.port.buffer.limit() == Limit::Unlimited && scheme.port.ecn.is_none() {
         all.push(
             "switch buffers are unbounded and ports do not mark packets, so only windows limit the queues"

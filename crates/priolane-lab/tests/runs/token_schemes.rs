@@ -370,3 +370,43 @@ port.buffer = { shared = "250pkt" }
     // 750 of 1000 packets find no room but for those that the line takes meanwhile: ten packet times.
     assert!(lost[0] == 0.0 && lost[1] > 0.25, "{lost:?}");
 }
+
+/// Four hosts send to four others, sprayed over four spines.
+fn sprayed(paths: &str, reordering: u32) -> Plan {
+    let flow = |i: u32| format!("{{ src = {i}, dst = {}, size = \"1MB\", start = \"0ns\" }}", i + 4);
+    let flows: Vec<String> = (0..4).map(flow).collect();
+    let network = NETWORK.replace("spines = 2", "spines = 4").replace("40Gbps", "10Gbps");
+    let network = network.replace(
+        "time = { measure = \"1ms\" }",
+        "time = { measure = \"1ms\", drain = true, limit = \"1s\" }",
+    );
+    let (head, _) = network.split_once("app = ").unwrap();
+    planned(&format!(
+        "{head}app = \"flows\"\nlist = [{}]\n[scheme.top]\ntransport.p = 2107\ntransport.paths = {paths:?}\n\
+         transport.reordering = {reordering}\n",
+        flows.join(", ")
+    ))
+    .unwrap()
+}
+
+#[test]
+fn sprayed_packets_are_sent_once_if_late_ones_do_not_count_as_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    for (paths, reordering) in [("spray", 3), ("spray", 500), ("round_robin", 500), ("drill", 500)] {
+        let plan = sprayed(paths, reordering);
+        let warned = plan.warnings.iter().any(|w| w.contains("transport.reordering = 3"));
+        assert_eq!(warned, reordering == 3, "{paths} {reordering}: {:?}", plan.warnings);
+        let go_on = &mut |_| ControlFlow::Continue(());
+        let done = execute(&plan.runs[0], folder.path(), &Settings::default(), go_on).unwrap();
+        let received = done.record().received;
+        assert!(received.loss == Some(0.0), "{paths} {reordering}: {received:?}");
+        let needed = 4 * 1_000_000_u64.div_ceil(1_460);
+        assert_eq!(received.packets > needed, reordering == 3, "{paths} {reordering}: {received:?}");
+    }
+}
+
+#[test]
+fn packets_of_one_path_are_not_warned_of() {
+    let plan = with("top", "transport.reordering = 3\n").unwrap();
+    assert!(!plan.warnings.iter().any(|w| w.contains("reordering")), "{:?}", plan.warnings);
+}

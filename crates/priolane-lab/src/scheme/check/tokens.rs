@@ -152,3 +152,19 @@ fn ways(tokens: &Tokens<'_>, fabric: &Fabric) -> Result<(), Fault> {
     }
     Ok(())
 }
+
+/// The default of `reordering`, chosen for the packets of one path.
+const REORDERING_OF_ONE_PATH: u32 = 3;
+
+/// Warns of sprayed packets that count as lost when they are late.
+pub(super) fn warning(scheme: &Scheme) -> Option<String> {
+    let tokens = Tokens::of(&scheme.transport)?;
+    let reordering = tokens.machine.reordering;
+    (tokens.paths != Paths::Symmetric && reordering <= REORDERING_OF_ONE_PATH).then(|| {
+        format!(
+            "packets are sprayed and reordered, and transport.reordering = {reordering} treats reordering as \
+             loss, which causes spurious retransmissions, and signals beside full links (TOP's Fig. 14 sprays \
+             with 500)"
+        )
+    })
+}
