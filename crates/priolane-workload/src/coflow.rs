@@ -158,8 +158,8 @@ struct Draw {
     reducers: usize,
 }
 
-/// A drawn coflow: its arrival, and the ends and bytes of its flows.
-struct Drawn {
+/// The arrival of a coflow: its time, and the ends and bytes of its flows.
+struct Arrival {
     at: Time,
     members: Vec<(Pair, u64)>,
 }
@@ -214,13 +214,13 @@ impl Coflow {
         self.load.check()?;
         let ends = Ends::of(site);
         let bits_per_s = self.load.value * ends.from.len() as f64 * site.host_rate.bps() as f64;
-        let mut drawn = self.drawn(&ends, bits_per_s, site)?;
+        let mut arrivals = self.draw_all(&ends, bits_per_s, site)?;
         if self.arrivals == Arrivals::Scaled {
-            scale(&mut drawn, bits_per_s, site.until)?;
+            scale(&mut arrivals, bits_per_s, site.until)?;
         }
         let mut maker = FlowFactory::new(site);
         let mut flows = FlowList::default();
-        for (number, Drawn { at, members }) in (0..).zip(drawn) {
+        for (number, Arrival { at, members }) in (0..).zip(arrivals) {
             let coflow = CoflowId::new(number);
             for (pair, bytes) in members {
                 flows.push(FlowSpec { coflow, ..maker.flow(pair, Some(bytes), at) });
@@ -229,12 +229,13 @@ impl Coflow {
         Ok(flows)
     }
 
-    fn drawn(
+    /// Draws the coflows of a run, with arrivals as of a Poisson process.
+    fn draw_all(
         &self,
         ends: &Ends,
         bits_per_s: f64,
         site: &WorkloadContext<'_>,
-    ) -> Result<Vec<Drawn>, AppError> {
+    ) -> Result<Vec<Arrival>, AppError> {
         let accepted = self.accepted(ends);
         if accepted.part < LEAST_ACCEPTED {
             return Err(AppError::NoCoflow(accepted.part));
@@ -261,7 +262,7 @@ impl Coflow {
                 return Err(AppError::TooMany);
             }
             let hosts = ends.draw(shape, &mut pairs);
-            drawn.push(Drawn { at, members: self.members(shape, hosts, &mut sizes) });
+            drawn.push(Arrival { at, members: self.members(shape, hosts, &mut sizes) });
             at += gap(&mut arrivals, mean_gap);
         }
     }
@@ -339,16 +340,16 @@ fn some_of(mut hosts: Vec<HostId>, count: usize, stream: &mut Stream) -> Vec<Hos
 }
 
 /// Multiplies all arrival times by the factor with which the coflows offer `bits_per_s` up to the last arrival.
-fn scale(drawn: &mut [Drawn], bits_per_s: f64, until: Until) -> Result<(), AppError> {
+fn scale(arrivals: &mut [Arrival], bits_per_s: f64, until: Until) -> Result<(), AppError> {
     if matches!(until, Until::Time(_)) {
         return Err(AppError::ScaledArrivals);
     }
-    let Some(last) = drawn.last().map(|coflow| coflow.at.0.max(1) as f64) else { return Ok(()) };
-    let bytes: f64 = drawn.iter().flat_map(|coflow| &coflow.members).map(|&(_, bytes)| bytes as f64).sum();
-    let until = 8.0 * bytes / bits_per_s * PS_PER_S as f64;
-    if until > LATEST_START.0 as f64 {
+    let Some(last) = arrivals.last().map(|coflow| coflow.at.0.max(1) as f64) else { return Ok(()) };
+    let bytes: f64 = arrivals.iter().flat_map(|coflow| &coflow.members).map(|&(_, bytes)| bytes as f64).sum();
+    let end = 8.0 * bytes / bits_per_s * PS_PER_S as f64;
+    if end > LATEST_START.0 as f64 {
         return Err(AppError::TooLate);
     }
-    drawn.iter_mut().for_each(|coflow| coflow.at = Time((coflow.at.0 as f64 / last * until).round() as u64));
+    arrivals.iter_mut().for_each(|coflow| coflow.at = Time((coflow.at.0 as f64 / last * end).round() as u64));
     Ok(())
 }
