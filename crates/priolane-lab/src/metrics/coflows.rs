@@ -77,17 +77,24 @@ fn of(context: &Context, value: fn(&CoflowSummary) -> Option<f64>) -> Result<f64
 }
 
 fn gain(context: &Context) -> Result<f64, Missing> {
-    let baseline = context.stored.baseline()?;
-    let mean = |run: &RunRecord| run.coflows.get(context.class)?.mean_cct_s;
-    let gain = || Some(mean(baseline)? / mean(context.record).filter(|&cct| cct > 0.0)?);
-    gain().ok_or(NONE)
+    let (own, baseline) = with_baseline(context, |own| own.mean_cct_s)?;
+    quotient(baseline, own)
 }
 
 fn finished_gain(context: &Context) -> Result<f64, Missing> {
+    let (own, baseline) = with_baseline(context, |own| Some(own.finished() as f64))?;
+    quotient(own, baseline)
+}
+
+/// Returns the value of the class in this run and in that of the baseline.
+fn with_baseline(context: &Context, value: fn(&CoflowSummary) -> Option<f64>) -> Result<(f64, f64), Missing> {
     let baseline = context.stored.baseline()?;
-    let finished = |run: &RunRecord| run.coflows.get(context.class).map(|own| own.finished() as f64);
-    let gain = || Some(finished(context.record)? / finished(baseline).filter(|&count| count > 0.0)?);
-    gain().ok_or(NONE)
+    let of = |run: &RunRecord| run.coflows.get(context.class).and_then(value).ok_or(NONE);
+    Ok((of(context.record)?, of(baseline)?))
+}
+
+fn quotient(of: f64, over: f64) -> Result<f64, Missing> {
+    if over > 0.0 { Ok(of / over) } else { Err(NONE) }
 }
 
 fn speedup(context: &Context) -> Result<f64, Missing> {

@@ -161,10 +161,7 @@ pub(super) fn warning(scheme: &Scheme) -> Option<String> {
     let tokens = Tokens::of(&scheme.transport)?;
     let reordering = tokens.machine.reordering;
     (tokens.paths != Paths::Symmetric && reordering <= REORDERING_OF_ONE_PATH).then(|| {
-        format!(
-            "packets are sprayed and reordered, and transport.reordering = {reordering} treats reordering as \
-             loss, which causes spurious retransmissions, and signals beside full links (TOP's Fig. 14 sprays \
-             with 500)"
-        )
+        let rest = ", and signals beside full links (TOP's Fig. 14 sprays with 500)";
+        super::reordering_is_loss(&format!("reordering = {reordering}"), rest)
     })
 }
