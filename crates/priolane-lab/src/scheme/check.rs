@@ -2,6 +2,7 @@
 
 mod pay;
 mod pfc;
+mod reordering;
 mod tokens;
 
 use priolane_core::admit::Interval;
@@ -383,27 +384,8 @@ fn show_queues(count: u8) -> String {
     format!("{count} {}", if count == 1 { "queue" } else { "queues" })
 }
 
-/// The `dup_threshold` of standard TCP (RFC 5681 §3.2), chosen for packets that are seldom reordered.
-const STANDARD_DUP_THRESHOLD: u32 = 3;
-
-/// Returns the warning that `setting` of a transport treats the reordering of sprayed packets as loss.
-fn reordering_is_loss(setting: &str, rest: &str) -> String {
-    format!(
-        "packets are sprayed and reordered, and transport.{setting} treats reordering as loss, which causes \
-         spurious retransmissions{rest}"
-    )
-}
-
 fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
-    let mut all = Vec::new();
-    let dup_threshold = scheme.transport.window().map(|window| window.dup_threshold);
-    if let Some(dup_threshold) =
-        dup_threshold.filter(|&n| fabric.routing == Routing::PerPacket && n <= STANDARD_DUP_THRESHOLD)
-    {
-        let setting = format!("dup_threshold = {dup_threshold}");
-        all.push(reordering_is_loss(&setting, " (simulations of PIAS spray with 1000000)"));
-    }
-    all.extend(tokens::warning(scheme));
+    let mut all: Vec<String> = reordering::warning(scheme, fabric).into_iter().collect();
     if scheme.port.buffer.limit() == Limit::Unlimited && scheme.port.ecn.is_none() {
         all.push(
             "switch buffers are unbounded and ports do not mark packets, so only windows limit the queues"

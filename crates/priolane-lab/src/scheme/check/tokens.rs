@@ -11,16 +11,16 @@ use crate::scheme::Scheme;
 use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
 
 /// Ranking by receivers, paths and ranks of a token transport.
-struct Tokens<'a> {
-    machine: &'a tokens::Config,
+pub(super) struct Tokens<'a> {
+    pub(super) machine: &'a tokens::Config,
     priority: &'a RankBy,
     expiry: Expiry,
-    paths: Paths,
+    pub(super) paths: Paths,
     ranks: RankedPackets,
 }
 
 impl<'a> Tokens<'a> {
-    fn of(transport: &'a Spec) -> Option<Self> {
+    pub(super) fn of(transport: &'a Spec) -> Option<Self> {
         match transport {
             Spec::ExpressPass(keys) => Some(Self {
                 machine: &keys.tokens,
@@ -151,17 +151,4 @@ fn ways(tokens: &Tokens<'_>, fabric: &Fabric) -> Result<(), Fault> {
         ));
     }
     Ok(())
-}
-
-/// The default of `reordering`, chosen for the packets of one path.
-const REORDERING_OF_ONE_PATH: u32 = 3;
-
-/// Warns of sprayed packets that count as lost when they are late.
-pub(super) fn warning(scheme: &Scheme) -> Option<String> {
-    let tokens = Tokens::of(&scheme.transport)?;
-    let reordering = tokens.machine.reordering;
-    (tokens.paths != Paths::Symmetric && reordering <= REORDERING_OF_ONE_PATH).then(|| {
-        let rest = ", and signals beside full links (TOP's Fig. 14 sprays with 500)";
-        super::reordering_is_loss(&format!("reordering = {reordering}"), rest)
-    })
 }
