@@ -24,9 +24,7 @@ const HELLO: usize = 44;
 impl ByHand {
     /// One at an address of its own.
     pub(crate) fn new(address: &str) -> Self {
-        let socket = UdpSocket::bind(address).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        Self { socket }
+        Self { socket: UdpSocket::bind(address).unwrap() }
     }
 
     fn hello(run: u64, transport: &str, mtu: u16) -> [u8; HELLO] {
@@ -39,9 +37,26 @@ impl ByHand {
     }
 
     fn receive(&self) -> Vec<u8> {
+        self.receive_within(PATIENCE).unwrap_or_else(|| panic!("no answer to {:?}", self.socket.local_addr()))
+    }
+
+    fn receive_within(&self, time: Duration) -> Option<Vec<u8>> {
         let mut buffer = [0; 2_048];
-        let len = self.socket.recv(&mut buffer).expect("an answer");
-        buffer[..len].to_vec()
+        self.socket.set_read_timeout(Some(time)).unwrap();
+        let len = self.socket.recv(&mut buffer).ok()?;
+        Some(buffer[..len].to_vec())
+    }
+
+    /// Sends `bytes` once a second until there is an answer: the kernel may drop one while another test floods it.
+    fn ask(&self, host: &Host, bytes: &[u8]) -> Vec<u8> {
+        let began = Instant::now();
+        loop {
+            self.send(host, bytes);
+            if let Some(answer) = self.receive_within(Duration::from_secs(1)) {
+                return answer;
+            }
+            assert!(began.elapsed() < PATIENCE, "no answer to {:?}", self.socket.local_addr());
+        }
     }
 
     fn send(&self, host: &Host, bytes: &[u8]) {
@@ -51,19 +66,24 @@ impl ByHand {
     /// Greets a host; the first byte of its last answer: 2 if it is known now, 3 if it is refused.
     pub(crate) fn greet(&self, host: &Host, run: u64, transport: &str, mtu: u16) -> u8 {
         let mut hello = Self::hello(run, transport, mtu);
-        self.send(host, &hello);
-        let challenge = self.receive();
+        let challenge = self.ask(host, &hello);
         assert_eq!((challenge[0], challenge.len()), (1, 18));
         assert!(challenge.len() <= HELLO, "no answer is longer than what it answers");
         hello[BEFORE_COOKIE..26].copy_from_slice(&challenge[9..18]);
-        self.send(host, &hello);
-        self.receive()[0]
+        let mut answer = self.ask(host, &hello);
+        // An answer to a HELLO that was sent again: another CHALLENGE.
+        while answer[0] == 1 {
+            answer = self.receive();
+        }
+        answer[0]
     }
 
     /// Sends a packet of payload of the window transports, all of a flow, and waits for its ACK.
     pub(crate) fn deliver(&self, host: &Host, flow: u32, payload: &[u8]) {
-        self.send(host, &packet(flow, 0, payload));
-        while self.receive()[1] & 0xf != 1 {}
+        let mut answer = self.ask(host, &packet(flow, 0, payload));
+        while answer[1] & 0xf != 1 {
+            answer = self.receive();
+        }
     }
 }
 
