@@ -44,8 +44,13 @@ def test_nothing_is_raised_without_a_signal() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_while_workers_start_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers that outlive the pool do not find its semaphores, and write a traceback."""
+@pytest.mark.parametrize("patience_s", [0.0, 60.0])
+def test_ctrl_c_while_workers_start_ends_them(monkeypatch: pytest.MonkeyPatch, patience_s: float) -> None:
+    """Workers that outlive the pool do not find its semaphores, and write a traceback.
+
+    They end by themselves, or are killed while they start.
+    """
+    monkeypatch.setattr(pool, "_PATIENCE_S", patience_s)
 
     @contextlib.contextmanager
     def interrupted() -> Iterator[None]:

@@ -10,7 +10,6 @@ import queue
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -97,9 +96,13 @@ class ProcessPool:
                 dropped, self._waiting = self._waiting, []
             for task in dropped:
                 task.future.cancel()
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            _terminate(set(multiprocessing.active_children()) - self._others)
-            self._pool.shutdown(wait=True)
+            # A run is written whole or not at all, whenever its writer is killed.
+            workers = set(multiprocessing.active_children()) - self._others
+            killer = threading.Timer(_PATIENCE_S, _kill, [workers])
+            killer.start()
+            # Returns when all workers have ended, by themselves or killed.
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            killer.cancel()
             self._outbox.close()
 
     def execute(self, todo: Iterable[worker.Job]) -> Iterator[worker.JobResult]:
@@ -190,15 +193,9 @@ def _without_main_module() -> Iterator[None]:
             setattr(main, name, value)
 
 
-def _terminate(workers: Iterable[BaseProcess]) -> None:
-    """Waits a while for workers that were told to stop, and kills those that are left: a run is written whole or not
-    at all, whenever its writer is killed."""
-    end = time.monotonic() + _PATIENCE_S
+def _kill(workers: Iterable[BaseProcess]) -> None:
     for each in workers:
-        each.join(max(0.0, end - time.monotonic()))
-    for each in workers:
-        if each.is_alive():
-            each.kill()
+        each.kill()
 
 
 class ExecutorWorkers:
