@@ -1,5 +1,6 @@
 """Records of figures, and what is generated from those that come with the package."""
 
+import dataclasses
 import json
 import sys
 import tomllib
@@ -36,7 +37,7 @@ def test_the_ledger_and_the_counts_follow_from_the_records() -> None:
     text = ledger.README.read_text(encoding="utf-8")
     assert text == ledger.readme(text, found), "make ledger"
     by_reading = ledger.shipped(reading_ledger.READINGS)
-    assert reading_ledger.PAGE.read_text(encoding="utf-8") == reading_ledger.page(by_reading), "make ledger"
+    assert reading_ledger.PAGE.read_text(encoding="utf-8") == reading_ledger.page(by_reading, found), "make ledger"
 
 
 def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> None:
@@ -96,14 +97,18 @@ def test_readings_that_disagree_on_a_claim_are_told_apart(directory: Path) -> No
     claims[0]["verdict"], claims[1]["verdict"] = "contradicted", "reproduced"
     record["grids"] = [leading | {"reading": "marked"}, leading | {"reading": "pull", "claims": claims}]
     path.write_text(json.dumps(record), encoding="utf-8")
-    page = reading_ledger.page(ledger.shipped(directory))
-    assert "| [nos2/fig6](#nos2-fig6) | 2 | 5 | 2 | 2 | 1 |" in page
-    words = [line.rsplit(" | ", 1)[1] for line in page.splitlines() if line.startswith("| ") and "equal" in line]
-    assert words[:1] == ["differ |"]
+    by_reading = ledger.shipped(directory)
+    at_full_size = dataclasses.replace(by_reading[0], grids=(leading | {"claims": claims},))
+    page = reading_ledger.page(by_reading, [at_full_size])
+    assert "| [nos2/fig6](#nos2-fig6) | 2 | 5 | 2 | 2 | 1 | 1 |" in page
+    words = [line.split(" | ")[-2:] for line in page.splitlines() if line.startswith("| ") and "equal" in line]
+    assert words[:1] == [["differ", "contradicted |"]]
+    with pytest.raises(SystemExit, match="other claims than the ledger"):
+        reading_ledger.page(by_reading, [dataclasses.replace(at_full_size, grids=(leading | {"claims": claims[1:]},))])
     record["grids"][1]["claims"] = claims[1:]
     path.write_text(json.dumps(record), encoding="utf-8")
-    with pytest.raises(SystemExit, match="record them again"):
-        reading_ledger.page(ledger.shipped(directory))
+    with pytest.raises(SystemExit, match="different claims"):
+        reading_ledger.page(ledger.shipped(directory), [at_full_size])
 
 
 def test_counts_change_with_a_record(directory: Path) -> None:

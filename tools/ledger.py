@@ -175,7 +175,7 @@ def main() -> int:
     """Writes the files."""
     found = shipped()
     by_reading = shipped(reading_ledger.READINGS)
-    reading_ledger.PAGE.write_text(reading_ledger.page(by_reading), encoding="utf-8")
+    reading_ledger.PAGE.write_text(reading_ledger.page(by_reading, found), encoding="utf-8")
     LEDGER.write_text(ledger(found), encoding="utf-8")
     README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
     print(f"ledger: {len(found)} figures, {len(by_reading)} of them by reading")

@@ -1,10 +1,10 @@
 """Writes docs/ledger-readings.md: the claims of a figure under each reading of its paper.
 
-The records are those of `priolane reproduce PAPER/FIG --reading all --record docs/evidence/readings`. They are of
+The records are those of `priolane reproduce PAPER/FIG --reading all --record docs/evidence/readings`. Many are of
 smaller sizes than those of docs/ledger.md, as each reading takes as many runs as the figure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -20,27 +20,42 @@ _HEAD = """# Claims by reading
 
 Where a paper is silent, its experiment file states the readings that its text allows, with their evidence
 ([experiments.md](experiments.md)). This page has each claim under each reading that was run. The first reading leads:
-the [ledger](ledger.md) and all counts are of it, at a larger size. Here all readings of a figure have the same size and
-the same seeds. A cell has the verdict among all claims of the figure and, if the claim compares one value, the measured
-one. At these small sizes, many claims are undecided. `make ledger` writes this page.
+the [ledger](ledger.md) and all counts are of it, often at a larger size. Here all readings of a figure have the same
+size and the same seeds. A cell has the verdict among all claims of the figure and, if the claim compares one value, the
+measured one. At small sizes, many claims are undecided. `make ledger` writes this page.
 
-The last column says whether the choice of a reading changes the verdict: *agree* if every reading reproduces the
-claim, or every reading contradicts it, *differ* if one reproduces what another contradicts, and *open* otherwise.
+The column *readings* says whether the choice of a reading changes the verdict: *agree* if every reading reproduces the
+claim, or every reading contradicts it, *differ* if one reproduces what another contradicts, and *open* otherwise. The
+column *ledger* has the verdict of the ledger. Where it is the opposite of the first reading's verdict here, the size
+decides, and the ledger's size is the better one; *other size* counts these claims.
 """
 
 
-def page(found: Sequence[Record]) -> str:
-    """The page."""
-    return "\n".join([_HEAD, _overview(found), *(_figure(record) for record in found)])
+def page(found: Sequence[Record], ledger: Sequence[Record]) -> str:
+    """The page of records by reading, beside those of the ledger. Raises `SystemExit` if their claims differ."""
+    verdicts = {record.figure: record for record in ledger}
+    parts = [(record, _verdicts(record, verdicts)) for record in found]
+    return "\n".join([_HEAD, _overview(parts), *(_figure(*part) for part in parts)])
 
 
-def _overview(found: Sequence[Record]) -> str:
-    lines = ["| figure | readings | claims | agree | open | differ |", "|---|---|---|---|---|---|"]
-    for record in found:
+def _verdicts(record: Record, ledger: Mapping[str, Record]) -> list[str]:
+    """The verdict that the ledger has for each claim of `record`."""
+    there = ledger[record.figure].claims if record.figure in ledger else []
+    if [claim["says"] for claim in there] != [claim["says"] for claim in record.claims]:
+        raise SystemExit(f"the readings of {record.figure} have other claims than the ledger: record them again")
+    return [claim["verdict"] for claim in there]
+
+
+def _overview(parts: Sequence[tuple[Record, Sequence[str]]]) -> str:
+    lines = ["| figure | readings | claims | agree | open | differ | other size |", "|---" * 7 + "|"]
+    for record, verdicts in parts:
         words = [_agreement(row) for row in _rows(record)]
         counts = " | ".join(str(words.count(word)) for word in ("agree", "open", "differ"))
         link = f"[{record.figure}](#{_anchor(record)})"
-        lines.append(f"| {link} | {len(record.grids)} | {len(words)} | {counts} |")
+        opposite = sum(
+            _opposite({claim["verdict"], verdict}) for claim, verdict in zip(record.claims, verdicts, strict=True)
+        )
+        lines.append(f"| {link} | {len(record.grids)} | {len(words)} | {counts} | {opposite} |")
     return "\n".join(lines) + "\n"
 
 
@@ -57,26 +72,30 @@ def _rows(record: Record) -> list[list[Mapping[str, Any]]]:
     return rows
 
 
+def _opposite(verdicts: Set[str]) -> bool:
+    return {Verdict.REPRODUCED.value, Verdict.CONTRADICTED.value} <= verdicts
+
+
 def _agreement(row: Sequence[Mapping[str, Any]]) -> str:
     verdicts = {claim["verdict"] for claim in row}
-    if {Verdict.REPRODUCED.value, Verdict.CONTRADICTED.value} <= verdicts:
+    if _opposite(verdicts):
         return "differ"
     return "agree" if verdicts in ({Verdict.REPRODUCED.value}, {Verdict.CONTRADICTED.value}) else "open"
 
 
-def _figure(record: Record) -> str:
+def _figure(record: Record, verdicts: Sequence[str]) -> str:
     grid = record.grids[0]
     names = [f"`{other['reading']}`" for other in record.grids]
     lines = [
         f'## <a id="{_anchor(record)}"></a>{record.figure}: {record.title}\n',
         f"Size: {record.size}; {grid['runs']} runs a reading; results version {record.results}.\n",
         f"```sh\n{record.command}\n```\n",
-        "| claim | asks | " + " | ".join(names) + " | readings |",
-        "|---" * (3 + len(names)) + "|",
+        "| claim | asks | " + " | ".join(names) + " | readings | ledger |",
+        "|---" * (4 + len(names)) + "|",
     ]
-    for row in _rows(record):
+    for row, verdict in zip(_rows(record), verdicts, strict=True):
         claim = row[0]
-        cells = [f"{claim['section']}: {claim['says']}", claim["asked"], *map(_cell, row), _agreement(row)]
+        cells = [f"{claim['section']}: {claim['says']}", claim["asked"], *map(_cell, row), _agreement(row), verdict]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
