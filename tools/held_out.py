@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from priolane import _core, papers
-from priolane.record import results_version
+from priolane.record import Record, records, results_version
 from priolane.results import Results, load
 
 ROOT = Path(__file__).parent.parent
@@ -111,16 +111,36 @@ the rows of the figures in `DIR`, and keeps the others. The column `results` is 
 of the runs.
 """
 COUNTS = """\
-{figures} figures have {fewest} seeds or more. Both halves decide {twice} claims, of which {flips} flip. The probability
-that a judgement of a figure has a false verdict is at most 5 %. So at most {promised:.1f} of these {judgements} have
-one on average.
-
+{figures} figures are judged so, with {fewest} seeds or more. Both halves decide {twice} claims, of which {flips}
+flip. The probability that a judgement of a figure has a false verdict is at most 5 %. So at most {promised:.1f} of
+these {judgements} have one on average.
+"""
+TABLE = """\
 | figure | results | seeds | claims | both halves decide | one half decides | flips |
 |---|---|---|---|---|---|---|
 """
 
 
-def page(listed: Sequence[Row]) -> str:
+def gaps(listed: Sequence[Row], recorded: Iterable[Record]) -> str:
+    """Which records have enough seeds and no row, or a row of other runs; empty if there are none."""
+    rows_by_figure = {row.figure: row for row in listed}
+    without, others = [], []
+    for record in recorded:
+        seeds = len(record.grids[0]["seeds"])
+        row = rows_by_figure.get(record.figure)
+        if row is None and seeds >= FEWEST_SEEDS:
+            without.append(record.figure)
+        elif row is not None and (row.version, row.seeds) != (record.results, seeds):
+            others.append(record.figure)
+    lines = []
+    if without:
+        lines.append(f"Recorded with {FEWEST_SEEDS} seeds or more, and not judged so: {', '.join(without)}.\n")
+    if others:
+        lines.append(f"Judged with other runs than those of the record: {', '.join(others)}.\n")
+    return "".join(lines)
+
+
+def page(listed: Sequence[Row], recorded: Iterable[Record] = ()) -> str:
     """The page of docs/evidence."""
     counts = COUNTS.format(
         figures=len(listed),
@@ -130,7 +150,9 @@ def page(listed: Sequence[Row]) -> str:
         judgements=2 * len(listed),
         promised=0.05 * 2 * len(listed),
     )
-    return f"{HEAD}\n{counts}{''.join(row.text() for row in listed)}"
+    rest = gaps(listed, recorded)
+    head = "\n".join([HEAD, counts, *([rest] if rest else []), TABLE])
+    return head + "".join(row.text() for row in listed)
 
 
 def merged(kept: Mapping[str, Row], judged: Iterable[Judged]) -> list[Row]:
@@ -144,7 +166,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="judges claims with each half of the seeds of a figure")
     parser.add_argument("results", type=Path, help="directory with the results of figures, PAPER-FIG")
     listed = merged(rows(PAGE.read_text(encoding="utf-8")), halves(parser.parse_args().results))
-    PAGE.write_text(page(listed), encoding="utf-8")
+    PAGE.write_text(page(listed, records([item.key for item in papers.figures()])), encoding="utf-8")
     return 0
 
 
