@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ledger
 from priolane import _core, papers
-from priolane.record import Record, records, results_version
+from priolane.record import Record, results_version
 from priolane.results import Results, load
 
 ROOT = Path(__file__).parent.parent
@@ -166,7 +167,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="judges claims with each half of the seeds of a figure")
     parser.add_argument("results", type=Path, help="directory with the results of figures, PAPER-FIG")
     listed = merged(rows(PAGE.read_text(encoding="utf-8")), halves(parser.parse_args().results))
-    PAGE.write_text(page(listed, records([item.key for item in papers.figures()])), encoding="utf-8")
+    PAGE.write_text(page(listed, ledger.shipped()), encoding="utf-8")
     return 0
 
 

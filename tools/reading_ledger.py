@@ -33,8 +33,8 @@ decides, and the ledger's size is the better one; *other size* counts these clai
 
 def page(found: Sequence[Record], ledger: Sequence[Record]) -> str:
     """The page of records by reading, beside those of the ledger. Raises `SystemExit` if their claims differ."""
-    verdicts = {record.figure: record for record in ledger}
-    parts = [(record, _verdicts(record, verdicts)) for record in found]
+    by_figure = {record.figure: record for record in ledger}
+    parts = [(record, _verdicts(record, by_figure)) for record in found]
     return "\n".join([_HEAD, _overview(parts), *(_figure(*part) for part in parts)])
 
 

@@ -96,7 +96,6 @@ class ProcessPool:
                 dropped, self._waiting = self._waiting, []
             for task in dropped:
                 task.future.cancel()
-            # A run is written whole or not at all, whenever its writer is killed.
             workers = set(multiprocessing.active_children()) - self._others
             killer = threading.Timer(_PATIENCE_S, _kill, [workers])
             killer.start()
@@ -194,6 +193,7 @@ def _without_main_module() -> Iterator[None]:
 
 
 def _kill(workers: Iterable[BaseProcess]) -> None:
+    """Kills workers: a run is written whole or not at all, whenever its writer is killed."""
     for each in workers:
         each.kill()
 
