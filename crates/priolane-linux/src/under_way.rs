@@ -125,3 +125,28 @@ impl UnderWay {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use priolane_net::{Config, Request, Scheme};
+
+    use super::*;
+
+    #[test]
+    fn changes_go_to_the_host_and_those_that_it_refuses_are_errors() {
+        let [sender, receiver] =
+            [(); 2].map(|()| Host::bind(Config::new(Scheme::of_row("paccp", &[]).unwrap())).unwrap());
+        let receipt = sender.try_send_repeated(Request::to(receiver.address()), b"endless", 1 << 30).unwrap();
+        let mut message = UnderWay::new((0, FlowKind::Endless), (0, None), Ok(receipt));
+        let weights = |w_milli| Change::Weights { theta_bps: Some(1_000_000), w_milli };
+        assert_eq!(message.change(&sender, weights(0)), Err(SendError::Weight));
+        assert_eq!(message.change(&sender, weights(2_500)), Ok(()));
+        assert_eq!(message.change(&sender, Change::Class(16)), Err(SendError::Class(16)));
+        assert_eq!(message.change(&sender, Change::Class(15)), Ok(()));
+        assert!(message.outcome().is_none());
+        assert_eq!(message.change(&sender, Change::Abort), Ok(()));
+        assert!(sender.flush(Duration::from_secs(60)));
+        assert_eq!(message.outcome(), Some(MessageEnd::Failed));
+        assert_eq!(message.end().failed, None, "an abort is no failure");
+    }
+}

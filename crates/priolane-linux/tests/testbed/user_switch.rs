@@ -74,7 +74,7 @@ fn dctcp_keeps_the_queue_of_a_switch_in_user_space_short() {
     let port = UserPort { mark, ..port(json!({ "kind": "fifo", "buffer": "unbounded" }), 240) };
     let Some(measured) = two_to_one("ud", port, dctcp()) else { return };
     let (count, marked) = (to_host_2(&measured), measured.hosts[2].counts["marked"]);
-    assert!(marked > 20 && count.marked >= marked, "{marked} of {} marks arrived", count.marked);
+    assert!(marked > 0 && count.marked >= marked, "{marked} of {} marks arrived", count.marked);
     assert_eq!(count.dropped, 0);
     // 1032 packets of data, and what goes besides.
     assert!(count.packets >= 1_032 && count.bytes > 1_500_000, "{count:?}");

@@ -1,15 +1,19 @@
 //! The inputs of an endpoint on a real host, recorded and replayed to a second endpoint, lead to the same outputs.
 
+use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use priolane_core::endpoint::{Command, Control, Cx, Event, FlowRequest, LocalClock, PathInfo, RxMeta, Tx};
+use priolane_core::endpoint::{
+    Command, Control, Cx, Event, FlowRequest, LocalClock, PathInfo, RxMeta, Tx, Weights,
+};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::keys::Value;
 use priolane_core::packet::Packet;
 use priolane_core::units::Rate;
 
 use super::*;
+use crate::error::SendError;
 use crate::host::Host;
 use crate::message::Request;
 use crate::scheme::Scheme;
@@ -18,7 +22,7 @@ use crate::scheme::Scheme;
 #[derive(Clone, Copy, Debug)]
 enum Input<B> {
     Open(FlowRequest, PathInfo),
-    Abort(FlowId),
+    Change(FlowId, Control),
     Forget(HostId),
     Packet(RxMeta, Packet<B>),
     Timer,
@@ -31,6 +35,15 @@ struct Call<B> {
     now: Time,
     input: Input<B>,
     output: String,
+}
+
+impl<B> Input<B> {
+    fn change(&self) -> Option<Control> {
+        match *self {
+            Self::Change(_, control) => Some(control),
+            Self::Open(..) | Self::Forget(_) | Self::Packet(..) | Self::Timer | Self::Poll => None,
+        }
+    }
 }
 
 type Log<B> = Arc<Mutex<(Option<Stream>, Vec<Call<B>>)>>;
@@ -51,7 +64,7 @@ fn tell<E: Endpoint>(
     let mut sent = Tx::Idle;
     match input {
         Input::Open(flow, path) => endpoint.open(cx, flow, &|| path),
-        Input::Abort(flow) => endpoint.control(cx, Command::Flow(flow, Control::Abort)),
+        Input::Change(flow, control) => endpoint.control(cx, Command::Flow(flow, control)),
         Input::Forget(host) => endpoint.control(cx, Command::ForgetHost(host)),
         Input::Packet(meta, packet) => endpoint.on_packet(cx, meta, &packet),
         Input::Timer => endpoint.on_timer(cx),
@@ -82,7 +95,7 @@ impl<E: Endpoint> Endpoint for Recorded<E> {
 
     fn control(&mut self, cx: &mut Cx<'_>, command: Command<'_>) {
         let input = match command {
-            Command::Flow(flow, Control::Abort) => Input::Abort(flow),
+            Command::Flow(flow, control) => Input::Change(flow, control),
             Command::ForgetHost(host) => Input::Forget(host),
             other => panic!("{other:?} is not part of the trial"),
         };
@@ -114,6 +127,17 @@ impl<E: Endpoint> Endpoint for Recorded<E> {
     }
 }
 
+/// Changes a message that does not end by itself, and aborts it; what the endpoint is to be told of it.
+fn change_and_abort(host: &Host, to: SocketAddr, weights: Weights, name: &str) -> [Control; 3] {
+    let receipt = host.try_send_repeated(Request::to(to), b"endless", 1 << 30).expect(name);
+    host.set_weights(receipt.id(), weights).expect(name);
+    host.set_class(receipt.id(), 3).expect(name);
+    host.abort(receipt.id());
+    assert_eq!(receipt.wait().map(|_| ()), Err(SendError::Aborted), "{name}");
+    let Weights { theta, w_milli } = weights;
+    [Control::Weights { theta, w_milli }, Control::Class(3), Control::Abort]
+}
+
 /// Two hosts exchange messages; the inputs of the first endpoint are replayed to another one.
 struct Replayed {
     start: Start,
@@ -142,11 +166,15 @@ impl EndpointUser for Replayed {
             receipt.wait_for(Duration::from_secs(10)).expect(name).expect(name);
             assert_eq!(host.recv().unwrap().bytes.len(), len, "{name}");
         }
+        let weights = Weights { theta: Rate::from_bps(1_000_000), w_milli: 2_500 };
+        let changes = change_and_abort(&host, other.address(), weights, name);
         drop(host);
         let local = local.lock().unwrap().take().unwrap();
         let mut again = make(local);
         let mut log = log.lock().unwrap();
         let mut rng = log.0.take().unwrap();
+        let changed: Vec<Control> = log.1.iter().filter_map(|call| call.input.change()).collect();
+        assert_eq!(changed, changes, "{name}");
         let count = |is_one: fn(&Call<E::Body>) -> bool| log.1.iter().filter(|call| is_one(call)).count();
         let (sent, came) = (
             count(|call| call.output.starts_with("Send")),
