@@ -216,7 +216,7 @@ impl Experiment {
             sweep: Vec::new(),
             panels: Vec::new(),
             claims: Vec::new(),
-            metrics: Metrics { baseline: None, ..metrics.clone() },
+            metrics: Metrics { baseline: None, average_over: None, ..metrics.clone() },
             groups: groups.clone(),
             controls: controls.clone(),
             events: events.clone(),

@@ -30,9 +30,19 @@ pub struct Metrics {
     /// The port at which costs of priorities are measured.
     #[key(optional, shown = "the host that sends most", source = "docs/assumptions.md#o1-o2")]
     pub port: Option<String>,
+    /// Swept keys over whose values metrics are averaged, seed by seed: figures and claims have one point for all of them.
+    #[key(optional)]
+    pub average_over: Option<Vec<String>>,
     /// Classes of flows by name, in the order of the file; `all` always exists.
     #[key(default = Vec::new(), shown = "none", form = ByName)]
     pub classes: Vec<SizeClass>,
+}
+
+impl Metrics {
+    /// Returns the swept keys over whose values metrics are averaged.
+    pub fn averaged(&self) -> &[String] {
+        self.average_over.as_deref().unwrap_or_default()
+    }
 }
 
 /// A bottleneck and the bin length at which the throughput of timely flows is measured.

@@ -191,6 +191,7 @@ const KEYS: &[&str] = &[
     "active",
     "mix",
     "mix_draw",
+    "mix_offset",
     "cos",
     "theta",
     "w",

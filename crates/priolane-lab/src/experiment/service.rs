@@ -1,4 +1,4 @@
-//! Service that a group's flows or virtual machines pay for: `cos`, `theta`, `w`, `mix`, `mix_draw`, `plan`, `resplit`.
+//! Service that a group's flows or virtual machines pay for: `cos`, `theta`, `w`, `mix`, `mix_draw`, `mix_offset`, `plan`, `resplit`.
 
 use priolane_core::endpoint::Weights;
 use priolane_core::keys::Plain;
@@ -29,6 +29,9 @@ pub struct Service {
     /// How they are drawn.
     #[serde(skip_serializing_if = "MixDraw::is_independent")]
     pub mix_draw: MixDraw,
+    /// Added to the number in [0, 1) that decides a flow's pair, modulo 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mix_offset: f64,
     /// Who pays.
     #[serde(skip_serializing_if = "Payer::is_flow")]
     pub plan: Payer,
@@ -38,6 +41,10 @@ pub struct Service {
     /// Interval in which a virtual machine collects arrivals and departures before it recomputes shares.
     #[serde(serialize_with = "as_text::optional_span", skip_serializing_if = "Option::is_none")]
     pub resplit: Option<Span>,
+}
+
+fn is_zero(offset: &f64) -> bool {
+    *offset == 0.0
 }
 
 /// How the pairs of a mix are drawn.
@@ -139,6 +146,7 @@ impl Service {
 
     /// Returns the pair of a flow for a uniform `u` in [0, 1).
     pub fn draw(&self, u: f64) -> Weights {
+        let u = (u + self.mix_offset).fract();
         let mut below = 0.0;
         let drawn = self.mix.iter().find(|portion| {
             below += portion.share;
@@ -150,7 +158,7 @@ impl Service {
 
 /// A single pair and a mix are alternatives.
 pub(super) const ONE_PAIR_OR_MIX: Replace = Replace::OneOf(&[
-    Form { by: &["mix"], with: &["mix_draw"] },
+    Form { by: &["mix"], with: &["mix_draw", "mix_offset"] },
     Form { by: &["cos", "theta", "w"], with: &[] },
 ]);
 
@@ -162,7 +170,7 @@ pub(super) const SPLIT: Replace =
 pub(super) const PLAN: Replace = Replace::Kind {
     tag: "plan",
     default: Some("fbp"),
-    own: Own::Only(&["mix", "mix_draw", "split", "resplit"]),
+    own: Own::Only(&["mix", "mix_draw", "mix_offset", "split", "resplit"]),
     shared: SharedKeys::Listed(&[]),
 };
 
@@ -171,7 +179,7 @@ pub(super) const PAIR: Replace = Replace::Stated(&["theta", "w"], &["cos"]);
 
 /// Reads the keys of a group's service.
 pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
-    let mix_draw = mix_draw(keys)?;
+    let (mix_draw, mix_offset) = (mix_draw(keys)?, mix_offset(keys)?);
     let mix_field = keys.take("mix");
     let stated = ["cos", "theta", "w"].iter().any(|key| keys.has(key));
     let pair = pair(keys)?;
@@ -197,7 +205,8 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     if let Some(field) = resplit.as_ref().filter(|_| !split.is_empty()) {
         return Err(field.error("a given split is never recomputed", "either resplit or split"));
     }
-    Ok(Service { pair, mix, mix_draw, plan, split, resplit: resplit.map(|f| f.positive_span()).transpose()? })
+    let resplit = resplit.map(|f| f.positive_span()).transpose()?;
+    Ok(Service { pair, mix, mix_draw, mix_offset, plan, split, resplit })
 }
 
 fn mix_draw(keys: &mut Reader<'_>) -> Result<MixDraw, InputError> {
@@ -206,6 +215,19 @@ fn mix_draw(keys: &mut Reader<'_>) -> Result<MixDraw, InputError> {
         return Err(field.error("mix_draw has no effect without a mix", "mix = [...], or remove mix_draw"));
     }
     field.word(&[("independent", MixDraw::Independent), ("by_size", MixDraw::BySize)])
+}
+
+fn mix_offset(keys: &mut Reader<'_>) -> Result<f64, InputError> {
+    let Some(field) = keys.take("mix_offset") else { return Ok(0.0) };
+    if !keys.has("mix") {
+        return Err(
+            field.error("mix_offset has no effect without a mix", "mix = [...], or remove mix_offset")
+        );
+    }
+    match field.number(0.0, 1.0)? {
+        1.0 => Err(field.error("an offset of 1 is one of 0", "an offset of at least 0 and less than 1")),
+        offset => Ok(offset),
+    }
 }
 
 /// Reads the pairs of a virtual machine's flows, whose sum must not exceed what it pays for.

@@ -179,19 +179,28 @@ impl GroupHosts {
     }
 }
 
-/// Checks that panels and claims refer to keys that the file sweeps.
+/// Checks that panels and claims refer to keys that the file sweeps and does not average over.
 pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -> Result<(), InputError> {
+    let averaged = experiment.metrics.averaged();
+    if let Some((index, key)) = averaged.iter().enumerate().find(|(_, key)| !swept.contains(key)) {
+        let (what, fix) = not_swept(key, swept);
+        let origin = field_of(root.get("metrics"), "average_over");
+        return Err(origin.error(&format!("metrics.average_over[{index}]"), what, fix));
+    }
+    let shown: Vec<String> = swept.iter().filter(|key| !averaged.contains(key)).cloned().collect();
     let check = |list: &str, index: usize, field: &str, key: &str| {
-        if swept.iter().any(|axis| axis == key) {
+        if shown.iter().any(|axis| axis == key) {
             return Ok(());
         }
-        let origin = item_field(root, list, index, field);
-        let fix = match nearest(key, swept.iter().map(String::as_str)) {
-            Some(near) => format!("Did you mean {near:?}?"),
-            None if swept.is_empty() => "a [sweep] with this key, or remove the key here".to_owned(),
-            None => format!("one of {}", swept.join(", ")),
+        let (what, fix) = match averaged.iter().any(|axis| axis == key) {
+            true => (
+                format!("metrics are means over {key:?}"),
+                "Remove the key here, or from metrics.average_over".to_owned(),
+            ),
+            false => not_swept(key, &shown),
         };
-        Err(origin.error(&format!("{list}[{index}].{field}"), format!("the key {key:?} is not swept"), fix))
+        let origin = item_field(root, list, index, field);
+        Err(origin.error(&format!("{list}[{index}].{field}"), what, fix))
     };
     for (i, panel) in experiment.panels.iter().enumerate() {
         panel.x.iter().filter(|x| *x != TIME).try_for_each(|x| check("panel", i, "x", x))?;
@@ -210,12 +219,27 @@ pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -
     Ok(())
 }
 
+/// Returns what is wrong with a key that the file does not sweep, and what to write instead.
+fn not_swept(key: &str, swept: &[String]) -> (String, String) {
+    let fix = match nearest(key, swept.iter().map(String::as_str)) {
+        Some(near) => format!("Did you mean {near:?}?"),
+        None if swept.is_empty() => "a [sweep] with this key, or remove the key here".to_owned(),
+        None => format!("one of {}", swept.join(", ")),
+    };
+    (format!("the key {key:?} is not swept"), fix)
+}
+
 /// Returns the origin of the `field` of the `index`-th item in the `list` of tables.
 fn item_field(root: &Table, list: &str, index: usize, field: &str) -> Origin {
     let item = match root.get(list).map(|node| &node.value) {
         Some(Value::List(items)) => items.get(index),
         _ => None,
     };
+    field_of(item, field)
+}
+
+/// Returns the origin of a field of a table, or of the table without it.
+fn field_of(item: Option<&Node>, field: &str) -> Origin {
     let inner = item.and_then(|item| match &item.value {
         Value::Table(table) => table.get(field),
         _ => None,

@@ -30,7 +30,7 @@ pub(super) type Point = Vec<(String, Value)>;
 pub(super) struct Grid<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Sweep points, in the order of the plan.
+    /// Sweep points without the keys that metrics average over, in the order of the plan.
     pub points: Vec<Point>,
     /// Seeds, in the order of the plan.
     pub seeds: Vec<u64>,
@@ -39,7 +39,8 @@ pub(super) struct Grid<'a> {
     /// Record of each run of the plan, if complete.
     pub records: Vec<Option<RunRecord>>,
     store: Store,
-    places: BTreeMap<(usize, String, u64), usize>,
+    /// The runs of a point, scheme and seed: one for each combination of values that metrics average over.
+    places: BTreeMap<(usize, String, u64), Vec<usize>>,
 }
 
 /// Why a metric has no value.
@@ -58,12 +59,14 @@ impl<'a> Grid<'a> {
         let record = |run: &Run| RunId::new(&run.id).and_then(|id| store.accept(&id));
         let records = plan.runs.iter().map(record).collect();
         let (mut points, mut seeds, mut schemes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut places = BTreeMap::new();
+        let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let averaged = plan.experiment.metrics.averaged();
         for (place, run) in plan.runs.iter().enumerate() {
-            let point = index_of(&mut points, &run.point);
+            let shown = run.point.iter().filter(|(key, _)| !averaged.contains(key)).cloned().collect();
+            let point = index_of(&mut points, &shown);
             index_of(&mut seeds, &run.seed);
             index_of(&mut schemes, &run.scheme);
-            places.insert((point, run.scheme.clone(), run.seed), place);
+            places.entry((point, run.scheme.clone(), run.seed)).or_default().push(place);
         }
         Self { plan, points, seeds, schemes, records, store, places }
     }
@@ -93,14 +96,29 @@ impl<'a> Grid<'a> {
         (0..self.points.len()).find(|&i| matches(&self.points[i]))
     }
 
-    /// Returns the record of a run, or a gap that names the missing run.
-    pub(super) fn record(&self, point: usize, scheme: &str, seed: u64) -> Result<&RunRecord, MissingValue> {
-        let place = self.places.get(&(point, scheme.to_owned(), seed));
-        let missing = || MissingValue::Run(format!("{scheme}, seed {seed}, {}", show(&self.points[point])));
-        place.and_then(|&place| self.records[place].as_ref()).ok_or_else(missing)
+    /// Returns the places of the runs of a scheme at a point with a seed.
+    fn places(&self, point: usize, scheme: &str, seed: u64) -> &[usize] {
+        self.places.get(&(point, scheme.to_owned(), seed)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns a metric at a point by seed, and why some seeds have no value.
+    /// Returns the records of the complete runs of a scheme at a point with a seed.
+    pub(super) fn records_of(
+        &self,
+        point: usize,
+        scheme: &str,
+        seed: u64,
+    ) -> impl Iterator<Item = &RunRecord> + use<'_, 'a> {
+        self.places(point, scheme, seed).iter().filter_map(|&place| self.records[place].as_ref())
+    }
+
+    /// Returns the runs of a scheme at a point with a seed, complete or not.
+    fn runs<'g>(&'g self, point: usize, scheme: &'g str, seed: u64) -> impl Iterator<Item = RunContext<'g>> {
+        let count = self.places(point, scheme, seed).len().max(1);
+        (0..count).map(move |nth| RunContext { grid: self, scheme, point, seed, nth })
+    }
+
+    /// Returns a metric at a point by seed, and why some seeds have no value. With several runs of a seed, it is their
+    /// mean.
     pub(super) fn by_seed(&self, path: &MetricPath, point: usize) -> (BySeed, Vec<MissingValue>) {
         let mut values = BySeed::new();
         let mut gaps = Vec::new();
@@ -114,25 +132,27 @@ impl<'a> Grid<'a> {
     }
 
     fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, MissingValue> {
-        let near = RunContext { grid: self, scheme: &path.scheme, point, seed };
-        near.evaluate(path, path.measure.metric.eval).map_err(|missing| near.gap(path, missing))
+        let of_run = |run: RunContext<'_>| {
+            run.evaluate(path, path.measure.metric.eval).map_err(|missing| run.gap(path, missing))
+        };
+        let values: Vec<f64> = self.runs(point, &path.scheme, seed).map(of_run).collect::<Result<_, _>>()?;
+        Ok(values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// Returns a metric over time, for each available seed.
+    /// Returns a metric over time, for each available run.
     pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, MissingValue> {
-        let mut seeds = Vec::new();
-        for &seed in &self.seeds {
-            let near = RunContext { grid: self, scheme: &path.scheme, point, seed };
-            if near.record(near.scheme).is_err() {
+        let mut all = Vec::new();
+        for run in self.seeds.iter().flat_map(|&seed| self.runs(point, &path.scheme, seed)) {
+            if run.record(run.scheme).is_err() {
                 continue;
             }
             let bins = match path.measure.metric.over_time {
-                Some(bins) => near.evaluate(path, bins),
+                Some(bins) => run.evaluate(path, bins),
                 None => Err(Missing::OverTime),
             };
-            seeds.push(bins.map_err(|missing| near.gap(path, missing))?);
+            all.push(bins.map_err(|missing| run.gap(path, missing))?);
         }
-        Ok(seeds)
+        Ok(all)
     }
 
     /// Evaluates `value` for the flows of a stored run, by id.
@@ -172,6 +192,8 @@ struct RunContext<'a> {
     scheme: &'a str,
     point: usize,
     seed: u64,
+    /// Which of the runs of this seed.
+    nth: usize,
 }
 
 impl RunContext<'_> {
@@ -185,11 +207,15 @@ impl RunContext<'_> {
         eval(&Context { record, class, classes: self.grid.classes(), stored: self })
     }
 
+    /// Returns the place of this run, or of that of another scheme with the same values that metrics average over.
+    fn place(&self, scheme: &str) -> Option<usize> {
+        self.grid.places(self.point, scheme, self.seed).get(self.nth).copied()
+    }
+
     fn record(&self, scheme: &str) -> Result<&RunRecord, Missing> {
-        self.grid.record(self.point, scheme, self.seed).map_err(|gap| match gap {
-            MissingValue::Run(which) => Missing::Run(which),
-            MissingValue::Value(what) => Missing::Other(what),
-        })
+        let record = self.place(scheme).and_then(|place| self.grid.records[place].as_ref());
+        let point = || show(&self.grid.points[self.point]);
+        record.ok_or_else(|| Missing::Run(format!("{scheme}, seed {}, {}", self.seed, point())))
     }
 
     /// Explains why the metric at `path` has no value.
@@ -219,8 +245,7 @@ impl StoredData for RunContext<'_> {
     }
 
     fn threshold(&self, ladder: ThresholdSet, number: usize) -> Option<Threshold> {
-        let place = self.grid.places.get(&(self.point, self.scheme.to_owned(), self.seed))?;
-        Some(thresholds::planned(self.grid.plan.runs.get(*place)?, ladder, number))
+        Some(thresholds::planned(self.grid.plan.runs.get(self.place(self.scheme)?)?, ladder, number))
     }
 }
 

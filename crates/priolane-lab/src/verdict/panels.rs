@@ -72,7 +72,7 @@ impl Values for Grid<'_> {
         let class = known.or_else(|| (name == ALL).then(SizeClass::all));
         let class = class.ok_or_else(|| format!("`{name}` is not a size class"))?;
         let value = |flow: &FlowRow| value(flow).filter(|_| class.counts_row(flow));
-        let records = self.seeds.iter().filter_map(|&seed| self.record(point, &path.scheme, seed).ok());
+        let records = self.seeds.iter().flat_map(|&seed| self.records_of(point, &path.scheme, seed));
         let of_run =
             |record| Grid::flows(self, record, value).map_err(|e| format!("run {}: {e}", record.run));
         records.map(of_run).collect()

@@ -162,6 +162,33 @@ fn numbers_from_elsewhere_are_compared_seed_by_seed() {
 }
 
 #[test]
+fn metrics_are_means_over_the_keys_that_are_averaged_seed_by_seed() {
+    // Loads 0.5 and 0.6 take 5 and 6 times 2.5 ms times the seed, and their means are 13.75 ms times the seed.
+    let loads: Vec<f64> = made_up().experiment.sweep[0].1.iter().filter_map(Value::as_f64).collect();
+    assert_eq!(loads, [0.5, 0.6]);
+    let mean = |seeds: [f64; 3]| Test::Agree {
+        of: "fct.all.dctcp".into(),
+        values: seeds.map(|seed| seed * 0.01375).to_vec(),
+        within: 0.001,
+    };
+    let mut plan = plan_of(vec![mean([1.0, 2.0, 3.0]), mean([1.01, 2.02, 3.03])]);
+    plan.experiment.metrics.average_over = Some(vec![LOAD.into()]);
+    let report = report_of(&plan, &[]);
+    let [own, other] = &report.claims[..] else { panic!("two claims") };
+    assert_eq!((own.verdict, other.verdict), (Verdict::Reproduced, Verdict::Contradicted));
+    let [point] = &own.points[..] else { panic!("one point: {:?}", own.points) };
+    assert!(point.point.is_empty());
+    // Intervals are those of three seeds, not of six runs.
+    let measured = &point.measured[0].value;
+    assert_eq!(measured.n, 3);
+    assert!((measured.mean.unwrap() - 0.0275).abs() < 1e-12, "{measured:?}");
+    // Without one of its runs a seed has no value.
+    let lacking = report_of(&plan, &[0]);
+    assert_eq!(lacking.claims[0].verdict, Verdict::Incomplete);
+    assert_eq!(lacking.claims[0].points[0].measured[0].value.n, 2);
+}
+
+#[test]
 fn a_band_that_a_wide_interval_only_touches_decides_nothing() {
     let of_seeds_apart = Test::Ratio { of: "fct.all.dctcp".into(), over: None, paper: 0.025, within: 0.1 };
     let of_like_seeds = Test::Ratio {

@@ -445,6 +445,28 @@ fn keys_of_scatters_and_tables_are_theirs() {
 }
 
 #[test]
+fn figures_have_no_point_for_a_key_that_metrics_average_over() {
+    let with = |averaged: &str, rest: &str| {
+        let sweep = "[sweep]\n\"group.all.load.value\" = [0.5, 0.6]\n\"time.warmup\" = [\"1ms\", \"2ms\"]\n";
+        format!("{GOOD}{sweep}[metrics]\naverage_over = [{averaged}]\n{rest}")
+    };
+    let load = "\"group.all.load.value\"";
+    let panel = "[[panel]]\ntitle = \"a\"\nkind = \"line\"\nmetric = \"fct.all\"\n";
+    planned(&with(load, &format!("{panel}x = \"time.warmup\"\n"))).unwrap();
+    planned(&with(&format!("{load}, \"time.warmup\""), "")).unwrap();
+    let claim = "[[claim]]\nsection = \"1\"\nsays = \"a\"\nbound = { of = \"fct.all.dctcp\", above = 1 }\n";
+    for (averaged, rest, key, what) in [
+        ("\"group.all.load\"", String::new(), "metrics.average_over[0]", "is not swept"),
+        (load, format!("{panel}x = {load}\n"), "panel[0].x", "means over \"group.all.load.value\""),
+        (load, format!("{claim}at = {{ {load} = 0.5 }}\n"), "claim[0].at", "means over"),
+    ] {
+        let error = planned(&with(averaged, &rest)).unwrap_err();
+        assert!(error.key.starts_with(key) && error.what.contains(what), "{error}");
+        assert!(error.line.is_some(), "{error}");
+    }
+}
+
+#[test]
 fn figures_and_claims_name_what_is_there() {
     let with = |text: &str| {
         format!(

@@ -145,6 +145,27 @@ fn pairs_by_size_keep_shares_that_are_no_fifths_and_other_seeds_draw_others() {
 }
 
 #[test]
+fn offsets_rotate_pairs_over_the_same_flows() {
+    let text = FILE.replace("w = 2 }]\napp", "w = 2 }]\nmix_draw = \"by_size\"\nmix_offset = 0.2\napp");
+    let at = |offset| own_flows(&text.replace("mix_offset = 0.2", &format!("mix_offset = {offset}")));
+    let turns = [0.0, 0.2, 0.4, 0.6, 0.8].map(at);
+    let [ds, mrg] = [None, Rate::from_bps(2_500_000_000)].map(|theta| Weights { theta, w_milli: 2_000 });
+    assert!(turns[0].len() > 1_500 && turns.iter().all(|turn| turn.len() == turns[0].len()));
+    for flow in 0..turns[0].len() {
+        let of_one = turns.iter().map(|turn| turn[flow]).collect::<Vec<_>>();
+        assert!(of_one.iter().all(|&(size, start, _)| (size, start) == (of_one[0].0, of_one[0].1)));
+        let of = |pair| of_one.iter().filter(|&&(.., weights)| weights == pair).count();
+        assert_eq!([of(Weights::BEST_EFFORT), of(ds), of(mrg)], [3, 1, 1], "flow {flow}");
+    }
+    let merged = planned(&text, &Options::default()).experiment.to_json();
+    assert_eq!(merged.pointer("/group/0/mix_offset").and_then(Json::as_f64), Some(0.2));
+    let without = text.replace("mix_offset = 0.2", "mix_offset = 0");
+    let none = FILE.replace("w = 2 }]\napp", "w = 2 }]\nmix_draw = \"by_size\"\napp");
+    let id = |text: &str| planned(text, &Options::default()).runs[0].id.clone();
+    assert!(id(&without) == id(&none) && id(&text) != id(&none));
+}
+
+#[test]
 fn what_cannot_be_paid_for_is_refused() {
     let cases = [
         ("theta = \"5Gbps\"", "theta = \"50Gbps\"", "group.shared.theta", "above the link rate 10Gbps"),
@@ -154,6 +175,14 @@ fn what_cannot_be_paid_for_is_refused() {
             "group.shared.mix_draw",
             "no effect without a mix",
         ),
+        (
+            "w = 2\nplan",
+            "w = 2\nmix_offset = 0.2\nplan",
+            "group.shared.mix_offset",
+            "no effect without a mix",
+        ),
+        ("}]\napp", "}]\nmix_offset = 1\napp", "group.own.mix_offset", "an offset of 1 is one of 0"),
+        ("}]\napp", "}]\nmix_offset = -0.2\napp", "group.own.mix_offset", "-0.2"),
         ("}]\napp", "}]\nmix_draw = \"sorted\"\napp", "group.own.mix_draw", "unknown value \"sorted\""),
         ("w = 2\nplan", "w = 0\nplan", "group.shared.w", "the weight 0 is out of range"),
         ("w = 2\nplan", "w = -1\nplan", "group.shared.w", "the weight -1 is out of range"),
