@@ -81,15 +81,15 @@ def test_a_run_on_two_machines_has_the_tables_of_the_simulated_one_and_states_it
     assert isinstance(how, dict)
     assert (how["on"], how["scale"]) == ("machines", 100)
     assert [(one["name"], one["hosts"]) for one in how["machines"]] == [("left", [0, 1]), ("right", [2, 3])]
-    # 0.1 ms for what lies between two readings of clocks.
+    # 10 ms, as a busy machine may stop between two readings of clocks.
     for one, shift in zip(how["machines"], (0, 5_000_000_000), strict=True):
         for offset in (one["clock_offset_ns"], one["clock_offset_after_ns"]):
-            assert abs(offset - shift) <= one["clock_uncertainty_ns"] + 100_000, one
+            assert abs(offset - shift) <= one["clock_uncertainty_ns"] + 10_000_000, one
     # 1.46 MB at 10 Gbit/s take 1.17 ms at least; 5 s are 50 ms here, which is beyond the limit.
     uncertainty_ps = sum(one["clock_uncertainty_ns"] for one in how["machines"]) * 1000 / 100
     for took in measured["fct_ps"]:
         assert isinstance(took, int)
-        assert took < 20_000_000_000
+        assert took < 45_000_000_000
     assert all(took + uncertainty_ps > 1_168_000_000 for took in measured["fct_ps"][:2])
     # Results of other machines do not take their place; the same are not measured again.
     digest = priolane.load(real).report.digest
