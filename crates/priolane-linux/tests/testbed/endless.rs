@@ -97,7 +97,6 @@ fn a_run_ends_at_its_limit_although_flows_start_and_change_later() {
         RunJob { changes: vec![abort], ..job(plan("l", Network::star(3, &line(port()))), dctcp(), flows) };
     let Some(measured) = measured(&for_bins(3, job)) else { return };
     assert!((300_000_000..8_000_000_000).contains(&measured.elapsed_ns), "{} ns", measured.elapsed_ns);
-    assert!(mean(&rates(&measured, 0)) > 0.0);
     let sent: Vec<u32> = measured.hosts.iter().flat_map(|host| &host.sent).map(|sent| sent.id).collect();
     assert_eq!(sent, [0]);
 }
