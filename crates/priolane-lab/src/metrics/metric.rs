@@ -123,6 +123,19 @@ pub struct Bins {
     pub values: Vec<Option<f64>>,
 }
 
+impl Bins {
+    /// Returns the mean of each bin over the runs in which it has a value; `None` without runs.
+    pub fn mean(runs: &[Self]) -> Option<Self> {
+        let every = runs.last()?.every;
+        let bins = runs.iter().map(|run| run.values.len()).max()?;
+        let mean = |bin: usize| {
+            let values: Vec<f64> = runs.iter().filter_map(|run| *run.values.get(bin)?).collect();
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        Some(Self { every, values: (0..bins).map(mean).collect() })
+    }
+}
+
 /// The function that evaluates a metric.
 pub(crate) type Eval<T> = fn(&Context<'_>) -> Result<T, Missing>;
 

@@ -147,3 +147,11 @@ fn deadlines_are_met_missed_or_censored() {
     assert_eq!((all.deadlines_met, all.deadlines_missed, all.deadlines_censored), (1, 2, 1));
     assert_eq!(all.deadline_miss_rate, Some(2.0 / 3.0));
 }
+
+#[test]
+fn means_of_bins_are_over_the_runs_that_have_a_value() {
+    let bins = |values: &[Option<f64>]| metric::Bins { every: 1e-3, values: values.to_vec() };
+    let runs = [bins(&[Some(1.0), None, None]), bins(&[Some(2.0), Some(4.0), None, Some(5.0)])];
+    assert_eq!(metric::Bins::mean(&runs), Some(bins(&[Some(1.5), Some(4.0), None, Some(5.0)])));
+    assert_eq!(metric::Bins::mean(&[]), None);
+}

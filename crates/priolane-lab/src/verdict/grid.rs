@@ -139,20 +139,24 @@ impl<'a> Grid<'a> {
         Ok(values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// Returns a metric over time, for each available run.
+    /// Returns a metric over time, for each available seed. With several runs of a seed, each bin is their mean.
     pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, MissingValue> {
-        let mut all = Vec::new();
-        for run in self.seeds.iter().flat_map(|&seed| self.runs(point, &path.scheme, seed)) {
-            if run.record(run.scheme).is_err() {
-                continue;
+        let mut seeds = Vec::new();
+        for &seed in &self.seeds {
+            let mut of_seed = Vec::new();
+            for run in self.runs(point, &path.scheme, seed) {
+                if run.record(run.scheme).is_err() {
+                    continue;
+                }
+                let bins = match path.measure.metric.over_time {
+                    Some(bins) => run.evaluate(path, bins),
+                    None => Err(Missing::OverTime),
+                };
+                of_seed.push(bins.map_err(|missing| run.gap(path, missing))?);
             }
-            let bins = match path.measure.metric.over_time {
-                Some(bins) => run.evaluate(path, bins),
-                None => Err(Missing::OverTime),
-            };
-            all.push(bins.map_err(|missing| run.gap(path, missing))?);
+            seeds.extend(Bins::mean(&of_seed));
         }
-        Ok(all)
+        Ok(seeds)
     }
 
     /// Evaluates `value` for the flows of a stored run, by id.

@@ -72,9 +72,15 @@ impl Values for Grid<'_> {
         let class = known.or_else(|| (name == ALL).then(SizeClass::all));
         let class = class.ok_or_else(|| format!("`{name}` is not a size class"))?;
         let value = |flow: &FlowRow| value(flow).filter(|_| class.counts_row(flow));
-        let records = self.seeds.iter().flat_map(|&seed| self.records_of(point, &path.scheme, seed));
-        let of_run =
-            |record| Grid::flows(self, record, value).map_err(|e| format!("run {}: {e}", record.run));
-        records.map(of_run).collect()
+        // The flows of all runs of a seed.
+        let of_seed = |&seed: &u64| {
+            let mut values = Vec::new();
+            for record in self.records_of(point, &path.scheme, seed) {
+                let of_run = Grid::flows(self, record, value);
+                values.extend(of_run.map_err(|e| format!("run {}: {e}", record.run))?);
+            }
+            Ok(values)
+        };
+        self.seeds.iter().map(of_seed).collect()
     }
 }

@@ -182,6 +182,15 @@ fn metrics_are_means_over_the_keys_that_are_averaged_seed_by_seed() {
     let measured = &point.measured[0].value;
     assert_eq!(measured.n, 3);
     assert!((measured.mean.unwrap() - 0.0275).abs() < 1e-12, "{measured:?}");
+    // Both runs of a seed are one sample of a distribution; all of the 24 flows are pooled.
+    plan.experiment.panels = vec![panel(&CDF, None, &["fct.all"])];
+    let drawn = report_of(&plan, &[]).panels;
+    let [series] = &drawn[0].series.iter().filter(|series| series.scheme == "dctcp").collect::<Vec<_>>()[..]
+    else {
+        panic!("one line for dctcp")
+    };
+    let last = series.points.last().unwrap();
+    assert_eq!((&last.x, last.y.mean, last.y.n), (&json!(0.072), Some(1.0), 3));
     // Without one of its runs a seed has no value.
     let lacking = report_of(&plan, &[0]);
     assert_eq!(lacking.claims[0].verdict, Verdict::Incomplete);
