@@ -207,11 +207,11 @@ def test_endless_flows_have_rates_over_time_until_they_are_aborted_and_claims_ar
     for run in measured.runs:
         rates = json.loads((out / "measured" / run.id / "run.json").read_text())["rates"]
         paid, free = (rates["classes"][name]["rates"] for name in ("paid", "free"))
-        # 32 bins of 500 us, a tenth of a second here; nothing of a flow that is aborted after 10 ms, for which a busy machine has 4 ms
-        # more.
+        # 32 bins of 500 us, a tenth of a second here; nothing of a flow that is aborted after 10 ms. A busy machine has
+        # 4 ms more.
         assert (len(paid), paid[28:]) == (32, [None] * 4)
         before, after = (sum(rate or 0 for rate in bins) for bins in (paid[:20], free[24:]))
-        assert before > 0 and after > 0, (paid, free)
+        assert min(before, after) > 0, (paid, free)
 
 
 def test_names_of_shipped_figures_are_taken_and_others_refused(capsys: pytest.CaptureFixture[str]) -> None:
