@@ -40,7 +40,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Returns the swept keys over whose values metrics are averaged.
-    pub fn averaged(&self) -> &[String] {
+    pub fn averaged_keys(&self) -> &[String] {
         self.average_over.as_deref().unwrap_or_default()
     }
 }

@@ -225,7 +225,7 @@ fn mix_offset(keys: &mut Reader<'_>) -> Result<f64, InputError> {
         );
     }
     match field.number(0.0, 1.0)? {
-        1.0 => Err(field.error("an offset of 1 is one of 0", "an offset of at least 0 and less than 1")),
+        1.0 => Err(field.error("an offset of 1 is the same as 0", "an offset of at least 0 and less than 1")),
         offset => Ok(offset),
     }
 }

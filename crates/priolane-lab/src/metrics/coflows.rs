@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use priolane_core::units::PS_PER_S;
 use priolane_results::RecordBatch;
 
-use super::metric::{Context, Metric, Missing, Need, Scope, Unit};
+use super::metric::{Context, Metric, Missing, Need, Scope, Unit, divide, parts};
 use super::{Payer, PerMille, SizeClass, percentile};
 use priolane_results::coflows::CoflowRow;
 use priolane_results::column::Row;
@@ -45,7 +45,8 @@ pub(super) const METRICS: &[Metric] = &[
         name: "cct_gain",
         meaning: "Mean CCT of the baseline over that of the scheme",
         needs: &[Need::Baseline],
-        eval: gain,
+        eval: |c| divide(gain(c)),
+        quotient: Some(gain),
         ..OF_COFLOWS
     },
     Metric {
@@ -65,7 +66,8 @@ pub(super) const METRICS: &[Metric] = &[
         name: "coflows_finished_gain",
         meaning: "Coflows that finished over those of the baseline",
         needs: &[Need::Baseline],
-        eval: finished_gain,
+        eval: |c| divide(finished_gain(c)),
+        quotient: Some(finished_gain),
         ..OF_COFLOWS
     },
 ];
@@ -76,14 +78,14 @@ fn of(context: &Context, value: fn(&CoflowSummary) -> Option<f64>) -> Result<f64
     context.record.coflows.get(context.class).and_then(value).ok_or(NONE)
 }
 
-fn gain(context: &Context) -> Result<f64, Missing> {
+fn gain(context: &Context) -> Result<(f64, f64), Missing> {
     let (own, baseline) = with_baseline(context, |own| own.mean_cct_s)?;
-    quotient(baseline, own)
+    parts(Some(baseline), Some(own), NONE)
 }
 
-fn finished_gain(context: &Context) -> Result<f64, Missing> {
+fn finished_gain(context: &Context) -> Result<(f64, f64), Missing> {
     let (own, baseline) = with_baseline(context, |own| Some(own.finished() as f64))?;
-    quotient(own, baseline)
+    parts(Some(own), Some(baseline), NONE)
 }
 
 /// Returns the value of the class in this run and in that of the baseline.
@@ -91,10 +93,6 @@ fn with_baseline(context: &Context, value: fn(&CoflowSummary) -> Option<f64>) ->
     let baseline = context.stored.baseline()?;
     let of = |run: &RunRecord| run.coflows.get(context.class).and_then(value).ok_or(NONE);
     Ok((of(context.record)?, of(baseline)?))
-}
-
-fn quotient(of: f64, over: f64) -> Result<f64, Missing> {
-    if over > 0.0 { Ok(of / over) } else { Err(NONE) }
 }
 
 fn speedup(context: &Context) -> Result<f64, Missing> {

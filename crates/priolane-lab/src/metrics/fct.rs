@@ -2,7 +2,7 @@
 
 use priolane_core::units::Span;
 
-use super::metric::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit};
+use super::metric::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit, divide, parts};
 use super::path::single_flow;
 use super::summarize_flow;
 use priolane_results::column::Row;
@@ -21,7 +21,8 @@ pub(super) const METRICS: &[Metric] = &[
         meaning: "Mean FCT of the baseline over that of the scheme, at the same point and seed",
         needs: &[Need::Baseline],
         scale: Scale::Relative,
-        eval: gain,
+        eval: |c| divide(gain(c)),
+        quotient: Some(gain),
         ..Metric::OF_FLOWS
     },
     Metric {
@@ -102,7 +103,8 @@ pub(super) const METRICS: &[Metric] = &[
         meaning: "Mean FCT of the class over that of the class that it is `over`",
         scope: Scope::Classes,
         needs: &[Need::Over],
-        eval: ratio,
+        eval: |c| divide(ratio(c)),
+        quotient: Some(ratio),
         ..Metric::OF_FLOWS
     },
     // Lower bound on the mean completion time of any scheme (see `metrics::bound`).
@@ -115,12 +117,8 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "fct_over_bound",
         meaning: "`fct` over `fct_bound`",
-        eval: |c| {
-            of(c, |s| {
-                let bound = s.mean_fct_bound_s.filter(|&bound| bound > 0.0)?;
-                Some(s.mean_fct_s? / bound)
-            })
-        },
+        eval: |c| divide(over_bound(c)),
+        quotient: Some(over_bound),
         ..Metric::OF_FLOWS
     },
     Metric {
@@ -146,22 +144,25 @@ pub(super) fn of(context: &Context, value: fn(&Summary) -> Option<f64>) -> Resul
 
 const NONE: Missing = Missing::Point("no finished flow");
 
-fn gain(context: &Context) -> Result<f64, Missing> {
+fn gain(context: &Context) -> Result<(f64, f64), Missing> {
     let own = summary(context, context.record, context.class)?;
     let baseline = summary(context, context.stored.baseline()?, context.class)?;
-    let of_mean = |own: f64| Some(baseline.mean_fct_s? / own);
-    own.mean_fct_s.filter(|&fct| fct > 0.0).and_then(of_mean).ok_or(NONE)
+    parts(baseline.mean_fct_s, own.mean_fct_s, NONE)
 }
 
-fn ratio(context: &Context) -> Result<f64, Missing> {
+fn over_bound(context: &Context) -> Result<(f64, f64), Missing> {
+    let own = summary(context, context.record, context.class)?;
+    parts(own.mean_fct_s, own.mean_fct_bound_s, NONE)
+}
+
+fn ratio(context: &Context) -> Result<(f64, f64), Missing> {
     let own = summary(context, context.record, context.class)?;
     let over = context.over();
     let over = over.ok_or_else(|| {
         Missing::Scheme(format!("class `{}` is not relative to another (`over`)", context.class))
     })?;
     let other = summary(context, context.record, over)?;
-    let of_mean = |other: f64| Some(own.mean_fct_s? / other);
-    other.mean_fct_s.filter(|&fct| fct > 0.0).and_then(of_mean).ok_or(NONE)
+    parts(own.mean_fct_s, other.mean_fct_s, NONE)
 }
 
 /// Returns the summary of a class, or of a single flow, of a run.

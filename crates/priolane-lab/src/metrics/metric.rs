@@ -158,6 +158,9 @@ pub struct Metric {
     pub scale: Scale,
     /// Computes its value.
     pub eval: Eval<f64>,
+    /// Computes both parts of its value if that is a quotient, the second above 0. Over several runs it is the quotient
+    /// of their means: the mean of quotients is biased.
+    pub quotient: Option<Eval<(f64, f64)>>,
     /// Computes its values over time, if it has any.
     pub over_time: Option<Eval<Bins>>,
     /// Computes its value for a single flow of a table, if distributions over flows can be plotted.
@@ -188,10 +191,21 @@ impl Metric {
         needs: &[],
         scale: Scale::Absolute,
         eval: |_| Err(Missing::Seed("no value")),
+        quotient: None,
         over_time: None,
         of_flow: None,
         tuned: None,
     };
+}
+
+/// Returns the value of a quotient of a run.
+pub(super) fn divide(quotient: Result<(f64, f64), Missing>) -> Result<f64, Missing> {
+    quotient.map(|(of, over)| of / over)
+}
+
+/// Returns both parts of a quotient, or what is missing if one is unknown or the second is not above 0.
+pub(super) fn parts(of: Option<f64>, over: Option<f64>, none: Missing) -> Result<(f64, f64), Missing> {
+    of.zip(over.filter(|&over| over > 0.0)).ok_or(none)
 }
 
 /// Access to stored data besides a run's record.

@@ -16,7 +16,7 @@ use priolane_core::flows::FlowList;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 
-use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps};
+use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, divide, gbps, parts};
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::{Distance, Optimum, gap_closed};
 use priolane_results::source::Source;
@@ -38,7 +38,8 @@ pub(super) const METRICS: &[Metric] = &[
         name: "rate_ratio",
         meaning: "Mean rate of the class over that of the class that it is `over`",
         needs: &[Need::Over],
-        eval: ratio,
+        eval: |c| divide(ratio(c)),
+        quotient: Some(ratio),
         ..OF_RATES
     },
     Metric {
@@ -72,7 +73,8 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "rate_of_promised",
         meaning: "Rate over the promised rate",
-        eval: |c| of_class(c, |own| Some(own.mean? / own.promised?)),
+        eval: |c| divide(of_promised(c)),
+        quotient: Some(of_promised),
         ..OF_RATES
     },
     // Position between equal sharing (0) and the optimum (1); below 0, the rates are further from the optimum than
@@ -106,11 +108,15 @@ fn of_class(context: &Context, value: fn(&ClassRates) -> Option<f64>) -> Result<
     recorded(context)?.classes.get(context.class).and_then(value).ok_or(NONE)
 }
 
-fn ratio(context: &Context) -> Result<f64, Missing> {
+fn ratio(context: &Context) -> Result<(f64, f64), Missing> {
     let rates = recorded(context)?;
     let mean = |class: &str| rates.classes.get(class)?.mean;
-    let ratio = || Some(mean(context.class)? / mean(context.over()?).filter(|&mean| mean > 0.0)?);
-    ratio().ok_or(NONE)
+    parts(mean(context.class), context.over().and_then(mean), NONE)
+}
+
+fn of_promised(context: &Context) -> Result<(f64, f64), Missing> {
+    let own = recorded(context)?.classes.get(context.class).ok_or(NONE)?;
+    parts(own.mean, own.promised, NONE)
 }
 
 fn by_bin(own: &ClassRates) -> Vec<Option<f64>> {

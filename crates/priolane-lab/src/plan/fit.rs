@@ -181,23 +181,23 @@ impl GroupHosts {
 
 /// Checks that panels and claims refer to keys that the file sweeps and does not average over.
 pub(super) fn figures(experiment: &Experiment, swept: &[String], root: &Table) -> Result<(), InputError> {
-    let averaged = experiment.metrics.averaged();
+    let averaged = experiment.metrics.averaged_keys();
     if let Some((index, key)) = averaged.iter().enumerate().find(|(_, key)| !swept.contains(key)) {
         let (what, fix) = not_swept(key, swept);
         let origin = field_of(root.get("metrics"), "average_over");
         return Err(origin.error(&format!("metrics.average_over[{index}]"), what, fix));
     }
-    let shown: Vec<String> = swept.iter().filter(|key| !averaged.contains(key)).cloned().collect();
+    let visible_keys: Vec<String> = swept.iter().filter(|key| !averaged.contains(key)).cloned().collect();
     let check = |list: &str, index: usize, field: &str, key: &str| {
-        if shown.iter().any(|axis| axis == key) {
+        if visible_keys.iter().any(|axis| axis == key) {
             return Ok(());
         }
         let (what, fix) = match averaged.iter().any(|axis| axis == key) {
             true => (
                 format!("metrics are means over {key:?}"),
-                "Remove the key here, or from metrics.average_over".to_owned(),
+                "remove the key here or from metrics.average_over".to_owned(),
             ),
-            false => not_swept(key, &shown),
+            false => not_swept(key, &visible_keys),
         };
         let origin = item_field(root, list, index, field);
         Err(origin.error(&format!("{list}[{index}].{field}"), what, fix))

@@ -4,7 +4,8 @@
 //! the mix has a whole number of flows. In each block of B flows
 //!
 //! ```text
-//! pair of flow i of B = that of (order(i) + u_i) / B,  order: a random permutation of 0 .. B - 1,  u_i ~ U[0, 1)
+//! pair of flow i of B = that of (order(i) + u_i) / B + mix_offset, modulo 1
+//! order: a random permutation of 0 .. B - 1,  u_i ~ U[0, 1)
 //! ```
 //!
 //! `order(i) + u_i` is uniform in [0, B), so a flow of any size has each pair with the probability of its share, and

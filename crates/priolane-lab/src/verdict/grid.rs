@@ -60,10 +60,10 @@ impl<'a> Grid<'a> {
         let records = plan.runs.iter().map(record).collect();
         let (mut points, mut seeds, mut schemes) = (Vec::new(), Vec::new(), Vec::new());
         let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        let averaged = plan.experiment.metrics.averaged();
+        let averaged = plan.experiment.metrics.averaged_keys();
         for (place, run) in plan.runs.iter().enumerate() {
-            let shown = run.point.iter().filter(|(key, _)| !averaged.contains(key)).cloned().collect();
-            let point = index_of(&mut points, &shown);
+            let kept = run.point.iter().filter(|(key, _)| !averaged.contains(key)).cloned().collect();
+            let point = index_of(&mut points, &kept);
             index_of(&mut seeds, &run.seed);
             index_of(&mut schemes, &run.scheme);
             places.entry((point, run.scheme.clone(), run.seed)).or_default().push(place);
@@ -101,24 +101,22 @@ impl<'a> Grid<'a> {
         self.places.get(&(point, scheme.to_owned(), seed)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the records of the complete runs of a scheme at a point with a seed.
-    pub(super) fn records_of(
-        &self,
-        point: usize,
-        scheme: &str,
-        seed: u64,
-    ) -> impl Iterator<Item = &RunRecord> + use<'_, 'a> {
-        self.places(point, scheme, seed).iter().filter_map(|&place| self.records[place].as_ref())
+    /// Returns the records of all runs of a scheme at a point with a seed; `None` unless all are complete.
+    pub(super) fn records_of(&self, point: usize, scheme: &str, seed: u64) -> Option<Vec<&RunRecord>> {
+        let places = self.places(point, scheme, seed);
+        let records: Option<Vec<&RunRecord>> =
+            places.iter().map(|&place| self.records[place].as_ref()).collect();
+        records.filter(|records| !records.is_empty())
     }
 
-    /// Returns the runs of a scheme at a point with a seed, complete or not.
+    /// Returns the runs of a scheme at a point with a seed, complete or not; one if there are none, which reports that.
     fn runs<'g>(&'g self, point: usize, scheme: &'g str, seed: u64) -> impl Iterator<Item = RunContext<'g>> {
         let count = self.places(point, scheme, seed).len().max(1);
         (0..count).map(move |nth| RunContext { grid: self, scheme, point, seed, nth })
     }
 
     /// Returns a metric at a point by seed, and why some seeds have no value. With several runs of a seed, it is their
-    /// mean.
+    /// mean, and of a quotient that of the means.
     pub(super) fn by_seed(&self, path: &MetricPath, point: usize) -> (BySeed, Vec<MissingValue>) {
         let mut values = BySeed::new();
         let mut gaps = Vec::new();
@@ -132,29 +130,33 @@ impl<'a> Grid<'a> {
     }
 
     fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, MissingValue> {
-        let of_run = |run: RunContext<'_>| {
-            run.evaluate(path, path.measure.metric.eval).map_err(|missing| run.gap(path, missing))
-        };
-        let values: Vec<f64> = self.runs(point, &path.scheme, seed).map(of_run).collect::<Result<_, _>>()?;
-        Ok(values.iter().sum::<f64>() / values.len() as f64)
+        let runs: Vec<RunContext<'_>> = self.runs(point, &path.scheme, seed).collect();
+        match (path.measure.metric.quotient, runs.as_slice()) {
+            (Some(parts), [_, _, ..]) => {
+                let (of, over): (Vec<f64>, Vec<f64>) = evaluate_all(&runs, path, parts)?.into_iter().unzip();
+                Ok(of.iter().sum::<f64>() / over.iter().sum::<f64>())
+            }
+            _ => {
+                let values = evaluate_all(&runs, path, path.measure.metric.eval)?;
+                Ok(values.iter().sum::<f64>() / values.len() as f64)
+            }
+        }
     }
 
-    /// Returns a metric over time, for each available seed. With several runs of a seed, each bin is their mean.
+    /// Returns a metric over time, for each seed whose runs are all complete. With several runs of a seed, each bin is
+    /// their mean.
     pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, MissingValue> {
         let mut seeds = Vec::new();
         for &seed in &self.seeds {
-            let mut of_seed = Vec::new();
-            for run in self.runs(point, &path.scheme, seed) {
-                if run.record(run.scheme).is_err() {
-                    continue;
-                }
-                let bins = match path.measure.metric.over_time {
-                    Some(bins) => run.evaluate(path, bins),
-                    None => Err(Missing::OverTime),
-                };
-                of_seed.push(bins.map_err(|missing| run.gap(path, missing))?);
+            if self.records_of(point, &path.scheme, seed).is_none() {
+                continue;
             }
-            seeds.extend(Bins::mean(&of_seed));
+            let runs: Vec<RunContext<'_>> = self.runs(point, &path.scheme, seed).collect();
+            let bins = match path.measure.metric.over_time {
+                Some(bins) => evaluate_all(&runs, path, bins)?,
+                None => evaluate_all(&runs, path, |_| Err(Missing::OverTime))?,
+            };
+            seeds.extend(Bins::mean(&bins));
         }
         Ok(seeds)
     }
@@ -218,8 +220,9 @@ impl RunContext<'_> {
 
     fn record(&self, scheme: &str) -> Result<&RunRecord, Missing> {
         let record = self.place(scheme).and_then(|place| self.grid.records[place].as_ref());
-        let point = || show(&self.grid.points[self.point]);
-        record.ok_or_else(|| Missing::Run(format!("{scheme}, seed {}, {}", self.seed, point())))
+        let planned = |place: usize| &self.grid.plan.runs[place].point;
+        let point = self.place(scheme).map_or(&self.grid.points[self.point], planned);
+        record.ok_or_else(|| Missing::Run(format!("{scheme}, seed {}, {}", self.seed, show(point))))
     }
 
     /// Explains why the metric at `path` has no value.
@@ -236,6 +239,15 @@ impl RunContext<'_> {
             Missing::Other(what) => what,
         })
     }
+}
+
+/// Evaluates a metric in each of `runs`.
+fn evaluate_all<T>(
+    runs: &[RunContext<'_>],
+    path: &MetricPath,
+    eval: impl Fn(&Context<'_>) -> Result<T, Missing>,
+) -> Result<Vec<T>, MissingValue> {
+    runs.iter().map(|run| run.evaluate(path, &eval).map_err(|missing| run.gap(path, missing))).collect()
 }
 
 impl StoredData for RunContext<'_> {

@@ -12,21 +12,26 @@ pub(super) fn load_deviation(grid: &Grid, point: usize) -> Option<UndecidedReaso
     demands.into_iter().find(off).map(UndecidedReason::Load)
 }
 
-/// Returns requested and offered loads at `point`, as means over the available runs of each seed: flow lists do not
-/// depend on the scheme.
+/// Returns requested and offered loads at `point`, as means over seeds, for each combination of values that metrics
+/// average over. Flow lists do not depend on the scheme.
 fn demands(grid: &Grid, point: usize) -> Vec<Demand> {
-    let of_seed = |&seed: &u64| {
-        let of_schemes = grid.schemes.iter().map(|scheme| grid.records_of(point, scheme, seed).collect());
-        let records: Vec<&RunRecord> = of_schemes.max_by_key(Vec::len).unwrap_or_default();
-        records.into_iter().map(|record| record.load.demands.as_slice())
+    let of_seed = |&seed: &u64| grid.schemes.iter().find_map(|scheme| grid.records_of(point, scheme, seed));
+    let seeds: Vec<Vec<&RunRecord>> = grid.seeds.iter().filter_map(of_seed).collect();
+    let combinations = seeds.iter().map(Vec::len).max().unwrap_or(0);
+    let of_combination = |nth: usize| {
+        let runs = seeds.iter().filter_map(|runs| runs.get(nth));
+        mean_demands(&runs.map(|run| run.load.demands.as_slice()).collect::<Vec<_>>())
     };
-    let seeds: Vec<&[Demand]> = grid.seeds.iter().flat_map(of_seed).collect();
-    let Some(first) = seeds.first() else { return Vec::new() };
+    (0..combinations).flat_map(of_combination).collect()
+}
+
+/// Returns the means of the demands of several runs.
+fn mean_demands(runs: &[&[Demand]]) -> Vec<Demand> {
     let mean = |demand: &Demand| {
         let same = |other: &&Demand| (other.of, other.counts) == (demand.of, demand.counts);
-        let all: Vec<&Demand> = seeds.iter().filter_map(|demands| demands.iter().find(same)).collect();
+        let all: Vec<&Demand> = runs.iter().filter_map(|demands| demands.iter().find(same)).collect();
         let over = |value: fn(&Demand) -> f64| all.iter().map(|d| value(d)).sum::<f64>() / all.len() as f64;
         Demand { asked: over(|d| d.asked), offered: over(|d| d.offered), ..*demand }
     };
-    first.iter().map(mean).collect()
+    runs.first().map_or_else(Vec::new, |first| first.iter().map(mean).collect())
 }

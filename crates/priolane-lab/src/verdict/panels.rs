@@ -75,7 +75,7 @@ impl Values for Grid<'_> {
         // The flows of all runs of a seed.
         let of_seed = |&seed: &u64| {
             let mut values = Vec::new();
-            for record in self.records_of(point, &path.scheme, seed) {
+            for record in self.records_of(point, &path.scheme, seed).unwrap_or_default() {
                 let of_run = Grid::flows(self, record, value);
                 values.extend(of_run.map_err(|e| format!("run {}: {e}", record.run))?);
             }

@@ -41,6 +41,17 @@ fn run_all(plan: &Plan, dir: &TempDir, left_out: &[usize]) {
 
 /// The same at a requested load of 0.5, with an offered load by seed.
 fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64) -> f64>) {
+    run_with(plan, dir, left_out, offered, |_| 2);
+}
+
+/// The same, where `nos2` is faster than `dctcp` by a factor that depends on ten times the load.
+fn run_with(
+    plan: &Plan,
+    dir: &TempDir,
+    left_out: &[usize],
+    offered: Option<fn(u64) -> f64>,
+    faster: fn(u64) -> u64,
+) {
     let store = Store::open(dir.path()).unwrap();
     for (i, run) in plan.runs.iter().enumerate().filter(|(i, _)| !left_out.contains(i)) {
         let fixture = MadeUp::with_flows(4);
@@ -50,7 +61,8 @@ fn run_at(plan: &Plan, dir: &TempDir, left_out: &[usize], offered: Option<fn(u64
         outcome.flows.edit_all(|record| {
             let flow = flows.next().unwrap_or_default();
             let slow = flow * run.seed * load.round() as u64 * 1_000_000_000;
-            record.fct = Some(Span(if run.scheme == "dctcp" { slow } else { slow / 2 }));
+            record.fct =
+                Some(Span(if run.scheme == "dctcp" { slow } else { slow / faster(load.round() as u64) }));
         });
         let demand = |offered| Demand { of: LoadOf::Host, counts: Counts::Payload, asked: 0.5, offered };
         let load = Load {
@@ -195,6 +207,24 @@ fn metrics_are_means_over_the_keys_that_are_averaged_seed_by_seed() {
     let lacking = report_of(&plan, &[0]);
     assert_eq!(lacking.claims[0].verdict, Verdict::Incomplete);
     assert_eq!(lacking.claims[0].points[0].measured[0].value.n, 2);
+}
+
+#[test]
+fn a_quotient_that_is_averaged_is_that_of_means() {
+    // The gain is 1 at load 0.5 and 3 at 0.6: that of 5 + 6 over 5 + 2 is 11/7, and the mean of both is 2.
+    let mut plan = plan_of(Vec::new());
+    plan.experiment.metrics.average_over = Some(vec![LOAD.into()]);
+    plan.experiment.panels = vec![panel(&BAR, None, &["gain.all", "gain.small"])];
+    let dir = tempfile::tempdir().unwrap();
+    run_with(&plan, &dir, &[], None, |load| if load == 5 { 1 } else { 3 });
+    let drawn = verdicts(&plan, dir.path()).panels;
+    let of_nos2: Vec<f64> = drawn[0]
+        .series
+        .iter()
+        .filter(|series| series.scheme == "nos2")
+        .flat_map(|series| series.points.iter().filter_map(|mark| mark.y.mean))
+        .collect();
+    assert!(of_nos2.len() == 2 && of_nos2.iter().all(|gain| (gain - 11.0 / 7.0).abs() < 1e-9), "{of_nos2:?}");
 }
 
 #[test]

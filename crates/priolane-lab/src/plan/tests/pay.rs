@@ -181,7 +181,7 @@ fn what_cannot_be_paid_for_is_refused() {
             "group.shared.mix_offset",
             "no effect without a mix",
         ),
-        ("}]\napp", "}]\nmix_offset = 1\napp", "group.own.mix_offset", "an offset of 1 is one of 0"),
+        ("}]\napp", "}]\nmix_offset = 1\napp", "group.own.mix_offset", "an offset of 1 is the same as 0"),
         ("}]\napp", "}]\nmix_offset = -0.2\napp", "group.own.mix_offset", "-0.2"),
         ("}]\napp", "}]\nmix_draw = \"sorted\"\napp", "group.own.mix_draw", "unknown value \"sorted\""),
         ("w = 2\nplan", "w = 0\nplan", "group.shared.w", "the weight 0 is out of range"),
