@@ -44,6 +44,7 @@ mod tests {
             acked_ns: Some(at_ns + 900),
             retransmits: 0,
             timeouts: 0,
+            changes: 0,
             failed: None,
         };
         let came = |id, at_ns| ArrivedMessage { id, at_ns, missing: 0 };

@@ -226,6 +226,9 @@ pub struct SentMessage {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Changes that were applied to it: of its class, its weights, or its abort.
+    #[serde(default)]
+    pub changes: u32,
     /// Why it failed, if it did; not if the run aborted it.
     pub failed: Option<String>,
 }

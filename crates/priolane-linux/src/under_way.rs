@@ -52,7 +52,16 @@ impl UnderWay {
             Err(error) => (None, Some(error.to_string())),
         };
         let at_ns = at_ns.saturating_sub(admitted.map_or(0, |admitted| admitted.held_ns));
-        let sent = SentMessage { id, at_ns, admitted, acked_ns: None, retransmits: 0, timeouts: 0, failed };
+        let sent = SentMessage {
+            id,
+            at_ns,
+            admitted,
+            acked_ns: None,
+            retransmits: 0,
+            timeouts: 0,
+            changes: 0,
+            failed,
+        };
         let ending = match kind {
             FlowKind::Message => Ending::Delivery,
             FlowKind::Endless => Ending::Stop,
@@ -97,16 +106,17 @@ impl UnderWay {
     pub(crate) fn change(&mut self, host: &Host, change: Change) -> Result<(), SendError> {
         let Some(id) = self.receipt.as_ref().map(Receipt::id) else { return Ok(()) };
         match change {
-            Change::Class(class) => host.set_class(id, class),
+            Change::Class(class) => host.set_class(id, class)?,
             Change::Weights { theta_bps, w_milli } => {
-                host.set_weights(id, Weights { theta: theta_bps.and_then(Rate::from_bps), w_milli })
+                host.set_weights(id, Weights { theta: theta_bps.and_then(Rate::from_bps), w_milli })?;
             }
             Change::Abort => {
                 self.ending = Ending::Stop;
                 host.abort(id);
-                Ok(())
             }
         }
+        self.sent.changes += 1;
+        Ok(())
     }
 
     /// What became of it.
@@ -147,6 +157,7 @@ mod tests {
         assert_eq!(message.change(&sender, Change::Abort), Ok(()));
         assert!(sender.flush(Duration::from_secs(60)));
         assert_eq!(message.outcome(), Some(MessageEnd::Failed));
-        assert_eq!(message.end().failed, None, "an abort is no failure");
+        let ended = message.end();
+        assert_eq!((ended.changes, ended.failed), (3, None), "an abort is no failure");
     }
 }

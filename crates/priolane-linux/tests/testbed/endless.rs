@@ -33,12 +33,12 @@ fn mean(rates: &[f64]) -> f64 {
 }
 
 #[test]
-fn an_endless_flow_is_counted_by_bin_until_it_is_aborted_and_others_take_its_place() {
+fn an_endless_flow_is_counted_by_bin_until_it_is_aborted_and_others_go_on() {
     let flows = vec![endless(0, 0, 0), endless(1, 1, 500), flow(2, (1, 0), 100_000, 1_100)];
     let abort = FlowChange { at_ns: 1_000_000_000, flow: 0, change: Change::Abort };
     let job =
         RunJob { changes: vec![abort], ..job(plan("e", Network::star(3, &line(port()))), dctcp(), flows) };
-    let Some(measured) = measured(&for_bins(30, job)) else { return };
+    let Some(measured) = measured(&for_bins(50, job)) else { return };
     let (first, second) = (rates(&measured, 0), rates(&measured, 1));
     println!("Mbit/s in bins of 100 ms: {first:.1?}, {second:.1?}");
     // 1456 of 1538 bytes on the wire are payload. What a switch has let through by the end of a bin may not have been read until
@@ -50,13 +50,14 @@ fn an_endless_flow_is_counted_by_bin_until_it_is_aborted_and_others_take_its_pla
         assert!(sum <= 1.01 * most * (bin + 1) as f64, "until bin {bin}: {sum}");
     }
     assert_eq!(second[..5], [0.0; 5], "before its start");
-    // Hosts on a busy machine may be late: the abort has a second more.
-    assert_eq!(first[20..30], [0.0; 10], "after its abort");
-    assert!(first[..20].iter().sum::<f64>() > 0.0, "{first:?}");
-    assert!(second[20..30].iter().sum::<f64>() > 0.0, "{second:?}");
-    assert!(measured.elapsed_ns >= 3_000_000_000);
+    // Hosts on a busy machine may be late: the abort has three seconds more.
+    assert_eq!(first[40..50], [0.0; 10], "after its abort");
+    assert!(first[..40].iter().sum::<f64>() > 0.0, "{first:?}");
+    assert!(second[40..50].iter().sum::<f64>() > 0.0, "{second:?}");
+    assert!(measured.elapsed_ns >= 5_000_000_000);
     let sent = |id| measured.hosts.iter().flat_map(|host| &host.sent).find(|sent| sent.id == id).unwrap();
     assert_eq!([0, 1].map(|id| (&sent(id).failed, sent(id).acked_ns)), [(&None, None); 2]);
+    assert_eq!([0, 1].map(|id| sent(id).changes), [1, 0]);
     // A message beside them is received whole; what is counted is not.
     assert!(fct_ms(&measured, 2) > 8.0);
     assert_eq!(measured.hosts[2].arrived, []);
@@ -64,8 +65,7 @@ fn an_endless_flow_is_counted_by_bin_until_it_is_aborted_and_others_take_its_pla
     assert_eq!(measured.hosts[2].counts["receiving_bytes"], 0);
 }
 
-/// That hosts tell transports each change, in order, is tested where hosts are; what transports make of it, in the simulator. Rates
-/// of real hosts depend on the machine and are only printed.
+/// Other tests check that hosts pass changes on in order. Rates on real hosts depend on the machine and are only printed.
 #[test]
 fn endless_flows_go_on_when_their_weights_change() {
     let paccp = json!({ "kind": "paccp", "r_cos": 3, "min_rto": "300ms", "initial_rto": "300ms" });
@@ -85,8 +85,10 @@ fn endless_flows_go_on_when_their_weights_change() {
     for rates in [&low, &high] {
         assert!(mean(&rates[..15]) > 0.0 && mean(&rates[15..]) > 0.0, "{rates:?}");
     }
-    let sent = measured.hosts.iter().flat_map(|host| &host.sent);
-    assert!(sent.clone().count() == 2 && sent.clone().all(|sent| sent.failed.is_none()), "{sent:?}");
+    let mut sent = measured.hosts.iter().flat_map(|host| &host.sent).collect::<Vec<_>>();
+    sent.sort_by_key(|sent| sent.id);
+    let ends: Vec<_> = sent.iter().map(|sent| (sent.id, sent.changes, sent.failed.as_ref())).collect();
+    assert_eq!(ends, [(0, 1, None), (1, 1, None)]);
 }
 
 #[test]

@@ -126,8 +126,8 @@ fn overload(plan: &Plan) -> Vec<(u8, usize, u64)> {
     })
 }
 
-/// For how long nothing came at most, in nanoseconds, if that is more than a millisecond: the machine stopped. What it let through
-/// meanwhile comes at once afterwards.
+/// The longest time without an arrival, in nanoseconds, if that is more than a millisecond: the machine had stopped, and what queued
+/// meanwhile arrives at once.
 fn longest_stop(came: &[(u8, usize, u64)]) -> u64 {
     let gaps = came.windows(2).map(|pair| pair[1].2.saturating_sub(pair[0].2));
     gaps.filter(|&gap| gap > 1_000_000).max().unwrap_or(0)
@@ -140,12 +140,9 @@ fn excesses(came: &[(u8, usize, u64)]) -> Vec<String> {
         came.iter().filter(|(class, ..)| wanted(*class)).map(|&(_, len, at)| (at, wire(len))).collect()
     };
     let (tokens, data) = (of(|class| class != DATA), of(|class| class == DATA));
-    assert!(
-        tokens.len() > 100 && data.len() > 100,
-        "{} tokens, {} packets of data",
-        tokens.len(),
-        data.len()
-    );
+    if tokens.len() <= 100 || data.len() <= 100 {
+        return vec![format!("{} tokens and {} packets of data are too few", tokens.len(), data.len())];
+    }
     // Two tokens at once, and two of each class that has not sent for a minute. Of data a packet at each end of the window, HTB's
     // burst of one, and one of the guarantee.
     let kinds = [("tokens", tokens, 5_178_791, 84 * (2 + 3 * 2)), ("data", data, 94_821_208, 4 * 1_538)];
@@ -168,9 +165,10 @@ fn excesses(came: &[(u8, usize, u64)]) -> Vec<String> {
 fn tokens_never_exceed_their_rate_and_better_classes_of_tokens_lose_none() {
     let plan = plan("kt", Network::star(3, &line(port())));
     let Some(testbed) = up(plan.clone()) else { return };
-    // Shorter stops bunch arrivals, too; one of ten times there is none.
-    let kept = (0..10).any(|_| excesses(&overload(&plan)).is_empty());
-    assert!(kept, "more than the rates in each of ten times");
+    // Shorter stops bunch arrivals as well; one attempt of ten must be free of them.
+    let found: Vec<Vec<String>> =
+        (0..10).map(|_| excesses(&overload(&plan))).take_while(|found| !found.is_empty()).collect();
+    assert!(found.len() < 10, "in each of ten attempts: {found:?}");
     let counts = counters(&plan).unwrap();
     let of = |queue: u8| counts.iter().find(|of| (of.cable, of.end, of.queue) == (2, 1, queue)).unwrap();
     let (best, worst) = (of(1), of(3));

@@ -117,6 +117,7 @@ fn messages_between_machines_arrive_and_their_times_are_those_of_one_clock() {
         measured.machines.iter().map(|machine| machine.uncertainty_ns() as f64 / 1e6).sum::<f64>();
     let fct = fct_ms(&measured, 12);
     println!("1.25 MB between machines: {fct:.2} ± {uncertainty_ms:.3} ms of 105.6");
+    // 10 ms less, for the clocks.
     assert!(fct > 95.0 - uncertainty_ms && fct < 20_000.0, "{fct} ms");
     none_left(&mark);
 }

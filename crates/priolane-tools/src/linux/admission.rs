@@ -176,6 +176,7 @@ admit = { mi = "rtt", remap = "per_mi" }
                     acked_ns,
                     retransmits: 0,
                     timeouts: 0,
+                    changes: 0,
                     failed: None,
                 });
             }

@@ -117,6 +117,7 @@ mod tests {
                 acked_ns: None,
                 retransmits: 0,
                 timeouts: 0,
+                changes: 0,
                 failed: None,
             };
             hosts[0].sent.push(sent);

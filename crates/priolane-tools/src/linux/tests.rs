@@ -142,6 +142,7 @@ fn times_of_a_measurement_are_those_of_the_experiment() {
         acked_ns: Some(flow.start_ns + 3_001_000),
         retransmits: 2,
         timeouts: 1,
+        changes: 0,
         failed: None,
     };
     let arrived = ArrivedMessage { id: flow.id, at_ns: flow.start_ns + 2_001_000, missing: 0 };
