@@ -2,6 +2,7 @@
 
 mod admission;
 mod alternatives;
+mod bad_figures;
 mod bad_input;
 mod coflows;
 mod damaged_files;
