@@ -209,21 +209,24 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Service, InputError> {
     Ok(Service { pair, mix, mix_draw, mix_offset, plan, split, resplit })
 }
 
-fn mix_draw(keys: &mut Reader<'_>) -> Result<MixDraw, InputError> {
-    let Some(field) = keys.take("mix_draw") else { return Ok(MixDraw::Independent) };
-    if !keys.has("mix") {
-        return Err(field.error("mix_draw has no effect without a mix", "mix = [...], or remove mix_draw"));
+/// Takes a key that has no effect without a mix.
+fn of_mix<'a>(keys: &mut Reader<'a>, key: &'static str) -> Result<Option<Field<'a>>, InputError> {
+    match keys.take(key) {
+        Some(field) if !keys.has("mix") => {
+            let what = format!("{key} has no effect without a mix");
+            Err(field.error(what, format!("mix = [...], or remove {key}")))
+        }
+        field => Ok(field),
     }
+}
+
+fn mix_draw(keys: &mut Reader<'_>) -> Result<MixDraw, InputError> {
+    let Some(field) = of_mix(keys, "mix_draw")? else { return Ok(MixDraw::Independent) };
     field.word(&[("independent", MixDraw::Independent), ("by_size", MixDraw::BySize)])
 }
 
 fn mix_offset(keys: &mut Reader<'_>) -> Result<f64, InputError> {
-    let Some(field) = keys.take("mix_offset") else { return Ok(0.0) };
-    if !keys.has("mix") {
-        return Err(
-            field.error("mix_offset has no effect without a mix", "mix = [...], or remove mix_offset")
-        );
-    }
+    let Some(field) = of_mix(keys, "mix_offset")? else { return Ok(0.0) };
     match field.number(0.0, 1.0)? {
         1.0 => Err(field.error("an offset of 1 is the same as 0", "an offset of at least 0 and less than 1")),
         offset => Ok(offset),

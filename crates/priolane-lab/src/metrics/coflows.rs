@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use priolane_core::units::PS_PER_S;
 use priolane_results::RecordBatch;
 
-use super::metric::{Context, Metric, Missing, Need, Scope, Unit, divide, parts};
-use super::{Payer, PerMille, SizeClass, percentile};
+use super::metric::{Context, Metric, Missing, Need, Scope, Unit, parts};
+use super::{Payer, PerMille, SizeClass, mean_of, percentile};
 use priolane_results::coflows::CoflowRow;
 use priolane_results::column::Row;
 use priolane_results::record::RunRecord;
@@ -45,7 +45,6 @@ pub(super) const METRICS: &[Metric] = &[
         name: "cct_gain",
         meaning: "Mean CCT of the baseline over that of the scheme",
         needs: &[Need::Baseline],
-        eval: |c| divide(gain(c)),
         quotient: Some(gain),
         ..OF_COFLOWS
     },
@@ -66,7 +65,6 @@ pub(super) const METRICS: &[Metric] = &[
         name: "coflows_finished_gain",
         meaning: "Coflows that finished over those of the baseline",
         needs: &[Need::Baseline],
-        eval: |c| divide(finished_gain(c)),
         quotient: Some(finished_gain),
         ..OF_COFLOWS
     },
@@ -79,20 +77,22 @@ fn of(context: &Context, value: fn(&CoflowSummary) -> Option<f64>) -> Result<f64
 }
 
 fn gain(context: &Context) -> Result<(f64, f64), Missing> {
-    let (own, baseline) = with_baseline(context, |own| own.mean_cct_s)?;
-    parts(Some(baseline), Some(own), NONE)
+    let [own, baseline] = with_baseline(context, |own| own.mean_cct_s)?;
+    parts(baseline, own, NONE)
 }
 
 fn finished_gain(context: &Context) -> Result<(f64, f64), Missing> {
-    let (own, baseline) = with_baseline(context, |own| Some(own.finished() as f64))?;
-    parts(Some(own), Some(baseline), NONE)
+    let [own, baseline] = with_baseline(context, |own| Some(own.finished() as f64))?;
+    parts(own, baseline, NONE)
 }
 
 /// Returns the value of the class in this run and in that of the baseline.
-fn with_baseline(context: &Context, value: fn(&CoflowSummary) -> Option<f64>) -> Result<(f64, f64), Missing> {
-    let baseline = context.stored.baseline()?;
-    let of = |run: &RunRecord| run.coflows.get(context.class).and_then(value).ok_or(NONE);
-    Ok((of(context.record)?, of(baseline)?))
+fn with_baseline(
+    context: &Context,
+    value: fn(&CoflowSummary) -> Option<f64>,
+) -> Result<[Option<f64>; 2], Missing> {
+    let of = |run: &RunRecord| run.coflows.get(context.class).and_then(value);
+    Ok([context.record, context.stored.baseline()?].map(of))
 }
 
 fn speedup(context: &Context) -> Result<f64, Missing> {
@@ -164,7 +164,7 @@ pub(crate) fn speed_up(fast: &[CoflowRow], slow: &[CoflowRow], class: &SizeClass
         Some(*other as f64 / own as f64)
     };
     let ratios: Vec<f64> = fast.iter().filter(|coflow| counts(class, coflow)).filter_map(ratio).collect();
-    (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64)
+    mean_of(&ratios)
 }
 
 #[cfg(test)]

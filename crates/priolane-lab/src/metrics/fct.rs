@@ -2,7 +2,7 @@
 
 use priolane_core::units::Span;
 
-use super::metric::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit, divide, parts};
+use super::metric::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit, parts};
 use super::path::single_flow;
 use super::summarize_flow;
 use priolane_results::column::Row;
@@ -21,7 +21,6 @@ pub(super) const METRICS: &[Metric] = &[
         meaning: "Mean FCT of the baseline over that of the scheme, at the same point and seed",
         needs: &[Need::Baseline],
         scale: Scale::Relative,
-        eval: |c| divide(gain(c)),
         quotient: Some(gain),
         ..Metric::OF_FLOWS
     },
@@ -103,7 +102,6 @@ pub(super) const METRICS: &[Metric] = &[
         meaning: "Mean FCT of the class over that of the class that it is `over`",
         scope: Scope::Classes,
         needs: &[Need::Over],
-        eval: |c| divide(ratio(c)),
         quotient: Some(ratio),
         ..Metric::OF_FLOWS
     },
@@ -117,7 +115,6 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "fct_over_bound",
         meaning: "`fct` over `fct_bound`",
-        eval: |c| divide(over_bound(c)),
         quotient: Some(over_bound),
         ..Metric::OF_FLOWS
     },

@@ -7,7 +7,7 @@ use priolane_results::RecordBatch;
 use serde::Serialize;
 
 use super::ladder::Threshold;
-use super::{ALL, SizeClass};
+use super::{ALL, SizeClass, mean_of};
 use priolane_results::flows::FlowRow;
 use priolane_results::record::RunRecord;
 use priolane_results::rows::Table;
@@ -130,7 +130,7 @@ impl Bins {
         let bins = runs.iter().map(|run| run.values.len()).max()?;
         let mean = |bin: usize| {
             let values: Vec<f64> = runs.iter().filter_map(|run| *run.values.get(bin)?).collect();
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+            mean_of(&values)
         };
         Some(Self { every, values: (0..bins).map(mean).collect() })
     }
@@ -156,7 +156,7 @@ pub struct Metric {
     pub needs: &'static [Need],
     /// Whether a value of 1 means "no difference".
     pub scale: Scale,
-    /// Computes its value.
+    /// Computes its value, unless that is a quotient.
     pub eval: Eval<f64>,
     /// Computes both parts of its value if that is a quotient, the second above 0. Over several runs it is the quotient
     /// of their means: the mean of quotients is biased.
@@ -196,11 +196,6 @@ impl Metric {
         of_flow: None,
         tuned: None,
     };
-}
-
-/// Returns the value of a quotient of a run.
-pub(super) fn divide(quotient: Result<(f64, f64), Missing>) -> Result<f64, Missing> {
-    quotient.map(|(of, over)| of / over)
 }
 
 /// Returns both parts of a quotient, or what is missing if one is unknown or the second is not above 0.

@@ -44,6 +44,11 @@ pub fn percentile<T: Copy>(sorted: &[T], p: PerMille) -> Option<T> {
     sorted.get(rank.max(1).min(sorted.len()).checked_sub(1)?).copied()
 }
 
+/// Returns the mean of `values`; `None` if there are none.
+fn mean_of(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// Returns Jain's index, (sum of x)^2 / (n sum of x^2): 1 if all are equal, 1/n if one has everything; `None` if all
 /// are 0.
 pub fn jain(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -16,7 +16,7 @@ use priolane_core::flows::FlowList;
 use priolane_core::units::{Span, Time};
 use priolane_sim::outcome::Outcome;
 
-use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, divide, gbps, parts};
+use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit, gbps, parts};
 use super::{ALL, Payer, SizeClass, jain};
 use crate::optimum::{Distance, Optimum, gap_closed};
 use priolane_results::source::Source;
@@ -38,7 +38,6 @@ pub(super) const METRICS: &[Metric] = &[
         name: "rate_ratio",
         meaning: "Mean rate of the class over that of the class that it is `over`",
         needs: &[Need::Over],
-        eval: |c| divide(ratio(c)),
         quotient: Some(ratio),
         ..OF_RATES
     },
@@ -73,7 +72,6 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "rate_of_promised",
         meaning: "Rate over the promised rate",
-        eval: |c| divide(of_promised(c)),
         quotient: Some(of_promised),
         ..OF_RATES
     },

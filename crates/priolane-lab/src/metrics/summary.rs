@@ -6,7 +6,7 @@ use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::{FlowRecord, Outcome};
 
-use super::{PerMille, SizeClass, bound, jain, percentile};
+use super::{PerMille, SizeClass, bound, jain, mean_of, percentile};
 use priolane_results::flows::{met_deadline, slowdown};
 use priolane_results::source::Source;
 use priolane_results::summary::Summary;
@@ -198,8 +198,4 @@ fn mean_ps(values: &[u64]) -> Option<f64> {
 fn population_std_ps(values: &[u64], mean: f64) -> f64 {
     let squares: f64 = values.iter().map(|&v| (v as f64 - mean) * (v as f64 - mean)).sum();
     (squares / values.len() as f64).sqrt()
-}
-
-fn mean_of(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -131,32 +131,27 @@ impl<'a> Grid<'a> {
 
     fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, MissingValue> {
         let runs: Vec<RunContext<'_>> = self.runs(point, &path.scheme, seed).collect();
-        match (path.measure.metric.quotient, runs.as_slice()) {
-            (Some(parts), [_, _, ..]) => {
+        let sum = |values: Vec<f64>| values.into_iter().sum::<f64>();
+        match path.measure.metric.quotient {
+            Some(parts) => {
                 let (of, over): (Vec<f64>, Vec<f64>) = evaluate_all(&runs, path, parts)?.into_iter().unzip();
-                Ok(of.iter().sum::<f64>() / over.iter().sum::<f64>())
+                Ok(sum(of) / sum(over))
             }
-            _ => {
-                let values = evaluate_all(&runs, path, path.measure.metric.eval)?;
-                Ok(values.iter().sum::<f64>() / values.len() as f64)
-            }
+            None => Ok(sum(evaluate_all(&runs, path, path.measure.metric.eval)?) / runs.len() as f64),
         }
     }
 
     /// Returns a metric over time, for each seed whose runs are all complete. With several runs of a seed, each bin is
     /// their mean.
     pub(super) fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, MissingValue> {
+        let bins = path.measure.metric.over_time.unwrap_or(|_| Err(Missing::OverTime));
         let mut seeds = Vec::new();
         for &seed in &self.seeds {
             if self.records_of(point, &path.scheme, seed).is_none() {
                 continue;
             }
             let runs: Vec<RunContext<'_>> = self.runs(point, &path.scheme, seed).collect();
-            let bins = match path.measure.metric.over_time {
-                Some(bins) => evaluate_all(&runs, path, bins)?,
-                None => evaluate_all(&runs, path, |_| Err(Missing::OverTime))?,
-            };
-            seeds.extend(Bins::mean(&bins));
+            seeds.extend(Bins::mean(&evaluate_all(&runs, path, bins)?));
         }
         Ok(seeds)
     }
@@ -219,10 +214,12 @@ impl RunContext<'_> {
     }
 
     fn record(&self, scheme: &str) -> Result<&RunRecord, Missing> {
-        let record = self.place(scheme).and_then(|place| self.grid.records[place].as_ref());
-        let planned = |place: usize| &self.grid.plan.runs[place].point;
-        let point = self.place(scheme).map_or(&self.grid.points[self.point], planned);
-        record.ok_or_else(|| Missing::Run(format!("{scheme}, seed {}, {}", self.seed, show(point))))
+        let place = self.place(scheme);
+        place.and_then(|place| self.grid.records[place].as_ref()).ok_or_else(|| {
+            let point =
+                place.map_or(&self.grid.points[self.point], |place| &self.grid.plan.runs[place].point);
+            Missing::Run(format!("{scheme}, seed {}, {}", self.seed, show(point)))
+        })
     }
 
     /// Explains why the metric at `path` has no value.
