@@ -4,6 +4,8 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -62,3 +64,34 @@ def test_ctrl_c_while_workers_start_ends_them(monkeypatch: pytest.MonkeyPatch, p
     with pytest.raises(KeyboardInterrupt), pool.ProcessPool(2, lambda *_: None):
         pytest.fail("the pool was entered")
     assert set(multiprocessing.active_children()) <= others
+
+
+_INTERRUPTED = """
+import multiprocessing.resource_tracker as tracker
+import signal
+import subprocess
+import sys
+from priolane.pool import ProcessPool
+
+register = tracker.register
+
+def interrupt(name, kind):
+    register(name, kind)
+    tracker.register = register
+    signal.raise_signal(signal.SIGINT)
+
+tracker.register = interrupt
+try:
+    with ProcessPool(1, print):
+        print("entered")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_while_a_semaphore_is_made_leaves_none() -> None:
+    """A Ctrl-C between the registration of a semaphore and that of its finalizer left it in the system."""
+    found = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (found.stdout, found.stderr) == ("interrupted\n", "")

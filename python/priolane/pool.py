@@ -63,14 +63,16 @@ class ProcessPool:
     def __enter__(self) -> "ProcessPool":
         """Starts all of them."""
         context = multiprocessing.get_context("spawn")
-        self._stop, self._outbox = context.Event(), context.Queue()
-        self._others = set(multiprocessing.active_children())
-        self._pool = concurrent.futures.ProcessPoolExecutor(
-            self._number,
-            mp_context=context,
-            initializer=worker.initialize,
-            initargs=(self._stop, self._outbox, os.getpid()),
-        )
+        # A Ctrl-C between the registration of a semaphore and that of its finalizer would leave it in the system.
+        with deferred(signal.SIGINT, signal.SIGTERM):
+            self._stop, self._outbox = context.Event(), context.Queue()
+            self._others = set(multiprocessing.active_children())
+            self._pool = concurrent.futures.ProcessPoolExecutor(
+                self._number,
+                mp_context=context,
+                initializer=worker.initialize,
+                initargs=(self._stop, self._outbox, os.getpid()),
+            )
         # Workers inherit the mask: a Ctrl-C while their interpreters start is not theirs. The pool starts one for each
         # call that finds none idle, and none is before its interpreter has started.
         try:
