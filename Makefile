@@ -11,22 +11,23 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := $(shell find crates schemes workloads -type f 2>/dev/null) docs/assumptions.md Cargo.toml Cargo.lock
-PYTHON_PACKAGING := pyproject.toml
+PYTHON_PACKAGING := pyproject.toml packaging/locked/run.txt
 
-.PHONY: build fast demo test rust-tests soak lint format manual ledger docs gallery held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
+.PHONY: build fast demo test rust-tests soak lint audit lock format manual ledger docs gallery held-out fuzz sdist wheel wheel-aarch64 check-wheel check-wheel-aarch64 clean
 
 build: $(STAMPS)/build
 
-$(STAMPS)/venv:
+$(STAMPS)/venv: packaging/locked/build.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "priolane needs Python 3.11 or later")'
 	@echo 'Making $(VENV), which holds Python packages.'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install 'maturin>=1.9,<2'
+	$(BIN)/python -m pip install --require-hashes -r packaging/locked/build.txt
 	mkdir -p $(STAMPS) && touch $@
 
 # Either module takes the other's place.
 $(STAMPS)/build: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 	@echo 'Compiling the simulator for speed: about 5 minutes on two cores the first time, cargo says how far it is.'
+	$(BIN)/python -m pip install --require-hashes -r packaging/locked/run.txt
 	$(BIN)/maturin develop --release
 	rm -f $(STAMPS)/ci
 	touch $@
@@ -34,14 +35,15 @@ $(STAMPS)/build: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 # The module that tests load, made of what the Rust tests are made of.
 $(STAMPS)/ci: $(STAMPS)/venv $(PYTHON_PACKAGING) $(RUST_SOURCES)
 	@echo 'Compiling the simulator for tests: about 3 minutes on two cores, unless the Rust tests are compiled.'
+	$(BIN)/python -m pip install --require-hashes -r packaging/locked/run.txt
 	$(BIN)/maturin develop --profile ci
 	rm -f $(STAMPS)/build
 	touch $@
 
 # Python compiles a package when it is first imported.
-$(STAMPS)/dev: $(STAMPS)/venv $(PYTHON_PACKAGING)
+$(STAMPS)/dev: $(STAMPS)/venv packaging/locked/dev.txt
 	@echo 'Installing the packages that linting and testing take.'
-	$(BIN)/python -m pip install --no-compile $$($(BIN)/python tools/dev_requirements.py)
+	$(BIN)/python -m pip install --no-compile --require-hashes -r packaging/locked/dev.txt
 	touch $@
 
 # Two builds, the second with what was learned from runs of the first: docs/performance.md says what that gives.
@@ -93,6 +95,22 @@ format: $(STAMPS)/dev
 	$(CARGO) fmt --all
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Licences, sources, duplicates, and known vulnerabilities of all dependencies. The database of vulnerabilities is fetched from
+# GitHub; `make audit AUDIT="licenses bans sources"` needs no network but the package registry.
+AUDIT ?= advisories licenses bans sources
+DENY := target/tools/bin/cargo-deny
+
+$(DENY):
+	$(CARGO) install --quiet --locked --root target/tools cargo-deny@0.20.2
+
+audit: $(DENY)
+	$(DENY) --workspace --all-features check $(AUDIT)
+
+# The versions and hashes of all Python packages in packaging/locked; LOCK=--upgrade takes the newest versions.
+lock: $(STAMPS)/venv
+	$(BIN)/python -m pip install 'uv>=0.9'
+	$(BIN)/python tools/lock.py $(LOCK)
 
 # The man page and the shell completions, from the parser of the command.
 manual: $(STAMPS)/ci $(STAMPS)/dev
@@ -147,8 +165,8 @@ wheel_env = CARGO_TARGET_DIR=$(CURDIR)/$(2) SOURCE_DATE_EPOCH=$$(git -C $(CURDIR
   PATH="$(CURDIR)/$(BIN):$$PATH"
 WHEEL_OPTIONS = --release --strip --zig --compatibility manylinux_2_17
 
-$(STAMPS)/zig: $(STAMPS)/venv
-	$(BIN)/python -m pip install 'ziglang>=0.13'
+$(STAMPS)/zig: $(STAMPS)/venv packaging/locked/wheel.txt
+	$(BIN)/python -m pip install --require-hashes -r packaging/locked/wheel.txt
 	touch $@
 
 sdist: $(STAMPS)/venv
