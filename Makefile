@@ -105,7 +105,7 @@ $(DENY):
 	$(CARGO) install --quiet --locked --root target/tools cargo-deny@0.20.2
 
 audit: $(DENY)
-	$(DENY) --workspace --all-features check $(AUDIT)
+	$(DENY) --workspace --all-features check --hide-inclusion-graph $(AUDIT)
 
 # The versions and hashes of all Python packages in packaging/locked; LOCK=--upgrade takes the newest versions.
 lock: $(STAMPS)/venv
