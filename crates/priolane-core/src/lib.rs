@@ -32,6 +32,7 @@ pub mod rng;
 pub mod scheme;
 pub mod sizes;
 pub mod telemetry;
+pub mod text;
 pub mod transport;
 pub mod units;
 pub mod wire;

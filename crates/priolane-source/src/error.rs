@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use priolane_core::text::is_unprintable;
+
 /// Maximum number of mistakes that an error lists; further ones are only counted.
 pub(crate) const MOST_SHOWN: usize = 20;
 
@@ -97,9 +99,9 @@ impl InputError {
     }
 }
 
-/// Truncates `text` to `most` bytes and replaces control characters.
+/// Truncates `text` to `most` bytes and replaces unprintable characters.
 fn shorten(text: &str, most: usize) -> String {
-    let plain = |c: char| if c.is_control() { '?' } else { c };
+    let plain = |c: char| if is_unprintable(c) { '?' } else { c };
     if text.len() <= most {
         return text.chars().map(plain).collect();
     }

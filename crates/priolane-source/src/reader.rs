@@ -1,5 +1,6 @@
 //! Typed, strict reading of a table: every key is consumed by name, and remaining keys are rejected.
 
+use priolane_core::text::is_unprintable;
 use priolane_core::units::{Limit, Rate, Span};
 
 use super::{InputError, MOST_SHOWN, Mistakes, Node, Origin, Table, Value};
@@ -341,7 +342,7 @@ impl<'a> Field<'a> {
 
 /// Truncates user text to 60 characters, for a message.
 fn shown(text: &str) -> String {
-    text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect()
+    text.chars().take(60).map(|c| if is_unprintable(c) { '?' } else { c }).collect()
 }
 
 fn quoted(names: &[&str]) -> String {
