@@ -147,3 +147,8 @@ def status() -> Sequence[dict[str, Any]]:
     """What is there of each testbed: its name, namespaces that are there and planned, use, warnings of its switches."""
     found: list[dict[str, Any]] = json.loads(_core.linux_status())
     return found
+
+
+def leftovers() -> Sequence[str]:
+    """What processes that were killed left on this machine, in words; `linux down` and the next run remove it."""
+    return _core.linux_leftovers()

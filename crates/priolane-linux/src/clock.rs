@@ -76,6 +76,47 @@ impl Exchange {
     }
 }
 
+/// What a clock may gain in a time, as a part of it: 1 %, a hundred times what oscillators do.
+const MOST_DRIFT: u64 = 100;
+/// What two readings of one clock may be apart beside that: a process may stop between them.
+const STOPS_NS: u64 = 100_000_000;
+
+impl Exchange {
+    /// Checks that the answer can be: it was read and written within the time that the exchange took.
+    ///
+    /// # Errors
+    /// What cannot be, in words.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let took_ns = self.returned_ns.saturating_sub(self.sent_ns);
+        let most_ns = took_ns.saturating_add(took_ns / MOST_DRIFT).saturating_add(1_000);
+        match self.answered_ns.checked_sub(self.received_ns) {
+            Some(held_ns) if held_ns <= most_ns => Ok(()),
+            _ => Err(format!(
+                "the times of its clock cannot be: it read a question at {} ns and answered it at {} ns, within {took_ns} ns",
+                self.received_ns, self.answered_ns
+            )),
+        }
+    }
+}
+
+impl ClockOffset {
+    /// Checks that one clock can have had this offset and, `apart_ns` later, that of `after`.
+    ///
+    /// # Errors
+    /// What cannot be, in words.
+    pub(crate) fn check_drift(&self, after: &Self, apart_ns: u64) -> Result<(), String> {
+        let known = self.uncertainty_ns.saturating_add(after.uncertainty_ns);
+        let most = (apart_ns / MOST_DRIFT).saturating_add(known).saturating_add(STOPS_NS);
+        if self.offset_ns.abs_diff(after.offset_ns) <= most {
+            return Ok(());
+        }
+        Err(format!(
+            "its clock was {} ns ahead, and {apart_ns} ns later {} ns: it was set, or stood still, in the run",
+            self.offset_ns, after.offset_ns
+        ))
+    }
+}
+
 /// The offset by the exchange with the smallest round trip.
 pub(crate) fn best(exchanges: &[Exchange]) -> Option<ClockOffset> {
     exchanges.iter().min_by_key(|exchange| exchange.round_trip_ns()).map(Exchange::offset)
@@ -132,8 +173,10 @@ impl MachineClock {
 
     /// The time on this machine's own clock when this one is at `at_ns`; `None` if that is over.
     pub(crate) fn on_the_wall(&self, at_ns: u64) -> Option<u64> {
-        let ahead = at_ns.checked_sub(self.now_ns())?;
-        Some(read().1.saturating_add(ahead))
+        // By one reading of both: a process may stop between two.
+        let (instant, wall) = read();
+        let now_ns = self.at_ns.saturating_add(nanos(instant.saturating_duration_since(self.made)));
+        Some(wall.saturating_add(at_ns.checked_sub(now_ns)?))
     }
 }
 
@@ -189,6 +232,34 @@ mod tests {
             assert!(found.offset_ns.abs_diff(ahead_ns + 10_000) <= 1, "{found:?}, not {ahead_ns}");
         }
         assert_eq!(best(&[]), None);
+    }
+
+    #[test]
+    fn an_answer_outside_the_time_of_its_question_cannot_be() {
+        let right = exchange(1_800_000_000_000_000_000, -7_000_000_001, [400_000, 100_000]);
+        assert_eq!(right.check(), Ok(()));
+        for (received_ns, answered_ns) in [(u64::MAX, 0), (0, u64::MAX), (10, 9), (0, 511_051)] {
+            let wrong = Exchange { received_ns, answered_ns, ..right };
+            assert!(
+                wrong.check().unwrap_err().starts_with("the times of its clock cannot be: "),
+                "{wrong:?}"
+            );
+        }
+        // It took 505,000 ns: a hundredth and a microsecond more.
+        assert_eq!(Exchange { received_ns: 0, answered_ns: 511_050, ..right }.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_in_the_run_is_noticed() {
+        let offset = |offset_ns| ClockOffset { offset_ns, uncertainty_ns: 10 };
+        // 1 % of 10 s, 20 ns and 100 ms.
+        let before = offset(-5);
+        for (after, right) in
+            [(200_000_015, true), (200_000_016, false), (-200_000_025, true), (-200_000_026, false)]
+        {
+            assert_eq!(before.check_drift(&offset(after), 10_000_000_000).is_ok(), right, "{after}");
+        }
+        assert!(offset(i64::MIN).check_drift(&offset(i64::MAX), u64::MAX).is_err());
     }
 
     #[test]

@@ -1,6 +1,23 @@
-//! Running a command to its end.
+//! Running a command to its end, which comes within a limit.
 
-use std::process::{Command, Stdio};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use priolane_core::text::printable;
+
+use crate::child::{Surroundings, end_with_parent, kill_group};
+use crate::clock::now;
+use crate::last_words::{SHOWN, last_line};
+
+/// What a command of a testbed (ip, sysctl, tc) may take. Such commands take milliseconds, and seconds on a machine that is very busy.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Between two looks at whether to go on.
+const LOOK: Duration = Duration::from_millis(50);
+/// Bytes of the output of a command that are read.
+const MOST_OUTPUT: u64 = 16 << 20;
 
 /// A command that failed, or could not be started.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -12,24 +29,142 @@ pub struct CommandError {
     pub message: String,
 }
 
-/// Runs a command and gives what it wrote to standard output.
+/// Asks whether to go on; false ends what is under way.
+pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
+
+/// Runs a command and gives what it wrote to standard output. The command is killed if this process ends before it.
 ///
 /// # Errors
-/// If it cannot be started or its exit code is not 0.
+/// If it cannot be started, takes more than a minute, or its exit code is not 0.
 pub fn run(argv: &[impl AsRef<str>]) -> Result<String, CommandError> {
     let words: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
-    let failed = |message: String| CommandError { command: words.join(" "), message };
-    let Some((program, arguments)) = words.split_first() else { return Err(failed("no command".to_owned())) };
-    let ran = Command::new(program).args(arguments).stdin(Stdio::null()).output();
-    let output = ran.map_err(|error| failed(error.to_string()))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    Invocation::new(&words).run(&mut || true)
+}
+
+/// A command, how it is run and what it reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Invocation<'a> {
+    words: &'a [&'a str],
+    surroundings: Surroundings,
+    input: &'a str,
+    limit: Duration,
+}
+
+impl<'a> Invocation<'a> {
+    /// A command that reads nothing.
+    pub(crate) fn new(words: &'a [&'a str]) -> Self {
+        Self { words, surroundings: Surroundings::Shared, input: "", limit: LIMIT }
     }
-    let text = [output.stderr, output.stdout].concat();
-    let text = String::from_utf8_lossy(&text);
-    let last =
-        text.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("Command line"));
-    Err(failed(last.map_or_else(|| output.status.to_string(), str::to_owned)))
+
+    /// In these surroundings.
+    pub(crate) fn inside(self, surroundings: Surroundings) -> Self {
+        Self { surroundings, ..self }
+    }
+
+    /// With this standard input.
+    pub(crate) fn reading(self, input: &'a str) -> Self {
+        Self { input, ..self }
+    }
+
+    fn failed(&self, message: impl ToString) -> CommandError {
+        CommandError { command: printable(&self.words.join(" "), SHOWN), message: message.to_string() }
+    }
+
+    /// Runs it while `go_on` says so.
+    pub(crate) fn run(self, go_on: &mut GoOn<'_>) -> Result<String, CommandError> {
+        let mut child = self.start()?;
+        let [out, errors] = outputs(&mut child);
+        let ended = self.wait(&mut child, [&out, &errors], go_on);
+        if ended.is_err() {
+            kill_group(&mut child);
+        }
+        let (success, status, out, errors) = ended?;
+        if success {
+            return Ok(String::from_utf8_lossy(&out).into_owned());
+        }
+        // The last line of `ip` and `tc` in a batch only repeats which command it was.
+        let told = [out, errors].map(|text| last_words(&text));
+        let [out, errors] = told;
+        Err(self.failed(errors.or(out).unwrap_or(status)))
+    }
+
+    fn start(&self) -> Result<Child, CommandError> {
+        let Some((program, arguments)) = self.words.split_first() else {
+            return Err(self.failed("no command"));
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() });
+        end_with_parent(&mut command, self.surroundings);
+        let mut child = command.spawn().map_err(|error| self.failed(error))?;
+        if let Some(mut input) = child.stdin.take() {
+            // Who does not read it says why.
+            let _ = input.write_all(self.input.as_bytes());
+        }
+        Ok(child)
+    }
+
+    /// Waits for the end of both outputs and of the process.
+    fn wait(
+        &self,
+        child: &mut Child,
+        outputs: [&Receiver<Vec<u8>>; 2],
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(bool, String, Vec<u8>, Vec<u8>), CommandError> {
+        let began = now();
+        let mut look = || {
+            if !go_on() {
+                return Err(self.failed("stopped by request"));
+            }
+            if now().saturating_duration_since(began) > self.limit {
+                return Err(self.failed(format!("it did not end within {} s", self.limit.as_secs_f64())));
+            }
+            Ok(())
+        };
+        let mut read = outputs.map(|_| Vec::new());
+        for (output, read) in outputs.into_iter().zip(&mut read) {
+            *read = loop {
+                match output.recv_timeout(LOOK) {
+                    Ok(text) => break text,
+                    Err(RecvTimeoutError::Timeout) => look()?,
+                    Err(RecvTimeoutError::Disconnected) => break Vec::new(),
+                }
+            };
+        }
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(|error| self.failed(error))? {
+                break status;
+            }
+            look()?;
+            thread::sleep(Duration::from_millis(1));
+        };
+        let [out, errors] = read;
+        Ok((status.success(), status.to_string(), out, errors))
+    }
+}
+
+/// What a process writes, read by threads.
+fn outputs(child: &mut Child) -> [Receiver<Vec<u8>>; 2] {
+    fn read(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+        let (tell, read) = mpsc::channel();
+        if let Some(stream) = stream {
+            thread::spawn(move || {
+                let mut text = Vec::new();
+                let _ = stream.take(MOST_OUTPUT).read_to_end(&mut text);
+                let _ = tell.send(text);
+            });
+        }
+        read
+    }
+    [read(child.stdout.take()), read(child.stderr.take())]
+}
+
+/// The last line that says why a command failed.
+fn last_words(text: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(text);
+    let telling = |line: &&str| !line.starts_with("Command line") && !line.starts_with("Command failed -:");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(telling).collect();
+    last_line(lines.join("\n").as_bytes())
 }
 
 #[cfg(test)]
@@ -41,7 +176,36 @@ mod tests {
         assert_eq!(run(&["echo", "a b"]).unwrap(), "a b\n");
         let error = run(&["sh", "-c", "echo first >&2; echo why >&2; exit 3"]).unwrap_err();
         assert_eq!(error.message, "why");
+        let error = run(&["sh", "-c", "echo out; exit 3"]).unwrap_err();
+        assert_eq!(error.message, "out");
         assert_eq!(run(&["false"]).unwrap_err().to_string(), "`false` failed: exit status: 1");
         assert!(run(&["/nonexistent"]).is_err());
+        let words = ["cat"];
+        assert_eq!(Invocation::new(&words).reading("read").run(&mut || true).unwrap(), "read");
+    }
+
+    #[test]
+    fn a_command_that_hangs_is_killed_with_its_children_at_its_limit_or_on_request() {
+        let mark = format!("priolane-hang-{}", std::process::id());
+        let script = format!("sleep 1000 {mark} 2>/dev/null || sh -c 'sleep 1000; : {mark}'");
+        let words = ["sh", "-c", script.as_str()];
+        let hanging = Invocation { limit: Duration::from_millis(200), ..Invocation::new(&words) };
+        assert_eq!(hanging.run(&mut || true).unwrap_err().message, "it did not end within 0.2 s");
+        let mut looks = 0;
+        let mut go_on = || {
+            looks += 1;
+            looks < 3
+        };
+        assert_eq!(Invocation::new(&words).run(&mut go_on).unwrap_err().message, "stopped by request");
+        let left = || {
+            let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+            let words = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+            words.filter(|words| String::from_utf8_lossy(words).contains(&mark)).count()
+        };
+        let began = now();
+        while left() > 0 && now().saturating_duration_since(began) < Duration::from_secs(60) {
+            thread::sleep(LOOK);
+        }
+        assert_eq!(left(), 0);
     }
 }

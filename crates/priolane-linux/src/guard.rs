@@ -1,19 +1,27 @@
 //! A process that takes a testbed down once the process that uses it is gone, however that ended.
 //!
-//! It reads its standard input, a pipe from the other process. At its end it removes the testbed, if that is still there.
+//! It reads its standard input, a pipe from the other process. At its end it removes the testbed, if that is still there, unless the other
+//! process has released it before.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use crate::child::kill_group;
+use crate::clock::now;
 use crate::plan::Name;
 use crate::testbed::{TestbedError, down};
 
 /// How often it tries while a process still holds the testbed, 50 ms apart.
 const TRIES: u32 = 200;
+
+/// What a guard takes at most to find that its testbed is gone, or to remove it.
+const ENDS: Duration = Duration::from_secs(30);
+/// Between two looks at it.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A guard; it ends with this.
 #[derive(Debug)]
@@ -33,20 +41,41 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
+/// What releases a guard from its duty, as the last byte of its input.
+const RELEASED: u8 = b'k';
+
+impl Guard {
+    /// Lets the testbed stay.
+    pub fn release(mut self) {
+        if let Some(mut input) = self.0.stdin.take() {
+            // A guard that has ended removes nothing.
+            let _ = input.write_all(&[RELEASED]);
+        }
     }
 }
 
-/// What a guard does: waits for the end of `input`, then takes the testbed down.
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let began = now();
+        while matches!(self.0.try_wait(), Ok(None)) && now().saturating_duration_since(began) < ENDS {
+            thread::sleep(LOOK);
+        }
+        kill_group(&mut self.0);
+    }
+}
+
+/// What a guard does: waits for the end of `input`, then takes the testbed down, unless it was released.
 ///
 /// # Errors
 /// As [`down`], but not that there is no testbed.
 pub fn watch(name: &Name, root: &Path, mut input: impl Read) -> Result<(), TestbedError> {
     // What ends the input, or breaks it, is the end of the other process.
-    let _ = io::copy(&mut input, &mut io::sink());
+    let mut said = Vec::new();
+    let _ = (&mut input).take(1).read_to_end(&mut said);
+    if said == [RELEASED] {
+        return Ok(());
+    }
     let mut tries = 0;
     loop {
         match down(name, root) {
@@ -57,5 +86,22 @@ pub fn watch(name: &Name, root: &Path, mut input: impl Read) -> Result<(), Testb
             }
             Err(error) => return Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_that_was_released_removes_nothing_and_another_finds_that_nothing_is_there() {
+        let root = tempfile::tempdir().unwrap();
+        let plan = crate::plan::tests::star(2, crate::port::Port::fifo());
+        drop(crate::journal::Journal::create(root.path(), &plan).unwrap());
+        watch(&plan.name, root.path(), &[RELEASED][..]).unwrap();
+        assert_eq!(crate::journal::names(root.path()), std::slice::from_ref(&plan.name));
+        watch(&plan.name, root.path(), io::empty()).unwrap();
+        assert!(crate::journal::names(root.path()).is_empty());
+        watch(&plan.name, root.path(), io::empty()).unwrap();
     }
 }

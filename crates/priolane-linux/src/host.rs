@@ -10,13 +10,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use priolane_core::endpoint::PathInfo;
+use priolane_core::text::printable;
 use priolane_core::units::Rate;
 use priolane_net::{Config, Host, Limits, Meter, Receipt, Request, Scheduling};
 
 use crate::admission::ScaledAdmission;
+use crate::agent::message::Order;
 use crate::clock::{self, since_ns};
 pub use crate::host_error::HostError;
 use crate::job::{ArrivedMessage, HostJob, HostReport};
+use crate::last_words::SHOWN;
+use crate::limits::{self, LONGEST_JOB};
+use crate::lines::Lines;
 use crate::payload::{ExpectedMessages, GREETING};
 use crate::progress::Progress;
 use crate::scheme::scheme;
@@ -27,21 +32,30 @@ const LOOK_FOR_PARENT: Duration = Duration::from_millis(500);
 /// The longest that nothing of a peer may be heard: queues are long where rates are low.
 const SILENCE: Duration = Duration::from_secs(120);
 
+/// What a host that stops takes at most for messages that have arrived.
+const DRAINS: Duration = Duration::from_secs(10);
+
 /// Reads commands from `input`, executes them, and writes answers to `output`: see `job`.
 ///
 /// # Errors
 /// [`HostError`].
 pub fn serve(input: impl BufRead + Send + 'static, mut output: impl Write) -> Result<(), HostError> {
     let lines = lines(input);
-    let text = lines.recv().map_err(|_| HostError::ParentGone)?;
-    let job: HostJob = serde_json::from_str(&text).map_err(|error| HostError::Job(error.to_string()))?;
+    // Whoever started this host ends its input, by its own end at the latest.
+    let next = || lines.recv().map_err(|_| HostError::ParentGone);
+    let wrong = |what: String| HostError::Job(printable(&what, SHOWN));
+    let job: HostJob = serde_json::from_str(&next()?).map_err(|error| wrong(error.to_string()))?;
+    limits::check(&job).map_err(wrong)?;
     let run = RunningHost::bind(&job)?;
     say(&mut output, "ready")?;
-    lines.recv().map_err(|_| HostError::ParentGone)?;
+    let order = next()?;
+    if order != Order::Greet.line() {
+        return Err(wrong(format!("{order:?} is no order to greet")));
+    }
     run.greet(&lines)?;
     say(&mut output, "greeted")?;
-    let start = lines.recv().map_err(|_| HostError::ParentGone)?;
-    let start = instant(&start).ok_or_else(|| HostError::Job(format!("{start:?} is no start")))?;
+    let start = next()?;
+    let start = instant(&start).ok_or_else(|| wrong(format!("{start:?} is no start")))?;
     let report = run.carry_out(start, &lines, &mut || say(&mut output, "done"))?;
     let text = serde_json::to_string(&report).map_err(io::Error::other)?;
     Ok(say(&mut output, &text)?)
@@ -52,11 +66,14 @@ fn say(output: &mut impl Write, line: &str) -> io::Result<()> {
     output.flush()
 }
 
+/// Orders that wait at most.
+const ORDERS: usize = 4;
+
 /// The lines of `input`, read by a thread.
 fn lines(input: impl BufRead + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = mpsc::sync_channel(ORDERS);
     thread::spawn(move || {
-        for line in input.lines().map_while(Result::ok) {
+        for line in Lines::new(input, LONGEST_JOB).map_while(Result::ok) {
             if sender.send(line).is_err() {
                 return;
             }
@@ -201,7 +218,14 @@ fn receive(
     stop: &AtomicBool,
 ) -> (Vec<ArrivedMessage>, u64) {
     let (mut arrived, mut wrong) = (Vec::new(), 0);
+    let mut stopped = None;
     loop {
+        // Others may go on sending.
+        if stop.load(Ordering::Relaxed)
+            && clock::now().saturating_duration_since(*stopped.get_or_insert_with(clock::now)) > DRAINS
+        {
+            return (arrived, wrong);
+        }
         match host.recv_timeout(Duration::from_millis(50)) {
             Ok(Some(message)) if message.bytes == GREETING => {}
             Ok(Some(message)) => {

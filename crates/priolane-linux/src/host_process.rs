@@ -1,25 +1,30 @@
 //! A host process, started and heard by the process that controls it.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::io::{self, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use crate::child::{Surroundings, end_with_parent, kill_group};
 use crate::job::HostJob;
+use crate::last_words::LastWords;
+use crate::limits::longest_report;
+use crate::lines::Lines;
+use crate::pipe_writer::PipeWriter;
 
 /// What a host process says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum HostOutput {
     /// A line of its standard output.
     Line(String),
-    /// It has ended, with these last words on standard error.
+    /// It has ended, with these last words on standard error, or said what no host says.
     End(String),
 }
 
-/// A host process; it is killed when this is dropped.
+/// A host process; it is killed when this is dropped, and when the thread that started it ends.
 #[derive(Debug)]
 pub(crate) struct HostProcess {
     child: Child,
-    input: ChildStdin,
+    input: PipeWriter,
 }
 
 impl HostProcess {
@@ -32,46 +37,39 @@ impl HostProcess {
         let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        end_with_parent(&mut command, Surroundings::Shared);
         let mut child = command.spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(io::Error::other("a host process has no pipes"));
         };
-        let mut process = Self { child, input };
+        let process = Self { child, input: PipeWriter::start(input) };
+        let longest = longest_report(job);
         thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if !on_output(HostOutput::Line(line)) {
+            let words = LastWords::of(errors);
+            for line in Lines::new(BufReader::new(output), longest) {
+                let said = match line {
+                    Ok(line) => HostOutput::Line(line),
+                    Err(error) => HostOutput::End(format!("it wrote {error}")),
+                };
+                if !on_output(said) {
                     return;
                 }
             }
-            on_output(HostOutput::End(last_words(errors)));
+            on_output(HostOutput::End(words.or("its process ended")));
         });
-        let text = serde_json::to_string(job).map_err(io::Error::other)?;
-        // A process that has ended says why.
-        match process.tell(&text) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-            _ => Ok(process),
-        }
+        process.tell(serde_json::to_string(job).map_err(io::Error::other)?)?;
+        Ok(process)
     }
 
-    /// Writes a line to it.
-    pub(crate) fn tell(&mut self, line: &str) -> io::Result<()> {
-        writeln!(self.input, "{line}")
+    /// Hands over a line to it. A process that has ended says why by its output.
+    pub(crate) fn tell(&self, line: String) -> io::Result<()> {
+        self.input.tell(line)
     }
 }
 
 impl Drop for HostProcess {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        kill_group(&mut self.child);
     }
-}
-
-/// The last line that is not empty, of a process that has ended.
-pub(crate) fn last_words(mut errors: impl Read) -> String {
-    let mut bytes = Vec::new();
-    let _ = errors.read_to_end(&mut bytes);
-    let text = String::from_utf8_lossy(&bytes);
-    let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("its process ended");
-    last.trim().to_owned()
 }

@@ -25,7 +25,7 @@ use crate::plan::{Name, Plan};
 /// Where testbeds of this machine are noted; gone after a restart, as namespaces are.
 pub const DIRECTORY: &str = "/run/priolane-linux";
 /// Where `ip netns` has its names.
-const NAMESPACES: &str = "/run/netns";
+pub(crate) const NAMESPACES: &str = "/run/netns";
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -71,6 +71,8 @@ pub fn inode(namespace: &str) -> Option<u64> {
 /// Attempts to take a lock before it counts as held, and the time between two.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+/// Attempts to take a lock that another process holds, which makes or removes the testbed: for 20 s.
+const TRIES: u32 = 2_000;
 
 impl Journal {
     /// The directory of a testbed below `root`.
@@ -97,8 +99,16 @@ impl Journal {
 
     fn lock(directory: &Path) -> io::Result<File> {
         let lock = File::options().create(true).append(true).open(directory.join("lock"))?;
-        lock.lock()?;
-        Ok(lock)
+        for _ in 0..TRIES {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_LOOKS),
+            }
+        }
+        let what =
+            format!("another process has held the testbed for {} s", (BETWEEN_LOOKS * TRIES).as_secs());
+        Err(io::Error::new(io::ErrorKind::TimedOut, what))
     }
 
     /// Begins one.
@@ -106,6 +116,17 @@ impl Journal {
     /// # Errors
     /// `AlreadyExists` if there is one, or what the system says.
     pub fn create(root: &Path, plan: &Plan) -> io::Result<Self> {
+        // Whoever removes what a killed process left may take the directory away before it is locked.
+        for _ in 0..LOOKS {
+            match Self::try_create(root, plan) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                created => return created,
+            }
+        }
+        Self::try_create(root, plan)
+    }
+
+    fn try_create(root: &Path, plan: &Plan) -> io::Result<Self> {
         let directory = Self::path(root, &plan.name);
         if directory.join("journal").exists() {
             return Err(io::ErrorKind::AlreadyExists.into());

@@ -26,6 +26,7 @@ use priolane_linux::agent::{self, Agent};
 use priolane_linux::guard;
 use priolane_linux::host;
 use priolane_linux::journal::{DIRECTORY, Journal};
+use priolane_linux::leftovers;
 use priolane_linux::machines::{self, MachinesJob};
 use priolane_linux::plan::{Name, Plan};
 use priolane_linux::probe::Machine;
@@ -161,7 +162,8 @@ fn guard(name: &str) -> Result<(), Failure> {
 }
 
 fn up(plan: Plan) -> Result<(), Failure> {
-    let testbed = Testbed::up(fit_plan(plan)?, Path::new(DIRECTORY), &program()?).map_err(Failure::of)?;
+    let testbed = Testbed::up(fit_plan(plan)?, Path::new(DIRECTORY), &program()?, &mut || true);
+    let testbed = testbed.map_err(Failure::of)?;
     let (plan, network) = (testbed.plan(), &testbed.plan().network);
     println!("{}: {} hosts and {} switches are up", plan.name, network.hosts, network.switches);
     Ok(())
@@ -169,6 +171,8 @@ fn up(plan: Plan) -> Result<(), Failure> {
 
 fn down(name: &str) -> Result<(), Failure> {
     let name = Name::try_from(name.to_owned()).map_err(Failure::input)?;
+    let removed = leftovers::remove();
+    removed.iter().for_each(|left| println!("removed: {left}"));
     testbed::down(&name, Path::new(DIRECTORY)).map_err(Failure::of)
 }
 
@@ -178,6 +182,7 @@ fn status() {
         println!("{name}: {there} of {planned} namespaces are there{used}");
         warnings.iter().for_each(|warning| println!("{name}: {warning}"));
     }
+    leftovers::find().iter().for_each(|left| println!("left over: {left}"));
 }
 
 fn doctor() {

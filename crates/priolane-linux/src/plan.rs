@@ -11,8 +11,10 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
+use priolane_core::text::printable;
 use serde::{Deserialize, Serialize};
 
+use crate::last_words::SHOWN;
 use crate::marker::Marker;
 use crate::network::{Network, NetworkError, Node, SwitchPort};
 use crate::port::Port;
@@ -23,7 +25,13 @@ pub const PREFIX: &str = "prl-";
 /// The least and the largest MTU of a veth that IPv4 goes over.
 const MTUS: std::ops::RangeInclusive<u16> = 576..=65_000;
 
-/// The name of a testbed: 1 to 16 lower-case letters, digits and hyphens.
+/// Whether a name cannot be taken for an option of a command, or for a hidden file or a parent directory: it begins neither with a hyphen
+/// nor with a dot.
+pub fn begins_plainly(name: &str) -> bool {
+    !name.starts_with(['-', '.'])
+}
+
+/// The name of a testbed: 1 to 16 lower-case letters, digits and hyphens, of which a hyphen is not the first.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -33,10 +41,10 @@ impl TryFrom<String> for Name {
 
     fn try_from(text: String) -> Result<Self, PlanError> {
         let known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if (1..=16).contains(&text.len()) && text.chars().all(known) {
+        if (1..=16).contains(&text.len()) && text.chars().all(known) && begins_plainly(&text) {
             Ok(Self(text))
         } else {
-            Err(PlanError::Name(text))
+            Err(PlanError::Name(printable(&text, SHOWN)))
         }
     }
 }
@@ -81,7 +89,7 @@ pub struct Plan {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlanError {
     /// Its name is none.
-    #[error("{0:?} is no name of a testbed; use 1 to 16 of a-z, 0-9 and -")]
+    #[error("{0:?} is no name of a testbed; use 1 to 16 of a-z, 0-9 and -, and no - at the beginning")]
     Name(String),
     /// Its network is none.
     #[error(transparent)]
@@ -115,13 +123,27 @@ pub enum Step {
     Switch(u16, Vec<String>),
 }
 
+/// The words of a command as a shell reads them.
+fn quoted(argv: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            return word.clone();
+        }
+        format!("'{}'", word.replace('\'', "'\\''"))
+    };
+    argv.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 impl fmt::Display for Step {
     /// As a line of a shell script.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Namespace(_, argv) | Self::Run(argv) => f.write_str(&argv.join(" ")),
-            Self::Marker(path, marker) => write!(f, "# {}: {marker}", path.display()),
-            Self::Switch(_, argv) => write!(f, "{} &", argv.join(" ")),
+            Self::Namespace(_, argv) | Self::Run(argv) => f.write_str(&quoted(argv)),
+            Self::Marker(path, marker) => {
+                write!(f, "# {}: {marker}", printable(&path.display().to_string(), SHOWN))
+            }
+            Self::Switch(_, argv) => write!(f, "{} &", quoted(argv)),
         }
     }
 }
@@ -244,8 +266,27 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn lines_of_a_script_quote_what_a_shell_would_read() {
+        let words = ["a b", "$(id)", "it's", "", "-x", "/usr/bin/ip"].map(str::to_owned).to_vec();
+        assert_eq!(Step::Run(words.clone()).to_string(), "'a b' '$(id)' 'it'\\''s' '' -x /usr/bin/ip");
+        assert_eq!(Step::Switch(0, words[..1].to_vec()).to_string(), "'a b' &");
+        let ran = crate::command::run(&["sh", "-c", &format!("printf '%s|' {}", Step::Run(words))]).unwrap();
+        assert_eq!(ran, "a b|$(id)|it's||-x|/usr/bin/ip|");
+    }
+
+    #[test]
     fn names_are_short_and_plain() {
-        for (text, right) in [("lab", true), ("a-1", true), ("", false), ("Lab", false), ("a/b", false)] {
+        for (text, right) in [
+            ("lab", true),
+            ("a-1", true),
+            ("", false),
+            ("Lab", false),
+            ("a/b", false),
+            ("-x", false),
+            ("-", false),
+            (".", false),
+            ("..", false),
+        ] {
             assert_eq!(Name::try_from(text.to_owned()).is_ok(), right, "{text:?}");
         }
         assert!(Name::try_from("x".repeat(17)).is_err());

@@ -1,14 +1,14 @@
-//! What this machine can do of what a testbed takes, tried in a namespace that is removed again.
+//! What this machine can do of what a testbed takes, tried in network namespaces without a name.
 
-use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Serialize;
 
-use crate::command::run;
+use crate::child::{Surroundings, file_in_memory, may_write};
+use crate::command::{GoOn, Invocation};
+use crate::leftovers;
 use crate::marker::Marker;
-use crate::plan::{Marking, PREFIX, Plan};
+use crate::plan::{Marking, Plan};
 use crate::port::{Amount, Backlog, Mark, Port};
 
 /// Whether something is there, and what to do where it is not.
@@ -41,51 +41,72 @@ pub struct Lacking {
     pub cure: &'static str,
 }
 
+/// Where `ip netns` has its names, and where it makes that directory.
+const NAMES: &str = "/run/netns";
+const RUN: &str = "/run";
+
 const NAMESPACES: &str = "network namespaces";
 const HTB: &str = "classes with rates (sch_htb)";
 const FILTERS: &str = "filters by DSCP (cls_u32)";
 const MARKS: &str = "marks by a BPF program (clsact, BTF)";
 const RED: &str = "marks by queues (sch_red)";
 
+/// Runs commands of tc in a network namespace of their own, which has no name and is gone with tc.
+fn tc(lines: &[String], go_on: &mut GoOn<'_>) -> Result<(), String> {
+    let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let tc = Invocation::new(&["tc", "-batch", "-"]).inside(Surroundings::OwnNetwork).reading(&input);
+    tc.run(go_on).map(drop).map_err(|error| error.message)
+}
+
+/// Makes a namespace with a name, in a directory that only the command sees, and looks whether the real one can be written to.
+fn named_namespace(go_on: &mut GoOn<'_>) -> Result<(), String> {
+    let add = ["ip", "netns", "add", "probe"];
+    let added = Invocation::new(&add).inside(Surroundings::OwnNetworkAndRun).run(go_on);
+    added.map_err(|error| error.message)?;
+    let is_writable =
+        [NAMES, RUN].map(Path::new).into_iter().find(|path| path.exists()).is_some_and(may_write);
+    if is_writable { Ok(()) } else { Err(format!("{NAMES} cannot be written to")) }
+}
+
+/// Loads a marking program; it is read from memory.
+fn marking_program(go_on: &mut GoOn<'_>) -> Result<(), String> {
+    let mark = Mark { above: Amount::Packets(1), per: Backlog::Queue };
+    let object = Marker::new(&Port::fifo(), mark, 1_500).object().ok_or("no program")?;
+    let (_open, path) = file_in_memory(&object).map_err(|error| error.to_string())?;
+    let load = format!("filter add dev lo egress bpf da obj {} sec tc", path.display());
+    tc(&["qdisc add dev lo clsact".to_owned(), load], go_on)
+}
+
 impl Machine {
-    /// Tries all. Nothing is left of it.
+    /// Tries all. Nothing is left, also if this process is killed meanwhile: what is tried has no name. Removes what probes of earlier
+    /// versions left.
     pub fn examine() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PREFIX}probe-{}-{number}", std::process::id());
-        let inside = |words: &str| {
-            run(&["tc", "-n", &name].into_iter().chain(words.split(' ')).collect::<Vec<_>>())
-                .map(drop)
-                .map_err(|error| error.message)
+        Self::examine_while(&mut || true)
+    }
+
+    /// Tries all while `go_on` says so; what is not tried any more is missing.
+    pub fn examine_while(go_on: &mut GoOn<'_>) -> Self {
+        leftovers::remove();
+        let made = named_namespace(go_on);
+        let mut inside = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+            made.clone().and_then(|()| tc(&lines, go_on))
         };
-        let made = run(&["ip", "netns", "add", &name]).map_err(|error| error.message);
-        let htb = made.clone().and_then(|_| inside("qdisc add dev lo root handle 1: htb default 10"));
-        let filters = htb.clone().and_then(|()| {
-            inside("filter add dev lo parent 1: protocol ip prio 1 u32 match ip tos 0xf0 0xfc flowid 1:10")
-        });
-        let marks = made.clone().and_then(|_| inside("qdisc add dev lo clsact")).and_then(|()| {
-            let mark = Mark { above: Amount::Packets(1), per: Backlog::Queue };
-            let object = Marker::new(&Port::fifo(), mark, 1_500).object().ok_or("no program")?;
-            let path = std::env::temp_dir().join(format!("{name}.o"));
-            write_new(&path, &object)?;
-            let loaded = inside(&format!("filter add dev lo egress bpf da obj {} sec tc", path.display()));
-            fs::remove_file(&path).map_err(|error| error.to_string())?;
-            loaded
-        });
-        let red = made.clone().and_then(|_| {
-            inside("qdisc replace dev lo root handle 2: red limit 400000 min 15000 max 15001 avpkt 1500 burst 10 probability 1 bandwidth 100mbit ecn nodrop")
-        });
-        if made.is_ok() {
-            // What cannot be removed has a name that says whose it is.
-            let _ = run(&["ip", "netns", "delete", &name]);
-        }
+        let root = "qdisc add dev lo root handle 1: htb default 10";
+        let htb = inside(&[root]);
+        let filter = "filter add dev lo parent 1: protocol ip prio 1 u32 match ip tos 0xf0 0xfc flowid 1:10";
+        let filters = htb.clone().and_then(|()| inside(&[root, filter]));
+        let red = inside(&[
+            "qdisc replace dev lo root handle 2: red limit 400000 min 15000 max 15001 avpkt 1500 burst 10 probability 1 bandwidth 100mbit ecn nodrop",
+        ]);
+        let marks = made.clone().and_then(|()| marking_program(go_on));
         let capability =
             |name, tried: Result<(), String>, cure| Capability { name, missing: tried.err(), cure };
         Self {
             capabilities: vec![
                 capability(
                     NAMESPACES,
-                    made.map(drop),
+                    made,
                     "Install iproute2 and run as root, or in a user namespace: docs/real-hosts.md",
                 ),
                 capability(HTB, htb, "Load the module: modprobe sch_htb"),
@@ -164,13 +185,6 @@ impl Marks {
         }
         all
     }
-}
-
-/// Writes a file that was not there: the directory may be anybody's.
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    use std::io::Write;
-    let written = fs::File::create_new(path).and_then(|mut file| file.write_all(bytes));
-    written.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

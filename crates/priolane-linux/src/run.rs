@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::message::Order;
 use crate::clock::MachineReport;
 use crate::counters::QueueCount;
 use crate::guard::Guard;
@@ -15,9 +17,11 @@ use crate::host_jobs::Work;
 use crate::host_process::{HostOutput, HostProcess};
 use crate::job::{Bins, Flow, FlowChange, HostJob, HostReport, SchemeJob};
 use crate::journal::{Journal, JournalState};
-use crate::measure::{self, Hosts};
+use crate::limits;
+use crate::measure::{self, Hosts, Watch};
 use crate::network::Node;
 use crate::plan::Plan;
+use crate::report_check::ReportBounds;
 use crate::switch::SwitchReport;
 use crate::testbed::{Testbed, TestbedError};
 
@@ -97,8 +101,19 @@ pub fn run(
     if Journal::look(root, &job.plan.name) != JournalState::Nothing {
         return Err(TestbedError::AlreadyUp(job.plan.name.clone()).into());
     }
-    let _guard = Guard::start(program, &job.plan.name)?;
-    let mut testbed = Testbed::up(job.plan.clone(), root, program)?;
+    let guard = Guard::start(program, &job.plan.name)?;
+    let mut go_on = || progress(Progress { elapsed: Duration::ZERO, done: 0 });
+    let mut testbed = match Testbed::up(job.plan.clone(), root, program, &mut go_on) {
+        Ok(testbed) => testbed,
+        Err(error) => {
+            // What failed has been removed, and what another process makes by this name is not ours.
+            guard.release();
+            return Err(match error {
+                TestbedError::Stopped => RunError::Stopped,
+                error => error.into(),
+            });
+        }
+    };
     let limit = (Duration::from_nanos(job.limit_ns), job.ends);
     let hosts = TestbedHosts::start(testbed.plan(), &work, program);
     let measured = hosts.and_then(|hosts| hosts.measure(&mut testbed, limit, progress));
@@ -108,9 +123,12 @@ pub fn run(
     measured
 }
 
+/// Lines of hosts that wait at most; hosts that say more wait.
+const QUEUE: usize = 64;
+
 /// The host processes of a testbed.
 struct TestbedHosts {
-    processes: Vec<HostProcess>,
+    processes: Vec<(Arc<HostJob>, HostProcess)>,
     output: Receiver<(u16, HostOutput)>,
     /// Hosts that have reported.
     finished: BTreeSet<u16>,
@@ -118,7 +136,7 @@ struct TestbedHosts {
 
 impl TestbedHosts {
     fn start(plan: &Plan, work: &Work<'_>, program: &[String]) -> Result<Self, RunError> {
-        let (tell, output) = mpsc::channel();
+        let (tell, output) = mpsc::sync_channel(QUEUE);
         let mut hosts = Self { processes: Vec::new(), output, finished: BTreeSet::new() };
         let delays = plan.network.delays();
         let addresses: Vec<_> = (0..plan.network.hosts).map(HostJob::testbed_address).collect();
@@ -126,13 +144,17 @@ impl TestbedHosts {
             let inside = ["ip", "netns", "exec", &plan.namespace(Node::Host(host))].map(str::to_owned);
             let argv = [&inside, program, &["host".to_owned()]].concat();
             let held_back = delays.iter().map(|from| from[usize::from(host)]).collect();
-            let job = work.of(host, addresses.clone(), held_back);
+            let job = Arc::new(work.of(host, addresses.clone(), held_back));
+            limits::check(&job).map_err(|message| RunError::Host { host, message })?;
             let tell = tell.clone();
-            hosts
-                .processes
-                .push(HostProcess::start(&argv, &job, move |output| tell.send((host, output)).is_ok())?);
+            let process = HostProcess::start(&argv, &job, move |output| tell.send((host, output)).is_ok())?;
+            hosts.processes.push((job, process));
         }
         Ok(hosts)
+    }
+
+    fn tell(&self, line: &str) -> Result<(), RunError> {
+        Ok(self.processes.iter().try_for_each(|(_, process)| process.tell(line.to_owned()))?)
     }
 
     fn measure(
@@ -147,8 +169,9 @@ impl TestbedHosts {
         };
         let ended = measure::carry_out(&mut self, limit, &mut watch)?;
         let (queues, switches) = testbed.counters()?;
+        let mut watch = |how_far| if progress(how_far) { Ok(()) } else { Err(RunError::Stopped) };
         let elapsed_ns = u64::try_from(ended.elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let hosts = ended.reports(&mut self)?;
+        let hosts = ended.reports(&mut self, &mut watch)?;
         Ok(TestbedReport { hosts, queues, switches, machines: Vec::new(), elapsed_ns })
     }
 }
@@ -158,14 +181,18 @@ impl Hosts for TestbedHosts {
         self.processes.len()
     }
 
-    fn tell_all(&mut self, line: &str) -> Result<(), RunError> {
-        Ok(self.processes.iter_mut().try_for_each(|process| process.tell(line))?)
+    fn tell_all(&mut self, order: Order) -> Result<(), RunError> {
+        self.tell(order.line())
     }
 
-    fn start(&mut self) -> Result<Instant, RunError> {
+    fn start(&mut self, _: &mut Watch<'_>) -> Result<Instant, RunError> {
         let start = measure::now() + AHEAD;
-        self.tell_all(&format!("start {}", wall_ns(AHEAD)))?;
+        self.tell(&format!("start {}", wall_ns(AHEAD)))?;
         Ok(start)
+    }
+
+    fn bounds(&self, host: u16, since_start: Duration) -> ReportBounds {
+        ReportBounds::new(Arc::clone(&self.processes[usize::from(host)].0), since_start)
     }
 
     fn next(&mut self, most: Duration) -> Result<Option<(u16, String)>, RunError> {

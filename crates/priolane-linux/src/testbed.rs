@@ -7,9 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::command::{CommandError, run};
+use crate::child::kill_group;
+use crate::command::{CommandError, GoOn, Invocation, run};
 use crate::counters::{QueueCount, counters, user_counters};
 use crate::journal::{Entry, Journal, JournalState, inode, names};
+use crate::last_words::last_line;
 use crate::plan::{Name, Plan, PlanError, Step};
 use crate::steps::steps;
 use crate::switch::{self, SwitchReport};
@@ -51,6 +53,9 @@ pub enum TestbedError {
         /// Its last words, or what the system said.
         message: String,
     },
+    /// The caller asked to stop.
+    #[error("stopped by request")]
+    Stopped,
     /// The marking program is not the one that this crate was compiled with.
     #[error("the marking program that is compiled in has no place for a threshold; a defect of priolane")]
     Marker,
@@ -71,7 +76,7 @@ pub struct Testbed {
 }
 
 /// How long the process of a switch takes to be ready at most, and to end.
-const READY: Duration = Duration::from_secs(30);
+const READY: Duration = Duration::from_secs(60);
 const ENDED: Duration = Duration::from_secs(5);
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(10);
@@ -93,11 +98,17 @@ pub struct Status {
 
 impl Testbed {
     /// Makes it. If a step fails, what was made until then is removed. `program` with the arguments `switch`, a directory and a
-    /// number is the process of a switch in user space.
+    /// number is the process of a switch in user space. `go_on` is asked some times a second, and ends this by false; what was made is
+    /// removed then as well.
     ///
     /// # Errors
-    /// What is wrong with the plan, what is in its place, or what a step said.
-    pub fn up(plan: Plan, root: &Path, program: &[String]) -> Result<Self, TestbedError> {
+    /// What is wrong with the plan, what is in its place, what a step said, or [`TestbedError::Stopped`].
+    pub fn up(
+        plan: Plan,
+        root: &Path,
+        program: &[String],
+        go_on: &mut GoOn<'_>,
+    ) -> Result<Self, TestbedError> {
         plan.check()?;
         if let Some(foreign) = plan.namespaces().into_iter().find(|name| inode(name).is_some())
             && Journal::look(root, &plan.name) == JournalState::Nothing
@@ -110,16 +121,28 @@ impl Testbed {
         })?;
         let mut testbed = Self { plan, journal, switches: Vec::new() };
         let steps = steps(&testbed.plan, testbed.journal.directory(), program);
-        let made =
-            steps.iter().try_for_each(|step| testbed.take(step)).and_then(|()| testbed.wait_for_switches());
+        let mut is_stopped = false;
+        let mut watch = || {
+            is_stopped = is_stopped || !go_on();
+            !is_stopped
+        };
+        let taken = steps.iter().try_for_each(|step| testbed.take(step, &mut watch));
+        let made = taken.and_then(|()| testbed.wait_for_switches(&mut watch));
         if let Err(error) = made {
             testbed.down()?;
-            return Err(error);
+            return Err(if is_stopped { TestbedError::Stopped } else { error });
         }
         Ok(testbed)
     }
 
-    fn take(&mut self, step: &Step) -> Result<(), TestbedError> {
+    fn take(&mut self, step: &Step, go_on: &mut GoOn<'_>) -> Result<(), TestbedError> {
+        if !go_on() {
+            return Err(TestbedError::Stopped);
+        }
+        let mut run = |argv: &[String]| {
+            let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+            Invocation::new(&words).run(go_on)
+        };
         let noted = |done: io::Result<()>| done.map_err(file(self.journal.directory()));
         match step {
             Step::Run(argv) => drop(run(argv)?),
@@ -154,11 +177,14 @@ impl Testbed {
     }
 
     /// Waits until all switches forward packets.
-    fn wait_for_switches(&mut self) -> Result<(), TestbedError> {
+    fn wait_for_switches(&mut self, go_on: &mut GoOn<'_>) -> Result<(), TestbedError> {
         let started = now();
         for switch in self.plan.network.user_switches().collect::<Vec<_>>() {
             while let Err(error) = switch::ask(self.journal.directory(), switch) {
                 self.check_switches()?;
+                if !go_on() {
+                    return Err(TestbedError::Stopped);
+                }
                 if now().saturating_duration_since(started) > READY {
                     return Err(TestbedError::Switch { switch, message: error.to_string() });
                 }
@@ -175,9 +201,8 @@ impl Testbed {
     pub fn check_switches(&mut self) -> Result<(), TestbedError> {
         for (switch, child) in &mut self.switches {
             if let Ok(Some(status)) = child.try_wait() {
-                let words = fs::read_to_string(log(self.journal.directory(), *switch)).unwrap_or_default();
-                let last = words.lines().rfind(|line| !line.trim().is_empty());
-                let message = last.map_or_else(|| format!("its process ended: {status}"), str::to_owned);
+                let words = read_end(&log(self.journal.directory(), *switch)).unwrap_or_default();
+                let message = last_line(&words).unwrap_or_else(|| format!("its process ended: {status}"));
                 return Err(TestbedError::Switch { switch: *switch, message });
             }
         }
@@ -209,11 +234,22 @@ impl Testbed {
         let removed = remove(&self.journal);
         for (_, child) in &mut self.switches {
             // They were killed with their namespaces.
-            let _ = child.kill();
-            let _ = child.wait();
+            kill_group(child);
         }
         removed
     }
+}
+
+/// The last bytes of a file, as many as messages show.
+fn read_end(path: &Path) -> io::Result<Vec<u8>> {
+    use std::io::{Read, Seek, SeekFrom};
+    const MOST: u64 = 8_192;
+    let mut file = fs::File::open(path)?;
+    let len = file.metadata()?.len();
+    file.seek(SeekFrom::Start(len.saturating_sub(MOST)))?;
+    let mut end = Vec::new();
+    file.take(MOST).read_to_end(&mut end)?;
+    Ok(end)
 }
 
 /// Where a switch writes why it ended.

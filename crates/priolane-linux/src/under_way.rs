@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use priolane_core::endpoint::Weights;
+use priolane_core::text::printable;
 use priolane_core::units::Rate;
 use priolane_net::{Host, Receipt, SendError};
 
 use crate::admission_job::{AdmittedFlow, EndOfMessage};
 use crate::job::{Change, FlowKind, SentMessage};
+use crate::limits::FAILURE_SHOWN;
 
 /// How a message is to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +34,11 @@ fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX >> 1)
 }
 
+/// Why a message failed, as reports have it.
+fn reason(error: &SendError) -> String {
+    printable(&error.to_string(), FAILURE_SHOWN)
+}
+
 /// A message that was handed over.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
@@ -49,7 +56,7 @@ impl UnderWay {
     ) -> Self {
         let (receipt, failed) = match taken {
             Ok(receipt) => (Some(receipt), None),
-            Err(error) => (None, Some(error.to_string())),
+            Err(error) => (None, Some(reason(&error))),
         };
         let at_ns = at_ns.saturating_sub(admitted.map_or(0, |admitted| admitted.held_ns));
         let sent = SentMessage {
@@ -131,7 +138,7 @@ impl UnderWay {
                 timeouts: delivery.timeouts,
                 ..sent
             },
-            (Some(Err(error)), _) => SentMessage { failed: Some(error.to_string()), ..sent },
+            (Some(Err(error)), _) => SentMessage { failed: Some(reason(&error)), ..sent },
         }
     }
 }

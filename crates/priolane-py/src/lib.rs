@@ -358,6 +358,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linux::linux_down, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_guard, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_leftovers, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_machine, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_run_on_machines, module)?)?;

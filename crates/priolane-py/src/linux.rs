@@ -3,11 +3,14 @@
 use std::io::{self, BufReader};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use priolane_linux::agent::{self, Agent};
-use priolane_linux::guard;
+use priolane_linux::command::GoOn;
+use priolane_linux::guard::{self, Guard};
 use priolane_linux::host;
-use priolane_linux::journal::{DIRECTORY, Journal};
+use priolane_linux::journal::{DIRECTORY, Journal, JournalState};
+use priolane_linux::leftovers::{self, Leftover};
 use priolane_linux::machines::{self, MachinesJob};
 use priolane_linux::plan::{Name, Plan, PlanError};
 use priolane_linux::probe::Machine;
@@ -68,7 +71,7 @@ fn failed(error: impl ToString) -> PyErr {
 /// Returns what this machine can of what a testbed takes, as JSON.
 #[pyfunction]
 pub(crate) fn linux_machine(py: Python<'_>) -> PyResult<String> {
-    response(&py.detach(Machine::examine))
+    response(&interruptible(py, |go_on| Ok(Machine::examine_while(go_on)))?)
 }
 
 /// Returns the commands that make the testbed of a job, a line each.
@@ -76,34 +79,61 @@ pub(crate) fn linux_machine(py: Python<'_>) -> PyResult<String> {
 pub(crate) fn linux_steps(py: Python<'_>, job: &str, program: Vec<String>) -> PyResult<Vec<String>> {
     let job: RunJob = request(job)?;
     // `linux_up` says what this machine lacks; the commands are for any machine.
-    let plan = py.detach(|| Machine::examine().fit(job.plan.clone())).unwrap_or(job.plan);
+    let fitted = interruptible(py, |go_on| Ok(Machine::examine_while(go_on).fit(job.plan.clone())))?;
+    let plan = fitted.unwrap_or(job.plan);
     let directory = Journal::path(Path::new(DIRECTORY), &plan.name);
     Ok(steps(&plan, &directory, &program).iter().map(ToString::to_string).collect())
 }
 
 /// Returns `plan` with the marks that this machine has.
-fn fit_plan(plan: Plan) -> PyResult<Plan> {
-    Machine::examine().fit(plan).map_err(|lacking| CannotHere::new_err(lacking.to_string()))
+fn fit_plan(plan: Plan, go_on: &mut GoOn<'_>) -> PyResult<Plan> {
+    Machine::examine_while(go_on).fit(plan).map_err(|lacking| CannotHere::new_err(lacking.to_string()))
 }
 
-/// Makes the testbed of a job; it stays. `program` starts this module's `linux_switch`.
+/// Makes the testbed of a job; it stays. `program` starts this module's `linux_switch` and `linux_guard`. A signal whose handler raises
+/// ends this, and what was made is removed.
 #[pyfunction]
 pub(crate) fn linux_up(py: Python<'_>, job: &str, program: Vec<String>) -> PyResult<()> {
     let job: RunJob = request(job)?;
-    py.detach(|| {
-        let plan = fit_plan(job.plan)?;
-        Testbed::up(plan, Path::new(DIRECTORY), &program).map(drop).map_err(failed)
+    interruptible(py, |go_on| {
+        let plan = fit_plan(job.plan, go_on)?;
+        let name = plan.name.clone();
+        let root = Path::new(DIRECTORY);
+        // A guard removes what has its name.
+        if Journal::look(root, &name) != JournalState::Nothing {
+            return Err(failed(TestbedError::AlreadyUp(name)));
+        }
+        let guard = Guard::start(&program, &name).map_err(failed)?;
+        let made = Testbed::up(plan, root, &program, go_on);
+        // What failed has been removed, and what another process makes by this name is not ours.
+        guard.release();
+        made.map(drop).map_err(|error| match error {
+            TestbedError::Stopped => Stopped::new_err("the testbed was not made"),
+            error => failed(error),
+        })
     })
 }
 
-/// Removes the testbed of this name.
+/// Removes the testbed of this name, and what killed processes left; returns what of the latter was removed, in words.
 #[pyfunction]
-pub(crate) fn linux_down(py: Python<'_>, name: &str) -> PyResult<()> {
+pub(crate) fn linux_down(py: Python<'_>, name: &str) -> PyResult<Vec<String>> {
     let name = self::name(name)?;
-    py.detach(|| testbed::down(&name, Path::new(DIRECTORY))).map_err(|error| match error {
-        missing @ TestbedError::Missing(_) => InputError::new_err(missing.to_string()),
-        error => failed(error),
-    })
+    let root = Path::new(DIRECTORY);
+    let (left, removed) = py.detach(|| (leftovers::remove(), testbed::down(&name, root)));
+    let own = Leftover::Directory(Journal::path(root, &name));
+    match removed {
+        Err(TestbedError::Missing(_)) if left.contains(&own) => {}
+        Err(missing @ TestbedError::Missing(_)) => return Err(InputError::new_err(missing.to_string())),
+        Err(error) => return Err(failed(error)),
+        Ok(()) => {}
+    }
+    Ok(left.iter().map(ToString::to_string).collect())
+}
+
+/// Returns what killed processes left on this machine, in words; `linux_down` removes it.
+#[pyfunction]
+pub(crate) fn linux_leftovers(py: Python<'_>) -> Vec<String> {
+    py.detach(leftovers::find).iter().map(ToString::to_string).collect()
 }
 
 /// Returns what is there of each testbed, as JSON.
@@ -132,7 +162,8 @@ pub(crate) fn linux_run(
 ) -> PyResult<String> {
     let job: RunJob = request(job)?;
     measure(py, &progress, |report| {
-        let plan = fit_plan(job.plan.clone())?;
+        let mut go_on = || report(Progress { elapsed: Duration::ZERO, done: 0 });
+        let plan = fit_plan(job.plan.clone(), &mut go_on)?;
         let job = RunJob { plan, ..job };
         run::run(&job, (&program, Path::new(DIRECTORY)), report).map_err(run_failed)
     })
@@ -160,23 +191,92 @@ fn measure(
     progress: &Py<PyAny>,
     run: impl FnOnce(&mut OnProgress<'_>) -> PyResult<TestbedReport> + Send,
 ) -> PyResult<String> {
-    let mut raised = None;
-    let measured = py.detach(|| {
+    let measured = interruptions(py, |asked| {
         run(&mut |Progress { elapsed, done }| {
-            let asked = Python::attach(|py| {
-                py.check_signals()?;
+            asked.go_on(|py| {
                 let answer = progress.bind(py).call1((elapsed.as_secs_f64(), done))?;
-                Ok::<bool, PyErr>(answer.extract::<bool>().unwrap_or(true))
-            });
-            asked.unwrap_or_else(|error| {
-                raised = Some(error);
-                false
+                Ok(answer.extract::<bool>().unwrap_or(true))
             })
         })
     });
-    match measured {
-        Ok(measured) => response(&measured),
-        Err(error) => Err(raised.unwrap_or(error)),
+    response(&measured?)
+}
+
+/// Calls `run` with what asks Python whether to go on.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    run: impl FnOnce(&mut GoOn<'_>) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    interruptions(py, |asked| run(&mut || asked.go_on(|_| Ok(true))))
+}
+
+/// Interval between two looks for signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What Python raised while it was asked whether to go on.
+struct Interruptions {
+    looked: Option<Instant>,
+    raised: Option<PyErr>,
+    /// Handlers of signals that were in place before the first interrupt.
+    handlers: Vec<(i32, Py<PyAny>)>,
+}
+
+impl Interruptions {
+    /// Asks handlers of signals, and `whether`. After the first interrupt what was begun is removed in an orderly way. A second signal
+    /// ends the process at once: guards and agents, which outlive it, remove what is left.
+    #[expect(clippy::disallowed_methods, reason = "when signals are looked for reaches no result")]
+    fn go_on(&mut self, whether: impl FnOnce(Python<'_>) -> PyResult<bool>) -> bool {
+        if self.raised.is_some() {
+            return false;
+        }
+        let now = Instant::now();
+        if self.looked.is_some_and(|looked| now.duration_since(looked) < LOOK) {
+            return true;
+        }
+        self.looked = Some(now);
+        Python::attach(|py| {
+            if let Err(error) = py.check_signals() {
+                self.raised = Some(error);
+                // From another thread than the main one, handlers cannot be changed, and none has raised.
+                self.handlers = end_by_signals(py).unwrap_or_default();
+                return false;
+            }
+            whether(py).unwrap_or_else(|error| {
+                self.raised = Some(error);
+                false
+            })
+        })
+    }
+}
+
+/// Lets SIGINT and SIGTERM end the process; returns their handlers.
+fn end_by_signals(py: Python<'_>) -> PyResult<Vec<(i32, Py<PyAny>)>> {
+    let signal = py.import("signal")?;
+    let default = signal.getattr("SIG_DFL")?;
+    let mut handlers = Vec::new();
+    for name in ["SIGINT", "SIGTERM"] {
+        let number: i32 = signal.getattr(name)?.extract()?;
+        handlers.push((number, signal.call_method1("signal", (number, &default))?.unbind()));
+    }
+    Ok(handlers)
+}
+
+/// Calls `run` without the lock of Python; an exception that was raised meanwhile is the error.
+fn interruptions<T: Send>(
+    py: Python<'_>,
+    run: impl FnOnce(&mut Interruptions) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    let mut asked = Interruptions { looked: None, raised: None, handlers: Vec::new() };
+    let done = py.detach(|| run(&mut asked));
+    if !asked.handlers.is_empty() {
+        let signal = py.import("signal")?;
+        for (number, handler) in &asked.handlers {
+            signal.call_method1("signal", (*number, handler))?;
+        }
+    }
+    match asked.raised {
+        Some(raised) => Err(raised),
+        None => done,
     }
 }
 

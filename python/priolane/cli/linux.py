@@ -1,6 +1,7 @@
 """`priolane linux`: an experiment on hosts in network namespaces of this machine, or on several machines."""
 
 import argparse
+import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -193,11 +194,13 @@ def _up(chosen: argparse.Namespace) -> None:
     for note in job.notes:
         show.note(f"priolane: {note}")
     _core.linux_up(job.testbed, linux.PROGRAM)
-    show.line(f"{chosen.name} is up for {grid.runs[0].scheme} at scale {job.scale}: priolane linux down {chosen.name}")
+    down = shlex.join(["priolane", "linux", "down", chosen.name])
+    show.line(f"{chosen.name} is up for {grid.runs[0].scheme} at scale {job.scale}: {down}")
 
 
 def _down(chosen: argparse.Namespace) -> None:
-    _core.linux_down(chosen.name)
+    for removed in _core.linux_down(chosen.name):
+        show.line(f"removed what a killed process left: {removed}")
 
 
 def _agent(chosen: argparse.Namespace) -> None:
@@ -213,3 +216,5 @@ def _status(chosen: argparse.Namespace) -> None:  # noqa: ARG001
         show.line(f"{testbed['name']}: {testbed['there']} of {testbed['planned']} namespaces are there{used}")
         for warning in testbed["warnings"]:
             show.line(f"{testbed['name']}: {warning}")
+    for left in linux.leftovers():
+        show.line(f"left by a killed process, removed by the next `priolane linux down` or `priolane linux run`: {left}")

@@ -1,22 +1,26 @@
 //! The controller's end of the way to an agent.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Read};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use priolane_core::text::printable;
 use serde::{Deserialize, Serialize};
 
 use super::message::{FromAgent, ToAgent};
-use crate::clock::MachineClock;
+use crate::child::{Surroundings, end_with_parent, kill_group};
+use crate::clock::{MachineClock, now};
+use crate::command::GoOn;
+use crate::last_words::LastWords;
+use crate::lines::Lines;
+use crate::pipe_writer::PipeWriter;
+use crate::unix_socket;
 
-/// What a process that has ended takes to write its last words, and one whose input has ended to end.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+/// What a process whose input has ended takes to end; one that takes longer is killed.
 const ENDS: Duration = Duration::from_secs(2);
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(10);
@@ -76,57 +80,70 @@ enum Peer {
 
 /// The way to an agent. When this is dropped, the agent ends.
 pub(crate) struct Channel {
-    /// `None` once it is closed.
-    output: Option<Box<dyn Write + Send>>,
+    output: PipeWriter,
     peer: Peer,
+    closed: Option<Instant>,
+}
+
+/// How an agent is listened to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hearing {
+    /// By which what is heard is stamped.
+    pub(crate) clock: MachineClock,
+    /// Bytes of its longest line.
+    pub(crate) longest: usize,
 }
 
 impl Channel {
-    /// Opens it; what is heard goes to `on_event`, until that returns false.
+    /// Opens it while `go_on` says so; what is heard goes to `on_event`, until that returns false.
     pub(crate) fn open(
         address: &AgentAddress,
-        clock: MachineClock,
+        hearing: Hearing,
         on_event: impl Fn(AgentEvent) -> bool + Send + 'static,
+        go_on: &mut GoOn<'_>,
     ) -> io::Result<Self> {
         if let AgentAddress::Socket(path) = address {
             let named =
                 |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-            let stream = UnixStream::connect(path).map_err(named)?;
+            let stream = unix_socket::connect(path, go_on).map_err(named)?;
             let (input, output) = (stream.try_clone()?, stream.try_clone()?);
-            thread::spawn(move || listen(input, || "its agent ended".to_owned(), clock, on_event));
-            return Ok(Self { output: Some(Box::new(output)), peer: Peer::Socket(stream) });
+            thread::spawn(move || listen(input, || "its agent ended".to_owned(), hearing, on_event));
+            return Ok(Self { output: PipeWriter::start(output), peer: Peer::Socket(stream), closed: None });
         }
         let argv = address.command().unwrap_or_default();
         let (program, arguments) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
-        // In a process group of its own, so that no Ctrl-C reaches it: the controller ends it.
-        command.args(arguments).process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        end_with_parent(&mut command, Surroundings::Shared);
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{program}: {error}"));
         let mut child = command.spawn().map_err(named)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(output), Some(input), Some(errors)) = pipes else {
             return Err(io::Error::other("the process of an agent has no pipes"));
         };
-        let words = lines(errors);
-        thread::spawn(move || listen(input, || last_words(&words), clock, on_event));
-        Ok(Self { output: Some(Box::new(output)), peer: Peer::Process(child) })
+        thread::spawn(move || {
+            let words = LastWords::of(errors);
+            listen(input, || words.or("its agent ended"), hearing, on_event);
+        });
+        Ok(Self { output: PipeWriter::start(output), peer: Peer::Process(child), closed: None })
     }
 
-    /// Writes a message. That the agent is gone is no error here: an event says so.
-    pub(crate) fn tell(&mut self, message: &ToAgent) -> io::Result<()> {
-        let Some(output) = &mut self.output else { return Ok(()) };
-        let mut text = serde_json::to_string(message).map_err(io::Error::other)?;
-        text.push('\n');
-        match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => written,
-        }
+    /// Hands over a message. That the agent is gone is no error here: an event says so.
+    ///
+    /// # Errors
+    /// If the agent does not read what it is told.
+    pub(crate) fn tell(&self, message: &ToAgent) -> io::Result<()> {
+        let text = serde_json::to_string(message).map_err(io::Error::other)?;
+        let told = self.output.tell(text);
+        told.map_err(|error| io::Error::new(error.kind(), format!("its agent does not read: {error}")))
     }
 
     /// Ends the agent's input, and so the agent.
     pub(crate) fn close(&mut self) {
-        drop(self.output.take());
+        if self.closed.is_none() {
+            self.closed = Some(now());
+        }
+        self.output.close();
         if let Peer::Socket(stream) = &self.peer {
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -137,13 +154,12 @@ impl Drop for Channel {
     fn drop(&mut self) {
         self.close();
         let Peer::Process(child) = &mut self.peer else { return };
-        let mut left = ENDS;
-        while let Ok(None) = child.try_wait() {
-            if left.is_zero() {
-                let _ = child.kill();
+        let closed = self.closed.unwrap_or_else(now);
+        while matches!(child.try_wait(), Ok(None)) {
+            if now().saturating_duration_since(closed) > ENDS {
+                return kill_group(child);
             }
             thread::sleep(LOOK);
-            left = left.saturating_sub(LOOK);
         }
     }
 }
@@ -152,45 +168,28 @@ impl Drop for Channel {
 fn listen(
     input: impl Read,
     why: impl FnOnce() -> String,
-    clock: MachineClock,
+    Hearing { clock, longest }: Hearing,
     on_event: impl Fn(AgentEvent) -> bool,
 ) {
-    for line in BufReader::new(input).lines().map_while(Result::ok) {
+    for line in Lines::new(BufReader::new(input), longest) {
         let came_ns = clock.now_ns();
-        let Ok(message) = serde_json::from_str(&line) else {
-            let shown: String = line.chars().take(SHOWN).collect();
-            on_event(AgentEvent::Gone(format!("its agent said {shown:?}, which no agent says")));
-            return;
+        let message = match line {
+            Ok(line) => serde_json::from_str(&line)
+                .map_err(|_| format!("its agent said \"{}\", which no agent says", printable(&line, SHOWN))),
+            Err(error) => Err(format!("its agent said {error}")),
         };
-        if !on_event(AgentEvent::Message(message, came_ns)) {
+        let event = match message {
+            Ok(message) => AgentEvent::Message(message, came_ns),
+            Err(why) => {
+                on_event(AgentEvent::Gone(why));
+                return;
+            }
+        };
+        if !on_event(event) {
             return;
         }
     }
     on_event(AgentEvent::Gone(why()));
-}
-
-/// The lines of standard error, read as they come.
-fn lines(errors: ChildStderr) -> Receiver<String> {
-    let (tell, lines) = mpsc::channel();
-    thread::spawn(move || {
-        for line in BufReader::new(errors).lines().map_while(Result::ok) {
-            if tell.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    lines
-}
-
-/// The last line that is not empty.
-fn last_words(lines: &Receiver<String>) -> String {
-    let mut last = "its agent ended".to_owned();
-    while let Ok(line) = lines.recv_timeout(LAST_WORDS) {
-        if !line.trim().is_empty() {
-            last = line.trim().to_owned();
-        }
-    }
-    last
 }
 
 #[cfg(test)]
@@ -210,10 +209,11 @@ mod tests {
     #[test]
     fn what_a_process_says_instead_of_an_agent_is_told() {
         let heard_of = |script: &str| {
-            let (tell, events) = mpsc::channel();
+            let (tell, events) = std::sync::mpsc::channel();
             let address = AgentAddress::Command(["sh", "-c", script].map(str::to_owned).to_vec());
+            let hearing = Hearing { clock: MachineClock::shifted(0), longest: 1_000 };
             let channel =
-                Channel::open(&address, MachineClock::shifted(0), move |event| tell.send(event).is_ok())
+                Channel::open(&address, hearing, move |event| tell.send(event).is_ok(), &mut || true)
                     .unwrap();
             let first = events.recv().unwrap();
             drop(channel);
@@ -224,5 +224,11 @@ mod tests {
         let missing = heard_of("echo first >&2; echo 'sh: priolane: not found' >&2; exit 127");
         assert_eq!(missing, AgentEvent::Gone("sh: priolane: not found".to_owned()));
         assert_eq!(heard_of("true"), AgentEvent::Gone("its agent ended".to_owned()));
+        let endless = heard_of("exec cat /dev/zero");
+        assert_eq!(endless, AgentEvent::Gone("its agent said a line of more than 1000 bytes".to_owned()));
+        let hostile = heard_of("printf 'a\\033[2Jb\\n'");
+        assert_eq!(hostile, AgentEvent::Gone("its agent said \"a�[2Jb\", which no agent says".to_owned()));
+        let hostile = heard_of("printf 'a\\033[2Jb\\n' >&2; exit 1");
+        assert_eq!(hostile, AgentEvent::Gone("a�[2Jb".to_owned()));
     }
 }

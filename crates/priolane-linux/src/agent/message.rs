@@ -8,6 +8,7 @@
 //! Lines of hosts are those of `job`. An agent whose input ends, or that hears nothing for half a minute, kills its hosts. Probes also
 //! say that both are there.
 
+use priolane_core::text::printable;
 use serde::{Deserialize, Serialize};
 
 use crate::job::HostJob;
@@ -32,13 +33,33 @@ pub(crate) enum ToAgent {
     },
     /// Start a host with this job.
     Host(Box<HostJob>),
-    /// Pass this line to all hosts.
-    Tell(String),
+    /// Pass this order to all hosts.
+    Tell(Order),
     /// Let all hosts start at this time, in nanoseconds since 1970.
     Start {
         /// By the agent's clock.
         at_ns: u64,
     },
+}
+
+/// An order that all hosts get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Order {
+    /// Make the hosts known that you send to.
+    Greet,
+    /// Stop, and report.
+    Stop,
+}
+
+impl Order {
+    /// The line that a host gets: see `job`.
+    pub(crate) fn line(self) -> &'static str {
+        match self {
+            Self::Greet => "greet",
+            Self::Stop => "stop",
+        }
+    }
 }
 
 /// What an agent tells its controller.
@@ -76,10 +97,12 @@ pub(crate) enum FromAgent {
 
 /// Why an agent and a controller of two releases do not work together.
 pub(crate) fn other_release(theirs: &str, ours: &str) -> String {
+    const SHOWN: usize = 60;
+    let [theirs, ours] = [theirs, ours].map(|release| printable(release, SHOWN));
     let version = |release: &str| release.split('+').next().unwrap_or(release).to_owned();
     format!(
         "its agent is of priolane {theirs}, this is {ours}. Install the same on both, such as by `pip install priolane=={}`",
-        version(ours)
+        version(&ours)
     )
 }
 
@@ -94,6 +117,20 @@ mod tests {
             "its agent is of priolane 0.1.0+results.3, this is 0.2.0+results.4. Install the same on both, such as by `pip install \
              priolane==0.2.0`"
         );
+    }
+
+    #[test]
+    fn a_release_that_is_no_release_is_shown_without_what_a_terminal_obeys() {
+        let told = other_release(&format!("\u{1b}[2J{}", "9".repeat(1_000)), "1");
+        assert!(told.starts_with("its agent is of priolane �[2J999") && told.len() < 300, "{told}");
+    }
+
+    #[test]
+    fn orders_are_the_lines_that_hosts_know_and_no_others() {
+        for order in [Order::Greet, Order::Stop] {
+            assert_eq!(serde_json::to_string(&order).unwrap(), format!("\"{}\"", order.line()));
+        }
+        assert!(serde_json::from_str::<ToAgent>(r#"{"tell":"start 1\nstop"}"#).is_err());
     }
 
     #[test]

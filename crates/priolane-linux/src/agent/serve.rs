@@ -7,13 +7,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use priolane_core::text::printable;
+
 use super::message::{FromAgent, Hello, ToAgent, other_release};
 use crate::clock::MachineClock;
 use crate::host_process::{HostOutput, HostProcess};
 use crate::job::HostJob;
+use crate::last_words::SHOWN;
+use crate::limits::{self, LONGEST_JOB};
+use crate::lines::{LineError, Lines};
+use crate::network::MOST_HOSTS;
+use crate::pipe_writer::PipeWriter;
 
-/// The longest that a controller is silent: it sends a probe each second.
+/// The longest that a controller is silent: it sends a probe each second. Also the longest that it leaves unread what it is told.
 const SILENCE: Duration = Duration::from_secs(30);
+/// What a controller takes to read why its agent ends.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Lines of a controller that wait to be carried out at most.
+const QUEUE: usize = 4;
 
 /// Who an agent is.
 #[derive(Clone, Debug)]
@@ -44,13 +55,16 @@ pub enum AgentError {
 }
 
 /// Where an agent and the threads that read the output of its hosts write.
-type Output = Arc<Mutex<dyn Write + Send>>;
+type Output = Arc<Mutex<PipeWriter>>;
 
 fn say(output: &Output, message: &FromAgent) -> io::Result<()> {
     let text = serde_json::to_string(message).map_err(io::Error::other)?;
-    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    writeln!(output, "{text}")?;
-    output.flush()
+    let told = output.lock().unwrap_or_else(PoisonError::into_inner).tell_within(text, SILENCE);
+    told.map_err(|error| io::Error::new(error.kind(), format!("the controller does not read: {error}")))
+}
+
+fn refused(what: impl AsRef<str>) -> AgentError {
+    AgentError::Message(printable(what.as_ref(), SHOWN))
 }
 
 /// Serves a controller until `input` ends. The hosts that it started are then killed.
@@ -63,23 +77,28 @@ pub fn serve(
     output: impl Write + Send + 'static,
 ) -> Result<(), AgentError> {
     let clock = MachineClock::shifted(agent.clock_shift_ns);
-    let output: Output = Arc::new(Mutex::new(output));
+    let output: Output = Arc::new(Mutex::new(PipeWriter::start(output)));
     say(&output, &FromAgent::Hello(Hello { release: agent.release.clone() }))?;
     let lines = stamped_lines(input, clock);
     let mut session = Session { agent, clock, output, hosts: BTreeMap::new() };
     let served = session.serve(&lines);
+    session.hosts.clear();
     if let Err(error) = &served {
         // Who is gone is not told.
         let _ = say(&session.output, &FromAgent::Refused(error.to_string()));
     }
+    session.output.lock().unwrap_or_else(PoisonError::into_inner).finish(LAST_WORDS);
     served
 }
 
+/// A line of a controller, and when it came.
+type StampedLine = (Result<String, LineError>, u64);
+
 /// The lines of `input` and when they came, read by a thread.
-fn stamped_lines(input: impl BufRead + Send + 'static, clock: MachineClock) -> Receiver<(String, u64)> {
-    let (sender, receiver) = mpsc::channel();
+fn stamped_lines(input: impl BufRead + Send + 'static, clock: MachineClock) -> Receiver<StampedLine> {
+    let (sender, receiver) = mpsc::sync_channel(QUEUE);
     thread::spawn(move || {
-        for line in input.lines().map_while(Result::ok) {
+        for line in Lines::new(input, LONGEST_JOB) {
             if sender.send((line, clock.now_ns())).is_err() {
                 return;
             }
@@ -96,7 +115,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn serve(&mut self, lines: &Receiver<(String, u64)>) -> Result<(), AgentError> {
+    fn serve(&mut self, lines: &Receiver<StampedLine>) -> Result<(), AgentError> {
         let mut is_known = false;
         loop {
             let (line, came_ns) = match lines.recv_timeout(SILENCE) {
@@ -104,15 +123,16 @@ impl Session<'_> {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => return Err(AgentError::Silent),
             };
+            let line = line.map_err(|error| refused(format!("the controller said {error}")))?;
             let message = serde_json::from_str(&line)
-                .map_err(|error| AgentError::Message(format!("a message of the controller: {error}")))?;
+                .map_err(|error| refused(format!("a message of the controller: {error}")))?;
             match message {
                 ToAgent::Hello(Hello { release }) if release == self.agent.release => is_known = true,
                 ToAgent::Hello(Hello { release }) => {
                     return Err(AgentError::Release(other_release(&self.agent.release, &release)));
                 }
                 _ if !is_known => {
-                    return Err(AgentError::Message("the controller did not say its release".to_owned()));
+                    return Err(refused("the controller did not say its release"));
                 }
                 message => self.carry_out(message, came_ns)?,
             }
@@ -127,17 +147,22 @@ impl Session<'_> {
                 Ok(say(&self.output, &FromAgent::Probe { sent_ns, received_ns: came_ns, answered_ns })?)
             }
             ToAgent::Host(job) => self.start_host(&job),
-            ToAgent::Tell(line) => self.tell_all(&line),
+            ToAgent::Tell(order) => self.tell_all(order.line()),
             ToAgent::Start { at_ns } => match self.clock.on_the_wall(at_ns) {
                 Some(wall_ns) => self.tell_all(&format!("start {wall_ns}")),
-                None => Err(AgentError::Message(
-                    "the order to start came after the start: the way is slow".to_owned(),
-                )),
+                None => Err(refused("the order to start came after the start: the way is slow")),
             },
         }
     }
 
     fn start_host(&mut self, job: &HostJob) -> Result<(), AgentError> {
+        limits::check(job).map_err(refused)?;
+        if self.hosts.contains_key(&job.host) {
+            return Err(refused(format!("the controller starts host {} twice", job.host)));
+        }
+        if self.hosts.len() >= usize::from(MOST_HOSTS) {
+            return Err(refused(format!("the controller starts more than {MOST_HOSTS} hosts")));
+        }
         let argv = [&self.agent.program[..], &["host".to_owned()]].concat();
         let (host, output) = (job.host, Arc::clone(&self.output));
         let on_output = move |from_host| {
@@ -152,14 +177,7 @@ impl Session<'_> {
     }
 
     fn tell_all(&mut self, line: &str) -> Result<(), AgentError> {
-        for process in self.hosts.values_mut() {
-            match process.tell(line) {
-                // The reader of its output reports why it ended.
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
-                _ => {}
-            }
-        }
-        Ok(())
+        Ok(self.hosts.values().try_for_each(|process| process.tell(line.to_owned()))?)
     }
 }
 
@@ -170,7 +188,7 @@ mod tests {
     use super::*;
 
     /// What an agent says to these lines, and how it ends.
-    fn answers(lines: &'static str) -> (Vec<FromAgent>, Result<(), AgentError>) {
+    fn answers(lines: impl Into<String>) -> (Vec<FromAgent>, Result<(), AgentError>) {
         let (tell, told) = mpsc::channel();
         struct ChannelWriter(mpsc::Sender<Vec<u8>>);
         impl Write for ChannelWriter {
@@ -184,7 +202,7 @@ mod tests {
         }
         let agent =
             Agent { program: vec!["false".to_owned()], release: "1+results.2".to_owned(), clock_shift_ns: 0 };
-        let served = serve(&agent, Cursor::new(lines), ChannelWriter(tell));
+        let served = serve(&agent, Cursor::new(lines.into()), ChannelWriter(tell));
         let text: Vec<u8> = told.try_iter().flatten().collect();
         let messages = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         (messages.map(|line| serde_json::from_slice(line).unwrap()).collect(), served)
@@ -233,6 +251,35 @@ mod tests {
         let lines = "{\"hello\":{\"release\":\"1+results.2\"}}\n{\"start\":{\"at_ns\":1}}\n";
         assert!(
             answers(lines).1.unwrap_err().to_string().starts_with("the order to start came after the start")
+        );
+    }
+
+    #[test]
+    fn absurd_orders_are_refused_in_one_short_line_without_what_a_terminal_obeys() {
+        use crate::host_jobs::tests::{host_job, plain};
+        const HELLO: &str = "{\"hello\":{\"release\":\"1+results.2\"}}\n";
+        let error = |message: &str| answers(format!("{HELLO}{message}\n")).1.unwrap_err().to_string();
+        let unknown = error(&format!("{{\"\u{1b}[2J{}\":1}}", "A".repeat(10_000_000)));
+        assert!(unknown.starts_with("a message of the controller: "), "{unknown}");
+        assert!(unknown.chars().count() <= SHOWN && !unknown.contains('\u{1b}'), "{unknown}");
+        let of = |job: &HostJob| serde_json::to_string(&ToAgent::Host(Box::new(job.clone()))).unwrap();
+        let mut job = host_job(0, vec![plain(3)]);
+        let host = of(&job);
+        assert_eq!(error(&format!("{host}\n{host}")), "the controller starts host 0 twice");
+        job.flows[0].bytes = 1 << 63;
+        assert_eq!(error(&of(&job)), "flow 3 has 9223372036854775808 bytes; write 1 to 4294967296");
+        assert!(error("{\"tell\":\"start 1\"}").starts_with("a message of the controller: unknown variant"));
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        use std::io::Read;
+        let agent = Agent { program: Vec::new(), release: "1".to_owned(), clock_shift_ns: 0 };
+        let served =
+            serve(&agent, std::io::BufReader::new(std::io::repeat(b'A').take(1 << 40)), std::io::sink());
+        assert_eq!(
+            served.unwrap_err().to_string(),
+            format!("the controller said a line of more than {LONGEST_JOB} bytes")
         );
     }
 }

@@ -1,29 +1,80 @@
 //! An agent on a Unix socket: one controller after another.
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, TrySendError};
+use std::thread;
+use std::time::Duration;
 
+use super::message::FromAgent;
 use super::serve::{Agent, AgentError, serve};
+use crate::clock::now;
+
+/// What an agent takes at most from the end of one controller to the next: it kills hosts meanwhile.
+const BETWEEN: Duration = Duration::from_secs(5);
+/// Between two attempts to hand over a controller.
+const LOOK: Duration = Duration::from_millis(20);
+/// What one that is sent away has to read why.
+const SHORT: Duration = Duration::from_secs(1);
 
 /// Serves one controller after another on a socket at `path`, which only this user may use, until an error. What one controller did
-/// wrong is passed to `log`. A socket that an agent left behind is replaced.
+/// wrong is passed to `log`. Another controller that comes meanwhile is sent away after a few seconds. A socket that an agent left behind
+/// is replaced.
 ///
 /// # Errors
 /// If there is another file at `path`, or an agent that listens, or no socket can be made.
 pub fn listen(agent: &Agent, path: &Path, log: &mut dyn FnMut(&AgentError)) -> Result<(), AgentError> {
-    let listener = bind(path)?;
-    loop {
-        let (stream, _) = listener.accept()?;
+    let controllers = accepted(bind(path)?);
+    for stream in controllers {
+        let stream = stream?;
         if let Err(error) = serve_stream(agent, &stream) {
             log(&error);
         }
         // A thread may still read it.
         let _ = stream.shutdown(Shutdown::Both);
     }
+    Ok(())
+}
+
+/// Controllers that connect to `listener`, each handed over when the one before has been served.
+fn accepted(listener: UnixListener) -> Receiver<io::Result<UnixStream>> {
+    // Without room: a controller is handed over only to an agent that waits for one.
+    let (hand_over, controllers) = mpsc::sync_channel(0);
+    thread::spawn(move || {
+        loop {
+            let mut next = listener.accept().map(|(stream, _)| stream);
+            let has_failed = next.is_err();
+            let came = now();
+            loop {
+                next = match hand_over.try_send(next) {
+                    Ok(()) => break,
+                    Err(TrySendError::Disconnected(_)) => return,
+                    Err(TrySendError::Full(next)) => next,
+                };
+                if let Ok(stream) = &next
+                    && now().saturating_duration_since(came) > BETWEEN
+                {
+                    send_away(stream);
+                    break;
+                }
+                thread::sleep(LOOK);
+            }
+            if has_failed {
+                return;
+            }
+        }
+    });
+    controllers
+}
+
+fn send_away(mut stream: &UnixStream) {
+    let why = FromAgent::Refused("its agent serves another controller; wait until that has ended".to_owned());
+    let text = serde_json::to_string(&why).unwrap_or_default();
+    let _ = stream.set_write_timeout(Some(SHORT)).and_then(|()| writeln!(stream, "{text}"));
 }
 
 fn serve_stream(agent: &Agent, stream: &UnixStream) -> Result<(), AgentError> {

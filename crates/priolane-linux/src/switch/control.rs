@@ -2,14 +2,18 @@
 //! line of JSON and closes it.
 
 use std::io::{self, Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::counts::SwitchReport;
+use crate::clock::now;
+use crate::unix_socket;
 
 /// What an answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of an answer at most: that of a switch with a hundred ports has 300 kB.
+const MOST: usize = 4 << 20;
 /// What the switch spends on one that does not read.
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -42,9 +46,38 @@ pub(super) fn answer(listener: &UnixListener, report: impl Fn() -> SwitchReport)
 /// # Errors
 /// If it does not run or does not answer.
 pub fn ask(directory: &Path, switch: u16) -> io::Result<SwitchReport> {
-    let mut stream = UnixStream::connect(socket_path(directory, switch))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut stream = unix_socket::connect(&socket_path(directory, switch), &mut || true)?;
+    let began = now();
     let mut text = Vec::new();
-    stream.read_to_end(&mut text)?;
-    serde_json::from_slice(&text).map_err(io::Error::other)
+    let mut piece = [0; 4_096];
+    loop {
+        let left = PATIENCE.saturating_sub(now().saturating_duration_since(began));
+        if left.is_zero() || text.len() > MOST {
+            let what = format!("it did not end its answer within {} s and {MOST} bytes", PATIENCE.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut piece)? {
+            0 => return serde_json::from_slice(&text).map_err(io::Error::other),
+            count => text.extend_from_slice(&piece[..count]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_without_end_is_given_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(socket_path(directory.path(), 3)).unwrap();
+        let endless = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            while stream.write_all(&[b'A'; 4_096]).is_ok() {}
+        });
+        assert_eq!(ask(directory.path(), 3).unwrap_err().kind(), io::ErrorKind::TimedOut);
+        endless.join().unwrap();
+        assert!(ask(directory.path(), 4).is_err());
+    }
 }

@@ -50,7 +50,10 @@ fn a_star_with_marks_comes_up_answers_and_leaves_nothing() {
     // Somebody uses it: it is not removed under him, nor made twice.
     let root = Path::new(DIRECTORY);
     assert!(matches!(testbed::down(&name, root), Err(TestbedError::InUse(_))));
-    assert!(matches!(Testbed::up(plan.clone(), root, &program()), Err(TestbedError::AlreadyUp(_))));
+    assert!(matches!(
+        Testbed::up(plan.clone(), root, &program(), &mut || true),
+        Err(TestbedError::AlreadyUp(_))
+    ));
     assert!(testbed::status(root).iter().any(|status| status.name == name && status.in_use));
     testbed.down();
     assert!(namespaces(&format!("prl-{name}-")).is_empty());
@@ -83,7 +86,7 @@ fn a_namespace_of_somebody_else_is_neither_used_nor_removed() {
     }
     let root = Path::new(DIRECTORY);
     assert!(
-        matches!(Testbed::up(planned.clone(), root, &program()), Err(TestbedError::Foreign(name)) if name == foreign)
+        matches!(Testbed::up(planned.clone(), root, &program(), &mut || true), Err(TestbedError::Foreign(name)) if name == foreign)
     );
     run(&["ip", "netns", "delete", &foreign]).unwrap();
     // One of ours is replaced by another of the same name: it stays, and the rest goes.

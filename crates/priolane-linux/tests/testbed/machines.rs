@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -140,6 +142,16 @@ fn an_agent_on_a_socket_serves_one_run_after_another() {
     // A controller of another release is sent away, and the next one served.
     let other = run(&job, "9.9.9", &mut |_| true).unwrap_err().to_string();
     assert!(other.contains("its agent is of priolane"), "{other}");
+    assert_eq!(arrived(&measured(&job).unwrap()).len(), 12);
+    // While a controller is there, others are told so.
+    let AgentAddress::Socket(path) = &job.machines[0].agent else { panic!("{job:?}") };
+    let mut first = UnixStream::connect(path).unwrap();
+    writeln!(first, "{{\"hello\":{{\"release\":\"{RELEASE}\"}}}}").unwrap();
+    BufReader::new(&first).read_line(&mut String::new()).unwrap();
+    let busy = measured(&job).unwrap_err().to_string();
+    let expected = "machine left: its agent serves another controller; wait until that has ended";
+    assert_eq!(busy, expected);
+    drop(first);
     assert_eq!(arrived(&measured(&job).unwrap()).len(), 12);
     listening.kill().unwrap();
     listening.wait().unwrap();

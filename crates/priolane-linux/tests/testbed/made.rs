@@ -60,7 +60,9 @@ impl Drop for Up {
 /// Makes it; `None`, with the reason on standard error, where this machine cannot.
 pub(crate) fn up(plan: Plan) -> Option<Up> {
     match Machine::examine().fit(plan) {
-        Ok(plan) => Some(Up(Some(Testbed::up(plan, Path::new(DIRECTORY), &program()).unwrap()))),
+        Ok(plan) => {
+            Some(Up(Some(Testbed::up(plan, Path::new(DIRECTORY), &program(), &mut || true).unwrap())))
+        }
         Err(lacking) => {
             eprintln!("skipped: {lacking}");
             None

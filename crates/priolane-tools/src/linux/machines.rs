@@ -15,6 +15,7 @@ use std::path::Path;
 use priolane_lab::experiment::HostSet;
 use priolane_linux::job::PORT;
 use priolane_linux::machines::{AgentAddress, MachineJob};
+use priolane_linux::plan::begins_plainly;
 use priolane_source::{Field, InputError, Mistakes, Origin, Reader, SIZE_LIMIT, parse, read_text};
 
 /// The keys by which a machine is reached: one of them.
@@ -86,10 +87,10 @@ fn one<'a>(item: &Field<'a>, hosts: u32) -> Result<MachineEntry<'a>, InputError>
 fn name(field: &Field<'_>) -> Result<String, InputError> {
     let text = field.text()?;
     let known = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
-    if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(known) {
+    if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(known) && begins_plainly(text) {
         return Ok(text.to_owned());
     }
-    let fix = format!("1 to {LONGEST_NAME} letters, digits, and . - _");
+    let fix = format!("1 to {LONGEST_NAME} letters, digits, and . - _, of which none of . - comes first");
     Err(field.error("that is no name of a machine", fix))
 }
 
@@ -260,6 +261,18 @@ hosts = "2,3"
             "m.toml:12: machine[1].prot: unknown key. Did you mean `port`?",
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn names_that_could_be_options_or_directories_are_refused() {
+        for name in ["-x", "--help", ".", "..", ".left", "a/b", "a b", "a\\u001b"] {
+            let found = lines(&TWO.replace("\"left\"", &format!("\"{name}\"")));
+            assert!(
+                found[0].starts_with("m.toml:3: machine[0].name: that is no name of a machine. Use 1 to 32 "),
+                "{found:?}"
+            );
+        }
+        assert!(from_text("m.toml", &TWO.replace("\"left\"", "\"l-1.example_a\""), 4).is_ok());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use priolane_core::admit::Interval;
 use priolane_lab::plan::Run;
+use priolane_linux::limits::{MOST_FLOWS, MOST_MESSAGE};
 use priolane_sim::scenario::{Nic, ScenarioSpec};
 use priolane_sim::topology::PathChoice;
 use priolane_source::{InputError, Mistakes};
@@ -39,6 +40,22 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
         &range,
     );
     refuse(scenario.flows.is_empty(), "group", "no flow starts", "a longer `time`, or more load");
+    let flows = scenario.flows.len();
+    refuse(
+        flows > MOST_FLOWS,
+        "group",
+        &format!("{flows} flows start; real hosts are given at most {MOST_FLOWS}"),
+        "a shorter `time`, or less load",
+    );
+    let largest = scenario.flows.iter().filter_map(|flow| flow.size).max().unwrap_or(0);
+    refuse(
+        largest > MOST_MESSAGE,
+        "group",
+        &format!(
+            "a flow has {largest} bytes; real hosts keep messages in memory, of {MOST_MESSAGE} bytes at most"
+        ),
+        "smaller flows",
+    );
     refuse(
         !scenario.waits.is_empty(),
         "group",

@@ -1,0 +1,233 @@
+//! What the job of a host may ask for, and how long the lines of jobs and reports are at most.
+//!
+//! Whoever reads a line knows its limit before: a job has at most [`MOST_FLOWS`] flows, and a report has a bounded number of bytes for
+//! each flow of its job.
+
+use crate::admission_job::Reaction;
+use crate::job::{Flow, FlowKind, HostJob};
+use crate::network::MOST_HOSTS;
+
+/// Flows of a run at most, and changes of them.
+pub const MOST_FLOWS: usize = 100_000;
+/// Bytes of a message at most: sender and receiver hold all of it.
+pub const MOST_MESSAGE: u64 = 1 << 32;
+/// Bytes of an endless flow at most.
+pub const MOST_ENDLESS: u64 = (1 << 48) - 1;
+/// Bins of all endless flows of a host together at most; each is a number in memory.
+pub const MOST_BINS: u64 = 10_000_000;
+
+/// Bytes of the line of a job at most. A flow takes up to 238 bytes and a change up to 140, which a test computes.
+pub(crate) const LONGEST_JOB: usize = MOST_FLOWS * (240 + 144) + BESIDES;
+/// Bytes of a job or a report beside its flows: addresses, delays, the rows of a scheme, counts.
+const BESIDES: usize = 256 << 10;
+/// Bytes of a line of an agent or a host that is no report.
+pub(crate) const LONGEST_ANSWER: usize = 64 << 10;
+/// Bytes in a report for a message that was sent, for one that arrived, for an endless flow, for one of its bins, and for a call of
+/// admission. Tests compute what they take. Agents pass a report on as a text in JSON, in which a quotation mark takes more bytes.
+const SENT: u64 = 2_600;
+const ARRIVED: u64 = 128;
+const PROGRESS: u64 = 64;
+const BIN: u64 = 24;
+const CALL: u64 = 400;
+/// Bytes of a report at most, whatever its job.
+const LONGEST_REPORT: u64 = 1 << 30;
+/// Characters that a report has of why a message failed.
+pub(crate) const FAILURE_SHOWN: usize = 200;
+
+/// How often a flow of this job may be asked for its class at most.
+pub(crate) fn most_calls(job: &HostJob) -> u64 {
+    let again = |reaction: &Reaction| match reaction {
+        Reaction::Defer { times, .. } => u64::from(*times),
+        Reaction::Ignore | Reaction::Reclassify { .. } => 0,
+    };
+    // Asked at first, asked again, and told of its end.
+    job.scheme
+        .admission
+        .as_ref()
+        .map_or(0, |admission| 2 + admission.on_downgrade.iter().map(again).max().unwrap_or(0))
+}
+
+/// Bytes of the report of a host with this job at most.
+pub(crate) fn longest_report(job: &HostJob) -> usize {
+    let bins = job.bins.map_or(0, |bins| u64::from(bins.count));
+    let of = |flow: &Flow| {
+        let sent =
+            if flow.src == job.host { SENT.saturating_add(CALL.saturating_mul(most_calls(job))) } else { 0 };
+        let came = match (flow.dst == job.host, flow.kind) {
+            (false, _) => 0,
+            (true, FlowKind::Message) => ARRIVED,
+            (true, FlowKind::Endless) => PROGRESS.saturating_add(BIN.saturating_mul(bins)),
+        };
+        sent.saturating_add(came)
+    };
+    let all = job.flows.iter().map(of).fold(BESIDES as u64, u64::saturating_add);
+    usize::try_from(all.min(LONGEST_REPORT)).unwrap_or(usize::MAX)
+}
+
+/// Says what of a job no host can do, before memory is taken for it.
+///
+/// # Errors
+/// The first such thing, in words.
+pub(crate) fn check(job: &HostJob) -> Result<(), String> {
+    let HostJob { host, addresses, flows, changes, bins, .. } = job;
+    let hosts = usize::from(MOST_HOSTS);
+    if addresses.len() > hosts {
+        return Err(format!("the job has {} addresses; a run has at most {hosts} hosts", addresses.len()));
+    }
+    if usize::from(*host) >= addresses.len() {
+        return Err(format!("host {host} has no address"));
+    }
+    for (what, count) in [("flows", flows.len()), ("changes", changes.len())] {
+        if count > MOST_FLOWS {
+            return Err(format!("the job has {count} {what}; a run has at most {MOST_FLOWS}"));
+        }
+    }
+    for Flow { id, src, dst, bytes, kind, .. } in flows {
+        let most = match kind {
+            FlowKind::Message => MOST_MESSAGE,
+            FlowKind::Endless => MOST_ENDLESS,
+        };
+        if !(1..=most).contains(bytes) {
+            return Err(format!("flow {id} has {bytes} bytes; write 1 to {most}"));
+        }
+        if [src, dst].into_iter().any(|end| usize::from(*end) >= addresses.len()) || src == dst {
+            return Err(format!(
+                "flow {id} goes from host {src} to host {dst}; the job has {} hosts",
+                addresses.len()
+            ));
+        }
+    }
+    let endless =
+        flows.iter().filter(|flow| flow.dst == *host && flow.kind == FlowKind::Endless).count() as u64;
+    let cells = endless.saturating_mul(bins.map_or(0, |bins| bins.count.into()));
+    if cells > MOST_BINS {
+        return Err(format!(
+            "{endless} endless flows have {cells} bins together; a host counts at most {MOST_BINS}"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::admission_job::{AdmissionCall, AdmissionEvent, AdmittedFlow, EndOfMessage};
+    use crate::agent::message::FromAgent;
+    use crate::host_jobs::tests::{host_job, plain};
+    use crate::job::{ArrivedMessage, Bins, Change, FlowChange, FlowProgress, HostReport, SentMessage};
+
+    const MOST: u64 = u64::MAX;
+
+    fn largest_flow() -> Flow {
+        Flow {
+            src: u16::MAX,
+            dst: u16::MAX,
+            bytes: MOST,
+            kind: FlowKind::Endless,
+            start_ns: MOST,
+            class: u8::MAX,
+            deadline_ns: Some(MOST),
+            group: u16::MAX,
+            theta_bps: Some(MOST),
+            w_milli: u32::MAX,
+            ..plain(u32::MAX)
+        }
+    }
+
+    fn largest_report() -> HostReport {
+        let end = EndOfMessage {
+            elapsed_ns: MOST,
+            rtt_ns: MOST,
+            retransmitted: MOST,
+            retransmits: u32::MAX,
+            timeouts: u32::MAX,
+        };
+        let call = AdmissionEvent { at_ns: MOST, flow: u32::MAX, call: AdmissionCall::Completed(end) };
+        let sent = SentMessage {
+            id: u32::MAX,
+            at_ns: MOST,
+            admitted: Some(AdmittedFlow { class: u8::MAX, held_ns: MOST }),
+            acked_ns: Some(MOST),
+            retransmits: u32::MAX,
+            timeouts: u32::MAX,
+            changes: u32::MAX,
+            // As much as a character takes at most: a quotation mark becomes seven bytes, others have up to four.
+            failed: Some("\"".repeat(FAILURE_SHOWN)),
+        };
+        let flow = FlowProgress { id: u32::MAX, bytes: vec![MOST; 100] };
+        let came = ArrivedMessage { id: u32::MAX, at_ns: MOST, missing: MOST };
+        let counts: BTreeMap<String, u64> = (0..64).map(|name| (format!("{name:64}"), MOST)).collect();
+        HostReport {
+            sent: vec![sent; 100],
+            arrived: vec![came; 100],
+            progress: vec![flow; 100],
+            admission: vec![call; 200],
+            wrong: MOST,
+            not_real_time: Some("\"".repeat(500)),
+            counts,
+            ..HostReport::empty(u16::MAX)
+        }
+    }
+
+    #[test]
+    fn the_longest_job_fits_its_line_with_room() {
+        let flow = serde_json::to_string(&largest_flow()).unwrap().len() + 1;
+        let change = Change::Weights { theta_bps: Some(MOST), w_milli: u32::MAX };
+        let change = FlowChange { at_ns: MOST, flow: u32::MAX, change };
+        let change = serde_json::to_string(&change).unwrap().len() + 1;
+        assert!(flow <= 240 && change <= 144, "{flow}, {change}");
+        assert!(LONGEST_JOB > MOST_FLOWS * (flow + change) + (128 << 10));
+        assert_eq!(LONGEST_JOB, 38_662_144);
+    }
+
+    #[test]
+    fn the_longest_report_fits_its_line_as_an_agent_passes_it_on() {
+        let line = serde_json::to_string(&largest_report()).unwrap();
+        let passed_on = serde_json::to_string(&FromAgent::Host { host: u16::MAX, line }).unwrap().len();
+        let mut job = host_job(0, Vec::new());
+        let flow = |src, kind| Flow { src, dst: 1 - src, kind, ..plain(0) };
+        job.flows.extend((0..100).map(|_| flow(0, FlowKind::Message)));
+        job.flows.extend((0..100).map(|_| flow(1, FlowKind::Message)));
+        job.flows.extend((0..100).map(|_| flow(1, FlowKind::Endless)));
+        job.bins = Some(Bins { every_ns: 1, count: 100 });
+        job.scheme.admission = Some(crate::admission_job::tests::aequitas());
+        let most = longest_report(&job);
+        assert!(passed_on < most && most < 4 * passed_on, "{passed_on} of {most} bytes");
+        // An experiment of 30 flows has lines of a third of a megabyte at most.
+        let small = longest_report(&host_job(0, (0..30).map(plain).collect()));
+        assert_eq!(small, 262_144 + 30 * 2_600);
+    }
+
+    #[test]
+    fn a_job_that_no_host_can_do_is_refused_before_memory_is_taken() {
+        let error = |change: &dyn Fn(&mut HostJob)| {
+            let mut job = host_job(0, vec![plain(3)]);
+            change(&mut job);
+            check(&job).unwrap_err()
+        };
+        assert_eq!(check(&host_job(0, vec![plain(3)])), Ok(()));
+        let many = error(&|job| job.flows = vec![plain(3); MOST_FLOWS + 1]);
+        assert_eq!(many, "the job has 100001 flows; a run has at most 100000");
+        let large = error(&|job| job.flows[0].bytes = 1 << 63);
+        assert_eq!(large, "flow 3 has 9223372036854775808 bytes; write 1 to 4294967296");
+        assert!(error(&|job| job.flows[0].bytes = 0).starts_with("flow 3 has 0 bytes"));
+        let far = error(&|job| job.flows[0].dst = 9);
+        assert!(far.starts_with("flow 3 goes from host 0 to host 9; the job has "), "{far}");
+        assert_eq!(error(&|job| job.host = 999), "host 999 has no address");
+        let hosts = error(&|job| job.addresses = vec![job.addresses[0]; 65]);
+        assert_eq!(hosts, "the job has 65 addresses; a run has at most 64 hosts");
+        let bins = error(&|job| {
+            job.flows[0] = Flow { src: 1, dst: 0, kind: FlowKind::Endless, ..plain(3) };
+            job.bins = Some(Bins { every_ns: 1, count: u32::MAX });
+        });
+        assert!(bins.starts_with("1 endless flows have 4294967295 bins together"), "{bins}");
+        let endless = |job: &mut HostJob| {
+            job.flows[0] = Flow { kind: FlowKind::Endless, bytes: MOST_ENDLESS, ..plain(3) }
+        };
+        let mut job = host_job(0, vec![plain(3)]);
+        endless(&mut job);
+        assert_eq!(check(&job), Ok(()));
+    }
+}

@@ -1,0 +1,407 @@
+//! The hosts of a run on several machines, by the agents of these: what agents say is taken only if it is due and can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use priolane_core::text::printable;
+
+use crate::agent::channel::{AgentEvent, Channel, Hearing};
+use crate::agent::message::{FromAgent, Hello, Order, ToAgent, other_release};
+use crate::clock::{ClockOffset, Drift, Exchange, MachineClock, MachineReport, best};
+use crate::clock_correction;
+use crate::job::{HostJob, HostReport};
+use crate::last_words::SHOWN;
+use crate::limits::{LONGEST_ANSWER, longest_report};
+use crate::machines::{MachineJob, MachinesJob};
+use crate::measure::{self, Hosts, Progress, RunError, Watch};
+use crate::report_check::ReportBounds;
+
+/// What an agent has to be there: that of SSH for a connection, and of Python to start on a busy machine.
+const CONNECTS: Duration = Duration::from_secs(60);
+/// Events of all agents that wait at most; agents that say more wait.
+const QUEUE: usize = 64;
+/// Interval of probes, and how long an agent may leave them without an answer.
+const PROBES: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(20);
+/// Interval of looks at the progress.
+const LOOK: Duration = Duration::from_millis(100);
+/// Exchanges with each agent by which a clock is read: at least, at most, and how long they go on.
+const LEAST_EXCHANGES: usize = 8;
+const MOST_EXCHANGES: usize = 64;
+const EXCHANGES_LAST: Duration = Duration::from_secs(2);
+/// From the order to start to the start, beside four times the longest round trip.
+const AHEAD: Duration = Duration::from_millis(200);
+
+/// A machine whose agent is there.
+struct Machine {
+    name: String,
+    channel: Channel,
+    hosts: BTreeSet<u16>,
+    /// When it last said what was due; `None` before its first message.
+    last_heard: Option<Instant>,
+    /// When the questions that it has not answered were asked, by the controller's clock.
+    asked_ns: BTreeSet<u64>,
+}
+
+/// When hosts were told to start, and by which clocks.
+struct Start {
+    /// By machine, before the run.
+    offsets: Vec<ClockOffset>,
+    /// When these were measured, and the start, by the controller's clock.
+    measured_ns: u64,
+    start_ns: u64,
+}
+
+/// What agents and hosts say.
+enum Event {
+    Hello(usize, Hello),
+    Line(u16, String),
+    Probe(usize, Exchange),
+}
+
+/// The hosts of a run on several machines.
+pub(crate) struct MachineHosts {
+    machines: Vec<Machine>,
+    jobs: BTreeMap<u16, Arc<HostJob>>,
+    clock: MachineClock,
+    events: Receiver<(usize, AgentEvent)>,
+    /// When probes were last sent to all.
+    probed: Instant,
+    finished: BTreeSet<u16>,
+    started: Option<Start>,
+}
+
+impl Drop for MachineHosts {
+    fn drop(&mut self) {
+        // All at once: each then takes its time to end.
+        self.machines.iter_mut().for_each(|machine| machine.channel.close());
+    }
+}
+
+fn at_machine(name: &str, what: impl ToString) -> RunError {
+    RunError::Machine { machine: name.to_owned(), message: what.to_string() }
+}
+
+impl MachineHosts {
+    /// Connects to all agents and waits until they have said that they are of this release.
+    pub(crate) fn connect(
+        job: &MachinesJob,
+        jobs: BTreeMap<u16, Arc<HostJob>>,
+        release: &str,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, RunError> {
+        let clock = MachineClock::shifted(0);
+        let (tell, events) = mpsc::sync_channel(QUEUE);
+        let probed = measure::now();
+        let (machines, finished) = (Vec::with_capacity(job.machines.len()), BTreeSet::new());
+        let mut hosts = Self { machines, jobs, clock, events, probed, finished, started: None };
+        for (place, machine) in job.machines.iter().enumerate() {
+            watch(Progress { elapsed: Duration::ZERO, done: 0 })?;
+            let tell = tell.clone();
+            let own = machine.hosts.iter().filter_map(|host| hosts.jobs.get(host));
+            let longest = own.map(|job| longest_report(job)).fold(LONGEST_ANSWER, usize::max);
+            let on_event = move |event| tell.send((place, event)).is_ok();
+            let mut stopped = None;
+            let mut go_on = || {
+                stopped = watch(Progress { elapsed: Duration::ZERO, done: 0 }).err();
+                stopped.is_none()
+            };
+            let opened = Channel::open(&machine.agent, Hearing { clock, longest }, on_event, &mut go_on);
+            let channel = match (opened, stopped) {
+                (Err(_), Some(stopped)) => return Err(stopped),
+                (opened, _) => opened.map_err(|error| at_machine(&machine.name, error))?,
+            };
+            hosts.machines.push(Machine {
+                name: machine.name.clone(),
+                channel,
+                hosts: machine.hosts.iter().copied().collect(),
+                last_heard: None,
+                asked_ns: BTreeSet::new(),
+            });
+        }
+        for place in 0..hosts.machines.len() {
+            hosts.tell(place, &ToAgent::Hello(Hello { release: release.to_owned() }))?;
+        }
+        hosts.wait_for_hellos(release, watch)?;
+        Ok(hosts)
+    }
+
+    /// Lets each machine start its hosts.
+    pub(crate) fn start_hosts(&mut self, watch: &mut Watch<'_>) -> Result<(), RunError> {
+        for place in 0..self.machines.len() {
+            for host in self.machines[place].hosts.clone() {
+                watch(Progress { elapsed: Duration::ZERO, done: 0 })?;
+                let Some(job) = self.jobs.get(&host).map(Arc::clone) else { continue };
+                self.tell(place, &ToAgent::Host(Box::new(HostJob::clone(&job))))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_for_hellos(&mut self, release: &str, watch: &mut Watch<'_>) -> Result<(), RunError> {
+        let began = measure::now();
+        let mut silent: BTreeSet<usize> = (0..self.machines.len()).collect();
+        while let Some(&first) = silent.first() {
+            watch(Progress { elapsed: Duration::ZERO, done: 0 })?;
+            match self.next_event(LOOK)? {
+                Some(Event::Hello(place, theirs)) if theirs.release == release => {
+                    silent.remove(&place);
+                }
+                Some(Event::Line(..)) => {
+                    return Err(self.at(first, "its agent passes on a line of a host before it has one"));
+                }
+                Some(Event::Hello(place, theirs)) => {
+                    return Err(self.at(place, other_release(&theirs.release, release)));
+                }
+                _ if measure::now().saturating_duration_since(began) > CONNECTS => {
+                    return Err(self.at(first, "no agent answers"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn at(&self, place: usize, what: impl ToString) -> RunError {
+        at_machine(self.machines.get(place).map_or("?", |machine| &machine.name), what)
+    }
+
+    fn tell(&mut self, place: usize, message: &ToAgent) -> Result<(), RunError> {
+        let Machine { name, channel, .. } = &self.machines[place];
+        channel.tell(message).map_err(|error| at_machine(name, error))
+    }
+
+    fn tell_machines(&mut self, message: &ToAgent) -> Result<(), RunError> {
+        (0..self.machines.len()).try_for_each(|place| self.tell(place, message))
+    }
+
+    /// Asks a machine for its time; returns when, by the controller's clock.
+    fn ask(&mut self, place: usize) -> Result<u64, RunError> {
+        let asked_ns = self.clock.now_ns();
+        self.machines[place].asked_ns.insert(asked_ns);
+        self.tell(place, &ToAgent::Probe { sent_ns: asked_ns })?;
+        Ok(asked_ns)
+    }
+
+    /// Lets agents know that the controller is there, and sees that they are.
+    fn keep_alive(&mut self) -> Result<(), RunError> {
+        let now = measure::now();
+        let since = |then: Instant| now.saturating_duration_since(then);
+        if since(self.probed) < PROBES {
+            return Ok(());
+        }
+        // Who did not call this for long has not listened either.
+        let is_silent = |machine: &Machine| machine.last_heard.is_some_and(|heard| since(heard) > SILENCE);
+        if since(self.probed) < SILENCE
+            && let Some(place) = self.machines.iter().position(is_silent)
+        {
+            return Err(self.silent(place));
+        }
+        self.probed = now;
+        let known = |place: &usize| self.machines[*place].last_heard.is_some();
+        let known: Vec<usize> = (0..self.machines.len()).filter(known).collect();
+        known.into_iter().try_for_each(|place| self.ask(place).map(drop))
+    }
+
+    fn silent(&self, place: usize) -> RunError {
+        let what = format!("its agent has answered no question for its time for {} s", SILENCE.as_secs());
+        self.at(place, what)
+    }
+
+    /// The next event, within `most`; `None` if there is none, or none that matters. An agent is heard only by what is due: its first
+    /// message, answers to questions, and lines of its hosts.
+    fn next_event(&mut self, most: Duration) -> Result<Option<Event>, RunError> {
+        self.keep_alive()?;
+        let (place, event) = match self.events.recv_timeout(most) {
+            Ok(event) => event,
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("all agents ended").into()),
+        };
+        let (message, returned_ns) = match event {
+            AgentEvent::Message(message, came_ns) => (message, came_ns),
+            AgentEvent::Gone(why) => return Err(self.at(place, printable(&why, SHOWN))),
+        };
+        let event = self.take(place, message, returned_ns)?;
+        self.machines[place].last_heard = Some(measure::now());
+        Ok(event)
+    }
+
+    /// Takes a message of the agent at `place` that came at `returned_ns`.
+    fn take(
+        &mut self,
+        place: usize,
+        message: FromAgent,
+        returned_ns: u64,
+    ) -> Result<Option<Event>, RunError> {
+        let machine = &mut self.machines[place];
+        let wrong = |what: String| Err(at_machine(&machine.name, what));
+        if machine.last_heard.is_none() && !matches!(message, FromAgent::Hello(_) | FromAgent::Refused(_)) {
+            return wrong("its agent says something before its release".to_owned());
+        }
+        match message {
+            FromAgent::Hello(_) if machine.last_heard.is_some() => {
+                wrong("its agent says its release twice".to_owned())
+            }
+            FromAgent::Hello(hello) => Ok(Some(Event::Hello(place, hello))),
+            FromAgent::Probe { sent_ns, received_ns, answered_ns } => {
+                if !machine.asked_ns.remove(&sent_ns) {
+                    return wrong("its agent answers a question for its time that was not asked".to_owned());
+                }
+                let exchange = Exchange { sent_ns, received_ns, answered_ns, returned_ns };
+                match exchange.check() {
+                    Ok(()) => Ok(Some(Event::Probe(place, exchange))),
+                    Err(what) => wrong(what),
+                }
+            }
+            FromAgent::Host { host, .. } | FromAgent::Ended { host, .. }
+                if !machine.hosts.contains(&host) =>
+            {
+                wrong(format!("its agent speaks for host {host}, which is not on this machine"))
+            }
+            FromAgent::Host { host, line } => Ok(Some(Event::Line(host, line))),
+            // Once: a host that has reported may end.
+            FromAgent::Ended { host, .. } if self.finished.contains(&host) && machine.hosts.remove(&host) => {
+                Ok(None)
+            }
+            FromAgent::Ended { host, message } => {
+                let message = format!("on machine {}: {}", machine.name, printable(&message, SHOWN));
+                Err(RunError::Host { host, message })
+            }
+            FromAgent::Refused(why) => wrong(printable(&why, SHOWN)),
+        }
+    }
+
+    /// By how much the clock of each machine is ahead.
+    fn read_clocks(&mut self, watch: &mut Watch<'_>) -> Result<Vec<ClockOffset>, RunError> {
+        let began = measure::now();
+        let mut exchanges = vec![Vec::new(); self.machines.len()];
+        for round in 0..MOST_EXCHANGES {
+            let lasts = measure::now().saturating_duration_since(began);
+            if round >= LEAST_EXCHANGES && lasts > EXCHANGES_LAST {
+                break;
+            }
+            for (place, of) in exchanges.iter_mut().enumerate() {
+                of.push(self.exchange(place, watch)?);
+            }
+        }
+        let found = exchanges.iter().map(|of| best(of));
+        Ok(found.collect::<Option<_>>().unwrap_or_default())
+    }
+
+    /// Asks a machine for its time and waits for the answer. No host has anything to say meanwhile.
+    fn exchange(&mut self, place: usize, watch: &mut Watch<'_>) -> Result<Exchange, RunError> {
+        let began = measure::now();
+        let asked_ns = self.ask(place)?;
+        loop {
+            watch(Progress { elapsed: Duration::ZERO, done: 0 })?;
+            match self.next_event(LOOK)? {
+                Some(Event::Probe(from, exchange)) if (from, exchange.sent_ns) == (place, asked_ns) => {
+                    return Ok(exchange);
+                }
+                Some(Event::Line(host, line)) => {
+                    let what = format!("it said \"{}\" while nothing was due", printable(&line, SHOWN));
+                    return Err(self.wrong(host, what));
+                }
+                _ if measure::now().saturating_duration_since(began) > SILENCE => {
+                    return Err(self.silent(place));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads clocks again, and gives times in `reports` by the clock of the controller. All are moved alike, so that none is before the
+    /// first.
+    pub(crate) fn by_one_clock(
+        mut self,
+        job: &MachinesJob,
+        reports: &mut [HostReport],
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<MachineReport>, RunError> {
+        let after = self.read_clocks(watch)?;
+        let after_ns = self.clock.now_ns();
+        let Some(Start { offsets, measured_ns, start_ns }) = self.started.take() else {
+            return Err(io::Error::other("the run did not start").into());
+        };
+        let clocks: Vec<[ClockOffset; 2]> = offsets.into_iter().zip(after).map(<[_; 2]>::from).collect();
+        for (place, [before, after]) in clocks.iter().enumerate() {
+            let drift = before.check_drift(after, after_ns.saturating_sub(measured_ns));
+            drift.map_err(|what| self.at(place, what))?;
+        }
+        let drift = |host: u16| {
+            let place = job.machines.iter().position(|machine| machine.hosts.contains(&host))?;
+            let offsets = *clocks.get(place)?;
+            Some(Drift { offsets, measured_ns: [measured_ns, after_ns], start_ns })
+        };
+        clock_correction::correct(reports, drift);
+        let report = |(machine, [before, after]): (&MachineJob, &[ClockOffset; 2])| MachineReport {
+            name: machine.name.clone(),
+            hosts: machine.hosts.clone(),
+            before: *before,
+            after: *after,
+        };
+        Ok(job.machines.iter().zip(&clocks).map(report).collect())
+    }
+}
+
+impl Hosts for MachineHosts {
+    fn count(&self) -> usize {
+        self.jobs.len()
+    }
+
+    fn tell_all(&mut self, order: Order) -> Result<(), RunError> {
+        self.tell_machines(&ToAgent::Tell(order))
+    }
+
+    fn start(&mut self, watch: &mut Watch<'_>) -> Result<Instant, RunError> {
+        let offsets = self.read_clocks(watch)?;
+        let slowest = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
+        let ahead = AHEAD + Duration::from_nanos(slowest.saturating_mul(8));
+        // In this order: if this process stops in between, the start is not later than hosts have it.
+        let start = measure::now() + ahead;
+        let measured_ns = self.clock.now_ns();
+        let start_ns = measured_ns.saturating_add(u64::try_from(ahead.as_nanos()).unwrap_or(u64::MAX));
+        for (place, offset) in offsets.iter().enumerate() {
+            let at_ns = start_ns.saturating_add_signed(offset.offset_ns);
+            self.tell(place, &ToAgent::Start { at_ns })?;
+        }
+        self.started = Some(Start { offsets, measured_ns, start_ns });
+        Ok(start)
+    }
+
+    fn next(&mut self, most: Duration) -> Result<Option<(u16, String)>, RunError> {
+        let until = measure::now() + most;
+        loop {
+            let left = until.saturating_duration_since(measure::now());
+            if let Some(Event::Line(host, line)) = self.next_event(left.min(PROBES))? {
+                return Ok(Some((host, line)));
+            }
+            if left.is_zero() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn bounds(&self, host: u16, since_start: Duration) -> ReportBounds {
+        let offsets = self.started.as_ref().map_or(&[][..], |start| &start.offsets);
+        let error_ns = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
+        // Lines of hosts are taken only of those that have a job.
+        let job = Arc::clone(&self.jobs[&host]);
+        ReportBounds::new(job, since_start).with_clock_error(error_ns)
+    }
+
+    fn wrong(&self, host: u16, message: String) -> RunError {
+        let place = self.machines.iter().position(|machine| machine.hosts.contains(&host));
+        self.at(place.unwrap_or(usize::MAX), format!("host {host}: {message}"))
+    }
+
+    fn finished(&mut self, host: u16) {
+        self.finished.insert(host);
+    }
+}
+
+#[cfg(test)]
+mod tests;

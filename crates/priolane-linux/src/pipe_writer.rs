@@ -1,0 +1,121 @@
+//! Lines to other processes, written by a thread: who does not read them holds nobody up.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::thread;
+use std::time::Duration;
+
+use crate::clock::now;
+
+/// Lines that wait at most: more than a run has of hosts and orders together.
+const QUEUE: usize = 256;
+/// Between two attempts to hand over a line.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The way of lines to a process. When this is dropped, the process gets those that wait and then the end of its input.
+#[derive(Debug)]
+pub(crate) struct PipeWriter {
+    /// `None` once it is closed.
+    lines: Option<SyncSender<String>>,
+    /// Ends when all has been written.
+    written: Receiver<()>,
+}
+
+impl PipeWriter {
+    /// Writes to `output`.
+    pub(crate) fn start(mut output: impl Write + Send + 'static) -> Self {
+        let (lines, waiting) = mpsc::sync_channel::<String>(QUEUE);
+        let (ended, written) = mpsc::channel();
+        thread::spawn(move || {
+            let _ended: mpsc::Sender<()> = ended;
+            for mut line in waiting {
+                line.push('\n');
+                if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { lines: Some(lines), written }
+    }
+
+    /// Hands over a line. That the reader has ended is no error here: whoever listens to it learns why.
+    ///
+    /// # Errors
+    /// `TimedOut` if so many lines wait that the reader cannot be reading.
+    pub(crate) fn tell(&self, line: String) -> io::Result<()> {
+        self.tell_within(line, Duration::ZERO)
+    }
+
+    /// Hands over a line, and waits for room for as long as `most`.
+    ///
+    /// # Errors
+    /// As [`Self::tell`].
+    pub(crate) fn tell_within(&self, mut line: String, most: Duration) -> io::Result<()> {
+        let Some(lines) = &self.lines else { return Ok(()) };
+        let began = now();
+        loop {
+            match lines.try_send(line) {
+                Ok(()) | Err(TrySendError::Disconnected(_)) => return Ok(()),
+                Err(TrySendError::Full(_)) if now().saturating_duration_since(began) >= most => {
+                    let what = format!("{QUEUE} lines wait to be read");
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+                }
+                Err(TrySendError::Full(back)) => line = back,
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Ends the reader's input after the lines that wait.
+    pub(crate) fn close(&mut self) {
+        self.lines = None;
+    }
+
+    /// Ends the reader's input and waits until all is written, for as long as `most`.
+    pub(crate) fn finish(&mut self, most: Duration) {
+        self.close();
+        let ended = self.written.recv_timeout(most);
+        debug_assert!(matches!(ended, Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_reader_that_reads_nothing_holds_nobody_up_and_is_noticed() {
+        let (output, _unread) = UnixStream::pair().unwrap();
+        let mut writer = PipeWriter::start(output);
+        let line = "x".repeat(1 << 20);
+        let told = (0..=2 * QUEUE).try_for_each(|_| writer.tell(line.clone()));
+        assert_eq!(told.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let waited = writer.tell_within(line, Duration::from_millis(20));
+        assert_eq!(waited.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        writer.finish(Duration::from_millis(20));
+    }
+
+    #[test]
+    fn all_lines_are_written_before_the_end_of_input() {
+        let (output, input) = UnixStream::pair().unwrap();
+        let mut writer = PipeWriter::start(output);
+        for line in 0..100 {
+            writer.tell_within(line.to_string(), Duration::from_secs(60)).unwrap();
+        }
+        writer.finish(Duration::from_secs(60));
+        let read = io::read_to_string(input).unwrap();
+        assert_eq!(read.lines().count(), 100);
+        assert!(read.ends_with("\n99\n"));
+    }
+
+    #[test]
+    fn a_reader_that_has_ended_is_no_error() {
+        let (output, input) = UnixStream::pair().unwrap();
+        drop(input);
+        let writer = PipeWriter::start(output);
+        (0..10 * QUEUE)
+            .try_for_each(|_| writer.tell_within("x".to_owned(), Duration::from_secs(60)))
+            .unwrap();
+    }
+}
