@@ -1,7 +1,11 @@
 """`priolane linux`: what it refuses and prints anywhere, and runs where this machine has network namespaces."""
 
 import json
+import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -121,6 +125,17 @@ def test_a_scale_at_which_lines_are_too_fast_is_refused(experiment: Path, capsys
     assert "at scale 2 lines have 5000000000 to 5000000000 bit/s" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["-x", "--help", "-", ".x", "..", "a/b", "$(id)", "a b", "\x1b[2J", ""])
+def test_a_name_that_could_be_an_option_a_directory_or_a_command_is_refused(
+    name: str, experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for dry in ([], ["--dry-run"]):
+        assert main(["linux", "up", str(experiment), "--scheme", "dctcp", f"--name={name}", *dry]) == 2
+        shown = capsys.readouterr().err
+        assert "is no name of a testbed; use 1 to 16 of a-z, 0-9 and -, and no - at the beginning" in shown
+        assert "\x1b" not in shown
+
+
 def test_a_testbed_that_is_not_there_cannot_be_removed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["linux", "down", "nobody"]) == 2
     assert "there is no testbed nobody" in capsys.readouterr().err
@@ -228,6 +243,7 @@ def test_a_testbed_stays_until_it_is_taken_down(experiment: Path, capsys: pytest
     need_testbeds()
     name = "pytest"
     assert main(["linux", "up", str(experiment), "--scheme", "dctcp", "--name", name]) == 0
+    assert capsys.readouterr().out.endswith(": priolane linux down pytest\n")
     try:
         assert main(["linux", "status"]) == 0
         assert "pytest: 5 of 5 namespaces are there\n" in capsys.readouterr().out
@@ -235,3 +251,24 @@ def test_a_testbed_stays_until_it_is_taken_down(experiment: Path, capsys: pytest
         assert main(["linux", "down", name]) == 0
     assert main(["linux", "status"]) == 0
     assert "pytest:" not in capsys.readouterr().out
+
+
+def test_ctrl_c_ends_up_and_what_was_made_is_removed(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    need_testbeds()
+    name = f"c{os.getpid()}"
+    command = [sys.executable, "-m", "priolane", "linux", "up", str(experiment), "--scheme", "dctcp", "--name", name]
+    maker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    made = Path("/run/netns") / f"prl-{name}-h1"
+    while not made.exists() and maker.poll() is None:
+        time.sleep(0.001)
+    maker.send_signal(signal.SIGINT)
+    shown = maker.communicate(timeout=120)
+    try:
+        # A machine that stops for a second may be done before it sees the signal.
+        assert maker.returncode in (130, 0), shown
+        if maker.returncode == 130:
+            assert not list(Path("/run/netns").glob(f"prl-{name}-*")), shown
+            assert main(["linux", "down", name]) == 2
+    finally:
+        main(["linux", "down", name])
+        capsys.readouterr()
