@@ -1,6 +1,7 @@
-"""An agent of a machine that does what none should: `python hostile_agent.py WHAT RELEASE HOSTS`, on standard input and output.
+"""An agent of a machine that does what none should: `python hostile_agent.py WHAT RELEASE HOSTS`.
 
-It imports nothing of priolane. What it can do are the names in `WRONGS`, and `right`.
+It speaks on standard input and output, and imports nothing of priolane. `WRONGS` in its test names what it does.
+With `right` it does nothing wrong.
 """
 
 import json
@@ -24,7 +25,7 @@ class Agent:
         elif what == "refuses with escapes":
             self._say({"refused": ESCAPES + "A" * 200_000})
         elif what == "ends with escapes":
-            sys.stderr.write(ESCAPES.split("\n")[0] + "\n")
+            sys.stderr.write(ESCAPES.split("\n", maxsplit=1)[0] + "\n")
             sys.exit(1)
         elif what == "line without end":
             while True:

@@ -115,10 +115,11 @@ def commands(directory: Path, name: str, out: str) -> dict[str, list[str]]:
 def kill_at_random(directory: Path, rounds: int, seed: int) -> None:
     (directory / "flows.csv").write_text(FLOWS)
     (directory / "x.toml").write_text(three_senders('["dctcp"]'))
-    choose = random.Random(seed)
+    choose = random.Random(seed)  # noqa: S311
     before_files, before_settings = names(Path(tempfile.gettempdir())), settings()
     heads = ("namespaces", "processes", "testbeds", "files")
-    print(f"\n{'command':<10} {'killed':<8} {'at':>5}   at once: {'  '.join(f'{head:>10}' for head in heads)}   left after down")
+    columns = "  ".join(f"{head:>10}" for head in heads)
+    sys.stdout.write(f"\n{'command':<10} {'killed':<8} {'at':>5}   at once: {columns}   after down: {columns}\n")
     for number in range(rounds):
         mark, own = f"kill{os.getpid()}.{number}", f"k{os.getpid() % 100_000}-{number}"
         what, words = list(commands(directory, own, f"out{number}").items())[number % 5]
@@ -141,7 +142,7 @@ def kill_at_random(directory: Path, rounds: int, seed: int) -> None:
         take_down(name)
         wait_until(f"processes of {what} end", lambda mark=mark: not marked(mark))  # type: ignore[misc]
         after = left(name, pids, mark, before_files)
-        print(f"{what:<10} {who:<8} {moment:5.2f}            {at_once}   {after}")
+        sys.stdout.write(f"{what:<10} {who:<8} {moment:5.2f}            {at_once}               {after}\n")
         assert after == Left(frozenset(), 0, frozenset(), frozenset()), (what, who, moment, after)
     assert settings() == before_settings
     assert not [line for line in linux.leftovers() if f"prl-probe-{os.getpid()}" in line]

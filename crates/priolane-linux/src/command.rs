@@ -83,8 +83,7 @@ impl<'a> Invocation<'a> {
             return Ok(String::from_utf8_lossy(&out).into_owned());
         }
         // The last line of `ip` and `tc` in a batch only repeats which command it was.
-        let told = [out, errors].map(|text| last_words(&text));
-        let [out, errors] = told;
+        let [out, errors] = [out, errors].map(|text| last_words(&text));
         Err(self.failed(errors.or(out).unwrap_or(status)))
     }
 

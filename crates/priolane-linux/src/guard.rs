@@ -71,9 +71,9 @@ impl Drop for Guard {
 /// As [`down`], but not that there is no testbed.
 pub fn watch(name: &Name, root: &Path, mut input: impl Read) -> Result<(), TestbedError> {
     // What ends the input, or breaks it, is the end of the other process.
-    let mut said = Vec::new();
-    let _ = (&mut input).take(1).read_to_end(&mut said);
-    if said == [RELEASED] {
+    let mut message = Vec::new();
+    let _ = (&mut input).take(1).read_to_end(&mut message);
+    if message == [RELEASED] {
         return Ok(());
     }
     let mut tries = 0;

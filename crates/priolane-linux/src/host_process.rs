@@ -48,11 +48,11 @@ impl HostProcess {
         thread::spawn(move || {
             let words = LastWords::of(errors);
             for line in Lines::new(BufReader::new(output), longest) {
-                let said = match line {
+                let output = match line {
                     Ok(line) => HostOutput::Line(line),
                     Err(error) => HostOutput::End(format!("it wrote {error}")),
                 };
-                if !on_output(said) {
+                if !on_output(output) {
                     return;
                 }
             }

@@ -91,7 +91,7 @@ fn is_abandoned(path: &Path) -> bool {
     if !is_directory || path.join("journal").exists() {
         return false;
     }
-    // Whoever makes a testbed holds the lock before there is a journal, and begins anew if the directory is taken away before.
+    // Whoever makes a testbed holds the lock before there is a journal, and starts again if the directory is taken away before.
     match File::open(path.join("lock")) {
         Ok(lock) => lock.try_lock().is_ok() && !path.join("journal").exists(),
         Err(_) => fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),

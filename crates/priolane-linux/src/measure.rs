@@ -218,8 +218,8 @@ fn expect(
     heard: &mut BTreeSet<u16>,
 ) -> Result<(), RunError> {
     if line != wanted {
-        let said = printable(line, SHOWN);
-        return Err(hosts.wrong(host, format!("it said \"{said}\", not \"{wanted}\"")));
+        let shown = printable(line, SHOWN);
+        return Err(hosts.wrong(host, format!("it said \"{shown}\", not \"{wanted}\"")));
     }
     if !heard.insert(host) {
         return Err(hosts.wrong(host, format!("it said \"{wanted}\" twice")));

@@ -89,8 +89,8 @@ mod tests {
         let (output, _unread) = UnixStream::pair().unwrap();
         let mut writer = PipeWriter::start(output);
         let line = "x".repeat(1 << 20);
-        let told = (0..=2 * QUEUE).try_for_each(|_| writer.tell(line.clone()));
-        assert_eq!(told.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let queued = (0..=2 * QUEUE).try_for_each(|_| writer.tell(line.clone()));
+        assert_eq!(queued.unwrap_err().kind(), io::ErrorKind::TimedOut);
         let waited = writer.tell_within(line, Duration::from_millis(20));
         assert_eq!(waited.unwrap_err().kind(), io::ErrorKind::TimedOut);
         writer.finish(Duration::from_millis(20));

@@ -217,4 +217,6 @@ def _status(chosen: argparse.Namespace) -> None:  # noqa: ARG001
         for warning in testbed["warnings"]:
             show.line(f"{testbed['name']}: {warning}")
     for left in linux.leftovers():
-        show.line(f"left by a killed process, removed by the next `priolane linux down` or `priolane linux run`: {left}")
+        show.line(
+            f"left by a killed process, removed by the next `priolane linux down` or `priolane linux run`: {left}"
+        )

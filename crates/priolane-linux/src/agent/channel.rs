@@ -131,11 +131,11 @@ impl Channel {
     /// Hands over a message. That the agent is gone is no error here: an event says so.
     ///
     /// # Errors
-    /// If the agent does not read what it is told.
+    /// If the agent does not read what it is queued.
     pub(crate) fn tell(&self, message: &ToAgent) -> io::Result<()> {
         let text = serde_json::to_string(message).map_err(io::Error::other)?;
-        let told = self.output.tell(text);
-        told.map_err(|error| io::Error::new(error.kind(), format!("its agent does not read: {error}")))
+        let queued = self.output.tell(text);
+        queued.map_err(|error| io::Error::new(error.kind(), format!("its agent does not read: {error}")))
     }
 
     /// Ends the agent's input, and so the agent.

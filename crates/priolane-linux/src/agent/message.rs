@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn a_release_that_is_no_release_is_shown_without_what_a_terminal_obeys() {
-        let told = other_release(&format!("\u{1b}[2J{}", "9".repeat(1_000)), "1");
-        assert!(told.starts_with("its agent is of priolane �[2J999") && told.len() < 300, "{told}");
+        let shown = other_release(&format!("\u{1b}[2J{}", "9".repeat(1_000)), "1");
+        assert!(shown.starts_with("its agent is of priolane �[2J999") && shown.len() < 300, "{shown}");
     }
 
     #[test]

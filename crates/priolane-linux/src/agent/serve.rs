@@ -59,8 +59,8 @@ type Output = Arc<Mutex<PipeWriter>>;
 
 fn say(output: &Output, message: &FromAgent) -> io::Result<()> {
     let text = serde_json::to_string(message).map_err(io::Error::other)?;
-    let told = output.lock().unwrap_or_else(PoisonError::into_inner).tell_within(text, SILENCE);
-    told.map_err(|error| io::Error::new(error.kind(), format!("the controller does not read: {error}")))
+    let queued = output.lock().unwrap_or_else(PoisonError::into_inner).tell_within(text, SILENCE);
+    queued.map_err(|error| io::Error::new(error.kind(), format!("the controller does not read: {error}")))
 }
 
 fn refused(what: impl AsRef<str>) -> AgentError {

@@ -92,8 +92,8 @@ fn an_agent_says_its_release_first_and_once() {
     assert_eq!(error(&mut hosts, LEFT, line(0)), "machine left: its agent says something before its release");
     assert!(matches!(hosts.take(LEFT, hello(), 0), Ok(Some(Event::Hello(LEFT, _)))));
     let refused = FromAgent::Refused(format!("\u{1b}]0;owned\u{7}\n{}", "A".repeat(200_000)));
-    let told = error(&mut hosts, LEFT, refused);
-    assert!(told.starts_with("machine left: �]0;owned�␊AAA") && told.chars().count() <= 520, "{told}");
+    let shown = error(&mut hosts, LEFT, refused);
+    assert!(shown.starts_with("machine left: �]0;owned�␊AAA") && shown.chars().count() <= 520, "{shown}");
 }
 
 #[test]
