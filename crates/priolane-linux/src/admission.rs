@@ -383,4 +383,24 @@ mod tests {
             assert_eq!(again(7, &[stranger]).unwrap_err(), "flow 777 is not of this run");
         }
     }
+
+    #[test]
+    fn an_instant_of_the_experiment_is_reached_at_the_first_nanosecond_not_before_it() {
+        let host = ScaledAdmission::new(&AdmissionJob { scale: 3, ..aequitas() }, 0, None).unwrap();
+        // 1 ps at scale 3 is 0.003 ns.
+        assert_eq!([0, 1, 1_000, 1_001].map(|ps| host.ns(Time(ps))), [0, 1, 3, 4]);
+        assert_eq!(host.time(4), Time(1_333));
+        let flow = Flow { theta_bps: Some(20), ..plain(1) };
+        assert_eq!(host.spec(&flow, (0, 0)).weights.theta, Rate::from_bps(60));
+    }
+
+    #[test]
+    fn a_flow_ends_for_its_policy_once() {
+        let mut host = ScaledAdmission::new(&aequitas(), 0, None).unwrap();
+        host.ask(&plain(3), 0);
+        host.aborted(3, 5);
+        host.completed(3, 9, end(9));
+        let calls: Vec<AdmissionCall> = host.into_events().iter().map(|event| event.call).collect();
+        assert_eq!(calls, [AdmissionCall::Asked { given: Some(0) }, AdmissionCall::Aborted]);
+    }
 }

@@ -293,4 +293,16 @@ mod tests {
         assert!(wall.abs_diff(own.now_ns() + 10_000_000_000) < 1_000_000_000, "{wall}");
         assert_eq!(clock.on_the_wall(1), None);
     }
+
+    #[test]
+    fn a_clock_is_as_uncertain_as_at_its_worse_reading() {
+        let offset = |uncertainty_ns| ClockOffset { offset_ns: 0, uncertainty_ns };
+        let of = |before, after| MachineReport {
+            name: String::new(),
+            hosts: Vec::new(),
+            before: offset(before),
+            after: offset(after),
+        };
+        assert_eq!((of(3, 7).uncertainty_ns(), of(7, 3).uncertainty_ns()), (7, 7));
+    }
 }

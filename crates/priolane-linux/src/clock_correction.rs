@@ -73,5 +73,10 @@ mod tests {
         slow[1].arrived = vec![came(0, 1_000_000)];
         correct(&mut slow, |host| (host == 1).then_some(drift));
         assert_eq!((slow[0].sent[0].at_ns, slow[1].arrived[0].at_ns), (0, 1_200_000));
+        // Messages that all come later stay where they are.
+        let mut late = [HostReport::empty(0)];
+        late[0].sent = vec![sent(0, 5)];
+        correct(&mut late, |_| None);
+        assert_eq!(late[0].sent[0].at_ns, 5);
     }
 }

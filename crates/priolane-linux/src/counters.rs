@@ -109,4 +109,31 @@ mod tests {
         assert_eq!(count(text, (3, 1), &port, 1), Some(expected));
         assert_eq!(count(text, (3, 1), &port, 0), None);
     }
+
+    #[test]
+    fn counts_of_a_switch_in_user_space_have_the_queue_of_their_class_and_port() {
+        use crate::plan::tests::star;
+        use crate::user_port::UserPort;
+        let row = serde_json::json!({ "kind": "strict", "queues": 3, "buffer": "unbounded" });
+        let Value::Object(row) = row else { panic!("{row}") };
+        let mut map = [2; 16];
+        (map[0], map[1]) = (0, 1);
+        let mut plan = star(2, UserPort { row, map, ..UserPort::fifo() });
+        // The other port has one queue.
+        plan.network.cables[1].ports[1] = Some(UserPort::fifo().into());
+        let mut classes = [ClassCount::default(); 16];
+        classes[1] = ClassCount { packets: 5, waited_ps: 9, ..ClassCount::default() };
+        classes[4] = ClassCount { dropped: 2, ..ClassCount::default() };
+        let port = |cable| PortCounts { cable, end: 1, classes, longest_queue: 0 };
+        let report = SwitchReport {
+            switch: 0,
+            ports: vec![port(0), port(1)],
+            counts: crate::switch::ForwardCounts::default(),
+            not_real_time: None,
+        };
+        let found = user_counters(&plan, &report);
+        let queues: Vec<_> = found.iter().map(|count| (count.cable, count.class, count.queue)).collect();
+        assert_eq!(queues, [(0, 1, 1), (0, 4, 2), (1, 1, 0), (1, 4, 0)]);
+        assert_eq!((found[0].packets, found[0].waited_ps, found[1].dropped), (5, 9, 2));
+    }
 }

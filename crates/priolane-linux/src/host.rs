@@ -246,3 +246,28 @@ fn receive(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_an_instant_before_or_after_now() {
+        let (now, wall) = clock::read();
+        let hour = 3_600_000_000_000;
+        let apart = |ns: u64| instant(&format!("start {ns}")).unwrap();
+        // A machine may stop between two readings of clocks.
+        let near = |at: Instant, expected: Instant| {
+            at.saturating_duration_since(expected).max(expected.saturating_duration_since(at))
+                < Duration::from_secs(600)
+        };
+        let span = Duration::from_nanos(hour);
+        assert!(near(apart(wall + hour), now + span));
+        if let Some(before) = now.checked_sub(span) {
+            assert!(near(apart(wall - hour), before));
+        }
+        for line in ["start", "start x", "start -1", "stop", ""] {
+            assert_eq!(instant(line), None, "{line}");
+        }
+    }
+}

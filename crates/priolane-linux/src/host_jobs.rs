@@ -211,4 +211,61 @@ pub(crate) mod tests {
             assert_eq!(work.wrong_flow(), Some(flow), "{wrong:?}");
         }
     }
+
+    #[test]
+    fn a_path_leads_to_the_farthest_host_and_has_the_rate_of_its_slowest_cable() {
+        let mut plan = star(3, Port::fifo());
+        plan.network.cables[1].delay_ns = 7_000_000;
+        plan.network.cables[2].rate_bps = 50_000_000;
+        let (network, scheme) = (&plan.network, &no_scheme());
+        let work = |knows_paths| Work {
+            network,
+            mtu: 1_500,
+            scheme,
+            knows_paths,
+            flows: &[],
+            changes: &[],
+            bins: None,
+            real_time: None,
+        };
+        // Host 1 is far, and host 2 slow.
+        let path = |host| work(true).of(host, Vec::new(), Vec::new()).path.unwrap();
+        assert_eq!((path(0).rate_bps, path(2).rate_bps, path(2).hops), (100_000_000, 50_000_000, 2));
+        assert!(path(0).data_ns > 7_000_000 && path(1).rate_bps == 50_000_000);
+        assert_eq!(work(false).of(0, Vec::new(), Vec::new()).path, None);
+    }
+
+    #[test]
+    fn a_flow_that_is_none_of_the_network_is_found() {
+        let plan = star(2, Port::fifo());
+        let (network, scheme) = (&plan.network, &no_scheme());
+        let wrong = |change: &dyn Fn(&mut Flow)| {
+            let mut flow = plain(4);
+            change(&mut flow);
+            let flows = [flow];
+            let work = Work {
+                network,
+                mtu: 1_500,
+                scheme,
+                knows_paths: false,
+                flows: &flows,
+                changes: &[],
+                bins: None,
+                real_time: None,
+            };
+            work.wrong_flow()
+        };
+        assert_eq!(wrong(&|_| {}), None);
+        assert_eq!(wrong(&|flow| flow.class = 15), None);
+        for change in [
+            &|flow: &mut Flow| flow.class = 16,
+            &|flow: &mut Flow| flow.dst = 2,
+            &|flow: &mut Flow| flow.src = 1,
+            &|flow: &mut Flow| flow.bytes = 0,
+            &|flow: &mut Flow| flow.w_milli = 0,
+        ] as [&dyn Fn(&mut Flow); 5]
+        {
+            assert_eq!(wrong(change), Some(4));
+        }
+    }
 }

@@ -81,6 +81,11 @@ impl Drop for MachineHosts {
     }
 }
 
+/// The time of a machine, whose clock is ahead by `offset`, at `at_ns` of the controller.
+fn by_its_clock(at_ns: u64, offset: &ClockOffset) -> u64 {
+    at_ns.saturating_add_signed(offset.offset_ns)
+}
+
 fn at_machine(name: &str, what: impl ToString) -> RunError {
     RunError::Machine { machine: name.to_owned(), message: what.to_string() }
 }
@@ -313,6 +318,20 @@ impl MachineHosts {
         }
     }
 
+    /// The offsets of each machine before the run and `apart_ns` later.
+    fn both(
+        &self,
+        before: Vec<ClockOffset>,
+        after: Vec<ClockOffset>,
+        apart_ns: u64,
+    ) -> Result<Vec<[ClockOffset; 2]>, RunError> {
+        let clocks: Vec<[ClockOffset; 2]> = before.into_iter().zip(after).map(<[_; 2]>::from).collect();
+        for (place, [before, after]) in clocks.iter().enumerate() {
+            before.check_drift(after, apart_ns).map_err(|what| self.at(place, what))?;
+        }
+        Ok(clocks)
+    }
+
     /// Reads clocks again, and gives times in `reports` by the clock of the controller. All are moved alike, so that none is before the
     /// first.
     pub(crate) fn by_one_clock(
@@ -326,11 +345,7 @@ impl MachineHosts {
         let Some(Start { offsets, measured_ns, start_ns }) = self.started.take() else {
             return Err(io::Error::other("the run did not start").into());
         };
-        let clocks: Vec<[ClockOffset; 2]> = offsets.into_iter().zip(after).map(<[_; 2]>::from).collect();
-        for (place, [before, after]) in clocks.iter().enumerate() {
-            let drift = before.check_drift(after, after_ns.saturating_sub(measured_ns));
-            drift.map_err(|what| self.at(place, what))?;
-        }
+        let clocks = self.both(offsets, after, after_ns.saturating_sub(measured_ns))?;
         let drift = |host: u16| {
             let place = job.machines.iter().position(|machine| machine.hosts.contains(&host))?;
             let offsets = *clocks.get(place)?;
@@ -365,8 +380,7 @@ impl Hosts for MachineHosts {
         let measured_ns = self.clock.now_ns();
         let start_ns = measured_ns.saturating_add(u64::try_from(ahead.as_nanos()).unwrap_or(u64::MAX));
         for (place, offset) in offsets.iter().enumerate() {
-            let at_ns = start_ns.saturating_add_signed(offset.offset_ns);
-            self.tell(place, &ToAgent::Start { at_ns })?;
+            self.tell(place, &ToAgent::Start { at_ns: by_its_clock(start_ns, offset) })?;
         }
         self.started = Some(Start { offsets, measured_ns, start_ns });
         Ok(start)

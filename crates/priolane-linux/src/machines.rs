@@ -119,3 +119,45 @@ pub fn run(
     let machines = hosts.by_one_clock(job, &mut reports, &mut watch)?;
     Ok(TestbedReport { hosts: reports, queues: Vec::new(), switches: Vec::new(), machines, elapsed_ns })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::channel::AgentAddress;
+    use crate::network::Line;
+    use crate::port::Port;
+
+    #[test]
+    fn hosts_of_a_machine_have_ports_one_after_another() {
+        let line = Line { rate_bps: 1_000_000, delay_ns: 0, port: Port::fifo().into() };
+        let machine = |last: u8, port, hosts: &[u16]| MachineJob {
+            name: format!("m{last}"),
+            agent: AgentAddress::Command(Vec::new()),
+            address: [192, 0, 2, last].into(),
+            port,
+            hosts: hosts.to_vec(),
+        };
+        let crate::job::HostJob { scheme, .. } = crate::host_jobs::tests::host_job(0, Vec::new());
+        let mut job = MachinesJob {
+            machines: vec![machine(1, 7_077, &[2, 0]), machine(2, 9_000, &[1])],
+            network: Network::star(3, &line),
+            mtu: 1_500,
+            scheme,
+            knows_paths: false,
+            flows: Vec::new(),
+            changes: Vec::new(),
+            bins: None,
+            limit_ns: 1,
+            ends: Ends::WhenDone,
+            real_time: None,
+        };
+        let expected =
+            ["192.0.2.1:7078", "192.0.2.2:9000", "192.0.2.1:7077"].map(|text| text.parse().unwrap());
+        assert_eq!(job.addresses().unwrap(), expected);
+        job.machines[0].port = u16::MAX;
+        assert_eq!(job.addresses().unwrap_err().to_string(), "host 0: it is on no machine, or has no port");
+        job.machines.pop();
+        job.machines[0].port = 1;
+        assert_eq!(job.addresses().unwrap_err().to_string(), "host 1: it is on no machine, or has no port");
+    }
+}

@@ -323,6 +323,26 @@ mod tests {
     }
 
     #[test]
+    fn a_run_ends_when_all_are_done_or_at_its_limit() {
+        let mut lines = READY.to_vec();
+        lines.extend([(1, "done"), (0, "done")]);
+        let ended = |lines: &[(u16, &str)], limit_s, ends| {
+            let mut hosts = Scripted { at_limit: lines.len(), ..Scripted::new(2, lines) };
+            let mut most = Duration::ZERO;
+            // What goes on a minute beyond its limit does not end.
+            let mut watch = |progress: Progress| {
+                most = most.max(progress.elapsed);
+                if progress.elapsed < Duration::from_secs(60) { Ok(()) } else { Err(RunError::Stopped) }
+            };
+            carry_out(&mut hosts, (Duration::from_millis(limit_s), ends), &mut watch).unwrap()
+        };
+        let hour = 3_600_000;
+        assert_eq!(ended(&lines, hour, Ends::WhenDone).done.len(), 2);
+        assert!(ended(&lines, 50, Ends::AtLimit).elapsed >= Duration::from_millis(50));
+        assert_eq!(ended(&lines[..5], 50, Ends::WhenDone).done.len(), 1);
+    }
+
+    #[test]
     fn what_a_host_says_twice_or_out_of_turn_counts_for_no_other() {
         assert_eq!(error(&[(0, "ready"), (0, "ready")]), "host 0: it said \"ready\" twice");
         assert_eq!(error(&[(0, "done")]), "host 0: it said \"done\", not \"ready\"");

@@ -399,5 +399,9 @@ mod tests {
             }),
             "host 2 cannot be reached from host 0"
         );
+        assert_eq!(
+            error(&|net| net.cables[1].ports[1] = Some(UserPort::fifo().into())),
+            "switch 0 has ports of the kernel and ports in user space; a switch has ports of one kind"
+        );
     }
 }

@@ -328,6 +328,9 @@ pub(crate) mod tests {
         let port = Port { queues: 2, mark: Some(mark), ..Port::fifo() };
         assert_eq!(star(2, port.clone()).check(), Ok(()));
         assert_eq!(Plan { marking: Marking::Red, ..star(2, port) }.check(), Err(PlanError::RedPerPort));
-        assert_eq!(Plan { mtu: 100, ..star(2, Port::fifo()) }.check(), Err(PlanError::Mtu(100)));
+        for (mtu, right) in [(100, false), (575, false), (576, true), (65_000, true), (65_001, false)] {
+            let found = Plan { mtu, ..star(2, Port::fifo()) }.check();
+            assert_eq!(found == Err(PlanError::Mtu(mtu)), !right, "{mtu}: {found:?}");
+        }
     }
 }

@@ -218,4 +218,17 @@ mod tests {
         assert_eq!((of(1), of(2)), (Marks::PerQueue, Marks::PerPort));
         assert_eq!(Marks::of([Port::fifo()].iter()), Marks::None);
     }
+
+    #[test]
+    fn switches_in_user_space_take_namespaces_and_nothing_else() {
+        use crate::plan::tests::star;
+        use crate::user_port::UserPort;
+        let user = || star(2, UserPort::fifo());
+        assert!(machine(&[HTB, FILTERS, MARKS, RED]).fit(user()).is_ok());
+        assert_eq!(machine(&[NAMESPACES]).fit(user()).unwrap_err().name, NAMESPACES);
+        let mark = Some(Mark { above: Amount::Packets(1), per: Backlog::Queue });
+        let kernel = star(2, Port { mark, ..Port::fifo() });
+        assert_eq!(machine(&[MARKS]).fit(kernel.clone()).unwrap().marking, Marking::Red);
+        assert_eq!(machine(&[]).fit(kernel).unwrap().marking, Marking::Bpf);
+    }
 }

@@ -109,7 +109,9 @@ mod tests {
         assert_eq!(progress.place(from(0), 0, &bytes[..3]), None);
         assert_eq!(progress.place(from(1), 4, &payload(&flows[1])), Some(1));
         let start = started(&progress);
-        for (place, bytes, ns) in [(0, 7, 0), (0, 5, 999), (0, 3, 1_000), (1, 2, 2_999), (1, 9, 3_000)] {
+        for (place, bytes, ns) in
+            [(0, 7, 0), (0, 5, 999), (0, 3, 1_000), (1, 2, 2_999), (1, 9, 3_000), (0, 9, 3_000)]
+        {
             progress.count(place, bytes, start + Duration::from_nanos(ns));
         }
         let expected = [(0x0102_0304, [12, 3, 0]), (5, [0, 0, 2])]

@@ -143,7 +143,7 @@ impl TestbedHosts {
         for host in 0..plan.network.hosts {
             let inside = ["ip", "netns", "exec", &plan.namespace(Node::Host(host))].map(str::to_owned);
             let argv = [&inside, program, &["host".to_owned()]].concat();
-            let held_back = delays.iter().map(|from| from[usize::from(host)]).collect();
+            let held_back = delays_to(host, &delays);
             let job = Arc::new(work.of(host, addresses.clone(), held_back));
             limits::check(&job).map_err(|message| RunError::Host { host, message })?;
             let tell = tell.clone();
@@ -214,9 +214,29 @@ impl Hosts for TestbedHosts {
     }
 }
 
+/// By host, the delay from there to `host`.
+fn delays_to(host: u16, delays: &[Vec<u64>]) -> Vec<u64> {
+    delays.iter().map(|from| from[usize::from(host)]).collect()
+}
+
 /// Nanoseconds since 1970, so long from now.
 #[expect(clippy::disallowed_methods, reason = "hosts start together by the clock of the machine")]
 fn wall_ns(ahead: Duration) -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default() + ahead;
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_those_of_the_way_to_a_host_and_a_start_is_ahead() {
+        assert_eq!(delays_to(1, &[vec![0, 5], vec![7, 0]]), [5, 0]);
+        assert_eq!(delays_to(0, &[vec![0, 5], vec![7, 0]]), [0, 7]);
+        let day = Duration::from_secs(86_400);
+        // A machine may stop between two readings of its clock.
+        let apart = wall_ns(day) - wall_ns(Duration::ZERO);
+        assert!(apart.abs_diff(86_400_000_000_000) < 600_000_000_000, "{apart}");
+    }
 }

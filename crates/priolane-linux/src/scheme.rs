@@ -106,4 +106,18 @@ mod tests {
         let wrong = SchemeJob { class: ladder, ..job(json!({ "kind": "dctcp" })) };
         assert!(scheme(&wrong).unwrap_err().starts_with("thresholds [2, 1]"));
     }
+
+    #[test]
+    fn each_order_and_each_ladder_has_its_own_place() {
+        let order = |order| scheme(&SchemeJob { order, ..job(json!({ "kind": "dctcp" })) }).unwrap().order;
+        let all = [Order::RoundRobin, Order::Mlfq, Order::Srpt, Order::Las].map(order);
+        assert_eq!(
+            all,
+            [SchedulerKind::RoundRobin, SchedulerKind::Mlfq, SchedulerKind::Srpt, SchedulerKind::Las]
+        );
+        let host_level = Ladder { thresholds: vec![1, 2, 3], count_retransmissions: false };
+        let found =
+            scheme(&SchemeJob { host_level, ranks: true, ..job(json!({ "kind": "dctcp" })) }).unwrap();
+        assert_eq!((found.class.levels(), found.host_level.levels(), found.ranks), (1, 4, Ranks::Carried));
+    }
 }

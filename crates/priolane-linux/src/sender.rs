@@ -203,3 +203,25 @@ impl<'a> Sender<'a> {
         (sent, self.admission.map_or(Vec::new(), ScaledAdmission::into_events))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use priolane_net::{Config, Scheme};
+
+    use super::*;
+    use crate::host_jobs::tests::{host_job, plain};
+
+    #[test]
+    fn a_message_that_was_held_back_has_the_rest_of_its_deadline_and_the_class_that_it_got() {
+        let host = Host::bind(Config::new(Scheme::of_row("dctcp", &[]).unwrap())).unwrap();
+        let job = host_job(0, Vec::new());
+        let sender = Sender::new(&job, &host, now(), None);
+        let flow = Flow { deadline_ns: Some(900), class: 3, theta_bps: Some(5), w_milli: 7, ..plain(1) };
+        let asked = sender.request(&flow, None);
+        assert_eq!((asked.deadline, asked.class), (Some(Duration::from_nanos(900)), 3));
+        assert_eq!(asked.weights, Weights { theta: Rate::from_bps(5), w_milli: 7 });
+        let held = |held_ns| sender.request(&flow, Some(AdmittedFlow { class: 5, held_ns }));
+        assert_eq!((held(400).deadline, held(400).class), (Some(Duration::from_nanos(500)), 5));
+        assert_eq!(held(901).deadline, Some(Duration::ZERO));
+    }
+}

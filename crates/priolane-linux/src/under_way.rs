@@ -167,4 +167,23 @@ mod tests {
         let ended = message.end();
         assert_eq!((ended.changes, ended.failed), (3, None), "an abort is no failure");
     }
+
+    #[test]
+    fn times_of_a_message_that_was_held_back_begin_when_it_was_first_held() {
+        let [sender, receiver] =
+            [(); 2].map(|()| Host::bind(Config::new(Scheme::of_row("dctcp", &[]).unwrap())).unwrap());
+        let send = || sender.send_with_receipt(Request::to(receiver.address()), &b"message"[..]);
+        let admitted = Some(AdmittedFlow { class: 2, held_ns: 400 });
+        let message = UnderWay::new((7, FlowKind::Message), (1_000, admitted), send());
+        assert!(sender.flush(Duration::from_secs(60)));
+        let Some(MessageEnd::Delivered { at_ns, end }) = message.outcome() else { panic!("{message:?}") };
+        // Handed over at 1 us, after 400 ns.
+        assert_eq!(at_ns, 1_000 + end.elapsed_ns);
+        let sent = message.end();
+        assert_eq!((sent.at_ns, sent.acked_ns), (600, Some(1_000 + end.elapsed_ns)));
+        let refused = UnderWay::new((7, FlowKind::Message), (1_000, None), Err(SendError::Empty));
+        assert_eq!(refused.outcome(), Some(MessageEnd::Failed));
+        assert!(!refused.is_waited_for());
+        assert_eq!(refused.end().failed.as_deref(), Some("a message has at least one byte"));
+    }
 }

@@ -282,4 +282,20 @@ mod tests {
             format!("the controller said a line of more than {LONGEST_JOB} bytes")
         );
     }
+
+    #[test]
+    fn a_probe_came_when_its_line_came_and_not_when_it_is_answered() {
+        let (output, input) = std::os::unix::net::UnixStream::pair().unwrap();
+        let agent = Agent { program: Vec::new(), release: "1".to_owned(), clock_shift_ns: 0 };
+        let output = Arc::new(Mutex::new(PipeWriter::start(output)));
+        let mut session =
+            Session { agent: &agent, clock: MachineClock::shifted(0), output, hosts: BTreeMap::new() };
+        session.carry_out(ToAgent::Probe { sent_ns: 7 }, 5).unwrap();
+        drop(session);
+        let answer: FromAgent = serde_json::from_str(&io::read_to_string(input).unwrap()).unwrap();
+        let FromAgent::Probe { sent_ns: 7, received_ns: 5, answered_ns } = answer else {
+            panic!("{answer:?}")
+        };
+        assert!(answered_ns > 1_577_836_800_000_000_000);
+    }
 }

@@ -157,3 +157,18 @@ fn a_report_may_be_wrong_by_the_largest_error_of_a_clock_and_no_more() {
     assert!(reports(10_200_005_000).is_ok());
     assert!(reports(10_200_005_001).is_err());
 }
+
+#[test]
+fn a_machine_whose_clock_was_set_in_the_run_is_named() {
+    let hosts = hosts();
+    let offset = |offset_ns| ClockOffset { offset_ns, uncertainty_ns: 10 };
+    let both = |after| hosts.both(vec![offset(5); 2], vec![offset(6), offset(after)], 1_000_000_000);
+    assert_eq!(both(7).unwrap(), [[offset(5), offset(6)], [offset(5), offset(7)]]);
+    let set = both(1_000_000_000).unwrap_err().to_string();
+    assert!(
+        set.starts_with("machine right: its clock was 5 ns ahead, and 1000000000 ns later 1000000000 ns"),
+        "{set}"
+    );
+    // A clock that is ahead reads more at the same instant.
+    assert_eq!((by_its_clock(1_000, &offset(7)), by_its_clock(1_000, &offset(-7))), (1_007, 993));
+}

@@ -140,4 +140,14 @@ mod tests {
             assert!(all.contains(&route.to_owned()), "{route} is not in {all:#?}");
         }
     }
+
+    #[test]
+    fn switches_of_the_kernel_forward_and_hosts_do_not_and_answers_may_come_another_way() {
+        let all = lines(&namespaces(&star(2, Port::fifo())));
+        let expected = "sysctl -eqw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \
+                        net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1";
+        assert!(all.contains(&format!("ip netns exec prl-t-s0 {expected}")), "{all:#?}");
+        let host = expected.replace("ip_forward=1", "ip_forward=0");
+        assert!(all.contains(&format!("ip netns exec prl-t-h1 {host}")), "{all:#?}");
+    }
 }

@@ -283,6 +283,25 @@ mod tests {
     }
 
     #[test]
+    fn turns_of_weighted_queues_are_packets_of_the_least_weight() {
+        let port = Port { queues: 2, service: Service::Weighted(vec![6, 2]), ..Port::fifo() };
+        let all = of(port);
+        assert!(all[2].ends_with("quantum 4614") && all[3].ends_with("quantum 1538"), "{all:#?}");
+    }
+
+    #[test]
+    fn data_without_a_token_is_served_after_data_that_has_one() {
+        use priolane_core::port::UnscheduledData;
+        let unscheduled = Some(UnscheduledData { class: 14, room: Some(3) });
+        let spec = TokenGroupSpec { classes: 2, expiry: None, unscheduled, ..TokenGroupSpec::TOP };
+        let all = of(Port::of(&spec.into(), &Buffer::UNLIMITED).unwrap());
+        let prio =
+            |minor: u8| all.iter().find(|line| line.contains(&format!(" classid 1:{minor} "))).unwrap();
+        assert!(prio(13).contains(" prio 6 ") && prio(14).contains(" prio 7 "), "{all:#?}");
+        assert!(all.iter().any(|line| line.ends_with("parent 1:14 handle 14: pfifo limit 3")), "{all:#?}");
+    }
+
+    #[test]
     fn weighted_queues_share_the_rate() {
         let service = Service::Weighted(vec![3, 1]);
         let all = of(Port { queues: 2, service, ..Port::fifo() });

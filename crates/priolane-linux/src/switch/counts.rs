@@ -103,3 +103,31 @@ impl ForwardCounts {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_count_that_spoils_a_measurement_has_its_warning() {
+        assert_eq!(ForwardCounts::default().warnings(), Vec::<String>::new());
+        // Packets without a host here, and headers that were not cut, spoil nothing.
+        let harmless = ForwardCounts { unroutable: 1, uncut: 1, latest_ns: 1, ..ForwardCounts::default() };
+        assert_eq!(harmless.warnings(), Vec::<String>::new());
+        let all = ForwardCounts {
+            foreign: 1,
+            malformed: 2,
+            sealed: 3,
+            no_room: 4,
+            late: 5,
+            latest_ns: 1_500_000,
+            lost_in_socket: 6,
+            refused: 7,
+            ..ForwardCounts::default()
+        };
+        let warnings = all.warnings();
+        let counts: Vec<&str> = warnings.iter().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(counts, ["3", "6", "7", "4", "2", "1", "5"]);
+        assert!(warnings[6].contains("at worst by 1.5 ms"), "{warnings:?}");
+    }
+}
