@@ -29,6 +29,7 @@ pub mod leftovers;
 pub mod limits;
 mod lines;
 mod machine_hosts;
+mod machine_job;
 pub mod machines;
 pub mod marker;
 mod measure;

@@ -15,7 +15,7 @@ use crate::clock_correction;
 use crate::job::{HostJob, HostReport};
 use crate::last_words::SHOWN;
 use crate::limits::{LONGEST_ANSWER, longest_report};
-use crate::machines::{MachineJob, MachinesJob};
+use crate::machine_job::MachineJob;
 use crate::measure::{self, Hosts, Progress, RunError, Watch};
 use crate::report_check::ReportBounds;
 
@@ -93,7 +93,7 @@ fn at_machine(name: &str, what: impl ToString) -> RunError {
 impl MachineHosts {
     /// Connects to all agents and waits until they have said that they are of this release.
     pub(crate) fn connect(
-        job: &MachinesJob,
+        all: &[MachineJob],
         jobs: BTreeMap<u16, Arc<HostJob>>,
         release: &str,
         watch: &mut Watch<'_>,
@@ -101,9 +101,9 @@ impl MachineHosts {
         let clock = MachineClock::shifted(0);
         let (tell, events) = mpsc::sync_channel(QUEUE);
         let probed = measure::now();
-        let (machines, finished) = (Vec::with_capacity(job.machines.len()), BTreeSet::new());
+        let (machines, finished) = (Vec::with_capacity(all.len()), BTreeSet::new());
         let mut hosts = Self { machines, jobs, clock, events, probed, finished, started: None };
-        for (place, machine) in job.machines.iter().enumerate() {
+        for (place, machine) in all.iter().enumerate() {
             watch(Progress { elapsed: Duration::ZERO, done: 0 })?;
             let tell = tell.clone();
             let own = machine.hosts.iter().filter_map(|host| hosts.jobs.get(host));
@@ -336,7 +336,7 @@ impl MachineHosts {
     /// first.
     pub(crate) fn by_one_clock(
         mut self,
-        job: &MachinesJob,
+        all: &[MachineJob],
         reports: &mut [HostReport],
         watch: &mut Watch<'_>,
     ) -> Result<Vec<MachineReport>, RunError> {
@@ -347,7 +347,7 @@ impl MachineHosts {
         };
         let clocks = self.both(offsets, after, after_ns.saturating_sub(measured_ns))?;
         let drift = |host: u16| {
-            let place = job.machines.iter().position(|machine| machine.hosts.contains(&host))?;
+            let place = all.iter().position(|machine| machine.hosts.contains(&host))?;
             let offsets = *clocks.get(place)?;
             Some(Drift { offsets, measured_ns: [measured_ns, after_ns], start_ns })
         };
@@ -358,7 +358,7 @@ impl MachineHosts {
             before: *before,
             after: *after,
         };
-        Ok(job.machines.iter().zip(&clocks).map(report).collect())
+        Ok(all.iter().zip(&clocks).map(report).collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A run on several machines: an agent on each starts its hosts, and packets go over the network that is there.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,22 +16,7 @@ use crate::network::Network;
 use crate::run::TestbedReport;
 
 pub use crate::agent::channel::AgentAddress;
-
-/// A machine and its hosts.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MachineJob {
-    /// Its name.
-    pub name: String,
-    /// How its agent is reached.
-    pub agent: AgentAddress,
-    /// The address that its hosts bind to.
-    pub address: IpAddr,
-    /// The UDP port of its first host; the others have those that follow.
-    pub port: u16,
-    /// Its hosts.
-    pub hosts: Vec<u16>,
-}
+pub use crate::machine_job::MachineJob;
 
 /// What is to be measured on several machines.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -110,20 +95,19 @@ pub fn run(
     for (&host, job) in &jobs {
         limits::check(job).map_err(|message| RunError::Host { host, message })?;
     }
-    let mut hosts = MachineHosts::connect(job, jobs, release, &mut watch)?;
+    let mut hosts = MachineHosts::connect(&job.machines, jobs, release, &mut watch)?;
     hosts.start_hosts(&mut watch)?;
     let limit = (Duration::from_nanos(job.limit_ns), job.ends);
     let ended = measure::carry_out(&mut hosts, limit, &mut watch)?;
     let elapsed_ns = u64::try_from(ended.elapsed.as_nanos()).unwrap_or(u64::MAX);
     let mut reports = ended.reports(&mut hosts, &mut watch)?;
-    let machines = hosts.by_one_clock(job, &mut reports, &mut watch)?;
+    let machines = hosts.by_one_clock(&job.machines, &mut reports, &mut watch)?;
     Ok(TestbedReport { hosts: reports, queues: Vec::new(), switches: Vec::new(), machines, elapsed_ns })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::channel::AgentAddress;
     use crate::network::Line;
     use crate::port::Port;
 

@@ -31,3 +31,30 @@ fn value(json: &Json) -> Option<Value<'_>> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_value_keeps_its_type_and_the_kind_is_no_key() {
+        let Json::Object(row) = json!({
+            "kind": "x", "a": 1, "b": 1.5, "c": true, "d": "5us", "e": [1, "y"], "f": { "g": -2 },
+        }) else {
+            panic!("an object")
+        };
+        let found = keys(&row).unwrap();
+        let expected = [
+            ("a", Value::Integer(1)),
+            ("b", Value::Float(1.5)),
+            ("c", Value::Bool(true)),
+            ("d", Value::Text("5us")),
+            ("e", Value::List(vec![Value::Integer(1), Value::Text("y")])),
+            ("f", Value::Table(vec![("g", Value::Integer(-2))])),
+        ];
+        assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+        let Json::Object(null) = json!({ "a": null }) else { panic!("an object") };
+        assert_eq!(keys(&null).unwrap_err(), "a: null is no value");
+    }
+}
