@@ -135,5 +135,8 @@ mod tests {
         let queues: Vec<_> = found.iter().map(|count| (count.cable, count.class, count.queue)).collect();
         assert_eq!(queues, [(0, 1, 1), (0, 4, 2), (1, 1, 0), (1, 4, 0)]);
         assert_eq!((found[0].packets, found[0].waited_ps, found[1].dropped), (5, 9, 2));
+        // The end of a host has no port.
+        let other = PortCounts { end: 0, ..port(0) };
+        assert!(port_counters(&plan, &other).iter().all(|count| count.queue == 0));
     }
 }

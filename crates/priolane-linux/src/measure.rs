@@ -329,10 +329,10 @@ mod tests {
         let ended = |lines: &[(u16, &str)], limit_s, ends| {
             let mut hosts = Scripted { at_limit: lines.len(), ..Scripted::new(2, lines) };
             let mut most = Duration::ZERO;
-            // What goes on a minute beyond its limit does not end.
+            // What goes on half a minute beyond its limit does not end.
             let mut watch = |progress: Progress| {
                 most = most.max(progress.elapsed);
-                if progress.elapsed < Duration::from_secs(60) { Ok(()) } else { Err(RunError::Stopped) }
+                if progress.elapsed < Duration::from_secs(30) { Ok(()) } else { Err(RunError::Stopped) }
             };
             carry_out(&mut hosts, (Duration::from_millis(limit_s), ends), &mut watch).unwrap()
         };
