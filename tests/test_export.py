@@ -129,9 +129,9 @@ def test_solved_thresholds_are_those_of_the_load_that_is_set(experiment: Path) -
         (["--ports", "2000x10Gbps"], "'2000x10Gbps' is not COUNTxRATE"),
         (["--ports", "0x10Gbps"], "'0x10Gbps' is not COUNTxRATE"),
         (["--ports", "1000x10Gbps,1000x40Gbps"], "2000 ports"),
-        (["--ports", "none.csv"], "cannot read none.csv"),
+        (["--ports", "none.csv"], "none.csv: the file cannot be read: No such file"),
         (["--memory", "much"], "'much' is not a number of bytes"),
-        (["--headroom", "none.ini"], "cannot read none.ini"),
+        (["--headroom", "none.ini"], "none.ini: the file cannot be read: No such file"),
     ],
 )
 def test_a_wrong_option_is_one_message(

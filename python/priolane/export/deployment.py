@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from priolane._core import InputError
+from priolane.input_file import read_text_of_user
 
 Qdisc = Literal["ets", "htb"]
 
@@ -36,10 +37,7 @@ class Deployment:
 
 def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:
     """Rows of a platform's pg_profile_lookup.ini for one length of cable; raises `InputError` if it has none."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--headroom: cannot read {path}: {error}") from None
+    lines = read_text_of_user(path, shown=f"--headroom {path}").splitlines()
     found, cables = {}, set()
     for number, line in enumerate(lines, 1):
         cells = line.split("#")[0].split()

@@ -9,6 +9,7 @@ from typing import Any
 from priolane._core import InputError
 from priolane.export import quantity
 from priolane.export.plan import Port, Switch
+from priolane.input_file import read_text_of_user
 
 _MOST_PORTS = 1_024
 
@@ -131,7 +132,7 @@ def _of_file(path: Path) -> Iterator[Switch]:
 def _read_file(path: Path) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
     """Kinds of nodes by name, and links with their rates."""
     kinds, links = {}, []
-    for row in csv.reader(_text(path, "topology.path").splitlines()):
+    for row in csv.reader(read_text_of_user(path, shown=f"topology.path {path}").splitlines()):
         cells = [cell.strip() for cell in row]
         if cells[:1] == ["node"]:
             kinds[cells[1]] = cells[2]
@@ -141,7 +142,7 @@ def _read_file(path: Path) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
 
 
 def _of_csv(path: Path) -> Iterator[Port]:
-    rows = csv.DictReader(_text(path, "--ports").splitlines())
+    rows = csv.DictReader(read_text_of_user(path, shown=f"--ports {path}").splitlines())
     if not {"name", "rate"} <= set(rows.fieldnames or ()):
         raise InputError(f"--ports {path}: the first line has to be name,rate")
     for row in rows:
@@ -170,11 +171,3 @@ def _port_rate(where: str, text: str) -> int:
     if bps == 0:
         raise InputError(f"--ports {where}: {text!r} is not a rate above zero, such as 25Gbps")
     return bps
-
-
-def _text(path: Path, key: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"{key}: cannot read {path}: {why}") from None
