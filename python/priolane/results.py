@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from priolane import _core
 from priolane._core import InputError
+from priolane.csv_text import csv_cell
 from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json
 from priolane.experiment import Options, PlannedRun, Reading
 from priolane.files import write_whole
@@ -155,7 +156,7 @@ class Results:
         import pyarrow.csv as pc  # noqa: PLC0415
 
         stream = pa.BufferOutputStream()
-        pc.write_csv(self.to_arrow(table, scheme, point), stream)
+        pc.write_csv(_without_formulas(self.to_arrow(table, scheme, point)), stream)
         write_whole(Path(path), stream.getvalue().to_pybytes())
         return Path(path)
 
@@ -324,3 +325,17 @@ def load(directory: str | Path) -> Results:
         raise
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not a grid note of priolane ({error!r}); run the experiment again") from error
+
+
+def _without_formulas(table: "pa.Table") -> "pa.Table":
+    """The table with the texts that a spreadsheet would calculate as `csv_text` writes them."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    for nth, field in enumerate(table.schema):
+        if not (pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)):
+            continue
+        cells = {text: csv_cell(str(text)) for text in table.column(nth).unique().to_pylist() if text is not None}
+        if any(text != cell for text, cell in cells.items()):
+            texts = [cells.get(text) for text in table.column(nth).to_pylist()]
+            table = table.set_column(nth, field.name, pa.array(texts, pa.string()))
+    return table

@@ -1,8 +1,6 @@
 """What is drawn in a panel, as CSV: a row for each mark, numbers in full."""
 
-import csv
-import io
-
+from priolane.csv_text import csv_text
 from priolane.report.model import Estimate, Panel
 
 
@@ -14,15 +12,13 @@ def figure_csv(panel: Panel) -> bytes:
     sized = any(mark.size is not None for _, mark in marks)
     columns = ["series", panel.x_label or "x", *(["x low", "x high"] if across else [])]
     columns += [panel.y_label or "mean", "low", "high", "seeds", *(["area"] if sized else [])]
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
+    rows = [columns]
     for series, mark in marks:
         label = series.label if mark.along is None else f"{series.label}, {mark.along}"
         x = _ends(mark.across)[:3] if across else [mark.x if isinstance(mark.x, str) else repr(mark.x)]
         area = _ends(mark.size)[:1] if sized else []
-        writer.writerow([label, *x, *_ends(mark.estimate), str(mark.estimate.seeds), *area])
-    return stream.getvalue().encode()
+        rows.append([label, *x, *_ends(mark.estimate), str(mark.estimate.seeds), *area])
+    return csv_text(rows).encode()
 
 
 def _ends(estimate: Estimate | None) -> list[str]:

@@ -1,10 +1,9 @@
 """Tables of metrics: a row for each scheme and sweep point, sorted and filtered in the page, whole in a CSV file."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from priolane.csv_text import csv_text
 from priolane.report.model import Estimate, Panel, Series
 
 # A column with more texts than this has no list to choose from.
@@ -56,16 +55,12 @@ def table_of(panel: Panel) -> MetricsTable:
 def as_csv(panel: Panel) -> bytes:
     """The table with means and both ends of their intervals, numbers in full."""
     table = table_of(panel)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     metrics = table.columns[table.texts :]
-    writer.writerow(
-        [*table.columns[: table.texts], *(f"{name}{end}" for name in metrics for end in ("", "_low", "_high"))]
-    )
+    rows = [[*table.columns[: table.texts], *(f"{name}{end}" for name in metrics for end in ("", "_low", "_high"))]]
     for series, row in zip(panel.series, table.rows, strict=True):
         ends = [_in_full(_estimate(series, name)) for name in metrics]
-        writer.writerow([*(cell.text for cell in row[: table.texts]), *(text for three in ends for text in three)])
-    return stream.getvalue().encode()
+        rows.append([*(cell.text for cell in row[: table.texts]), *(text for three in ends for text in three)])
+    return csv_text(rows).encode()
 
 
 def _cells(series: Series, keys: Sequence[str], metrics: Sequence[str]) -> list[Cell]:

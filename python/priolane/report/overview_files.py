@@ -1,13 +1,12 @@
 """The table of results as JSON and as CSV, in full, and the part of it that somebody asks for."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from priolane._core import InputError, level
+from priolane.csv_text import csv_text
 from priolane.report.model import point_text
 from priolane.report.overview import ClassTable, Entry, Overview, Row
 
@@ -53,17 +52,15 @@ def as_csv(view: Overview) -> str:
     keys = list(dict.fromkeys(key for point in view.points for key in point))
     named = {(quantity.name, quantity.unit): None for section in view.sections for quantity in section.quantities}
     names = [name if unit == "1" else f"{name} ({unit})" for name, unit in named]
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     ends = [f"{name}{end}" for name in names for end in ("", " low", " high", " best")]
-    writer.writerow(["class", "scheme", *keys, *ends])
+    rows = [["class", "scheme", *keys, *ends]]
     for section in view.sections:
         for row in section.rows:
             entries = dict(zip(section.quantities, row.entries, strict=True))
             by_name = {(quantity.name, quantity.unit): entry for quantity, entry in entries.items()}
             cells = [cell for column in named for cell in _cells(by_name.get(column))]
-            writer.writerow([section.name, row.scheme, *(_text(row.point.get(key)) for key in keys), *cells])
-    return stream.getvalue()
+            rows.append([section.name, row.scheme, *(_text(row.point.get(key)) for key in keys), *cells])
+    return csv_text(rows)
 
 
 def _cells(entry: Entry | None) -> list[str]:
