@@ -4,15 +4,12 @@ import errno
 import fcntl
 import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# Control characters other than tab and line feed, lone surrogates, and what XML 1.0 forbids.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
+from priolane.printable import printable
 
 LOCK_FILE = ".grid.lock"
 _HOLDER_CHARACTERS = 200
@@ -77,7 +74,7 @@ def sole_writer(directory: Path) -> Iterator[None]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             stream.seek(0)
-            holder = _printable(" ".join(stream.read(_HOLDER_CHARACTERS).split()))
+            holder = printable(" ".join(stream.read(_HOLDER_CHARACTERS).split()))
             raise DirectoryInUse(directory, holder or "another process") from error
         except OSError as error:
             raise WriteError(path, error) from error
@@ -125,14 +122,19 @@ def to_json(value: Any) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False)
 
 
+def ascii_json(value: Any) -> str:
+    """`value` as JSON for programs: lines, and characters beyond ASCII escaped."""
+    return json.dumps(value, indent=1) + "\n"
+
+
 def parse_json(text: str) -> Any:
-    """Reads JSON; characters that no page or drawing can hold become the replacement character."""
+    """Reads JSON; characters that no page, drawing or terminal shows become the replacement character."""
     return _printable(json.loads(text))
 
 
 def _printable(value: Any) -> Any:
     if isinstance(value, str):
-        return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+        return printable(value)
     if isinstance(value, list):
         return [_printable(item) for item in value]
     if isinstance(value, dict):

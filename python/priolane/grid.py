@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from priolane.dispatch import CallSource, Dispatcher, RemoteWorkers
 from priolane.experiment import Options, Plan, PlannedRun, as_seeds, plan, toml_text
 from priolane.object_store import open_output
 from priolane.pool import ExecutorWorkers, ProcessPool
+from priolane.printable import message
 from priolane.results import Results, load
 from priolane.settings import Settings
 
@@ -35,7 +35,7 @@ class Watcher:
 
     def notify(self, line: str) -> None:
         """What the user should know meanwhile: a cluster without workers, a run that is sent again."""
-        print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
+        message(line)
 
 
 def run(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from priolane import _core
+from priolane.printable import printable
 
 
 def main(words: Sequence[str]) -> int:
@@ -27,7 +28,7 @@ def main(words: Sequence[str]) -> int:
                 usage = "host | guard NAME | switch DIR N | agent NANOSECONDS"
                 raise _core.InputError(f"usage: python -m priolane.linux_process {usage}")
     except (_core.InputError, _core.RunFailed) as error:
-        print(error, file=sys.stderr)  # noqa: T201
+        print(printable(str(error)), file=sys.stderr)  # noqa: T201
         return 1
     return 0
 

@@ -8,7 +8,6 @@ where a URL is given.
 """
 
 import hashlib
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +22,7 @@ from urllib.parse import quote, unquote
 from priolane import directory as layout
 from priolane._core import InputError, Stopped
 from priolane.files import cache
+from priolane.printable import message
 from priolane.settings import Settings
 from priolane.url import URL, is_url
 
@@ -299,4 +299,4 @@ def _ensure_directory(directory: Path) -> Path:
 
 
 def _print_notice(line: str) -> None:
-    print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
+    message(line)

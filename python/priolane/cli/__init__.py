@@ -15,6 +15,7 @@ from importlib import import_module
 from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
 from priolane.cli.text import make_encodable, require_utf8
+from priolane.printable import message
 
 # The commands and what each is for. Each is the module of its name here.
 COMMANDS = {
@@ -143,5 +144,5 @@ def _give_up_output() -> None:
 
 
 def _print_error(line: str, code: int) -> int:
-    print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
+    message(line)
     return code

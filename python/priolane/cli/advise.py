@@ -1,9 +1,7 @@
 """`priolane advise`: which scheme to configure for flows, recorded or drawn, a fabric and goals."""
 
 import argparse
-import json
 import os
-import sys
 from pathlib import Path
 
 from priolane.advice import terminal
@@ -15,6 +13,7 @@ from priolane.advice.request import MINUTES, Request
 from priolane.advice.traffic import LOAD, SIZES, Traffic
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
+from priolane.printable import message
 from priolane.settings import Settings
 
 
@@ -103,14 +102,14 @@ def execute_command(chosen: argparse.Namespace) -> int:
         )
         advice = execute(request, _tell)
     if chosen.json:
-        show.line(json.dumps(as_json(advice), indent=1, ensure_ascii=False))
+        show.json_lines(as_json(advice))
         return 0
     _print(advice, explain=chosen.explain)
     return 0
 
 
 def _tell(line: str) -> None:
-    print(f"priolane: {line}", file=sys.stderr)  # noqa: T201
+    message(line)
 
 
 def _print(advice: Advice, *, explain: bool) -> None:

@@ -25,7 +25,7 @@ def execute(chosen: argparse.Namespace) -> int:
     """Prints the matrices, then a table for each law."""
     answer = json.loads(_core.analyze(json.dumps({"model": str(chosen.model), "size": chosen.size})))
     if chosen.json:
-        show.line(json.dumps(answer, indent=2))
+        show.json_lines(answer, indent=2)
         return 0
     left_out = f", {answer['left_out']} left out" if answer["left_out"] else ""
     show.line(f"{answer['source']}: {answer['flows']:g} flows{left_out}; sigma of T {_bytes(answer['sigma'])} (Eq. 7)")

@@ -4,7 +4,6 @@ import argparse
 import concurrent.futures
 import json
 import multiprocessing
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from priolane import _core, command_counts, ns3
 from priolane._core import InputError
 from priolane.cli import FAILED, arguments, show
+from priolane.printable import message
 from priolane.simulators import checkout
 from priolane.simulators.htsim import Htsim
 from priolane.simulators.yaps import Yaps
@@ -74,7 +74,7 @@ def execute(chosen: argparse.Namespace) -> int:
         return commands(chosen)
     found = measure(_core.bench_scenarios())
     if chosen.json:
-        show.line(json.dumps(found))
+        show.json_lines(found, indent=None)
         return 0
     scenarios = found["scenarios"]
     columns = list(dict.fromkeys(key for scenario in scenarios for key in scenario))
@@ -89,7 +89,7 @@ def threads(chosen: argparse.Namespace) -> int:
     request = {"scenarios": _core.bench_scenarios(), "threads": chosen.threads, "repeat": chosen.repeat}
     found: list[dict[str, Any]] = json.loads(_core.bench_threads(json.dumps(request)))
     if chosen.json:
-        show.line(json.dumps(found))
+        show.json_lines(found, indent=None)
         return 0
     columns = list(found[0])
     show.table(columns, [[show.number(row[key]) for key in columns] for row in found])
@@ -104,7 +104,7 @@ def against(chosen: argparse.Namespace) -> int:
         _tell(f"skipped: {missing}")
         return 0
     if chosen.json:
-        show.line(json.dumps(found.to_json()))
+        show.json_lines(found.to_json(), indent=None)
         return 0
     rows = [
         [name, str(turn), f"{side.packet_hops:,}", f"{side.cpu_s:.3f}", f"{side.hops_per_s / 1e6:.3f}"]
@@ -128,7 +128,7 @@ def against_checkout(chosen: argparse.Namespace) -> int:
     counts = (chosen.flows or simulator.flows, chosen.repeat)
     found = checkout.compare(simulator, chosen.checkout, counts, _tell)
     if chosen.json:
-        show.line(json.dumps(found.to_json()))
+        show.json_lines(found.to_json(), indent=None)
         return 0
     rows = [
         [
@@ -175,7 +175,7 @@ def commands(chosen: argparse.Namespace) -> int:
         _tell(f"instructions and modules are not compared: {why_not}")
     rows = list(command_counts.compare_counts(now, kept))
     if chosen.json:
-        show.line(json.dumps([asdict(row) for row in rows]))
+        show.json_lines([asdict(row) for row in rows], indent=None)
     else:
         cells = [["-" if count is None else f"{count:,}" for count in (row.now, row.kept)] for row in rows]
         show.table(["count of", "now", "kept", ""], [[r.name, *c, r.why] for r, c in zip(rows, cells, strict=True)])
@@ -190,7 +190,7 @@ def _fct_row(size_class: ns3.SizeClass) -> list[str]:
 
 
 def _tell(text: str) -> None:
-    print(f"priolane: {text}", file=sys.stderr, flush=True)  # noqa: T201
+    message(text)
 
 
 def measure(names: list[str]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def execute(chosen: argparse.Namespace) -> int:
         request["switch"] = {"buffer": buffer, "ports": _ports(ports), "delay": delay}
     answer = json.loads(_core.channels(json.dumps(request)))
     if chosen.json:
-        show.line(json.dumps(answer, indent=2))
+        show.json_lines(answer, indent=2)
         return 0
     show.line(
         f"A = {_us(answer['fluctuation_ps'])} us (fluctuation, PrioPlus App. D), "

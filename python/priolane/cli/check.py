@@ -1,7 +1,6 @@
 """`priolane check`: is the experiment right, what would run, and what would it cost?"""
 
 import argparse
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,9 +25,9 @@ def execute(chosen: argparse.Namespace) -> int:
     cores = os.cpu_count() or 1
     found["command_seconds"] = from_check(found, cores).wait_s
     if chosen.json:
-        show.line(json.dumps(found, indent=2, ensure_ascii=False))
+        show.json_lines(found, indent=2)
         return 0
-    show.line(json.dumps(found.pop("merged", {}), indent=2, ensure_ascii=False))
+    show.json_lines(found.pop("merged", {}), indent=2)
     warnings = [*found.pop("warnings", []), *_beyond_memory(int(found["bytes"]))]
     for key, value in found.items():
         if not isinstance(value, list | dict):

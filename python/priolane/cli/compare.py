@@ -57,7 +57,7 @@ def execute(chosen: argparse.Namespace) -> int:
         raise InputError("--class and --point go with --schemes A B; leave them out, or compare schemes")
     found = compare(load(chosen.first), load(chosen.second))
     if chosen.json:
-        show.line(json.dumps(_as_json(found), indent=1, ensure_ascii=False))
+        show.json_lines(_as_json(found))
         return 0
     if found.identical:
         show.line(f"identical: {_count(found.runs, 'run')}, every digest and every record the same")
@@ -74,7 +74,7 @@ def _schemes_of_one(chosen: argparse.Namespace) -> int:
     view = narrowed(overview(results), classes=chosen.classes, point=chosen.points)
     found = compare_schemes(view, *chosen.schemes)
     if chosen.json:
-        show.line(json.dumps(contests.as_json(found), indent=1, ensure_ascii=False))
+        show.json_lines(contests.as_json(found))
     else:
         contests.show_contests(found, len(view.seeds))
     return 0

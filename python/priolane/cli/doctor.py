@@ -1,7 +1,6 @@
 """`priolane doctor`: what this machine can run, and how to mend what it cannot."""
 
 import argparse
-import json
 from dataclasses import asdict
 
 from priolane.cli import show
@@ -25,7 +24,7 @@ def execute(chosen: argparse.Namespace) -> int:
     """Examines this machine and prints a line for each check."""
     checks = examine(Machine())
     if chosen.json:
-        show.line(json.dumps([asdict(check) for check in checks], indent=1, ensure_ascii=False))
+        show.json_lines([asdict(check) for check in checks])
     else:
         _print(checks)
     return UNFIT if any(check.needed and not check.ok for check in checks) else 0

@@ -1,7 +1,6 @@
 """What every command that has results does last: page, figures, claims, warnings."""
 
 import argparse
-import json
 import threading
 from importlib import import_module
 from typing import Any
@@ -52,7 +51,7 @@ def tell(results: Results, *, with_table: bool = False) -> None:
 def present_as_json(results: Results, chosen: argparse.Namespace) -> None:
     """Writes figures and page, and prints everything as one JSON object."""
     write_report(results, pdf=chosen.pdf)
-    show.line(json.dumps(_as_json(results), indent=1, ensure_ascii=False))
+    show.json_lines(_as_json(results))
 
 
 def _as_json(results: Results) -> dict[str, Any]:

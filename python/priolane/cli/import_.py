@@ -45,7 +45,7 @@ def execute(chosen: argparse.Namespace) -> int:
         raise InputError("import what? FORMAT FILE -o OUT.csv; `priolane import --list` shows the formats")
     report = json.loads(_core.import_flows(json.dumps(_request(chosen))))
     if chosen.json:
-        show.line(json.dumps(report, indent=2, ensure_ascii=False))
+        show.json_lines(report, indent=2)
     else:
         _present(report)
     return 0

@@ -1,7 +1,6 @@
 """`priolane keys`: the keys of parts and tables, with type, range, unit, default, example and source."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +29,7 @@ def execute(chosen: argparse.Namespace) -> int:
     """Prints the keys of what was named, or the names."""
     found = list(parts()) if chosen.part is None else find(chosen.part)
     if chosen.json:
-        show.line(json.dumps([described(part) for part in found], indent=2, ensure_ascii=False))
+        show.json_lines([described(part) for part in found], indent=2)
     elif chosen.part is None:
         show.table(["part", "keys", "what it is"], [[part.title, str(len(part.keys)), part.summary] for part in found])
         show.line("priolane keys PART prints the keys of one")

@@ -48,7 +48,7 @@ def execute(chosen: argparse.Namespace) -> int:
         raise InputError(f"list what? One of {', '.join(WHAT)}; or --matrix")
     entries = json.loads(_core.catalogue()).get(chosen.what, [])
     if chosen.json:
-        show.line(json.dumps(entries, indent=2, ensure_ascii=False))
+        show.json_lines(entries, indent=2)
         return 0
     columns = list(dict.fromkeys(key for entry in entries for key in entry))
     if not entries:
@@ -66,7 +66,7 @@ def _matrices(chosen: argparse.Namespace) -> int:
     rows = [_ROWS[chosen.what]] if chosen.what else [*_ROWS.values(), "pricing"]
     found = [matrix("transport", row) for row in rows]
     if chosen.json:
-        show.line(json.dumps([_as_json(one) for one in found], indent=2, ensure_ascii=False))
+        show.json_lines([_as_json(one) for one in found], indent=2)
         return 0
     for nth, one in enumerate(found):
         if nth:

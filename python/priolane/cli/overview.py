@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from priolane.cli.show import line
+from priolane.printable import printable
 from priolane.report.model import key_text, point_text
 from priolane.report.overview import ClassTable, Entry, Overview
 from priolane.report.overview_text import Column, columns_of, half_text, heading, mean_text, notes, value_text
@@ -114,7 +115,7 @@ class _Grid:
         table = Table(box=None, pad_edge=False, show_edge=False, header_style="", padding=(0, 2, 0, 0))
         above = "\n" if any(self.columns[nth].unit for nth in kept) else ""
         for key in self.keys:
-            table.add_column(Text(above + key_text(key), style="bold"), no_wrap=True)
+            table.add_column(Text(above + printable(key_text(key)), style="bold"), no_wrap=True)
         table.add_column(Text(f"{above}scheme", style="bold"), no_wrap=True)
         for nth in kept:
             table.add_column(self._header(self.columns[nth], units=bool(above)), justify="right", no_wrap=True)
@@ -123,7 +124,7 @@ class _Grid:
             values = ["" if row.point == before else value_text(row.point.get(key)) for key in self.keys]
             before = row.point
             cells = [self._cell(nth, row.entries[nth], layout) for nth in kept]
-            table.add_row(*map(Text, values), Text(_clipped(row.scheme)), *cells)
+            table.add_row(*(Text(printable(value)) for value in values), Text(printable(_clipped(row.scheme))), *cells)
         return table
 
     def _header(self, column: Column, *, units: bool) -> Text:

@@ -77,7 +77,7 @@ def _requirement(chosen: argparse.Namespace) -> int:
     request = {"experiment": str(chosen.experiment), "size": chosen.size}
     answer = json.loads(_core.plan_requirement(json.dumps(request)))
     if chosen.json:
-        show.line(json.dumps(answer, indent=2))
+        show.json_lines(answer, indent=2)
         return 0
     rows = [
         [
@@ -154,7 +154,7 @@ def execute(chosen: argparse.Namespace) -> int:
         request["path"] = path | {"clock": chosen.clock, "share": chosen.share}
     answer = json.loads(_core.plan_top(json.dumps(request)))
     if chosen.json:
-        show.line(json.dumps(answer, indent=2))
+        show.json_lines(answer, indent=2)
         return 0
     _print(answer, chosen.ports)
     return 0

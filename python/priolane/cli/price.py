@@ -1,7 +1,6 @@
 """`priolane price`: what tenants owe, were promised and got; or what a weight is worth (`priolane price calibrate`)."""
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -44,7 +43,7 @@ def _bills(chosen: argparse.Namespace) -> int:
     results = _run(path, chosen, chosen.out)
     runs = list(prices.bills(results, promises))
     if chosen.json:
-        show.line(json.dumps([run.as_dict() for run in runs], indent=2))
+        show.json_lines([run.as_dict() for run in runs], indent=2)
         return 0
     for run in runs:
         _show(run, everything=chosen.all)
@@ -112,7 +111,7 @@ def _calibrate(chosen: argparse.Namespace) -> int:
     if chosen.json:
         fitted = [{"scheme": scheme, "load": load, "p1_over_p0": p1} for scheme, load, p1 in fits]
         rows = [asdict(one) for one in found]
-        show.line(json.dumps({"paper": prices.PAPER_P1, "measured": rows, "fitted": fitted}, indent=2))
+        show.json_lines({"paper": prices.PAPER_P1, "measured": rows, "fitted": fitted}, indent=2)
         return 0
     columns = ["scheme", "load", "w", "rate over BE's", "P1 / P0", "seeds"]
     cells = [

@@ -36,7 +36,7 @@ def profile(grid: Plan, *, as_json: bool) -> None:
     """Profiles the first run of each scheme, one after the other, and prints a table or JSON."""
     found = [_profiled(grid, run) for run in _first_of_each_scheme(grid)]
     if as_json:
-        show.line(json.dumps(found, indent=1))
+        show.json_lines(found)
         return
     show.table(["scheme", "packet-hops", "CPU s", "ns/hop", *(f"{phase} %" for phase in _PHASES)], map(_row, found))
     show.line(f"of the first run of each scheme (seed {found[0]['seed']}); no results are kept")

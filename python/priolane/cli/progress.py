@@ -14,6 +14,7 @@ from rich.table import Column
 
 from priolane.experiment import Plan, PlannedRun
 from priolane.grid import Watcher
+from priolane.printable import message, printable, printable_line
 from priolane.worker import JobResult
 
 # Time left is from the speed over so long.
@@ -146,11 +147,7 @@ class Log(_Tally):
         left = self._cost - self._cost_done - under_way
         known = left > 0 and simulated >= _ENOUGH * (simulated + left)
         about = f", about {_span(spent * left / simulated)} left" if known else ""
-        print(
-            f"priolane: {self._title}: {self._done} of {self._runs} runs after {_span(spent)}{about}",
-            file=self._stream or sys.stderr,
-            flush=True,
-        )
+        message(f"{self._title}: {self._done} of {self._runs} runs after {_span(spent)}{about}", self._stream)
 
 
 def _span(seconds: float) -> str:
@@ -207,12 +204,12 @@ class Bar(_Tally):
 
     def notify(self, line: str) -> None:
         """Prints a line above the bar."""
-        self._progress.console.print(f"priolane: {line}", markup=False, highlight=False, soft_wrap=True)
+        self._progress.console.print(f"priolane: {printable(line)}", markup=False, highlight=False, soft_wrap=True)
 
     def _tell(self) -> None:
         if self._task is None:
             # The title is the file's: shown as text, not as markup.
-            title = cut(self._title.replace("[", "(").replace("]", ")"), _LONGEST_TITLE)
+            title = cut(printable_line(self._title).replace("[", "(").replace("]", ")"), _LONGEST_TITLE)
             self._task = self._progress.add_task(title, done=0, runs=0, moving="")
         moving = ""
         if self._moving:

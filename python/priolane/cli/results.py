@@ -1,7 +1,6 @@
 """`priolane results`: the table of results again, whole or a part of it."""
 
 import argparse
-import json
 
 from priolane.cli import arguments, show
 from priolane.report.overview import overview
@@ -35,7 +34,7 @@ def execute(chosen: argparse.Namespace) -> int:
     found = overview(load(chosen.dir))
     found = narrowed(found, schemes=chosen.schemes, classes=chosen.classes, point=chosen.points)
     if chosen.json:
-        show.line(json.dumps(as_json(found), indent=1, ensure_ascii=False))
+        show.json_lines(as_json(found))
     elif chosen.csv:
         show.line(as_csv(found).removesuffix("\n"))
     else:

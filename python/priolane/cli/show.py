@@ -1,9 +1,11 @@
 """Tables on standard output: boxed on a terminal, plain elsewhere."""
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from priolane.printable import escaped_json, printable
 from priolane.report.numbers import short
 
 if TYPE_CHECKING:
@@ -14,12 +16,12 @@ _PLAIN_WIDTH = 200
 
 def line(text: str) -> None:
     """One line of text."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(printable(text) + "\n")
 
 
 def note(text: str) -> None:
     """One line of text on standard error, beside output that a program reads."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(printable(text) + "\n")
 
 
 def table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]", width: int = _PLAIN_WIDTH) -> None:
@@ -32,10 +34,25 @@ def table(columns: Sequence[str], rows: "Iterable[Sequence[str | Text]]", width:
     boxed = sys.stdout.isatty()
     grid = Table(box=box.SIMPLE_HEAD if boxed else None, pad_edge=False, show_edge=boxed, header_style="bold")
     for name in columns:
-        grid.add_column(Text(name), overflow="fold")
+        grid.add_column(Text(printable(name)), overflow="fold")
     for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+        grid.add_row(*(_cell(cell) for cell in row))
     Console(width=None if boxed else width, highlight=False, file=sys.stdout).print(grid)
+
+
+def _cell(cell: "str | Text") -> "Text":
+    from rich.text import Text  # noqa: PLC0415
+
+    if isinstance(cell, Text):
+        # Rich finds the words of a styled cell by their places, which the replacement keeps.
+        cell.plain = printable(cell.plain)
+        return cell
+    return Text(printable(cell))
+
+
+def json_lines(value: object, indent: int | None = 1) -> None:
+    """`value` as JSON, whose characters beyond ASCII a terminal shows."""
+    sys.stdout.write(escaped_json(json.dumps(value, indent=indent, ensure_ascii=False)) + "\n")
 
 
 def number(value: object) -> str:

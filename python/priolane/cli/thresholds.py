@@ -45,7 +45,7 @@ def execute(chosen: argparse.Namespace) -> int:
     request["solver"] = _ALIASES.get(chosen.solver, chosen.solver)
     answer = json.loads(_core.thresholds(json.dumps(request)))
     if chosen.json:
-        show.line(json.dumps(answer, indent=2))
+        show.json_lines(answer, indent=2)
         return 0
     show.line(_traffic(answer))
     ladders = [(_name(found, ladder), ladder) for found in answer["solvers"] for ladder in found["ladders"]]
