@@ -21,6 +21,7 @@ pub mod flows;
 pub mod host;
 pub mod ids;
 pub mod keys;
+pub mod name;
 pub mod nic;
 pub mod noise;
 pub mod packet;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use indexmap::{IndexMap, IndexSet};
 use priolane_core::keys::{InTable, Keys, Words};
+use priolane_core::name::{Alphabet, is_name};
 use priolane_core::units::Span;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, Sources, nearest};
 
@@ -146,6 +147,9 @@ pub(super) fn metrics(field: &Field<'_>, names: &Names<'_>) -> Result<Metrics, I
     found.done(metrics)
 }
 
+/// Maximum length of the name of a class, in bytes.
+const LONGEST_CLASS: usize = 60;
+
 /// Checks that a class has a valid name, and refers to groups and a class that exist.
 fn size_class(
     name: &str,
@@ -153,8 +157,12 @@ fn size_class(
     known: &HashSet<&str>,
     names: &Names<'_>,
 ) -> Result<(), InputError> {
-    if name == "all" || name.contains('.') || name.starts_with("flow") {
-        return Err(field.error("the name is reserved", "a name without `.` other than `all` and `flow...`"));
+    if name == "all" || name.starts_with("flow") {
+        return Err(field.error("the name is reserved", "a name other than `all` and `flow...`"));
+    }
+    if !is_name(name, Alphabet::Hyphen, LONGEST_CLASS) {
+        let what = format!("{name:?} is not a valid name of a class");
+        return Err(field.error(what, Alphabet::Hyphen.rule(LONGEST_CLASS)));
     }
     if let Some(group) = field.inner("group") {
         let groups = group.list().unwrap_or_else(|_| vec![group]);

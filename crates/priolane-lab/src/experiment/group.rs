@@ -1,6 +1,7 @@
 //! `[[group]]`: a set of hosts, the flows that they send, and their destinations.
 
 use priolane_core::ids::{Class, HostId};
+use priolane_core::name::{Alphabet, is_name};
 use priolane_core::part::Part as _;
 use priolane_core::part::share;
 use priolane_core::units::Span;
@@ -246,13 +247,15 @@ pub(super) const MERGE: Merge = Merge {
     each: Some(&Merge::of(&[LIKE])),
 };
 
+/// Maximum length of the name of a group, in bytes.
+const LONGEST_NAME: usize = 40;
+
 /// Reads the name of one `[[group]]` and renames the field after it: `group.all.load`, as in sweeps and `--set`.
 pub(super) fn name<'a>(field: &Field<'a>) -> Result<(String, Field<'a>), InputError> {
     let name_field = field.table()?.need("name", "name = \"all\"")?;
     let name = name_field.text()?.to_owned();
-    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if !plain || name.len() > 40 || ["global", "local"].contains(&name.as_str()) {
-        let fix = "1 to 40 letters, digits, `_` or `-`, but not `global` or `local`";
+    if !is_name(&name, Alphabet::Hyphen, LONGEST_NAME) || ["global", "local"].contains(&name.as_str()) {
+        let fix = format!("{}, but not `global` or `local`", Alphabet::Hyphen.rule(LONGEST_NAME));
         return Err(name_field.error("the name is not a valid name of a group", fix));
     }
     let renamed = Field::new(format!("group.{name}"), field.node());

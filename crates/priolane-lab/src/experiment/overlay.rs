@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use priolane_core::name::{Alphabet, is_name};
 use priolane_source::{InputError, Merge, Mistakes, Node, Origin, Table, Value};
 
 use super::{MERGE, group};
@@ -286,6 +287,9 @@ pub(crate) fn apply_size(root: &mut Table, wanted: Option<&str>) -> Result<(), I
     Ok(())
 }
 
+/// Maximum length of the name of an axis whose values have labels, in bytes.
+const LONGEST_AXIS: usize = 100;
+
 /// A swept key and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
@@ -309,7 +313,13 @@ pub(crate) fn take_sweep(root: &mut Table) -> Result<Vec<Axis>, InputError> {
         )),
     }
     found.each(&axes, |axis| {
-        sweepable(&axis.key, axis.values.first().map_or(&node.origin, |value| &value.origin))?;
+        let origin = axis.values.first().map_or(&node.origin, |value| &value.origin);
+        sweepable(&axis.key, origin)?;
+        if axis.is_labelled() && !is_name(&axis.key, Alphabet::HyphenAndDot, LONGEST_AXIS) {
+            let what = "the name is not a valid name of a swept axis";
+            let fix = Alphabet::HyphenAndDot.rule(LONGEST_AXIS);
+            return Err(origin.error(&format!("sweep.{}", axis.key), what, fix));
+        }
         for value in axis.values.iter().filter(|value| label(value).is_some()) {
             let Value::Table(together) = &value.value else { continue };
             together.entries().try_for_each(|(key, node)| sweepable(key, &node.origin))?;

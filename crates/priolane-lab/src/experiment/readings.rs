@@ -12,10 +12,14 @@
 //! set = { "group.all.reach" = "any_host" }
 //! ```
 
+use priolane_core::name::{Alphabet, is_name};
 use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Table, Value};
 use serde::Serialize;
 
 use super::overlay;
+
+/// Maximum length of the name of a reading, in bytes.
+const LONGEST_NAME: usize = 60;
 
 /// The word by which a command selects every reading; not allowed as a name.
 const ALL: &str = "all";
@@ -49,6 +53,10 @@ pub(crate) fn apply(name: &str, root: &mut Table, chosen: Option<&str>) -> Resul
     for (name, field) in &fields {
         if *name == ALL {
             found.add(field.error("the name `all` stands for all readings", "another name"));
+        }
+        if !is_name(name, Alphabet::Hyphen, LONGEST_NAME) {
+            let what = format!("{name:?} is not a valid name of a reading");
+            found.add(field.error(what, Alphabet::Hyphen.rule(LONGEST_NAME)));
         }
         let Some((reading, keys)) = found.keep(read(name, field)) else { continue };
         if reading.leads && all.iter().any(|other: &Reading| other.leads) {

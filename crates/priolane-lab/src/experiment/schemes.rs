@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use indexmap::IndexSet;
+use priolane_core::name::{Alphabet, is_name};
 use priolane_source::{
     Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Sources, Table, Value, parse,
 };
 
 use super::equipment::{self, Equipment};
 use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
+
+/// Maximum length of the name of a scheme, in bytes.
+const LONGEST_NAME: usize = 60;
 
 /// A scheme of the experiment with the tree from which it was read, for messages.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,11 +81,9 @@ fn listed<'a>(
     own: Option<&Field<'_>>,
 ) -> Result<(&'a str, &'a str), InputError> {
     let name = name_of(text);
-    if name.is_empty() || name.contains(['.', '"']) || name.len() > 60 {
-        return Err(item.error(
-            "the name is not a valid name of a scheme",
-            "the name of a shipped scheme, or the path of a scheme file",
-        ));
+    if !is_name(name, Alphabet::Hyphen, LONGEST_NAME) {
+        let what = format!("{name:?} is not a valid name of a scheme");
+        return Err(item.error(what, Alphabet::Hyphen.rule(LONGEST_NAME)));
     }
     let known = is_path(text)
         || scheme::shipped_tree(text).is_some()

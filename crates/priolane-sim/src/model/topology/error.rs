@@ -1,5 +1,7 @@
 //! Errors of a topology, with what to write instead.
 
+use priolane_core::name::Alphabet;
+
 use super::limits::{
     MAX_CHOICES, MAX_DELAY, MAX_HOSTS, MAX_LINKS, MAX_NAME, MAX_ROUTING_WORK, MAX_SWITCHES, MAX_TABLE,
 };
@@ -45,7 +47,7 @@ pub enum Problem {
         found: String,
     },
     /// A name is empty, too long, or contains an invalid character.
-    #[error("{found} is not a name: use 1 to {MAX_NAME} letters, digits, `_`, `-` or `.`")]
+    #[error("{found} is not a name: use {}", Alphabet::HyphenAndDot.rule(MAX_NAME))]
     BadName {
         /// The text in place of the name.
         found: String,

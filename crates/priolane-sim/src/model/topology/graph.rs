@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use priolane_core::ids::NodeId;
 use priolane_core::keys::{KeyConflict, Keys};
+use priolane_core::name::{Alphabet, is_name};
 use priolane_core::units::{Rate, Span};
 
 use super::error::{Problem, TopologyError, quote};
@@ -316,8 +317,7 @@ impl Order {
 }
 
 fn check_name(name: &str) -> Result<(), Problem> {
-    let legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if (1..=MAX_NAME).contains(&name.len()) && name.chars().all(legal) {
+    if is_name(name, Alphabet::HyphenAndDot, MAX_NAME) {
         Ok(())
     } else {
         Err(Problem::BadName { found: quote(name) })

@@ -64,6 +64,13 @@ fn each_wrong_line_is_named_with_what_would_be_right() {
         ("node,c,router", "unknown kind of node 'router': write `host` or `switch`"),
         ("node,,host", "'' is not a name: use 1 to 64 letters"),
         ("node,c d,host", "'c d' is not a name"),
+        ("node,..,switch", "'..' is not a name"),
+        ("node,.c,switch", "'.c' is not a name"),
+        (
+            "node,-c,switch",
+            "'-c' is not a name: use 1 to 64 letters (a to z, A to Z), digits, `_`, `-` or `.`",
+        ),
+        ("node,ä,switch", "'ä' is not a name"),
         ("node,a,switch", "a node named 'a' exists already"),
         ("link,b,x,1Gbps,1us", "unknown node 'x': declare it"),
         ("link,s,s,1Gbps,1us", "the link connects 's' to itself"),
