@@ -8,7 +8,10 @@ from typing import Any
 
 from priolane import _core
 from priolane.experiment import Options
+from priolane.written_files import writing
 
+# The files of a trace of all flows: hops and state.
+NETWORK_TABLES = ("trace-network.parquet", "trace-network-state.parquet")
 # Columns of the table of hops that say something of the packet, not of one hop.
 _OF_PACKET = (
     "kind",
@@ -74,6 +77,16 @@ class Trace:
         return {**asdict(self), "files": [str(path) for path in self.files]}
 
 
+def table_names(flow: int) -> list[str]:
+    """The names of the files of a trace of one flow: hops, state, capture."""
+    return [f"trace-{flow}{end}" for end in (".parquet", "-state.parquet", ".pcap")]
+
+
+def trace_directory(path: str | Path, out: str | Path | None) -> Path:
+    """Where a trace of an experiment puts its files: `out`, or below `runs/`."""
+    return Path(out) if out is not None else Path("runs") / f"{Path(path).stem}-trace"
+
+
 def trace(  # noqa: PLR0913 - keyword arguments
     path: str | Path,
     flow: int,
@@ -87,11 +100,13 @@ def trace(  # noqa: PLR0913 - keyword arguments
     """Runs the one run meant and returns the life of `flow` in it; files go to `out` (default: below `runs/`).
 
     `point` holds swept keys and the TOML text of their values; `at` names the port at which packets are captured.
-    Raises `InputError` before anything is run if several runs could be meant, or the flow or the port does not exist.
+    Raises `InputError` before anything is run if several runs could be meant, if the flow or the port does not exist,
+    or if files stand in `out` under the names of the trace that no trace wrote.
     """
-    directory = Path(out) if out is not None else Path("runs") / f"{Path(path).stem}-trace"
+    directory = trace_directory(path, out)
     request = {"flow": flow, "seed": seed, "point": [list(pair) for pair in point], "at": at}
-    answer = _core.trace(Path(path), (options or Options()).to_json(), json.dumps(request), directory)
+    with writing(directory, table_names(flow)):
+        answer = _core.trace(Path(path), (options or Options()).to_json(), json.dumps(request), directory)
     report: dict[str, Any] = json.loads(answer)
     files = tuple(Path(name) for name in report.pop("files"))
     return Trace(**report, files=files, packets=_packets(files[0]), state=_state(files[1]))

@@ -59,6 +59,15 @@ fn check(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
     response(&check.map_err(|error| signals.or(error, input_error))?)
 }
 
+/// Returns the switches, ports and hosts of an experiment's network as JSON, as the simulator builds it.
+#[pyfunction]
+fn network(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
+    let signals = Signals::default();
+    let options = request::<OptionsRequest>(options)?.into_options(&signals);
+    let network = py.detach(|| priolane_tools::network::network(&path, &options));
+    response(&network.map_err(|error| signals.or(error, input_error))?)
+}
+
 /// Returns the flows of the first run of an experiment as the text of a flow list, without running it.
 #[pyfunction]
 fn drawn(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<String> {
@@ -354,6 +363,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(holm, module)?)?;
     module.add_function(wrap_pyfunction!(import_flows, module)?)?;
     module.add_function(wrap_pyfunction!(level, module)?)?;
+    module.add_function(wrap_pyfunction!(network, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_agent, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_down, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_guard, module)?)?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cell::View;
 use crate::record::RunRecord;
 use crate::rows::{Rows, Table};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, store_error};
 use crate::tables;
 
 /// The first cell in which the tables of two runs differ.
@@ -226,7 +226,7 @@ fn first_differing_value(a: &Value, b: &Value) -> Option<(String, Value, Value)>
 /// Returns the first differing cell of a table in two run directories.
 fn stored_difference(table: Table, a: &Path, b: &Path) -> Result<Option<Difference>, StoreError> {
     let failed =
-        |directory: &Path, source| StoreError { doing: "read", path: directory.join(table.file()), source };
+        |directory: &Path, source: std::io::Error| store_error("read", &directory.join(table.file()))(source);
     let mut left = tables::read(a, table).map_err(|e| failed(a, e))?;
     let mut right = tables::read(b, table).map_err(|e| failed(b, e))?;
     let mut from = 0;

@@ -35,7 +35,7 @@ const ASIDE: &str = ".aside-";
 
 /// A file or directory that could not be written or read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} {}: {source}; completed runs are kept: fix this and run again", path.display())]
+#[error("cannot {doing} {}: {source}; {remains}: fix this and run again", path.display())]
 pub struct StoreError {
     /// The operation: `write`, `create`, ...
     pub doing: &'static str,
@@ -43,12 +43,20 @@ pub struct StoreError {
     pub path: PathBuf,
     /// The error of the operating system.
     pub source: io::Error,
+    /// What is left, a clause.
+    pub remains: &'static str,
 }
 
-/// Attaches operation and path to an I/O error.
+/// Attaches operation and path to an I/O error in a directory of runs.
 pub fn store_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
-    move |source| StoreError { doing, path, source }
+    move |source| StoreError { doing, path, source, remains: "completed runs are kept" }
+}
+
+/// Attaches operation and path to an I/O error at an output that is written as a whole or not at all.
+pub fn output_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    let path = path.to_owned();
+    move |source| StoreError { doing, path, source, remains: "nothing was written" }
 }
 
 /// A run's id: 16 lower-case hexadecimal digits. Only directories with such names belong to priolane.

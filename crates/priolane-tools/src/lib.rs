@@ -8,6 +8,7 @@ pub mod check;
 pub mod deploy;
 pub mod drawn;
 pub mod linux;
+pub mod network;
 pub mod profile;
 pub mod promised;
 pub mod requirement;

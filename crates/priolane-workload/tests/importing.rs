@@ -741,7 +741,7 @@ fn a_failed_import_leaves_files_as_they_were() {
     request.out = request.file.clone();
     let Err(Failure::Input(error)) = import::import_files(&request) else { panic!() };
     assert!(error.what.contains("would be overwritten"), "{error}");
-    request.out = folder.path().join("out.csv");
+    request.out = folder.path().join("new.csv");
     request.sizes = Some(folder.path().join("in").join("sizes.csv"));
     assert!(matches!(import::import_files(&request), Err(Failure::Output { .. })));
     // A folder in the place of a file: found before any file is put in place.
@@ -761,6 +761,46 @@ fn a_failed_import_leaves_files_as_they_were() {
         };
         assert_eq!(error.file, format!("--{flag}"));
     }
+}
+
+#[test]
+fn an_import_replaces_what_an_import_wrote_and_nobody_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let mut request = request(folder.path(), "flow.txt", sample!("hpcc_flow.txt"));
+    std::fs::write(place("topology.txt"), TOPOLOGY).unwrap();
+    let refused = |request: &Request, name: &str| {
+        let Err(Failure::Input(error)) = import::import_files(request) else { panic!("{name} was replaced") };
+        assert_eq!(error.file, place(name).display().to_string());
+    };
+    let outputs = ["out.csv", "out.hosts.csv", "out.report.json", "out.topology.csv", "sizes.csv"];
+    request.topology = Some(place("topology.txt"));
+    request.sizes = Some(place("sizes.csv"));
+    for name in outputs {
+        std::fs::write(place(name), "mine").unwrap();
+        refused(&request, name);
+        std::fs::remove_file(place(name)).unwrap();
+    }
+    import::import_files(&request).unwrap();
+    // An import without topology and sizes leaves both, which the next one may still replace.
+    request.topology = None;
+    request.sizes = None;
+    import::import_files(&request).unwrap();
+    request.topology = Some(place("topology.txt"));
+    request.sizes = Some(place("sizes.csv"));
+    import::import_files(&request).unwrap();
+    for name in outputs {
+        let whole = std::fs::read(place(name)).unwrap();
+        std::fs::write(place(name), "changed").unwrap();
+        // Without its report, no file is known.
+        refused(&request, if name == "out.report.json" { "out.csv" } else { name });
+        std::fs::write(place(name), whole).unwrap();
+    }
+    let mut report: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(place("out.report.json")).unwrap()).unwrap();
+    report["sha256"] = "".into();
+    std::fs::write(place("out.report.json"), report.to_string()).unwrap();
+    refused(&request, "out.csv");
 }
 
 #[test]

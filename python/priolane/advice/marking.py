@@ -1,13 +1,14 @@
 """Marking thresholds of the fabric's switches, as the lab derives them for the rates of its links."""
 
-import csv
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from priolane import _core
 from priolane._core import InputError
-from priolane.experiment import check, toml_text
+from priolane.experiment import Options, check, toml_text
 
 Ecn = str | Mapping[str, Any]
 """Marking as `[switch]` states it: "auto", or a table of thresholds."""
@@ -35,28 +36,12 @@ def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
         path.write_text("\n".join(f"{key} = {toml_text(value)}" for key, value in keys.items()), encoding="utf-8")
         try:
             found: Mapping[str, Any] = check(path)["merged"]["scheme"][_SCHEME]["port"]["ecn"]
+            network = json.loads(_core.network(path, Options().to_json()))
         except InputError:
             return {}
-    links = set(_rates(tables["topology"]))
+    links = {float(run["rate"]) for kind in network["kinds"] for run in kind["ports"]}
     at = {rate: limit for rate, limit in found["at"].items() if _bits(rate) in links}
     return {**found, "at": dict(sorted(at.items(), key=lambda item: _bits(item[0]) or 0.0))}
-
-
-def _rates(topology: Mapping[str, Any]) -> Iterator[float]:
-    """The rates of links in bits per second; those of a `file` topology are in its file."""
-    texts = set(_texts(topology))
-    if topology.get("kind") == "file":
-        with Path(topology["path"]).open(encoding="utf-8", newline="") as stream:
-            texts |= {row[3].strip() for row in csv.reader(stream) if len(row) > 3 and row[0].strip() == "link"}
-    yield from filter(None, map(_bits, texts))
-
-
-def _texts(value: object, key: str = "") -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _texts(inner, name)
-    elif key == "rate" and isinstance(value, str):
-        yield value
 
 
 def _bits(text: str) -> float | None:

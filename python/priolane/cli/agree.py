@@ -11,7 +11,7 @@ from priolane.agreement import ClaimRow, Row
 from priolane.agreement_scenarios import GROUP, Scenario
 from priolane.cli import show
 from priolane.report.agreement_page import AGREEMENT_PAGE, Section, write_agreement
-from priolane.report.index import refuse_replacing
+from priolane.report.generator import refuse_replacing
 from priolane.report.model import Claim, point_text
 from priolane.results import Results
 

@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from priolane.directory import PAGE_FILE
 from priolane.experiment import Options
 from priolane.object_store import display_name, open_output
 from priolane.prediction import check, from_plans
+from priolane.printable import message
 from priolane.record import counts_text, read_record
 from priolane.report.model import Verdict
 from priolane.report.summary import Summary
@@ -90,7 +90,8 @@ def _run_many(
     name: str, wanted: Sequence[papers.PaperFigure], base: Path, asked: tuple[Options, ReproductionOptions]
 ) -> int:
     """All figures of a paper, or of all: a line for each as it is done, then how many claims have each verdict."""
-    from priolane.report.index import Entry, Index, refuse_replacing, write_index  # noqa: PLC0415 - slow to load
+    from priolane.report.generator import refuse_replacing  # noqa: PLC0415 - slow to load
+    from priolane.report.index import Entry, Index, write_index  # noqa: PLC0415
 
     options, how = asked
     path = base / f"{name}.html"
@@ -150,7 +151,7 @@ def _line(done: Reproduction, summary: Summary) -> str:
 
 
 def _failed(done: Reproduction) -> int:
-    print(f"priolane: failed: {done.figure.item.key}: {done.failure}", file=sys.stderr)  # noqa: T201
+    message(f"failed: {done.figure.item.key}: {done.failure}")
     return FAILED
 
 

@@ -1,7 +1,6 @@
 """`priolane trace`: one flow's life, packet by packet, with a capture for tshark and a page that plays it."""
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +8,12 @@ from priolane._core import InputError
 from priolane.cli import arguments, show
 from priolane.experiment import Options
 from priolane.export.quantity import picoseconds
-from priolane.flow_trace import Packet, Trace, trace
+from priolane.flow_trace import NETWORK_TABLES, Packet, Trace, trace, trace_directory
 from priolane.replay.extent import MOST_HOPS, Extent, Which
+from priolane.report.generator import refuse_replacing
 from priolane.report.model import point_text
 from priolane.report.numbers import short
+from priolane.written_files import refuse_replacing as refuse_replacing_files
 
 # Lines of the timeline at its beginning and at its end, where it is longer than both together.
 _FIRST, _LAST = 60, 20
@@ -86,6 +87,10 @@ def _add_page(command: argparse.ArgumentParser) -> None:
 def execute(chosen: argparse.Namespace) -> int:
     """Traces, makes the page, then prints the flow's life or everything as JSON."""
     _refuse(chosen)
+    if chosen.page is not None:
+        # Before the trace of the flow, which takes as long as a run.
+        refuse_replacing(chosen.page, "name another page with --page")
+        refuse_replacing_files(trace_directory(chosen.file, chosen.out), NETWORK_TABLES)
     schemes = None if chosen.scheme is None else (chosen.scheme,)
     options = Options(sets=tuple(chosen.sets), schemes=schemes, reading=chosen.reading, size=chosen.size)
     found = trace(
@@ -100,7 +105,7 @@ def execute(chosen: argparse.Namespace) -> int:
     if chosen.page is not None:
         found = _with_page(chosen, found, options)
     if chosen.json:
-        show.line(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+        show.json_lines(found.to_json())
         return 0
     for text in heading(found):
         show.line(text)

@@ -4,10 +4,12 @@ import shlex
 from pathlib import Path
 
 from priolane.experiment import Options
-from priolane.files import write_whole
+from priolane.flow_trace import NETWORK_TABLES
 from priolane.replay.extent import Extent, Which
 from priolane.replay.page import page
 from priolane.replay.recording import Part, record
+from priolane.report.generator import refuse_replacing
+from priolane.written_files import write_alone, writing
 
 
 def replay(  # noqa: PLR0913 - keyword arguments
@@ -23,13 +25,15 @@ def replay(  # noqa: PLR0913 - keyword arguments
     """Writes the page `to` that plays `extent` of a run of the experiment at `path`; its tables go to `out`.
 
     The state of the senders of `flows` is drawn. Returns tables and page. Raises `InputError` as `priolane.trace`
-    does, `NotWritten` if the page cannot be written.
+    does, also if `to` is a file that is no page of priolane's, and `NotWritten` if the page cannot be written.
     """
     which, options = run or Which(), options or Options()
     part = Part(flows, extent.from_ps, extent.until_ps, extent.most_hops, which.seed, which.point)
-    recording = record(Path(path), part, Path(out), options)
     place = Path(to)
-    write_whole(place, page(recording, _command(Path(path), part, options)))
+    refuse_replacing(place, "name another page with --page")
+    with writing(Path(out), NETWORK_TABLES):
+        recording = record(Path(path), part, Path(out), options)
+    write_alone(place, page(recording, _command(Path(path), part, options)))
     return (*recording.files, place)
 
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from priolane.replay.backlog import missing_packets
 from priolane.replay.content import content
 from priolane.replay.recording import Recording
+from priolane.report.generator import GENERATOR
 from priolane.report.model import point_text
 from priolane.report.templates import inline, own
 
@@ -32,6 +33,7 @@ def page(recording: Recording, command: str) -> str:
     return environment.get_template("page.html.j2").render(
         styles=[own("page.css"), inline(_HERE / "replay.css")],
         scripts=[inline(_HERE / f"replay_{name}.js") for name in _SCRIPTS],
+        generator=GENERATOR,
         title=title(recording),
         says=says(recording),
         classes=made.head["classes"],

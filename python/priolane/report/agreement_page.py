@@ -12,12 +12,12 @@ from priolane import _core
 from priolane.agreement import Row, completion_times, rates_over_time
 from priolane.figures.pictures import Picture
 from priolane.files import write_whole
+from priolane.report.generator import GENERATOR
 from priolane.report.model import Estimate, Mark, Panel, Series
 from priolane.report.numbers import short
 from priolane.report.templates import own, render
 
 AGREEMENT_PAGE = "agreement.html"
-_GENERATOR = '<meta name="generator" content="priolane">'
 _LABELS = ("simulated", "measured")
 
 
@@ -56,7 +56,7 @@ def write_agreement(path: Path, sections: Sequence[Section], command: str) -> No
         "summary": [_summary(section) for section in sections],
         "command": command,
         "version": _core.version(),
-        "generator": _GENERATOR,
+        "generator": GENERATOR,
     }
     write_whole(path, render("agreement.html.j2", content))
 

@@ -13,15 +13,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from priolane import _core, papers
-from priolane._core import InputError
 from priolane.files import write_whole
+from priolane.report.generator import GENERATOR
 from priolane.report.model import Source, Verdict
 from priolane.report.summary import Summary
 from priolane.report.templates import own, render
-
-_GENERATOR = '<meta name="generator" content="priolane">'
-# Enough of a page to find its generator.
-_HEAD_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True)
@@ -46,19 +42,6 @@ class Index:
     command: str
 
 
-def refuse_replacing(path: Path) -> None:
-    """Raises `InputError` if something stands at `path` that is no page of many figures of priolane's."""
-    if not os.path.lexists(path):
-        return
-    try:
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            ours = not path.is_symlink() and _GENERATOR in stream.read(_HEAD_CHARACTERS)
-    except OSError:
-        ours = False
-    if not ours:
-        raise InputError(f"{path}: priolane did not write this file; move it away, or choose another directory with -o")
-
-
 def write_index(path: Path, index: Index) -> None:
     """Writes the page; raises `WriteError` if the disk is full or must not be written."""
     style, style_hash = own("page.css")
@@ -74,7 +57,7 @@ def write_index(path: Path, index: Index) -> None:
         "totals": {source: _tally(index.entries, source) for source in Source},
         "command": index.command,
         "version": _core.version(),
-        "generator": _GENERATOR,
+        "generator": GENERATOR,
     }
     write_whole(path, render("index.html.j2", content))
 

@@ -15,8 +15,9 @@ use super::capture::{self, CapturedPacket};
 use super::table;
 use super::traced_flow::TracedFlow;
 use crate::plan::Run;
-use priolane_results::store::{StoreError, store_error};
+use priolane_results::store::{StoreError, output_error};
 use priolane_results::tables::write_batch;
+use priolane_source::NewDirectory;
 
 /// Extension of temporary files.
 const TEMPORARY: &str = ".tmp";
@@ -37,7 +38,8 @@ impl Drop for Draft {
     }
 }
 
-/// Writes hops and state of a trace of all flows below `dir`, which is created if missing; returns their paths.
+/// Writes hops and state of a trace of all flows below `dir`, which is created if missing, and removed again if they
+/// cannot be written; returns their paths.
 pub(super) fn write_network(
     run: &Run,
     ports: &[String],
@@ -45,8 +47,8 @@ pub(super) fn write_network(
     digest: &str,
     dir: &Path,
 ) -> Result<[PathBuf; 2], StoreError> {
-    fs::create_dir_all(dir).map_err(store_error("create", dir))?;
-    sweep(dir).map_err(store_error("clear", dir))?;
+    let _folder = NewDirectory::create(dir).map_err(output_error("create", dir))?;
+    sweep(dir).map_err(output_error("clear", dir))?;
     let about = about(run, digest);
     let hops = table::hops(trace, ports, &about);
     let state = table::state(trace, &about);
@@ -57,15 +59,16 @@ pub(super) fn write_network(
     publish(drafts)
 }
 
-/// Writes hops, state and capture below `dir`, which is created if missing; returns their paths in that order.
+/// Writes hops, state and capture below `dir`, which is created if missing, and removed again if they cannot be
+/// written; returns their paths in that order.
 pub(super) fn write(
     life: &TracedFlow,
     captured: &[CapturedPacket],
     digest: &str,
     dir: &Path,
 ) -> Result<[PathBuf; 3], StoreError> {
-    fs::create_dir_all(dir).map_err(store_error("create", dir))?;
-    sweep(dir).map_err(store_error("clear", dir))?;
+    let _folder = NewDirectory::create(dir).map_err(output_error("create", dir))?;
+    sweep(dir).map_err(output_error("clear", dir))?;
     let mut about = about(life.run, digest);
     about.insert("flow".to_owned(), life.flow.0.to_string());
     let hops = table::hops(life.trace, life.ports, &about);
@@ -82,7 +85,7 @@ pub(super) fn write(
 /// Gives files their names; returns their paths.
 fn publish<const N: usize>(drafts: [Draft; N]) -> Result<[PathBuf; N], StoreError> {
     for Draft { temporary, place, .. } in &drafts {
-        fs::rename(temporary, place).map_err(store_error("create", place))?;
+        fs::rename(temporary, place).map_err(output_error("create", place))?;
     }
     Ok(drafts.each_ref().map(|draft| draft.place.clone()))
 }
@@ -113,14 +116,14 @@ fn draft(
 ) -> Result<Draft, StoreError> {
     let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
     let place = dir.join(name);
-    let file = File::create(&temporary).map_err(store_error("write", &place))?;
+    let file = File::create(&temporary).map_err(output_error("write", &place))?;
     let draft = Draft { temporary, place, file };
     let written = draft.file.lock().and_then(|()| {
         let mut out = BufWriter::new(&draft.file);
         fill(&mut out)?;
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     });
-    written.map_err(store_error("write", &draft.place))?;
+    written.map_err(output_error("write", &draft.place))?;
     Ok(draft)
 }
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use priolane_source::{FLOW_LIST_LIMIT, InputError, SIZE_LIMIT, open, read_text};
+use priolane_source::{FLOW_LIST_LIMIT, InputError, NewDirectory, SIZE_LIMIT, open, read_text};
 use serde::Deserialize;
 
 use priolane_core::units::{Span, Time};
@@ -18,6 +18,7 @@ use super::hpcc_topology::{Network, read as read_topology};
 use super::imported::ImportedFlows;
 use super::options::{Options, Start};
 use super::read::{Source, read};
+use super::replaced::{Earlier, sha256};
 use super::report::Report;
 use super::sizes::SizeTable;
 use crate::context::LATEST_START;
@@ -86,11 +87,13 @@ pub fn import_files(request: &Request) -> Result<Report, Failure> {
     let options = options(request)?;
     let format = format(&request.format)?;
     let paths = Paths::of(request)?;
+    let earlier = paths.refuse_foreign(request)?;
     let network = request.topology.as_deref().map(network).transpose()?;
     let shown = request.file.display().to_string();
     let source = Source { file: &shown, format, network: network.as_ref() };
     let (imported, guess) = read(BufReader::new(open(&request.file, &shown)?), source, &options)?;
     let mut report = Report::new(&shown, &guess, &imported);
+    report.sha256 = earlier.kept();
     let sizes = request.sizes.as_ref().map(|_| SizeTable::of(&imported.rows, &shown));
     report.sizes = sizes.as_ref().map(|table| table.report);
     report.outputs.flows = paths.flows.display().to_string();
@@ -100,17 +103,18 @@ pub fn import_files(request: &Request) -> Result<Report, Failure> {
     report.outputs.sizes = request.sizes.as_ref().map(|path| path.display().to_string());
 
     let mut files = Pending::default();
-    files.add(&paths.flows, |out| list(out, &imported))?;
+    report.sha256.flows = files.add(&paths.flows, |out| list(out, &imported))?;
     if files.last_size()? > FLOW_LIST_LIMIT {
         let what = format!("the list would be larger than {} MiB", FLOW_LIST_LIMIT >> 20);
         return Err(InputError::new(shown, None, "", what, "Import a part of the file").into());
     }
-    files.add(&paths.hosts, |out| names(out, &imported))?;
+    report.sha256.hosts = files.add(&paths.hosts, |out| names(out, &imported))?;
     if let Some(network) = &network {
-        files.add(&paths.topology, |out| out.write_all(network.text.as_bytes()))?;
+        let digest = files.add(&paths.topology, |out| out.write_all(network.text.as_bytes()))?;
+        report.sha256.topology = Some(digest);
     }
     if let (Some(path), Some(table)) = (&request.sizes, &sizes) {
-        files.add(path, |out| out.write_all(table.text.as_bytes()))?;
+        report.sha256.sizes = Some(files.add(path, |out| out.write_all(table.text.as_bytes()))?);
     }
     files.add(&paths.report, |out| {
         serde_json::to_writer_pretty(&mut *out, &report)?;
@@ -225,6 +229,21 @@ impl Paths {
             None => Ok(paths),
         }
     }
+
+    /// Checks that no output replaces a file that an import did not write; returns what an earlier import wrote.
+    fn refuse_foreign(&self, request: &Request) -> Result<Earlier, InputError> {
+        let earlier = Earlier::read(&self.report);
+        earlier.allows(&self.flows, |digests| Some(&digests.flows))?;
+        earlier.allows(&self.hosts, |digests| Some(&digests.hosts))?;
+        if request.topology.is_some() {
+            earlier.allows(&self.topology, |digests| digests.topology.as_deref())?;
+        }
+        if let Some(sizes) = &request.sizes {
+            earlier.allows(sizes, |digests| digests.sizes.as_deref())?;
+        }
+        earlier.allows_report(&self.report)?;
+        Ok(earlier)
+    }
 }
 
 /// Returns `x.hosts.csv` for `x.csv`.
@@ -253,26 +272,33 @@ fn names(out: &mut dyn Write, imported: &ImportedFlows) -> io::Result<()> {
 
 /// Files written to temporary paths; removed unless they are renamed.
 #[derive(Default)]
-struct Pending(Vec<(PathBuf, PathBuf)>);
+struct Pending {
+    /// Temporary and final paths.
+    files: Vec<(PathBuf, PathBuf)>,
+    /// Their directories, which are removed after the temporary files if they are empty.
+    folders: Vec<NewDirectory>,
+}
 
 impl Pending {
+    /// Writes a file to a temporary path; returns its SHA-256.
     fn add(
         &mut self,
         path: &Path,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> Result<String, Failure> {
         let fail = |error| Failure::Output { path: path.display().to_string(), error };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(fail)?;
+            self.folders.push(NewDirectory::create(folder).map_err(fail)?);
         }
         let file = File::create(&temporary).map_err(fail)?;
-        self.0.push((temporary, path.to_owned()));
+        self.files.push((temporary.clone(), path.to_owned()));
         let mut out = BufWriter::new(file);
         write(&mut out).map_err(fail)?;
         let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
-        file.sync_all().map_err(fail)
+        file.sync_all().map_err(fail)?;
+        sha256(&temporary).map_err(fail)
     }
 
     /// Returns the size in bytes of the last file written.
@@ -281,16 +307,16 @@ impl Pending {
             let fail = |error| Failure::Output { path: path.display().to_string(), error };
             std::fs::metadata(temporary).map(|data| data.len()).map_err(fail)
         };
-        self.0.last().map_or(Ok(0), size)
+        self.files.last().map_or(Ok(0), size)
     }
 
     /// Renames all complete files to their final paths, one after the other. Removes those that could not be
     /// renamed.
     fn keep(mut self) -> Result<(), Failure> {
-        while let Some((temporary, path)) = self.0.first() {
+        while let Some((temporary, path)) = self.files.first() {
             std::fs::rename(temporary, path)
                 .map_err(|error| Failure::Output { path: path.display().to_string(), error })?;
-            self.0.remove(0);
+            self.files.remove(0);
         }
         Ok(())
     }
@@ -298,7 +324,7 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        for (temporary, _) in &self.0 {
+        for (temporary, _) in &self.files {
             let _ = std::fs::remove_file(temporary);
         }
     }

@@ -22,6 +22,7 @@ mod nfdump;
 mod options;
 mod read;
 mod records;
+mod replaced;
 mod report;
 mod sflow;
 mod sizes;

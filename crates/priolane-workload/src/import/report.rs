@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::guess::Guess;
 use super::imported::{DroppedFlows, HostFolding, ImportedFlows};
+use super::replaced::Digests;
 
 /// A size table generated from the list.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -85,6 +86,8 @@ pub struct Report {
     pub sizes: Option<SizesReport>,
     /// The files written.
     pub outputs: Outputs,
+    /// SHA-256 of the files written, by which a later import recognises them.
+    pub sha256: Digests,
 }
 
 impl Report {
@@ -120,6 +123,7 @@ impl Report {
             notes: imported.notes.clone(),
             sizes: None,
             outputs: Outputs::default(),
+            sha256: Digests::default(),
         }
     }
 }

@@ -18,6 +18,7 @@ mod least;
 mod legs;
 mod limits;
 mod network;
+mod role;
 mod routes;
 mod single_switch;
 mod spec;
