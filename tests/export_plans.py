@@ -55,7 +55,7 @@ def make(
 ) -> Plan:
     """The plan of a scheme, with keys set as by `--set`; `%s` in a key is the scheme."""
     filled = tuple((key.replace("%s", scheme), value) for key, value in sets)
-    return read_plan(path, scheme, Options(sets=filled, schemes=(scheme,), seeds=1), routing=routing, named=named)
+    return read_plan(path, Options(sets=filled, schemes=(scheme,), seeds=1), routing=routing, named=named)
 
 
 def run(target: str, plan: Plan, deployment: Deployment | None = None) -> ExportedFiles:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import export_plans
+from hostile_texts import NAMES
 from priolane import _core
 from priolane.cli import main
 from priolane.export import ports
@@ -40,6 +41,7 @@ def test_the_command_writes_files_and_says_what_is_not_in_them(
     out = experiment.parent / "out"
     assert errors == ""
     assert sorted(str(path.relative_to(out)) for path in out.rglob("*.*")) == [
+        ".priolane-files.json",
         "leaf/config_db.json",
         "notes.txt",
         "spine/config_db.json",
@@ -148,8 +150,8 @@ def test_a_wrong_option_is_one_message(
     [
         ("port,speed\na,10Gbps\n", "the first line has to be name,rate"),
         ("name,rate\na,10Gbps\na,10Gbps\n", "a is there twice"),
-        ("name,rate\na|b,10Gbps\n", "'a|b' is no name of a port"),
-        ("name,rate\n$(reboot),10Gbps\n", "is no name of a port"),
+        ("name,rate\na|b,10Gbps\n", "'a|b' is not the name of a port"),
+        ("name,rate\n$(reboot),10Gbps\n", "is not the name of a port"),
         ("name,rate\na,fast\n", "line 2: 'fast' is not a rate"),
         ("name,rate\n", "0 ports"),
     ],
@@ -163,6 +165,56 @@ def test_a_wrong_list_of_ports_is_one_message(
     errors = capsys.readouterr().err
     assert errors.count("\n") == 1
     assert says in errors
+
+
+PORTS = (
+    "Ethernet1/1",
+    "Ethernet0",
+    "swp1s0",
+    "eth0.100",
+    "et-0/0/0:1",
+    "enp3s0f0np0",
+    "Port_Channel7",
+    "1",
+    "xe-0/0/47",
+)
+
+
+def test_names_of_ports_of_real_switches_are_names(experiment: Path) -> None:
+    listed = experiment.parent / "ports.csv"
+    listed.write_text("name,rate\n" + "".join(f"{name},10Gbps\n" for name in PORTS), encoding="utf-8")
+    assert [port.name for port in ports.named(str(listed))[0].ports] == list(PORTS)
+    assert command(experiment, "eos", "dctcp", "--ports", str(listed)) == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(name for name in NAMES if name.strip() not in (*PORTS, "a/b", "a:b", "indented")),
+        *("#x", "*", "?", "swp[1]", "~root", "!x", "-batch", "a)b", "a..b", "/a", ":a", "_a", "a" * 65, "A" * 100_000),
+    ],
+)
+def test_a_text_that_something_could_obey_is_no_port(
+    name: str, experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = experiment.parent / "ports.csv"
+    quoted = name.replace('"', '""')
+    listed.write_text(f'name,rate\n"{quoted}",25Gbps\nswp2,25Gbps\n', encoding="utf-8", newline="")
+    assert command(experiment, "tc", "dctcp", "--ports", str(listed)) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert len(errors) < 1_000
+    assert not (experiment.parent / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["Ethernet1/1", "et-0:1", "sixteen_bytes_16"])
+def test_a_port_for_linux_has_a_name_of_linux(name: str, experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = experiment.parent / "ports.csv"
+    listed.write_text(f"name,rate\n{name},25Gbps\nfifteen_bytes15,25Gbps\n", encoding="utf-8")
+    assert command(experiment, "tc", "dctcp", "--ports", str(listed)) == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert f"the port {name}: Linux has names of at most 15 bytes" in errors
 
 
 def test_ports_of_the_user_take_the_place_of_those_of_the_topology(experiment: Path) -> None:

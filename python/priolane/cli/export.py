@@ -1,7 +1,6 @@
 """`priolane export`: what to load into switches and hosts for a scheme of an experiment."""
 
 import argparse
-import json
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -71,13 +70,12 @@ def execute(chosen: argparse.Namespace) -> int:
         cable=chosen.cable,
         headroom=None if chosen.headroom is None else read_headroom(chosen.headroom, chosen.cable),
     )
-    name = Path(chosen.scheme).stem if chosen.scheme.endswith(".toml") else chosen.scheme
-    plan = read_plan(chosen.file, name, options, routing=chosen.routing, named=chosen.ports)
+    plan = read_plan(chosen.file, options, routing=chosen.routing, named=chosen.ports)
     exported = export(chosen.target, plan, deployment, strict=chosen.strict)
-    out = chosen.out or Path("runs") / f"{chosen.file.stem}-{name}-{chosen.target}"
+    out = chosen.out or Path("runs") / f"{chosen.file.stem}-{plan.scheme}-{chosen.target}"
     written = write(out, exported)
     if chosen.json:
-        show.line(json.dumps(_as_json(chosen.target, plan, exported, written), indent=1, ensure_ascii=False))
+        show.json_lines(_as_json(chosen.target, plan, exported, written))
         return 0
     _print(plan, exported, written)
     return 0

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from priolane.export import ports, switching
+from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
@@ -35,7 +36,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     found.note(
         "DSCP 48 to 63 are left to EOS: by default classes 6 and 7, whose queues are strict and above all others"
     )
-    return render_by_role(plan, lambda switch: {"eos.cfg": _text(plan, switch, found)})
+    return render_by_role(plan, _NAMES, found, lambda switch: ("eos.cfg", _text(plan, switch, found)))
 
 
 def _text(plan: Plan, switch: Switch, found: Findings) -> str:
@@ -44,6 +45,7 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
         found.note("what EOS does above K with packets that cannot be marked is not known to us")
     content = {
         "plan": plan,
+        "covers": kind_line(switch),
         "dscps": {queue.level: _dscps(plan, queue.level) for queue in plan.queues},
         "bandwidth": switching.weighted_shares(plan, found, "EOS"),
         "alpha": _alpha(plan, found),

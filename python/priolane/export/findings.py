@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from priolane._core import InputError
+from priolane.export.coverage import Coverage
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,14 @@ class Findings:
 
     `refusals` mean that there is no configuration; `not_expressed` is what the target has no word for and its
     configuration leaves as it is, `changed` what it has in another value or form; `notes` are what to know besides.
+    `coverage` counts the switches and ports that have a configuration.
     """
 
     refusals: list[str] = field(default_factory=list)
     not_expressed: list[str] = field(default_factory=list)
     changed: list[Change] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
 
     def refuse(self, reason: str) -> None:
         """There will be no configuration, for this reason."""

@@ -9,7 +9,7 @@ from priolane.export.files import render
 from priolane.export.findings import Findings
 from priolane.export.plan import Host, Ladder, Plan
 from priolane.export.quantity import time_text
-from priolane.files import to_json
+from priolane.files import ascii_json
 
 _TIMES = ("min_rto", "initial_rto", "max_rto")
 
@@ -28,8 +28,9 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         found.note(f"Linux has no `{host.transport}`: it takes a stack or a kernel module that has")
     if host.demotion is not None and host.demotion.followed:
         found.note("thresholds are those of the start: a controller is to move them as the workload moves")
+    found.coverage.hosts = True
     content = _content(plan)
-    files = {"hosts.json": to_json(content) + "\n"}
+    files = {"hosts.json": ascii_json(content)}
     return {"hosts.md": render("hosts.j2", {"plan": plan, "of": content, "findings": found.lines()}), **files}
 
 

@@ -7,6 +7,7 @@ rest of the switch: whatever needs more is refused. The syntax is from Juniper's
 from collections.abc import Mapping
 
 from priolane.export import ports, switching
+from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
@@ -39,7 +40,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
-    return render_by_role(plan, lambda switch: {"junos.set": _text(plan, switch, found)})
+    return render_by_role(plan, _NAMES, found, lambda switch: ("junos.set", _text(plan, switch, found)))
 
 
 def _text(plan: Plan, switch: Switch, found: Findings) -> str:
@@ -49,6 +50,7 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
         )
     content = {
         "plan": plan,
+        "covers": kind_line(switch),
         "routing_level": ROUTING_LEVEL,
         "codes": {queue.level: _codes(plan, queue) for queue in plan.queues},
         "routing_codes": [f"{dscp:06b}" for dscp in range(48, 64)] if plan.routing == "own" else [],

@@ -28,6 +28,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         )
     if found.refusals:
         return {}
+    found.coverage.hosts = True
     _list_classes(plan, found)
     demotion = host.demotion if several else None
     own = host.own_levels

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 
 from priolane.export import ports, switching
+from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
@@ -27,7 +28,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         return {}
     switching.note_queues(plan, found)
     switching.note_hosts(found)
-    return render_by_role(plan, lambda switch: {"nxos.cfg": _text(plan, switch, found)})
+    return render_by_role(plan, _NAMES, found, lambda switch: ("nxos.cfg", _text(plan, switch, found)))
 
 
 def _text(plan: Plan, switch: Switch, found: Findings) -> str:
@@ -43,6 +44,7 @@ def _text(plan: Plan, switch: Switch, found: Findings) -> str:
         found.omit(f"xoff {plan.pause.xoff} and headroom of lossless classes: NX-OS has its own")
     content = {
         "plan": plan,
+        "covers": kind_line(switch),
         "queues": [_Row.of(queue, group, plan) for queue, group in zip(plan.queues, groups, strict=True)],
         "unused": [number for number in range(7, 0, -1) if number not in {*groups, *_routing_group(plan)}],
         "routing": plan.routing == "own",

@@ -125,12 +125,30 @@ class Port:
 
 
 @dataclass(frozen=True)
+class Network:
+    """Totals of the network that the simulator built: hosts, switches, ports of all switches together.
+
+    `host_rates` are those of the links of hosts in bits per second, the slowest first.
+    """
+
+    hosts: int
+    switches: int
+    ports: int
+    host_rates: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Switch:
-    """Switches with the same ports: what they are called together, how many there are, the ports of one."""
+    """Switches with the same ports: what they are called together, the name of each, the ports of one."""
 
     role: str
-    count: int
+    names: tuple[str, ...]
     ports: tuple[Port, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.names)
 
     @property
     def rates(self) -> tuple[int, ...]:
@@ -190,7 +208,8 @@ class Plan:
     """One scheme of one experiment.
 
     `queues`, the best first. `port` is the kind of the port; `lacks` says, for each thing that only other switches
-    have, what it is. `unread` are keys of the port that this version does not know.
+    have, what it is. `unread` are keys of the port that this version does not know. `switches` are those of the
+    `network`, or the one that `--ports` names in their place.
     """
 
     scheme: str
@@ -205,7 +224,9 @@ class Plan:
     pause: Pause | None
     lacks: tuple[str, ...]
     unread: tuple[str, ...]
+    network: Network
     switches: tuple[Switch, ...]
+    ports_are_named: bool
     host: Host
 
     @property

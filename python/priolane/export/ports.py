@@ -1,42 +1,49 @@
-"""The ports of an experiment's switches: from its topology, or as the user names them."""
+"""The ports of switches: those of the network that the simulator built, or as the user names them."""
 
 import csv
-from collections import Counter, defaultdict
+import io
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from priolane._core import InputError
 from priolane.export import quantity
-from priolane.export.plan import Port, Switch
+from priolane.export.plan import Network, Port, Switch
 from priolane.input_file import read_text_of_user
 
 _MOST_PORTS = 1_024
+_LONGEST_NAME = 64
+# Names of the systems that are exported to: Ethernet1/1, swp1s0, eth0.100, et-0/0/0:1, enp3s0f0np0, Port_Channel7.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/-]*")
+# IFNAMSIZ of Linux has room for a null byte.
+_LONGEST_LINUX_NAME = 15
 
 
-def switches(topology: Mapping[str, Any], base: Path) -> tuple[Switch, ...]:
-    """The switches of a topology, those with hosts first; links to hosts come first among the ports of each.
+def of_network(read: Mapping[str, Any]) -> tuple[Network, tuple[Switch, ...]]:
+    """The network and its kinds of switches, from the JSON of `_core.network`.
 
-    Files that it names are relative to `base`.
+    Links to hosts come first among the ports of each. Where switches of one role differ in their ports, each kind has
+    a number: `router-1`, `router-2`.
     """
-    kind = topology["kind"]
-    if kind == "file":
-        return tuple(_of_file(base / topology["path"]))
-    found = _KINDS.get(kind)
-    if found is None:
-        raise InputError(f"topology.kind = {kind!r} is not known here; name the ports of your switch with --ports")
-    return tuple(
-        Switch(role, count, tuple(Port(_rate(topology[link])) for link, ports in links for _ in range(ports)))
-        for role, count, links in found(topology)
+    network = Network(
+        hosts=read["hosts"], switches=read["switches"], ports=read["ports"], host_rates=tuple(read["host_rates"])
     )
-
-
-def host_rates(topology: Mapping[str, Any], base: Path) -> tuple[int, ...]:
-    """Rates of the links of hosts, the slowest first."""
-    if topology["kind"] != "file":
-        return (_rate(topology["host_link"]),)
-    kinds, links = _read_file(base / topology["path"])
-    return tuple(sorted({bps for a, b, bps in links if "host" in (kinds.get(a), kinds.get(b))}))
+    kinds = Counter(kind["role"] for kind in read["kinds"])
+    numbers: Counter[str] = Counter()
+    switches = []
+    for kind in read["kinds"]:
+        role = kind["role"]
+        numbers[role] += 1
+        switches.append(
+            Switch(
+                role=role if kinds[role] == 1 else f"{role}-{numbers[role]}",
+                names=tuple(kind["names"]),
+                ports=tuple(Port(run["rate"]) for run in kind["ports"] for _ in range(run["count"])),
+            )
+        )
+    return network, tuple(switches)
 
 
 def named(text: str) -> tuple[Switch, ...]:
@@ -48,7 +55,7 @@ def named(text: str) -> tuple[Switch, ...]:
     twice = [name for name, count in Counter(port.name for port in ports if port.name).items() if count > 1]
     if twice:
         raise InputError(f"--ports {text}: {twice[0]} is there twice; each port once")
-    return (Switch("switch", 1, ports),)
+    return (Switch("switch", ("switch",), ports),)
 
 
 def by_name(switch: Switch, rule: str) -> list[tuple[str, int]]:
@@ -59,103 +66,38 @@ def by_name(switch: Switch, rule: str) -> list[tuple[str, int]]:
     ]
 
 
-_Tiers = list[tuple[str, int, list[tuple[str, int]]]]
-
-
-def _leaf_spine(of: Mapping[str, Any]) -> _Tiers:
-    pair = of["links_per_pair"]
+def not_linux(switch: Switch) -> list[str]:
+    """The names of ports that Linux gives to no device: longer than 15 bytes, or with `/` or `:`."""
     return [
-        ("leaf", of["leaves"], [("host_link", of["hosts_per_leaf"]), ("fabric_link", of["spines"] * pair)]),
-        ("spine", of["spines"], [("fabric_link", of["leaves"] * pair)]),
+        port.name
+        for port in switch.ports
+        if port.name and (len(port.name) > _LONGEST_LINUX_NAME or "/" in port.name or ":" in port.name)
     ]
-
-
-def _fat_tree(of: Mapping[str, Any]) -> _Tiers:
-    k = of["k"]
-    return [
-        ("edge", k * k // 2, [("host_link", k // 2), ("fabric_link", k // 2)]),
-        ("aggregation", k * k // 2, [("fabric_link", k)]),
-        ("core", k * k // 4, [("fabric_link", k)]),
-    ]
-
-
-def _three_tier(of: Mapping[str, Any]) -> _Tiers:
-    pods, leaves, aggs, cores = of["pods"], of["leaves_per_pod"], of["aggs_per_pod"], of["cores"]
-    return [
-        ("leaf", pods * leaves, [("host_link", of["hosts_per_leaf"]), ("pod_link", aggs)]),
-        ("aggregation", pods * aggs, [("pod_link", leaves), ("core_link", cores // aggs)]),
-        ("core", cores, [("core_link", pods)]),
-    ]
-
-
-def _dragonfly(of: Mapping[str, Any]) -> _Tiers:
-    groups = of.get("g") or of["a"] * of["h"] + 1
-    links = [("host_link", of["p"]), ("local_link", of["a"] - 1), ("global_link", of["h"])]
-    return [("router", groups * of["a"], links)]
-
-
-def _dumbbell(of: Mapping[str, Any]) -> _Tiers:
-    return [(side, 1, [("host_link", of[side]), ("bottleneck", 1)]) for side in ("left", "right")]
-
-
-def _single_switch(of: Mapping[str, Any]) -> _Tiers:
-    return [("switch", 1, [("host_link", of["hosts"])])]
-
-
-_KINDS = {
-    "leaf_spine": _leaf_spine,
-    "fat_tree": _fat_tree,
-    "three_tier": _three_tier,
-    "dragonfly": _dragonfly,
-    "dumbbell": _dumbbell,
-    "single_switch": _single_switch,
-}
-
-
-def _rate(link: Mapping[str, str]) -> int:
-    return quantity.rate(link["rate"])
-
-
-def _of_file(path: Path) -> Iterator[Switch]:
-    """A switch for each one of the file."""
-    kinds, links = _read_file(path)
-    to_hosts: defaultdict[str, list[int]] = defaultdict(list)
-    others: defaultdict[str, list[int]] = defaultdict(list)
-    for a, b, bps in links:
-        for here, there in ((a, b), (b, a)):
-            (to_hosts if kinds.get(there) == "host" else others)[here].append(bps)
-    names = sorted((name for name, kind in kinds.items() if kind == "switch"), key=lambda name: name not in to_hosts)
-    for name in names:
-        yield Switch(name, 1, tuple(Port(bps) for bps in [*to_hosts[name], *others[name]]))
-
-
-def _read_file(path: Path) -> tuple[dict[str, str], list[tuple[str, str, int]]]:
-    """Kinds of nodes by name, and links with their rates."""
-    kinds, links = {}, []
-    for row in csv.reader(read_text_of_user(path, shown=f"topology.path {path}").splitlines()):
-        cells = [cell.strip() for cell in row]
-        if cells[:1] == ["node"]:
-            kinds[cells[1]] = cells[2]
-        elif cells[:1] == ["link"]:
-            links.append((cells[1], cells[2], quantity.rate(cells[3])))
-    return kinds, links
 
 
 def _of_csv(path: Path) -> Iterator[Port]:
-    rows = csv.DictReader(read_text_of_user(path, shown=f"--ports {path}").splitlines())
-    if not {"name", "rate"} <= set(rows.fieldnames or ()):
-        raise InputError(f"--ports {path}: the first line has to be name,rate")
-    for row in rows:
-        name, rate = (row["name"] or "").strip(), (row["rate"] or "").strip()
-        if not name or any(letter.isspace() or letter in "|\"'`$;&<>\\" for letter in name):
-            raise InputError(f"--ports {path}: line {rows.line_num}: {name!r} is no name of a port")
-        yield Port(_port_rate(f"{path}: line {rows.line_num}", rate), name)
+    rows = csv.DictReader(io.StringIO(read_text_of_user(path, shown=f"--ports {path}"), newline=""))
+    try:
+        if not {"name", "rate"} <= set(rows.fieldnames or ()):
+            raise InputError(f"--ports {path}: the first line has to be name,rate")
+        for row in rows:
+            name, rate = (row["name"] or "").strip(), (row["rate"] or "").strip()
+            if len(name) > _LONGEST_NAME or ".." in name or not _NAME.fullmatch(name):
+                shown = name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..."
+                raise InputError(
+                    f"--ports {path}: line {rows.line_num}: {shown!a} is not the name of a port; use 1 to "
+                    f"{_LONGEST_NAME} letters (a to z, A to Z), digits, `_`, `.`, `:`, `/` or `-`, with a letter or a "
+                    "digit in the first place and without `..`"
+                )
+            yield Port(_port_rate(f"{path}: line {rows.line_num}", rate), name)
+    except csv.Error as error:
+        raise InputError(f"--ports {path}: line {rows.line_num + 1}: this is not CSV: {error}") from None
 
 
 def _of_counts(text: str) -> Iterator[Port]:
     for part in text.split(","):
         count, times, rate = part.strip().partition("x")
-        if not times or not count.isdecimal() or not 1 <= int(count) <= _MOST_PORTS:
+        if not times or not re.fullmatch("[0-9]{1,4}", count) or not 1 <= int(count) <= _MOST_PORTS:
             raise InputError(
                 f"--ports {text}: {part!r} is not COUNTxRATE; write 48x25Gbps,8x100Gbps, or the path of a CSV "
                 "with name,rate"

@@ -1,9 +1,12 @@
 """The plan of a scheme, from the experiment as `priolane check --json` prints it merged."""
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from priolane import _core
 from priolane._core import InputError
 from priolane.experiment import Options, check
 from priolane.export import ports, quantity
@@ -14,6 +17,7 @@ from priolane.export.plan import (
     Host,
     Ladder,
     Marking,
+    Network,
     Pause,
     Plan,
     Queue,
@@ -42,8 +46,8 @@ _LACKS = {
 _TELEMETRY = "telemetry that switches write into every packet (INT)"
 
 
-def read_plan(path: Path, scheme: str, options: Options, *, routing: Routing, named: str | None) -> Plan:
-    """The plan of a scheme of an experiment file; `named` are ports in place of the topology's (`ports.named`).
+def read_plan(path: Path, options: Options, *, routing: Routing, named: str | None) -> Plan:
+    """The plan of the one scheme of `options`; `named` are ports in place of the topology's (`ports.named`).
 
     Raises `InputError` if the file is not right, if its sweep leaves several values, or for keys that are not known.
     """
@@ -52,14 +56,15 @@ def read_plan(path: Path, scheme: str, options: Options, *, routing: Routing, na
     if open_keys:
         sets = " ".join(f"--set {key}=VALUE" for key in open_keys)
         raise InputError(f"{path}: the sweep has several points, and a configuration is of one; add {sets}")
-    own = ports.named(named) if named else ports.switches(merged["topology"], path.parent)
-    return make_plan(merged, scheme, own, routing, path.parent)
+    network, switches = ports.of_network(json.loads(_core.network(path, options.to_json())))
+    plan = make_plan(merged, merged["schemes"][0], network, switches, routing)
+    return replace(plan, switches=ports.named(named), ports_are_named=True) if named else plan
 
 
 def make_plan(
-    merged: Mapping[str, Any], scheme: str, switches: tuple[Switch, ...], routing: Routing, base: Path
+    merged: Mapping[str, Any], scheme: str, network: Network, switches: tuple[Switch, ...], routing: Routing
 ) -> Plan:
-    """The plan of a scheme of a merged experiment, for these switches; files are relative to `base`."""
+    """The plan of a scheme of a merged experiment, for the switches of its network."""
     of = merged["scheme"][scheme]
     port, transport = of["port"], of["transport"]
     kind = port["kind"]
@@ -81,8 +86,10 @@ def make_plan(
         pause=pause,
         lacks=tuple(lacks),
         unread=() if lacks else tuple(f"port.{key} = {port[key]}" for key in sorted(port.keys() - _READ)),
+        network=network,
         switches=switches,
-        host=_host(merged, of, base),
+        ports_are_named=False,
+        host=_host(merged, of, network),
     )
 
 
@@ -192,7 +199,7 @@ def _pause(of: Mapping[str, Any] | None) -> Pause | None:
     )
 
 
-def _host(merged: Mapping[str, Any], of: Mapping[str, Any], base: Path) -> Host:
+def _host(merged: Mapping[str, Any], of: Mapping[str, Any], network: Network) -> Host:
     transport, assign, nic = dict(of["transport"]), of["assign"], of["nic"]
     kind = transport.pop("kind")
     demoted = assign["kind"] == "bytes_sent"
@@ -208,7 +215,7 @@ def _host(merged: Mapping[str, Any], of: Mapping[str, Any], base: Path) -> Host:
         assign=assign,
         classes_by=_classes_by(of),
         groups=tuple((group["name"], group.get("class") or 0) for group in merged["group"] if group["app"] != "none"),
-        rates=ports.host_rates(merged["topology"], base),
+        rates=network.host_rates,
     )
 
 

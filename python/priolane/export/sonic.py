@@ -11,7 +11,7 @@ from priolane.export.files import render_by_role
 from priolane.export.findings import Findings
 from priolane.export.plan import ROUTING_LEVEL, Plan, Queue, Switch
 from priolane.export.sonic_check import Device, check
-from priolane.files import to_json
+from priolane.files import ascii_json
 
 _MAP = "PRIOLANE"
 _NAMES = "Ethernet{0}"
@@ -31,7 +31,10 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     switching.note_queues(plan, found)
     switching.note_hosts(found)
     return render_by_role(
-        plan, lambda switch: {"config_db.json": to_json(_config(plan, switch, deployment, found)) + "\n"}
+        plan,
+        _NAMES,
+        found,
+        lambda switch: ("config_db.json", ascii_json(_config(plan, switch, deployment, found))),
     )
 
 

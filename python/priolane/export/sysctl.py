@@ -32,6 +32,7 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
     switching.refuse_unbounded(plan, found)
     if found.refusals:
         return {}
+    found.coverage.hosts = True
     values: _Set = {"net.ipv4.tcp_congestion_control": host.congestion_control or ""}
     module: dict[str, int] = {}
     _set_ecn(plan, values, found)

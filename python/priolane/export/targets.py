@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from priolane._core import InputError
 from priolane.export import dcb, eos, hosts, junos, nft, nxos, sonic, sysctl, tc
+from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment
 from priolane.export.findings import ExportedFiles, Findings
 from priolane.export.plan import Plan
-from priolane.files import write_whole
+from priolane.printable import printable_line
+from priolane.written_files import noted, write_files
 
 NOTES = "notes.txt"
 
@@ -43,12 +46,26 @@ def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = Fa
     found = Findings()
     files = TARGETS[target].export(plan, deployment, found)
     found.raise_refusals(f"{plan.scheme} for {target}", strict=strict)
+    found.coverage.require_whole(plan)
+    found.note(found.coverage.line(plan))
+    if found.coverage.switches:
+        for switch in plan.switches:
+            found.note(kind_line(switch))
     return ExportedFiles(files, found)
 
 
 def write(directory: Path, exported: ExportedFiles) -> list[Path]:
-    """Writes the files, and what was found as `notes.txt`; returns their paths."""
-    texts = {**exported.files, NOTES: "".join(f"{line}\n" for line in exported.findings.lines())}
-    for name, text in texts.items():
-        write_whole(directory / name, text)
-    return [directory / name for name in texts]
+    """Writes the files, and what was found as `notes.txt`, all or none; returns their paths.
+
+    Files of an earlier export of the same kind that are no more are removed. Raises `InputError` if a file that
+    priolane did not write is in the place of one of them, or if a switch has the name of a file.
+    """
+    notes = "".join(f"{printable_line(line)}\n" for line in exported.findings.lines())
+    texts = {**exported.files, NOTES: notes}
+    folders = {parent.as_posix() for name in texts for parent in PurePath(name).parents}
+    for name in texts:
+        if name in folders:
+            raise InputError(f"a switch has the name of the file {name}: give the switch another name")
+    kinds = {PurePath(name).name for name in exported.files}
+    stale = [name for name in noted(directory) if PurePath(name).name in kinds]
+    return write_files(directory, texts, stale)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from priolane.export import ports, quantity, switching
+from priolane.export.coverage import kind_line
 from priolane.export.deployment import Deployment, Qdisc
 from priolane.export.files import render, render_by_role
 from priolane.export.findings import Findings
@@ -28,9 +29,12 @@ _BURST_S = 1e-5
 
 @dataclass(frozen=True)
 class Line:
-    """A device: its rate in bit/s; in bytes as Linux counts, the marking threshold, room of a queue and a packet."""
+    """A device: its rate in bit/s; in bytes as Linux counts, the marking threshold, room of a queue and a packet.
 
-    device: str
+    `device` is its name, or `None` for the first argument of the script.
+    """
+
+    device: str | None
     rate: int
     mark: int
     room: int
@@ -56,8 +60,11 @@ def export(plan: Plan, deployment: Deployment, found: Findings) -> Mapping[str, 
         return {}
     switching.note_queues(plan, found)
     found.note("names of ports are swp1, swp2, ... unless --ports names them")
-    files = render_by_role(plan, lambda switch: {"switch.sh": _switch(plan, switch, deployment.qdisc, found)})
+    files = render_by_role(
+        plan, _NAMES, found, lambda switch: ("switch.sh", _switch(plan, switch, deployment.qdisc, found))
+    )
     host = _host(plan, deployment.qdisc, found)
+    found.coverage.hosts = host is not None
     return files | ({"host.sh": host} if host else {})
 
 
@@ -68,6 +75,8 @@ def _refuse(plan: Plan, qdisc: Qdisc, found: Findings) -> None:
         switching.refuse_queues(plan, found, _BANDS)
     elif plan.scheduler == "strict":
         switching.refuse_queues(plan, found, _HTB_LEVELS)
+    for name in (name for switch in plan.switches for name in ports.not_linux(switch)):
+        found.refuse(f"the port {name}: Linux has names of at most 15 bytes without `/` and `:`")
 
 
 def _switch(plan: Plan, switch: Switch, qdisc: Qdisc, found: Findings) -> str:
@@ -76,7 +85,7 @@ def _switch(plan: Plan, switch: Switch, qdisc: Qdisc, found: Findings) -> str:
     switching.change_proportions(plan, switch, found)
     _list_room(plan, found)
     lines = [_line(plan, name, bps) for name, bps in named]
-    return _script(plan, qdisc, found, {"lines": lines, "what": "switch ports"})
+    return _script(plan, qdisc, found, {"lines": lines, "what": f"ports of {kind_line(switch)}"})
 
 
 def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) -> str:
@@ -109,7 +118,7 @@ def _script(plan: Plan, qdisc: Qdisc, found: Findings, more: Mapping[str, Any]) 
     )
 
 
-def _line(plan: Plan, device: str, bps: int) -> Line:
+def _line(plan: Plan, device: str | None, bps: int) -> Line:
     mark = plan.marking.threshold(bps).limit.linux(plan.frame) if plan.marking is not None else 0
     return Line(device=device, rate=bps, mark=mark, room=_room(plan, bps), avpkt=plan.frame.linux)
 
@@ -173,7 +182,7 @@ def _host_as_ports(plan: Plan, qdisc: Qdisc, found: Findings) -> str:
     limit = quantity.limit(plan.host.nic.get("limit", "unbounded"))
     of_host = replace(plan, buffer=Buffer("port", limit), marking=marking)
     _list_room(of_host, found)
-    lines = [_line(of_host, '"$1"', bps) for bps in plan.host.rates[-1:]]
+    lines = [_line(of_host, None, bps) for bps in plan.host.rates[-1:]]
     return _script(of_host, qdisc, found, {"lines": lines, "what": "a host's line: sh host.sh DEVICE"})
 
 
@@ -185,16 +194,16 @@ def _levels(plan: Plan, qdisc: Qdisc, limit: Limit | None, found: Findings) -> s
     found.note("host.sh takes levels from mark.nft (`meta priority`): export nft too")
     rate = plan.host.rates[-1]
     room = _ENDLESS if limit is None else limit.linux(plan.frame)
-    line = Line(device='"$1"', rate=rate, mark=0, room=room, avpkt=plan.frame.linux)
+    line = Line(device=None, rate=rate, mark=0, room=room, avpkt=plan.frame.linux)
     content = {"plan": plan, "levels": ladder.levels, "line": line, "qdisc": qdisc, "guarantee": _GUARANTEE_BPS}
     return render("tc_host_levels.j2", content | {"quantum": plan.frame.linux, "findings": found.lines()})
 
 
 def _own_queue(plan: Plan, qdisc: str, limit: Limit | None, found: Findings) -> str:
-    options = ""
+    packets = None
     if qdisc == "pfifo":
         if limit is None:
             found.note("host.sh: a queue without a limit is one of 1,000,000 packets")
-        options = f" limit {1_000_000 if limit is None else math.ceil(limit.linux(plan.frame) / plan.frame.linux)}"
-    content = {"plan": plan, "qdisc": qdisc, "options": options}
+        packets = 1_000_000 if limit is None else math.ceil(limit.linux(plan.frame) / plan.frame.linux)
+    content = {"plan": plan, "qdisc": qdisc, "packets": packets}
     return render("tc_host_queue.j2", content | {"findings": found.lines()})
