@@ -17,7 +17,7 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 pub use control::{Command, Control, ThresholdSet, Thresholds};
-pub use event::{CreditStats, Event, FlowReport, PayloadStats, Stats};
+pub use event::{CreditStats, Event, FlowReport, PayloadStats, Rejection, Stats};
 pub use flow::{FlowRequest, FlowSpec, Weights};
 pub use local_host::{Clocks, LocalHost, RealHost};
 pub use path::{BaseDelay, Path, PathInfo};

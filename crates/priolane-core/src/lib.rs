@@ -17,6 +17,7 @@ pub mod assign;
 mod chunked_queue;
 pub mod columnar;
 pub mod endpoint;
+pub mod fair_pool;
 pub mod flows;
 pub mod host;
 pub mod ids;

@@ -23,9 +23,17 @@ pub enum Command<'a> {
         /// The flow, as its sender calls it.
         flow: FlowId,
     },
-    /// The sender of a flow has given it up: what is here of it is dropped without a word, and packets of it that come late open
-    /// no flow.
+    /// A flow will not be received, because its sender or the driver gave it up. The endpoint drops its state without an
+    /// event. A packet of the flow that arrives later opens no flow, and is reported as
+    /// [`Event::Rejected`](super::Event::Rejected) on a real host.
     EndReceived {
+        /// Its sender.
+        src: HostId,
+        /// The flow, as its sender calls it.
+        flow: FlowId,
+    },
+    /// The driver had no room for data of a flow that arrived. The data counts as lost, but the flow is not idle.
+    NoRoom {
         /// Its sender.
         src: HostId,
         /// The flow, as its sender calls it.

@@ -29,13 +29,29 @@ pub enum Event {
         /// Payload bytes from the start of the flow; strictly increasing.
         bytes: u64,
     },
-    /// State of an incoming flow was dropped in favour of a new flow of the same sender: no packet of it arrived for
-    /// [`RealHost::idle`](super::RealHost::idle). It will not be delivered. Only on real hosts.
+    /// The state of an incoming flow was dropped: no data of it arrived for [`RealHost::idle`](super::RealHost::idle), or
+    /// its sender does not send it any more. It will not be delivered. Only on real hosts.
     Forgotten {
         /// The sender of the flow.
         src: HostId,
         /// The flow, by its sender's identifier.
         flow: FlowId,
+    },
+    /// A packet of a flow that this host does not receive arrived. The driver tells the sender, which would otherwise
+    /// retransmit for ever. Only on real hosts.
+    Rejected {
+        /// The sender of the flow.
+        src: HostId,
+        /// The flow, by its sender's identifier.
+        flow: FlowId,
+        /// The reason.
+        why: Rejection,
+    },
+    /// This host has asked a sender for two bandwidth-delay products of data and received none. It asks for no more until
+    /// data arrives. Only on real hosts.
+    Unanswered {
+        /// The sender.
+        src: HostId,
     },
     /// The receiver of a flow has more contiguous bytes from its start; the sender will not retransmit those before
     /// `bytes`. Only on real hosts, and not for transports that acknowledge whole flows (pHost, Homa). The end of a
@@ -57,6 +73,15 @@ pub enum Event {
         /// The new class.
         class: Class,
     },
+}
+
+/// Why a host does not receive a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rejection {
+    /// The flow is longer than [`RealHost::longest`](super::RealHost::longest).
+    TooLong,
+    /// The flow was idle for too long, or was given up.
+    GivenUp,
 }
 
 /// What the *sender* of a flow can observe about it.
@@ -94,6 +119,8 @@ pub struct Stats {
     pub credits: Option<CreditStats>,
     /// Payload that arrived at this host.
     pub payload: PayloadStats,
+    /// Incoming flows that are not complete now; 0 in a simulator.
+    pub receiving: u32,
 }
 
 /// Counts payload packets by order of arrival.

@@ -1,6 +1,7 @@
 //! Properties of its host that an endpoint receives at creation.
 
 use crate::ids::HostId;
+use crate::packet::Offset;
 use crate::units::{Rate, Span};
 
 /// The host of an endpoint.
@@ -55,12 +56,21 @@ pub struct RealHost {
     pub catch_up: Span,
     /// Initial round-trip time of paths to hosts without any information or samples. Default: 100 us.
     pub first_rtt: Span,
-    /// Unfinished incoming flows with state per remote host, at least 1. Packets of further flows are dropped, unless
-    /// another flow is idle. Default: 4096.
+    /// Unfinished incoming flows with state per remote host, at least 1. Packets of further flows are dropped. Default:
+    /// 4096.
     pub flows_per_peer: u32,
-    /// Time without a packet after which an unfinished flow is idle. If its sender has reached its flow limit, an idle
-    /// flow is dropped in favour of a new one ([`Event::Forgotten`](super::Event::Forgotten)). Default: 60 s.
+    /// Time without data after which an unfinished incoming flow ends
+    /// ([`Event::Forgotten`](super::Event::Forgotten)). Default: 60 s.
     pub idle: Span,
+    /// Bytes of the longest incoming flow. A flow that announces more is refused
+    /// ([`Event::Rejected`](super::Event::Rejected)). Default: 2^48 - 1, the longest flow of any transport.
+    pub longest: u64,
+    /// Bytes for the state of incoming flows, unfinished and remembered, of all remote hosts together. A new flow for which
+    /// there is no room is dropped, and repaired like any loss. Half of the bytes is divided equally among
+    /// [`Self::peers`]. Default: 512 MiB, for 4 million remembered flows.
+    pub flow_memory: u64,
+    /// Remote hosts whose flows this host receives at the same time, at least 1. Default: 4096.
+    pub peers: u16,
     /// Key of the hash of the flows that other hosts name: a uniform random number that no other host knows, so that
     /// no host can create flows that collide in the table. No default.
     pub secret: u64,
@@ -77,6 +87,9 @@ impl RealHost {
             first_rtt: Span::from_us(100),
             flows_per_peer: 4_096,
             idle: Span::from_ms(60_000),
+            longest: Offset::MAX,
+            flow_memory: 512 << 20,
+            peers: 4_096,
             secret,
         }
     }

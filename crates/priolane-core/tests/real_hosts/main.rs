@@ -9,5 +9,6 @@ mod flood;
 mod forget;
 mod limits;
 mod network;
+mod silence;
 mod stamps;
 mod transports;

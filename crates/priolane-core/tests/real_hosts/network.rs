@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use priolane_core::endpoint::{
-    Command, Cx, Endpoint, Event, FlowRequest, LocalClock, LocalHost, PathInfo, RealHost, RxMeta, Tx,
+    Command, Cx, Endpoint, Event, FlowRequest, LocalClock, LocalHost, PathInfo, RealHost, Rejection, RxMeta,
+    Tx,
 };
 use priolane_core::ids::{Class, FlowId, HostId};
 use priolane_core::rng::{Purpose, Stream};
@@ -102,6 +103,10 @@ pub(crate) struct Host<E: Endpoint> {
     received: HashMap<FlowId, ReceiverState>,
     /// Flows to it that its endpoint forgot.
     forgotten: Vec<FlowId>,
+    /// Packets of flows that its endpoint does not receive, by flow.
+    rejected: Vec<(FlowId, Rejection)>,
+    /// How often its endpoint gave up asking a sender.
+    unanswered: usize,
 }
 
 pub(crate) struct Net<E: Endpoint> {
@@ -121,7 +126,7 @@ pub(crate) struct Net<E: Endpoint> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Datagram {
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     class: Class,
     ecn: EcnCodepoint,
     wire: u16,
@@ -166,6 +171,8 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                 sent: HashMap::new(),
                 received: HashMap::new(),
                 forgotten: Vec::new(),
+                rejected: Vec::new(),
+                unanswered: 0,
             }
         };
         Self {
@@ -205,7 +212,17 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         self.hosts[at].received.get(&FlowId(id)).is_some_and(|flow| flow.delivered)
     }
 
-    /// The flows that the endpoint of a host forgot for others.
+    /// The flows of which packets came that the endpoint of a host does not receive.
+    pub(crate) fn rejected(&self, at: usize) -> &[(FlowId, Rejection)] {
+        &self.hosts[at].rejected
+    }
+
+    /// How often the endpoint of a host gave up asking a sender.
+    pub(crate) fn unanswered(&self, at: usize) -> usize {
+        self.hosts[at].unanswered
+    }
+
+    /// The flows that the endpoint of a host forgot.
     pub(crate) fn forgotten(&self, at: usize) -> &[FlowId] {
         &self.hosts[at].forgotten
     }
@@ -290,6 +307,8 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
                 received.handed_out = bytes;
             }
             Event::Forgotten { flow, .. } => self.hosts[at].forgotten.push(flow),
+            Event::Rejected { flow, why, .. } => self.hosts[at].rejected.push((flow, why)),
+            Event::Unanswered { .. } => self.hosts[at].unanswered += 1,
             Event::Delivered { src, flow, missing, .. } => {
                 let size = self.hosts[src.index()].sent[&flow].size;
                 let received = self.hosts[at].received.get_mut(&flow).expect("a flow with bytes");

@@ -7,6 +7,7 @@
 //! outgoing   add_sender ──▶ active ── remove_sender ──▶ forgotten
 //!                              └─ abort_sender ───▶ aborted, remembered
 //! incoming   add_receiver ──▶ active ─┬─ end_receiver ──▶ ended, remembered with `E`
+//!                                     ├─ no data for `idle` ──▶ `Expired::Idle`, on a real host
 //!                                     └─ remove_receiver ──▶ forgotten
 //! remembered ── time_wait ──▶ forgotten
 //! ```
@@ -22,11 +23,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow_hash::FlowHash;
 use super::flow_key::FlowKey;
-use super::flow_limit::{Admit, FlowLimit};
+use super::flow_limit::FlowLimit;
 use super::last_found::LastFound;
 use super::slab::Slab;
 use super::timers::{Entry, Owner, Timers};
-use crate::endpoint::{Event, LocalHost};
+use crate::endpoint::LocalHost;
 use crate::ids::{FlowId, HostId};
 use crate::packet::Header;
 use crate::units::{Span, Time};
@@ -45,6 +46,9 @@ pub(in crate::transport) enum Incoming<E> {
 pub(in crate::transport) enum Expired {
     Sender(u32),
     Receiver(u32),
+    /// A flow that is being received, of which no data arrived for [`RealHost::idle`](crate::endpoint::RealHost::idle). Its
+    /// owner ends or removes it.
+    Idle(FlowKey),
 }
 
 /// An ended flow that is still remembered.
@@ -129,8 +133,10 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
     incoming: HashMap<FlowKey, Incoming<E>, FlowHash>,
     last_sender: LastFound,
     last_receiver: LastFound,
-    /// Limit on unfinished received flows, on a real host.
+    /// Limit on received flows, on a real host.
     pub(in crate::transport) limit: Option<Box<FlowLimit>>,
+    /// Time of the live entry that looks for idle flows; `Time::NEVER` for none.
+    idle_check: Time,
     /// Flows that this host aborted as their sender.
     aborted: FxHashSet<FlowId>,
     /// How long ended flows are remembered; `None` for unlimited.
@@ -155,6 +161,7 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
             last_sender: LastFound::NONE,
             last_receiver: LastFound::NONE,
             limit: host.real.map(|real| Box::new(FlowLimit::new(&real))),
+            idle_check: Time::NEVER,
             aborted: FxHashSet::default(),
             time_wait: host.time_wait(),
             ended: VecDeque::new(),
@@ -220,20 +227,10 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         slot
     }
 
-    /// Decides whether an unknown flow may get a receiver at `now`. If another flow is removed for it, adds the
-    /// event that reports this.
+    /// Returns true if an unknown flow may get a receiver.
     #[inline]
-    pub(in crate::transport) fn admit(
-        &mut self,
-        key: FlowKey,
-        now: Time,
-        events: &mut VecDeque<Event>,
-    ) -> Admit {
-        let admit = self.limit.as_mut().map_or(Admit::Yes, |limit| limit.admit(key.src(), now));
-        if let Admit::InPlaceOf(old) = admit {
-            events.push_back(Event::Forgotten { src: old.src(), flow: old.flow() });
-        }
-        admit
+    pub(in crate::transport) fn admits(&self, key: FlowKey) -> bool {
+        self.limit.as_ref().is_none_or(|limit| limit.admits(key.src()))
     }
 
     /// Adds a flow that ends at this host and whose first packet arrived at `now`; returns its slot.
@@ -241,6 +238,7 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         let slot = self.receivers.insert(receiver);
         if let Some(limit) = &mut self.limit {
             limit.opened(slot, key, now);
+            self.check_idle_later();
         }
         self.last_receiver.forget(key.word());
         self.incoming.insert(key, Incoming::Active(slot));
@@ -269,6 +267,43 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         }
     }
 
+    /// Returns the number of flows that are being received, on a real host.
+    pub(in crate::transport) fn receiving_now(&self) -> u32 {
+        self.limit.as_ref().map_or(0, |limit| limit.unfinished())
+    }
+
+    /// Records that data of the flow at `slot` arrived at `now`.
+    #[inline]
+    pub(in crate::transport) fn heard(&mut self, slot: u32, now: Time) {
+        if let Some(limit) = &mut self.limit {
+            limit.heard(slot, now);
+        }
+    }
+
+    /// Adds the entry that looks for idle flows, if there are flows and no such entry.
+    fn check_idle_later(&mut self) {
+        if self.idle_check == Time::NEVER
+            && let Some((_, at)) = self.limit.as_ref().and_then(|limit| limit.next_idle())
+        {
+            self.idle_check = at;
+            self.timers.check_idle_at(at);
+        }
+    }
+
+    /// Returns the flow that is idle at `now`, if any.
+    fn idle_at(&mut self, now: Time) -> Option<FlowKey> {
+        self.idle_check = Time::NEVER;
+        let (key, at) = self.limit.as_ref()?.next_idle()?;
+        if at > now {
+            self.check_idle_later();
+            return None;
+        }
+        // There may be another.
+        self.idle_check = now;
+        self.timers.check_idle_at(now);
+        Some(key)
+    }
+
     /// Ends a receiver flow at `now`; `end` is remembered.
     pub(in crate::transport) fn end_receiver(&mut self, key: FlowKey, end: E, now: Time) {
         self.last_receiver.forget(key.word());
@@ -278,8 +313,12 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         }
     }
 
-    /// A flow that was received here, or was to be, ended at `now` for its sender: `end` is what is remembered of it.
+    /// Ends a flow that is or was to be received here, at `now`; `end` is remembered, if there is room for it.
     pub(in crate::transport) fn refuse(&mut self, key: FlowKey, end: E, now: Time) {
+        let is_new = !self.incoming.contains_key(&key);
+        if is_new && self.limit.as_ref().is_some_and(|limit| !limit.may_remember(key.src())) {
+            return;
+        }
         self.last_receiver.forget(key.word());
         match self.incoming.insert(key, Incoming::Ended(end)) {
             Some(Incoming::Active(slot)) => self.free_receiver(slot),
@@ -303,9 +342,15 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
 
     /// Forgets the flows that ended of those that `is_one` names.
     pub(in crate::transport) fn forget_ended(&mut self, is_one: impl Fn(FlowKey) -> bool) {
-        let Self { ended, incoming, heard_again, .. } = self;
+        let Self { ended, incoming, heard_again, limit, .. } = self;
         heard_again.retain(|&key| !is_one(key));
-        ended.retain(|(_, flow)| !matches!(flow, EndedFlow::Received(key) if is_one(*key)));
+        ended.retain(|(_, flow)| match flow {
+            EndedFlow::Received(key) if is_one(*key) => {
+                limit.iter_mut().for_each(|limit| limit.forgotten(key.src(), 1));
+                false
+            }
+            _ => true,
+        });
         incoming.retain(|&key, role| !(matches!(role, Incoming::Ended(_)) && is_one(key)));
     }
 
@@ -314,6 +359,9 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
         let until = now + time_wait;
         if self.ended.is_empty() {
             self.timers.forget_at(until);
+        }
+        if let (EndedFlow::Received(key), Some(limit)) = (flow, &mut self.limit) {
+            limit.remembered(key.src());
         }
         self.ended.push_back((until, flow));
     }
@@ -333,6 +381,9 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
                 EndedFlow::Received(key) => {
                     self.last_receiver.forget(key.word());
                     self.incoming.remove(&key);
+                    if let Some(limit) = &mut self.limit {
+                        limit.forgotten(key.src(), 1);
+                    }
                 }
                 EndedFlow::Aborted(flow) => drop(self.aborted.remove(&flow)),
             }
@@ -409,7 +460,15 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
                 Owner::Sender(slot) => self.arm_sender(slot),
                 Owner::Receiver(slot) => self.arm_receiver(slot),
                 Owner::Ended => self.forget(now),
+                Owner::Idle => {
+                    if let Some(key) = self.idle_at(now) {
+                        return Some(Expired::Idle(key));
+                    }
+                }
             }
+        }
+        if self.limit.is_some() {
+            self.drop_dead_timers();
         }
         None
     }
@@ -419,6 +478,14 @@ impl<S: SentFlow, R: HasTimer, E: Copy> FlowTable<S, R, E> {
             Owner::Sender(slot) => self.senders.entry(slot).map(|(g, sender)| (g, *sender.armed())),
             Owner::Receiver(slot) => self.receivers.entry(slot).map(|(g, receiver)| (g, *receiver.armed())),
             Owner::Ended => return true,
+            Owner::Idle => {
+                let is_watching = self.limit.as_ref().is_some_and(|limit| limit.next_idle().is_some());
+                let is_live = self.idle_check == entry.at;
+                if is_live && !is_watching {
+                    self.idle_check = Time::NEVER;
+                }
+                return is_live && is_watching;
+            }
         };
         live == Some((entry.generation, entry.at))
     }
@@ -590,7 +657,8 @@ mod tests {
         // The id may be reused.
         let slot = table.add_receiver(keys[0], at(2_000), Time::ZERO);
         assert_eq!((table.expired(Time(150)), state(&table, keys[1])), (None, None));
-        assert_eq!((table.receiver_of(keys[0]), table.next_timeout()), (Some(slot), None));
+        let idle = Time::ZERO + RealHost::new(1).idle;
+        assert_eq!((table.receiver_of(keys[0]), table.next_timeout()), (Some(slot), Some(idle)));
     }
 
     #[test]
@@ -649,6 +717,25 @@ mod tests {
         table.add_receiver(key(1, 1), at(1_000), Time(20));
         assert_eq!(table.expired(Time(110)), None);
         assert!(table.receiver_of(key(1, 1)).is_some() && state(&table, key(2, 1)).is_none());
+    }
+
+    #[test]
+    fn idle_flows_expire_one_by_one_and_leave_no_timer() {
+        let real = RealHost { time_wait: Span(50), idle: Span(100), ..RealHost::new(1) };
+        let mut table = Table::new(&LocalHost { real: Some(real), ..SIMULATED });
+        let keys = [1, 2, 3].map(|flow| FlowKey::new(HostId(1), FlowId(flow)));
+        let slots = keys.map(|key| table.add_receiver(key, at(Time::NEVER.0), Time(10)));
+        table.heard(slots[0], Time(60));
+        assert_eq!((table.next_timeout(), table.expired(Time(109))), (Some(Time(110)), None));
+        for key in &keys[1..] {
+            assert_eq!(table.expired(Time(110)), Some(Expired::Idle(*key)));
+            table.refuse(*key, (), Time(110));
+        }
+        assert_eq!(table.expired(Time(110)), None);
+        assert_eq!(table.next_timeout(), Some(Time(160)), "both the first flow and what ended");
+        table.remove_receiver(keys[0]);
+        assert_eq!((table.expired(Time(200)), table.next_timeout()), (None, None));
+        assert_eq!(keys.map(|key| state(&table, key)), [None; 3]);
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //! Slab       a table that reuses its slots
 //! Ranges     byte or packet ranges that arrived out of order
 //! Peers      what a real host measures of other hosts
+//! AskLimit   how much data a real host asks of senders that send none
 //! Stamp      a reading of a host's clock, as carried in packets
 //! ```
 
+mod ask_limit;
 mod flow_hash;
 mod flow_key;
 mod flow_limit;
@@ -22,8 +24,8 @@ mod slab;
 mod stamp;
 mod timers;
 
+pub(super) use ask_limit::{Ask, AskLimit};
 pub(super) use flow_key::FlowKey;
-pub(super) use flow_limit::Admit;
 pub(super) use flow_table::{
     Expired, FlowTable, FlowTimer, HasTimer, Incoming, Sending, SentFlow, timed_by_alarm,
 };

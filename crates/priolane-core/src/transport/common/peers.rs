@@ -186,6 +186,12 @@ impl Peers {
         self.ways[slot] = Some(PeerPath { peer, known, used });
     }
 
+    /// Returns the base round-trip time to a host, if it was measured.
+    pub(in crate::transport) fn base_rtt(&self, host: HostId) -> Option<Span> {
+        let peer = self.peers.get(*self.index.get(&host)? as usize)?;
+        peer.rtt.map(|rtt| rtt.both)
+    }
+
     /// Records that the first reply of a host arrived `rtt` after the request.
     pub(in crate::transport) fn answered(&mut self, host: HostId, rtt: Span, now: Time) {
         let peer = self.peer(host);

@@ -15,12 +15,14 @@ pub(in crate::transport) fn pacing_base(due: Time, now: Time, catch_up: Span) ->
     due.max(Time(now.0.saturating_sub(catch_up.0))).min(now)
 }
 
-/// The owner of a deadline: a slot in one of the endpoint's two tables, or the first of the ended flows.
+/// The owner of a deadline: a slot in one of the endpoint's two tables, the first of the ended flows, or the flow that is
+/// the next to become idle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum Owner {
     Sender(u32),
     Receiver(u32),
     Ended,
+    Idle,
 }
 
 /// A deadline. It is live while its owner has `generation` and is armed for `at`.
@@ -34,8 +36,9 @@ pub(in crate::transport) struct Entry {
 /// The bit that marks a receiver; slot numbers never use it.
 const RECEIVER: u32 = 1 << 31;
 
-/// Ended flows sort last at equal times.
+/// Ended flows sort last at equal times, after idle ones.
 const ENDED: u32 = u32::MAX;
+const IDLE: u32 = u32::MAX - 1;
 
 /// An entry of the heap, in two words because every flow has one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,6 +56,7 @@ impl From<Entry> for PackedEntry {
             Owner::Sender(slot) => slot,
             Owner::Receiver(slot) => slot | RECEIVER,
             Owner::Ended => ENDED,
+            Owner::Idle => IDLE,
         };
         Self { at, owner, generation }
     }
@@ -64,6 +68,7 @@ impl From<PackedEntry> for Entry {
         let slot = owner & !RECEIVER;
         let owner = match owner {
             ENDED => Owner::Ended,
+            IDLE => Owner::Idle,
             _ if owner == slot => Owner::Sender(slot),
             _ => Owner::Receiver(slot),
         };
@@ -99,6 +104,11 @@ impl Timers {
     /// Adds the deadline of the first of the ended flows.
     pub(in crate::transport) fn forget_at(&mut self, at: Time) {
         self.heap.push(Reverse(Entry { at, owner: Owner::Ended, generation: 0 }.into()));
+    }
+
+    /// Adds the deadline of the flow that is the next to become idle.
+    pub(in crate::transport) fn check_idle_at(&mut self, at: Time) {
+        self.heap.push(Reverse(Entry { at, owner: Owner::Idle, generation: 0 }.into()));
     }
 
     pub(in crate::transport) fn pop(&mut self) -> Option<Entry> {

@@ -24,8 +24,8 @@ mod sender;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{ControlMessage, Host, MessageType, OrderKey, replace};
+use super::common::{AskLimit, Expired, FlowKey, Incoming};
+use super::receiver_driven::{ControlMessage, Host, MessageType, OrderKey, Receiving, replace};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
@@ -122,23 +122,21 @@ impl Homa {
         if header.payload == 0 || header.marks.has(Marks::TRIMMED) {
             return;
         }
-        let slot = match self.host.flows.incoming(FlowKey::of(header)) {
-            Some(Incoming::Active(slot)) => slot,
-            Some(Incoming::Ended(())) => return self.host.acknowledge(header),
-            None => {
-                match self.host.admit(header, cx.now) {
-                    Admit::Yes => {}
-                    Admit::InPlaceOf(idle) => self.forget_receiver(idle),
-                    Admit::No => return,
-                }
+        let slot = match self.host.receiving(packet, cx.now) {
+            Receiving::Active(slot) => slot,
+            Receiving::Received => return self.host.acknowledge(header),
+            Receiving::New => {
                 let order = self.next_arrival();
                 let receiver_flow = ReceiverFlow::new(packet, &self.config.frame, order);
+                self.host.requested(header.src);
                 self.host.flows.add_receiver(FlowKey::of(header), receiver_flow, cx.now)
             }
+            Receiving::No => return,
         };
         if !self.host.takes(slot, packet, cx.now) {
             return;
         }
+        let seen = self.host.payload.packets;
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
         // A sender may retry as often as `resend`: its duplicates must not postpone the RESEND that it needs.
         if flow.arrived(packet, &mut self.host.payload) {
@@ -146,13 +144,42 @@ impl Homa {
         }
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.inbound.src, &mut flow.grant_position, wants);
+        self.host.heard(header.src, seen);
         if left == 0 {
             self.host.deliver(cx.now, meta, header);
             self.host.acknowledge(header);
         } else {
             self.host.flows.arm_receiver(slot);
         }
+        for _ in 0..AskLimit::WAKE_UPS {
+            let Some(slot) = self.host.next_waiting(header.src) else { break };
+            self.resend_later(slot, cx.now);
+        }
         self.grant();
+    }
+
+    /// Starts the timer after which missing data of a message is requested again.
+    fn resend_later(&mut self, slot: u32, now: Time) {
+        if let Some(flow) = self.host.flows.receivers.get_mut(slot) {
+            flow.alarm.due = now + self.config.resend;
+        }
+        self.host.flows.arm_receiver(slot);
+    }
+
+    /// Requests missing data of a message again, as far as its sender may be asked.
+    fn resend(&mut self, slot: u32, now: Time) {
+        let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
+        let key = flow.inbound.key();
+        if !AskLimit::permits(self.host.ask_limit.as_deref(), key.src()) {
+            flow.alarm.due = Time::NEVER;
+            return self.host.wait(key);
+        }
+        if let Some((header, body)) = flow.resend() {
+            let packets = flow.inbound.packets.at(body.size - header.offset.get()).max(1);
+            self.host.outbox.push(header, body);
+            self.host.ask(key.src(), packets);
+        }
+        self.resend_later(slot, now);
     }
 
     /// Sends the grants that are due: to the best messages, one per sender.
@@ -162,10 +189,17 @@ impl Homa {
         for (rank, &slot) in best.iter().enumerate() {
             let class = self.config.levels.scheduled_class(rank, granted);
             let Some(flow) = self.host.flows.receivers.get_mut(slot) else { continue };
+            let src = flow.inbound.src;
+            if !AskLimit::permits(self.host.ask_limit.as_deref(), src) {
+                continue;
+            }
+            let before = flow.granted();
             let Some((header, body)) = flow.grant(class) else { continue };
+            let more = flow.granted() - before;
             let wants = flow.wants_grants().then(|| flow.place(slot));
-            self.grants.update(slot, flow.inbound.src, &mut flow.grant_position, wants);
+            self.grants.update(slot, src, &mut flow.grant_position, wants);
             self.host.outbox.push(header, body);
+            self.host.ask(src, more);
         }
         self.grants.reuse(best);
     }
@@ -217,7 +251,9 @@ impl Homa {
             flow.alarm.due = cx.now + self.config.resend;
             return self.host.flows.arm_receiver(slot);
         }
-        self.forget_receiver(FlowKey::of(&packet.header));
+        let key = FlowKey::of(&packet.header);
+        self.forget_receiver(key);
+        self.host.report_forgotten(key);
         self.grant();
     }
 
@@ -268,14 +304,11 @@ impl Endpoint for Homa {
             Command::Flow(id, Control::Abort) => self.forget(id),
             Command::Flow(..) | Command::Thresholds(_) => {}
             Command::ForgetHost(host) => self.forget_host(host),
-            Command::ForgetReceived { src, flow } => {
+            Command::ForgetReceived { src, flow } | Command::EndReceived { src, flow } => {
                 self.forget_receiver(FlowKey::new(src, flow));
-                self.host.flows.forget_ended(|ended| ended == FlowKey::new(src, flow));
+                self.host.control_received(command, cx.now);
             }
-            Command::EndReceived { src, flow } => {
-                self.forget_receiver(FlowKey::new(src, flow));
-                self.host.flows.refuse(FlowKey::new(src, flow), (), cx.now);
-            }
+            Command::NoRoom { .. } => self.host.control_received(command, cx.now),
         }
     }
 
@@ -299,15 +332,11 @@ impl Endpoint for Homa {
                     self.offer(slot);
                     self.host.flows.arm_sender(slot);
                 }
-                Expired::Receiver(slot) => {
-                    let resend = self.host.flows.receivers.get_mut(slot).and_then(|flow| {
-                        flow.alarm.due = cx.now + self.config.resend;
-                        flow.resend()
-                    });
-                    if let Some((header, body)) = resend {
-                        self.host.outbox.push(header, body);
-                    }
-                    self.host.flows.arm_receiver(slot);
+                Expired::Receiver(slot) => self.resend(slot, cx.now),
+                Expired::Idle(key) => {
+                    self.forget_receiver(key);
+                    self.host.end_idle(key, cx.now);
+                    self.grant();
                 }
             }
         }
@@ -335,7 +364,7 @@ impl Endpoint for Homa {
     }
 
     fn stats(&self) -> Stats {
-        Stats { payload: self.host.payload, ..Stats::default() }
+        Stats { payload: self.host.payload, receiving: self.host.flows.receiving_now(), ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

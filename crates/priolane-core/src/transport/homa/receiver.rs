@@ -62,6 +62,11 @@ impl ReceiverFlow {
         self.granted < self.inbound.packets.count()
     }
 
+    /// Returns the number of packets that may be sent.
+    pub(super) fn granted(&self) -> u64 {
+        self.granted
+    }
+
     /// Returns a grant of RTTbytes beyond what has arrived, if that exceeds the last grant.
     pub(super) fn grant(&mut self, class: Class) -> Option<(Header, ControlMessage)> {
         let up_to = (self.received + self.window).min(self.inbound.packets.count());

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Pulls carry a running count, so the next pull, ACK or NACK, which all carry it, repairs the loss of one. A
-//! receiver pulls only what is still to be sent: packets beyond the first window, and trimmed packets. Decisions of
-//! this implementation: docs/assumptions.md#ndp-pulls, #ndp-timeouts.
+//! receiver pulls only what is still to be sent: packets beyond the first window, and trimmed packets. Each pull follows a
+//! packet that arrived, so a sender that is silent is asked for nothing. Decisions of this implementation: docs/assumptions.md#ndp-pulls, #ndp-timeouts.
 
 mod config;
 mod receiver;
@@ -23,8 +23,8 @@ mod sender;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{ControlMessage, Host, MessageType, Pacer, answer};
+use super::common::{Expired, FlowKey};
+use super::receiver_driven::{ControlMessage, Host, MessageType, Pacer, Receiving, answer};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
@@ -110,29 +110,24 @@ impl Ndp {
     }
 
     /// Returns the state of a flow to this host; creates it if it is new.
-    fn receiving(&mut self, packet: &Packet<ControlMessage>, now: Time) -> Option<Incoming<()>> {
+    fn receiving(&mut self, packet: &Packet<ControlMessage>, now: Time) -> Receiving {
+        let state = self.host.receiving(packet, now);
+        if state != Receiving::New {
+            return state;
+        }
         let header = &packet.header;
-        let role = self.host.flows.incoming(FlowKey::of(header));
-        if role.is_some() {
-            return role;
-        }
-        match self.host.admit(header, now) {
-            Admit::Yes => {}
-            Admit::InPlaceOf(idle) => self.forget_receiver(idle),
-            Admit::No => return None,
-        }
         let class = if self.config.pull == PullOrder::ByClass { header.class } else { 0 };
         let receiver_flow = ReceiverFlow::new(packet, &self.config.frame, class);
-        Some(Incoming::Active(self.host.flows.add_receiver(FlowKey::of(header), receiver_flow, now)))
+        Receiving::Active(self.host.flows.add_receiver(FlowKey::of(header), receiver_flow, now))
     }
 
     fn on_data(&mut self, cx: &Cx, meta: RxMeta, packet: &Packet<ControlMessage>) {
         let header = &packet.header;
         let trimmed = header.marks.has(Marks::TRIMMED);
         let slot = match self.receiving(packet, cx.now) {
-            Some(Incoming::Active(slot)) => slot,
-            Some(Incoming::Ended(())) => return self.host.acknowledge(header),
-            None => return,
+            Receiving::Active(slot) => slot,
+            Receiving::Received => return self.host.acknowledge(header),
+            Receiving::New | Receiving::No => return,
         };
         if !self.host.takes(slot, packet, cx.now) {
             return;
@@ -209,6 +204,14 @@ impl Ndp {
         self.host.remove_receiver(key);
     }
 
+    /// Removes a flow to this host that its sender does not know.
+    fn forget_unknown(&mut self, key: FlowKey) {
+        if self.host.flows.receiver_of(key).is_some() {
+            self.forget_receiver(key);
+            self.host.report_forgotten(key);
+        }
+    }
+
     /// Removes all flows to and from a host.
     fn forget_host(&mut self, host: HostId) {
         self.host.flows.sent_to(host).into_iter().for_each(|flow| self.forget(flow));
@@ -263,14 +266,11 @@ impl Endpoint for Ndp {
             Command::Flow(id, Control::Abort) => self.forget(id),
             Command::Flow(..) | Command::Thresholds(_) => {}
             Command::ForgetHost(host) => self.forget_host(host),
-            Command::ForgetReceived { src, flow } => {
+            Command::ForgetReceived { src, flow } | Command::EndReceived { src, flow } => {
                 self.forget_receiver(FlowKey::new(src, flow));
-                self.host.flows.forget_ended(|ended| ended == FlowKey::new(src, flow));
+                self.host.control_received(command, cx.now);
             }
-            Command::EndReceived { src, flow } => {
-                self.forget_receiver(FlowKey::new(src, flow));
-                self.host.flows.refuse(FlowKey::new(src, flow), (), cx.now);
-            }
+            Command::NoRoom { .. } => self.host.control_received(command, cx.now),
         }
     }
 
@@ -279,7 +279,7 @@ impl Endpoint for Ndp {
             MessageType::Data if packet.header.marks.has(Marks::RETURNED) => self.on_returned(cx, packet),
             MessageType::Data => self.on_data(cx, meta, packet),
             MessageType::Ack | MessageType::Nack | MessageType::Pull => self.on_answer(cx, packet),
-            MessageType::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
+            MessageType::Unknown => self.forget_unknown(FlowKey::of(&packet.header)),
             MessageType::Request
             | MessageType::Token
             | MessageType::Grant
@@ -290,7 +290,15 @@ impl Endpoint for Ndp {
 
     fn on_timer(&mut self, cx: &mut Cx) {
         while let Some(owner) = self.host.flows.expired(cx.now) {
-            let Expired::Sender(slot) = owner else { continue };
+            let slot = match owner {
+                Expired::Sender(slot) => slot,
+                Expired::Receiver(_) => continue,
+                Expired::Idle(key) => {
+                    self.forget_receiver(key);
+                    self.host.end_idle(key, cx.now);
+                    continue;
+                }
+            };
             if let Some(flow) = self.host.flows.senders.get_mut(slot) {
                 flow.time_out(cx.now, self.config.rto);
             }
@@ -321,7 +329,7 @@ impl Endpoint for Ndp {
     }
 
     fn stats(&self) -> Stats {
-        Stats { payload: self.host.payload, ..Stats::default() }
+        Stats { payload: self.host.payload, receiving: self.host.flows.receiving_now(), ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

@@ -23,8 +23,10 @@ mod sender;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::common::{Admit, Expired, FlowKey, Incoming};
-use super::receiver_driven::{ControlMessage, Host, Inbound, MessageType, OrderKey, Pacer, replace};
+use super::common::{AskLimit, Expired, FlowKey};
+use super::receiver_driven::{
+    ControlMessage, Host, Inbound, MessageType, OrderKey, Pacer, Receiving, replace,
+};
 use crate::endpoint::{
     Command, Control, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, RxMeta, Stats, Tx,
 };
@@ -112,22 +114,17 @@ impl PHost {
         let place = (flow.eligibility == TokenEligibility::Ready).then_some((flow.left, flow.order, slot));
         replace(&mut self.eligible_flows, &mut flow.token_position, place);
         flow.alarm.due = match flow.eligibility {
-            TokenEligibility::Ready => Time::NEVER,
+            TokenEligibility::Ready | TokenEligibility::Unanswered => Time::NEVER,
             TokenEligibility::Downgraded(until) | TokenEligibility::Pause(until) => until,
         };
         self.host.flows.arm_receiver(slot);
     }
 
     /// Returns the state of a flow to this host; creates it if it is new.
-    fn receiving(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) -> Option<Incoming<()>> {
-        let role = self.host.flows.incoming(FlowKey::of(&packet.header));
-        if role.is_some() {
-            return role;
-        }
-        match self.host.admit(&packet.header, cx.now) {
-            Admit::Yes => {}
-            Admit::InPlaceOf(idle) => self.forget_receiver(idle),
-            Admit::No => return None,
+    fn receiving(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) -> Receiving {
+        let state = self.host.receiving(packet, cx.now);
+        if state != Receiving::New {
+            return state;
         }
         let order = self.next_arrival();
         let inbound = Inbound::new(packet, &self.config.frame);
@@ -141,13 +138,29 @@ impl PHost {
             );
         }
         let slot = self.host.flows.add_receiver(FlowKey::of(&packet.header), receiver_flow, cx.now);
+        self.host.requested(packet.header.src);
         self.ask(slot);
-        Some(Incoming::Active(slot))
+        Receiving::Active(slot)
     }
 
     fn on_request(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
-        if self.receiving(cx, packet) == Some(Incoming::Ended(())) {
-            self.host.acknowledge(&packet.header);
+        match self.receiving(cx, packet) {
+            Receiving::Received => self.host.acknowledge(&packet.header),
+            Receiving::Active(slot) => {
+                self.host.requested(packet.header.src);
+                self.go_on(slot);
+            }
+            Receiving::New | Receiving::No => {}
+        }
+    }
+
+    /// Gives a flow tokens again that waited until its sender may be asked.
+    fn go_on(&mut self, slot: u32) {
+        if let Some(flow) = self.host.flows.receivers.get_mut(slot)
+            && flow.eligibility == TokenEligibility::Unanswered
+        {
+            flow.eligibility = TokenEligibility::Ready;
+            self.ask(slot);
         }
     }
 
@@ -155,19 +168,29 @@ impl PHost {
         if packet.header.payload == 0 || packet.header.marks.has(Marks::TRIMMED) {
             return;
         }
-        let Some(Incoming::Active(slot)) = self.receiving(cx, packet) else { return };
+        let Receiving::Active(slot) = self.receiving(cx, packet) else { return };
         if !self.host.takes(slot, packet, cx.now) {
             return;
         }
+        let seen = self.host.payload.packets;
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
         flow.arrived(packet, &mut self.host.payload);
-        if flow.left > 0 {
-            return self.ask(slot);
+        let left = flow.left;
+        self.host.heard(packet.header.src, seen);
+        if left > 0 {
+            self.ask(slot);
+        } else {
+            if let Some(place) = self.host.flows.receivers.get_mut(slot).and_then(|f| f.token_position.take())
+            {
+                self.eligible_flows.remove(&place);
+            }
+            self.host.deliver(cx.now, meta, &packet.header);
+            self.host.acknowledge(&packet.header);
         }
-        let token_position = flow.token_position.take();
-        token_position.map(|place| self.eligible_flows.remove(&place));
-        self.host.deliver(cx.now, meta, &packet.header);
-        self.host.acknowledge(&packet.header);
+        for _ in 0..AskLimit::WAKE_UPS {
+            let Some(slot) = self.host.next_waiting(packet.header.src) else { break };
+            self.go_on(slot);
+        }
     }
 
     fn on_token(&mut self, cx: &Cx, packet: &Packet<ControlMessage>) {
@@ -211,6 +234,14 @@ impl PHost {
         self.host.remove_receiver(key);
     }
 
+    /// Removes a flow to this host that its sender does not know.
+    fn forget_unknown(&mut self, key: FlowKey) {
+        if self.host.flows.receiver_of(key).is_some() {
+            self.forget_receiver(key);
+            self.host.report_forgotten(key);
+        }
+    }
+
     /// Removes all flows to and from a host.
     fn forget_host(&mut self, host: HostId) {
         self.host.flows.sent_to(host).into_iter().for_each(|flow| self.forget(flow));
@@ -223,10 +254,18 @@ impl PHost {
         while self.pacer.next() <= now {
             let &(_, _, slot) = self.eligible_flows.first()?;
             let unanswered = &self.unanswered;
-            let token =
-                self.host.flows.receivers.get_mut(slot).and_then(|flow| flow.next_token(now, unanswered));
+            let flow = self.host.flows.receivers.get_mut(slot)?;
+            let key = flow.key();
+            if !AskLimit::permits(self.host.ask_limit.as_deref(), key.src()) {
+                flow.eligibility = TokenEligibility::Unanswered;
+                self.host.wait(key);
+                self.ask(slot);
+                continue;
+            }
+            let token = flow.next_token(now, unanswered);
             self.ask(slot);
             if let Some((header, body)) = token {
+                self.host.ask(key.src(), 1);
                 self.pacer.spend(now);
                 return Some(Packet { header: self.host.outbox.control(header), body });
             }
@@ -285,14 +324,11 @@ impl Endpoint for PHost {
             Command::Flow(id, Control::Abort) => self.forget(id),
             Command::Flow(..) | Command::Thresholds(_) => {}
             Command::ForgetHost(host) => self.forget_host(host),
-            Command::ForgetReceived { src, flow } => {
+            Command::ForgetReceived { src, flow } | Command::EndReceived { src, flow } => {
                 self.forget_receiver(FlowKey::new(src, flow));
-                self.host.flows.forget_ended(|ended| ended == FlowKey::new(src, flow));
+                self.host.control_received(command, cx.now);
             }
-            Command::EndReceived { src, flow } => {
-                self.forget_receiver(FlowKey::new(src, flow));
-                self.host.flows.refuse(FlowKey::new(src, flow), (), cx.now);
-            }
+            Command::NoRoom { .. } => self.host.control_received(command, cx.now),
         }
     }
 
@@ -302,7 +338,7 @@ impl Endpoint for PHost {
             MessageType::Request => self.on_request(cx, packet),
             MessageType::Token => self.on_token(cx, packet),
             MessageType::Ack => self.on_ack(cx, packet),
-            MessageType::Unknown => self.forget_receiver(FlowKey::of(&packet.header)),
+            MessageType::Unknown => self.forget_unknown(FlowKey::of(&packet.header)),
             MessageType::Pull
             | MessageType::Grant
             | MessageType::Nack
@@ -320,6 +356,10 @@ impl Endpoint for PHost {
                         flow.new_round();
                     }
                     self.ask(slot);
+                }
+                Expired::Idle(key) => {
+                    self.forget_receiver(key);
+                    self.host.end_idle(key, cx.now);
                 }
             }
         }
@@ -348,7 +388,7 @@ impl Endpoint for PHost {
     }
 
     fn stats(&self) -> Stats {
-        Stats { payload: self.host.payload, ..Stats::default() }
+        Stats { payload: self.host.payload, receiving: self.host.flows.receiving_now(), ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

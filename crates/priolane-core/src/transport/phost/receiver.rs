@@ -2,7 +2,7 @@
 
 use crate::endpoint::{LocalHost, PayloadStats};
 use crate::packet::{Header, Kind, Offset, Packet};
-use crate::transport::common::FlowTimer;
+use crate::transport::common::{FlowKey, FlowTimer};
 use crate::transport::receiver_driven::{ControlMessage, Inbound, MessageType, OrderKey, has_inbound};
 use crate::units::{Span, Time};
 
@@ -15,6 +15,8 @@ pub(super) enum TokenEligibility {
     Downgraded(Time),
     /// All missing packets have a token or were sent without one: no tokens before this time.
     Pause(Time),
+    /// Its sender does not answer, and gets no tokens until it does.
+    Unanswered,
 }
 
 /// How a receiver treats flows whose senders do not answer.
@@ -94,11 +96,19 @@ impl ReceiverFlow {
         }
     }
 
+    /// Returns the key of the flow.
+    pub(super) fn key(&self) -> FlowKey {
+        self.inbound.key()
+    }
+
     /// Records a packet of the flow; `stats` counts it if it is new.
     pub(super) fn arrived(&mut self, packet: &Packet<ControlMessage>, stats: &mut PayloadStats) {
         self.silences = 0;
         self.left -= u64::from(self.inbound.insert(&packet.header, stats));
         self.used = self.used.max(packet.body.count.min(self.issued));
+        if self.eligibility == TokenEligibility::Unanswered {
+            self.eligibility = TokenEligibility::Ready;
+        }
         if matches!(self.eligibility, TokenEligibility::Downgraded(_))
             && self.issued - self.used < u32::from(self.window)
         {

@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use super::control_message::{ControlMessage, MessageType, answer};
 use super::inbound::Inbound;
 use super::outgoing::Outgoing;
-use crate::endpoint::{Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta};
+use crate::endpoint::{Command, Event, FlowRequest, LocalHost, PathInfo, PayloadStats, Rejection, RxMeta};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Marks, Packet};
-use crate::transport::common::{Admit, FlowKey, FlowTable, HasTimer, Outbox, Peers, SentFlow};
+use crate::transport::common::{
+    Ask, AskLimit, FlowKey, FlowTable, HasTimer, Incoming, Outbox, Peers, SentFlow,
+};
 use crate::units::{Span, Time};
 
 /// A transport's state of a flow that this host sends.
@@ -68,14 +70,40 @@ macro_rules! has_inbound {
 }
 pub(in crate::transport) use has_inbound;
 
+/// How a flow ended at its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::transport) enum End {
+    /// All of it arrived.
+    Received,
+    /// It is not received: this host refused it or gave it up, or its sender did.
+    Rejected(Rejection),
+}
+
+/// The state of a flow at its receiver, with which an arriving packet is processed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::transport) enum Receiving {
+    /// It is being received: its slot.
+    Active(u32),
+    /// All of it arrived earlier.
+    Received,
+    /// A new flow, which may get a receiver.
+    New,
+    /// It is not received.
+    No,
+}
+
 /// The flows of a host, with its queued packets and events.
 #[derive(Debug)]
 pub(in crate::transport) struct Host<S, R> {
-    pub(in crate::transport) flows: FlowTable<S, R, ()>,
+    pub(in crate::transport) flows: FlowTable<S, R, End>,
     pub(in crate::transport) outbox: Outbox<ControlMessage>,
     pub(in crate::transport) events: VecDeque<Event>,
     pub(in crate::transport) payload: PayloadStats,
     peers: Peers,
+    /// Limit on what senders that do not answer are asked for, on a real host.
+    pub(in crate::transport) ask_limit: Option<Box<AskLimit>>,
+    /// Bytes of the longest flow that is received.
+    longest: u64,
 }
 
 impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
@@ -87,6 +115,8 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
             events: VecDeque::new(),
             payload: PayloadStats::default(),
             peers: Peers::new(host),
+            ask_limit: AskLimit::new(host, frame.max_wire()),
+            longest: host.real.map_or(u64::MAX, |real| real.longest),
         }
     }
 
@@ -147,10 +177,115 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.flows.drop_dead_timers();
     }
 
-    /// Decides whether an unknown flow may get a receiver.
+    /// Returns the state of the flow of a packet from its sender. A real host rejects flows that are too long, and reports
+    /// packets of flows that it does not receive.
     #[inline]
-    pub(in crate::transport) fn admit(&mut self, header: &Header, now: Time) -> Admit {
-        self.flows.admit(FlowKey::of(header), now, &mut self.events)
+    pub(in crate::transport) fn receiving(
+        &mut self,
+        packet: &Packet<ControlMessage>,
+        now: Time,
+    ) -> Receiving {
+        let key = FlowKey::of(&packet.header);
+        match self.flows.incoming(key) {
+            Some(Incoming::Active(slot)) => Receiving::Active(slot),
+            Some(Incoming::Ended(End::Received)) => Receiving::Received,
+            Some(Incoming::Ended(End::Rejected(why))) => self.reject(key, why),
+            None if packet.body.size > self.longest => {
+                self.flows.refuse(key, End::Rejected(Rejection::TooLong), now);
+                self.reject(key, Rejection::TooLong)
+            }
+            None if self.flows.admits(key) => Receiving::New,
+            None => Receiving::No,
+        }
+    }
+
+    fn reject(&mut self, key: FlowKey, why: Rejection) -> Receiving {
+        if self.peers.is_measuring() {
+            self.events.push_back(Event::Rejected { src: key.src(), flow: key.flow(), why });
+        }
+        Receiving::No
+    }
+
+    /// Records that `src` requested a flow, or repeated a packet.
+    #[inline]
+    pub(in crate::transport) fn requested(&mut self, src: HostId) {
+        if let Some(limit) = &mut self.ask_limit {
+            limit.requested(src, self.peers.base_rtt(src));
+        }
+    }
+
+    /// Records that `src` is asked for `packets` packets.
+    #[inline]
+    pub(in crate::transport) fn ask(&mut self, src: HostId, packets: u64) {
+        if let Some(limit) = &mut self.ask_limit
+            && limit.ask(src, packets) == Ask::Last
+        {
+            self.events.push_back(Event::Unanswered { src });
+        }
+    }
+
+    /// Lets a flow wait until its sender may be asked again.
+    pub(in crate::transport) fn wait(&mut self, key: FlowKey) {
+        if let Some(limit) = &mut self.ask_limit {
+            limit.wait(key);
+        }
+    }
+
+    /// Records that a packet of `src` arrived, with new data if `payload` counts more packets than `seen`.
+    #[inline]
+    pub(in crate::transport) fn heard(&mut self, src: HostId, seen: u64) {
+        match &mut self.ask_limit {
+            Some(limit) if self.payload.packets > seen => limit.answered(src),
+            Some(limit) => limit.requested(src, self.peers.base_rtt(src)),
+            None => {}
+        }
+    }
+
+    /// Returns the slot of the next flow of `src` that waited and may ask now. It is called after [`Self::heard`], until it
+    /// returns `None` or at most [`AskLimit::WAKE_UPS`] times.
+    pub(in crate::transport) fn next_waiting(&mut self, src: HostId) -> Option<u32> {
+        let limit = self.ask_limit.as_mut()?;
+        while let Some(key) = limit.next_waiting(src) {
+            if let Some(slot) = self.flows.receiver_of(key) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// Applies a command for a flow that this host receives. The transport has removed its own state of the flow, except for
+    /// `NoRoom`.
+    pub(in crate::transport) fn control_received(&mut self, command: Command, now: Time) {
+        match command {
+            Command::ForgetReceived { src, flow } => {
+                let key = FlowKey::new(src, flow);
+                self.flows.forget_ended(|ended| ended == key);
+            }
+            Command::EndReceived { src, flow } => {
+                let end = End::Rejected(Rejection::GivenUp);
+                self.flows.refuse(FlowKey::new(src, flow), end, now);
+            }
+            Command::NoRoom { src, flow } => {
+                if let Some(slot) = self.flows.receiver_of(FlowKey::new(src, flow)) {
+                    self.flows.heard(slot, now);
+                }
+            }
+            Command::Flow(..) | Command::Thresholds(_) | Command::ForgetHost(_) => {}
+        }
+    }
+
+    /// Ends a flow of which no data arrived for too long, or that its sender does not know, once the transport has removed its
+    /// own state of it.
+    pub(in crate::transport) fn end_idle(&mut self, key: FlowKey, now: Time) {
+        self.flows.refuse(key, End::Rejected(Rejection::GivenUp), now);
+        self.report_forgotten(key);
+    }
+
+    /// Reports on a real host that the state of an incomplete flow was dropped.
+    pub(in crate::transport) fn report_forgotten(&mut self, key: FlowKey) {
+        if self.peers.is_measuring() {
+            self.events.push_back(Event::Forgotten { src: key.src(), flow: key.flow() });
+        }
     }
 
     /// Returns true if a data packet for the flow at `slot` is accepted at `now`. A real host accepts only packets
@@ -170,16 +305,14 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         let fits = inbound.packets.are_of(&packet.header);
         if fits {
             inbound.readable(packet, &mut self.events);
-            if let Some(limit) = &mut self.flows.limit {
-                limit.heard(slot, now);
-            }
+            self.flows.heard(slot, now);
         }
         fits
     }
 
     /// Ends the flow of a packet, which has arrived completely.
     pub(in crate::transport) fn deliver(&mut self, now: Time, meta: RxMeta, header: &Header) {
-        self.flows.end_receiver(FlowKey::of(header), (), now);
+        self.flows.end_receiver(FlowKey::of(header), End::Received, now);
         self.flows.drop_dead_timers();
         let Header { src, flow, .. } = *header;
         self.events.push_back(Event::Delivered { src, flow, at: meta.stamp, missing: 0 });
@@ -201,6 +334,9 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.flows.forget_ended(|ended| ended.src() == host);
         self.peers.forget(host);
         self.outbox.forget(host);
+        if let Some(limit) = &mut self.ask_limit {
+            limit.forget(host);
+        }
     }
 
     /// Replies to a packet with an ACK.

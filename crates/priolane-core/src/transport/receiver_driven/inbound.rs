@@ -7,6 +7,7 @@ use super::packets::{PacketSet, Packets};
 use crate::endpoint::{Event, PayloadStats};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Packet};
+use crate::transport::common::FlowKey;
 
 /// The part of a flow at its receiver that all protocols share.
 #[derive(Debug)]
@@ -24,6 +25,11 @@ impl Inbound {
         let Header { src, flow, entropy, .. } = packet.header;
         let packets = Packets::new(Some(packet.body.size), frame);
         Self { src, packets, got: PacketSet::default(), flow, entropy }
+    }
+
+    /// Returns the key of the flow.
+    pub(in crate::transport) fn key(&self) -> FlowKey {
+        FlowKey::new(self.src, self.flow)
     }
 
     /// Returns the header of a control packet to the flow's sender.

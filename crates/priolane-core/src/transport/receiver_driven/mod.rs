@@ -25,7 +25,7 @@ mod packets;
 
 pub(super) use control_message::answer;
 pub use control_message::{ControlMessage, MessageType};
-pub(super) use host::{HasInbound, HasOutgoing, Host, has_inbound, has_outgoing};
+pub(super) use host::{HasInbound, HasOutgoing, Host, Receiving, has_inbound, has_outgoing};
 pub(super) use inbound::Inbound;
 pub(super) use order::{OrderKey, replace};
 pub(super) use outgoing::{Outgoing, Transmission};

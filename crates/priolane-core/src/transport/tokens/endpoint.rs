@@ -10,11 +10,13 @@ use super::receiver::{DataArrival, Receiver, Sync};
 use super::sender::{Sender, SenderSignal, TokenResponse};
 use crate::endpoint::{
     Command, Control, CreditStats, Cx, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
-    RxMeta, Stats, Tx,
+    Rejection, RxMeta, Stats, Tx,
 };
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Frame, Header, Kind, Offset, Packet};
-use crate::transport::common::{Admit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Stamp};
+use crate::transport::common::{
+    Ask, AskLimit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Stamp,
+};
 use crate::transport::{Cost, Machine, Reports};
 use crate::units::{Rate, Span, Time};
 
@@ -23,8 +25,8 @@ use crate::units::{Rate, Span, Time};
 enum End {
     /// All data arrived.
     Received,
-    /// Its sender aborted it.
-    Aborted,
+    /// It is not received: its sender aborted it, or this host refused it or gave it up.
+    Rejected(Rejection),
 }
 
 /// The token transport of a host.
@@ -37,6 +39,10 @@ pub struct Tokens {
     outbox: Outbox,
     events: VecDeque<Event>,
     peers: Peers,
+    /// Limit on what senders that do not answer are asked for, on a real host.
+    ask_limit: Option<Box<AskLimit>>,
+    /// Bytes of the longest flow that is received.
+    longest: u64,
     /// How much lateness of tokens is made up.
     catch_up: Span,
     credits: CreditStats,
@@ -75,6 +81,8 @@ impl Machine for Tokens {
             line: host.line,
             flows: FlowTable::new(&host),
             outbox: Outbox::new(&host, config.frame.max_wire()),
+            ask_limit: AskLimit::new(&host, config.frame.max_wire()),
+            longest: host.real.map_or(u64::MAX, |real| real.longest),
             config,
             events: VecDeque::new(),
             peers: Peers::new(&host),
@@ -169,6 +177,7 @@ impl Tokens {
         let key = FlowKey::of(header);
         match self.flows.incoming(key) {
             Some(Incoming::Active(slot)) => {
+                self.requested(key);
                 if let Some(receiver) = self.flows.receivers.get_mut(slot) {
                     receiver.resume(cx.now, sync.asked);
                 }
@@ -177,13 +186,16 @@ impl Tokens {
             Some(Incoming::Ended(End::Received)) => {
                 self.signal(RemoteEnd::answer(header), TokenMessage::Done)
             }
-            Some(Incoming::Ended(End::Aborted)) => {}
+            Some(Incoming::Ended(End::Rejected(why))) => self.reject(key, why),
+            None if self.is_too_long(packet) => {
+                self.flows.refuse(key, End::Rejected(Rejection::TooLong), cx.now);
+                self.reject(key, Rejection::TooLong);
+            }
             None => {
-                match self.flows.admit(key, cx.now, &mut self.events) {
-                    Admit::Yes => {}
-                    Admit::InPlaceOf(idle) => self.flows.remove_receiver(idle),
-                    Admit::No => return,
+                if !self.flows.admits(key) {
+                    return;
                 }
+                self.requested(key);
                 let receiver = Receiver::new(header, sync, self.line, cx, &self.config);
                 let slot = self.flows.add_receiver(key, receiver, cx.now);
                 self.end_if_complete(slot, cx.now, meta);
@@ -192,8 +204,80 @@ impl Tokens {
         }
     }
 
+    fn is_too_long(&self, packet: &Packet<TokenMessage>) -> bool {
+        matches!(packet.body, TokenMessage::Sync { size, .. } if size != u64::MAX && size > self.longest)
+    }
+
+    /// Tells the driver of a real host that a packet arrived of a flow that is not received.
+    fn reject(&mut self, key: FlowKey, why: Rejection) {
+        if self.peers.is_measuring() {
+            self.events.push_back(Event::Rejected { src: key.src(), flow: key.flow(), why });
+        }
+    }
+
+    /// Records a request of a sender for tokens.
+    fn requested(&mut self, key: FlowKey) {
+        if let Some(limit) = &mut self.ask_limit {
+            limit.requested(key.src(), self.peers.base_rtt(key.src()));
+        }
+    }
+
+    /// Returns true if a token of the flow at `slot` is due and its sender may be asked for a packet. If the sender may not
+    /// be asked, the flow waits. Always true in a simulator.
+    #[inline]
+    fn may_ask(&mut self, slot: u32, now: Time) -> bool {
+        let Some(limit) = &mut self.ask_limit else { return true };
+        let Some(receiver) = self.flows.receivers.get_mut(slot) else { return false };
+        if !receiver.is_due(now) {
+            return false;
+        }
+        let key = FlowKey::new(receiver.peer, receiver.flow);
+        if limit.is_spent(key.src()) {
+            if receiver.wait() {
+                limit.wait(key);
+            }
+            return false;
+        }
+        self.ask(key.src());
+        true
+    }
+
+    /// Counts a token, or a request for a retransmission, for `src`.
+    fn ask(&mut self, src: HostId) {
+        if self.ask_limit.as_mut().is_some_and(|limit| limit.ask(src, 1) == Ask::Last) {
+            self.events.push_back(Event::Unanswered { src });
+        }
+    }
+
+    /// Records that a packet with new data of the flow at `slot` arrived: flows that waited for their sender go on.
+    fn answered(&mut self, slot: u32, cx: &mut Cx) {
+        let (Some(limit), Some(receiver)) = (&mut self.ask_limit, self.flows.receivers.get_mut(slot)) else {
+            return;
+        };
+        let src = receiver.peer;
+        limit.answered(src);
+        receiver.go_on(cx.now);
+        for _ in 0..AskLimit::WAKE_UPS {
+            let next = self.ask_limit.as_mut().and_then(|limit| limit.next_waiting(src));
+            let Some(waiting) = next.map(|key| self.flows.receiver_of(key)) else { return };
+            if let Some(slot) = waiting
+                && let Some(receiver) = self.flows.receivers.get_mut(slot)
+            {
+                receiver.go_on(cx.now);
+                self.grant(slot, cx);
+            }
+        }
+    }
+
     /// Sends the token of a flow that is due, if any.
     fn grant(&mut self, slot: u32, cx: &mut Cx) {
+        if self.may_ask(slot, cx.now) {
+            self.send_token(slot, cx);
+        }
+        self.arm_receiver(slot);
+    }
+
+    fn send_token(&mut self, slot: u32, cx: &mut Cx) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         // Tokens that are late would be dropped one by one, which takes longer than their lateness.
         let catch_up = if self.outbox.is_full() { Span::ZERO } else { self.catch_up };
@@ -209,7 +293,6 @@ impl Tokens {
                 self.credits.issued += 1;
             }
         }
-        self.arm_receiver(slot);
     }
 
     fn on_token(&mut self, cx: &Cx, packet: &Packet<TokenMessage>) {
@@ -262,13 +345,18 @@ impl Tokens {
             return;
         }
         let mut missed: Vec<Interval> = Vec::new();
-        let arrived = DataArrival { packet: place, token };
+        let (arrived, seen) = (DataArrival { packet: place, token }, self.payload.packets);
         receiver.arrive(arrived, cx, &self.config, &mut self.payload, |hole| missed.push(hole));
         let way = RemoteEnd::back(receiver);
         missed.into_iter().for_each(|hole| self.miss(way, hole));
-        if let Some(limit) = &mut self.flows.limit {
-            limit.heard(slot, cx.now);
+        if self.peers.is_measuring() {
+            self.flows.heard(slot, cx.now);
             self.readable(slot, before);
+            if self.payload.packets > seen {
+                self.answered(slot, cx);
+            } else {
+                self.requested(FlowKey::of(header));
+            }
         }
         if !self.end_if_complete(slot, cx.now, meta) {
             self.grant(slot, cx);
@@ -315,17 +403,34 @@ impl Tokens {
         let header = &packet.header;
         let key = FlowKey::of(header);
         let slot = match self.flows.incoming(key) {
-            Some(Incoming::Active(slot)) => slot,
+            Some(Incoming::Active(slot)) => {
+                self.requested(key);
+                slot
+            }
             Some(Incoming::Ended(End::Received)) => {
                 return self.signal(RemoteEnd::answer(header), TokenMessage::Done);
             }
+            Some(Incoming::Ended(End::Rejected(why))) => {
+                if packet.body != TokenMessage::Reset {
+                    self.reject(key, why);
+                }
+                return;
+            }
             // Its SYNC was lost, and the sender will retry.
-            Some(Incoming::Ended(End::Aborted)) | None => return,
+            None => return,
         };
         let mss = u64::from(self.config.frame.mss());
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
         match packet.body {
-            TokenMessage::Stop if self.config.stop == Stop::Sender => receiver.stop(),
+            TokenMessage::Stop if self.config.stop == Stop::Sender => {
+                let (was_waiting, way, hole) =
+                    (receiver.is_waiting(), RemoteEnd::back(receiver), receiver.lowest_hole());
+                receiver.stop();
+                if was_waiting {
+                    // The sender has sent all, and asks for the first time since it was asked in vain.
+                    self.miss(way, hole);
+                }
+            }
             TokenMessage::Stop => {
                 let (way, hole) = (RemoteEnd::back(receiver), receiver.lowest_hole());
                 self.miss(way, hole);
@@ -337,11 +442,19 @@ impl Tokens {
                 }
             }
             TokenMessage::Reset => {
-                return self.flows.end_receiver(key, End::Aborted, cx.now);
+                self.flows.end_receiver(key, End::Rejected(Rejection::GivenUp), cx.now);
+                return self.forgotten(key);
             }
             _ => {}
         }
         self.grant(slot, cx);
+    }
+
+    /// Tells the driver of a real host that a flow ended that is not complete.
+    fn forgotten(&mut self, key: FlowKey) {
+        if self.peers.is_measuring() {
+            self.events.push_back(Event::Forgotten { src: key.src(), flow: key.flow() });
+        }
     }
 
     fn on_miss(&mut self, cx: &Cx, packet: &Packet<TokenMessage>) {
@@ -386,6 +499,9 @@ impl Tokens {
         self.flows.forget_ended(|ended| ended.src() == host);
         self.peers.forget(host);
         self.outbox.forget(host);
+        if let Some(limit) = &mut self.ask_limit {
+            limit.forget(host);
+        }
     }
 
     fn on_sender_timer(&mut self, slot: u32, cx: &Cx) {
@@ -400,9 +516,17 @@ impl Tokens {
 
     fn on_receiver_timer(&mut self, slot: u32, cx: &mut Cx) {
         let Some(receiver) = self.flows.receivers.get_mut(slot) else { return };
-        if let Some(hole) = receiver.overdue(cx.now, &self.config) {
+        let key = FlowKey::new(receiver.peer, receiver.flow);
+        if let Some(limit) = &mut self.ask_limit
+            && limit.is_spent(key.src())
+        {
+            if receiver.wait() {
+                limit.wait(key);
+            }
+        } else if let Some(hole) = receiver.overdue(cx.now, &self.config) {
             let way = RemoteEnd::back(receiver);
             self.miss(way, hole);
+            self.ask(key.src());
         }
         self.grant(slot, cx);
     }
@@ -433,7 +557,14 @@ impl Endpoint for Tokens {
             Command::ForgetHost(host) => return self.forget_host(host),
             Command::ForgetReceived { src, flow } => return self.forget_received(FlowKey::new(src, flow)),
             Command::EndReceived { src, flow } => {
-                return self.flows.refuse(FlowKey::new(src, flow), End::Aborted, cx.now);
+                let end = End::Rejected(Rejection::GivenUp);
+                return self.flows.refuse(FlowKey::new(src, flow), end, cx.now);
+            }
+            Command::NoRoom { src, flow } => {
+                if let Some(slot) = self.flows.receiver_of(FlowKey::new(src, flow)) {
+                    self.flows.heard(slot, cx.now);
+                }
+                return;
             }
         };
         let Some(slot) = self.flows.sender_of(id) else { return };
@@ -472,6 +603,10 @@ impl Endpoint for Tokens {
             match owner {
                 Expired::Sender(slot) => self.on_sender_timer(slot, cx),
                 Expired::Receiver(slot) => self.on_receiver_timer(slot, cx),
+                Expired::Idle(key) => {
+                    self.flows.refuse(key, End::Rejected(Rejection::GivenUp), cx.now);
+                    self.forgotten(key);
+                }
             }
         }
     }
@@ -502,7 +637,7 @@ impl Endpoint for Tokens {
     }
 
     fn stats(&self) -> Stats {
-        Stats { credits: Some(self.credits), payload: self.payload }
+        Stats { credits: Some(self.credits), payload: self.payload, receiving: self.flows.receiving_now() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {

@@ -32,6 +32,8 @@ enum Granting {
     Enough(Time),
     /// The sender wants no tokens.
     Stopped,
+    /// The sender does not answer, and gets no tokens until it does.
+    Unanswered,
 }
 
 /// The fields of a data packet that the receiver uses.
@@ -162,6 +164,7 @@ impl Receiver {
         let token = match self.granting {
             Granting::At(at) | Granting::Enough(at) => at,
             Granting::Stopped => Time::NEVER,
+            Granting::Unanswered => return Time::NEVER,
         };
         token.min(self.heard + self.rto(config))
     }
@@ -174,6 +177,31 @@ impl Receiver {
     pub(super) fn resume(&mut self, now: Time, asked: Class) {
         self.asked = asked;
         if self.granting == Granting::Stopped {
+            self.granting = Granting::At(now);
+            self.heard = now;
+            self.token_counts.since = now;
+        }
+        self.go_on(now);
+    }
+
+    /// Returns true if a token is due at `now`, or counts as lost.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        matches!(self.granting, Granting::At(at) | Granting::Enough(at) if at <= now)
+    }
+
+    /// Returns true while it waits until the sender may be asked again.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.granting == Granting::Unanswered
+    }
+
+    /// Waits until the sender may be asked again; returns false if it waits already.
+    pub(super) fn wait(&mut self) -> bool {
+        std::mem::replace(&mut self.granting, Granting::Unanswered) != Granting::Unanswered
+    }
+
+    /// Ends a wait: the sender may be asked again.
+    pub(super) fn go_on(&mut self, now: Time) {
+        if self.granting == Granting::Unanswered {
             self.granting = Granting::At(now);
             self.heard = now;
             self.token_counts.since = now;

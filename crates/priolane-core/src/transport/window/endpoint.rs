@@ -21,21 +21,24 @@ use super::receiver::{Ack, Arrival, Ce, Content, Echo, Receiver};
 use super::recovery::State;
 use super::sender::{Plan, Sender};
 use crate::endpoint::{
-    Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats, RxMeta,
-    SendId, Stats, ThresholdSet, Thresholds, Tx,
+    Command, Control, Cx, Departure, Endpoint, Event, FlowRequest, LocalHost, PathInfo, PayloadStats,
+    Rejection, RxMeta, SendId, Stats, ThresholdSet, Thresholds, Tx,
 };
 use crate::host::{AnyScheduler, HostScheduler, SchedulerKind};
 use crate::ids::{FlowId, HostId};
 use crate::packet::{Header, Kind, Marks, Offset, Packet};
 use crate::telemetry::Telemetry;
 use crate::transport::common::{
-    Admit, Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Sample, Sending, Stamp,
+    Expired, FlowKey, FlowTable, Incoming, Interval, Peers, Sample, Sending, Stamp,
 };
 use crate::units::{Span, Time};
 
 /// The host stores every flow it ever received; for ended flows it stores the length, to acknowledge late
-/// retransmissions.
+/// retransmissions. The length 0 stands for a flow that is not received.
 const _: () = assert!(size_of::<(FlowKey, Incoming<Offset>)>() == 16);
+
+/// The length of a flow that this host refused or gave up, or its sender did.
+const NOT_RECEIVED: Offset = Offset::new(0);
 
 /// Identifies a segment in the host's transmit queue.
 #[derive(Clone, Copy, Debug)]
@@ -195,8 +198,17 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         };
         match self.receiving(header, cx.now) {
             Some(Incoming::Active(slot)) => self.receive(slot, &arrival, meta.stamp),
+            Some(Incoming::Ended(NOT_RECEIVED)) => self.reject(FlowKey::of(header)),
             Some(Incoming::Ended(end)) => self.acknowledge_again(end.get(), header, &arrival),
             None => {}
+        }
+    }
+
+    /// Tells the driver of a real host that a packet arrived of a flow that is not received.
+    fn reject(&mut self, key: FlowKey) {
+        if self.peers.is_measuring() {
+            let (src, flow) = (key.src(), key.flow());
+            self.events.push_back(Event::Rejected { src, flow, why: Rejection::GivenUp });
         }
     }
 
@@ -211,10 +223,8 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         if known.is_some() {
             return known;
         }
-        match self.flows.admit(key, now, &mut self.events) {
-            Admit::Yes => {}
-            Admit::InPlaceOf(idle) => self.flows.remove_receiver(idle),
-            Admit::No => return None,
+        if !self.flows.admits(key) {
+            return None;
         }
         let receiver = Receiver::new(header.flow, header.src);
         Some(Incoming::Active(self.flows.add_receiver(key, receiver, now)))
@@ -257,8 +267,10 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
     }
 
     fn on_syn(&mut self, now: Time, packet: &Packet<Segment<C::Telemetry>>) {
-        if self.receiving(&packet.header, now).is_none() {
-            return;
+        match self.receiving(&packet.header, now) {
+            None => return,
+            Some(Incoming::Ended(NOT_RECEIVED)) => return self.reject(FlowKey::of(&packet.header)),
+            Some(_) => {}
         }
         let Header { flow, src, entropy, .. } = packet.header;
         let header = Header { flow, dst: src, entropy, kind: Kind::SynAck, ..Header::default() };
@@ -604,8 +616,13 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
             Command::ForgetHost(host) => self.forget_host(host),
             Command::ForgetReceived { src, flow } => self.forget_received(FlowKey::new(src, flow)),
             Command::EndReceived { src, flow } => {
-                self.flows.refuse(FlowKey::new(src, flow), Offset::default(), cx.now);
+                self.flows.refuse(FlowKey::new(src, flow), NOT_RECEIVED, cx.now);
                 self.flows.drop_dead_timers();
+            }
+            Command::NoRoom { src, flow } => {
+                if let Some(slot) = self.flows.receiver_of(FlowKey::new(src, flow)) {
+                    self.flows.heard(slot, cx.now);
+                }
             }
         }
     }
@@ -655,6 +672,11 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
             match owner {
                 Expired::Sender(slot) => self.on_sender_timer(slot, cx),
                 Expired::Receiver(slot) => self.on_receiver_timer(slot, cx.now),
+                Expired::Idle(key) => {
+                    self.flows.refuse(key, NOT_RECEIVED, cx.now);
+                    let (src, flow) = (key.src(), key.flow());
+                    self.events.push_back(Event::Forgotten { src, flow });
+                }
             }
         }
     }
@@ -693,7 +715,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Endpoint for Wind
     }
 
     fn stats(&self) -> Stats {
-        Stats { payload: self.payload, ..Stats::default() }
+        Stats { payload: self.payload, receiving: self.flows.receiving_now(), ..Stats::default() }
     }
 
     fn inspect(&self, flow: FlowId, see: &mut dyn FnMut(&'static str, f64)) {
