@@ -61,8 +61,14 @@ class Limits:
     sender: int = 64 << 20
     #: Of one message beyond the bytes from its start that have come.
     ahead: int = 16 << 20
-    #: Of messages that have arrived and wait for `recv`; beyond that, nothing is taken.
+    #: Memory for incomplete messages of all senders together, with the bookkeeping; at least 1 MiB. A message that is
+    #: longer than half of it is refused.
+    receiving: int = 2 << 30
+    #: Memory for messages that have arrived and wait for `recv`; beyond that, nothing is taken. `receiving` and `arrived`
+    #: together always hold.
     arrived: int = 256 << 20
+    #: Memory for datagrams that a testbed holds back, as if a line were longer.
+    held: int = 64 << 20
     #: Messages between this host and one other that are under way at once, each way.
     flows: int = 4_096
     #: Other hosts that are known, at most 65,535.

@@ -1,24 +1,38 @@
-//! Bytes of messages that are being received, by sender, flow and offset.
+//! Messages that are being received, by sender and flow: what is kept of each, and for whom there is room.
 //!
-//! An endpoint knows which bytes have come; here they are kept until all have. A sender has so many bytes here, and of each
-//! message so many beyond what can be read; its oldest message may go beyond its share, so that one always ends. What finds no
-//! room is not shown to the endpoint, and so is sent again.
+//! An endpoint knows which bytes have come; here they are kept until all have. What finds no room is not shown to the endpoint,
+//! and so is sent again. Memory of all senders together is bounded ([`Room`]):
+//!
+//! ```text
+//! pool      of all senders, divided by `FairPool`: each has its guaranteed part, whatever others have
+//!           a sender has at most `sender` bytes; only its oldest message may have more
+//! reserve   for one message at a time, the holder of the turn, which thus always ends
+//!           an oldest message that finds no room takes the turn, or its sender queues for it
+//!           the turn ends with the message, or where the holder takes nothing for a second while others wait
+//!           a holder that was slow for ten seconds while others waited is dropped, since its bytes fill the reserve
+//! ```
+//!
+//! No payload is given back once the endpoint has acknowledged it, other than that of such a holder, whose sender is told.
 
 use std::collections::{HashMap, VecDeque};
 
+use priolane_core::fair_pool::FairPool;
 use priolane_core::ids::{FlowId, HostId};
-use priolane_core::units::{Span, Time};
+use priolane_core::units::Time;
 
-/// How much is kept.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
-    /// Bytes of the longest message.
-    pub(crate) message: u64,
-    /// Bytes of one sender.
-    pub(crate) sender: u64,
-    /// Bytes of a message beyond those that can be read.
-    pub(crate) ahead: u64,
-}
+use crate::parts::Parts;
+
+mod room;
+mod turn;
+
+pub(crate) use room::{LEAST_RECEIVING, Room};
+use turn::{Turn, TurnOutcome};
+
+/// Bytes that count for each message besides its payload: its entry in the tables here.
+const MESSAGE: u64 = 256;
+
+/// Runs of dropped messages that are freed at once, so that no other work waits for long.
+const FREED_AT_ONCE: usize = 1_024;
 
 /// What became of payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,17 +50,27 @@ pub(crate) enum StoreOutcome {
 /// A message of which not all has come.
 #[derive(Debug)]
 struct Partial {
-    /// None of one that is counted.
-    bytes: Vec<u8>,
+    /// Nothing of a message that is counted.
+    parts: Parts,
     readable: u64,
-    heard: Time,
+    /// Memory that is taken from the reserve; the rest is of the pool.
+    reserved: u64,
     /// Where it is counted, if it is not kept.
     counted: Option<u32>,
 }
 
+impl Partial {
+    /// Memory for it. Of a message that is counted, only the entries in tables are kept, as of a flow without payload.
+    fn kept(&self) -> u64 {
+        if self.counted.is_some() { 0 } else { MESSAGE + self.parts.kept() }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Sender {
-    bytes: u64,
+    /// Memory that is kept of its messages, and the part that is taken from the pool.
+    kept: u64,
+    pooled: u64,
     messages: u32,
     /// Its messages, the oldest first; some are no more.
     order: VecDeque<FlowId>,
@@ -56,30 +80,58 @@ struct Sender {
 #[derive(Debug)]
 pub(crate) struct Assembly {
     room: Room,
+    pool: FairPool,
+    /// Memory that is taken from the reserve.
+    reserved: u64,
+    turn: Turn,
     partial: HashMap<(HostId, FlowId), Partial>,
     senders: HashMap<HostId, Sender>,
-    bytes: u64,
+    /// Memory that is kept of messages, and of those that were dropped and are still to be freed.
+    kept: u64,
+    to_free: VecDeque<Parts>,
+    freeing: u64,
+    /// Messages that were dropped for others, of which the caller does not know yet.
+    dropped: Vec<(HostId, FlowId)>,
 }
 
 /// A message that is taken out.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub(crate) struct TakenMessage {
-    pub(crate) bytes: Vec<u8>,
-    /// How many of its bytes can be read; `bytes` may be fewer, or more.
+    pub(crate) parts: Parts,
+    /// How many of its bytes can be read; fewer or more may be here.
     pub(crate) readable: u64,
     /// Where it was counted, if it was not kept.
     pub(crate) counted: Option<u32>,
 }
 
+/// Where there is memory for payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Pool,
+    Reserve,
+    Nowhere,
+}
+
 impl Assembly {
     pub(crate) fn new(room: Room) -> Self {
-        Self { room, partial: HashMap::new(), senders: HashMap::new(), bytes: 0 }
+        Self {
+            pool: FairPool::new(room.pool(), room.senders),
+            room,
+            reserved: 0,
+            turn: Turn::default(),
+            partial: HashMap::new(),
+            senders: HashMap::new(),
+            kept: 0,
+            to_free: VecDeque::new(),
+            freeing: 0,
+            dropped: Vec::new(),
+        }
     }
 
     /// Keeps `payload` at `offset` of a message. `counted` tells where a new one is counted, if it is not to be kept.
     pub(crate) fn store(
         &mut self,
-        (src, flow): (HostId, FlowId),
+        of: (HostId, FlowId),
         offset: u64,
         payload: &[u8],
         now: Time,
@@ -89,55 +141,127 @@ impl Assembly {
         else {
             return StoreOutcome::TooLong;
         };
-        let (len, readable, counted) = match self.partial.get(&(src, flow)) {
-            Some(Partial { bytes, readable, counted, .. }) => (bytes.len() as u64, *readable, *counted),
-            None => (0, 0, counted()),
-        };
-        let is_kept = counted.is_none();
-        let more = if is_kept { end.saturating_sub(len) } else { 0 };
-        if is_kept && (end > readable.saturating_add(self.room.ahead) || !self.has_room(src, flow, more)) {
-            return StoreOutcome::NoRoom;
-        }
-        let sender = self.senders.entry(src).or_default();
-        sender.bytes += more;
-        self.bytes += more;
-        let mut stored = StoreOutcome::Yes;
-        let partial = self.partial.entry((src, flow)).or_insert_with(|| {
-            stored = StoreOutcome::First;
-            sender.messages += 1;
-            sender.order.push_back(flow);
-            Partial { bytes: Vec::new(), readable: 0, heard: now, counted }
-        });
-        partial.heard = now;
-        if !is_kept {
-            return stored;
-        }
-        if offset == len {
-            partial.bytes.extend_from_slice(payload);
-        } else {
-            // No longer than the room: it fits an usize.
-            let (start, end) = (offset as usize, end as usize);
-            if partial.bytes.len() < end {
-                partial.bytes.resize(end, 0);
+        let (counted, readable, growth) = match self.partial.get(&of) {
+            Some(Partial { counted: Some(place), .. }) => (Some(*place), 0, 0),
+            Some(Partial { parts, readable, .. }) => (None, *readable, parts.growth(offset, payload.len())),
+            None => {
+                let growth = || MESSAGE + Parts::default().growth(offset, payload.len());
+                match counted() {
+                    Some(place) => (Some(place), 0, 0),
+                    None => (None, 0, growth()),
+                }
             }
-            partial.bytes[start..end].copy_from_slice(payload);
+        };
+        if counted.is_none() {
+            if end > self.room.longest_kept() {
+                return StoreOutcome::TooLong;
+            }
+            if end > readable.saturating_add(self.room.ahead) {
+                return StoreOutcome::NoRoom;
+            }
         }
-        stored
+        match self.place(of, growth, now) {
+            Place::Nowhere => StoreOutcome::NoRoom,
+            place => self.keep(of, (offset, payload), place, counted),
+        }
     }
 
-    /// Whether a sender may have `more` bytes here, of its message `flow`.
-    fn has_room(&mut self, src: HostId, flow: FlowId, more: u64) -> bool {
-        let Some(sender) = self.senders.get_mut(&src) else { return true };
-        if more == 0 || sender.bytes.saturating_add(more) <= self.room.sender {
-            return true;
+    /// Where there is memory for `growth` more bytes of a message.
+    fn place(&mut self, of: (HostId, FlowId), growth: u64, now: Time) -> Place {
+        if growth == 0 {
+            return Place::Pool;
         }
+        // What is still to be freed is memory too.
+        if self.kept + self.freeing + growth > self.room.pool() + self.room.reserve() {
+            return Place::Nowhere;
+        }
+        let (kept, pooled) = self.senders.get(&of.0).map_or((0, 0), |sender| (sender.kept, sender.pooled));
+        let is_within = kept.saturating_add(growth) <= self.room.sender;
+        if !is_within && self.oldest(of.0).is_some_and(|oldest| oldest != of.1) {
+            return Place::Nowhere;
+        }
+        if self.pool.admits(pooled, growth) {
+            return Place::Pool;
+        }
+        if self.oldest(of.0).is_some_and(|oldest| oldest != of.1) {
+            return Place::Nowhere;
+        }
+        match self.turn.ask(of, now) {
+            TurnOutcome::Held if self.reserved + growth <= self.room.reserve() => {
+                self.turn.took(growth);
+                Place::Reserve
+            }
+            TurnOutcome::Held | TurnOutcome::Wait => Place::Nowhere,
+            TurnOutcome::Over { dropped } => {
+                if let Some(slow) = dropped {
+                    self.discard(slow, now);
+                    self.dropped.push(slow);
+                } else {
+                    self.next_turn(now);
+                }
+                Place::Nowhere
+            }
+        }
+    }
+
+    /// The oldest message of a sender.
+    fn oldest(&mut self, src: HostId) -> Option<FlowId> {
+        let sender = self.senders.get_mut(&src)?;
         while let Some(oldest) = sender.order.front() {
             if self.partial.contains_key(&(src, *oldest)) {
-                return *oldest == flow;
+                return Some(*oldest);
             }
             sender.order.pop_front();
         }
-        true
+        None
+    }
+
+    /// Gives the turn to the next that waits.
+    fn next_turn(&mut self, now: Time) {
+        while let Some(src) = self.turn.next_waiting() {
+            if let Some(flow) = self.oldest(src) {
+                return self.turn.give((src, flow), now);
+            }
+        }
+        self.turn.give_up();
+    }
+
+    fn keep(
+        &mut self,
+        (src, flow): (HostId, FlowId),
+        (offset, payload): (u64, &[u8]),
+        place: Place,
+        counted: Option<u32>,
+    ) -> StoreOutcome {
+        let sender = self.senders.entry(src).or_default();
+        let mut stored = StoreOutcome::Yes;
+        let mut before = 0;
+        let partial =
+            self.partial.entry((src, flow)).and_modify(|partial| before = partial.kept()).or_insert_with(
+                || {
+                    stored = StoreOutcome::First;
+                    sender.messages += 1;
+                    sender.order.push_back(flow);
+                    Partial { parts: Parts::default(), readable: 0, reserved: 0, counted }
+                },
+            );
+        if counted.is_none() {
+            partial.parts.write(offset, payload);
+        }
+        // Less where a run gives back what it had to spare.
+        let after = partial.kept();
+        let (reserved, pooled) = (partial.reserved, before - partial.reserved);
+        partial.reserved = match place {
+            Place::Reserve => (reserved + after).saturating_sub(before),
+            Place::Pool | Place::Nowhere => reserved.min(after),
+        };
+        self.kept = self.kept + after - before;
+        self.reserved = self.reserved + partial.reserved - reserved;
+        sender.kept = sender.kept + after - before;
+        let of_sender = sender.pooled + (after - partial.reserved) - pooled;
+        self.pool.change(sender.pooled, of_sender);
+        sender.pooled = of_sender;
+        stored
     }
 
     /// All before `bytes` of a message can be read.
@@ -153,11 +277,10 @@ impl Assembly {
     }
 
     /// Takes a message out.
-    pub(crate) fn take(&mut self, src: HostId, flow: FlowId) -> Option<TakenMessage> {
+    pub(crate) fn take(&mut self, src: HostId, flow: FlowId, now: Time) -> Option<TakenMessage> {
         let partial = self.partial.remove(&(src, flow))?;
-        self.bytes -= partial.bytes.len() as u64;
+        self.release(src, &partial);
         if let Some(sender) = self.senders.get_mut(&src) {
-            sender.bytes -= partial.bytes.len() as u64;
             sender.messages -= 1;
             if sender.messages == 0 {
                 self.senders.remove(&src);
@@ -167,16 +290,67 @@ impl Assembly {
                 sender.order.retain(|flow| self.partial.contains_key(&(src, *flow)));
             }
         }
-        let Partial { bytes, readable, counted, .. } = partial;
-        Some(TakenMessage { bytes, readable, counted })
+        if self.turn.is_held_by((src, flow)) {
+            self.next_turn(now);
+        }
+        let Partial { parts, readable, counted, .. } = partial;
+        Some(TakenMessage { parts, readable, counted })
+    }
+
+    /// What was kept of a message is not any more.
+    fn release(&mut self, src: HostId, partial: &Partial) {
+        let kept = partial.kept();
+        self.kept -= kept;
+        self.reserved -= partial.reserved;
+        if let Some(sender) = self.senders.get_mut(&src) {
+            sender.kept -= kept;
+            let pooled = sender.pooled + partial.reserved - kept;
+            self.pool.change(sender.pooled, pooled);
+            sender.pooled = pooled;
+        }
+    }
+
+    /// Drops a message; whether it was here.
+    pub(crate) fn discard(&mut self, (src, flow): (HostId, FlowId), now: Time) -> bool {
+        let Some(TakenMessage { parts, .. }) = self.take(src, flow, now) else { return false };
+        self.free_later(parts);
+        true
+    }
+
+    fn free_later(&mut self, parts: Parts) {
+        if !parts.is_empty() {
+            self.freeing += parts.kept();
+            self.to_free.push_back(parts);
+        }
+    }
+
+    /// Frees some of what was dropped; whether there is more.
+    pub(crate) fn free_some(&mut self) -> bool {
+        let mut left = FREED_AT_ONCE;
+        while left > 0
+            && let Some(parts) = self.to_free.front_mut()
+        {
+            let kept = parts.kept();
+            left -= parts.drop_runs(left).max(1).min(left);
+            if parts.is_empty() {
+                self.freeing -= kept;
+                self.to_free.pop_front();
+            }
+        }
+        !self.to_free.is_empty()
     }
 
     /// Drops all messages of a sender.
-    pub(crate) fn forget(&mut self, src: HostId) {
-        if let Some(sender) = self.senders.remove(&src) {
-            self.bytes -= sender.bytes;
-            sender.order.iter().for_each(|&flow| drop(self.partial.remove(&(src, flow))));
+    pub(crate) fn forget(&mut self, src: HostId, now: Time) {
+        let Some(sender) = self.senders.get_mut(&src) else { return };
+        for flow in std::mem::take(&mut sender.order) {
+            self.discard((src, flow), now);
         }
+    }
+
+    /// A message that was dropped so that others end, of which the caller was not told yet.
+    pub(crate) fn next_dropped(&mut self) -> Option<(HostId, FlowId)> {
+        self.dropped.pop()
     }
 
     /// Messages of a sender that are being received.
@@ -184,121 +358,11 @@ impl Assembly {
         self.senders.get(&src).map_or(0, |sender| sender.messages)
     }
 
-    /// Whether nothing is being received.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.partial.is_empty()
-    }
-
-    /// The messages that `is_wanted` says nothing of, or of which nothing came for `idle`.
-    pub(crate) fn stale(
-        &self,
-        (idle, now): (Span, Time),
-        is_wanted: impl Fn(HostId, FlowId) -> bool,
-    ) -> Vec<(HostId, FlowId)> {
-        let is_stale =
-            |(src, flow), partial: &Partial| now.since(partial.heard) >= idle || !is_wanted(src, flow);
-        let stale = self.partial.iter().filter(|&(&key, partial)| is_stale(key, partial));
-        stale.map(|(&key, _)| key).collect()
-    }
-
-    /// Bytes that are kept.
+    /// Memory that is kept, with what is still to be freed.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.kept + self.freeing
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ROOM: Room = Room { message: 1_000, sender: 300, ahead: 200 };
-    const A: (HostId, FlowId) = (HostId(1), FlowId(1));
-    const B: (HostId, FlowId) = (HostId(1), FlowId(2));
-    const NOW: Time = Time(5);
-
-    fn kept() -> Option<u32> {
-        None
-    }
-
-    #[test]
-    fn bytes_are_put_together_in_whatever_order_they_come() {
-        let mut assembly = Assembly::new(ROOM);
-        let came = [(100, 50, 3), (0, 50, 1), (50, 50, 2), (0, 50, 1)];
-        let stored = came.map(|(at, len, byte)| assembly.store(A, at, &vec![byte; len], NOW, kept));
-        assert_eq!(stored, [StoreOutcome::First, StoreOutcome::Yes, StoreOutcome::Yes, StoreOutcome::Yes]);
-        assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (150, 1));
-        let expected: Vec<u8> = [1u8, 2, 3].into_iter().flat_map(|byte| [byte; 50]).collect();
-        assembly.readable(A.0, A.1, 150);
-        assert_eq!(
-            assembly.take(A.0, A.1),
-            Some(TakenMessage { bytes: expected, readable: 150, counted: None })
-        );
-        assert_eq!((assembly.take(A.0, A.1), assembly.bytes(), assembly.is_empty()), (None, 0, true));
-    }
-
-    #[test]
-    fn no_message_is_longer_than_it_may_be_and_none_far_beyond_what_can_be_read() {
-        let mut assembly = Assembly::new(Room { sender: 5_000, ..ROOM });
-        assert_eq!(assembly.store(A, 999, &[0; 2], NOW, kept), StoreOutcome::TooLong);
-        assert_eq!(assembly.store(A, u64::MAX, &[0; 2], NOW, kept), StoreOutcome::TooLong);
-        assert_eq!(assembly.store(A, 150, &[0; 51], NOW, kept), StoreOutcome::NoRoom);
-        assert!(assembly.is_empty());
-        assert_eq!(assembly.store(A, 150, &[0; 50], NOW, kept), StoreOutcome::First);
-        assembly.readable(A.0, A.1, 1);
-        assert_eq!(assembly.store(A, 150, &[0; 51], NOW, kept), StoreOutcome::Yes);
-    }
-
-    #[test]
-    fn only_the_oldest_message_of_a_sender_goes_beyond_its_share() {
-        let mut assembly = Assembly::new(ROOM);
-        assert_eq!(assembly.store(A, 0, &[0; 150], NOW, kept), StoreOutcome::First);
-        assert_eq!(assembly.store(B, 0, &[0; 150], NOW, kept), StoreOutcome::First);
-        assert_eq!(assembly.store(B, 150, &[0; 1], NOW, kept), StoreOutcome::NoRoom);
-        assert_eq!(
-            assembly.store(B, 0, &[0; 150], NOW, kept),
-            StoreOutcome::Yes,
-            "what is here needs no room"
-        );
-        assert_eq!(assembly.store(A, 150, &[0; 50], NOW, kept), StoreOutcome::Yes);
-        // Another sender has a share of its own.
-        assert_eq!(assembly.store((HostId(2), A.1), 0, &[0; 150], NOW, kept), StoreOutcome::First);
-        assembly.take(A.0, A.1);
-        assert_eq!(
-            assembly.store(B, 150, &[0; 50], NOW, kept),
-            StoreOutcome::Yes,
-            "B is the oldest now, within its share"
-        );
-        assembly.readable(B.0, B.1, 200);
-        assert_eq!(assembly.store(B, 200, &[0; 200], NOW, kept), StoreOutcome::Yes, "and beyond");
-        assembly.forget(B.0);
-        assert_eq!((assembly.messages_of(B.0), assembly.bytes()), (0, 150));
-    }
-
-    #[test]
-    fn messages_that_nobody_waits_for_are_found() {
-        let mut assembly = Assembly::new(ROOM);
-        assembly.store(A, 0, &[0; 1], Time(100), kept);
-        assembly.store(B, 0, &[0; 1], Time(200), kept);
-        let stale = |now, wanted: bool| {
-            let mut stale = assembly.stale((Span(100), Time(now)), |_, _| wanted);
-            stale.sort_unstable();
-            stale
-        };
-        assert_eq!((stale(199, true), stale(200, true), stale(0, false)), (vec![], vec![A], vec![A, B]));
-    }
-
-    #[test]
-    fn of_a_message_that_is_counted_nothing_is_kept_and_no_room_is_taken() {
-        let mut assembly = Assembly::new(Room { message: 10_000, ..ROOM });
-        assert_eq!(assembly.store(A, 0, &[1; 150], NOW, || Some(7)), StoreOutcome::First);
-        // Beyond the room of a message and of its sender; where it is counted is asked once.
-        assert_eq!(assembly.store(A, 9_000, &[1; 900], NOW, || None), StoreOutcome::Yes);
-        assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (0, 1));
-        assert_eq!(assembly.store(B, 0, &[1; 150], NOW, kept), StoreOutcome::First);
-        assert_eq!((assembly.counted(A.0, A.1), assembly.counted(B.0, B.1)), (Some(7), None));
-        assembly.readable(A.0, A.1, 10_000);
-        let expected = TakenMessage { bytes: Vec::new(), readable: 10_000, counted: Some(7) };
-        assert_eq!(assembly.take(A.0, A.1), Some(expected));
-        assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (150, 1));
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use priolane_core::endpoint::PathInfo;
 use priolane_core::units::Rate;
 
+use crate::assembly::LEAST_RECEIVING;
 use crate::dscp::Dscp;
 use crate::error::BindError;
 use crate::key::Key;
@@ -89,8 +90,17 @@ pub struct Limits {
     pub sender: u64,
     /// Bytes of one message beyond those from its start that have come. Default: 16 MiB.
     pub ahead: u64,
-    /// Bytes of messages that have arrived and wait for `recv`; beyond that nothing is taken. Default: 256 MiB.
+    /// Memory for messages of all senders of which not all has come, in bytes, with the bookkeeping. A quarter of it is for the
+    /// state of flows, a part for one message at a time that needs more room than there is, and the rest is divided fairly
+    /// among senders. A message that is longer than half of it is refused. Default: 2 GiB, twice the longest message, so
+    /// that one of these always ends.
+    pub receiving: u64,
+    /// Memory for messages that have arrived and wait for `recv`, in bytes. Beyond that, no payload is taken. It may be exceeded by
+    /// messages that are already here for the most part; those were counted in `receiving` before. So both limits together hold
+    /// always. Default: 256 MiB.
     pub arrived: u64,
+    /// Memory for datagrams that are held back by [`Config::delays`], in bytes; those that find no room are lost. Default: 64 MiB.
+    pub held: u64,
     /// Messages between this host and one other that are under way at once, each way; more wait. Default: 4096;
     /// token transports begin at most 64.
     pub flows: u32,
@@ -100,6 +110,9 @@ pub struct Limits {
     pub socket: usize,
 }
 
+/// The largest `Limits::receiving`.
+const MOST_RECEIVING: u64 = 1 << 62;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -108,7 +121,9 @@ impl Default for Limits {
             messages: 65_536,
             sender: 64 << 20,
             ahead: 16 << 20,
+            receiving: 2 << 30,
             arrived: 256 << 20,
+            held: 64 << 20,
             flows: 4_096,
             peers: 4_096,
             socket: 4 << 20,
@@ -173,13 +188,15 @@ impl Config {
 
     /// Checks the numbers.
     pub(crate) fn check(&self) -> Result<(), BindError> {
-        let Limits { message, queued, messages, sender, ahead, arrived, flows, peers, socket } = self.limits;
+        let Limits { message, queued, messages, sender, ahead, .. } = self.limits;
+        let Limits { receiving, arrived, held, flows, peers, socket, .. } = self.limits;
         let most = (1 << 48) - 1;
         let least_one = [
             ("limits.queued", queued),
             ("limits.messages", messages as u64),
             ("limits.sender", sender),
             ("limits.arrived", arrived),
+            ("limits.held", held),
             ("limits.flows", u64::from(flows)),
             ("limits.peers", u64::from(peers)),
             ("limits.socket", socket as u64),
@@ -192,6 +209,13 @@ impl Config {
         }
         if ahead < u64::from(self.mtu) {
             return Err(BindError::Setting { what: "limits.ahead", value: ahead, fix: "at least the MTU" });
+        }
+        if !(LEAST_RECEIVING..=MOST_RECEIVING).contains(&receiving) {
+            return Err(BindError::Setting {
+                what: "limits.receiving",
+                value: receiving,
+                fix: "2^20 to 2^62, twice the longest message or more",
+            });
         }
         match self.real_time {
             Some(value) if !(1..=99).contains(&value) => {

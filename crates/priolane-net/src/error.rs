@@ -128,6 +128,17 @@ pub enum SendError {
         "{0} was started again; the message may or may not have arrived before that: send it again if that does no harm"
     )]
     Restarted(SocketAddr),
+    /// The receiver takes no message of that length.
+    #[error(
+        "{0} takes no message of that length: cut it, or raise limits.message there, and limits.receiving to twice as much"
+    )]
+    TooLongForPeer(SocketAddr),
+    /// The receiver gave the message up.
+    #[error(
+        "{0} gave the message up: nothing of it came for its patience.idle, or its memory was full and the message too slow; \
+         send it again"
+    )]
+    GivenUp(SocketAddr),
     /// It was given up by `abort`.
     #[error("the message was aborted; it may or may not have arrived")]
     Aborted,
@@ -154,6 +165,8 @@ impl SendError {
             Self::PeerFull(_) => "peer_full",
             Self::Silent { .. } => "silent",
             Self::Restarted(_) => "restarted",
+            Self::TooLongForPeer(_) => "too_long_for_peer",
+            Self::GivenUp(_) => "given_up",
             Self::Aborted => "aborted",
             Self::Closed(_) => "closed",
         }

@@ -28,6 +28,7 @@ mod key;
 mod message;
 mod meter;
 mod nic;
+mod parts;
 mod peers;
 mod runtime;
 mod scheduling;

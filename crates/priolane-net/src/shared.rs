@@ -1,8 +1,10 @@
 //! What a host's thread and its applications share.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use event_listener::{Event, IntoNotification};
 use priolane_core::endpoint::Weights;
@@ -10,6 +12,7 @@ use priolane_core::endpoint::Weights;
 use crate::content::Content;
 use crate::error::{RecvError, SendError};
 use crate::message::{Message, MessageId, Outcome, Pending, Request};
+use crate::parts::Parts;
 use crate::socket::Wakeup;
 use crate::stats::Stats;
 
@@ -39,15 +42,34 @@ pub(crate) struct PendingMessages {
     pub(crate) messages: usize,
 }
 
-#[derive(Debug, Default)]
-struct Inbox {
-    messages: VecDeque<Message>,
-    bytes: u64,
+/// A message that arrived and waits for an application.
+#[derive(Debug)]
+pub(crate) struct ArrivedMessage {
+    pub(crate) from: SocketAddr,
+    pub(crate) parts: Parts,
+    /// Its bytes, of which some may not be among the parts.
+    pub(crate) len: usize,
+    pub(crate) missing: u64,
+    pub(crate) arrived: Instant,
 }
 
-/// What a message that waits takes, so that short ones are bounded too.
-fn bytes_of(message: &Message) -> u64 {
-    (message.bytes.len() + size_of::<Message>()) as u64
+impl ArrivedMessage {
+    /// The memory that it takes, so that short messages are bounded too.
+    fn kept(&self) -> u64 {
+        self.parts.kept() + size_of::<Self>() as u64
+    }
+
+    /// Puts the message together.
+    fn into_message(self) -> Message {
+        let Self { from, parts, len, missing, arrived } = self;
+        Message { from, bytes: parts.into_bytes(len), missing, arrived }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    messages: VecDeque<ArrivedMessage>,
+    bytes: u64,
 }
 
 /// Locks what no panic leaves in disorder.
@@ -189,27 +211,30 @@ impl SharedState {
     }
 
     /// A message arrived.
-    pub(crate) fn deliver(&self, message: Message) {
+    pub(crate) fn deliver(&self, message: ArrivedMessage) {
         {
             let mut inbox = lock(&self.inbox);
-            inbox.bytes += bytes_of(&message);
+            inbox.bytes += message.kept();
             self.arrived_bytes.store(inbox.bytes, Ordering::Relaxed);
             inbox.messages.push_back(message);
         }
         self.arrived.notify(1.additional());
     }
 
-    /// The message that arrived first of those that wait.
+    /// The message that arrived first of those that wait. It is put together here, on the thread of the application.
     pub(crate) fn take_message(&self) -> Result<Option<Message>, RecvError> {
-        {
-            let mut inbox = lock(&self.inbox);
-            if let Some(message) = inbox.messages.pop_front() {
-                inbox.bytes -= bytes_of(&message);
-                self.arrived_bytes.store(inbox.bytes, Ordering::Relaxed);
-                return Ok(Some(message));
-            }
+        match self.take_arrived() {
+            Some(message) => Ok(Some(message.into_message())),
+            None => self.closed().map_or(Ok(None), Err),
         }
-        self.closed().map_or(Ok(None), Err)
+    }
+
+    fn take_arrived(&self) -> Option<ArrivedMessage> {
+        let mut inbox = lock(&self.inbox);
+        let message = inbox.messages.pop_front()?;
+        inbox.bytes -= message.kept();
+        self.arrived_bytes.store(inbox.bytes, Ordering::Relaxed);
+        Some(message)
     }
 
     /// Tells when a message arrives.

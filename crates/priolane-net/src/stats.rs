@@ -51,13 +51,17 @@ pub struct Stats {
     pub wakeups: u64,
     /// Other hosts that are known now.
     pub peers: u64,
-    /// Bytes of messages that are being received now.
+    /// Messages that are being received now.
+    pub receiving: u64,
+    /// Memory for those that are kept, in bytes.
     pub receiving_bytes: u64,
+    /// Times that a sender which had been asked for two bandwidth-delay products of data sent none of it.
+    pub unanswered: u64,
 }
 
 impl Stats {
     /// Every count with its name, in the order of the fields.
-    pub fn counts(&self) -> [(&'static str, u64); 24] {
+    pub fn counts(&self) -> [(&'static str, u64); 26] {
         [
             ("delivered", self.delivered),
             ("delivered_bytes", self.delivered_bytes),
@@ -82,7 +86,9 @@ impl Stats {
             ("marked", self.marked),
             ("wakeups", self.wakeups),
             ("peers", self.peers),
+            ("receiving", self.receiving),
             ("receiving_bytes", self.receiving_bytes),
+            ("unanswered", self.unanswered),
         ]
     }
 }

@@ -13,9 +13,11 @@
 //! | PING | 5 | nonce of its sender (8), nonce of its receiver (8) | 17 |
 //! | PONG | 6 | nonce of its sender (8), nonce of its receiver (8) | 17 |
 //! | ABORT | 7 | nonce of its sender (8), nonce of its receiver (8), flow (4) | 21 |
+//! | REJECT | 8 | nonce of its sender (8), nonce of its receiver (8), flow (4), reason (1) | 22 |
 //!
-//! No answer is longer than what it answers.
+//! No answer to a stranger is longer than what it answers.
 
+use priolane_core::endpoint::Rejection;
 use ring::hmac;
 
 use super::cookie::Cookie;
@@ -91,6 +93,8 @@ pub(crate) enum Message {
     Pong(Nonces),
     /// The rest of a flow will not come.
     Abort { nonces: Nonces, flow: u32 },
+    /// A flow is not received.
+    Reject { nonces: Nonces, flow: u32, why: Rejection },
 }
 
 /// Writes fields one after the other; there is always room.
@@ -164,6 +168,7 @@ impl Message {
             Self::Ping(_) => 5,
             Self::Pong(_) => 6,
             Self::Abort { .. } => 7,
+            Self::Reject { .. } => 8,
         }
     }
 
@@ -196,6 +201,14 @@ impl Message {
             Self::Abort { nonces, flow } => {
                 out.nonces(*nonces);
                 out.put(&flow.to_le_bytes());
+            }
+            Self::Reject { nonces, flow, why } => {
+                out.nonces(*nonces);
+                out.put(&flow.to_le_bytes());
+                out.put(&[match why {
+                    Rejection::TooLong => 0,
+                    Rejection::GivenUp => 1,
+                }]);
             }
         }
         let mut len = out.len;
@@ -246,6 +259,15 @@ impl Message {
             5 => Self::Ping(input.nonces()?),
             6 => Self::Pong(input.nonces()?),
             7 => Self::Abort { nonces: input.nonces()?, flow: u32::from_le_bytes(input.take()?) },
+            8 => {
+                let (nonces, flow) = (input.nonces()?, u32::from_le_bytes(input.take()?));
+                let why = match input.take()? {
+                    [0] => Rejection::TooLong,
+                    [1] => Rejection::GivenUp,
+                    _ => return None,
+                };
+                Self::Reject { nonces, flow, why }
+            }
             _ => return None,
         })
     }
@@ -257,7 +279,7 @@ mod tests {
     use crate::key::Key;
     use proptest::prelude::*;
 
-    fn every_message() -> [(Message, usize); 8] {
+    fn every_message() -> [(Message, usize); 10] {
         let (cookie, speaks) = (Cookie { period: 9, value: 77 }, Speaks::new("homa", 1_500));
         let nonces = Nonces { from: 4, to: 5 };
         [
@@ -269,6 +291,8 @@ mod tests {
             (Message::Ping(nonces), 17),
             (Message::Pong(nonces), 17),
             (Message::Abort { nonces, flow: 6 }, 21),
+            (Message::Reject { nonces, flow: 6, why: Rejection::TooLong }, 22),
+            (Message::Reject { nonces, flow: 6, why: Rejection::GivenUp }, 22),
         ]
     }
 

@@ -55,6 +55,8 @@ pub(super) struct Peer {
     pub(super) quiet_since: Time,
     pub(super) asked_at: Time,
     greeted_at: Option<Time>,
+    /// When it was last asked because it sent nothing that it was asked for.
+    pub(super) pinged_at: Option<Time>,
     /// Flows under way to it, and from it.
     pub(super) sending: u32,
     pub(super) receiving: u32,
@@ -70,6 +72,7 @@ impl Peer {
             quiet_since: now,
             asked_at: now,
             greeted_at: None,
+            pinged_at: None,
             sending: 0,
             receiving: 0,
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
 
+use priolane_core::endpoint::Rejection;
 use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span, Time};
 use ring::hmac;
@@ -39,6 +40,8 @@ pub(crate) enum Change {
     Evicted(HostId),
     /// It will send no more of this flow.
     Aborted(HostId, u32),
+    /// It does not receive this flow of this host.
+    Rejected(HostId, u32, Rejection),
 }
 
 /// How long hosts are waited for, and how many are known.

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use priolane_core::endpoint::Rejection;
 use priolane_core::ids::HostId;
 use priolane_core::units::Time;
 
@@ -29,6 +30,11 @@ impl Peers {
             Message::Abort { nonces, flow } => {
                 if let Some(host) = self.of_session(from, nonces, now) {
                     self.changes.push(Change::Aborted(host, flow));
+                }
+            }
+            Message::Reject { nonces, flow, why } => {
+                if let Some(host) = self.of_session(from, nonces, now) {
+                    self.changes.push(Change::Rejected(host, flow, why));
                 }
             }
         }
@@ -62,6 +68,15 @@ impl Peers {
         match self.of_session(from, nonces, now) {
             Some(_) => self.say(from, Message::Pong(Nonces { from: nonces.to, to: nonces.from })),
             None => self.stranger(from, now),
+        }
+    }
+
+    /// Tells a host that one of its flows is not received here.
+    pub(crate) fn tell_rejected(&mut self, host: HostId, flow: u32, why: Rejection) {
+        let Some(peer) = self.get(host) else { return };
+        if let Some(nonces) = peer.current().map(Session::nonces) {
+            let address = peer.address;
+            self.say(address, Message::Reject { nonces, flow, why });
         }
     }
 

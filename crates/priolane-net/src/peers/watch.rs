@@ -59,6 +59,19 @@ impl Peers {
         }
     }
 
+    /// Asks a host now whether it is there, at most once in `PING_AFTER`. Its answer shows whether it was started again.
+    pub(crate) fn ping(&mut self, host: HostId, now: Time) {
+        let Some(peer) = self.get_mut(host) else { return };
+        if peer.pinged_at.is_some_and(|at| now.since(at) < PING_AFTER) {
+            return;
+        }
+        peer.pinged_at = Some(now);
+        let address = peer.address;
+        if let Some(nonces) = peer.current().map(Session::nonces) {
+            self.say(address, Message::Ping(nonces));
+        }
+    }
+
     /// Asks a host that was not heard for a while whether it is there.
     pub(super) fn ask(&mut self, host: HostId, now: Time) {
         let silence = self.patience.silence;

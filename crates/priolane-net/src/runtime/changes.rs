@@ -1,6 +1,6 @@
 //! What becomes of other hosts, and of messages with them.
 
-use priolane_core::endpoint::{Command, Endpoint};
+use priolane_core::endpoint::{Command, Control, Endpoint, Rejection};
 use priolane_core::ids::{FlowId, HostId};
 
 use super::driver::Driver;
@@ -40,11 +40,8 @@ impl<E: Endpoint> Driver<E> {
                 }
                 Change::Refused(host, reason, speaks) => self.refused(host, reason, speaks),
                 Change::Evicted(host) => self.forget(host),
-                Change::Aborted(src, flow) => {
-                    let (flow, now) = (FlowId(flow), self.given);
-                    self.call(now, |endpoint, cx| endpoint.control(cx, Command::EndReceived { src, flow }));
-                    self.drop_partial(src, flow);
-                }
+                Change::Aborted(src, flow) => self.end_received((src, FlowId(flow))),
+                Change::Rejected(host, flow, why) => self.rejected(host, FlowId(flow), why),
             }
         }
     }
@@ -76,17 +73,44 @@ impl<E: Endpoint> Driver<E> {
     /// The endpoint forgets a host, and what is here of its messages is dropped.
     fn forget(&mut self, host: HostId) {
         self.stats.dropped += u64::from(self.assembly.messages_of(host));
-        self.assembly.forget(host);
         let now = self.given;
+        self.assembly.forget(host, now);
         self.call(now, |endpoint, cx| endpoint.control(cx, Command::ForgetHost(host)));
     }
 
-    /// The endpoint forgets a message of another host, and what is here of it is dropped.
-    pub(super) fn forget_received(&mut self, src: HostId, flow: FlowId) {
+    /// A message of this host fails, because its receiver does not take it.
+    fn rejected(&mut self, host: HostId, flow: FlowId, why: Rejection) {
+        let Some(message) = self.flows.get(&flow).filter(|message| message.host == host && message.open)
+        else {
+            return;
+        };
+        let to = message.request.to;
+        let error = match why {
+            Rejection::TooLong => SendError::TooLongForPeer(to),
+            Rejection::GivenUp => SendError::GivenUp(to),
+        };
         let now = self.given;
-        if self.endpoint.is_receiving(src, flow) {
-            self.call(now, |endpoint, cx| endpoint.control(cx, Command::ForgetReceived { src, flow }));
-        }
+        self.call(now, |endpoint, cx| endpoint.control(cx, Command::Flow(flow, Control::Abort)));
+        self.finish(flow, Err(error));
+    }
+
+    /// A message of another host is not received any more, and what is here of it is dropped.
+    fn end_received(&mut self, (src, flow): (HostId, FlowId)) {
+        let now = self.given;
+        self.call(now, |endpoint, cx| endpoint.control(cx, Command::EndReceived { src, flow }));
         self.drop_partial(src, flow);
+    }
+
+    /// Gives up a message of another host, and tells that host.
+    pub(super) fn give_up(&mut self, (src, flow): (HostId, FlowId), why: Rejection) {
+        self.end_received((src, flow));
+        self.peers.tell_rejected(src, flow.0, why);
+    }
+
+    /// The endpoint does not receive a message of which a packet came.
+    pub(super) fn reject(&mut self, (src, flow): (HostId, FlowId), why: Rejection) {
+        self.stats.too_long += u64::from(why == Rejection::TooLong);
+        self.drop_partial(src, flow);
+        self.peers.tell_rejected(src, flow.0, why);
     }
 }

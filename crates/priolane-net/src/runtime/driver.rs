@@ -7,7 +7,7 @@ use std::time::Duration;
 use priolane_core::endpoint::{Cx, Endpoint, Event, LocalClock, PathInfo};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::rng::Stream;
-use priolane_core::units::{Span, Time};
+use priolane_core::units::Time;
 use priolane_core::wire::PacketCodec;
 use rustc_hash::FxHashMap;
 
@@ -25,9 +25,6 @@ use crate::scheme::Sealed;
 use crate::shared::{Order, SharedState};
 use crate::socket::{RecvBatch, SendBatch, UdpSocket, WaitFor, wait};
 use crate::stats::Stats;
-
-/// How often messages that nobody waits for any more are looked for.
-const SWEEP: Span = Span::from_ms(1_000);
 
 /// Whether something was done, or is still to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +84,6 @@ pub(super) struct Driver<E: Endpoint> {
     pub(super) blocked: bool,
     /// When the line may send again, if it waits for that.
     pub(super) line_at: Time,
-    pub(super) next_sweep: Time,
     /// When something was done last.
     pub(super) active: Time,
     pub(super) orders: Vec<Order>,
@@ -105,7 +101,7 @@ impl<E: Endpoint> Driver<E> {
             let now = self.now();
             self.peers.look(now);
             self.apply_changes();
-            let turn = turn.or(self.serve_timer()).or(self.sweep());
+            let turn = turn.or(self.serve_timer()).or(self.free());
             self.fill_lanes();
             let turn = turn.or(self.transmit());
             if turn == Turn::Busy {
@@ -138,6 +134,11 @@ impl<E: Endpoint> Driver<E> {
                 Event::Readable { src, flow, bytes } => self.assembly.readable(src, flow, bytes),
                 Event::Delivered { src, flow, missing, .. } => self.deliver((src, flow), missing),
                 Event::Forgotten { src, flow } => self.drop_partial(src, flow),
+                Event::Rejected { src, flow, why } => self.reject((src, flow), why),
+                Event::Unanswered { src } => {
+                    self.stats.unanswered += 1;
+                    self.peers.ping(src, self.given);
+                }
                 Event::Completed(report) => self.completed(&report),
                 _ => {}
             }
@@ -153,23 +154,15 @@ impl<E: Endpoint> Driver<E> {
         Turn::Busy
     }
 
-    /// Drops what is here of messages that the endpoint does not receive, or of which nothing came for long.
-    fn sweep(&mut self) -> Turn {
-        let now = self.given;
-        if now < self.next_sweep || self.assembly.is_empty() {
-            return Turn::Idle;
-        }
-        self.next_sweep = now + SWEEP;
-        let idle = crate::clock::span_of(self.setup.patience.idle);
-        let endpoint = &self.endpoint;
-        let stale = self.assembly.stale((idle, now), |src, flow| endpoint.is_receiving(src, flow));
-        stale.into_iter().for_each(|(src, flow)| self.forget_received(src, flow));
-        Turn::Busy
+    /// Frees some of the messages that were dropped.
+    fn free(&mut self) -> Turn {
+        if self.assembly.free_some() { Turn::Busy } else { Turn::Idle }
     }
 
     /// Shows what was counted: before applications learn of what happened.
     pub(super) fn publish(&mut self) {
         self.stats.peers = self.peers.count() as u64;
+        self.stats.receiving = u64::from(self.endpoint.stats().receiving);
         self.stats.receiving_bytes = self.assembly.bytes();
         self.stats.tokens_dropped = self.nic.dropped();
         let groups = self.leaving.counts();
@@ -181,10 +174,9 @@ impl<E: Endpoint> Driver<E> {
     fn sleep(&mut self) {
         let now = self.now();
         let timer = self.endpoint.next_timeout().unwrap_or(Time::NEVER);
-        let sweep = if self.assembly.is_empty() { Time::NEVER } else { self.next_sweep };
         // A line that the system holds up waits for that alone.
         let line = if self.blocked { Time::NEVER } else { self.line_at };
-        let next = timer.min(line).min(self.peers.next_look()).min(sweep).min(self.held.next());
+        let next = timer.min(line).min(self.peers.next_look()).min(self.held.next());
         if next <= now {
             return;
         }

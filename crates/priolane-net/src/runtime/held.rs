@@ -20,6 +20,19 @@ pub(super) struct Datagram {
     pub(super) due: Time,
 }
 
+/// Bytes that count for a datagram besides its own.
+const DATAGRAM: u64 = 128;
+
+/// Whether a datagram is held back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Hold {
+    /// It is of a host without a delay.
+    No,
+    Yes,
+    /// It would be, but there is no room for it: it is lost.
+    NoRoom,
+}
+
 /// Datagrams that are held back, by when they are due, then by the order in which they came.
 #[derive(Debug)]
 pub(super) struct Held {
@@ -27,22 +40,30 @@ pub(super) struct Held {
     waiting: BTreeMap<(Time, u64), Datagram>,
     /// Datagrams that were held back so far.
     count: u64,
+    /// Memory of those that wait, and the most that they may take.
+    kept: u64,
+    most: u64,
 }
 
 impl Held {
-    pub(super) fn new(delays: &HashMap<SocketAddr, Duration>) -> Self {
+    pub(super) fn new(delays: &HashMap<SocketAddr, Duration>, most: u64) -> Self {
         let delays = delays.iter().filter(|(_, delay)| !delay.is_zero());
         let delays = delays.map(|(&from, &delay)| (from, span_of(delay))).collect();
-        Self { delays, waiting: BTreeMap::new(), count: 0 }
+        Self { delays, waiting: BTreeMap::new(), count: 0, kept: 0, most }
     }
 
-    /// Holds a datagram back that came at `at`; whether its sender is one of those.
-    pub(super) fn hold(&mut self, bytes: &[u8], from: SocketAddr, (tos, at): (u8, Time)) -> bool {
-        let Some(&delay) = self.delays.get(&from) else { return false };
+    /// Holds a datagram back that came at `at`, if its sender has a delay.
+    pub(super) fn hold(&mut self, bytes: &[u8], from: SocketAddr, (tos, at): (u8, Time)) -> Hold {
+        let Some(&delay) = self.delays.get(&from) else { return Hold::No };
+        let more = DATAGRAM + bytes.len() as u64;
+        if self.kept + more > self.most {
+            return Hold::NoRoom;
+        }
         let due = at + delay;
         self.count += 1;
+        self.kept += more;
         self.waiting.insert((due, self.count), Datagram { bytes: bytes.to_vec(), from, tos, due });
-        true
+        Hold::Yes
     }
 
     /// When the next is due.
@@ -55,7 +76,9 @@ impl Held {
         if self.next() > now {
             return None;
         }
-        self.waiting.pop_first().map(|(_, datagram)| datagram)
+        let (_, datagram) = self.waiting.pop_first()?;
+        self.kept -= DATAGRAM + datagram.bytes.len() as u64;
+        Some(datagram)
     }
 }
 
@@ -67,12 +90,12 @@ mod tests {
     fn datagrams_arrive_so_much_later_and_in_the_order_in_which_they_came() {
         let [near, far, other] = [1, 2, 3].map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
         let delays = [(near, Duration::from_micros(10)), (far, Duration::from_micros(30))];
-        let mut held = Held::new(&delays.into());
+        let mut held = Held::new(&delays.into(), 1_000);
         let at = |us| Time(Span::from_us(us).0);
-        assert!(held.hold(b"a", far, (0, at(0))));
-        assert!(held.hold(b"b", near, (0, at(5))));
-        assert!(held.hold(b"c", near, (0, at(5))));
-        assert!(!held.hold(b"d", other, (0, at(5))), "no delay from there");
+        assert_eq!(held.hold(b"a", far, (0, at(0))), Hold::Yes);
+        assert_eq!(held.hold(b"b", near, (0, at(5))), Hold::Yes);
+        assert_eq!(held.hold(b"c", near, (0, at(5))), Hold::Yes);
+        assert_eq!(held.hold(b"d", other, (0, at(5))), Hold::No, "no delay from there");
         assert_eq!(held.next(), at(15));
         assert!(held.pop(at(14)).is_none());
         let mut popped = |us| held.pop(at(us)).map(|datagram| datagram.bytes);
@@ -80,5 +103,16 @@ mod tests {
         assert_eq!(popped(15), Some(b"c".to_vec()));
         assert_eq!((popped(29), popped(30)), (None, Some(b"a".to_vec())));
         assert_eq!(held.next(), Time::NEVER);
+    }
+
+    #[test]
+    fn datagrams_that_are_held_back_take_no_more_memory_than_they_may() {
+        let near = SocketAddr::from(([127, 0, 0, 1], 1));
+        let mut held = Held::new(&[(near, Duration::from_micros(10))].into(), 3 * (DATAGRAM + 100));
+        let hold = |held: &mut Held| held.hold(&[0; 100], near, (0, Time::ZERO));
+        let held_back = [(); 4].map(|()| hold(&mut held));
+        assert_eq!(held_back, [Hold::Yes, Hold::Yes, Hold::Yes, Hold::NoRoom]);
+        assert!(held.pop(Time::NEVER).is_some());
+        assert_eq!([(); 2].map(|()| hold(&mut held)), [Hold::Yes, Hold::NoRoom], "room for as many as went");
     }
 }

@@ -1,18 +1,18 @@
 //! Datagrams that came.
 
-use priolane_core::endpoint::{Endpoint, RxMeta};
+use priolane_core::endpoint::{Command, Endpoint, Rejection, RxMeta};
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::packet::Marks;
 use priolane_core::units::{Span, Time};
 use priolane_core::wire::{EcnCodepoint, RecvMeta};
 
 use super::driver::{Driver, Turn};
-use super::held::Datagram;
+use super::held::{Datagram, Hold};
 use crate::assembly::{StoreOutcome, TakenMessage};
 use crate::datagram::DatagramKind;
-use crate::message::Message;
 use crate::peers::SELF;
 use crate::scheme::Sealed;
+use crate::shared::ArrivedMessage;
 use crate::socket::RecvBatch;
 
 /// Batches that are read before something is sent.
@@ -66,8 +66,10 @@ impl<E: Endpoint> Driver<E> {
                 self.stats.lost_in_socket = before + u64::from(lost.wrapping_sub(before as u32));
             }
             let came = Came { tos: received.tos, at: arrivals.at(received.real_ns) };
-            if !self.held.hold(received.bytes, received.from, (came.tos, came.at)) {
-                self.take(received.bytes, received.from, came);
+            match self.held.hold(received.bytes, received.from, (came.tos, came.at)) {
+                Hold::No => self.take(received.bytes, received.from, came),
+                Hold::Yes => {}
+                Hold::NoRoom => self.stats.no_room += 1,
             }
         }
     }
@@ -128,7 +130,7 @@ impl<E: Endpoint> Driver<E> {
         if stored == StoreOutcome::First {
             if !self.endpoint.is_receiving(src, flow) {
                 // One of a message that has ended, or that the endpoint does not take.
-                drop(self.assembly.take(src, flow));
+                self.assembly.discard((src, flow), now);
             }
             self.note_under_way(src, now);
         }
@@ -151,25 +153,39 @@ impl<E: Endpoint> Driver<E> {
             return Some(StoreOutcome::Yes);
         }
         if self.shared.arrived_bytes() >= self.setup.limits.arrived {
-            self.stats.no_room += 1;
+            self.no_room(of);
             return None;
         }
         let Self { assembly, meter, peers, .. } = self;
         let counted = || meter.as_ref()?.place(peers.address(of.0)?, offset, payload);
         match assembly.store(of, offset, payload, now, counted) {
-            StoreOutcome::NoRoom => self.stats.no_room += 1,
-            StoreOutcome::TooLong => self.stats.too_long += 1,
+            StoreOutcome::NoRoom => self.no_room(of),
+            StoreOutcome::TooLong => {
+                self.stats.too_long += 1;
+                self.give_up(of, Rejection::TooLong);
+            }
             stored => return Some(stored),
         }
         None
     }
 
+    /// Payload found no room. Its message is not idle, and another may have been dropped for it.
+    fn no_room(&mut self, (src, flow): (HostId, FlowId)) {
+        self.stats.no_room += 1;
+        let now = self.given;
+        self.call(now, |endpoint, cx| endpoint.control(cx, Command::NoRoom { src, flow }));
+        while let Some(dropped) = self.assembly.next_dropped() {
+            self.stats.dropped += 1;
+            self.give_up(dropped, Rejection::GivenUp);
+        }
+    }
+
     /// All of a message has come.
     pub(super) fn deliver(&mut self, (src, flow): (HostId, FlowId), missing: u64) {
-        let (taken, from) = (self.assembly.take(src, flow), self.peers.address(src));
         let now = self.given;
+        let (taken, from) = (self.assembly.take(src, flow, now), self.peers.address(src));
         self.note_under_way(src, now);
-        let (Some(TakenMessage { mut bytes, readable, counted }), Some(from)) = (taken, from) else { return };
+        let (Some(TakenMessage { parts, readable, counted }), Some(from)) = (taken, from) else { return };
         if missing > 0 && !self.setup.unreliable || readable > self.setup.limits.message {
             self.stats.dropped += 1;
             return;
@@ -179,19 +195,19 @@ impl<E: Endpoint> Driver<E> {
             self.stats.arrived_bytes += readable;
             return self.publish();
         }
-        // What was given up at its end is not here; what came beyond an end that was told later is none of it.
-        bytes.resize(readable as usize, 0);
         self.stats.arrived += 1;
-        self.stats.arrived_bytes += bytes.len() as u64;
+        self.stats.arrived_bytes += readable;
         self.publish();
-        self.shared.deliver(Message { from, bytes, missing, arrived: self.clock.instant(now) });
+        // What was given up at its end is not here; what came beyond an end that was told later is none of it.
+        let (len, arrived) = (readable as usize, self.clock.instant(now));
+        self.shared.deliver(ArrivedMessage { from, parts, len, missing, arrived });
     }
 
     /// What is here of a message is dropped.
     pub(super) fn drop_partial(&mut self, src: HostId, flow: FlowId) {
-        if self.assembly.take(src, flow).is_some() {
+        let now = self.given;
+        if self.assembly.discard((src, flow), now) {
             self.stats.dropped += 1;
-            let now = self.given;
             self.note_under_way(src, now);
         }
     }

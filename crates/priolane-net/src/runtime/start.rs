@@ -91,12 +91,18 @@ impl Start {
             }
             _ => (Span::ZERO, false),
         };
+        let Limits { message, sender, ahead, receiving, peers, .. } = limits;
+        let room = Room { message, sender, ahead, receiving, senders: peers };
         let defaults = RealHost::new(draw(&random));
         let real = RealHost {
             // A sender fails messages to a host that is silent; until then it retransmits, also after a stop of that length.
             time_wait: defaults.time_wait + span_of(patience.silence) + longest_rto,
             flows_per_peer: limits.flows,
+            first_rtt: config.path.data.map_or(defaults.first_rtt, |known| known.round_trip),
             idle: span_of(patience.idle),
+            longest: limits.message,
+            flow_memory: room.flows(),
+            peers: limits.peers,
             // Tokens that are later find no room in the queue of the line.
             catch_up: if built.tokens.is_some() { nic::CATCH_UP } else { defaults.catch_up },
             ..defaults
@@ -119,7 +125,6 @@ impl Start {
             idle: real.time_wait,
             most: limits.peers,
         };
-        let room = Room { message: limits.message, sender: limits.sender, ahead: limits.ahead };
         let grouping = match config.segmentation {
             Segmentation::Host => Grouping::Single,
             Segmentation::Kernel => Grouping::Segments,
@@ -144,11 +149,10 @@ impl Start {
             given: now,
             rng: Stream::new(draw(&random), Purpose::Endpoint, 0),
             arriving,
-            held: Held::new(&config.delays),
+            held: Held::new(&config.delays, limits.held),
             leaving: SendBatch::new(usize::from(config.mtu), grouping),
             blocked: false,
             line_at: Time::NEVER,
-            next_sweep: now,
             active: now,
             orders: Vec::new(),
             scratch: Vec::new(),

@@ -7,6 +7,7 @@
 
 mod api;
 mod bad_network;
+mod by_hand;
 mod counted;
 mod digest;
 mod freeze;
@@ -17,6 +18,7 @@ mod namespaces;
 mod process;
 mod proxy;
 mod segments;
+mod silent;
 mod transports;
 mod wait;
 mod whole;

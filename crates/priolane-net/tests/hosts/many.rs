@@ -3,7 +3,7 @@
 use priolane_net::{Config, Host, Limits};
 use priolane_rounds::rounds;
 
-use crate::hostile::ByHand;
+use crate::by_hand::ByHand;
 use crate::transports::config;
 
 /// The address of peer `n` of those that share this machine, from 127.1.0.0 on.

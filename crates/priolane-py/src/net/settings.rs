@@ -41,7 +41,9 @@ struct LimitSettings {
     messages: usize,
     sender: u64,
     ahead: u64,
+    receiving: u64,
     arrived: u64,
+    held: u64,
     flows: u32,
     peers: u16,
     socket: usize,
@@ -79,8 +81,21 @@ impl Settings {
         let scheme = udp_scheme(&self.scheme).map_err(InputError::new_err)?;
         let line = quantity::rate(&self.line)
             .map_err(|error| wrong("line", format!("{}. Use {}", error.what, error.fix)))?;
-        let LimitSettings { message, queued, messages, sender, ahead, arrived, flows, peers, socket } =
-            self.limits;
+        let LimitSettings { message, queued, messages, sender, ahead, .. } = self.limits;
+        let LimitSettings { receiving, arrived, held, flows, peers, socket, .. } = self.limits;
+        let limits = Limits {
+            message,
+            queued,
+            messages,
+            sender,
+            ahead,
+            receiving,
+            arrived,
+            held,
+            flows,
+            peers,
+            socket,
+        };
         let PatienceSettings { greeting, silence, idle } = self.patience;
         let segmentation = match self.segmentation.as_str() {
             "host" => Segmentation::Host,
@@ -102,7 +117,7 @@ impl Settings {
         let config = Config {
             line,
             mtu: self.mtu,
-            limits: Limits { message, queued, messages, sender, ahead, arrived, flows, peers, socket },
+            limits,
             patience: Patience {
                 greeting: seconds("patience.greeting", greeting)?,
                 silence: seconds("patience.silence", silence)?,

@@ -1,0 +1,201 @@
+//! Senders that open messages and then fall silent, or are killed: what they are sent is bounded, and their messages end.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use priolane_net::core::ids::FlowId;
+use priolane_net::core::packet::{Header, Kind, Marks, Offset, Packet};
+use priolane_net::core::transport::receiver_driven::{ControlMessage, MessageType};
+use priolane_net::core::transport::tokens::TokenMessage;
+use priolane_net::core::transport::window::Segment;
+use priolane_net::core::units::Time;
+use priolane_net::core::wire::{Codec, IpVersion, WireBody};
+use priolane_net::{Config, Host, Limits, Patience, Request, SendError};
+
+use crate::by_hand::ByHand;
+use crate::digest::message;
+use crate::transports::{config, every_transport};
+use crate::wait::{PATIENCE, eventually};
+use crate::whole::pair;
+
+/// A message of 128 TiB.
+const HUGE: u64 = 1 << 47;
+
+/// The longest message that a host receives here, so that the announced one is taken.
+const LONGEST: u64 = (1 << 48) - 1;
+
+fn encode<B: WireBody>(header: Header, body: B) -> Vec<u8> {
+    let codec = Codec::<B>::new(1_500, IpVersion::V4).unwrap();
+    let mut bytes = vec![0; 256];
+    let len = codec.encode(&Packet { header, body }, Time::ZERO, &mut bytes).unwrap();
+    bytes.truncate(len);
+    bytes.resize(len + usize::from(header.payload), 7);
+    bytes
+}
+
+/// What two hosts of a transport call it, and the first datagram of a flow of `size` bytes.
+fn opening(transport: &str, flow: u32, size: u64) -> (&str, Vec<u8>) {
+    let flow = FlowId(flow);
+    match transport {
+        "expresspass" | "top" => {
+            let body = TokenMessage::Sync { size, deadline: Time::NEVER, unscheduled: 0, asked: 0 };
+            (transport, encode(Header { flow, kind: Kind::Syn, ..Header::default() }, body))
+        }
+        "phost" => {
+            let body =
+                ControlMessage { size, window: 1, message_type: MessageType::Request, ..Default::default() };
+            (transport, encode(Header { flow, kind: Kind::Syn, ..Header::default() }, body))
+        }
+        "homa" | "ndp" => {
+            let body = ControlMessage { size, window: 1, ..Default::default() };
+            let header = Header {
+                flow,
+                payload: 1_448,
+                offset: Offset::new(0),
+                kind: Kind::Data,
+                ..Header::default()
+            };
+            (transport, encode(header, body))
+        }
+        "hpcc" => ("window, INT", hpcc_data(flow)),
+        _ => {
+            let header =
+                Header { flow, payload: 100, kind: Kind::Data, marks: Marks::none(), ..Header::default() };
+            ("window", encode(header, Segment::<()>::default()))
+        }
+    }
+}
+
+/// A datagram of HPCC, whose packets have room for telemetry.
+fn hpcc_data(flow: FlowId) -> Vec<u8> {
+    let header = Header { flow, payload: 100, kind: Kind::Data, ..Header::default() };
+    encode(header, Segment::<priolane_net::core::telemetry::Path>::default())
+}
+
+/// A peer that opens `flows` messages and then says nothing: bytes that it sent for them, and datagrams and bytes that it got.
+fn silent(transport: &str, config: Config, flows: u32) -> (usize, usize, usize) {
+    let patience = Patience { idle: Duration::from_millis(800), ..Patience::default() };
+    let limits = Limits { message: LONGEST, ..config.limits };
+    let host = Host::bind(Config { patience, limits, ..config }).unwrap();
+    let peer = ByHand::new("127.0.0.1:0");
+    let (speaks, _) = opening(transport, 0, HUGE);
+    assert_eq!(peer.greet(&host, 1, speaks, 1_500), 2, "{transport}");
+    let mut came = 0;
+    for flow in 0..flows {
+        let (_, datagram) = opening(transport, flow, HUGE);
+        came += datagram.len();
+        peer.send(&host, &datagram);
+    }
+    eventually(|| host.stats().datagrams_received >= u64::from(flows) + 2);
+    assert_eq!(host.stats().malformed, 0, "{transport}");
+    eventually(|| host.stats().receiving == 0);
+    let stats = host.stats();
+    assert_eq!((stats.receiving_bytes, stats.peers), (0, 1), "{transport}: {stats:#?}");
+    // Whatever was sent is here by now.
+    let (mut datagrams, mut bytes) = (0, 0);
+    while let Some(datagram) = peer.receive_within(Duration::from_millis(20)) {
+        // An answer to a HELLO that was sent again.
+        if !(1..=2).contains(&datagram[0]) {
+            (datagrams, bytes) = (datagrams + 1, bytes + datagram.len());
+        }
+    }
+    assert_eq!(
+        host.stats().datagrams_sent,
+        stats.datagrams_sent,
+        "{transport}: goes on after its messages ended"
+    );
+    (came, datagrams, bytes)
+}
+
+/// The most bytes for `flows` silent messages: 33 packets of 200 Mbit/s in 2 x 1 ms, each asked for by 18 bytes; two answers to
+/// each datagram that came; and a PING.
+fn most(flows: u32) -> usize {
+    33 * 18 + 2 * 18 * flows as usize + 17
+}
+
+#[test]
+fn a_peer_that_opens_messages_and_falls_silent_gets_few_bytes_and_they_end_with_every_transport() {
+    let rows = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for (name, config) in every_transport() {
+            let rows = &rows;
+            scope.spawn(move || {
+                for flows in [1, 64] {
+                    let (came, datagrams, bytes) = silent(name, config.clone(), flows);
+                    assert!(bytes <= most(flows), "{name}: {bytes} bytes for {flows} messages");
+                    rows.lock().unwrap().push((name, flows, came, datagrams, bytes));
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().unwrap();
+    rows.sort_unstable();
+    println!(
+        "| transport | messages | bytes that came | datagrams that went | bytes | ratio |\n|---|---|---|---|---|---|"
+    );
+    for (name, flows, came, datagrams, bytes) in rows {
+        let ratio = bytes as f64 / came as f64;
+        println!("| {name} | {flows} | {came} | {datagrams} | {bytes} | {ratio:.1} |");
+    }
+}
+
+#[test]
+fn messages_of_a_sender_that_is_gone_end_with_every_transport() {
+    std::thread::scope(|scope| {
+        for (name, mut config) in every_transport() {
+            config.patience.idle = Duration::from_millis(800);
+            scope.spawn(move || {
+                let [sender, receiver] = pair(&config);
+                sender.send(Request::to(receiver.address()), message(1, 30_000_000)).unwrap();
+                eventually(|| receiver.stats().receiving_bytes > 0);
+                drop(sender);
+                let before = receiver.stats().datagrams_sent;
+                eventually(|| receiver.stats().receiving == 0);
+                let stats = receiver.stats();
+                assert_eq!((stats.receiving_bytes, stats.dropped), (0, 1), "{name}: {stats:#?}");
+                // At most a budget, whatever of the last data was still to be acknowledged, and a PING.
+                let after = stats.datagrams_sent - before;
+                assert!(after <= 33 + stats.datagrams_received, "{name}: {after} datagrams to nobody");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_message_that_is_longer_than_its_receiver_takes_fails_at_once_with_every_transport() {
+    for (name, config) in every_transport() {
+        let limits = Limits { message: 100_000, ..Limits::default() };
+        let receiver = Host::bind(Config { limits, ..config.clone() }).unwrap();
+        let sender = Host::bind(config).unwrap();
+        let to = receiver.address();
+        let long = sender.send_with_receipt(Request::to(to), message(1, 100_001)).unwrap();
+        assert_eq!(long.wait_for(PATIENCE), Some(Err(SendError::TooLongForPeer(to))), "{name}");
+        let whole = sender.send_with_receipt(Request::to(to), message(2, 100_000)).unwrap();
+        assert!(whole.wait_for(PATIENCE).is_some_and(|outcome| outcome.is_ok()), "{name}");
+        assert_eq!(receiver.recv().unwrap().bytes, message(2, 100_000), "{name}");
+        assert!(receiver.stats().too_long > 0, "{name}");
+        eventually(|| receiver.stats().receiving == 0);
+    }
+}
+
+#[test]
+fn a_peer_that_goes_on_with_a_message_that_ended_is_told() {
+    let patience = Patience { idle: Duration::from_millis(100), ..Patience::default() };
+    let host = Host::bind(Config { patience, ..config("dctcp") }).unwrap();
+    let peer = ByHand::new("127.0.0.1:0");
+    assert_eq!(peer.greet(&host, 1, "window", 1_500), 2);
+    let (_, datagram) = opening("dctcp", 5, 1_000);
+    peer.send(&host, &datagram);
+    assert_eq!(peer.receive()[1] & 0xf, 1, "an ACK");
+    // Two HELLOs and the packet are counted when the message is.
+    eventually(|| host.stats().datagrams_received >= 3);
+    eventually(|| host.stats().receiving == 0);
+    peer.send(&host, &datagram);
+    let answer = peer.receive();
+    // REJECT: number 8, two nonces, the flow, and that it was given up.
+    assert_eq!((answer[0], answer.len(), &answer[17..]), (8, 22, &[5, 0, 0, 0, 1][..]));
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(50) {
+        assert_eq!(host.stats().receiving, 0, "it is opened again");
+    }
+}
