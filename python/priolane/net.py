@@ -71,7 +71,7 @@ class Limits:
     held: int = 64 << 20
     #: Messages between this host and one other that are under way at once, each way.
     flows: int = 4_096
-    #: Other hosts that are known, at most 65,535.
+    #: Other hosts that are known, at most 65,534.
     peers: int = 4_096
     #: Bytes of each socket buffer, if the system permits so many.
     socket: int = 4 << 20

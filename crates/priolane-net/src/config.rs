@@ -104,7 +104,7 @@ pub struct Limits {
     /// Messages between this host and one other that are under way at once, each way; more wait. Default: 4096;
     /// token transports begin at most 64.
     pub flows: u32,
-    /// Other hosts that are known, at most 65,535. Default: 4096.
+    /// Other hosts that are known, at most 65,534. Default: 4096.
     pub peers: u16,
     /// Bytes that the system keeps of datagrams which wait to be read, or to be sent, if it permits so many. Default: 4 MiB.
     pub socket: usize,

@@ -43,6 +43,9 @@ pub enum BindError {
         /// What would be right.
         fix: &'static str,
     },
+    /// The system gives no random numbers, without which other hosts could foresee what this host draws.
+    #[error("the system gives no random numbers (getrandom); bind again once it does")]
+    Random,
     /// The system gives it no thread or event.
     #[error("the system has no room for another host: {0}")]
     System(io::Error),
@@ -88,9 +91,14 @@ pub enum SendError {
         /// Messages that wait.
         messages: usize,
     },
-    /// The host knows as many others as it may, and all have something under way.
+    /// The host knows as many others as it may, and the receiver found no place among them, or had to give it up.
     #[error("this host has something under way with as many others as it may: wait, or raise limits.peers")]
     Peers,
+    /// The receiver could not be greeted, as the system gives no random numbers.
+    #[error(
+        "the system gives no random numbers (getrandom) for a greeting of {0}; send the message again once it does"
+    )]
+    Random(SocketAddr),
     /// The receiver did not answer.
     #[error("no answer from {peer} for {after:?}: is a host bound there, reachable, and with the same key?")]
     NoAnswer {
@@ -159,6 +167,7 @@ impl SendError {
             Self::Family { .. } => "family",
             Self::Full { .. } => "full",
             Self::Peers => "peers",
+            Self::Random(_) => "random",
             Self::NoAnswer { .. } => "no_answer",
             Self::Mismatch { .. } => "mismatch",
             Self::NeedsKey(_) => "needs_key",

@@ -26,8 +26,18 @@ pub(crate) struct CookieJar {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Greeter {
     pub(crate) address: SocketAddr,
-    pub(crate) run: u64,
     pub(crate) nonce: u64,
+    pub(crate) bound: Bound,
+}
+
+/// What else a cookie is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Bound {
+    /// Without a key: the run of the host that greets.
+    Run(u64),
+    /// With a key: the session that the two hosts have, by the nonce of the host that is greeted. As soon as they have another,
+    /// a HELLO of before is worth nothing, so that one which is played again costs no handshake.
+    Session(Option<u64>),
 }
 
 impl CookieJar {
@@ -54,7 +64,7 @@ mod tests {
     #[test]
     fn a_cookie_holds_for_one_greeting_and_two_minutes() {
         let jar = CookieJar::default();
-        let greeter = Greeter { address: "10.0.0.1:9".parse().unwrap(), run: 1, nonce: 2 };
+        let greeter = Greeter { address: "10.0.0.1:9".parse().unwrap(), nonce: 2, bound: Bound::Run(1) };
         let now = Time(500 * PS_PER_S);
         let cookie = jar.make(greeter, now);
         for (after, holds) in [(0, true), (64, true), (128, false), (64 * 255, false)] {
@@ -63,7 +73,9 @@ mod tests {
         for other in [
             Greeter { address: "10.0.0.1:8".parse().unwrap(), ..greeter },
             Greeter { address: "10.0.0.2:9".parse().unwrap(), ..greeter },
-            Greeter { run: 3, ..greeter },
+            Greeter { bound: Bound::Run(3), ..greeter },
+            Greeter { bound: Bound::Session(Some(1)), ..greeter },
+            Greeter { bound: Bound::Session(None), ..greeter },
             Greeter { nonce: 3, ..greeter },
         ] {
             assert!(!jar.has(other, cookie, now));

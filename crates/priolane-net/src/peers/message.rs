@@ -1,33 +1,38 @@
 //! Control messages: what hosts say to each other besides the packets of their transport.
 //!
 //! The first byte has a 0 in its upper four bits, where a packet of a transport has the version of its format, and the
-//! number of the message in its lower four. Integers are little-endian. With a key, a tag of 16 bytes follows.
+//! number of the message in its lower four. Integers are little-endian.
 //!
-//! | message | number | fields (bytes) | bytes |
-//! |---|---|---|---|
-//! | HELLO | 0 | run (8), nonce (8), period (1) and cookie (8), transport (16), MTU (2) | 44 |
-//! | CHALLENGE | 1 | nonce of the HELLO (8), period (1) and cookie (8) | 18 |
-//! | WELCOME | 2 | nonce of the HELLO (8), run (8), nonce (8) | 25 |
-//! | REFUSED | 3 | nonce of the HELLO (8), reason (1), transport (16), MTU (2) | 28 |
-//! | UNKNOWN | 4 | | 1 |
-//! | PING | 5 | nonce of its sender (8), nonce of its receiver (8) | 17 |
-//! | PONG | 6 | nonce of its sender (8), nonce of its receiver (8) | 17 |
-//! | ABORT | 7 | nonce of its sender (8), nonce of its receiver (8), flow (4) | 21 |
-//! | REJECT | 8 | nonce of its sender (8), nonce of its receiver (8), flow (4), reason (1) | 22 |
+//! | message | number | fields without a key (bytes) | bytes | fields with a key (bytes) | bytes |
+//! |---|---|---|---|---|---|
+//! | HELLO | 0 | run (8), nonce (8), period (1) and cookie (8), transport (16), MTU (2) | 44 | nonce (8), period (1) and cookie (8), first message of the handshake (74), tag (16) | 108 |
+//! | CHALLENGE | 1 | nonce of the HELLO (8), period (1) and cookie (8) | 18 | the same, tag (16) | 34 |
+//! | WELCOME | 2 | nonce of the HELLO (8), run (8), nonce (8) | 25 | nonce of the HELLO (8), second message of the handshake (64), tag (16) | 89 |
+//! | REFUSED | 3 | nonce of the HELLO (8), reason (1), transport (16), MTU (2) | 28 | the same, tag (16) | 44 |
+//! | UNKNOWN | 4 | | 1 | mark of the sealed datagram (8), tag (16) | 25 |
+//! | PING | 5 | nonce of its sender (8), nonce of its receiver (8), number (4) | 21 | sealed: number (4) | 26 |
+//! | PONG | 6 | nonce of its sender (8), nonce of its receiver (8), number of the PING (4) | 21 | sealed: number of the PING (4) | 26 |
+//! | ABORT | 7 | nonce of its sender (8), nonce of its receiver (8), flow (4) | 21 | sealed: flow (4) | 26 |
+//! | REJECT, too long | 8 | nonce of its sender (8), nonce of its receiver (8), flow (4) | 21 | sealed: flow (4) | 26 |
+//! | REJECT, given up | 9 | nonce of its sender (8), nonce of its receiver (8), flow (4) | 21 | sealed: flow (4) | 26 |
 //!
-//! No answer to a stranger is longer than what it answers.
+//! The tag is HMAC-SHA-256 of all bytes before it, cut to 16 bytes. The messages from PING on belong to a session: with a key they
+//! are sealed as packets are.
 
 use priolane_core::endpoint::Rejection;
 use ring::hmac;
 
 use super::cookie::Cookie;
-use crate::key::TAG;
+use crate::key::{FIRST, Mark, OFFER, SECOND, TAG};
 
 /// Bytes of a transport's name.
 const NAME: usize = 16;
 
-/// The most bytes of a message.
-pub(crate) const LONGEST: usize = 1 + 8 + 8 + 9 + NAME + 2 + TAG;
+/// The most bytes of a message: a HELLO with a key.
+pub(crate) const LONGEST: usize = 1 + 8 + 9 + FIRST + TAG;
+
+// No answer to a HELLO is longer than the HELLO; that to a HELLO without a key by a host with one is 28 bytes.
+const _: () = assert!(1 + 8 + SECOND + TAG <= LONGEST && 1 + 8 + 1 + NAME + 2 + TAG <= LONGEST);
 
 /// What two hosts must have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,27 +79,108 @@ pub(crate) struct Nonces {
     pub(crate) to: u64,
 }
 
+/// What a HELLO says of its sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Offer {
+    /// Without a key: `run` is drawn when the sender starts.
+    Open { run: u64, speaks: Speaks },
+    /// With a key: the first message of the handshake.
+    Sealed([u8; FIRST]),
+}
+
+/// What a WELCOME says of its sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Acceptance {
+    /// Without a key: the sender's run, and its nonce for the session.
+    Open { run: u64, nonce: u64 },
+    /// With a key: the second message of the handshake.
+    Sealed([u8; SECOND]),
+}
+
+/// What hosts say to each other in a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SessionMessage {
+    /// Is the other still there, and the same? The number is the sender's.
+    Ping(u32),
+    /// The answer to the PING with this number.
+    Pong(u32),
+    /// The rest of this flow will not come.
+    Abort(u32),
+    /// This flow is not received.
+    Reject(u32, Rejection),
+}
+
 /// A control message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// A host wants to be known. `run` is drawn when it starts, `nonce` for this greeting.
-    Hello { run: u64, nonce: u64, cookie: Cookie, speaks: Speaks },
+    /// A host wants to be known. `nonce` is drawn for this greeting.
+    Hello { nonce: u64, cookie: Cookie, offer: Offer },
     /// Once more, with this cookie: so the other shows that it receives what goes to its address.
     Challenge { nonce: u64, cookie: Cookie },
     /// It is known from now on.
-    Welcome { nonce: u64, run: u64, answer: u64 },
+    Welcome { nonce: u64, acceptance: Acceptance },
     /// It will not be known.
     Refused { nonce: u64, reason: Reason, speaks: Speaks },
-    /// A packet came from a host that is not known.
-    Unknown,
-    /// Is the other still there, and the same?
-    Ping(Nonces),
-    /// It is.
-    Pong(Nonces),
-    /// The rest of a flow will not come.
-    Abort { nonces: Nonces, flow: u32 },
-    /// A flow is not received.
-    Reject { nonces: Nonces, flow: u32, why: Rejection },
+    /// A packet came from a host that is not known; with a key, the sealed datagram with this mark.
+    Unknown(Option<Mark>),
+    /// A message of a session, without a key.
+    Session(Nonces, SessionMessage),
+}
+
+/// Bytes of the text of a message of a session with a key.
+pub(crate) const SESSION_TEXT: usize = 1 + 4;
+
+impl SessionMessage {
+    fn parts(self) -> (u8, u32) {
+        match self {
+            Self::Ping(number) => (5, number),
+            Self::Pong(number) => (6, number),
+            Self::Abort(flow) => (7, flow),
+            Self::Reject(flow, Rejection::TooLong) => (8, flow),
+            Self::Reject(flow, Rejection::GivenUp) => (9, flow),
+        }
+    }
+
+    fn of_parts(number: u8, value: u32) -> Option<Self> {
+        match number {
+            5 => Some(Self::Ping(value)),
+            6 => Some(Self::Pong(value)),
+            7 => Some(Self::Abort(value)),
+            8 => Some(Self::Reject(value, Rejection::TooLong)),
+            9 => Some(Self::Reject(value, Rejection::GivenUp)),
+            _ => None,
+        }
+    }
+
+    /// The message as the text of a sealed datagram.
+    pub(crate) fn text(self) -> [u8; SESSION_TEXT] {
+        let (number, value) = self.parts();
+        let [a, b, c, d] = value.to_le_bytes();
+        [number, a, b, c, d]
+    }
+
+    /// The message in the text of a sealed datagram.
+    pub(crate) fn of_text(text: &[u8]) -> Option<Self> {
+        let &[number, a, b, c, d] = text else { return None };
+        Self::of_parts(number, u32::from_le_bytes([a, b, c, d]))
+    }
+}
+
+impl Speaks {
+    /// The offer of a host in the run `run`, as the first message of a handshake carries it.
+    pub(crate) fn offer(&self, run: u64) -> [u8; OFFER] {
+        let mut offer = [0; OFFER];
+        offer[..8].copy_from_slice(&run.to_le_bytes());
+        offer[8..8 + NAME].copy_from_slice(&self.transport);
+        offer[8 + NAME..].copy_from_slice(&self.mtu.to_le_bytes());
+        offer
+    }
+
+    /// The run and what its host speaks, of an offer.
+    pub(crate) fn of_offer(offer: &[u8; OFFER]) -> Option<(u64, Self)> {
+        let mut input = In(offer);
+        Some((input.u64()?, input.speaks()?))
+    }
 }
 
 /// Writes fields one after the other; there is always room.
@@ -164,53 +250,17 @@ impl Message {
             Self::Challenge { .. } => 1,
             Self::Welcome { .. } => 2,
             Self::Refused { .. } => 3,
-            Self::Unknown => 4,
-            Self::Ping(_) => 5,
-            Self::Pong(_) => 6,
-            Self::Abort { .. } => 7,
-            Self::Reject { .. } => 8,
+            Self::Unknown(_) => 4,
+            Self::Session(_, message) => message.parts().0,
         }
     }
 
-    /// The message as bytes, and how many.
+    /// The message as bytes, and how many. `key` authenticates it.
     pub(crate) fn encode(&self, key: Option<&hmac::Key>) -> ([u8; LONGEST], usize) {
         let mut bytes = [0; LONGEST];
         let mut out = Out { bytes: &mut bytes, len: 0 };
         out.put(&[self.number()]);
-        match self {
-            Self::Hello { run, nonce, cookie, speaks } => {
-                out.u64(*run);
-                out.u64(*nonce);
-                out.cookie(*cookie);
-                out.speaks(speaks);
-            }
-            Self::Challenge { nonce, cookie } => {
-                out.u64(*nonce);
-                out.cookie(*cookie);
-            }
-            Self::Welcome { nonce, run, answer } => {
-                [nonce, run, answer].into_iter().for_each(|n| out.u64(*n))
-            }
-            Self::Refused { nonce, reason, speaks } => {
-                out.u64(*nonce);
-                out.put(&[*reason as u8]);
-                out.speaks(speaks);
-            }
-            Self::Unknown => {}
-            Self::Ping(nonces) | Self::Pong(nonces) => out.nonces(*nonces),
-            Self::Abort { nonces, flow } => {
-                out.nonces(*nonces);
-                out.put(&flow.to_le_bytes());
-            }
-            Self::Reject { nonces, flow, why } => {
-                out.nonces(*nonces);
-                out.put(&flow.to_le_bytes());
-                out.put(&[match why {
-                    Rejection::TooLong => 0,
-                    Rejection::GivenUp => 1,
-                }]);
-            }
-        }
+        self.put_fields(&mut out);
         let mut len = out.len;
         if let Some(key) = key {
             let tag = hmac::sign(key, &bytes[..len]);
@@ -220,31 +270,101 @@ impl Message {
         (bytes, len)
     }
 
-    /// The message in these bytes; `None` if they are none, or none with this key.
-    pub(crate) fn decode(bytes: &[u8], key: Option<&hmac::Key>) -> Option<Self> {
-        let message = match key {
-            None => bytes,
-            Some(key) => {
-                let (message, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG)?)?;
-                let expected = hmac::sign(key, message);
-                let same = expected.as_ref().iter().zip(tag).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0;
-                Some(message).filter(|_| same)?
+    fn put_fields(&self, out: &mut Out<'_>) {
+        match self {
+            Self::Hello { nonce, cookie, offer: Offer::Open { run, speaks } } => {
+                out.u64(*run);
+                out.u64(*nonce);
+                out.cookie(*cookie);
+                out.speaks(speaks);
             }
-        };
-        let mut input = In(message);
+            Self::Hello { nonce, cookie, offer: Offer::Sealed(first) } => {
+                out.u64(*nonce);
+                out.cookie(*cookie);
+                out.put(first);
+            }
+            Self::Challenge { nonce, cookie } => {
+                out.u64(*nonce);
+                out.cookie(*cookie);
+            }
+            Self::Welcome { nonce, acceptance: Acceptance::Open { run, nonce: answer } } => {
+                [nonce, run, answer].into_iter().for_each(|n| out.u64(*n));
+            }
+            Self::Welcome { nonce, acceptance: Acceptance::Sealed(second) } => {
+                out.u64(*nonce);
+                out.put(second);
+            }
+            Self::Refused { nonce, reason, speaks } => {
+                out.u64(*nonce);
+                out.put(&[*reason as u8]);
+                out.speaks(speaks);
+            }
+            Self::Unknown(None) => {}
+            Self::Unknown(Some(mark)) => out.u64(*mark),
+            Self::Session(nonces, message) => {
+                out.nonces(*nonces);
+                out.put(&message.parts().1.to_le_bytes());
+            }
+        }
+    }
+
+    /// The message in these bytes; `None` if they are none. With a key: if they are none that this key authenticates.
+    pub(crate) fn decode(bytes: &[u8], key: Option<&hmac::Key>) -> Option<Self> {
+        let Some(key) = key else { return Self::read(bytes, Self::open_fields) };
+        let (message, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG)?)?;
+        let expected = hmac::sign(key, message);
+        let differ = expected.as_ref().iter().zip(tag).fold(0, |differ, (a, b)| differ | (a ^ b));
+        if differ != 0 {
+            return None;
+        }
+        Self::read(message, Self::sealed_fields)
+    }
+
+    /// Reads a message to its end.
+    fn read(bytes: &[u8], fields: impl Fn(u8, &mut In<'_>) -> Option<Self>) -> Option<Self> {
+        let mut input = In(bytes);
         let [number] = input.take()?;
-        let decoded = Self::fields(number, &mut input)?;
+        let decoded = fields(number, &mut input)?;
         input.0.is_empty().then_some(decoded)
     }
 
-    fn fields(number: u8, input: &mut In<'_>) -> Option<Self> {
+    /// The fields of a message without a key.
+    fn open_fields(number: u8, input: &mut In<'_>) -> Option<Self> {
         Some(match number {
             0 => {
-                let (run, nonce) = (input.u64()?, input.u64()?);
-                Self::Hello { run, nonce, cookie: input.cookie()?, speaks: input.speaks()? }
+                let (run, nonce, cookie) = (input.u64()?, input.u64()?, input.cookie()?);
+                Self::Hello { nonce, cookie, offer: Offer::Open { run, speaks: input.speaks()? } }
             }
-            1 => Self::Challenge { nonce: input.u64()?, cookie: input.cookie()? },
-            2 => Self::Welcome { nonce: input.u64()?, run: input.u64()?, answer: input.u64()? },
+            2 => {
+                let (nonce, run) = (input.u64()?, input.u64()?);
+                Self::Welcome { nonce, acceptance: Acceptance::Open { run, nonce: input.u64()? } }
+            }
+            4 => Self::Unknown(None),
+            5..=7 => {
+                let (nonces, value) = (input.nonces()?, u32::from_le_bytes(input.take()?));
+                Self::Session(nonces, SessionMessage::of_parts(number, value)?)
+            }
+            _ => return Self::common_fields(number, input),
+        })
+    }
+
+    /// The fields of a message with a key.
+    fn sealed_fields(number: u8, input: &mut In<'_>) -> Option<Self> {
+        Some(match number {
+            0 => {
+                let (nonce, cookie) = (input.u64()?, input.cookie()?);
+                Self::Hello { nonce, cookie, offer: Offer::Sealed(input.take()?) }
+            }
+            2 => Self::Welcome { nonce: input.u64()?, acceptance: Acceptance::Sealed(input.take()?) },
+            4 => Self::Unknown(Some(input.u64()?)),
+            _ => return Self::common_fields(number, input),
+        })
+    }
+
+    /// The fields of a message that are the same with a key and without.
+    fn common_fields(number: u8, input: &mut In<'_>) -> Option<Self> {
+        match number {
+            1 => Some(Self::Challenge { nonce: input.u64()?, cookie: input.cookie()? }),
             3 => {
                 let nonce = input.u64()?;
                 let reason = match input.take()? {
@@ -253,88 +373,12 @@ impl Message {
                     [2] => Reason::NeedsKey,
                     _ => return None,
                 };
-                Self::Refused { nonce, reason, speaks: input.speaks()? }
+                Some(Self::Refused { nonce, reason, speaks: input.speaks()? })
             }
-            4 => Self::Unknown,
-            5 => Self::Ping(input.nonces()?),
-            6 => Self::Pong(input.nonces()?),
-            7 => Self::Abort { nonces: input.nonces()?, flow: u32::from_le_bytes(input.take()?) },
-            8 => {
-                let (nonces, flow) = (input.nonces()?, u32::from_le_bytes(input.take()?));
-                let why = match input.take()? {
-                    [0] => Rejection::TooLong,
-                    [1] => Rejection::GivenUp,
-                    _ => return None,
-                };
-                Self::Reject { nonces, flow, why }
-            }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key::Key;
-    use proptest::prelude::*;
-
-    fn every_message() -> [(Message, usize); 10] {
-        let (cookie, speaks) = (Cookie { period: 9, value: 77 }, Speaks::new("homa", 1_500));
-        let nonces = Nonces { from: 4, to: 5 };
-        [
-            (Message::Hello { run: 1, nonce: 2, cookie, speaks }, 44),
-            (Message::Challenge { nonce: 2, cookie }, 18),
-            (Message::Welcome { nonce: 2, run: 1, answer: 3 }, 25),
-            (Message::Refused { nonce: 2, reason: Reason::NeedsKey, speaks }, 28),
-            (Message::Unknown, 1),
-            (Message::Ping(nonces), 17),
-            (Message::Pong(nonces), 17),
-            (Message::Abort { nonces, flow: 6 }, 21),
-            (Message::Reject { nonces, flow: 6, why: Rejection::TooLong }, 22),
-            (Message::Reject { nonces, flow: 6, why: Rejection::GivenUp }, 22),
-        ]
-    }
-
-    #[test]
-    fn messages_are_read_as_they_were_written_and_have_one_length() {
-        let key = Key::new(&[1; 16]).unwrap().of_control();
-        for (message, expected) in every_message() {
-            for key in [None, Some(&key)] {
-                let (bytes, len) = message.encode(key);
-                assert_eq!(len, expected + if key.is_some() { TAG } else { 0 });
-                assert_eq!(Message::decode(&bytes[..len], key), Some(message));
-                assert_eq!(Message::decode(&bytes[..len - 1], key), None, "{message:?}, cut");
-                assert_eq!(
-                    Message::decode(&[&bytes[..len], &[0]].concat(), key),
-                    None,
-                    "{message:?}, longer"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_message_of_another_key_or_changed_is_none() {
-        let [key, other] = [1, 2].map(|byte| Key::new(&[byte; 16]).unwrap().of_control());
-        for (message, _) in every_message() {
-            let (bytes, len) = message.encode(Some(&key));
-            assert_eq!(Message::decode(&bytes[..len], Some(&other)), None);
-            for place in 0..len {
-                let mut changed = bytes;
-                changed[place] ^= 0x10;
-                assert_eq!(Message::decode(&changed[..len], Some(&key)), None, "{message:?}, byte {place}");
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_lead_to_a_panic_and_what_is_read_is_written_so(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            if let Some(message) = Message::decode(&bytes, None) {
-                let (written, len) = message.encode(None);
-                prop_assert_eq!(&written[..len], &bytes[..]);
-            }
-        }
-    }
-}
+mod tests;

@@ -12,13 +12,27 @@
 //! nothing heard for a second while something is under way: PING each second; nothing for long: it is gone
 //! ```
 //!
-//! Both may greet at once: what each drew holds, the last three agreements of two hosts are kept. A HELLO that was recorded
-//! and is played again with a key changes nothing, as nobody confirms it.
+//! With a key, HELLO and WELCOME carry a Noise handshake (`key/handshake.rs`), and all that belongs to a session is sealed
+//! (`key/seal.rs`). HELLO, CHALLENGE, WELCOME, REFUSED and UNKNOWN have a tag of the key. Each is taken only in answer to something
+//! of this host that is not answered yet, so one that is played again changes nothing:
+//!
+//! | message | what it answers |
+//! |---|---|
+//! | HELLO | the cookie, which is for the sender's address, its nonce and the session that both have; again, as long as that is so, with the same WELCOME |
+//! | CHALLENGE | the greeting under way, by its nonce; each cookie once |
+//! | WELCOME | the greeting under way, by its nonce and its ephemeral key |
+//! | REFUSED | the greeting under way, by its nonce |
+//! | UNKNOWN | one of the last sealed datagrams, by its mark; once |
+//!
+//! A host that was forgotten is told another run of this host when it is known again: for it, this host was started again.
+//! Both hosts may greet at once: what each drew holds, the last four agreements of two hosts are kept.
 
 mod cookie;
 mod greet;
 mod message;
 mod peer;
+mod places;
+mod say;
 mod session;
 mod table;
 mod take;
@@ -28,4 +42,4 @@ mod watch;
 
 pub(crate) use message::{Reason, Speaks};
 pub(crate) use session::SEALED;
-pub(crate) use table::{Change, Patience, Peers, SEAL_BYTES, SEAL_HEAD, SELF, draw};
+pub(crate) use table::{Change, Opened, Patience, Peers, Question, SEAL_BYTES, SELF};

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use priolane_core::endpoint::Rejection;
 use priolane_core::ids::HostId;
-use priolane_core::units::{PS_PER_S, Span, Time};
+use priolane_core::units::{Span, Time};
 use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
 
 use super::cookie::CookieJar;
-use super::message::{LONGEST, Message, Reason, Speaks};
+use super::message::{LONGEST, Message, Reason, SessionMessage, Speaks};
 use super::peer::Peer;
-use crate::key::{Key, NUMBER, TAG};
+use super::places::{Places, Standing};
+use super::session::Session;
+use crate::key::{HEAD, Key, Numbers, Refusal, Secrets, TAG, mark_of};
+use crate::random::{RandomFailure, RandomSource, draw};
 
 /// Bytes that a key adds to each datagram.
-pub(crate) const SEAL_BYTES: usize = 1 + NUMBER + TAG;
-
-/// Where in a sealed datagram the packet begins.
-pub(crate) const SEAL_HEAD: usize = 1 + NUMBER;
+pub(crate) const SEAL_BYTES: usize = HEAD + TAG;
 
 /// This host's own name among those that it knows.
 pub(crate) const SELF: HostId = HostId(0);
@@ -38,6 +38,8 @@ pub(crate) enum Change {
     Refused(HostId, Reason, Speaks),
     /// It makes room for another; it is no more known.
     Evicted(HostId),
+    /// It cannot be greeted, as the random source failed; it is no more known.
+    RandomFailure(HostId),
     /// It will send no more of this flow.
     Aborted(HostId, u32),
     /// It does not receive this flow of this host.
@@ -53,38 +55,57 @@ pub(crate) struct Patience {
     pub(crate) silence: Span,
     /// Hosts without anything under way that were not heard for so long make room for others.
     pub(crate) idle: Span,
-    /// How many hosts are known.
+    /// How many hosts are known, at most 65,534: a name is not given again before the caller knows that it is free.
     pub(crate) most: u16,
+}
+
+/// A datagram that came, which an answer may not exceed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    /// Where it came from.
+    pub(crate) from: SocketAddr,
+    /// Its bytes.
+    pub(crate) len: usize,
+    /// When it came.
+    pub(crate) now: Time,
+}
+
+/// What was in a sealed datagram.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Opened<'a> {
+    /// A packet of a host.
+    Packet(HostId, &'a [u8]),
+    /// A message of the session, which was taken.
+    Message,
+    /// Nothing that may be opened or read.
+    Nothing,
 }
 
 /// Time without a datagram after which a host is asked whether it is there.
 pub(super) const PING_AFTER: Span = Span::from_ms(1_000);
 
-/// Answers to strangers per second, and at once.
-pub(super) const ANSWERS: u64 = 20_000;
-pub(super) const ANSWERS_AT_ONCE: u64 = 2_000;
-
-/// Control messages that wait to be sent.
-pub(super) const MOST_WAITING: usize = 4_096;
-
 /// The other hosts.
 #[derive(Debug)]
 pub(crate) struct Peers {
+    /// The run of this host, drawn at its start.
     pub(super) run: u64,
+    /// How many hosts were known and forgotten. A host that becomes known is told the run plus this number.
+    pub(super) forgotten: u64,
     pub(super) speaks: Speaks,
-    pub(super) key: Option<(Key, hmac::Key)>,
+    pub(super) key: Option<Secrets>,
+    pub(super) numbers: Numbers,
     pub(super) patience: Patience,
-    pub(super) random: SystemRandom,
+    pub(super) random: Arc<dyn RandomSource>,
     pub(super) jar: CookieJar,
     pub(super) by_address: HashMap<SocketAddr, HostId>,
     /// By name, from 1 on.
     pub(super) peers: Vec<Option<Peer>>,
+    pub(super) places: Places,
     pub(super) free: Vec<HostId>,
     /// Names of hosts that are no more known, of which the caller does not know yet.
     pub(super) left: Vec<HostId>,
-    /// Those that are being greeted, or have something under way.
-    pub(super) watched: BTreeSet<HostId>,
-    pub(super) next_look: Time,
+    /// When hosts are to be looked after: those that are being greeted, or that messages are under way to.
+    pub(super) due: BTreeSet<(Time, HostId)>,
     /// When the next answer to a stranger is within their rate.
     pub(super) next_answer: Time,
     pub(super) waiting: VecDeque<(SocketAddr, [u8; LONGEST], usize)>,
@@ -95,36 +116,37 @@ pub(crate) struct Peers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
-/// A random number; 0 where the system has none, which it never lacks after its start.
-pub(crate) fn draw(random: &SystemRandom) -> u64 {
-    let mut bytes = [0; 8];
-    let _ = random.fill(&mut bytes);
-    u64::from_le_bytes(bytes)
-}
-
 impl Peers {
-    pub(crate) fn new(speaks: Speaks, key: Option<Key>, patience: Patience) -> Self {
-        let random = SystemRandom::new();
-        Self {
-            run: draw(&random),
+    /// A host that knows no other.
+    ///
+    /// # Errors
+    /// If the random source fails.
+    pub(crate) fn new(
+        speaks: Speaks,
+        key: Option<&Key>,
+        patience: Patience,
+        random: Arc<dyn RandomSource>,
+    ) -> Result<Self, RandomFailure> {
+        let most = patience.most.clamp(1, u16::MAX - 1);
+        Ok(Self {
+            run: draw(&*random)?,
+            forgotten: 0,
             speaks,
-            key: key.map(|key| {
-                let control = key.of_control();
-                (key, control)
-            }),
-            patience: Patience { most: patience.most.max(1), ..patience },
+            key: key.map(Key::secrets),
+            numbers: Numbers::DEFAULT,
+            patience: Patience { most, ..patience },
             random,
             jar: CookieJar::default(),
             by_address: HashMap::new(),
             peers: Vec::new(),
+            places: Places::new(usize::from(most)),
             free: Vec::new(),
             left: Vec::new(),
-            watched: BTreeSet::new(),
-            next_look: Time::NEVER,
+            due: BTreeSet::new(),
             next_answer: Time::ZERO,
             waiting: VecDeque::new(),
             changes: Vec::new(),
-        }
+        })
     }
 
     pub(super) fn get(&self, host: HostId) -> Option<&Peer> {
@@ -136,37 +158,7 @@ impl Peers {
     }
 
     pub(super) fn control_key(&self) -> Option<&hmac::Key> {
-        self.key.as_ref().map(|(_, control)| control)
-    }
-
-    pub(super) fn say(&mut self, to: SocketAddr, message: Message) {
-        if self.waiting.len() < MOST_WAITING {
-            let (bytes, len) = message.encode(self.control_key());
-            self.waiting.push_back((to, bytes, len));
-        }
-    }
-
-    /// Whether another answer to a host that is not known is within the rate of such answers.
-    pub(super) fn may_answer(&mut self, now: Time) -> bool {
-        let slot = PS_PER_S / ANSWERS;
-        let earliest = Time(now.0.saturating_sub(ANSWERS_AT_ONCE * slot));
-        let may = self.next_answer <= now;
-        if may {
-            self.next_answer = Time(self.next_answer.max(earliest).0 + slot);
-        }
-        may
-    }
-
-    /// Answers a host that is not known.
-    pub(super) fn answer(&mut self, to: SocketAddr, message: Message, now: Time) {
-        if self.may_answer(now) {
-            self.say(to, message);
-        }
-    }
-
-    /// The next control message to be sent: where to, and its bytes.
-    pub(crate) fn pop(&mut self) -> Option<(SocketAddr, [u8; LONGEST], usize)> {
-        self.waiting.pop_front()
+        self.key.as_ref().map(|key| &key.control)
     }
 
     /// What has changed since the last call. The names of hosts that are no more known may then be those of others.
@@ -189,10 +181,17 @@ impl Peers {
         self.get(host).is_some_and(Peer::is_known)
     }
 
-    /// A new host at an address.
-    pub(super) fn add(&mut self, address: SocketAddr, now: Time) -> Result<HostId, NoRoom> {
-        if self.by_address.len() >= usize::from(self.patience.most) {
-            self.evict(now)?;
+    /// A new host at an address, for which another may have to give way.
+    pub(super) fn add(
+        &mut self,
+        address: SocketAddr,
+        standing: Standing,
+        now: Time,
+    ) -> Result<HostId, NoRoom> {
+        if self.places.is_full() {
+            let host = self.places.victim(address.ip(), self.patience.idle, now).ok_or(NoRoom)?;
+            self.changes.push(Change::Evicted(host));
+            self.remove(host);
         }
         let next = u16::try_from(self.peers.len() + 1).ok().map(HostId);
         let host = match self.free.pop() {
@@ -203,101 +202,114 @@ impl Peers {
                 host
             }
         };
-        self.peers[host.index() - 1] = Some(Peer::new(address, now));
+        let own_run = self.run.wrapping_add(self.forgotten);
+        self.peers[host.index() - 1] = Some(Peer::new(address, own_run, now));
         self.by_address.insert(address, host);
+        self.places.set(host, address.ip(), standing, now);
         Ok(host)
-    }
-
-    /// Forgets the host that was not heard for longest.
-    pub(super) fn evict(&mut self, now: Time) -> Result<(), NoRoom> {
-        let idle = self.patience.idle;
-        let named = (1..=u16::MAX)
-            .map(HostId)
-            .zip(&self.peers)
-            .filter_map(|(host, peer)| Some((host, peer.as_ref()?)));
-        let idle = named.filter(|(_, peer)| peer.is_idle(idle, now));
-        let (host, _) = idle.min_by_key(|(_, peer)| peer.heard).ok_or(NoRoom)?;
-        self.changes.push(Change::Evicted(host));
-        self.remove(host);
-        Ok(())
     }
 
     pub(super) fn remove(&mut self, host: HostId) {
         if let Some(peer) = self.peers.get_mut(host.index() - 1).and_then(Option::take) {
+            self.forgotten += u64::from(peer.is_known());
             self.by_address.remove(&peer.address);
-            self.watched.remove(&host);
+            self.places.remove(host);
+            self.due.remove(&(peer.look_at, host));
             self.left.push(host);
         }
     }
 
     /// The host that a packet without a seal comes from. One that is not known gets an answer that says so.
-    pub(crate) fn from(&mut self, address: SocketAddr, now: Time) -> Option<HostId> {
-        let host = self.by_address.get(&address).copied().filter(|&host| self.is_known(host));
-        match host {
-            Some(host) if self.key.is_none() => {
-                if let Some(peer) = self.get_mut(host) {
-                    peer.heard = now;
-                }
-                Some(host)
+    pub(crate) fn from(&mut self, question: Question) -> Option<HostId> {
+        let host = self.by_address.get(&question.from).copied();
+        let peer = host.and_then(|host| self.get_mut(host)).filter(|peer| peer.is_known());
+        match peer {
+            Some(peer) => {
+                peer.heard = question.now;
+                host
             }
-            _ => {
-                self.stranger(address, now);
+            None => {
+                self.answer(question, Message::Unknown(None));
                 None
             }
         }
     }
 
-    /// A packet came from a host that is not known.
-    pub(super) fn stranger(&mut self, address: SocketAddr, now: Time) {
-        self.answer(address, Message::Unknown, now);
+    /// A sealed datagram came that cannot be opened.
+    fn on_unopened(&mut self, question: Question, datagram: &[u8]) {
+        if let Some(mark) = mark_of(datagram) {
+            self.answer(question, Message::Unknown(Some(mark)));
+        }
     }
 
-    /// The host that a sealed datagram comes from, and the packet in it.
+    /// Opens a sealed datagram; a packet in it lies in `text`.
     pub(crate) fn open<'a>(
         &mut self,
-        address: SocketAddr,
+        question: Question,
         datagram: &[u8],
-        scratch: &'a mut Vec<u8>,
-        now: Time,
-    ) -> Option<(HostId, &'a [u8])> {
-        self.key.as_ref()?;
-        let Some(&host) = self.by_address.get(&address) else {
-            self.stranger(address, now);
-            return None;
+        text: &'a mut Vec<u8>,
+    ) -> Opened<'a> {
+        let Question { from, now, .. } = question;
+        let Some(&host) = self.by_address.get(&from) else {
+            self.on_unopened(question, datagram);
+            return Opened::Nothing;
         };
-        let peer = self.peers.get_mut(host.index() - 1)?.as_mut()?;
-        let opened = (0..peer.sessions.len()).find_map(|place| {
-            scratch.clear();
-            scratch.extend_from_slice(datagram);
-            peer.sessions[place].open(scratch).map(|len| (place, len))
-        });
-        let Some((place, len)) = opened else {
-            if now.since(peer.heard) >= PING_AFTER {
-                self.stranger(address, now);
+        let Some(peer) = self.get_mut(host) else { return Opened::Nothing };
+        if text.len() < datagram.len() {
+            text.resize(datagram.len(), 0);
+        }
+        let (mut opened, mut is_foreign) = (None, true);
+        for (place, session) in peer.sessions.iter_mut().enumerate() {
+            match session.open_datagram(datagram, text) {
+                Ok(len) => {
+                    opened = Some((place, len));
+                    break;
+                }
+                Err(refusal) => is_foreign &= refusal == Refusal::Foreign,
             }
-            return None;
+        }
+        let Some((place, len)) = opened else {
+            // To one that is played again, no answer: it would seem to its sender that this host does not know it.
+            if is_foreign && now.since(peer.heard) >= PING_AFTER {
+                self.on_unopened(question, datagram);
+            }
+            return Opened::Nothing;
         };
         peer.heard = now;
+        if !peer.sessions[place].is_confirmed() {
+            // Whichever of both has greeted: they know each other now.
+            peer.greeting = None;
+        }
         self.confirm(host, place);
-        Some((host, &scratch[SEAL_HEAD..SEAL_HEAD + len]))
+        let text = &text[..len];
+        if text.first().is_some_and(|first| first >> 4 != 0) {
+            return Opened::Packet(host, text);
+        }
+        let Some(message) = SessionMessage::of_text(text) else { return Opened::Nothing };
+        self.on_session_message(host, message, now);
+        Opened::Message
     }
 
-    /// Seals a datagram to a host, if there is a key; whether it may go.
-    pub(crate) fn seal(&mut self, host: HostId, datagram: &mut [u8]) -> bool {
-        self.get_mut(host)
-            .and_then(|peer| peer.sessions.front_mut())
-            .is_some_and(|session| session.seal(datagram))
+    /// Seals `text` to a host into `out`; the length of the datagram, or `None` if there is no session that can seal it. Hosts greet
+    /// again in time for new keys.
+    pub(crate) fn seal(&mut self, host: HostId, text: &[u8], out: &mut [u8], now: Time) -> Option<usize> {
+        let session = self.get_mut(host)?.current_mut()?;
+        let len = session.seal(text, out);
+        if session.needs_renewal() {
+            self.greet_again(host, now);
+        }
+        len
     }
 
     /// The other host used the nonce that it got in the session at `place`.
     pub(super) fn confirm(&mut self, host: HostId, place: usize) {
-        let Some(peer) = self.peers.get_mut(host.index() - 1).and_then(Option::as_mut) else { return };
-        if peer.sessions.get(place).is_none_or(|session| session.confirmed) {
+        let Some(peer) = self.get_mut(host) else { return };
+        if peer.sessions.get(place).is_none_or(Session::is_confirmed) {
             return;
         }
         let before = peer.run();
         if let Some(mut session) = peer.sessions.remove(place) {
-            session.confirmed = true;
+            session.confirm();
             peer.sessions.push_front(session);
         }
         if before.is_some() && before != peer.run() {

@@ -6,86 +6,91 @@ use priolane_core::endpoint::Rejection;
 use priolane_core::ids::HostId;
 use priolane_core::units::Time;
 
-use super::cookie::Greeter;
-use super::message::{Message, Nonces, Reason};
-use super::session::Session;
-use super::table::{Change, MOST_WAITING, Peers};
+use super::message::{Message, Nonces, Offer, Reason, SessionMessage};
+use super::table::{Change, Peers, Question};
+use crate::key::Mark;
 
 impl Peers {
-    /// A control message came; whether it is one.
-    pub(crate) fn take(&mut self, from: SocketAddr, bytes: &[u8], now: Time) -> bool {
+    /// A control message came that is not sealed; whether it is one.
+    pub(crate) fn take(&mut self, question: Question, bytes: &[u8]) -> bool {
         let Some(message) = Message::decode(bytes, self.control_key()) else {
-            return self.take_without_key(from, bytes, now);
+            return self.take_without_key(question, bytes);
         };
+        let Question { from, now, .. } = question;
         match message {
-            Message::Hello { run, nonce, cookie, speaks } => {
-                self.on_hello(Greeter { address: from, run, nonce }, cookie, speaks, now);
-            }
+            Message::Hello { nonce, cookie, offer } => self.on_hello(question, nonce, cookie, offer),
             Message::Challenge { nonce, cookie } => self.on_challenge(from, nonce, cookie, now),
-            Message::Welcome { nonce, run, answer } => self.on_welcome(from, nonce, (run, answer), now),
+            Message::Welcome { nonce, acceptance } => self.on_welcome(from, nonce, &acceptance, now),
             Message::Refused { nonce, reason, speaks } => self.on_refused(from, nonce, (reason, speaks)),
-            Message::Unknown => self.on_unknown(from, now),
-            Message::Ping(nonces) => self.on_ping(from, nonces, now),
-            Message::Pong(nonces) => drop(self.of_session(from, nonces, now)),
-            Message::Abort { nonces, flow } => {
-                if let Some(host) = self.of_session(from, nonces, now) {
-                    self.changes.push(Change::Aborted(host, flow));
-                }
-            }
-            Message::Reject { nonces, flow, why } => {
-                if let Some(host) = self.of_session(from, nonces, now) {
-                    self.changes.push(Change::Rejected(host, flow, why));
-                }
-            }
+            Message::Unknown(mark) => self.on_unknown(from, mark, now),
+            Message::Session(nonces, message) => self.on_open_message(question, nonces, message),
         }
         true
     }
 
     /// A host with a key tells one without that it needs one.
-    pub(super) fn take_without_key(&mut self, from: SocketAddr, bytes: &[u8], now: Time) -> bool {
-        let (Some(_), Some(Message::Hello { nonce, .. })) = (&self.key, Message::decode(bytes, None)) else {
+    fn take_without_key(&mut self, question: Question, bytes: &[u8]) -> bool {
+        let (Some(_), Some(Message::Hello { nonce, offer: Offer::Open { .. }, .. })) =
+            (&self.key, Message::decode(bytes, None))
+        else {
             return false;
         };
-        if self.may_answer(now) && self.waiting.len() < MOST_WAITING {
-            let message = Message::Refused { nonce, reason: Reason::NeedsKey, speaks: self.speaks };
-            let (bytes, len) = message.encode(None);
-            self.waiting.push_back((from, bytes, len));
-        }
+        let message = Message::Refused { nonce, reason: Reason::NeedsKey, speaks: self.speaks };
+        self.answer_without_key(question, message);
         true
     }
 
-    /// The host of a session that a message is of.
-    pub(super) fn of_session(&mut self, from: SocketAddr, nonces: Nonces, now: Time) -> Option<HostId> {
-        let host = *self.by_address.get(&from)?;
-        let peer = self.get_mut(host)?;
-        let place = peer.sessions.iter().position(|session| session.is_of(nonces))?;
-        peer.heard = now;
-        self.confirm(host, place);
-        Some(host)
+    /// A host that should know this one says that it does not: it did not know what to do with a datagram of this host.
+    fn on_unknown(&mut self, from: SocketAddr, mark: Option<Mark>, now: Time) {
+        let Some(&host) = self.by_address.get(&from) else { return };
+        let Some(peer) = self.get_mut(host) else { return };
+        let is_answer = match mark {
+            None => true,
+            Some(mark) => peer.current_mut().is_some_and(|session| session.recognize(mark)),
+        };
+        if is_answer {
+            self.greet_again(host, now);
+        }
     }
 
-    pub(super) fn on_ping(&mut self, from: SocketAddr, nonces: Nonces, now: Time) {
-        match self.of_session(from, nonces, now) {
-            Some(_) => self.say(from, Message::Pong(Nonces { from: nonces.to, to: nonces.from })),
-            None => self.stranger(from, now),
+    /// A message of a session came without a key.
+    fn on_open_message(&mut self, question: Question, nonces: Nonces, message: SessionMessage) {
+        let host = self.by_address.get(&question.from).copied();
+        let of_session =
+            |host: &HostId| self.get(*host)?.sessions.iter().position(|session| session.is_of(nonces));
+        match (host, host.as_ref().and_then(of_session)) {
+            (Some(host), Some(place)) => {
+                self.confirm(host, place);
+                self.on_session_message(host, message, question.now);
+            }
+            _ if matches!(message, SessionMessage::Ping(_)) => self.answer(question, Message::Unknown(None)),
+            _ => {}
+        }
+    }
+
+    /// A message of a session came. Without a key, only an answer shows that the other is there.
+    pub(super) fn on_session_message(&mut self, host: HostId, message: SessionMessage, now: Time) {
+        match message {
+            SessionMessage::Ping(number) => self.say_in_session(host, SessionMessage::Pong(number)),
+            SessionMessage::Pong(number) => {
+                if let Some(peer) = self.get_mut(host)
+                    && peer.take_answer(number)
+                {
+                    peer.heard = now;
+                }
+            }
+            SessionMessage::Abort(flow) => self.changes.push(Change::Aborted(host, flow)),
+            SessionMessage::Reject(flow, why) => self.changes.push(Change::Rejected(host, flow, why)),
         }
     }
 
     /// Tells a host that one of its flows is not received here.
     pub(crate) fn tell_rejected(&mut self, host: HostId, flow: u32, why: Rejection) {
-        let Some(peer) = self.get(host) else { return };
-        if let Some(nonces) = peer.current().map(Session::nonces) {
-            let address = peer.address;
-            self.say(address, Message::Reject { nonces, flow, why });
-        }
+        self.say_in_session(host, SessionMessage::Reject(flow, why));
     }
 
     /// Tells a host that the rest of a flow will not come.
     pub(crate) fn tell_aborted(&mut self, host: HostId, flow: u32) {
-        let Some(peer) = self.get(host) else { return };
-        if let Some(nonces) = peer.current().map(Session::nonces) {
-            let address = peer.address;
-            self.say(address, Message::Abort { nonces, flow });
-        }
+        self.say_in_session(host, SessionMessage::Abort(flow));
     }
 }

@@ -1,61 +1,99 @@
 //! Hosts that are waited for: greeted again, asked whether they are there, given up.
+//!
+//! Each such host has an instant at which it is looked after next. A call looks after a bounded number of hosts.
 
 use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 
-use super::message::Message;
-use super::session::Session;
+use super::message::SessionMessage;
+use super::places::Standing;
 use super::table::{Change, PING_AFTER, Peers};
 
+/// How many hosts a call of `look` looks after. The rest follow in the next turn of the host's loop.
+pub(super) const LOOKS: usize = 64;
+
 impl Peers {
-    pub(super) fn watch(&mut self, host: HostId) {
-        self.watched.insert(host);
+    /// A host is to be looked after at `at`, or before if it is due before.
+    pub(super) fn look_at(&mut self, host: HostId, at: Time) {
+        let Some(peer) = self.peers.get_mut(host.index() - 1).and_then(Option::as_mut) else { return };
+        if at < peer.look_at {
+            self.due.remove(&(peer.look_at, host));
+            self.due.insert((at, host));
+            peer.look_at = at;
+        }
     }
 
     /// How many flows to a host are under way, and from it.
     pub(crate) fn set_under_way(&mut self, host: HostId, (sent, received): (u32, u32), now: Time) {
         let Some(peer) = self.get_mut(host) else { return };
-        if peer.sending == 0 && sent > 0 {
+        let begins = peer.sending == 0 && sent > 0;
+        (peer.sending, peer.receiving) = (sent, received);
+        if begins {
             // Its silence counts from now on.
             peer.asked_at = now;
             peer.quiet_since = peer.heard.max(now);
-            self.next_look = self.next_look.min(now + PING_AFTER);
-            self.watch(host);
+            self.look_at(host, now + PING_AFTER);
         }
+        self.set_standing(host, now);
+    }
+
+    /// A whole message was sent to a host, or received from it.
+    pub(crate) fn note_exchanged(&mut self, host: HostId, now: Time) {
         if let Some(peer) = self.get_mut(host) {
-            (peer.sending, peer.receiving) = (sent, received);
+            peer.exchanged = true;
+            self.set_standing(host, now);
         }
+    }
+
+    fn set_standing(&mut self, host: HostId, now: Time) {
+        let Some(peer) = self.get(host) else { return };
+        let standing = match (peer.sending + peer.receiving, peer.exchanged) {
+            (0, false) => Standing::Stranger,
+            (0, true) => Standing::Served,
+            _ => Standing::Busy,
+        };
+        let ip = peer.address.ip();
+        self.places.set(host, ip, standing, now);
     }
 
     /// When `look` wants to be called.
     pub(crate) fn next_look(&self) -> Time {
-        self.next_look
+        self.due.first().map_or(Time::NEVER, |&(at, _)| at)
     }
 
     /// Greets again, asks who was not heard, and gives up.
     pub(crate) fn look(&mut self, now: Time) {
-        if now < self.next_look {
-            return;
+        for _ in 0..LOOKS {
+            match self.due.first() {
+                Some(&(at, host)) if at <= now => {
+                    self.due.pop_first();
+                    if let Some(peer) = self.get_mut(host) {
+                        peer.look_at = Time::NEVER;
+                    }
+                    self.look_after(host, now);
+                }
+                _ => return,
+            }
         }
-        self.next_look = Time::NEVER;
-        for host in self.watched.clone() {
-            let patience = self.patience;
-            let Some(peer) = self.get_mut(host) else { continue };
-            if let Some(greeting) = &peer.greeting {
-                let (began, next) = (greeting.began, greeting.next);
-                if now.since(began) >= patience.greeting {
+    }
+
+    fn look_after(&mut self, host: HostId, now: Time) {
+        let patience = self.patience.greeting;
+        let Some(peer) = self.get(host) else { return };
+        match &peer.greeting {
+            Some(greeting) => {
+                let (next, end) = (greeting.next, greeting.began + patience);
+                if end <= now {
                     self.changes.push(Change::NoAnswer(host));
                     self.remove(host);
                 } else if next <= now {
                     self.send_hello(host, now);
                 } else {
-                    self.next_look = self.next_look.min(next).min(began + patience.greeting);
+                    self.look_at(host, next.min(end));
                 }
-            } else if peer.sending == 0 {
-                self.watched.remove(&host);
-            } else {
-                self.ask(host, now);
             }
+            None if peer.sending > 0 => self.ask(host, now),
+            None => {}
         }
     }
 
@@ -66,14 +104,12 @@ impl Peers {
             return;
         }
         peer.pinged_at = Some(now);
-        let address = peer.address;
-        if let Some(nonces) = peer.current().map(Session::nonces) {
-            self.say(address, Message::Ping(nonces));
-        }
+        let number = peer.ask();
+        self.say_in_session(host, SessionMessage::Ping(number));
     }
 
     /// Asks a host that was not heard for a while whether it is there.
-    pub(super) fn ask(&mut self, host: HostId, now: Time) {
+    fn ask(&mut self, host: HostId, now: Time) {
         let silence = self.patience.silence;
         let Some(peer) = self.get_mut(host) else { return };
         let quiet_since = peer.heard.max(peer.quiet_since);
@@ -84,11 +120,9 @@ impl Peers {
         let due = peer.asked_at.max(quiet_since) + PING_AFTER;
         if due <= now {
             peer.asked_at = now;
-            let address = peer.address;
-            if let Some(nonces) = peer.current().map(Session::nonces) {
-                self.say(address, Message::Ping(nonces));
-            }
+            let number = peer.ask();
+            self.say_in_session(host, SessionMessage::Ping(number));
         }
-        self.next_look = self.next_look.min(due.max(now + Span(1)).max(Time(now.0 + PING_AFTER.0 / 4)));
+        self.look_at(host, due.max(now + Span(1)).max(Time(now.0 + PING_AFTER.0 / 4)));
     }
 }

@@ -39,7 +39,14 @@ impl<E: Endpoint> Driver<E> {
                     self.forget(host);
                 }
                 Change::Refused(host, reason, speaks) => self.refused(host, reason, speaks),
-                Change::Evicted(host) => self.forget(host),
+                Change::Evicted(host) => {
+                    self.fail(host, Failing::All, |_| SendError::Peers);
+                    self.forget(host);
+                }
+                Change::RandomFailure(host) => {
+                    self.fail(host, Failing::All, |request| SendError::Random(request.to));
+                    self.forget(host);
+                }
                 Change::Aborted(src, flow) => self.end_received((src, FlowId(flow))),
                 Change::Rejected(host, flow, why) => self.rejected(host, FlowId(flow), why),
             }

@@ -139,6 +139,8 @@ impl<E: Endpoint> Driver<E> {
         };
         self.stats.delivered += 1;
         self.stats.delivered_bytes += flow.content.len();
+        let (host, now) = (flow.host, self.given);
+        self.peers.note_exchanged(host, now);
         self.finish(report.flow, Ok(delivery));
     }
 

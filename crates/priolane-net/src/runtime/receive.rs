@@ -10,7 +10,7 @@ use super::driver::{Driver, Turn};
 use super::held::{Datagram, Hold};
 use crate::assembly::{StoreOutcome, TakenMessage};
 use crate::datagram::DatagramKind;
-use crate::peers::SELF;
+use crate::peers::{Opened, Question, SELF};
 use crate::scheme::Sealed;
 use crate::shared::ArrivedMessage;
 use crate::socket::RecvBatch;
@@ -76,24 +76,25 @@ impl<E: Endpoint> Driver<E> {
 
     fn take(&mut self, bytes: &[u8], from: std::net::SocketAddr, came: Came) {
         let now = self.given.max(came.at);
+        let question = Question { from, len: bytes.len(), now };
         match (DatagramKind::of(bytes), self.setup.sealed) {
             (DatagramKind::Control, _) => {
-                self.stats.malformed += u64::from(!self.peers.take(from, bytes, now));
+                self.stats.malformed += u64::from(!self.peers.take(question, bytes));
                 self.apply_changes();
             }
-            (DatagramKind::Packet, Sealed::No) => match self.peers.from(from, now) {
+            (DatagramKind::Packet, Sealed::No) => match self.peers.from(question) {
                 Some(host) => self.take_packet(host, bytes, came),
                 None => self.stats.strangers += 1,
             },
             (DatagramKind::Sealed, Sealed::Yes) => {
                 let mut scratch = std::mem::take(&mut self.scratch);
-                match self.peers.open(from, bytes, &mut scratch, now) {
-                    Some((host, packet)) => {
-                        // The first sealed datagram may say that the other was started again.
-                        self.apply_changes();
-                        self.take_packet(host, packet, came);
-                    }
-                    None => self.stats.malformed += 1,
+                let opened = self.peers.open(question, bytes, &mut scratch);
+                // The first sealed datagram may say that the other was started again, and a message that a flow ends.
+                self.apply_changes();
+                match opened {
+                    Opened::Packet(host, packet) => self.take_packet(host, packet, came),
+                    Opened::Message => {}
+                    Opened::Nothing => self.stats.malformed += 1,
                 }
                 self.scratch = scratch;
             }
@@ -190,6 +191,7 @@ impl<E: Endpoint> Driver<E> {
             self.stats.dropped += 1;
             return;
         }
+        self.peers.note_exchanged(src, now);
         if counted.is_some() {
             self.stats.arrived += 1;
             self.stats.arrived_bytes += readable;

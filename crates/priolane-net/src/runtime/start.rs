@@ -22,7 +22,8 @@ use crate::clock::{Clock, span_of};
 use crate::config::{Config, Limits, ReceiveOffload, Segmentation};
 use crate::error::BindError;
 use crate::nic::{self, Nic};
-use crate::peers::{self, Peers, SELF, draw};
+use crate::peers::{self, Peers, SELF};
+use crate::random::{RandomFailure, RandomSource, draw};
 use crate::scheduling::Scheduling;
 use crate::scheme::{BuildError, SchemeSetup, Sealed};
 use crate::shared::SharedState;
@@ -47,6 +48,12 @@ impl From<BuildError> for BindError {
     }
 }
 
+impl From<RandomFailure> for BindError {
+    fn from(RandomFailure: RandomFailure) -> Self {
+        Self::Random
+    }
+}
+
 /// Starts the thread of a host.
 pub(crate) fn start(config: Config) -> Result<HostThread, BindError> {
     let (start, transport) = prepare(config)?;
@@ -64,7 +71,8 @@ fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
     let address = socket.local_address().map_err(no_address)?;
     let shared = Arc::new(SharedState::new(Wakeup::new().map_err(BindError::System)?));
     let transport = built.transport.clone();
-    Ok((Start { config, built, ip, sealed, socket, address, shared }, transport))
+    let random = Arc::new(SystemRandom::new());
+    Ok((Start { config, built, ip, sealed, socket, address, shared, random }, transport))
 }
 
 /// What a thread is started with, but for its endpoint.
@@ -76,14 +84,14 @@ struct Start {
     socket: UdpSocket,
     address: SocketAddr,
     shared: Arc<SharedState>,
+    random: Arc<dyn RandomSource>,
 }
 
 impl Start {
     fn driver<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Result<Driver<E>, BindError> {
-        let Self { config, built, ip, sealed, socket, shared, .. } = self;
+        let Self { config, built, ip, sealed, socket, shared, random, .. } = self;
         let foreign = || BindError::ForeignTransport(config.scheme.transport.name());
         let codec = codec_of::<E::Body>(built.inner, ip, config.scheme.ranks).ok_or_else(foreign)??;
-        let random = SystemRandom::new();
         let Config { limits, patience, .. } = config;
         let (longest_rto, unreliable) = match &built.transport {
             Transport::Window { window, .. } => {
@@ -93,7 +101,7 @@ impl Start {
         };
         let Limits { message, sender, ahead, receiving, peers, .. } = limits;
         let room = Room { message, sender, ahead, receiving, senders: peers };
-        let defaults = RealHost::new(draw(&random));
+        let defaults = RealHost::new(draw(&*random)?);
         let real = RealHost {
             // A sender fails messages to a host that is silent; until then it retransmits, also after a stop of that length.
             time_wait: defaults.time_wait + span_of(patience.silence) + longest_rto,
@@ -115,7 +123,7 @@ impl Start {
             spin: config.spin,
             unreliable,
             // So no late packet of a host that was started again is taken for one of a new message.
-            first_flow: draw(&random) as u32,
+            first_flow: draw(&*random)? as u32,
             path: config.path,
             speaks: built.speaks,
         };
@@ -138,7 +146,7 @@ impl Start {
             codec,
             nic: Nic::new(config.line, built.tokens),
             socket,
-            peers: Peers::new(built.speaks, config.key, known),
+            peers: Peers::new(built.speaks, config.key.as_ref(), known, Arc::clone(&random))?,
             assembly: Assembly::new(room),
             meter: config.meter,
             flows: FxHashMap::default(),
@@ -147,7 +155,7 @@ impl Start {
             shared,
             clock,
             given: now,
-            rng: Stream::new(draw(&random), Purpose::Endpoint, 0),
+            rng: Stream::new(draw(&*random)?, Purpose::Endpoint, 0),
             arriving,
             held: Held::new(&config.delays, limits.held),
             leaving: SendBatch::new(usize::from(config.mtu), grouping),
@@ -155,7 +163,7 @@ impl Start {
             line_at: Time::NEVER,
             active: now,
             orders: Vec::new(),
-            scratch: Vec::new(),
+            scratch: vec![0; usize::from(config.mtu)],
             stats: Stats { receive_offload_refused, ..Stats::default() },
         })
     }

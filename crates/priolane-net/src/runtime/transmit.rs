@@ -6,9 +6,7 @@ use priolane_core::units::Time;
 use priolane_core::wire::EcnCodepoint;
 
 use super::driver::{Driver, Turn};
-use crate::key::TAG;
 use crate::nic::Next;
-use crate::peers::SEAL_HEAD;
 use crate::scheme::Sealed;
 use crate::socket::SendOutcome;
 
@@ -87,15 +85,19 @@ impl<E: Endpoint> Driver<E> {
                 payload
             }
         };
-        let Self { codec, leaving, peers, socket, setup, .. } = self;
-        leaving.push(socket, (to, tos), |out| {
-            let (head, tail) = if setup.sealed == Sealed::Yes { (SEAL_HEAD, TAG) } else { (0, 0) };
-            let start = head + codec.encode(packet, now, out.get_mut(head..)?).ok()?;
+        let Self { codec, leaving, peers, socket, setup, scratch, .. } = self;
+        let write = |out: &mut [u8]| {
+            let start = codec.encode(packet, now, out).ok()?;
             let end = start + payload.len();
             out.get_mut(start..end)?.copy_from_slice(payload);
-            let datagram = out.get_mut(..end + tail)?;
-            let may_go = setup.sealed == Sealed::No || peers.seal(header.dst, datagram);
-            may_go.then_some(end + tail)
+            Some(end)
+        };
+        leaving.push(socket, (to, tos), |out| match setup.sealed {
+            Sealed::No => write(out),
+            Sealed::Yes => {
+                let len = write(scratch)?;
+                peers.seal(header.dst, &scratch[..len], out, now)
+            }
         });
         self.stats.datagrams_sent += 1;
     }

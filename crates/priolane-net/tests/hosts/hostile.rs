@@ -174,3 +174,35 @@ fn without_faults_nothing_is_malformed() {
     let proxy = Proxy::new(hosts[1].address(), Faults::NONE, 1);
     carry("top", Path { from: &hosts[0], to: &hosts[1], address: proxy.second }, [1, 100_000]);
 }
+
+#[test]
+fn strangers_of_one_machine_do_not_keep_another_host_out_of_a_full_table() {
+    let limits = Limits { peers: 8, ..Limits::default() };
+    let host = Host::bind(Config { limits, ..config("dctcp") }).unwrap();
+    let strangers = [(); 20].map(|()| ByHand::new("127.0.0.2:0"));
+    for (run, stranger) in (1..).zip(&strangers) {
+        assert_eq!(stranger.greet(&host, run, "window", 1_500), 2);
+    }
+    eventually(|| host.stats().peers == 8);
+    let honest = Host::bind(config("dctcp")).unwrap();
+    let receipt = honest.send_with_receipt(Request::to(host.address()), message(1, 5_000)).unwrap();
+    assert!(receipt.wait().is_ok());
+    assert_eq!((host.recv().unwrap().bytes, host.stats().peers), (message(1, 5_000).to_vec(), 8));
+}
+
+#[test]
+fn a_host_with_which_a_message_was_exchanged_keeps_its_place() {
+    let limits = Limits { peers: 1, ..Limits::default() };
+    let bind = || Host::bind(Config { limits, ..config("dctcp") }).unwrap();
+    let (received, sent) = (bind(), bind());
+    let peer = ByHand::new("127.0.0.1:0");
+    assert_eq!(peer.greet(&received, 1, "window", 1_500), 2);
+    peer.deliver(&received, 1, b"a whole message");
+    received.recv().unwrap();
+    let other = Host::bind(config("dctcp")).unwrap();
+    sent.send_with_receipt(Request::to(other.address()), message(1, 5_000)).unwrap().wait().unwrap();
+    for host in [&received, &sent] {
+        assert_eq!(ByHand::new("127.0.0.1:0").greet(host, 2, "window", 1_500), 3, "it is refused");
+        assert_eq!(host.stats().peers, 1);
+    }
+}

@@ -76,3 +76,78 @@ fn a_recorded_conversation_that_is_played_again_delivers_nothing() {
     let receipt = client.send_with_receipt(Request::to(server.address()), message(2, 5_000)).unwrap();
     assert!(receipt.wait().is_ok());
 }
+
+/// A host at one end, seen by the other at the address of a relay that keeps all that it carries.
+struct Relay {
+    front: std::net::UdpSocket,
+    back: std::net::UdpSocket,
+    /// What went to the host that is greeted, and what came from it.
+    there: Vec<Vec<u8>>,
+    here: Vec<Vec<u8>>,
+}
+
+impl Relay {
+    fn new() -> Self {
+        let [front, back] = [(); 2].map(|()| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+        for socket in [&front, &back] {
+            socket.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        }
+        Self { front, back, there: Vec::new(), here: Vec::new() }
+    }
+
+    fn carry(&mut self, client: &Host, server: &Host) {
+        let mut buffer = [0; 2_048];
+        if let Ok((len, _)) = self.front.recv_from(&mut buffer) {
+            self.there.push(buffer[..len].to_vec());
+            self.back.send_to(&buffer[..len], server.address()).unwrap();
+        }
+        if let Ok((len, _)) = self.back.recv_from(&mut buffer) {
+            self.here.push(buffer[..len].to_vec());
+            self.front.send_to(&buffer[..len], client.address()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_host_that_is_gone_is_given_up_although_all_that_it_said_is_played_again() {
+    let config = config("dctcp").key(key(1));
+    let patience = Patience { silence: Duration::from_secs(3), ..Patience::default() };
+    let server = Host::bind(config.clone()).unwrap();
+    let client = Host::bind(Config { patience, ..config }).unwrap();
+    let mut relay = Relay::new();
+    let to = Request::to(relay.front.local_addr().unwrap());
+    let receipt = client.send_with_receipt(to, message(1, 50_000)).unwrap();
+    while receipt.outcome().is_none() {
+        relay.carry(&client, &server);
+    }
+    receipt.wait().unwrap();
+    drop(server);
+    let receipt = client.send_with_receipt(to, message(2, 50_000)).unwrap();
+    let began = std::time::Instant::now();
+    let outcome = loop {
+        if let Some(outcome) = receipt.wait_for(Duration::from_millis(100)) {
+            break outcome;
+        }
+        assert!(began.elapsed() < crate::wait::PATIENCE, "it is taken for alive");
+        for datagram in &relay.here {
+            relay.front.send_to(datagram, client.address()).unwrap();
+        }
+    };
+    assert!(matches!(outcome, Err(SendError::Silent { .. })), "{outcome:?}");
+}
+
+#[test]
+fn a_stranger_gets_no_longer_answer_from_a_host_with_a_key_than_it_sent() {
+    let host = Host::bind(config("dctcp").key(key(1))).unwrap();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    // One byte of each kind; then a sealed datagram, to which the answer is UNKNOWN.
+    for kind in [0x00, 0x10, 0xf0] {
+        socket.send_to(&[kind], host.address()).unwrap();
+    }
+    socket.send_to(&[0xf0; 40], host.address()).unwrap();
+    let mut buffer = [0; 100];
+    socket.set_read_timeout(Some(crate::wait::PATIENCE)).unwrap();
+    assert_eq!(socket.recv(&mut buffer).unwrap(), 25);
+    crate::wait::eventually(|| host.stats().malformed == 4);
+    assert_eq!(host.stats().datagrams_sent, 1);
+}

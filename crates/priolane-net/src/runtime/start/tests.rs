@@ -209,6 +209,23 @@ fn a_system_that_makes_no_groups_is_counted_and_datagrams_come_singly() {
 }
 
 #[test]
+fn a_host_is_not_bound_without_random_numbers() {
+    use crate::random::FailingSource;
+    let start_with = |calls| {
+        let config = Config::new(Scheme::with("dctcp", &[]).unwrap());
+        let limits = config.limits;
+        let (start, transport) = prepare(config).unwrap();
+        let random = Arc::new(FailingSource::after(calls));
+        transport.with_endpoints(Start { random, ..start }).map(|started| Host::of(started, limits))
+    };
+    // The secret of flows, the first flow, the run, and the seed.
+    for calls in 0..4 {
+        assert!(matches!(start_with(calls), Err(BindError::Random)), "after {calls}");
+    }
+    assert!(start_with(4).is_ok());
+}
+
+#[test]
 fn a_recorded_run_replayed_to_another_endpoint_leads_to_the_same_packets() {
     for name in ["dctcp", "swift", "prioplus_swift", "paccp", "expresspass", "top", "phost", "ndp", "homa"] {
         // Channels of delay that are wider than what processes are late by.
