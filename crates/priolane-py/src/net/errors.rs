@@ -24,7 +24,9 @@ create_exception!(priolane.net, HostClosed, DeliveryError, "The host is closed."
 /// Converts why a host cannot be bound: an `OSError` if the system refuses something, an `InputError` otherwise.
 pub(super) fn bind_error(error: BindError) -> PyErr {
     match error {
-        BindError::Address { .. } | BindError::Random | BindError::System(_) => PyOSError::new_err(error.to_string()),
+        BindError::Address { .. } | BindError::Random | BindError::System(_) => {
+            PyOSError::new_err(error.to_string())
+        }
         error => InputError::new_err(error.to_string()),
     }
 }
