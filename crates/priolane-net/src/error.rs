@@ -177,6 +177,7 @@ impl SendError {
             Self::TooLongForPeer(_) => "too_long_for_peer",
             Self::GivenUp(_) => "given_up",
             Self::Aborted => "aborted",
+            Self::Closed(RecvError::Forked) => "forked",
             Self::Closed(_) => "closed",
         }
     }
@@ -192,4 +193,10 @@ pub enum RecvError {
     /// The host's thread ended by a panic: a mistake of this crate.
     #[error("the host's thread panicked; report what it printed, and bind again")]
     Panicked,
+    /// The call came from a process that was forked from the one that bound the host.
+    #[error(
+        "the host belongs to the process that bound it, and this process was forked from that one: bind a host here, \
+         or use the host where it was bound"
+    )]
+    Forked,
 }

@@ -16,6 +16,7 @@ use crate::config::{Config, Limits};
 use crate::content::Content;
 use crate::error::{BindError, RecvError, SendError};
 use crate::message::{Message, MessageId, Pending, Receipt, Request};
+use crate::process::Process;
 use crate::runtime;
 use crate::scheduling::Scheduling;
 use crate::shared::{Order, Outgoing, SharedState};
@@ -25,8 +26,12 @@ use crate::stats::Stats;
 /// own drives. Its methods may be called from any thread.
 ///
 /// Dropping it ends the thread. Messages that are not delivered by then are lost; `flush` waits for them.
+///
+/// A process that was forked from the one that bound the host has neither the thread nor the socket. There, calls that can fail
+/// do so with [`RecvError::Forked`], and `abort`, `close` and drop do nothing.
 #[derive(Debug)]
 pub struct Host {
+    process: Process,
     shared: Arc<SharedState>,
     address: SocketAddr,
     limits: Limits,
@@ -48,7 +53,8 @@ impl Host {
     /// The host of a thread.
     pub(crate) fn of(started: runtime::HostThread, limits: Limits) -> Self {
         let runtime::HostThread { shared, address, scheduling, thread } = started;
-        Self { shared, address, limits, next: AtomicU64::new(0), scheduling, thread: Some(thread) }
+        let (process, next, thread) = (Process::current(), AtomicU64::new(0), Some(thread));
+        Self { process, shared, address, limits, next, scheduling, thread }
     }
 
     /// Where it is bound: what other hosts send to.
@@ -61,9 +67,17 @@ impl Host {
         &self.scheduling
     }
 
-    /// What was counted so far.
+    /// What was counted so far; all zeros in a forked process.
     pub fn stats(&self) -> Stats {
-        self.shared.stats()
+        self.check_process().map_or_else(|_| Stats::default(), |()| self.shared.stats())
+    }
+
+    /// Whether this process is the one that bound the host.
+    ///
+    /// # Errors
+    /// [`RecvError::Forked`] if it was forked from that one.
+    pub fn check_process(&self) -> Result<(), RecvError> {
+        self.process.check()
     }
 
     fn check(&self, request: &Request, content: &Content) -> Result<(), SendError> {
@@ -92,6 +106,7 @@ impl Host {
 
     /// Takes room for a message, and its name.
     fn reserve(&self, request: &Request, content: &Content) -> Result<MessageId, SendError> {
+        self.check_process()?;
         self.check(request, content)?;
         let Limits { queued, messages, .. } = self.limits;
         self.shared.reserve(content.kept(), (queued, messages))?;
@@ -118,6 +133,7 @@ impl Host {
     }
 
     async fn room_for(&self, request: &Request, content: &Content) -> Result<MessageId, SendError> {
+        self.check_process()?;
         loop {
             let room = self.shared.room().listen();
             match self.reserve(request, content) {
@@ -130,7 +146,7 @@ impl Host {
     fn with_receipt(&self, id: MessageId, request: Request, content: Content) -> Receipt {
         let pending = Arc::new(Pending::default());
         self.hand_over(id, request, content, Some(Arc::clone(&pending)));
-        Receipt { id, pending }
+        Receipt { id, pending, process: self.process }
     }
 
     /// Sends a message; waits while too much is queued. Nothing tells what becomes of it but [`Host::stats`].
@@ -190,6 +206,7 @@ impl Host {
         bytes: impl Into<Bytes>,
         most: Duration,
     ) -> Result<Receipt, SendError> {
+        self.check_process()?;
         let (content, deadline) = (Content::Whole(bytes.into()), clock::deadline(most));
         loop {
             listener!(self.shared.room() => room);
@@ -228,6 +245,7 @@ impl Host {
     /// # Errors
     /// If no more comes.
     pub fn recv(&self) -> Result<Message, RecvError> {
+        self.check_process()?;
         loop {
             if let Some(message) = self.shared.take_message()? {
                 return Ok(message);
@@ -245,6 +263,7 @@ impl Host {
     /// # Errors
     /// If no more comes.
     pub fn recv_timeout(&self, most: Duration) -> Result<Option<Message>, RecvError> {
+        self.check_process()?;
         let deadline = clock::deadline(most);
         loop {
             listener!(self.shared.arrival() => arrival);
@@ -267,6 +286,7 @@ impl Host {
     /// # Errors
     /// If no more comes.
     pub fn try_recv(&self) -> Result<Option<Message>, RecvError> {
+        self.check_process()?;
         self.shared.take_message()
     }
 
@@ -275,6 +295,7 @@ impl Host {
     /// # Errors
     /// If no more comes.
     pub async fn recv_async(&self) -> Result<Message, RecvError> {
+        self.check_process()?;
         loop {
             let arrival = self.shared.arrival().listen();
             if let Some(message) = self.shared.take_message()? {
@@ -286,7 +307,7 @@ impl Host {
 
     /// Gives up a message of this host: nothing more of it is sent. One that is delivered stays so.
     pub fn abort(&self, id: MessageId) {
-        self.shared.order(Order::Abort(id));
+        self.order(Order::Abort(id));
     }
 
     /// The minimum rate and weight of a message of this host from now on, for transports that honour them (PACCP).
@@ -297,7 +318,8 @@ impl Host {
         if weights.w_milli == 0 {
             return Err(SendError::Weight);
         }
-        self.shared.order(Order::Weights(id, weights));
+        self.check_process()?;
+        self.order(Order::Weights(id, weights));
         Ok(())
     }
 
@@ -309,18 +331,30 @@ impl Host {
         if usize::from(class) >= CLASSES {
             return Err(SendError::Class(class));
         }
-        self.shared.order(Order::Class(id, class));
+        self.check_process()?;
+        self.order(Order::Class(id, class));
         Ok(())
     }
 
     /// Ends the host's thread, soon after this call: messages that are not delivered are lost, and all calls that wait, or
     /// come later, return [`RecvError`]. Dropping the host also waits for the thread.
     pub fn close(&self) {
-        self.shared.order(Order::Stop);
+        self.order(Order::Stop);
     }
 
-    /// Waits until every message that was sent is delivered or has failed, for at most `most`; whether it is so.
+    /// Asks the thread for something; a forked process has no thread.
+    fn order(&self, order: Order) {
+        if self.check_process().is_ok() {
+            self.shared.order(order);
+        }
+    }
+
+    /// Waits until every message that was sent is delivered or has failed, for at most `most`; whether it is so. A forked
+    /// process does not know, and gets `false` at once.
     pub fn flush(&self, most: Duration) -> bool {
+        if self.check_process().is_err() {
+            return false;
+        }
         let deadline = clock::deadline(most);
         loop {
             listener!(self.shared.room() => room);
@@ -342,9 +376,13 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.close();
-        if let Some(thread) = self.thread.take() {
+        let Some(thread) = self.thread.take() else { return };
+        if self.check_process().is_ok() {
             // A panic was reported to all that waited.
             let _ = thread.join();
+        } else {
+            // The handle is of a thread that does not exist here: it can be neither joined nor detached.
+            std::mem::forget(thread);
         }
     }
 }

@@ -30,6 +30,7 @@ mod meter;
 mod nic;
 mod parts;
 mod peers;
+mod process;
 mod random;
 mod runtime;
 mod scheduling;

@@ -10,6 +10,7 @@ use priolane_core::ids::Class;
 
 use crate::clock;
 use crate::error::SendError;
+use crate::process::Process;
 
 /// The name of a message that this host sends, never used twice by one host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -110,6 +111,8 @@ impl Pending {
 pub struct Receipt {
     pub(crate) id: MessageId,
     pub(crate) pending: Arc<Pending>,
+    /// The process of the host.
+    pub(crate) process: Process,
 }
 
 impl Receipt {
@@ -118,9 +121,10 @@ impl Receipt {
         self.id
     }
 
-    /// What became of the message, if that is known.
+    /// What became of the message, if that is known; [`RecvError::Forked`](crate::RecvError::Forked) in a process that was
+    /// forked from that of the host.
     pub fn outcome(&self) -> Option<Result<Delivery, SendError>> {
-        self.pending.get()
+        self.process.check().map_or_else(|forked| Some(Err(forked.into())), |()| self.pending.get())
     }
 
     /// Waits until the message is delivered.
@@ -129,7 +133,7 @@ impl Receipt {
     /// Why it was not.
     pub fn wait(&self) -> Result<Delivery, SendError> {
         loop {
-            if let Some(outcome) = self.pending.get() {
+            if let Some(outcome) = self.outcome() {
                 return outcome;
             }
             listener!(self.pending.known => news);
@@ -143,6 +147,9 @@ impl Receipt {
     pub fn wait_for(&self, most: Duration) -> Option<Result<Delivery, SendError>> {
         let deadline = clock::deadline(most);
         loop {
+            if let Some(outcome) = self.outcome() {
+                return Some(outcome);
+            }
             listener!(self.pending.known => news);
             if let Some(outcome) = self.pending.get() {
                 return Some(outcome);
@@ -160,6 +167,9 @@ impl Receipt {
     /// As [`Self::wait`].
     pub async fn delivered(&self) -> Result<Delivery, SendError> {
         loop {
+            if let Some(outcome) = self.outcome() {
+                return outcome;
+            }
             let news = self.pending.known.listen();
             if let Some(outcome) = self.pending.get() {
                 return outcome;

@@ -12,6 +12,7 @@
 
 mod address;
 mod control;
+mod forks;
 mod receive;
 mod send;
 mod system;

@@ -1,17 +1,19 @@
 //! The socket.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::net::{SocketAddr, UdpSocket as StdSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::address::{Address, family};
 use super::control::UDP_GRO;
+use super::forks;
 use super::system::check;
 
-/// A UDP socket that is bound and never blocks.
+/// A UDP socket that is bound and never blocks. A forked process does not have it.
 #[derive(Debug)]
 pub(crate) struct UdpSocket {
-    socket: StdSocket,
+    socket: ManuallyDrop<StdSocket>,
     family: libc::c_int,
 }
 
@@ -31,13 +33,17 @@ impl UdpSocket {
         // SAFETY: no memory is passed.
         let fd = check(unsafe { libc::socket(family, kind, 0) })?;
         // SAFETY: `fd` was just opened, and nobody else has it.
-        let socket = StdSocket::from(unsafe { OwnedFd::from_raw_fd(fd) });
-        let socket = Self { socket, family };
+        let socket = Self::of(unsafe { OwnedFd::from_raw_fd(fd) }, family);
         socket.set_options(buffer)?;
         let (name, len) = Address::of(address);
         // SAFETY: `name` lives through the call and is at least `len` bytes long.
         check(unsafe { libc::bind(fd, name.as_ptr(), len) })?;
         Ok(socket)
+    }
+
+    fn of(fd: OwnedFd, family: libc::c_int) -> Self {
+        forks::opened(fd.as_raw_fd());
+        Self { socket: ManuallyDrop::new(StdSocket::from(fd)), family }
     }
 
     fn set_options(&self, buffer: usize) -> io::Result<()> {
@@ -79,7 +85,7 @@ impl UdpSocket {
     #[cfg(test)]
     pub(crate) fn without_options() -> Self {
         let stream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        Self { socket: OwnedFd::from(stream).into(), family: libc::AF_INET }
+        Self::of(OwnedFd::from(stream), libc::AF_INET)
     }
 
     /// Datagrams leave without a checksum from now on.
@@ -103,5 +109,14 @@ impl UdpSocket {
 
     pub(super) fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
+    }
+}
+
+impl Drop for UdpSocket {
+    fn drop(&mut self) {
+        if forks::closing(self.fd()) {
+            // SAFETY: nothing uses the socket after this.
+            unsafe { ManuallyDrop::drop(&mut self.socket) };
+        }
     }
 }

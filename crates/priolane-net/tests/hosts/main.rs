@@ -10,6 +10,7 @@ mod bad_network;
 mod by_hand;
 mod counted;
 mod digest;
+mod forks;
 mod freeze;
 mod hostile;
 mod keys;
