@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,31 @@ def test_flows_are_told_by_size_class() -> None:
 def test_what_is_not_a_run_is_refused(text: str) -> None:
     with pytest.raises(_core.RunFailed):
         ns3.read_side(text)
+
+
+def test_both_programs_print_the_keys_that_are_read() -> None:
+    ours = json.loads(_core.bench_side(1))
+    assert list(ours) == list(ns3.RESULT_KEYS)
+    printed = re.findall(r'\\"(\w+)\\": ', (ns3.SOURCES / "leafspine.cc").read_text(encoding="utf-8"))
+    assert set(ns3.RESULT_KEYS) <= set(printed), "the program of the peer lacks a key"
+    # What is printed reads as what was run: 7,861 bytes are the first flow of the list.
+    assert ns3.read_side(_core.bench_side(1)).sizes == (7_861,)
+
+
+def test_the_peer_declares_the_options_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+
+    def output(command: list[str]) -> str:
+        commands.append(command)
+        return _core.bench_side(2)
+
+    monkeypatch.setattr(ns3, "build", lambda _tell: Path("peer"))
+    monkeypatch.setattr(ns3, "_output", output)
+    found = ns3.compare(2, 1, lambda _: None)
+    assert found.pairs[0][0].sizes == found.pairs[0][1].sizes
+    given = {word.partition("=")[0].removeprefix("--") for word in commands[0][1:]}
+    source = (ns3.SOURCES / "leafspine.cc").read_text(encoding="utf-8")
+    assert given == set(re.findall(r'AddValue\("(\w+)"', source))
 
 
 def test_without_ns3_it_is_skipped_with_the_package_named(

@@ -22,6 +22,9 @@ BUILD_NOTE = (
     "(docs/performance.md#against-ns-3)."
 )
 
+RESULT_KEYS = ("packet_hops", "cpu_s", "flow_bytes", "fct_s")
+"""The keys that both programs print, in the order of the fields of `SimulatorRun`."""
+
 # Sizes in bytes: from, to (the end included).
 CLASSES = {"below 100 kB": (0, 99_999), "100 kB to 10 MB": (100_000, 10_000_000), "above 10 MB": (10_000_001, 2**63)}
 
@@ -112,15 +115,14 @@ def _p99(values: Sequence[float]) -> float:
 
 
 def read_side(text: str) -> SimulatorRun:
-    """Reads what one run printed: JSON with `packet_hops`, `cpu_s`, `bytes` and `fct_s`.
+    """Reads what one run printed: a JSON object with at least the keys `RESULT_KEYS`.
 
     Raises `RunFailed` if it is something else.
     """
     try:
         found = json.loads(text)
-        side = SimulatorRun(
-            int(found["packet_hops"]), float(found["cpu_s"]), tuple(found["flow_bytes"]), tuple(found["fct_s"])
-        )
+        hops, cpu_s, sizes, fct_s = (found[key] for key in RESULT_KEYS)
+        side = SimulatorRun(int(hops), float(cpu_s), tuple(sizes), tuple(fct_s))
     except (ValueError, KeyError, TypeError) as error:
         raise _core.RunFailed(f"not what a run prints ({error!r}): {text[:200]!r}") from error
     if len(side.sizes) != len(side.fct_s) or not side.sizes or side.cpu_s <= 0:

@@ -5,7 +5,7 @@
 //
 // prints one line of JSON when all flows are complete:
 //
-//   {"flows", "packet_hops", "events", "cpu_s", "bytes": [..], "fct_s": [..]}
+//   {"flows", "packet_hops", "events", "cpu_s", "flow_bytes": [..], "fct_s": [..]}
 //
 // A packet-hop is a packet that left an egress queue for its link. cpu_s is CPU time of Simulator::Run alone: building
 // the network and reading the list are not in it. fct_s is from a flow's start to the arrival of its last byte at the
@@ -398,7 +398,7 @@ Print(const QueueDiscContainer& queues, double cpu_s)
     }
     std::cout.precision(12);
     std::cout << "{\"flows\": " << g_flows.size() << ", \"packet_hops\": " << hops
-              << ", \"events\": " << Simulator::GetEventCount() << ", \"cpu_s\": " << cpu_s << ", \"bytes\": [";
+              << ", \"events\": " << Simulator::GetEventCount() << ", \"cpu_s\": " << cpu_s << ", \"flow_bytes\": [";
     for (size_t i = 0; i < g_flows.size(); i++)
     {
         std::cout << (i ? ", " : "") << g_flows[i].bytes;
