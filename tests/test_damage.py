@@ -1,4 +1,7 @@
-"""Damaged results: `report` and `compare` say so in one line, and Python raises `InputError`, whatever is damaged."""
+"""Damaged results: `report` refuses them in one line, and Python raises `InputError`, whatever is damaged.
+
+`results` and `compare` leave damaged runs out, name them and fail.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -69,12 +72,27 @@ def test_damage_is_one_line(
     assert not page.exists(), "nothing is drawn from damaged results"
     if name == "report.json":
         return
-    for pair in ((results.directory, other), (other, results.directory)):
-        assert main(["compare", *map(str, pair)]) == 2
+    commands = [["compare", *pair] for pair in ((results.directory, other), (other, results.directory))]
+    # The table of results is made of records alone.
+    if name not in TABLES:
+        commands.append(["results", results.directory])
+    left_out = name.startswith(FIRST)
+    for words in commands:
+        assert main([*map(str, words)]) == (1 if left_out else 2)
         out, err = capsys.readouterr()
-        assert out == ""
+        assert bool(out) == left_out, "what is left is printed"
         assert err.count("\n") == 1
         assert str(results.directory / name) in err
+        assert err.endswith("; the run is left out\n") == left_out
+
+
+def test_results_without_a_damaged_run_have_all_others(results: Results) -> None:
+    flip(results.directory / FIRST / "flows.parquet")
+    assert results.without_damaged().missing() == []
+    left = results.without_damaged(with_tables=True)
+    assert [run.id for run in left.missing()] == [FIRST]
+    assert len(left.records) == 15
+    assert set(left.flows()["run"].to_pylist()) == {run.id for run in left.runs} - {FIRST}
 
 
 def test_tables_are_checked_as_they_are_read(results: Results) -> None:

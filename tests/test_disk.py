@@ -19,7 +19,8 @@ from rings import cases
 
 COMMAND = [sys.executable, "-m", "priolane.cli"]
 SERIES = ["--set", 'sample_every="10us"']
-KEPT = "completed runs are kept: fix this and run again"
+FIX = "fix this and run the command again"
+KEPT = f"{FIX}; complete runs are kept"
 
 
 def call(*arguments: str | Path, largest: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -114,7 +115,7 @@ def test_a_directory_that_must_not_be_written_is_one_line(tmp_path: Path) -> Non
         [*humble, *COMMAND, "run", str(experiment), "-o", str(out)], capture_output=True, text=True, check=False
     )
     assert found.returncode == 1, found.stderr
-    assert found.stderr == f"priolane: failed: cannot write {out / LOCK_FILE}: Permission denied; {KEPT}\n"
+    assert found.stderr == f"priolane: failed: cannot write {out / LOCK_FILE}: Permission denied; {FIX}\n"
     assert list(out.iterdir()) == []
 
 
@@ -213,6 +214,15 @@ def test_a_killed_trace_leaves_whole_files_or_none_and_the_next_tidies_up(tmp_pa
     (out / ".trace-0.parquet.1.tmp").write_bytes(b"half")
     assert call(*arguments, out).returncode == 0
     assert files(out) == wanted
+
+
+def test_a_trace_that_finds_no_room_leaves_no_directory(tmp_path: Path) -> None:
+    experiment, out = smoke.write_experiment(tmp_path), tmp_path / "out"
+    found = call("trace", experiment, "--flow", "0", "--seed", "1", "--scheme", "pias", "-o", out, largest=100)
+    assert found.returncode == 1
+    assert found.stderr.count("\n") == 1
+    assert f"File too large; {FIX}\n" in found.stderr
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

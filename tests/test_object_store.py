@@ -18,12 +18,13 @@ import factories
 import priolane
 import smoke
 from fake_core import FakeCore
-from priolane import object_store, papers
+from priolane import object_store, papers, store_requests
 from priolane.cli import main
 from priolane.experiment import Options
 from priolane.grid import Watcher, run_grid
 from priolane.object_store import ObjectStore, display_name, open_output
 from priolane.settings import Settings
+from priolane.store_requests import Limits
 from priolane.worker import JobResult
 
 URL = "failing://bucket/results"
@@ -49,7 +50,7 @@ class Failing(MemoryFileSystem):  # type: ignore[misc] # fsspec has no types
         name = Path(rpath).name
         if self.failures[name]:
             self.failures[name] -= 1
-            raise PermissionError(f"not now: {name}")
+            raise OSError(f"not now: {name}")
         super().put_file(lpath, rpath, **kwargs)
         self.puts.append(rpath.removeprefix(f"{ROOT}/"))
 
@@ -70,7 +71,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(Failing, "failures", Counter())
     monkeypatch.setattr(Failing, "puts", [])
     monkeypatch.setattr(Failing, "unreadable", False)
-    monkeypatch.setattr(object_store, "_WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(store_requests, "LIMITS", Limits(attempts=3, wait_s=0.0))
     machine(tmp_path, monkeypatch, "here")
     Failing.clear_instance_cache()
     yield
@@ -172,6 +173,23 @@ def test_a_run_that_is_damaged_in_the_store_is_made_again_and_replaced(
 
 
 @pytest.mark.usefixtures("core")
+def test_results_of_a_store_with_a_damaged_run_are_those_of_the_others_and_an_error(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(experiment) == 0
+    damaged = sorted(name.partition("/")[0] for name in names() if name.endswith("/run.json"))[0]
+    Failing().pipe_file(f"{ROOT}/{damaged}/flows.parquet", b"{}")
+    machine(tmp_path, monkeypatch, "there")
+    for words in (["results", URL], ["compare", URL, URL]):
+        capsys.readouterr()
+        assert main(words) == 1
+        out, err = capsys.readouterr()
+        assert out
+        assert err.splitlines()[-1].startswith(f"priolane: failed: {URL}/{damaged}: damaged (")
+    assert [run.id for run in priolane.load(URL).missing()] == [damaged]
+
+
+@pytest.mark.usefixtures("core")
 def test_what_fails_a_few_times_is_tried_again(experiment: Path) -> None:
     Failing.failures.update({"run.json": 2, "report.html": 1, "grid.json": 2})
     assert run(experiment) == 0
@@ -187,8 +205,9 @@ def test_what_stays_out_is_told_with_the_mirror_and_sent_by_the_same_command(
     errors = capsys.readouterr().err
     mirror = ObjectStore(URL).directory
     assert errors == (
-        f"priolane: failed: cannot write {URL}: not now: run.json; what is missing there is in {mirror}, and the same "
-        "command takes it there\n"
+        f"priolane: failed: cannot write {URL}: not now: run.json; given up after 3 of at most 3 attempts and 0 of at "
+        f"most 120 s; what is missing there is in {mirror}, and the same command takes it there; complete runs are "
+        "kept\n"
     )
     assert len(core.ran) == 16, "runs go on while the store is away"
     assert priolane.load(mirror).missing() == []
@@ -214,7 +233,8 @@ def test_a_store_that_cannot_be_read_is_one_line(
     monkeypatch.setattr(Failing, "unreadable", True)
     assert run(experiment) == 1
     assert main(["report", URL]) == 1
-    assert capsys.readouterr().err == f"priolane: failed: cannot read {URL}: no route to host\n" * 2
+    budget = "given up after 3 of at most 3 attempts and 0 of at most 220 s"
+    assert capsys.readouterr().err == f"priolane: failed: cannot read {URL}: no route to host; {budget}\n" * 2
     assert core.ran == []
 
 
@@ -241,11 +261,11 @@ def test_ctrl_c_sends_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
         interrupted()
     go_on.set()
     deadline = time.monotonic() + 30
-    while len(names()) < 3:
+    while not names():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    # The run that was on its way is whole, the 15 others are left for the same command.
-    assert {name.partition("/")[0] for name in names()} == {"0" * 16}
+    # The file that was on its way arrives. Without its record it is no run, and the same command sends all of it.
+    assert names() == {f"{'0' * 16}/flows.parquet"}
 
 
 @pytest.mark.usefixtures("core")

@@ -93,10 +93,7 @@ class DaskWorkers:
             raise self._connection_lost()
 
     def _connection_lost(self) -> RunFailed:
-        return RunFailed(
-            f"{self.name}: the scheduler is gone; complete runs are kept: start it again, and the same command "
-            "continues"
-        )
+        return RunFailed(f"{self.name}: the scheduler is gone; start it again, and run the same command again")
 
     def workers(self) -> int | None:
         """How many the scheduler has."""

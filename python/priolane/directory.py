@@ -18,7 +18,15 @@ from typing import Any
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.files import LOCK_FILE, parse_json, sole_writer, to_json, write_whole
+from priolane.files import (
+    LOCK_FILE,
+    MOST_JSON_BYTES,
+    parse_json,
+    read_regular,
+    sole_writer,
+    to_json,
+    write_whole,
+)
 
 GRID_FILE = "grid.json"
 REPORT_FILE = "report.json"
@@ -38,6 +46,8 @@ _OWN_NAME = re.compile(
 _MARK = re.compile(r"[0-9a-f]{16}\.verified")
 _FIGURE = r"(panel-\d+|figure)\.(png|pdf)|(panel|table)-\d+\.csv|results\.csv"
 _OUTPUT = re.compile(rf"report\.json|report\.html|{FIGURES}/({_FIGURE})")
+# The directories that this command has had to itself.
+_written: set[Path] = set()
 _TEMPORARY = re.compile(rf"\.(grid\.json|report\.json|report\.html|{_FIGURE})\.[a-z0-9_]{{8}}")
 
 
@@ -50,6 +60,7 @@ def exclusive_writer(directory: Path) -> Iterator[None]:
     """
     refuse_foreign(directory)
     with sole_writer(directory):
+        _written.add(directory)
         for folder in (directory, directory / FIGURES):
             if folder.is_dir() and not folder.is_symlink():
                 for path in folder.iterdir():
@@ -71,6 +82,16 @@ def refuse_foreign(directory: Path) -> None:
             f"{directory}: this directory has files that priolane did not write, such as {foreign[0]!r}; "
             "choose an empty or a new one with -o"
         )
+
+
+def forget_written() -> None:
+    """Begins a command: `keeps_runs` is about what is written from now on."""
+    _written.clear()
+
+
+def keeps_runs() -> bool:
+    """Whether a directory that this command has written has complete runs, which the same command does not repeat."""
+    return any(is_whole_run(run) for directory in _written if directory.is_dir() for run in _runs(directory))
 
 
 def is_run(name: str) -> bool:
@@ -105,12 +126,14 @@ def is_whole_run(directory: Path) -> bool:
 def read_json(path: Path) -> Any:
     """The content of a JSON file of priolane's, without its checksum.
 
-    Raises `InputError` if it is damaged or is no JSON, `OSError` if it cannot be read.
+    Raises `InputError` if it is damaged, is no JSON or cannot be read, and `FileNotFoundError` if it is not there.
     """
     try:
         value = parse_json(_core.read_checked(path))
-    except InputError:
+    except (InputError, FileNotFoundError, NotADirectoryError):
         raise
+    except OSError as error:
+        raise InputError(f"{error}; make the file readable, or choose another directory") from error
     except ValueError as error:
         raise InputError(f"{path}: this is not JSON ({error}); run the experiment again") from error
     if isinstance(value, dict):
@@ -174,7 +197,7 @@ def _outputs(directory: Path) -> list[str]:
 def _note(directory: Path) -> dict[str, Any] | None:
     """The note of a grid, of this or an earlier version, damaged or not, as long as it reads as one."""
     try:
-        note = parse_json((directory / GRID_FILE).read_text(encoding="utf-8"))
+        note = parse_json(read_regular(directory / GRID_FILE, MOST_JSON_BYTES))
     except (OSError, ValueError):
         return None
     return note if isinstance(note, dict) and note.keys() >= _NOTE_KEYS else None

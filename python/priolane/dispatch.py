@@ -150,7 +150,7 @@ class Dispatcher:
     def _retry(self, run_id: str, why: str) -> None:
         self._failed[run_id] += 1
         if self._failed[run_id] > _RETRIES:
-            raise RunFailed(f"{why}; given up after {self._failed[run_id]} times, complete runs are kept")
+            raise RunFailed(f"{why}; given up after {self._failed[run_id]} times")
         self._notify(f"{why}; sent again")
         self._todo.appendleft((run_id, None))
 

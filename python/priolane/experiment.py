@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from priolane import _core
 from priolane._core import InputError
+from priolane.command_line import option
 
 Size = Literal["quick", "default", "full"]
 
@@ -60,13 +61,13 @@ class Options:
         """The same options as arguments of `priolane run`, for the line that says how to rerun."""
         spelled: list[str] = []
         for key, value in self.sets:
-            spelled += ["--set", f"{key}={value}"]
+            spelled += option("--set", f"{key}={value}")
         if isinstance(self.seeds, int):
             spelled += ["--seeds", str(self.seeds)]
         elif self.seeds is not None:
             spelled += ["--seed-list", ",".join(map(str, self.seeds))]
         if self.reading is not None:
-            spelled += ["--reading", self.reading]
+            spelled += option("--reading", self.reading)
         if self.size != "default":
             spelled.append(f"--{self.size}")
         if self.looks != 1:

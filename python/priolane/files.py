@@ -4,13 +4,17 @@ import errno
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from priolane.printable import printable
 
+# The largest JSON file of results that is read, as in the compiled module.
+MOST_JSON_BYTES = 256 << 20
 LOCK_FILE = ".grid.lock"
 _HOLDER_CHARACTERS = 200
 
@@ -28,7 +32,7 @@ class WriteError(OSError):
 
     def __str__(self) -> str:
         """One line: what, why, and what to do."""
-        return f"cannot write {self.filename}: {self.strerror}; completed runs are kept: fix this and run again"
+        return f"cannot write {self.filename}: {self.strerror}; fix this and run the command again"
 
 
 class DirectoryInUse(OSError):
@@ -86,6 +90,30 @@ def sole_writer(directory: Path) -> Iterator[None]:
         except OSError as error:
             raise WriteError(path, error) from error
         yield
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Opens the regular file at `path` for reading bytes, without waiting for another process.
+
+    Raises `OSError` if it cannot be opened, or is anything but a regular file: opening a FIFO would wait for a writer.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "the path does not name a regular file", str(path))
+    return os.fdopen(handle, "rb")
+
+
+def read_regular(path: Path, most_bytes: int) -> str:
+    """The text in UTF-8 of the regular file at `path`, of which `most_bytes` bytes are read at most.
+
+    Raises as `open_regular`, `OSError` for a larger file, and `UnicodeDecodeError` for other text.
+    """
+    with open_regular(path) as stream:
+        data = stream.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return data.decode()
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -4,33 +4,35 @@
     URL/grid.json, report.json, report.html, figures/...    notes and outputs
 
 The mirror of s3://bucket/path is stores/s3/bucket/path below the user's cache. fsspec carries the bytes; it is imported
-where a URL is given.
+where a URL is given. Each request has a time limit, and a command that is interrupted waits for none.
 """
 
 import hashlib
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 from priolane import directory as layout
 from priolane._core import InputError, Stopped
 from priolane.files import cache
-from priolane.printable import message
+from priolane.incoming import incoming
 from priolane.settings import Settings
+from priolane.store_requests import CONNECT_S, READ_S, Abandoned, RequestFailed, Requests
 from priolane.url import URL, is_url
 
 T = TypeVar("T")
 
-# Files that go to the store at once, and how long to wait before each further attempt.
+# The number of files that are transferred at the same time.
 _AT_ONCE = 4
-_WAITS_S = (0.5, 1.0, 2.0, 4.0)
+# The transfer size for which a listing gets time: the size of a list is not known in advance.
+_LISTING_BYTES = 10_000_000
 
 
 class StoreError(OSError):
@@ -61,10 +63,12 @@ class ObjectStore:
             raise InputError(f"{url}: this is no place of results; write it as in s3://bucket/path")
         self.directory = _mirrors().joinpath(found[1], *(quote(part, safe=" +=@,") for part in parts))
         self._files, self._root = _file_system(self.url, found[1])
+        self.damaged: dict[PurePosixPath, str] = {}
+        """What is wrong with runs of the store that were not taken, by their paths below the URL."""
         self._remote_names: set[str] = set()
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="priolane-store")
+        self._sizes: dict[str, int] = {}
+        self._requests = Requests(_AT_ONCE)
         self._uploads: list[Future[None]] = []
-        self._ended = threading.Event()
         self._failure: StoreError | None = None
 
     def fetch(self, *, refresh: bool = False) -> None:
@@ -72,20 +76,26 @@ class ObjectStore:
 
         With `refresh` it brings those of all grids, and removes outputs that the store has no more.
 
-        A run that is damaged in the store is reported and not taken. Raises `StoreError` if the store cannot be read.
+        A run that is damaged in the store is not taken; `damaged` says what is wrong with it. Raises `StoreError` if
+        the store cannot be read.
         """
-        self._remote_names = self._retry("read", self._listed)
+        self._sizes = self._request("read", self._listed, _LISTING_BYTES)
+        self._remote_names = set(self._sizes)
         names = [PurePosixPath(name) for name in self._remote_names]
         runs = [name.parent for name in names if name.name == layout.RUN_FILE and layout.is_run(name.parent.name)]
         grids = {name.parent for name in names if name.name == layout.GRID_FILE}
         known = set() if refresh else {grid for grid in grids if (self.directory / grid / layout.GRID_FILE).exists()}
         notes = [name for name in names if layout.is_note(name) and known.isdisjoint(name.parents)]
-        with TemporaryDirectory(dir=_ensure_directory(_mirrors()), prefix=".incoming-") as incoming:
+        with incoming(_ensure_directory(_mirrors())) as drafts:
             wanted = [run for run in runs if not (self.directory / run).exists()]
-            tasks = [self._threads.submit(self._fetch_run, run, Path(incoming)) for run in wanted]
-            tasks += [self._threads.submit(self._fetch_note, name, Path(incoming)) for name in notes]
-            for task in tasks:
-                task.result()
+            tasks = [self._requests.submit(partial(self._fetch_run, run, drafts)) for run in wanted]
+            tasks += [self._requests.submit(partial(self._fetch_note, name, drafts)) for name in notes]
+            try:
+                for task in tasks:
+                    task.result()
+            except BaseException:
+                self._requests.abandon()
+                raise
         if refresh:
             self._forget_outputs(grids)
 
@@ -108,7 +118,7 @@ class ObjectStore:
         written.
         """
         if path.is_dir():
-            self._uploads.append(self._threads.submit(self._put, path))
+            self._uploads.append(self._requests.submit(partial(self._put, path)))
             return
         self._put(path)
         self._raise()
@@ -116,7 +126,7 @@ class ObjectStore:
     def finish(self) -> None:
         """Takes to the store what it has not, notes and outputs last, and removes outputs that are no more.
 
-        Raises `StoreError`, which says where the mirror is, if anything is not there after some attempts.
+        Raises `StoreError`, which says where the mirror is, if anything could not be taken there.
         """
         notes: list[Path] = []
         for path in sorted(self.directory.rglob("*")):
@@ -130,17 +140,29 @@ class ObjectStore:
         naming = (layout.GRID_FILE, layout.REPORT_FILE)
         for last in (False, True):
             batch = [path for path in notes if (path.name in naming) == last]
-            self._uploads = [self._threads.submit(self._put, path) for path in batch]
+            self._uploads = [self._requests.submit(partial(self._put, path)) for path in batch]
             self._wait()
         for old in sorted(self._remote_names):
             if layout.is_output(PurePosixPath(old)) and not (self.directory / old).exists():
-                self._retry("remove", partial(self._files.rm_file, f"{self._root}/{old}"))
+                # An earlier attempt may have removed it without an answer.
+                with suppress(FileNotFoundError):
+                    self._request("remove", partial(self._files.rm_file, f"{self._root}/{old}"))
 
-    def close(self, *, wait: bool) -> None:
-        """Ends: what has been offered is taken to the store first if `wait`, and else dropped if it has not begun."""
-        if not wait:
-            self._ended.set()
-        self._threads.shutdown(wait=wait, cancel_futures=not wait)
+    def close(self) -> None:
+        """Ends after the uploads of runs that have been offered, which a failure cuts short."""
+        uploads, self._uploads = self._uploads, []
+        with suppress(Abandoned):
+            for upload in uploads:
+                upload.result()
+        self._requests.close()
+
+    def abandon(self) -> None:
+        """Ends at once: requests under way are not waited for, and no other one begins.
+
+        May be called from any thread. Threads that call `upload` get `Abandoned`.
+        """
+        self._requests.abandon()
+        self._requests.close()
 
     def _wait(self) -> None:
         uploads, self._uploads = self._uploads, []
@@ -152,18 +174,19 @@ class ObjectStore:
         if self._failure is not None:
             raise self._failure
 
-    def _listed(self) -> set[str]:
+    def _listed(self) -> dict[str, int]:
+        """The names below the root, and the size of each file."""
         self._files.invalidate_cache()
         try:
-            found = self._files.find(self._root)
+            found = self._files.find(self._root, detail=True)
         except FileNotFoundError:
-            return set()
-        names = {str(name)[len(self._root) + 1 :] for name in found}
+            return {}
+        sizes = {str(name)[len(self._root) + 1 :]: int(about.get("size") or 0) for name, about in found.items()}
         # A store may have names that no directory has.
-        return {name for name in names if {"", ".", ".."}.isdisjoint(name.split("/"))}
+        return {name: size for name, size in sizes.items() if {"", ".", ".."}.isdisjoint(name.split("/"))}
 
-    def _fetch_run(self, run: PurePosixPath, incoming: Path) -> None:
-        draft = _ensure_directory(_draft(run, incoming))
+    def _fetch_run(self, run: PurePosixPath, drafts: Path) -> None:
+        draft = _ensure_directory(_draft(run, drafts))
         record = draft / layout.RUN_FILE
         self._get(run / layout.RUN_FILE, record)
         try:
@@ -173,9 +196,12 @@ class ObjectStore:
                 if hashlib.sha256(table.read_bytes()).hexdigest() != file["sha256"]:
                     raise InputError(f"{table.name} is not what {layout.RUN_FILE} says")
         except (InputError, KeyError, TypeError, FileNotFoundError) as error:
+            if self._requests.abandoned:
+                # The directory of drafts is gone.
+                return
             # It is run again, and put in the place of what is there.
             self._remote_names.discard(str(run / layout.RUN_FILE))
-            _print_notice(f"{self.url}/{run}: damaged ({error}); it is not taken")
+            self.damaged[run] = f"{self.url}/{run}: damaged ({error})"
             return
         target = self.directory / run
         _ensure_directory(target.parent)
@@ -183,15 +209,23 @@ class ObjectStore:
         with suppress(FileExistsError):
             draft.rename(target)
 
-    def _fetch_note(self, name: PurePosixPath, incoming: Path) -> None:
-        draft = _draft(name, incoming)
+    def _fetch_note(self, name: PurePosixPath, drafts: Path) -> None:
+        draft = _draft(name, drafts)
         self._get(name, draft)
         target = self.directory / name
         _ensure_directory(target.parent)
         draft.replace(target)
 
     def _get(self, name: PurePosixPath, target: Path) -> None:
-        self._retry("read", partial(self._files.get_file, f"{self._root}/{name}", str(target)))
+        remote, attempts = f"{self._root}/{name}", count()
+
+        def attempt() -> Path:
+            # An attempt that was abandoned may still write: each has a file of its own.
+            draft = target.with_name(f"{target.name}.{next(attempts)}")
+            self._files.get_file(remote, str(draft))
+            return draft
+
+        self._request("read", attempt, self._sizes.get(str(name), 0)).replace(target)
 
     def _put(self, path: Path) -> None:
         name = path.relative_to(self.directory).as_posix()
@@ -203,29 +237,23 @@ class ObjectStore:
         try:
             for file in files:
                 remote = file.relative_to(self.directory).as_posix()
-                self._retry("write", partial(self._files.put_file, str(file), f"{self._root}/{remote}"))
+                put = partial(self._files.put_file, str(file), f"{self._root}/{remote}")
+                self._request("write", put, file.stat().st_size)
                 self._remote_names.add(remote)
         except StoreError as error:
             self._failure = error
 
-    def _retry(self, doing: str, attempt: Callable[[], T]) -> T:
-        """What `attempt` returns, which is tried some times.
+    def _request(self, doing: str, attempt: Callable[[], T], size: int = 0) -> T:
+        """What `attempt` returns.
 
-        Raises `StoreError`, and `FileNotFoundError` for a file that is to be read and is not there.
+        Raises `StoreError`, `FileNotFoundError` for a file that the store does not have, `Abandoned` after `abandon`.
         """
-        for wait_s in (*_WAITS_S, None):
-            try:
-                return attempt()
-            # Each store has errors of its own.
-            except Exception as error:
-                if doing == "read" and isinstance(error, FileNotFoundError):
-                    raise
-                if wait_s is None or self._ended.wait(wait_s):
-                    raise StoreError(self._message(doing, error)) from error
-        raise AssertionError
+        try:
+            return self._requests.request(attempt, size)
+        except RequestFailed as error:
+            raise StoreError(self._message(doing, error)) from error
 
-    def _message(self, doing: str, error: Exception) -> str:
-        why = " ".join(str(error).split()) or type(error).__name__
+    def _message(self, doing: str, why: RequestFailed) -> str:
         if doing == "read":
             return f"cannot read {self.url}: {why}"
         return (
@@ -248,19 +276,21 @@ def open_output(out: str | Path, settings: Settings, *, refresh: bool = False) -
     store = ObjectStore(str(out))
     try:
         store.fetch(refresh=refresh)
-        yield store.directory, replace(settings, on_saved=store.upload)
+        for what in store.damaged.values():
+            print(f"priolane: {what}; it is not taken", file=sys.stderr)  # noqa: T201
+        yield store.directory, replace(settings, on_saved=store.upload, give_up=store.abandon)
         store.finish()
-    except (KeyboardInterrupt, Stopped):
-        store.close(wait=False)
+    except (KeyboardInterrupt, Stopped, StoreError):
+        store.abandon()
         raise
     except BaseException:
-        store.close(wait=True)
+        store.close()
         raise
-    store.close(wait=True)
+    store.close()
 
 
-def fetch_results(url: str) -> Path:
-    """The mirror with all that is at a URL.
+def fetch_results(url: str) -> tuple[Path, dict[str, str]]:
+    """The mirror with all that is at a URL, and what is wrong with runs that are damaged there, by run id.
 
     Raises `InputError` if no results are there, `StoreError` if it cannot be read.
     """
@@ -268,10 +298,10 @@ def fetch_results(url: str) -> Path:
     try:
         store.fetch(refresh=True)
     finally:
-        store.close(wait=True)
+        store.abandon()
     if not store.has(layout.GRID_FILE):
         raise InputError(f"{url}: no results here (no {layout.GRID_FILE}); give a URL that `priolane run -o` wrote")
-    return store.directory
+    return store.directory, {run.name: what for run, what in store.damaged.items() if len(run.parts) == 1}
 
 
 def _file_system(url: str, protocol: str) -> tuple[Any, str]:
@@ -280,7 +310,7 @@ def _file_system(url: str, protocol: str) -> tuple[Any, str]:
         import fsspec  # noqa: PLC0415 - where a URL is given
     except ImportError as error:
         raise InputError(f"{url}: fsspec cannot be loaded ({error}); pip install 'priolane[store]'") from error
-    options = {"auto_mkdir": True} if protocol in ("file", "local") else {}
+    options = _options(protocol, fsspec.config.conf)
     try:
         files, root = fsspec.core.url_to_fs(url, **options)
     except (ImportError, ValueError) as error:
@@ -288,15 +318,22 @@ def _file_system(url: str, protocol: str) -> tuple[Any, str]:
     return files, str(root).rstrip("/")
 
 
-def _draft(name: PurePosixPath, incoming: Path) -> Path:
+def _options(protocol: str, configured: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a file system; what the user configured for fsspec comes before the time limits of this module."""
+    if protocol in ("file", "local"):
+        return {"auto_mkdir": True}
+    if protocol in ("s3", "s3a"):
+        # `Requests` counts attempts: those of botocore would multiply them.
+        own = {"connect_timeout": CONNECT_S, "read_timeout": READ_S, "retries": {"total_max_attempts": 1}}
+        return {"config_kwargs": own | dict(configured.get(protocol, {}).get("config_kwargs", {}))}
+    return {}
+
+
+def _draft(name: PurePosixPath, drafts: Path) -> Path:
     """The place of what comes: of its own for each name, as several grids may have a run of the same id."""
-    return incoming / hashlib.sha256(str(name).encode()).hexdigest()
+    return drafts / hashlib.sha256(str(name).encode()).hexdigest()
 
 
 def _ensure_directory(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     return directory
-
-
-def _print_notice(line: str) -> None:
-    message(line)

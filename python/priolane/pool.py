@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from priolane import work_unit, worker
 from priolane.dispatch import Call, Completion
-from priolane.signals import deferred, ignored
+from priolane.signals import deferred, hastened
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -92,13 +92,14 @@ class ProcessPool:
         self._end()
 
     def _end(self) -> None:
-        with ignored(signal.SIGINT):
+        workers = set(multiprocessing.active_children()) - self._others
+        # A second Ctrl-C: there is no time to let runs stop by themselves.
+        with hastened(partial(_kill, workers), signal.SIGINT, signal.SIGTERM):
             self._stop.set()
             with self._lock:
                 dropped, self._waiting = self._waiting, []
             for task in dropped:
                 task.future.cancel()
-            workers = set(multiprocessing.active_children()) - self._others
             killer = threading.Timer(_PATIENCE_S, _kill, [workers])
             killer.start()
             # Returns when all workers have ended, by themselves or killed.

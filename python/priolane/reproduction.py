@@ -5,17 +5,18 @@ drawn while runs of the next go on.
 """
 
 import concurrent.futures
-import shlex
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from priolane import papers
-from priolane._core import InputError, RunFailed
+from priolane._core import InputError, RunFailed, Stopped
 from priolane.backend import LOCAL
 from priolane.budget import Budget
+from priolane.command_line import command_line, path_word
 from priolane.directory import refuse_foreign
 from priolane.experiment import Options, Plan, plan
 from priolane.grid import Watcher, run_grid, run_plan
@@ -133,6 +134,8 @@ def reproduce(
         threads = concurrent.futures.ThreadPoolExecutor(_AT_ONCE, initializer=_leave_signals)
         # Last, when the end of the processes has ended what threads wait for.
         stack.callback(threads.shutdown, cancel_futures=True)
+        # A thread may wait for an object store.
+        stack.push(partial(_give_up_if_interrupted, how.settings))
         pool = stack.enter_context(ProcessPool(how.settings.jobs, watch.moved))
         shared = replace(how, settings=replace(how.settings, pool=pool))
         stack.callback(threads.shutdown, wait=False, cancel_futures=True)
@@ -143,6 +146,11 @@ def reproduce(
             )
             for future in done:
                 yield future.result()
+
+
+def _give_up_if_interrupted(settings: Settings, kind: type[BaseException] | None, *_: object) -> None:
+    if kind is not None and issubclass(kind, KeyboardInterrupt | Stopped):
+        settings.give_up()
 
 
 def _leave_signals() -> None:
@@ -162,8 +170,8 @@ def _reproduce(figure: Figure, shared_runs: "_SharedRuns", how: ReproductionOpti
     # The page of the leading reading, which is the first, shows the claims under all of them.
     for found in reversed(results[1:]):
         _finish(found, None, how)
-    summary = _finish(results[0], shlex.join([*command, "-o", display_name(figure.directory)]), how)
-    record = how.record and write_record(how.record, figure.item.key, results, shlex.join(command))
+    summary = _finish(results[0], command_line(*command, "-o", path_word(display_name(figure.directory))), how)
+    record = how.record and write_record(how.record, figure.item.key, results, command_line(*command))
     return Reproduction(figure, results, summary, record)
 
 

@@ -8,17 +8,18 @@ import hashlib
 import html
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from priolane import _core
 from priolane._core import InputError
+from priolane.command_line import command_line, path_word
 from priolane.csv_text import csv_cell
 from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json
 from priolane.experiment import Options, PlannedRun, Reading
-from priolane.files import write_whole
+from priolane.files import open_regular, write_whole
 from priolane.report.model import Report
 from priolane.url import is_url
 
@@ -42,16 +43,40 @@ class Results:
     options: Options
     runs: tuple[PlannedRun, ...]
     readings: tuple[Reading, ...] = ()
+    damaged: Mapping[str, str] = field(default_factory=dict)
+    """Runs that are left out since they are damaged: what is wrong with each, by run id."""
 
     def missing(self) -> list[PlannedRun]:
-        """The runs of the grid that are not there yet."""
-        return [run for run in self.runs if not (self.directory / run.id / RUN_FILE).is_file()]
+        """The runs of the grid that are not there yet, or are left out."""
+        return [run for run in self.runs if not self._has(run.id)]
+
+    def _has(self, run_id: str) -> bool:
+        return run_id not in self.damaged and (self.directory / run_id / RUN_FILE).is_file()
+
+    def without_damaged(self, *, with_tables: bool = False) -> "Results":
+        """The same results without the runs whose record is damaged, or one of whose tables `with_tables`.
+
+        Reads the records, and all tables if asked for.
+        """
+        damaged = dict(self.damaged)
+        for run in self.runs:
+            if not self._has(run.id):
+                continue
+            try:
+                record = read_json(self.directory / run.id / RUN_FILE)
+                for file in record["files"] if with_tables else ():
+                    self._checked(self.directory / run.id / file["name"], file["sha256"])
+            except InputError as error:
+                damaged[run.id] = str(error)
+            except (KeyError, TypeError) as error:
+                damaged[run.id] = f"{self.directory / run.id / RUN_FILE}: damaged: it lacks {error}"
+        return replace(self, damaged=damaged)
 
     @cached_property
     def records(self) -> dict[str, dict[str, Any]]:
         """The content of each run's `run.json`, by run id, in the order of the plan; raises `InputError` if one is
         damaged."""
-        present = (run for run in self.runs if (self.directory / run.id / RUN_FILE).is_file())
+        present = (run for run in self.runs if self._has(run.id))
         return {run.id: read_json(self.directory / run.id / RUN_FILE) for run in present}
 
     def verify(self) -> None:
@@ -66,12 +91,16 @@ class Results:
         Raises `InputError` if it is damaged or missing, `KeyError` if the run has no table of that name.
         """
         stated = {file["name"]: file["sha256"] for file in self.records[run_id]["files"]}[name]
-        path = self.directory / run_id / name
+        return self._checked(self.directory / run_id / name, stated)
+
+    def _checked(self, path: Path, stated: str) -> Path:
         try:
-            with path.open("rb") as stream:
+            with open_regular(path) as stream:
                 found = hashlib.file_digest(stream, "sha256").hexdigest()
         except FileNotFoundError as error:
             raise InputError(f"{path}: this table is missing; `{self.rerun_command()}`") from error
+        except OSError as error:
+            raise InputError(f"{path}: damaged: {error.strerror}; `{self.rerun_command()}`") from error
         if found != stated:
             raise InputError(f"{path}: damaged: it has changed since it was written; `{self.rerun_command()}`")
         return path
@@ -258,13 +287,10 @@ class Results:
 
     def rerun_command(self) -> str:
         """The command line that makes these results again."""
-        import shlex  # noqa: PLC0415
+        from priolane.object_store import display_name  # noqa: PLC0415 - it imports much
 
-        from priolane.object_store import display_name  # noqa: PLC0415
-
-        return shlex.join(
-            ["priolane", "run", str(self.source), *self.options.arguments(), "-o", display_name(self.directory)]
-        )
+        place = path_word(display_name(self.directory))
+        return command_line("priolane", "run", path_word(self.source), *self.options.arguments(), "-o", place)
 
     def _table(self, name: str, scheme: str | None, point: Mapping[str, Any] | None) -> "pa.Table":
         import pyarrow as pa  # noqa: PLC0415
@@ -296,12 +322,15 @@ class Results:
 def load(directory: str | Path) -> Results:
     """Opens the results in `directory`, or at a URL, of which all that is new there is fetched.
 
+    Runs that are damaged at a URL are left out.
+
     Raises `InputError` if no grid was run there, `StoreError` (an `OSError`) if a URL cannot be read.
     """
+    damaged: Mapping[str, str] = {}
     if isinstance(directory, str) and is_url(directory):
         from priolane.object_store import fetch_results  # noqa: PLC0415 - it imports much
 
-        directory = fetch_results(directory)
+        directory, damaged = fetch_results(directory)
     root = Path(directory)
     path = root / GRID_FILE
     try:
@@ -316,6 +345,7 @@ def load(directory: str | Path) -> Results:
                 for run in note["runs"]
             ),
             readings=tuple(Reading(**reading) for reading in note.get("readings", [])),
+            damaged=damaged,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError(

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def _do_nothing(path: Path) -> None:
-    """Told, and does nothing."""
+    """Ignores what was saved."""
+
+
+def _give_nothing_up() -> None:
+    """Does nothing: no transfer is under way."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Settings:
     """Directories of grids that may have a run already: it is then taken over."""
     on_saved: Callable[[Path], None] = _do_nothing
     """Told of the note of a grid when it is written, and of the directory of each run when that is in place."""
+    give_up: Callable[[], None] = _give_nothing_up
+    """Called when the command is interrupted: calls of `on_saved` that still wait raise instead."""
     pool: "ProcessPool | None" = None
     """Processes of this machine that other grids use too; a grid has its own otherwise."""
 

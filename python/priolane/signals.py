@@ -1,9 +1,9 @@
-"""Signals held back or ignored for a while, in the main thread."""
+"""Signals that are handled later, in the main thread."""
 
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
@@ -30,13 +30,22 @@ def deferred(*signals: signal.Signals) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def ignored(each: signal.Signals) -> Iterator[None]:
-    """Ignores a signal within the context, where this is the main thread."""
+def hastened(act: Callable[[], object], *signals: signal.Signals) -> Iterator[None]:
+    """Calls `act` at once for each of `signals` that comes within the context, and handles it after the context."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(each, signal.SIG_IGN)
+    received: list[int] = []
+
+    def handle(number: int, frame: object) -> None:  # noqa: ARG001
+        received.append(number)
+        act()
+
+    handlers = {each: signal.signal(each, handle) for each in signals if signal.getsignal(each) is not signal.SIG_IGN}
     try:
         yield
     finally:
-        signal.signal(each, before)
+        for each, handler in handlers.items():
+            signal.signal(each, signal.SIG_DFL if handler is None else handler)
+        for number in dict.fromkeys(received):
+            signal.raise_signal(number)

@@ -5,15 +5,13 @@
 
 import argparse
 import os
-import signal
 import sys
-import threading
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from importlib import import_module
 
 from priolane import __version__
 from priolane._core import InputError, RunFailed, Stopped
+from priolane.cli.interrupts import INTERRUPTED, interruptible
 from priolane.cli.text import make_encodable, require_utf8
 from priolane.printable import message
 
@@ -42,7 +40,9 @@ COMMANDS = {
 }
 # Modules that may not have the name of their command: a keyword, and the name of a built-in type.
 _MODULES = {"import": "import_", "list": "list_"}
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, BAD_INPUT = 0, 1, 2
+# What knows which directories have runs. A command that has not loaded it has written none.
+_LAYOUT = "priolane.directory"
 
 
 def parser(commands: Collection[str]) -> argparse.ArgumentParser:
@@ -59,49 +59,22 @@ def parser(commands: Collection[str]) -> argparse.ArgumentParser:
     return top
 
 
-class _Interrupted(KeyboardInterrupt):
-    """What the first signal raises.
-
-    A `KeyboardInterrupt` itself that passes through `exec` of a text, as dataclasses do at import, makes Python
-    end by SIGINT even where the exception was caught (`unhandled_keyboard_interrupt` in CPython's
-    `run_eval_code_obj`).
-    """
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; bad input gives one line on standard error. SIGTERM is handled as SIGINT is."""
+    if _LAYOUT in sys.modules:
+        sys.modules[_LAYOUT].forget_written()
     try:
-        with _interruptible():
+        with interruptible():
             return _main(arguments)
     except (KeyboardInterrupt, Stopped):
-        return _print_error("interrupted: complete runs are kept, the same command continues", INTERRUPTED)
+        kept = ": complete runs are kept, the same command continues" if _keeps_runs() else ""
+        return _print_error(f"interrupted{kept}", INTERRUPTED)
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Makes the first SIGINT or SIGTERM raise `KeyboardInterrupt`, and ignores those after it.
-
-    What follows an interrupt takes a few seconds at most. A second signal would only cut it off half-way, and leave
-    workers that wait for each other.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    # What the parent process ignores, as a shell does for jobs in the background, stays ignored.
-    signals = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
-
-    def interrupt(number: int, frame: object) -> None:  # noqa: ARG001
-        for each in signals:
-            signal.signal(each, signal.SIG_IGN)
-        raise _Interrupted
-
-    before = {each: signal.signal(each, interrupt) for each in signals}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            if signal.getsignal(each) is interrupt:
-                signal.signal(each, handler)
+def _keeps_runs() -> bool:
+    """Whether a directory that this command has written has complete runs."""
+    layout = sys.modules.get(_LAYOUT)
+    return layout is not None and layout.keeps_runs()
 
 
 def _main(arguments: Sequence[str] | None) -> int:
@@ -124,7 +97,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         return FAILED
     except _failures() as error:
         _give_up_output()
-        return _print_error(f"failed: {error}", FAILED)
+        kept = "; complete runs are kept" if _keeps_runs() else ""
+        return _print_error(f"failed: {error}{kept}", FAILED)
     return code
 
 

@@ -13,6 +13,7 @@ from priolane.advice.request import MINUTES, Request
 from priolane.advice.traffic import LOAD, SIZES, Traffic
 from priolane.cli import arguments, show
 from priolane.cli.progress import progress
+from priolane.command_line import command_line, path_word
 from priolane.printable import message
 from priolane.settings import Settings
 
@@ -130,5 +131,5 @@ def _print(advice: Advice, *, explain: bool) -> None:
     for line in terminal.cautions(advice):
         show.line(line)
     show.line(terminal.spending(advice))
-    show.line(f"again  priolane run {advice.experiment}")
+    show.line(f"again  {command_line('priolane', 'run', path_word(advice.experiment))}")
     show.line(f"page   {advice.directory / PAGE}")

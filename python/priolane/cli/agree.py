@@ -1,7 +1,6 @@
 """`priolane linux agree`: how far measured runs are from simulated ones, of one experiment or of the scenarios."""
 
 import argparse
-import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from priolane._core import InputError, RunFailed
 from priolane.agreement import ClaimRow, Row
 from priolane.agreement_scenarios import GROUP, Scenario
 from priolane.cli import show
+from priolane.command_line import command_line, option, path_word
 from priolane.report.agreement_page import AGREEMENT_PAGE, Section, write_agreement
 from priolane.report.generator import refuse_replacing
 from priolane.report.model import Claim, point_text
@@ -52,9 +52,9 @@ def scenarios(wanted: Sequence[Scenario], chosen: argparse.Namespace, both: Both
 
     A scenario of which a host ends is failed; the others are measured all the same.
     """
-    for name, option in _OWN.items():
+    for name, spelled in _OWN.items():
         if getattr(chosen, name, None):
-            raise InputError(f"{option}: scenarios have their own; leave it out, or give the file of a scenario")
+            raise InputError(f"{spelled}: scenarios have their own; leave it out, or give the file of a scenario")
     base = chosen.out or Path("runs") / GROUP
     page = base / AGREEMENT_PAGE
     refuse_replacing(page)
@@ -115,12 +115,13 @@ def _sections(both: tuple[Results, Results], rows: Sequence[Row]) -> list[Sectio
 def _command(chosen: argparse.Namespace, out: Path) -> str:
     own = [
         part
-        for option, value in (("--scale", chosen.scale), ("--switch", chosen.switch), ("--machines", chosen.machines))
+        for name, value in (("--scale", chosen.scale), ("--switch", chosen.switch), ("--machines", chosen.machines))
         if value is not None
-        for part in (option, str(value))
+        for part in option(name, str(value))
     ]
-    schemes = [part for scheme in chosen.schemes or () for part in ("--scheme", scheme)]
-    return shlex.join(["priolane", "linux", "agree", chosen.experiment, *schemes, *own, "-o", str(out)])
+    schemes = [part for scheme in chosen.schemes or () for part in option("--scheme", scheme)]
+    words = ["priolane", "linux", "agree", path_word(chosen.experiment), *schemes, *own]
+    return command_line(*words, "-o", path_word(out))
 
 
 def _code(rows: Sequence[Row]) -> int:

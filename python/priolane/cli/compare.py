@@ -9,6 +9,7 @@ from typing import Any
 
 from priolane._core import InputError
 from priolane.cli import arguments, contests, show
+from priolane.cli.damage import report_damage
 from priolane.comparison import LEVEL, Change, Comparison, Design, Finding, change_text, compare
 from priolane.experiment import PlannedRun
 from priolane.report.model import point_text
@@ -55,29 +56,30 @@ def execute(chosen: argparse.Namespace) -> int:
         raise InputError("compare with what? Give a second DIR, or --schemes A B for two schemes of the first one")
     if chosen.classes or chosen.points:
         raise InputError("--class and --point go with --schemes A B; leave them out, or compare schemes")
-    found = compare(load(chosen.first), load(chosen.second))
+    both = [load(each).without_damaged(with_tables=True) for each in (chosen.first, chosen.second)]
+    found = compare(*both)
     if chosen.json:
         show.json_lines(_as_json(found))
-        return 0
+        return report_damage(both)
     if found.identical:
         show.line(f"identical: {_count(found.runs, 'run')}, every digest and every record the same")
     _circumstances(found, chosen.first, chosen.second)
     if not found.identical:
         _changes(found)
-    return 0
+    return report_damage(both)
 
 
 def _schemes_of_one(chosen: argparse.Namespace) -> int:
     if chosen.second is not None:
         raise InputError("--schemes compares two schemes of one DIR; leave the second DIR out")
-    results = load(chosen.first)
+    results = load(chosen.first).without_damaged()
     view = narrowed(overview(results), classes=chosen.classes, point=chosen.points)
     found = compare_schemes(view, *chosen.schemes)
     if chosen.json:
         show.json_lines(contests.as_json(found))
     else:
         contests.show_contests(found, len(view.seeds))
-    return 0
+    return report_damage([results])
 
 
 def _circumstances(found: Comparison, first: Path | str, second: Path | str) -> None:

@@ -1,7 +1,6 @@
 """`priolane linux`: an experiment on hosts in network namespaces of this machine, or on several machines."""
 
 import argparse
-import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from priolane.cli import arguments, show
 from priolane.cli.doctor import UNFIT
 from priolane.cli.finish import add_figures, prepare, present
 from priolane.cli.progress import progress
+from priolane.command_line import command_line, operands
 from priolane.experiment import Options, Plan, plan
 from priolane.grid import run_plan
 from priolane.results import Results
@@ -194,7 +194,7 @@ def _up(chosen: argparse.Namespace) -> None:
     for note in job.notes:
         show.note(f"priolane: {note}")
     _core.linux_up(job.testbed, linux.PROGRAM)
-    down = shlex.join(["priolane", "linux", "down", chosen.name])
+    down = command_line("priolane", "linux", "down", *operands(chosen.name))
     show.line(f"{chosen.name} is up for {grid.runs[0].scheme} at scale {job.scale}: {down}")
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from priolane.cli.show import line
+from priolane.command_line import command_line, option, path_word
 from priolane.printable import printable
 from priolane.report.model import key_text, point_text
 from priolane.report.overview import ClassTable, Entry, Overview
@@ -64,14 +65,15 @@ def show(view: Overview, place: str) -> None:
         labels = [column.quantity.label for column in grid.columns if column.quantity.name in layout.without]
         left_out.update(dict.fromkeys(labels))
         bare = bare or layout.intervals is not None
+    again = command_line("priolane", "results", path_word(place))
     lines = notes(view, "Bold" if terminal else "*")
     if left_out or bare:
         what = [*left_out, *(["intervals"] if bare else [])]
-        lines.append(f"Not shown for want of width: {', '.join(what)}; `priolane results {place} --csv` has all.")
+        lines.append(f"Not shown for want of width: {', '.join(what)}; `{again} --csv` has all.")
     if len(shown) < len(points):
         lines.append(
             f"Shown is {point_text(shown[0])}, the last of {len(points)} sweep points; "
-            f"`priolane results {place} --point {_assignment(points[0])}` shows another, --csv has all."
+            f"`{again} {command_line(*option('--point', _assignment(points[0])))}` shows another, --csv has all."
         )
     for text in lines:
         line(textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False))

@@ -1,7 +1,6 @@
 """`priolane reproduce`: figures of papers, from their experiment files to their verdicts."""
 
 import argparse
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from priolane.backend import LOCAL
 from priolane.cli import FAILED, arguments, show
 from priolane.cli.finish import add_figures, prepare, tell
 from priolane.cli.progress import progress
+from priolane.command_line import command_line, path_word
 from priolane.directory import PAGE_FILE
 from priolane.experiment import Options
 from priolane.object_store import display_name, open_output
@@ -98,7 +98,7 @@ def _run_many(
     refuse_replacing(path)
     planned = plan_figures(wanted, base, options)
     entries = {figure.item.key: Entry(figure.item, figure.directory / PAGE_FILE) for figure in planned}
-    command = shlex.join(["priolane", "reproduce", name, *options.arguments(), "-o", display_name(base)])
+    command = command_line("priolane", "reproduce", name, *options.arguments(), "-o", path_word(display_name(base)))
     show.line(_announcement(planned, how))
     failed = 0
     with progress([grid.plan for figure in planned for grid in figure.grids], title=name) as watcher:

@@ -3,6 +3,7 @@
 import argparse
 
 from priolane.cli import arguments, show
+from priolane.cli.damage import report_damage
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_csv, as_json, narrowed
 from priolane.results import load
@@ -31,7 +32,8 @@ def add(command: argparse.ArgumentParser) -> None:
 
 def execute(chosen: argparse.Namespace) -> int:
     """Prints what the directory alone says: the experiment file may be gone."""
-    found = overview(load(chosen.dir))
+    read = load(chosen.dir).without_damaged()
+    found = overview(read)
     found = narrowed(found, schemes=chosen.schemes, classes=chosen.classes, point=chosen.points)
     if chosen.json:
         show.json_lines(as_json(found))
@@ -41,4 +43,4 @@ def execute(chosen: argparse.Namespace) -> int:
         from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load
 
         show_table(found, str(chosen.dir))
-    return 0
+    return report_damage([read])

@@ -1,8 +1,8 @@
 """Making the page: the run is repeated with all flows traced, and the page is written."""
 
-import shlex
 from pathlib import Path
 
+from priolane.command_line import command_line, option, path_word
 from priolane.experiment import Options
 from priolane.flow_trace import NETWORK_TABLES
 from priolane.replay.extent import Extent, Which
@@ -39,13 +39,13 @@ def replay(  # noqa: PLR0913 - keyword arguments
 
 def _command(path: Path, part: Part, options: Options) -> str:
     """The command that makes the page again."""
-    words = ["priolane", "trace", str(path)]
+    words = ["priolane", "trace", path_word(path)]
     words += [word for flow in part.flows for word in ("--flow", str(flow))]
-    words += ["--scheme", options.schemes[0]] if options.schemes else []
+    words += option("--scheme", options.schemes[0]) if options.schemes else []
     words += ["--seed", str(part.seed)] if part.seed is not None else []
-    words += [word for key, value in part.point for word in ("--point", f"{key}={value}")]
-    words += [word for key, value in options.sets for word in ("--set", f"{key}={value}")]
-    words += ["--reading", options.reading] if options.reading else []
+    words += [word for key, value in part.point for word in option("--point", f"{key}={value}")]
+    words += [word for key, value in options.sets for word in option("--set", f"{key}={value}")]
+    words += option("--reading", options.reading) if options.reading else []
     words += [f"--{options.size}"] if options.size != "default" else []
     words += ["--page", "replay.html", "--from", f"{part.from_ps}ps", "--until", f"{part.until_ps}ps"]
-    return shlex.join([*words, "--most-hops", str(part.most_hops)])
+    return command_line(*words, "--most-hops", str(part.most_hops))
