@@ -14,7 +14,7 @@ from typing import Any
 
 from priolane import _core
 from priolane._core import InputError
-from priolane.files import WriteError, parse_json, write_whole
+from priolane.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
 from priolane.report.model import Claim, Estimate, MeasuredQuantity, Source, Verdict
 from priolane.results import Results
 
@@ -82,7 +82,7 @@ def read_record(figure: str, directory: Path = RECORDS) -> Record | None:
     """The record of a figure; `None` if there is none. Raises `InputError` if the file is no record."""
     path = _path(directory, figure)
     try:
-        read = parse_json(path.read_text(encoding="utf-8"))
+        read = parse_json(read_regular(path, MOST_JSON_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -330,10 +330,11 @@ fn version() -> &'static str {
 /// Returns the text of one of priolane's JSON files after verifying its checksum.
 #[pyfunction]
 fn read_checked(path: PathBuf) -> PyResult<String> {
-    let text = std::fs::read(&path).map_err(|error| {
-        PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))
-    })?;
     let damaged = |what: String| InputError::new_err(format!("{}: damaged: {what}", path.display()));
+    let text = priolane_results::regular::read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidInput => damaged(error.to_string()),
+        kind => PyErr::from(std::io::Error::new(kind, format!("{}: {error}", path.display()))),
+    })?;
     checksum::verify(&text).map_err(|error| damaged(error.to_string()))?;
     String::from_utf8(text).map_err(|error| damaged(error.to_string()))
 }

@@ -12,6 +12,7 @@ pub mod digest;
 pub mod flows;
 pub mod ports;
 pub mod record;
+pub mod regular;
 pub mod rows;
 pub mod series;
 pub mod source;

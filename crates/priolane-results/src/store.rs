@@ -24,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 use crate::checksum;
 use crate::digest::hex;
 use crate::record::{self, FileRecord, RunRecord};
+use crate::regular;
 use crate::rows::{Rows, Table};
 use crate::tables;
 
@@ -35,7 +36,7 @@ const ASIDE: &str = ".aside-";
 
 /// A file or directory that could not be written or read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} {}: {source}; {remains}: fix this and run again", path.display())]
+#[error("cannot {doing} {}: {source}{remains}; fix this and run the command again", path.display())]
 pub struct StoreError {
     /// The operation: `write`, `create`, ...
     pub doing: &'static str,
@@ -43,20 +44,20 @@ pub struct StoreError {
     pub path: PathBuf,
     /// The error of the operating system.
     pub source: io::Error,
-    /// What is left, a clause.
+    /// What is left, as a clause that continues the message; empty if nothing is known.
     pub remains: &'static str,
 }
 
 /// Attaches operation and path to an I/O error in a directory of runs.
 pub fn store_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
-    move |source| StoreError { doing, path, source, remains: "completed runs are kept" }
+    move |source| StoreError { doing, path, source, remains: "" }
 }
 
 /// Attaches operation and path to an I/O error at an output that is written as a whole or not at all.
 pub fn output_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
     let path = path.to_owned();
-    move |source| StoreError { doing, path, source, remains: "nothing was written" }
+    move |source| StoreError { doing, path, source, remains: "; nothing was written" }
 }
 
 /// A run's id: 16 lower-case hexadecimal digits. Only directories with such names belong to priolane.
@@ -117,7 +118,7 @@ impl Store {
         if !fs::symlink_metadata(&directory).is_ok_and(|m| m.is_dir()) {
             return None;
         }
-        let text = fs::read(directory.join(record::FILE)).ok()?;
+        let text = regular::read(&directory.join(record::FILE)).ok()?;
         checksum::verify(&text).ok()?;
         let record: RunRecord = serde_json::from_slice(&text).ok()?;
         (record.run == id.as_str() && is_whole(&directory, &record.files)).then_some(record)
@@ -163,7 +164,7 @@ impl Store {
     /// Returns whether both engines agreed on a run as it is stored now.
     pub fn is_verified(&self, id: &RunId) -> bool {
         let hash = hash_file(&self.path(id).join(record::FILE));
-        hash.is_ok_and(|hash| fs::read(self.mark(id)).is_ok_and(|mark| mark == hash.as_bytes()))
+        hash.is_ok_and(|hash| regular::read(&self.mark(id)).is_ok_and(|mark| mark == hash.as_bytes()))
     }
 
     fn mark(&self, id: &RunId) -> PathBuf {
@@ -302,7 +303,7 @@ fn is_file_whole(path: &Path, expected: &FileRecord) -> bool {
 }
 
 fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::hex;
 use crate::record::FileRecord;
+use crate::regular;
 use crate::rows::{BATCH, Rows, Table};
 
 /// A writer that hashes and counts the bytes written.
@@ -103,7 +104,7 @@ pub fn read(
 /// # Errors
 /// A file that cannot be read, or is not a table.
 pub fn read_file(path: &Path) -> io::Result<impl Iterator<Item = io::Result<RecordBatch>> + use<>> {
-    let file = File::open(path)?;
+    let file = regular::open(path)?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(plain)?;
     let reader = builder.with_batch_size(BATCH).build().map_err(plain)?;
     Ok(reader.map(|batch| batch.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))))
@@ -114,7 +115,7 @@ pub fn read_file(path: &Path) -> io::Result<impl Iterator<Item = io::Result<Reco
 /// # Errors
 /// A file that cannot be read, or is not a table.
 pub fn metadata(path: &Path) -> io::Result<BTreeMap<String, String>> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(plain)?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(regular::open(path)?).map_err(plain)?;
     let stated = builder.schema().metadata();
     Ok(stated.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect())
 }

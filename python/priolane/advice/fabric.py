@@ -20,6 +20,7 @@ import numpy as np
 
 from priolane._core import InputError
 from priolane.advice.marking import Ecn, resolve
+from priolane.input_file import read_text_of_user
 
 Sizes = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -127,10 +128,8 @@ _GROUPS = "group"
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot read this file: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(read_text_of_user(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{path}: this is not TOML: {error}") from None
 
 

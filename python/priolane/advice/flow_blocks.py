@@ -8,13 +8,14 @@ A block is a run, as a seed is: `list = "block_{seed}.csv"`. Candidates are comp
 """
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -22,9 +23,11 @@ import pandas as pd
 from priolane._core import InputError
 from priolane.advice.fabric import Sizes, in_class
 from priolane.advice.recording import read_recording
-from priolane.files import write_whole
+from priolane.files import open_regular, write_whole
 
 COLUMNS = ("start_ns", "src", "dst", "bytes")
+# The limit of flow lists in `priolane_source::disk`.
+_MOST_BYTES = 256 << 20
 WARM_UP = 0.25
 """What is simulated before a block, as a part of its length."""
 _MOST, FEWEST = 48, 6
@@ -87,16 +90,20 @@ def read_flows(path: Path) -> FlowTable:
 
     Raises `InputError` if it cannot be read or lacks a column or rows.
     """
-    return flow_table(path, path)
+    try:
+        with open_regular(path) as stream:
+            if os.fstat(stream.fileno()).st_size > _MOST_BYTES:
+                raise InputError(f"{path}: the file is larger than {_MOST_BYTES} bytes; use a shorter recording")
+            return flow_table(path, stream)
+    except OSError as error:
+        raise InputError(f"{path}: cannot read this file: {error.strerror}") from None
 
 
-def flow_table(path: Path, source: Path | StringIO, names: Sequence[str] = ()) -> FlowTable:
+def flow_table(path: Path, source: IO[bytes] | StringIO, names: Sequence[str] = ()) -> FlowTable:
     """The flow list in `source`, called `path` in messages: as `read_flows` has it. With `names`, the column `group`
     has numbers of them."""
     try:
         rows = pd.read_csv(source, dtype={"after": "string", "group": "string"}, skipinitialspace=True)
-    except OSError as error:
-        raise InputError(f"{path}: cannot read this file: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: this is no CSV: {error}") from None
     missing = [name for name in COLUMNS if name not in rows]

@@ -8,7 +8,7 @@ from pathlib import Path
 from priolane._core import InputError
 from priolane.advice.answer import Advice, as_json
 from priolane.advice.page import page
-from priolane.files import sole_writer, to_json, write_whole
+from priolane.files import MOST_JSON_BYTES, read_regular, sole_writer, to_json, write_whole
 
 MARK = "advice.json"
 PAGE = "advice.html"
@@ -34,7 +34,7 @@ def claim(directory: Path) -> Iterator[None]:
 
 def _is_ours(directory: Path) -> bool:
     try:
-        return "advice" in json.loads((directory / MARK).read_text(encoding="utf-8"))
+        return "advice" in json.loads(read_regular(directory / MARK, MOST_JSON_BYTES))
     except (OSError, ValueError, TypeError):
         return False
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from priolane.files import MOST_JSON_BYTES, read_regular
 from priolane.report.numbers import fitting
 
 # Formats of recordings: those of simulators know their flows.
@@ -76,7 +77,7 @@ class Recording:
 def read_recording(path: Path) -> Recording:
     """What the report beside the list at `path` says; nothing if there is none that can be read."""
     try:
-        report = json.loads(path.with_suffix(".report.json").read_text(encoding="utf-8"))
+        report = json.loads(read_regular(path.with_suffix(".report.json"), MOST_JSON_BYTES))
     except (OSError, ValueError):
         return Recording()
     if not isinstance(report, dict):

@@ -388,7 +388,7 @@ fn a_directory_that_cannot_be_made_is_one_message() {
     fs::write(&file, "").unwrap();
     let message = Store::open(&file.join("runs")).unwrap_err().to_string();
     assert!(
-        message.starts_with("cannot create ") && message.contains("completed runs are kept"),
+        message.starts_with("cannot create ") && message.ends_with("; fix this and run the command again"),
         "{message}"
     );
     assert!(!message.contains('\n'));
