@@ -14,6 +14,7 @@ mod coflows;
 mod mutations;
 mod on_off;
 mod open_loop;
+mod prefixes;
 mod rings;
 mod strata;
 

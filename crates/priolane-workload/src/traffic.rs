@@ -36,6 +36,19 @@ impl Traffic {
     pub fn independent(flows: FlowList) -> Self {
         Self { flows, ..Self::default() }
     }
+
+    /// Keeps the first `count` flows, and of their dependencies those on flows that are kept. A flow that waited for
+    /// flows beyond them only starts at its own earliest time. Stated paths stay as they are.
+    ///
+    /// Flows must be numbered in their order, as [`merge_traffic`] does.
+    pub fn truncate(&mut self, count: usize) {
+        self.flows.truncate(count);
+        let kept = |flow: FlowId| flow.index() < count;
+        self.waits.retain_mut(|wait| {
+            wait.after.retain(|&flow| kept(flow));
+            kept(wait.flow) && !wait.after.is_empty()
+        });
+    }
 }
 
 /// Merges the flow lists of a run's groups, each sorted as by [`generate`](crate::generate), in order of start,

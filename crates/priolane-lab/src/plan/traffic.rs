@@ -22,10 +22,11 @@ pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> 
         let draw = Draw { seed, group: number as u16, until: until(&experiment.time) };
         all.push(group_flows(experiment, topology, group, draw)?);
     }
-    let Traffic { mut flows, waits, .. } = priolane_workload::merge_traffic(all);
+    let mut merged = priolane_workload::merge_traffic(all);
     if let Timing::Count { flows: count, .. } = experiment.time {
-        flows.truncate(count as usize);
+        merged.truncate(usize::try_from(count).unwrap_or(usize::MAX));
     }
+    let Traffic { mut flows, waits, .. } = merged;
     if experiment.topology.paths == Paths::Splitmix64 {
         flows.edit_all(|flow| flow.entropy = splitmix64(u64::from(flow.id.0)) as u16);
     }
