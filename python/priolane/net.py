@@ -8,6 +8,7 @@
         print(receipt.wait().elapsed)
 
 Hosts run the endpoints that simulations run, each on one thread of its own. `AsyncHost` is the same for asyncio.
+A process that is forked has no hosts of its parent: their methods raise `Forked` there, and `close` does nothing.
 docs/real-hosts.md says what is guaranteed.
 """
 
@@ -22,7 +23,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from priolane import _core
-from priolane._core import DeliveryError, HostClosed, QueueFull
+from priolane._core import DeliveryError, Forked, HostClosed, QueueFull
 
 __all__ = [
     "Address",
@@ -31,6 +32,7 @@ __all__ = [
     "Config",
     "Delivery",
     "DeliveryError",
+    "Forked",
     "Host",
     "HostClosed",
     "Limits",
@@ -323,7 +325,10 @@ class Host(_Control):
         return self._host.flush(timeout)
 
     def close(self) -> None:
-        """Ends the host. Messages that are not delivered are lost; calls that wait raise `HostClosed`."""
+        """Ends the host. Messages that are not delivered are lost; calls that wait raise `HostClosed`.
+
+        A forked process cannot end the host of its parent: there, this does nothing.
+        """
         self._host.close()
 
     def __enter__(self) -> Self:

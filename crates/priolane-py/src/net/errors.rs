@@ -20,6 +20,12 @@ create_exception!(
     "Too much waits to be delivered already; nothing was sent."
 );
 create_exception!(priolane.net, HostClosed, DeliveryError, "The host is closed.");
+create_exception!(
+    priolane.net,
+    Forked,
+    HostClosed,
+    "The host belongs to the process from which this one was forked. Bind a host in this process instead."
+);
 
 /// Converts why a host cannot be bound: an `OSError` if the system refuses something, an `InputError` otherwise.
 pub(super) fn bind_error(error: BindError) -> PyErr {
@@ -33,7 +39,11 @@ pub(super) fn bind_error(error: BindError) -> PyErr {
 
 /// Converts why no more messages come.
 pub(super) fn closed(error: RecvError) -> PyErr {
-    with_kind(HostClosed::new_err(error.to_string()), "closed")
+    let text = error.to_string();
+    match error {
+        RecvError::Forked => with_kind(Forked::new_err(text), "forked"),
+        _ => with_kind(HostClosed::new_err(text), "closed"),
+    }
 }
 
 /// Converts why a message was not taken or not delivered: an `InputError` if the caller asked for what cannot be.
@@ -63,6 +73,7 @@ fn with_kind(error: PyErr, kind: &str) -> PyErr {
 pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("DeliveryError", py.get_type::<DeliveryError>())?;
+    module.add("Forked", py.get_type::<Forked>())?;
     module.add("HostClosed", py.get_type::<HostClosed>())?;
     module.add("QueueFull", py.get_type::<QueueFull>())
 }

@@ -49,7 +49,9 @@ fn received(py: Python<'_>, message: Message) -> Received<'_> {
 impl NetHost {
     fn host(&self) -> PyResult<Arc<Host>> {
         let host = self.host.read().unwrap_or_else(PoisonError::into_inner).clone();
-        host.ok_or_else(|| closed(priolane_net::RecvError::Dropped))
+        let host = host.ok_or_else(|| closed(priolane_net::RecvError::Dropped))?;
+        host.check_process().map_err(closed)?;
+        Ok(host)
     }
 }
 
@@ -153,7 +155,8 @@ impl NetHost {
         Ok(wait(py, timeout, |most| host.flush(most).then_some(()))?.is_some())
     }
 
-    /// Ends the host. Messages that are not delivered are lost; calls that wait raise `HostClosed`.
+    /// Ends the host. Messages that are not delivered are lost; calls that wait raise `HostClosed`. Does nothing in a
+    /// forked process, where the host is none.
     fn close(&self, py: Python<'_>) {
         let host = self.host.write().unwrap_or_else(PoisonError::into_inner).take();
         // The last owner waits for the host's thread.
