@@ -76,3 +76,35 @@ pub fn read_text(path: &Path, shown: &str, limit: u64) -> Result<String, InputEr
         origin.error("", format!("byte {good} is not UTF-8"), "a text file in UTF-8")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_limit_is_read_and_one_byte_more_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, "12345").unwrap();
+        assert_eq!(read_text(&path, "x", 5).unwrap(), "12345");
+        assert_eq!(read_text(&path, "x", 4).unwrap_err().what, "the file is larger than 4 bytes");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_named_with_their_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        for (text, line) in [(&b"\xff"[..], 1), (b"a\nb\xff", 2), (b"a\nb\n\xff\n", 3)] {
+            std::fs::write(&path, text).unwrap();
+            let error = read_text(&path, "x", 100).unwrap_err();
+            assert_eq!((error.file.as_str(), error.line), ("x", Some(line)));
+        }
+    }
+
+    #[test]
+    fn devices_and_directories_are_refused_by_their_kind() {
+        let what = |path: &Path| open(path, "x").unwrap_err().what;
+        assert_eq!(what(Path::new("/dev/zero")), "the path names a device, not a regular file");
+        assert_eq!(what(&std::env::temp_dir()), "the path names a directory, not a regular file");
+    }
+}

@@ -1,4 +1,5 @@
 //! Runs on disk: their tables, records, digests and bills.
 
 mod bills;
+mod columns;
 mod runs;

@@ -374,6 +374,20 @@ fn only_temporaries_of_our_naming_and_of_nobody_are_removed() {
 }
 
 #[test]
+fn a_run_under_the_name_of_another_one_is_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    store(dir.path(), &MadeUp::with_flows(3));
+    let other = "00000000000000bb";
+    fs::create_dir(dir.path().join(other)).unwrap();
+    for entry in fs::read_dir(dir.path().join(ID)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, dir.path().join(other).join(path.file_name().unwrap())).unwrap();
+    }
+    assert!(accepted(dir.path()));
+    assert!(Store::at(dir.path()).accept(&RunId::new(other).unwrap()).is_none());
+}
+
+#[test]
 fn run_ids_have_one_form() {
     assert!(RunId::new("0123456789abcdef").is_some());
     for other in ["0123456789ABCDEF", "0123456789abcde", "0123456789abcdefg", "../0123456789abc", ""] {
