@@ -13,6 +13,7 @@ mod lanes;
 mod least_times;
 mod listed;
 mod merged;
+mod messages;
 mod mistakes;
 mod peers;
 mod ports;
