@@ -11,7 +11,7 @@ use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace, Sources
 
 use super::Seeds;
 use crate::metrics::metric::{Metric, Need, Scope};
-use crate::metrics::{ByName, SizeClass, path};
+use crate::metrics::{ALL, ByName, SizeClass, path};
 use crate::panels::published::{self, Curve, Overlay, PointConflict};
 use crate::panels::{Panel, X};
 use priolane_results::summary::PortSet;
@@ -317,6 +317,10 @@ impl Names<'_> {
             Need::Probabilities if self.metrics.is_some() && self.admission_every.is_none() => {
                 let what = "probabilities are not recorded over time";
                 Err(field.error(what, "admission_every = \"1ms\" at the top of the file"))
+            }
+            Need::Over if class == ALL => {
+                let fix = "a class of [metrics] that states `over`";
+                Err(field.error(format!("{name} needs a class that {class:?} is relative to"), fix))
             }
             Need::Over if self.classes.get(class).is_some_and(|own| own.over.is_none()) => {
                 let fix = format!("over = \"all\", or another class, in the class {class}");
