@@ -2,4 +2,5 @@
 
 mod bills;
 mod columns;
+mod recounted;
 mod runs;

@@ -31,7 +31,7 @@ fn summary_of(fixture: &MadeUp) -> Summary {
     Summary { flows: fcts.len() as u64, mean_fct_s, ..Summary::default() }
 }
 
-fn record_of(fixture: &MadeUp) -> RunRecord {
+pub(crate) fn record_of(fixture: &MadeUp) -> RunRecord {
     RunRecord {
         run: ID.into(),
         version: "0".into(),
