@@ -11,6 +11,7 @@ use super::*;
 
 mod apps;
 mod coflows;
+mod lists;
 mod mutations;
 mod on_off;
 mod open_loop;
