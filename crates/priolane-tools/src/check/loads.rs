@@ -136,6 +136,9 @@ fn tier_of(topology: &Topology, [from, to]: [u32; 2]) -> (u8, String) {
 }
 
 #[cfg(test)]
+mod span;
+
+#[cfg(test)]
 mod tests {
     use std::path::Path;
 

@@ -244,3 +244,6 @@ fn most_open(demands: &[Demand]) -> i64 {
     });
     open.max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,3 +89,24 @@ fn a_mistake_in_the_file_is_said() {
     let error = drawn(&path, &Options::default()).unwrap_err();
     assert!(error.to_string().contains("nobody"), "{error}");
 }
+
+#[test]
+fn a_drawn_list_has_the_columns_that_some_flow_needs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.toml");
+    let header = |web: &str, rings: bool| {
+        let (head, groups) = EXPERIMENT.split_once("[[group]]\nname = \"first\"").unwrap();
+        let head = head.replace("hosts = \"*\"\n", &format!("hosts = \"*\"\n{web}"));
+        let groups = if rings { format!("[[group]]\nname = \"first\"{groups}") } else { String::new() };
+        fs::write(&path, head + &groups).unwrap();
+        drawn(&path, &Options::default()).unwrap().lines().next().unwrap().to_owned()
+    };
+    let all = "deadline = \"1ms\"\n";
+    let some = "deadline = [{ share = 0.5, within = \"1ms\" }, { share = 0.5 }]\n";
+    assert_eq!(header("", false), "start_ns,src,dst,bytes,group");
+    assert_eq!(header("", true), "start_ns,src,dst,bytes,group,coflow,after,delay_ns");
+    for deadlines in [all, some] {
+        assert_eq!(header(deadlines, false), "start_ns,src,dst,bytes,group,deadline_ns");
+        assert_eq!(header(deadlines, true), "start_ns,src,dst,bytes,group,deadline_ns,coflow,after,delay_ns");
+    }
+}

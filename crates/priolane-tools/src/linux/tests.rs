@@ -18,6 +18,8 @@ use priolane_results::summary::PortSet;
 
 use super::*;
 
+mod refused;
+
 pub(super) const STAR: &str = r#"
 title = "Two to one"
 schemes = ["dctcp", "pias", "pfabric"]
