@@ -6,6 +6,11 @@ use super::*;
 use priolane_results::flows::met_deadline;
 use priolane_testkit::made_up::MadeUp;
 
+mod bounds;
+mod named;
+mod over_time;
+mod recounted;
+
 #[test]
 fn percentile_is_the_ceil_pn_over_100_th_smallest() {
     let ten: Vec<u64> = (1..=10).collect();

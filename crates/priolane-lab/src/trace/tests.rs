@@ -6,6 +6,7 @@ use crate::execute::{Settings, execute};
 use priolane_results::cell::{Cell, View};
 use priolane_results::{RecordBatch, tables};
 
+mod chosen;
 mod network;
 mod parsed;
 

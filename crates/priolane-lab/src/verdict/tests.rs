@@ -16,6 +16,8 @@ use priolane_testkit::made_up::MadeUp;
 
 use crate::plan::tests::made_up;
 
+mod written;
+
 const LOAD: &str = "group.all.load.value";
 
 /// Returns the synthetic plan with `claims`.

@@ -1,6 +1,8 @@
 use super::*;
 use crate::verdict::Verdict;
 
+mod drawn;
+
 fn seeds(values: &[f64]) -> BySeed {
     (1..).zip(values.iter().copied()).collect()
 }
