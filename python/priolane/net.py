@@ -66,8 +66,8 @@ class Limits:
     #: Memory for incomplete messages of all senders together, with the bookkeeping; at least 1 MiB. A message that is
     #: longer than half of it is refused.
     receiving: int = 2 << 30
-    #: Memory for messages that have arrived and wait for `recv`; beyond that, nothing is taken. `receiving` and `arrived`
-    #: together always hold.
+    #: Memory for messages that have arrived and wait for `recv`; beyond that, nothing is taken. `receiving` and
+    #: `arrived` together always hold.
     arrived: int = 256 << 20
     #: Memory for datagrams that a testbed holds back, as if a line were longer.
     held: int = 64 << 20

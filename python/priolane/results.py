@@ -361,11 +361,11 @@ def _without_formulas(table: "pa.Table") -> "pa.Table":
     """The table with the texts that a spreadsheet would calculate as `csv_text` writes them."""
     import pyarrow as pa  # noqa: PLC0415
 
-    for nth, field in enumerate(table.schema):
-        if not (pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)):
+    for nth, column in enumerate(table.schema):
+        if not (pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)):
             continue
         cells = {text: csv_cell(str(text)) for text in table.column(nth).unique().to_pylist() if text is not None}
         if any(text != cell for text, cell in cells.items()):
             texts = [cells.get(text) for text in table.column(nth).to_pylist()]
-            table = table.set_column(nth, field.name, pa.array(texts, pa.string()))
+            table = table.set_column(nth, column.name, pa.array(texts, pa.string()))
     return table

@@ -56,7 +56,10 @@ fn any_first_part_of_a_list_with_dependencies_is_predicted() {
             let part = RunPrefix::of(&points.points[0].experiment, flows, sample);
             let built = plan::build_at(&part.experiment, "dctcp", 1).unwrap();
             let count = built.scenario.flows.len();
-            assert!(count as u64 <= flows && (count as u64).abs_diff(sample.min(flows)) <= 1, "{count} of {flows}");
+            assert!(
+                count as u64 <= flows && (count as u64).abs_diff(sample.min(flows)) <= 1,
+                "{count} of {flows}"
+            );
             for wait in &built.scenario.waits {
                 assert!(wait.after.iter().chain([&wait.flow]).all(|flow| flow.index() < count), "{wait:?}");
             }
