@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use priolane_net::{Config, Host, Limits, Scheme};
 
-#[expect(dead_code, reason = "the tests of hosts use the rest")]
 #[path = "../hosts/by_hand.rs"]
 mod by_hand;
 #[path = "../hosts/wait.rs"]
