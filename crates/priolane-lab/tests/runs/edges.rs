@@ -142,7 +142,7 @@ fn an_experiment_has_deadlines_of_all_flows_of_some_or_of_none() {
     let folder = Folder::new("coverage");
     folder.write("x.toml", with_app("app = \"flows\"\nlist = \"f.csv\"\n"));
     let listed = |rows: &str| {
-        format!("{:?}", folder.write("f.csv", rows.to_owned()).plan("x.toml").unwrap().experiment.deadlines())
+        format!("{:?}", folder.write("f.csv", rows).plan("x.toml").unwrap().experiment.deadlines())
     };
     assert_eq!(listed("start_ns,src,dst,bytes\n0,0,1,5\n"), "None");
     assert_eq!(listed("start_ns,src,dst,bytes,deadline_ns\n0,0,1,5,9\n0,1,2,5,\n"), "Some");
@@ -359,4 +359,35 @@ fn options_that_a_plan_does_not_know_are_refused() {
         none.unwrap_err().to_string(),
         "--schemes: schemes: no scheme is listed. Use at least one scheme."
     );
+}
+
+#[test]
+fn a_list_of_flows_that_wait_is_not_cut_by_the_end_of_its_group() {
+    let folder = Folder::new("cut");
+    folder.write("f.csv", "start_ns,src,dst,bytes,after,delay_ns\n0,0,1,5,,\n1000,0,1,5,0,1000\n");
+    let until = |until: &str| {
+        let group = with_app("app = \"flows\"\nlist = \"f.csv\"\n");
+        let text =
+            group.replace("\"*\"\n", &format!("\"*\"\nactive = {{ from = \"1ms\", until = \"{until}\" }}\n"));
+        let plan = folder.write("x.toml", text).plan("x.toml")?;
+        plan::build(&plan.runs[0]).map(|built| built.scenario.flows.len())
+    };
+    assert_eq!(until("1002us").unwrap(), 2);
+    let error = until("1001us").unwrap_err();
+    assert_eq!(error.key, "group.all.active.until");
+    assert!(error.what.contains("some flows depend on others"), "{error}");
+}
+
+#[test]
+fn deadlines_by_the_number_of_active_flows_are_set_where_some_groups_have_none() {
+    let other = list("{ src = 0, dst = 4, size = \"20kB\", start = \"1ms\" }");
+    let other = other.split_once("[[group]]\n").unwrap().1.replace("\"all\"", "\"other\"");
+    let fair = "hosts = \"*\"\ndeadline = { rate = \"5Gbps\", split = \"active\" }\n";
+    let text = GOOD.replace("hosts = \"*\"\n", fair);
+    let built = plan::build(&planned(&format!("{text}[[group]]\n{other}")).unwrap().runs[0]).unwrap();
+    let mut outcome =
+        priolane_sim::run(&built.scenario, Drive::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let actual = built.with_actual_starts(&mut outcome);
+    let with = actual.scenario.flows.iter().filter(|flow| flow.deadline.is_some()).count();
+    assert!(with > 1 && with == actual.scenario.flows.len() - 1, "{with}");
 }

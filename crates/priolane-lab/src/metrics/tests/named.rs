@@ -11,48 +11,141 @@ use priolane_results::flows::FlowRow;
 use priolane_results::record::{Counters, LoadRecord, RunRecord};
 use priolane_results::rows::{Rows, Table};
 use priolane_results::series::SeriesRow;
-use priolane_results::summary::PortSet;
+use priolane_results::summary::{PortSet, PortSummary};
 use priolane_results::tokens::ReceivedRecord;
-use serde_json::json;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use super::ladder::Threshold;
 use super::metric::{Bins, Context, Metric, Missing, StoredData};
 use super::*;
 
+/// The numbers of a class in the summary.
+const SUMMARY: [&str; 29] = [
+    "flows",
+    "unfinished",
+    "mean_fct_s",
+    "std_fct_s",
+    "cv",
+    "p50_fct_s",
+    "p95_fct_s",
+    "p99_fct_s",
+    "p999_fct_s",
+    "mean_fct_acked_s",
+    "mean_fct_bound_s",
+    "mean_slowdown",
+    "p50_slowdown",
+    "p95_slowdown",
+    "p99_slowdown",
+    "p999_slowdown",
+    "deadlines_met",
+    "deadlines_missed",
+    "deadlines_censored",
+    "deadline_miss_rate",
+    "deadline_meet_ratio",
+    "deadline_infeasible_rate",
+    "deadline_jain",
+    "downgraded",
+    "upgraded",
+    "goodput_bps",
+    "timeouts",
+    "timed_out",
+    "tail_timed_out",
+];
+
+/// The numbers of a set of ports.
+const PORTS: [&str; 10] = [
+    "ports",
+    "packets",
+    "dropped",
+    "wait_s",
+    "drop_rate",
+    "utilization",
+    "busiest",
+    "max_queue_bytes",
+    "queue_bound_bytes",
+    "queue_of_bound",
+];
+
+/// Numbers of three classes, 40 apart, from `first` on.
+fn classes(first: f64, members: &[&str]) -> Value {
+    let of_class = |(n, class): (usize, &&str)| {
+        let number = |(m, member): (usize, &&str)| {
+            let x = first + 40.0 * n as f64 + m as f64;
+            ((*member).to_owned(), json!(x as u64))
+        };
+        ((*class).to_owned(), members.iter().enumerate().map(number).collect::<Value>())
+    };
+    ["all", "small", "large"].iter().enumerate().map(of_class).collect()
+}
+
+/// `classes`, each with the member `key` besides.
+fn with(mut classes: Value, key: &str, value: &Value) -> Value {
+    classes.as_object_mut().unwrap().values_mut().for_each(|class| class[key] = value.clone());
+    classes
+}
+
+fn ports(more: f64, set: PortSet) -> PortSummary {
+    let first = more + 900.0 + 10.0 * f64::from(set as u8);
+    made(PORTS.iter().zip(0..).map(|(key, m)| ((*key).to_owned(), json!(first as u64 + m))).collect())
+}
+
+fn made<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value).unwrap()
+}
+
+fn admission() -> Value {
+    json!({
+        "transitions": [], "moves": 1, "skipped": 2,
+        "keys": { "count": 21, "with_200_updates": 22, "fewest_updates": 23, "median_updates": 24,
+            "p_min": 0.25, "p_median": 0.26, "p_max": 0.27, "largest_drift": 0.28 },
+        "settling": { "band": 0.2, "rtt_s": 0.3, "keys": 50, "settled": 40, "p50_updates": 31,
+            "p90_updates": 32, "p50_rtts": 33.5, "p90_rtts": 34.5 },
+        "over_time": { "every_s": 0.5, "classes": [
+            { "class": 1, "keys": 1, "mean_p": [0.1, 0.2] }, { "class": 2, "keys": 1, "mean_p": [0.3, 0.4, 0.6] } ] },
+    })
+}
+
+fn rates(more: f64) -> Value {
+    let members = [
+        "flows",
+        "hosts",
+        "mean",
+        "host_mean",
+        "jain",
+        "below_theta",
+        "promised",
+        "best",
+        "equal",
+        "gap_closed",
+    ];
+    json!({
+        "every_s": 0.25, "first": 1, "end": 3, "utility": [9.0, 0.5, null, 0.7], "optimum": null,
+        "classes": with(classes(more + 500.0, &members), "rates", &json!([1e9, null, 3e9])),
+    })
+}
+
+fn effective(more: f64) -> Value {
+    let bins = json!([2e9, 4e9]);
+    json!({
+        "every_s": 0.5, "capacity_bps": 8000.0, "rtt_s": 0.25,
+        "classes": with(classes(more + 700.0, &["end", "settled"]), "bins", &bins),
+    })
+}
+
+fn order() -> Value {
+    json!({ "port": "a->b", "contended": 1, "o1": 0.11, "wanted": 2, "o2": 0.12,
+        "queue_p99_bytes": 13, "queue_max_bytes": 14 })
+}
+
+fn tokens() -> Value {
+    json!({ "sent": 1000, "used": 101, "wasted": 102, "expired_at_hosts": 103, "dropped": 104,
+        "expired_at_ports": 205, "lost": 106, "resident": 107, "wire_share": 0.08 })
+}
+
 /// A record in which every number that a metric reads differs from all others; those of the baseline are larger by `more`.
 fn record(more: f64) -> RunRecord {
-    let classes = |first: f64, members: &[&str]| -> serde_json::Value {
-        let of_class = |(n, class): (usize, &&str)| {
-            let number = |(m, member): (usize, &&str)| {
-                let x = more + first + 40.0 * n as f64 + m as f64;
-                ((*member).to_owned(), json!(x as u64))
-            };
-            ((*class).to_owned(), members.iter().enumerate().map(number).collect::<serde_json::Value>())
-        };
-        ["all", "small", "large"].iter().enumerate().map(of_class).collect()
-    };
-    let with = |mut classes: serde_json::Value, key: &str, value: serde_json::Value| {
-        classes.as_object_mut().unwrap().values_mut().for_each(|class| class[key] = value.clone());
-        classes
-    };
-    let ports = |set: PortSet| {
-        let first = more + 900.0 + 10.0 * f64::from(set as u8);
-        let members = [
-            "ports",
-            "packets",
-            "dropped",
-            "wait_s",
-            "drop_rate",
-            "utilization",
-            "busiest",
-            "max_queue_bytes",
-            "queue_bound_bytes",
-            "queue_of_bound",
-        ];
-        let numbers: serde_json::Value =
-            members.iter().zip(0..).map(|(key, m)| ((*key).to_owned(), json!(first as u64 + m))).collect();
-        (set, serde_json::from_value(numbers).unwrap())
-    };
+    let coflows = ["unfinished", "mean_cct_s", "p50_cct_s", "p95_cct_s", "p99_cct_s", "coflows"];
     RunRecord {
         run: "0123456789abcdef".to_owned(),
         version: String::new(),
@@ -67,82 +160,14 @@ fn record(more: f64) -> RunRecord {
         load: LoadRecord::default(),
         warnings: Vec::new(),
         priorities: Vec::new(),
-        admission: Some(
-            serde_json::from_value(json!({
-                "transitions": [], "moves": 1, "skipped": 2,
-                "keys": { "count": 21, "with_200_updates": 22, "fewest_updates": 23, "median_updates": 24,
-                    "p_min": 0.25, "p_median": 0.26, "p_max": 0.27, "largest_drift": 0.28 },
-                "settling": { "band": 0.2, "rtt_s": 0.3, "keys": 50, "settled": 40, "p50_updates": 31,
-                    "p90_updates": 32, "p50_rtts": 33.5, "p90_rtts": 34.5 },
-                "over_time": { "every_s": 0.5, "classes": [
-                    { "class": 1, "keys": 1, "mean_p": [0.1, 0.2] }, { "class": 2, "keys": 1, "mean_p": [0.3, 0.4, 0.6] } ] },
-            }))
-            .unwrap(),
-        ),
+        admission: Some(made(admission())),
         ledger: Vec::new(),
-        summary: serde_json::from_value(classes(
-            100.0,
-            &[
-                "flows",
-                "unfinished",
-                "mean_fct_s",
-                "std_fct_s",
-                "cv",
-                "p50_fct_s",
-                "p95_fct_s",
-                "p99_fct_s",
-                "p999_fct_s",
-                "mean_fct_acked_s",
-                "mean_fct_bound_s",
-                "mean_slowdown",
-                "p50_slowdown",
-                "p95_slowdown",
-                "p99_slowdown",
-                "p999_slowdown",
-                "deadlines_met",
-                "deadlines_missed",
-                "deadlines_censored",
-                "deadline_miss_rate",
-                "deadline_meet_ratio",
-                "deadline_infeasible_rate",
-                "deadline_jain",
-                "downgraded",
-                "upgraded",
-                "goodput_bps",
-                "timeouts",
-                "timed_out",
-                "tail_timed_out",
-            ],
-        ))
-        .unwrap(),
-        coflows: serde_json::from_value(classes(
-            300.0,
-            &["unfinished", "mean_cct_s", "p50_cct_s", "p95_cct_s", "p99_cct_s", "coflows"],
-        ))
-        .unwrap(),
-        rates: Some(
-            serde_json::from_value(json!({
-                "every_s": 0.25, "first": 1, "end": 3, "utility": [9.0, 0.5, null, 0.7], "optimum": null,
-                "classes": with(
-                    classes(500.0, &["flows", "hosts", "mean", "host_mean", "jain", "below_theta", "promised",
-                        "best", "equal", "gap_closed"]),
-                    "rates", json!([1e9, null, 3e9])),
-            }))
-            .unwrap(),
-        ),
-        effective: Some(
-            serde_json::from_value(json!({
-                "every_s": 0.5, "capacity_bps": 8000.0, "rtt_s": 0.25,
-                "classes": with(classes(700.0, &["end", "settled"]), "bins", json!([2e9, 4e9])),
-            }))
-            .unwrap(),
-        ),
-        order: Some(
-            serde_json::from_value(json!({ "port": "a->b", "contended": 1, "o1": 0.11, "wanted": 2, "o2": 0.12,
-                "queue_p99_bytes": 13, "queue_max_bytes": 14 }))
-            .unwrap(),
-        ),
-        ports: PortSet::ALL.into_iter().map(ports).collect(),
+        summary: made(classes(more + 100.0, &SUMMARY)),
+        coflows: made(classes(more + 300.0, &coflows)),
+        rates: Some(made(rates(more))),
+        effective: Some(made(effective(more))),
+        order: Some(made(order())),
+        ports: PortSet::ALL.into_iter().map(|set| (set, ports(more, set))).collect(),
         received: ReceivedRecord {
             packets: 61,
             wait_s: Some(0.62),
@@ -151,11 +176,7 @@ fn record(more: f64) -> RunRecord {
             new_packets: 200,
             reordered: 50,
         },
-        tokens: Some(
-            serde_json::from_value(json!({ "sent": 1000, "used": 101, "wasted": 102, "expired_at_hosts": 103,
-                "dropped": 104, "expired_at_ports": 205, "lost": 106, "resident": 107, "wire_share": 0.08 }))
-            .unwrap(),
-        ),
+        tokens: Some(made(tokens())),
         measured: None,
         files: Vec::new(),
     }
@@ -224,7 +245,7 @@ fn wilson(missed: f64, n: f64) -> f64 {
 
 /// What each metric is of `record(0)`, for the class, number or set beside it. Members of the summary of `small` are
 /// numbered from 140, those of `large` from 180; the baseline's are larger by 5000.
-fn expected() -> Vec<(&'static str, &'static str, f64)> {
+fn expected_of_flows() -> Vec<(&'static str, &'static str, f64)> {
     let flows = vec![
         ("gain", "small", 5142.0 / 142.0),
         ("fct", "small", 142.0),
@@ -277,6 +298,11 @@ fn expected() -> Vec<(&'static str, &'static str, f64)> {
         ("gap_closed", "small", 549.0),
         ("utility", "all", 0.5),
     ];
+    [flows, thresholds, rates].concat()
+}
+
+/// The others.
+fn expected_of_runs() -> Vec<(&'static str, &'static str, f64)> {
     let coflows = vec![
         ("cct", "small", 341.0),
         ("cct_p50", "small", 342.0),
@@ -322,7 +348,7 @@ fn expected() -> Vec<(&'static str, &'static str, f64)> {
         ("loss", "all", 0.64),
         ("reordering", "all", 0.25),
     ];
-    [flows, thresholds, rates, coflows, shared, of_run].concat()
+    [coflows, shared, of_run].concat()
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -352,7 +378,7 @@ fn every_metric_is_the_number_that_its_meaning_states() {
     let mut without_asked = [small.clone(), large.clone()];
     without_asked[0].asked = None;
     let with_asked = [small, large];
-    for (name, class, expected) in expected() {
+    for (name, class, expected) in [expected_of_flows(), expected_of_runs()].concat() {
         let metric = Metric::named(name).unwrap();
         // Flows of the table ask for class 1.
         let classes = if name == "size" { &without_asked } else { &with_asked };
@@ -365,7 +391,9 @@ fn every_metric_is_the_number_that_its_meaning_states() {
     }
     let untested: Vec<&str> = Metric::all()
         .map(|metric| metric.name)
-        .filter(|name| !expected().iter().any(|(tested, ..)| tested == name))
+        .filter(|name| {
+            ![expected_of_flows(), expected_of_runs()].concat().iter().any(|(tested, ..)| tested == name)
+        })
         .collect();
     assert_eq!(untested, [""; 0], "metrics without a line in `expected`");
 }

@@ -12,6 +12,8 @@ use super::order::order;
 use super::rates::rates;
 use super::*;
 
+const NS: u64 = 1_000;
+
 fn near(a: Option<f64>, b: Option<f64>, of: &str) {
     let same = match (a, b) {
         (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * b.abs().max(1e-9),
@@ -73,8 +75,10 @@ fn rates_are_bytes_between_reports_over_their_time_in_whole_bins_of_the_window()
         assert_eq!(found.end - found.first, measured.len(), "round {round}");
         // A later report of a bin takes the place of an earlier one.
         let rate = |flow: usize, bin: usize| -> Option<f64> {
-            let pairs = reports[flow].windows(2).filter(|pair| (pair[0].0 / every) as usize == bin);
-            pairs.last().map(|pair| (pair[1].1 - pair[0].1) as f64 * 8e12 / (pair[1].0 - pair[0].0) as f64)
+            let mut pairs = reports[flow].windows(2).filter(|pair| (pair[0].0 / every) as usize == bin);
+            pairs
+                .next_back()
+                .map(|pair| (pair[1].1 - pair[0].1) as f64 * 8e12 / (pair[1].0 - pair[0].0) as f64)
         };
         for (name, group) in [(ALL, None), ("other", Some(1))] {
             let of_class = |flow: &&usize| group.is_none_or(|group| specs[**flow].group == group);
@@ -161,10 +165,40 @@ fn effective_throughput_is_what_timely_flows_bring_in_each_picosecond() {
     }
 }
 
+/// Draws flows, some of which cross the port to host 1, and returns the class, start and end of those.
+fn drawn_backlogs(fixture: &mut MadeUp, count: usize, stream: &mut Stream) -> Vec<(u8, u64, u64)> {
+    let mut open: Vec<(u8, u64, u64)> = Vec::new();
+    for flow in 0..count {
+        let (start, lasts) = (stream.below(900) * NS, stream.below(1_200) * NS);
+        let (class, crosses, began) = (stream.below(3) as u8, stream.below(4) > 0, stream.below(6) > 0);
+        let (done, aborted) = (stream.below(3) > 0, stream.below(3) == 0);
+        let ends = if crosses { (HostId(0), HostId(1)) } else { (HostId(1), HostId(0)) };
+        fixture.scenario.flows.edit(flow, |spec| {
+            (spec.src, spec.dst, spec.start) = (ends.0, ends.1, Time(start));
+        });
+        fixture.outcome.flows.edit(flow, |record| {
+            record.fct = done.then_some(Span(lasts));
+            record.class.first = class;
+            record.began = if began { record.began } else { StartTime::Never };
+        });
+        let end = if done { start + lasts } else { u64::MAX };
+        let mut aborts = Vec::new();
+        for _ in 0..if aborted { 2 } else { 0 } {
+            let at = Time(start + stream.below(1_000) * NS);
+            let control = ScheduledControl { at, flow: FlowId(flow as u32), control: Control::Abort };
+            fixture.scenario.controls.push(control);
+            aborts.push(at.0);
+        }
+        if crosses && began {
+            open.push((class, start, aborts.into_iter().chain([end]).min().unwrap()));
+        }
+    }
+    open
+}
+
 /// The port of the 10 Gbit/s link to host 1 sends at most 125 bytes in a bin of 100 ns.
 #[test]
 fn costs_of_priorities_are_sums_over_the_bins_that_flows_fill() {
-    const NS: u64 = 1_000;
     let every = 100 * NS;
     let mut stream = Stream::new(43, Purpose::Ties, 0);
     for round in 0..rounds(60, 2_000) {
@@ -174,32 +208,7 @@ fn costs_of_priorities_are_sums_over_the_bins_that_flows_fill() {
         fixture.scenario.sample_every = Some(Span(every));
         fixture.outcome.stopped_at = Time((1_500 + stream.below(600)) * NS);
         let window = (Time(stream.below(500) * NS), Time((1_200 + stream.below(900)) * NS));
-        let mut open: Vec<(u8, u64, u64)> = Vec::new();
-        for flow in 0..count {
-            let (start, lasts) = (stream.below(900) * NS, stream.below(1_200) * NS);
-            let (class, crosses, began) = (stream.below(3) as u8, stream.below(4) > 0, stream.below(6) > 0);
-            let (done, aborted) = (stream.below(3) > 0, stream.below(3) == 0);
-            let ends = if crosses { (HostId(0), HostId(1)) } else { (HostId(1), HostId(0)) };
-            fixture.scenario.flows.edit(flow, |spec| {
-                (spec.src, spec.dst, spec.start) = (ends.0, ends.1, Time(start));
-            });
-            fixture.outcome.flows.edit(flow, |record| {
-                record.fct = done.then_some(Span(lasts));
-                record.class.first = class;
-                record.began = if began { record.began } else { StartTime::Never };
-            });
-            let end = if done { start + lasts } else { u64::MAX };
-            let mut aborts = Vec::new();
-            for _ in 0..if aborted { 2 } else { 0 } {
-                let at = Time(start + stream.below(1_000) * NS);
-                let control = ScheduledControl { at, flow: FlowId(flow as u32), control: Control::Abort };
-                fixture.scenario.controls.push(control);
-                aborts.push(at.0);
-            }
-            if crosses && began {
-                open.push((class, start, aborts.into_iter().chain([end]).min().unwrap()));
-            }
-        }
+        let open = drawn_backlogs(&mut fixture, count, &mut stream);
         let begin = window.0.0.div_ceil(every) * every;
         let end = window.1.0.min(fixture.outcome.stopped_at.0);
         let (mut contended, mut wanted, mut taken, mut idle) = (0_u64, 0_u64, 0.0, 0.0);

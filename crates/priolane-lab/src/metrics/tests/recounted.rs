@@ -93,8 +93,11 @@ fn made_up(flows: &[Drawn]) -> MadeUp {
     fixture
 }
 
+/// Whether a flow of a size is in a class.
+type Says = fn(&Drawn, u64) -> bool;
+
 /// Classes with each criterion, alone and with others, and what each says of a flow in plain words.
-fn classes() -> Vec<(SizeClass, fn(&Drawn, u64) -> bool)> {
+fn classes() -> Vec<(SizeClass, Says)> {
     let all = SizeClass::all;
     let named = |name: &str, class: SizeClass| SizeClass { name: name.to_owned(), ..class };
     vec![
@@ -136,11 +139,10 @@ fn part(n: usize, m: usize) -> Option<f64> {
 }
 
 /// The summary of `own` flows without its bound, by counting.
-fn counted(own: &[&Drawn], with_handshake: bool) -> Summary {
+fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64) -> Summary {
     let done: Vec<&Drawn> = own.iter().copied().filter(|flow| flow.fct.is_some()).collect();
     let fct: Vec<f64> = done.iter().map(|flow| flow.fct.unwrap() as f64 / S).collect();
-    let over = |flow: &&Drawn| if with_handshake { flow.denominator } else { flow.bare } as f64 / S;
-    let slow: Vec<f64> = done.iter().zip(&fct).map(|(flow, fct)| fct / over(flow)).collect();
+    let slow: Vec<f64> = done.iter().zip(&fct).map(|(flow, fct)| fct / (least_ps(flow) as f64 / S)).collect();
     let acked: Vec<f64> = own.iter().filter_map(|flow| flow.acked).map(|ps| ps as f64 / S).collect();
     let square = mean(&fct.iter().map(|x| x * x).collect::<Vec<_>>());
     let std = mean(&fct).zip(square).map(|(mean, square)| (square - mean * mean).max(0.0).sqrt());
@@ -163,6 +165,7 @@ fn counted(own: &[&Drawn], with_handshake: bool) -> Summary {
             part(own(true), own(true) + own(false))
         })
         .collect();
+    let sum: f64 = of_hosts.iter().sum();
     let squares: f64 = of_hosts.iter().map(|x| x * x).sum();
     let tail = quantile(&fct, 990);
     let in_tail = |flow: &&&Drawn| flow.fct.unwrap() as f64 / S >= tail.unwrap();
@@ -191,8 +194,7 @@ fn counted(own: &[&Drawn], with_handshake: bool) -> Summary {
         deadline_miss_rate: part(missed, met + missed),
         deadline_meet_ratio: part(met, met + missed),
         deadline_infeasible_rate: part(late_alone, met + missed),
-        deadline_jain: (met > 0)
-            .then(|| of_hosts.iter().sum::<f64>().powi(2) / (of_hosts.len() as f64 * squares)),
+        deadline_jain: (met > 0).then(|| sum * sum / (of_hosts.len() as f64 * squares)),
         downgraded: part(count(&|flow| flow.given > flow.asked), own.len()),
         upgraded: part(count(&|flow| flow.given < flow.asked), own.len()),
         goodput_bps: (!done.is_empty()).then(|| arrived as f64 * 8.0 / fct.iter().sum::<f64>()),
@@ -225,13 +227,14 @@ fn every_number_of_a_summary_is_that_of_a_count_over_its_flows() {
         let handshakes = round % 2 == 1;
         let mut source = fixture.source();
         source.with_handshake = handshakes.then_some(&with_handshake);
+        let least_ps: fn(&Drawn) -> u64 = if handshakes { |flow| flow.denominator } else { |flow| flow.bare };
         let (stated, tests): (Vec<SizeClass>, Vec<_>) = classes().into_iter().unzip();
         let summaries = summarize(&source, &fixture.outcome, &stated);
         assert_eq!(summaries.len(), stated.len() + 1);
         let finite: Vec<&Drawn> = flows.iter().filter(|flow| flow.measured && flow.bytes.is_some()).collect();
         same(
             &Summary { mean_fct_bound_s: None, ..summaries[ALL] },
-            &counted(&finite, handshakes),
+            &counted(&finite, least_ps),
             &format!("all in round {round}"),
         );
         for (class, is_of) in stated.iter().zip(tests) {
@@ -240,7 +243,7 @@ fn every_number_of_a_summary_is_that_of_a_count_over_its_flows() {
             let found = summaries[&class.name];
             same(
                 &Summary { mean_fct_bound_s: None, ..found },
-                &counted(&own, handshakes),
+                &counted(&own, least_ps),
                 &format!("{} in round {round}", class.name),
             );
             // There is a bound wherever there is a mean.

@@ -123,8 +123,11 @@ fn every_pair_of_equal_metrics_is_compared_and_neighbours_of_an_order() {
     near(compared(1), &[("0 / 1", 0.5), ("0 / 3", 0.25), ("1 / 3", 0.5)]);
 }
 
+/// The marks of a series.
+type Marks = Vec<(Value, Option<f64>)>;
+
 /// Schemes, classes and values of the series of a panel.
-fn series(panel: &PanelReport) -> Vec<(String, String, Vec<(Value, Option<f64>)>)> {
+fn series(panel: &PanelReport) -> Vec<(String, String, Marks)> {
     let marks = |series: &Series| series.points.iter().map(|mark| (mark.x.clone(), mark.y.mean)).collect();
     let named = |series: &Series| {
         (series.scheme.clone(), format!("{}.{}", series.quantity, series.class), marks(series))

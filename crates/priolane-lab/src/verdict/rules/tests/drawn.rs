@@ -35,13 +35,18 @@ fn defined(mean: f64, half: f64, low: Option<f64>, high: Option<f64>) -> Verdict
     }
 }
 
-fn side(mean: f64, half: f64, tie: f64, above: bool) -> Direction {
-    let (over, under) = (mean - half > tie, mean + half < tie);
-    match if above { (over, under) } else { (under, over) } {
+/// The direction of a claim that the mean is above `tie`.
+fn side_above(mean: f64, half: f64, tie: f64) -> Direction {
+    match (mean - half > tie, mean + half < tie) {
         (true, _) => Direction::Agrees,
         (_, true) => Direction::Opposes,
         _ => Direction::None,
     }
+}
+
+/// The direction of a claim that the mean is below `tie`.
+fn side_below(mean: f64, half: f64, tie: f64) -> Direction {
+    side_above(-mean, half, -tie)
 }
 
 /// Draws values of 2 to 8 seeds around `around`, whose spread is a part of 0.01 to 1 of it.
@@ -60,9 +65,9 @@ fn a_bound_is_decided_as_its_definition_says_just_inside_and_just_outside_of_eac
         let value = interval(&values);
         for low in ends(mean, half) {
             let found = outcome_of(judge_bound(&value, OpenRange::above(low)));
-            assert_eq!(found, (defined(mean, half, Some(low), None), side(mean, half, low, true)));
+            assert_eq!(found, (defined(mean, half, Some(low), None), side_above(mean, half, low)));
             let found = outcome_of(judge_bound(&value, OpenRange::below(low)));
-            assert_eq!(found, (defined(mean, half, None, Some(low)), side(mean, half, low, false)));
+            assert_eq!(found, (defined(mean, half, None, Some(low)), side_below(mean, half, low)));
             for high in ends(mean, half).into_iter().filter(|&high| high > low) {
                 let range = OpenRange { above: Some(low), below: Some(high) };
                 let found = outcome_of(judge_bound(&value, range));
@@ -94,19 +99,19 @@ fn ratios_are_decided_on_logarithms_of_paired_seeds() {
         let (mean, half) = mean_and_half(&logs);
         let compared = comparison(&seeds(&a), &seeds(&b));
         let order = outcome_of(judge_order(compared));
-        assert_eq!(order, (defined(mean, half, Some(0.0), None), side(mean, half, 0.0, true)));
+        assert_eq!(order, (defined(mean, half, Some(0.0), None), side_above(mean, half, 0.0)));
         for end in ends(mean, half) {
             let (tie, wide) = (libm::exp(end), libm::exp(end.abs()));
             let above = outcome_of(bounded_ratio(compared, OpenRange::above(tie)));
-            assert_eq!(above, (defined(mean, half, Some(end), None), side(mean, half, end, true)));
+            assert_eq!(above, (defined(mean, half, Some(end), None), side_above(mean, half, end)));
             let below = outcome_of(bounded_ratio(compared, OpenRange::below(tie)));
-            assert_eq!(below, (defined(mean, half, None, Some(end)), side(mean, half, end, false)));
+            assert_eq!(below, (defined(mean, half, None, Some(end)), side_below(mean, half, end)));
             let band = defined(mean, half, Some(-end.abs()), Some(end.abs()));
             assert_eq!(outcome_of(equal(compared, wide - 1.0)), (band, Direction::None));
             assert_eq!(outcome_of(agrees(compared, wide - 1.0)), (band, Direction::None));
             let published = PublishedNumber { value: libm::exp(mean), within: 0.05, scale: Scale::Relative };
             let [low, high] = [0.95, 1.05].map(|edge| libm::log(edge) + mean);
-            let claimed = if mean > 0.0 { side(mean, half, 0.0, true) } else { side(mean, half, 0.0, false) };
+            let claimed = if mean > 0.0 { side_above(mean, half, 0.0) } else { side_below(mean, half, 0.0) };
             if [low, high].iter().all(|edge| ((edge - mean).abs() - half).abs() > 1e-3 * half) {
                 let found = outcome_of(published.judge_ratio(compared));
                 assert_eq!(found, (defined(mean, half, Some(low), Some(high)), claimed));
@@ -131,7 +136,7 @@ fn differences_take_the_place_of_ratios_where_a_value_is_not_above_zero() {
         let Comparison::Difference(found) = compared else { panic!("a value is zero") };
         assert!((found.mean.unwrap() - mean).abs() < 1e-9);
         let order = outcome_of(judge_order(compared));
-        assert_eq!(order, (defined(mean, half, Some(0.0), None), side(mean, half, 0.0, true)));
+        assert_eq!(order, (defined(mean, half, Some(0.0), None), side_above(mean, half, 0.0)));
         let apart = mean - half > 0.0 || mean + half < 0.0;
         let equality = if apart { Verdict::Contradicted } else { Verdict::Undecided };
         assert_eq!(equal(compared, 5.0).verdict, equality);
@@ -160,9 +165,9 @@ fn slopes_are_those_of_least_squares_and_only_seeds_with_all_values_have_one() {
         let (mean, half) = mean_and_half(&slopes);
         let found = trend(&along, TrendDirection::Up).slope;
         assert!((found.0.mean.unwrap() - mean).abs() < 1e-9 && found.0.n == count as u32, "{found:?}");
-        assert_eq!(outcome_of(found.1), (defined(mean, half, Some(0.0), None), side(mean, half, 0.0, true)));
+        assert_eq!(outcome_of(found.1), (defined(mean, half, Some(0.0), None), side_above(mean, half, 0.0)));
         let down = outcome_of(trend(&along, TrendDirection::Down).slope.1);
-        assert_eq!(down, (defined(mean, half, None, Some(0.0)), side(mean, half, 0.0, false)));
+        assert_eq!(down, (defined(mean, half, None, Some(0.0)), side_below(mean, half, 0.0)));
         along[1].1.remove(&1);
         assert_eq!(trend(&along, TrendDirection::Up).slope.0.n, count as u32 - 1);
     }
