@@ -291,6 +291,21 @@ mod tests {
     }
 
     #[test]
+    fn a_decrease_that_is_capped_by_a_part_of_the_delay_widens_with_the_number_of_channels() {
+        // A = 1.8 us + 0.02 x (12 us + n x (A + 0.8 us)), solved for A.
+        let fluctuation =
+            |priorities| answer(&Request { max_mdf: 0.02, priorities, ..request() }).unwrap().fluctuation_ps;
+        assert_eq!((fluctuation(8), fluctuation(4)), (2_581_000, 2_287_000));
+    }
+
+    #[test]
+    fn classes_above_eight_lie_halfway_between_class_selectors() {
+        let channels = answer(&Request { priorities: 16, ..request() }).unwrap().channels;
+        let dscp: Vec<u8> = channels.iter().map(|channel| channel.dscp).collect();
+        assert_eq!(dscp, [56, 48, 40, 32, 24, 16, 8, 0, 60, 52, 44, 36, 28, 20, 12, 4]);
+    }
+
+    #[test]
     fn noise_widens_channels_by_what_it_is() {
         let wide = |scale| answer(&Request { scale, ..request() }).unwrap().width_ps;
         assert_eq!((wide(1.0), wide(2.0), wide(5.0)), (4_040_000, 4_840_000, 7_240_000));
