@@ -59,3 +59,6 @@ pub use wfq::{Wfq, WfqClock, WfqSpec};
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod differential;
