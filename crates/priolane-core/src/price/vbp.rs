@@ -149,13 +149,19 @@ mod tests {
     fn at_every_instant_the_active_flows_have_the_whole_pair() {
         let mut vm = VirtualMachine::new(PAIR, None);
         let mut draw = Stream::new(1, Purpose::Search, 9);
+        let mut active = Vec::new();
         for step in 0..2_000 {
             if draw.chance(0.55) || vm.active().is_empty() {
                 vm.arrive(FlowId(step), Time(0));
+                active.push(FlowId(step));
             } else {
                 let gone = vm.active()[draw.below(vm.active().len() as u64) as usize].0;
                 vm.depart(gone, Time(0));
+                active.retain(|&flow| flow != gone);
+                vm.depart(gone, Time(0));
             }
+            let has: Vec<FlowId> = vm.active().iter().map(|&(flow, _)| flow).collect();
+            assert_eq!(has, active, "step {step}");
             vm.changes(Time(0));
             if !vm.active().is_empty() {
                 assert_eq!(sums(&vm), (5_000_000_000, 2_000), "step {step}: {} flows", vm.active().len());

@@ -132,3 +132,21 @@ fn samples_follow_the_law_and_are_never_empty() {
     let ones = draws.iter().filter(|&&bytes| bytes == 1).count() as f64 / f64::from(n);
     assert!((ones - (0.5 + 0.5 * 0.5 / 8.0)).abs() < 0.005, "{ones}");
 }
+
+#[test]
+fn a_table_that_ends_at_almost_one_ends_at_one() {
+    // A row and the last one exceed 1, or the last one falls short, by less than the slack of 10^-9.
+    for last in [1.0 - 9e-10, 1.0, 1.0 + 9e-10] {
+        let sizes = law(&[(100.0, 0.5), (200.0, last), (300.0, last)], Interpolation::Linear);
+        assert!(sizes.points().iter().all(|point| point.cdf <= 1.0), "{last}");
+        assert_eq!(sizes.points()[1].cdf, last.min(1.0));
+        assert_eq!(
+            (sizes.points()[2].cdf, sizes.quantile(1.0)),
+            (1.0, if last < 1.0 { 300.0 } else { 200.0 })
+        );
+    }
+    for beyond in [1.0 - 2e-9, 1.0 + 2e-9] {
+        let table = points(&[(100.0, 0.5), (300.0, beyond)]);
+        assert!(SizeDistribution::new(table, Interpolation::Linear).is_err(), "{beyond}");
+    }
+}

@@ -44,6 +44,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn jitter_is_that_of_the_published_generator() {
+        // SplitMix64 from the seed 1234567; a span of 2^63 takes the upper 63 bits of each number.
+        let published: [u64; 5] = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+        ];
+        let mut jitter = Jitter::seeded(1_234_567);
+        let drawn = [(); 5].map(|()| jitter.below(Span(1 << 63)).0);
+        assert_eq!(drawn, published.map(|number| number >> 1));
+    }
+
+    #[test]
     fn jitter_is_even() {
         let mut jitter = Jitter::seeded(5);
         let end = Span::from_us(12);
