@@ -14,10 +14,10 @@ pub const JSON_LIMIT: u64 = 256 << 20;
 /// Those of the system, and [`io::ErrorKind::InvalidInput`] for a directory, a FIFO, a device or a socket. These are
 /// refused before they are opened, since opening a FIFO waits for another process.
 pub fn open(path: &Path) -> io::Result<File> {
-    require(fs::metadata(path)?.is_file())?;
+    require_regular(&fs::metadata(path)?)?;
     // The file may be replaced in between.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    require(file.metadata()?.is_file())?;
+    require_regular(&file.metadata()?)?;
     Ok(file)
 }
 
@@ -34,8 +34,8 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn require(regular: bool) -> io::Result<()> {
-    if regular { Ok(()) } else { Err(invalid("the path does not name a regular file".to_owned())) }
+fn require_regular(metadata: &fs::Metadata) -> io::Result<()> {
+    if metadata.is_file() { Ok(()) } else { Err(invalid("the path does not name a regular file".to_owned())) }
 }
 
 fn invalid(what: String) -> io::Error {

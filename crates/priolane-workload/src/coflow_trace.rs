@@ -130,3 +130,41 @@ impl CoflowTrace {
         Ok(flows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use priolane_core::ids::CoflowId;
+
+    /// Three coflows of one flow each, at 1, 100 and 200 ms.
+    fn trace() -> CoflowTrace {
+        CoflowTrace {
+            trace: "t".to_owned(),
+            megabyte: 1_000_000,
+            coflows: None,
+            bytes_scale: 3.0,
+            time_scale: 2.0,
+            text: "8 3\n1 1 1 2 1 3:10\n2 100 1 4 1 5:20\n3 200 1 6 1 7:30\n".into(),
+        }
+    }
+
+    #[test]
+    fn times_and_bytes_are_scaled_each_by_its_own_factor() {
+        let hosts: Vec<HostId> = (0..8).map(HostId).collect();
+        let flows = trace().flows(&hosts).unwrap();
+        let ms = |flow: &FlowSpec| flow.start.0 / 1_000_000_000 - flows[0].start.0 / 1_000_000_000;
+        assert_eq!(flows.iter().map(ms).collect::<Vec<_>>(), [0, 198, 398]);
+        let sizes: Vec<_> = flows.iter().map(|flow| flow.size.unwrap()).collect();
+        assert_eq!(sizes, [30_000_000, 60_000_000, 90_000_000]);
+    }
+
+    #[test]
+    fn only_as_many_coflows_as_asked_for_are_taken() {
+        let hosts: Vec<HostId> = (0..8).map(HostId).collect();
+        for most in 1..=4 {
+            let flows = CoflowTrace { coflows: Some(most), ..trace() }.flows(&hosts).unwrap();
+            let taken: Vec<_> = flows.iter().map(|flow| flow.coflow.map(CoflowId::number)).collect();
+            assert_eq!(taken, [Some(1), Some(2), Some(3)][..most.min(3) as usize]);
+        }
+    }
+}

@@ -16,6 +16,7 @@ mod mutations;
 mod on_off;
 mod open_loop;
 mod prefixes;
+mod queries;
 mod rings;
 mod strata;
 

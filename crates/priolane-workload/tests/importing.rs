@@ -700,6 +700,11 @@ fn every_sample_comes_back_from_its_list() {
         let kept = std::fs::read_to_string(folder.path().join("out.report.json")).unwrap();
         let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
         assert_eq!(kept, serde_json::to_value(&report).unwrap());
+        let waiting = imported.rows.iter().filter(|row| !row.after.is_empty()).count();
+        assert_eq!(
+            (report.rows, report.flows, report.waiting, report.rounded_times),
+            (imported.read, imported.rows.len() as u64, waiting as u64, imported.rounded)
+        );
         assert_eq!(report.bytes, flows(&imported).iter().map(|flow| u128::from(flow.3)).sum());
         balanced(&report);
     }
@@ -729,6 +734,15 @@ fn a_topology_and_a_size_table_are_left_beside_the_list() {
     assert_eq!((law.quantile(0.5), law.quantile(0.51), law.mean()), (1000.0, 2e8, 100_000_500.0));
     assert_eq!(report.sizes.unwrap().mean_of_table, 100_000_500.0);
     assert_eq!((report.first_start_s.as_str(), report.span_ps, report.instants), ("2", 1_000_000, 2));
+}
+
+#[test]
+fn a_report_counts_each_time_that_was_rounded() {
+    let folder = tempfile::tempdir().unwrap();
+    // Both starts have 13 decimals of a second.
+    let text = "0 0.5000000000001 1.5 2 0.4 0 0 1\n1 0.6000000000001 1.5 3 0.4 0 1 0\n";
+    let report = import::import_files(&request(folder.path(), "in", text)).unwrap();
+    assert_eq!((report.format, report.rounded_times), ("yaps", 2));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Properties of its host that an endpoint receives at creation.
 
 use crate::ids::HostId;
-use crate::packet::Offset;
 use crate::units::{Rate, Span};
 
 /// The host of an endpoint.
@@ -63,7 +62,7 @@ pub struct RealHost {
     /// ([`Event::Forgotten`](super::Event::Forgotten)). Default: 60 s.
     pub idle: Span,
     /// Bytes of the longest incoming flow. A flow that announces more is refused
-    /// ([`Event::Rejected`](super::Event::Rejected)). Default: 2^48 - 1, the longest flow of any transport.
+    /// ([`Event::Rejected`](super::Event::Rejected)). Default: unlimited.
     pub longest: u64,
     /// Bytes for the state of incoming flows, unfinished and remembered, of all remote hosts together. A new flow for which
     /// there is no room is dropped, and repaired like any loss. Half of the bytes is divided equally among
@@ -87,7 +86,7 @@ impl RealHost {
             first_rtt: Span::from_us(100),
             flows_per_peer: 4_096,
             idle: Span::from_ms(60_000),
-            longest: Offset::MAX,
+            longest: u64::MAX,
             flow_memory: 512 << 20,
             peers: 4_096,
             secret,

@@ -340,7 +340,7 @@ impl Message {
                 Self::Welcome { nonce, acceptance: Acceptance::Open { run, nonce: input.u64()? } }
             }
             4 => Self::Unknown(None),
-            5..=7 => {
+            5..=9 => {
                 let (nonces, value) = (input.nonces()?, u32::from_le_bytes(input.take()?));
                 Self::Session(nonces, SessionMessage::of_parts(number, value)?)
             }

@@ -2,7 +2,6 @@
 //! renamed.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,7 @@ use super::collect::MAX_HOSTS;
 use super::format::Format;
 use super::hpcc_topology::{Network, read as read_topology};
 use super::imported::ImportedFlows;
+use super::leftovers;
 use super::options::{Options, Start};
 use super::read::{Source, read};
 use super::replaced::{Earlier, sha256};
@@ -292,7 +292,7 @@ impl Pending {
         if let Some(folder) = path.parent() {
             self.folders.push(NewDirectory::create(folder).map_err(fail)?);
         }
-        let file = File::create(&temporary).map_err(fail)?;
+        let file = leftovers::create(&temporary, path).map_err(fail)?;
         self.files.push((temporary.clone(), path.to_owned()));
         let mut out = BufWriter::new(file);
         write(&mut out).map_err(fail)?;

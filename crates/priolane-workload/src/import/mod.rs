@@ -18,6 +18,7 @@ mod hpcc_topology;
 mod htsim;
 mod imported;
 mod instant;
+mod leftovers;
 mod nfdump;
 mod options;
 mod read;

@@ -93,3 +93,14 @@ fn thinned(each: &[Bucket], whole: Bucket) -> Vec<Bucket> {
     }
     buckets
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Bucket;
+
+    #[test]
+    fn mean_sizes_are_rounded_to_the_nearest_byte() {
+        let size = |flows, bytes| Bucket { flows, bytes }.size();
+        assert_eq!([size(3, 4), size(2, 3), size(3, 5), size(4, 4)], [1, 2, 2, 1]);
+    }
+}

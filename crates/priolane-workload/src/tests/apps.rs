@@ -74,6 +74,9 @@ fn incast_refuses_what_cannot_be() {
     for fan_in in [0, 16] {
         assert_eq!(error(Incast { fan_in, ..incast() }), AppError::FanIn { asked: fan_in, available: 15 });
     }
+    // Any of the 16 hosts may receive, and sends nothing then.
+    let drawn = Incast { receiver: None, fan_in: 16, ..incast() };
+    assert_eq!(error(drawn), AppError::FanIn { asked: 16, available: 15 });
     assert_eq!(error(Incast { period: Some(Span::ZERO), ..incast() }), AppError::Period);
     assert_eq!(error(Incast { size: 0, ..incast() }), AppError::Size(0));
     assert_eq!(error(Incast { period: Some(Span(1)), ..incast() }), AppError::TooMany);
