@@ -3,7 +3,7 @@
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,8 @@ def locked(name: str) -> Iterator[tuple[Requirement, list[str]]]:
 
 def unmet(wanted: list[str], found: list[tuple[Requirement, list[str]]], python: str) -> list[str]:
     """The requirements that no locked package meets on Linux with this version of Python."""
-    environment = {**default_environment(), "python_version": python, "python_full_version": f"{python}.9"}
+    environment: dict[str, str | Set[str]] = {name: str(value) for name, value in default_environment().items()}
+    environment |= {"python_version": python, "python_full_version": f"{python}.9"}
     here = [package for package, _ in found if package.marker is None or package.marker.evaluate(environment)]
     versions = {package.name: str(package.specifier).removeprefix("==") for package in here}
     return [
