@@ -168,6 +168,6 @@ fn expected(name: &str) -> [(usize, usize); 2] {
 #[test]
 fn a_sender_that_falls_silent_gets_a_bounded_number_of_bytes_and_its_flows_end() {
     for (place, flows) in [1, 64].into_iter().enumerate() {
-        every_transport(&Silent { flows, expected: |name| expected(name)[place] });
+        every_transport(&Silent { flows, expected: |name: &str| expected(name)[place] });
     }
 }
