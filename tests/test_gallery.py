@@ -51,7 +51,7 @@ def test_a_picture_of_many_colours_is_made_narrower_until_it_is_small(tmp_path: 
     Image.effect_noise((1200, 200), 90).convert("RGB").save(noise)
     make_thumbnail = gallery.make_thumbnail(noise)
     assert len(make_thumbnail) <= gallery.MOST_BYTES
-    Image.effect_noise((2400, 9600), 90).convert("RGB").save(noise)
+    Image.effect_noise((2400, 14_400), 90).convert("RGB").save(noise)
     with pytest.raises(ValueError, match=f"above {gallery.MOST_BYTES} bytes"):
         gallery.make_thumbnail(noise)
 

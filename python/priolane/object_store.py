@@ -8,7 +8,6 @@ where a URL is given. Each request has a time limit, and a command that is inter
 """
 
 import hashlib
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from priolane import directory as layout
 from priolane._core import InputError, Stopped
 from priolane.files import cache
 from priolane.incoming import incoming
+from priolane.printable import message
 from priolane.settings import Settings
 from priolane.store_requests import CONNECT_S, READ_S, Abandoned, RequestFailed, Requests
 from priolane.url import URL, is_url
@@ -277,7 +277,7 @@ def open_output(out: str | Path, settings: Settings, *, refresh: bool = False) -
     try:
         store.fetch(refresh=refresh)
         for what in store.damaged.values():
-            print(f"priolane: {what}; it is not taken", file=sys.stderr)  # noqa: T201
+            message(f"{what}; it is not taken")
         yield store.directory, replace(settings, on_saved=store.upload, give_up=store.abandon)
         store.finish()
     except (KeyboardInterrupt, Stopped, StoreError):

@@ -1,9 +1,9 @@
 """What commands that only read results do with damaged runs: they leave them out, name them, and fail."""
 
-import sys
 from collections.abc import Iterable
 
 from priolane.cli import DONE, FAILED
+from priolane.printable import message
 from priolane.results import Results
 
 
@@ -11,5 +11,5 @@ def report_damage(read: Iterable[Results]) -> int:
     """Prints a line on standard error for each run that was left out; returns the exit code of the command."""
     lines = dict.fromkeys(what for results in read for what in results.damaged.values())
     for what in lines:
-        print(f"priolane: failed: {what}; the run is left out", file=sys.stderr)  # noqa: T201
+        message(f"failed: {what}; the run is left out")
     return FAILED if lines else DONE
