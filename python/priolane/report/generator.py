@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from priolane._core import InputError
+from priolane.files import open_regular
 
 GENERATOR = '<meta name="generator" content="priolane">'
 # Enough of a page to find its generator.
@@ -23,5 +24,5 @@ def refuse_replacing(path: Path, cure: str = "choose another directory with -o")
 
 
 def _head(path: Path) -> bytes:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         return stream.read(_HEAD_BYTES)
