@@ -1,0 +1,51 @@
+//! Formats that are guessed, and files of none.
+
+use priolane_core::units::Span;
+use priolane_workload::import::{self, Format, Options, Source};
+
+use crate::support::{TOPOLOGY, read};
+
+#[test]
+fn what_cannot_be_guessed_says_what_it_may_be() {
+    let refused = |text: &str| read(text, &Options::default()).unwrap_err().to_string();
+    assert!(refused("").contains("it has no content"));
+    assert!(refused("{\"ts\":1}\n").contains("JSON"));
+    assert!(refused("start_ns,src,dst,bytes\n0,0,1,5\n").contains("needs no import"));
+    assert!(refused(TOPOLOGY).contains("--topology"));
+    assert!(refused("hello world\n").contains("no known format. Use one of hpcc, htsim"));
+    assert!(
+        refused("1\n0 0 3 100 5 1\n")
+            .contains("no flow of the file can be imported: source and destination are the same host (1)")
+    );
+    let gap = Options { gap: Some(Span(1)), ..Options::default() };
+    assert!(
+        read(sample!("yaps_nine.txt"), &gap)
+            .unwrap_err()
+            .what
+            .contains("--gap has no meaning for the format yaps")
+    );
+    let far = "0 1 0 0 1 0 0 0 1\n1 9999999 0 0 1 0 0 0 1\n";
+    assert!(refused(far).contains("26 days"));
+    assert!(refused("0 1 0 0 1 0 0 0 70000\n").contains("--hosts"));
+}
+
+#[test]
+fn files_that_are_no_text_say_what_makes_text_of_them() {
+    let refused = |text: &[u8], format| {
+        let source = Source { file: "x", format, network: None };
+        import::read(text, source, &Options::default()).unwrap_err().to_string()
+    };
+    let capture =
+        "x: the file is a packet capture. Print its packets with tshark, as docs/importing.md says.";
+    for begin in [b"\xd4\xc3\xb2\xa1\x02\0", b"\x0a\x0d\x0d\x0a\x1c\0", b"\xa1\xb2\x3c\x4d\0\x02"] {
+        assert_eq!(refused(begin, None), capture);
+        assert_eq!(refused(begin, Some(Format::Tshark)), capture);
+    }
+    let nfcapd = "x: the file is one that nfcapd wrote. Print its records with nfdump -r FILE -o csv.";
+    assert_eq!(refused(b"\x0c\xa5\x02\0\x01", Some(Format::Nfdump)), nfcapd);
+    assert_eq!(refused(b"\x1f\x8b\x08\0", Some(Format::Vpc)), "x: the file is compressed. Unpack it first.");
+    assert!(refused(b"\xde\xad\xbe\xef", None).contains("rwcut"));
+    assert_eq!(refused(b"PAR1", Some(Format::Vpc)), "x: the file is Parquet. Use a log in plain text.");
+    let table = "=====\nTCP Conversations\nFilter:<No Filter>\n";
+    assert!(refused(table.as_bytes(), None).contains("a table of conversations of tshark"));
+}
