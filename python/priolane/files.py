@@ -68,9 +68,8 @@ def sole_writer(directory: Path) -> Iterator[None]:
     path = directory / LOCK_FILE
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        # A link in the lock's place could lead to somebody else's file.
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        stream = os.fdopen(handle, "r+", encoding="utf-8")
+        handle = _open_lock(path)
+        stream = os.fdopen(handle, "r+", encoding="utf-8", errors="replace")
     except OSError as error:
         raise WriteError(path, error) from error
     with stream:
@@ -90,6 +89,20 @@ def sole_writer(directory: Path) -> Iterator[None]:
         except OSError as error:
             raise WriteError(path, error) from error
         yield
+
+
+def _open_lock(path: Path) -> int:
+    """Opens a file that is locked and written, and makes it if it is missing.
+
+    A link in its place, symbolic or hard, could lead to somebody else's file. Raises `OSError` for a link and for
+    anything but a regular file, and waits for nobody.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        os.close(handle)
+        raise OSError(errno.EINVAL, "the path names a link or no regular file", str(path))
+    return handle
 
 
 def open_regular(path: Path) -> BufferedReader:
@@ -156,8 +169,20 @@ def ascii_json(value: Any) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """Reads JSON; characters that no page, drawing or terminal shows become the replacement character."""
-    return _printable(json.loads(text))
+    """Reads JSON that anybody may have written.
+
+    Characters that no page, drawing or terminal shows become the replacement character. Raises `ValueError` for what
+    is no JSON, for the numbers `NaN` and `Infinity`, which JSON does not have, and for values that are nested too
+    deeply to be read.
+    """
+    try:
+        return _printable(json.loads(text, parse_constant=_refuse_constant))
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _printable(value: Any) -> Any:

@@ -19,6 +19,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use priolane_source::{open_existing_lock, open_lock};
 use sha2::{Digest as _, Sha256};
 
 use crate::checksum;
@@ -174,12 +175,7 @@ impl Store {
     /// Acquires the directory's lock, held until the file is dropped; dead processes hold no lock.
     fn lock(&self) -> Result<File, StoreError> {
         let path = self.root.join(LOCK);
-        let mut options = File::options();
-        options.create(true).append(true);
-        // A symbolic link in place of the lock could lead to another user's file.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
-        let file = options.open(&path).map_err(store_error("open", &path))?;
+        let file = open_lock(&path).map_err(store_error("open", &path))?;
         file.lock().map_err(store_error("lock", &path))?;
         Ok(file)
     }
@@ -342,7 +338,7 @@ fn is_fresh_name(prefix: &str, name: &str) -> bool {
 /// Returns whether the `owner` of a temporary directory is unlocked. Writers create and lock it under the directory's
 /// lock.
 fn is_abandoned(temporary: &Path) -> bool {
-    match File::options().append(true).open(temporary.join(OWNER)) {
+    match open_existing_lock(&temporary.join(OWNER)) {
         Ok(owner) => !matches!(owner.try_lock(), Err(TryLockError::WouldBlock)),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{File, FileType};
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use super::{InputError, Origin};
@@ -26,8 +27,8 @@ pub fn open(path: &Path, shown: &str) -> Result<File, InputError> {
     if !kind.is_file() {
         return Err(origin.error("", format!("the path names {}, not a regular file", name(kind)), FIX));
     }
-    let file = File::open(path).map_err(unreadable)?;
-    // The file may have been replaced in between.
+    // The file may be replaced in between, also by a FIFO, whose opening would wait without `O_NONBLOCK`.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(unreadable)?;
     let kind = file.metadata().map_err(unreadable)?.file_type();
     if kind.is_file() {
         return Ok(file);

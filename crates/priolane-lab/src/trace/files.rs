@@ -17,7 +17,7 @@ use super::traced_flow::TracedFlow;
 use crate::plan::Run;
 use priolane_results::store::{StoreError, output_error};
 use priolane_results::tables::write_batch;
-use priolane_source::NewDirectory;
+use priolane_source::{NewDirectory, create_temporary, open_existing_lock};
 
 /// Extension of temporary files.
 const TEMPORARY: &str = ".tmp";
@@ -116,7 +116,7 @@ fn draft(
 ) -> Result<Draft, StoreError> {
     let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()));
     let place = dir.join(name);
-    let file = File::create(&temporary).map_err(output_error("write", &place))?;
+    let file = create_temporary(&temporary).map_err(output_error("write", &place))?;
     let draft = Draft { temporary, place, file };
     let written = draft.file.lock().and_then(|()| {
         let mut out = BufWriter::new(&draft.file);
@@ -133,8 +133,8 @@ fn sweep(dir: &Path) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|name| name.starts_with(".trace-") && name.ends_with(TEMPORARY));
-        // A file that has vanished was removed by another process, or published.
-        let Ok(file) = (if ours { File::open(entry.path()) } else { continue }) else { continue };
+        // A file that has vanished was removed by another process, or published. What is no file is not ours.
+        let Ok(file) = (if ours { open_existing_lock(&entry.path()) } else { continue }) else { continue };
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(entry.path());
         }

@@ -3,25 +3,36 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Creates the temporary file of `path`, and removes those that processes which have ended left beside it. The name of
-/// each has the number of its process: `.NAME.PROCESS.part`.
+use priolane_source::create_temporary;
+
+/// Returns the temporary files of `path` that processes which have ended left beside it. The name of each has the number
+/// of its process: `.NAME.PROCESS.part`.
+///
+/// # Errors
+/// Those of the system.
+pub(super) fn find(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let name = path.file_name().unwrap_or_default();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_left = |name: &OsStr, of: &OsStr| {
+        let process = process_of(name, of);
+        process.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists())
+    };
+    let entries = fs::read_dir(folder)?.filter_map(Result::ok);
+    Ok(entries.filter(|entry| is_left(&entry.file_name(), name)).map(|entry| entry.path()).collect())
+}
+
+/// Creates the temporary file of `path`, and removes those that processes which have ended left beside it.
 ///
 /// # Errors
 /// Those of the system.
 pub(super) fn create(temporary: &Path, path: &Path) -> io::Result<File> {
-    let name = path.file_name().unwrap_or_default();
-    let folder = temporary.parent().unwrap_or(Path::new(""));
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
-        let process = process_of(&entry.file_name(), name);
-        if process.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists()) {
-            // Another import may have removed it.
-            let _ = fs::remove_file(entry.path());
-        }
+    for left in find(path)? {
+        // Another import may have removed it.
+        let _ = fs::remove_file(left);
     }
-    File::create(temporary)
+    create_temporary(temporary)
 }
 
 /// Returns the process of a temporary file of `path`; `None` if `name` is that of another file.
@@ -44,7 +55,7 @@ mod tests {
         for name in kept.iter().chain(&[format!(".x.csv.{ended}.part")]) {
             File::create(dir.path().join(name)).unwrap();
         }
-        create(&dir.path().join(".x.csv.7.part"), Path::new("out/x.csv")).unwrap();
+        create(&dir.path().join(".x.csv.7.part"), &dir.path().join("x.csv")).unwrap();
         let mut left: Vec<_> =
             fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
