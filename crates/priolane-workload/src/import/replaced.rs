@@ -1,7 +1,9 @@
 //! Whether a file that stands in the place of an output may be replaced: only one that an earlier import wrote there
 //! and nobody changed since.
 //!
-//! The report of an import has the SHA-256 of each file beside it. A report is itself replaced if it reads as one.
+//! The report of an import has the SHA-256 of each file beside it. A report is itself replaced if it reads as one. It is
+//! renamed after all other files: an import that was killed while it renamed them left its report as a temporary file,
+//! which says what those files are that it had renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
@@ -10,6 +12,8 @@ use std::path::Path;
 use priolane_source::{InputError, SIZE_LIMIT, read_text};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use super::leftovers;
 
 /// Bytes that are read at once.
 const BLOCK: usize = 1 << 16;
@@ -33,23 +37,25 @@ struct ReportedFiles {
     sha256: Digests,
 }
 
-/// The outputs that an earlier import wrote beside a report.
-pub(super) struct Earlier(Option<Digests>);
+/// The outputs that earlier imports wrote beside a report.
+pub(super) struct Earlier {
+    /// Those of the last import that ended in order.
+    whole: Option<Digests>,
+    /// Those of imports that were killed since.
+    killed: Vec<Digests>,
+}
 
 impl Earlier {
-    /// Reads the report at `path`, if an import wrote one there.
+    /// Reads the report at `path`, if an import wrote one there, and those that killed imports left.
     pub(super) fn read(path: &Path) -> Self {
-        let shown = path.display().to_string();
-        let text = fs::symlink_metadata(path).ok().and_then(|_| read_text(path, &shown, SIZE_LIMIT).ok());
-        Self(
-            text.and_then(|text| serde_json::from_str::<ReportedFiles>(&text).ok())
-                .map(|report| report.sha256),
-        )
+        let left = leftovers::find(path).unwrap_or_default();
+        Self { whole: read_report(path), killed: left.iter().filter_map(|path| read_report(path)).collect() }
     }
 
     /// Returns the digests of the files that a next import may leave as they are.
     pub(super) fn kept(self) -> Digests {
-        let Digests { topology, sizes, .. } = self.0.unwrap_or_default();
+        let Digests { topology, sizes, .. } =
+            self.killed.into_iter().next_back().or(self.whole).unwrap_or_default();
         Digests { topology, sizes, ..Digests::default() }
     }
 
@@ -58,7 +64,7 @@ impl Earlier {
     /// # Errors
     /// Returns an error if something else stands there.
     pub(super) fn allows_report(&self, path: &Path) -> Result<(), InputError> {
-        let is_free = self.0.is_some() || is_absent(path);
+        let is_free = self.whole.is_some() || is_absent(path);
         if is_free { Ok(()) } else { Err(foreign(path)) }
     }
 
@@ -69,18 +75,23 @@ impl Earlier {
     pub(super) fn allows(
         &self,
         path: &Path,
-        digest: impl FnOnce(&Digests) -> Option<&str>,
+        digest: impl Fn(&Digests) -> Option<&str>,
     ) -> Result<(), InputError> {
         if is_absent(path) {
             return Ok(());
         }
-        let expected = self.0.as_ref().and_then(digest);
+        let expected: Vec<&str> = self.whole.iter().chain(&self.killed).filter_map(digest).collect();
         let is_regular = fs::symlink_metadata(path).is_ok_and(|data| data.is_file());
-        match expected {
-            Some(expected) if is_regular && sha256(path).is_ok_and(|found| found == expected) => Ok(()),
-            _ => Err(foreign(path)),
-        }
+        let is_own = is_regular && sha256(path).is_ok_and(|found| expected.contains(&found.as_str()));
+        if is_own { Ok(()) } else { Err(foreign(path)) }
     }
+}
+
+/// Returns what the report at `path` says of the files beside it; `None` if it is not the report of an import.
+fn read_report(path: &Path) -> Option<Digests> {
+    let is_regular = fs::symlink_metadata(path).is_ok_and(|data| data.is_file());
+    let text = is_regular.then(|| read_text(path, &path.display().to_string(), SIZE_LIMIT).ok()).flatten()?;
+    serde_json::from_str::<ReportedFiles>(&text).ok().map(|report| report.sha256)
 }
 
 /// Returns whether nothing is known to stand at `path`. A path that cannot be looked up cannot be written either.

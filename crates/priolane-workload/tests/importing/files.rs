@@ -165,6 +165,44 @@ fn an_import_replaces_what_an_import_wrote_and_nobody_changed() {
     refused(&request, "out.csv");
 }
 
+/// Numbers of processes end below 2^22.
+const ENDED: u32 = 1 << 30;
+
+#[test]
+fn an_import_that_was_killed_while_it_renamed_its_files_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let outputs = ["out.csv", "out.hosts.csv", "sizes.csv", "out.report.json"];
+    let content = || outputs.map(|name| std::fs::read(place(name)).unwrap());
+    let of = |name: &str, text: &str| {
+        let mut request = request(folder.path(), name, text);
+        request.sizes = Some(place("sizes.csv"));
+        request
+    };
+    let (first, second) =
+        (of("hpcc.txt", sample!("hpcc_flow.txt")), of("yaps.txt", sample!("yaps_nine.txt")));
+    import::import_files(&first).unwrap();
+    let before = content();
+    import::import_files(&second).unwrap();
+    let after = content();
+    // How many files have their names when it is killed. The first import has left files, or there was none.
+    for (renamed, is_first) in (0..outputs.len()).flat_map(|renamed| [(renamed, false), (renamed, true)]) {
+        for (nth, name) in outputs.into_iter().enumerate() {
+            let _ = std::fs::remove_file(place(name));
+            if nth >= renamed {
+                std::fs::write(place(&format!(".{name}.{ENDED}.part")), &after[nth]).unwrap();
+            }
+            if nth < renamed || !is_first {
+                std::fs::write(place(name), if nth < renamed { &after[nth] } else { &before[nth] }).unwrap();
+            }
+        }
+        import::import_files(&second).unwrap();
+        assert_eq!(content(), after);
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, outputs.len() + 2, "the outputs and both inputs, and no temporary file");
+    }
+}
+
 #[test]
 fn large_lists_give_tables_of_bounded_length_and_the_same_mean() {
     // 20,000 sizes: 1 to 19,999 bytes, and one flow with two thirds of all bytes.
