@@ -3,6 +3,7 @@
 import ast
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import adversarial
 import export_plans
 import factories
 from hostile_texts import TEXTS
+from priolane import _core
 from priolane.cli import main, show
 from priolane.files import parse_json
 from priolane.printable import escaped_json, message, printable, printable_line
@@ -158,6 +160,14 @@ def test_every_character_that_a_terminal_obeys_is_replaced_and_others_are_not() 
         assert json.loads(escaped_json(json.dumps(text, ensure_ascii=False))) == text
         assert obeyed(escaped_json(json.dumps(text, ensure_ascii=False))) == []
     assert parse_json(json.dumps({HOSTILE: [HOSTILE]})) == {printable(HOSTILE): [printable(HOSTILE)]}
+
+
+def test_python_replaces_the_characters_that_the_core_lists() -> None:
+    listed = {number for first, last in _core.unprintable() for number in range(first, last + 1)}
+    assert {0x1B, 0xAD, 0x180E, 0x202E, 0xFFFF, 0xE0041} <= listed
+    surrogates = set(range(0xD800, 0xE000))
+    replaced = {number for number in range(sys.maxunicode + 1) if printable(chr(number)) != chr(number)}
+    assert replaced - {0xFFFD} == listed - {ord("\t"), ord("\n")} | surrogates
 
 
 def test_lines_tables_and_messages_are_printable(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,20 +1,27 @@
 """Text of files and peers as a terminal may show it.
 
 A name or a text from elsewhere may hold characters that a terminal obeys instead of showing: escape sequences, marks
-of the writing direction (U+202E reverses what follows), separators of lines. `printable` replaces them. Everything
-that the package prints goes through it: tables and lines by `priolane.cli.show`, messages by `message`.
+of the writing direction (U+202E reverses what follows), separators of lines. `priolane_core::text` lists them, and
+`printable` replaces them. Everything that the package prints goes through it: tables and lines by
+`priolane.cli.show`, messages by `message`.
 """
 
+import json
 import re
 import sys
 from typing import TextIO
 
-# Controls but tab and line feed; marks of the writing direction, invisible characters, separators of lines and
-# paragraphs; lone surrogates and what XML 1.0 forbids.
-_UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\ufffe\uffff]"
-)
+from priolane import _core
+
+
+def _class_of_characters() -> str:
+    """The characters of `priolane_core::text` but tab and line feed, and lone surrogates, which no text in Rust has."""
+    first_and_last = [*_core.unprintable(), (0xD800, 0xDFFF)]
+    ranges = "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in first_and_last)
+    return f"(?![\t\n])[{ranges}]"
+
+
+_UNPRINTABLE = re.compile(_class_of_characters())
 _LONGEST_MESSAGE = 20_000
 
 
@@ -33,7 +40,7 @@ def printable_line(text: str) -> str:
 
 def escaped_json(text: str) -> str:
     r"""JSON in which the characters that `printable` replaces are escaped (`\u202e`): the values stay the same."""
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def message(text: str, stream: TextIO | None = None) -> None:

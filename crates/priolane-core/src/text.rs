@@ -1,17 +1,35 @@
 //! Text of files, peers and other processes, made fit for a terminal, a log or a message.
 
+use std::ops::RangeInclusive;
+
 /// What takes the place of a character that must not be printed.
 const REPLACEMENT: char = '\u{fffd}';
 /// What takes the place of a line break.
 const LINE_BREAK: char = '\u{240a}';
 
-/// Whether a terminal might obey a character, or hide it, instead of showing it: control characters (Unicode category Cc), line and
-/// paragraph separators, marks that change the direction of text (UAX #9), and characters without a width.
+/// Characters that a terminal might obey, or hide, instead of showing them, in ranges of code points in ascending order: control
+/// characters (Unicode category Cc), line and paragraph separators, marks that change the direction of text (UAX #9), characters
+/// without a width, and noncharacters that XML forbids.
+///
+/// This is the only list of these characters: Python code takes it from here.
+pub const UNPRINTABLE: [RangeInclusive<char>; 12] = [
+    '\0'..='\u{1f}',
+    '\u{7f}'..='\u{9f}',
+    '\u{ad}'..='\u{ad}',
+    '\u{61c}'..='\u{61c}',
+    '\u{180e}'..='\u{180e}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{fff9}'..='\u{fffb}',
+    '\u{fffe}'..='\u{ffff}',
+    '\u{e0000}'..='\u{e007f}',
+];
+
+/// Whether a terminal might obey a character, or hide it, instead of showing it.
 pub fn is_unprintable(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    UNPRINTABLE.iter().any(|range| range.contains(&c))
 }
 
 /// Returns the first `most` characters of `text` in one line. A line break becomes `␊`, any other unprintable character `U+FFFD`. A text
@@ -41,6 +59,13 @@ mod tests {
         assert!(!shown.chars().any(is_unprintable));
         assert_eq!(printable("one\ntwo\tthree\u{2028}four", 500), "one␊two three␊four");
         assert_eq!(printable("Grüße, 10 µs ± 3 %, 日本語", 500), "Grüße, 10 µs ± 3 %, 日本語");
+    }
+
+    #[test]
+    fn all_control_characters_are_listed_and_the_list_is_in_order() {
+        assert!((char::MIN..=char::MAX).filter(|c| c.is_control()).all(is_unprintable));
+        assert!(UNPRINTABLE.iter().all(|range| range.start() <= range.end()));
+        assert!(UNPRINTABLE.windows(2).all(|both| both[0].end() < both[1].start()));
     }
 
     #[test]

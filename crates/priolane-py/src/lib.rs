@@ -339,6 +339,15 @@ fn read_checked(path: PathBuf) -> PyResult<String> {
     String::from_utf8(text).map_err(|error| damaged(error.to_string()))
 }
 
+/// Returns the characters that a terminal might obey or hide, as the first and the last of each range of code points.
+#[pyfunction]
+fn unprintable() -> Vec<(u32, u32)> {
+    priolane_core::text::UNPRINTABLE
+        .iter()
+        .map(|range| (u32::from(*range.start()), u32::from(*range.end())))
+        .collect()
+}
+
 /// Adds the checksum member to the text of a JSON object.
 #[pyfunction]
 fn with_checksum(text: &str) -> PyResult<String> {
@@ -391,6 +400,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace_network, module)?)?;
+    module.add_function(wrap_pyfunction!(unprintable, module)?)?;
     module.add_function(wrap_pyfunction!(usual_classes, module)?)?;
     module.add_function(wrap_pyfunction!(verdicts, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
