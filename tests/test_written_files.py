@@ -1,5 +1,6 @@
 """`export`, `trace` and `import` replace only what they wrote, and leave nothing of what could not be written."""
 
+import json
 import os
 import resource
 import shutil
@@ -224,3 +225,36 @@ def test_a_file_below_another_file_or_a_link_is_refused(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="this is no directory"):
         write_files(tmp_path / "out" / "leaf", {"a": "1"})
+
+
+OUTSIDE = ["../../kept/switch.sh", "FOLDER/kept/switch.sh", "leaf/../../../kept/switch.sh", "link/switch.sh"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_note_of_somebody_else_removes_nothing_outside_of_its_directory(tmp_path: Path, name: str) -> None:
+    kept, out = tmp_path / "kept" / "switch.sh", tmp_path / "new" / "out"
+    for folder in (kept.parent, out / "leaf"):
+        folder.mkdir(parents=True)
+    kept.write_text("mine", encoding="utf-8")
+    (out / "link").symlink_to(kept.parent)
+    (out / NOTE).write_text(json.dumps({name.replace("FOLDER", str(tmp_path)): ["*"]}), encoding="utf-8")
+    assert main(export(tmp_path)) == 0
+    assert kept.read_text(encoding="utf-8") == "mine"
+
+
+DAMAGED = {
+    "nested": '{"switch.sh": ' + "[" * 100_000,
+    "surrogate": '{"\\ud800": ["*"]}',
+    "null": '{"a\\u0000/switch.sh": ["*"]}',
+    "long": json.dumps({"a" * 5000 + "/switch.sh": ["*"]}),
+    "digits": '{"switch.sh": ' + "9" * 5000 + "}",
+    "NaN": '{"switch.sh": NaN}',
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
+def test_a_note_that_no_command_wrote_is_no_note(tmp_path: Path, text: str) -> None:
+    out = tmp_path / "new" / "out"
+    out.mkdir(parents=True)
+    (out / NOTE).write_text(text, encoding="utf-8")
+    assert main(export(tmp_path)) == 0

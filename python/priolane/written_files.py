@@ -3,11 +3,12 @@
     DIR/.priolane-files.json    the note: for each file by its path below DIR, the SHA-256 digests of what priolane
                                 wrote there (two while a file is being replaced, `*` while it is written elsewhere)
 
-A directory that holds anything else is used as it is, and what else it holds is left alone.
+A directory that holds anything else is used as it is, and what else it holds is left alone. The note is a file that
+anybody can write: a path in it that leads out of the directory, through `..`, from the root or over a link, counts as
+not noted.
 """
 
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -16,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
 from priolane._core import InputError
-from priolane.files import to_json, write_whole
+from priolane.files import parse_json, to_json, write_whole
 from priolane.input_file import read_text_of_user
 
 NOTE = ".priolane-files.json"
@@ -47,7 +48,14 @@ def write_files(directory: Path, texts: Mapping[str, str], stale: Iterable[str] 
     """
     own = refuse_replacing(directory, texts)
     new = {name: [hashlib.sha256(text.encode()).hexdigest()] for name, text in texts.items()}
-    gone = [name for name in stale if name in own and name not in texts and _is_own(directory / name, own[name])]
+    gone = [
+        name
+        for name in stale
+        if name in own
+        and name not in texts
+        and _obstacle(directory, name) is None
+        and _is_own(directory / name, own[name])
+    ]
     try:
         with _new_directories(directory, texts):
             _replace(directory, texts, own, new)
@@ -111,10 +119,9 @@ def refuse_replacing(directory: Path, names: Iterable[str]) -> Digests:
         raise InputError(f"{directory}: this is no directory; choose another one with -o")
     own = _note(directory)
     for name in names:
-        for part in list(PurePath(name).parents)[:-1]:
-            place = directory / part
-            if os.path.lexists(place) and (place.is_symlink() or not place.is_dir()):
-                raise InputError(f"{place}: this is no directory; move it away, or choose another directory with -o")
+        obstacle = _obstacle(directory, name)
+        if obstacle is not None:
+            raise InputError(f"{obstacle}: this is no directory; move it away, or choose another directory with -o")
         path = directory / name
         if os.path.lexists(path) and not _is_own(path, own.get(name, [])):
             raise InputError(
@@ -125,19 +132,35 @@ def refuse_replacing(directory: Path, names: Iterable[str]) -> Digests:
 
 
 def noted(directory: Path) -> list[str]:
-    """The files that priolane wrote below the directory."""
+    """The paths below the directory of files that priolane wrote there."""
     return list(_note(directory))
 
 
 def _note(directory: Path) -> Digests:
     try:
-        note = json.loads(read_text_of_user(directory / NOTE))
+        note = parse_json(read_text_of_user(directory / NOTE))
     except ValueError:
         # Also `InputError`: without a note, no file is priolane's.
         return {}
     if not isinstance(note, dict):
         return {}
-    return {name: list(map(str, digests)) for name, digests in note.items() if isinstance(digests, list)}
+    return {
+        name: list(map(str, digests)) for name, digests in note.items() if isinstance(digests, list) and _is_below(name)
+    }
+
+
+def _is_below(name: str) -> bool:
+    """Whether a path of a note is one that `write_files` could have written, if no part of it is a link."""
+    path = PurePath(name)
+    return path.as_posix() == name and bool(path.name) and not path.is_absolute() and ".." not in path.parts
+
+
+def _obstacle(directory: Path, name: str) -> Path | None:
+    """The first of the directories between `directory` and its file `name` that is a link or no directory."""
+    places = (directory / part for part in reversed(list(PurePath(name).parents)[:-1]))
+    return next(
+        (place for place in places if os.path.lexists(place) and (place.is_symlink() or not place.is_dir())), None
+    )
 
 
 def _is_own(path: Path, digests: Iterable[str]) -> bool:

@@ -1,6 +1,5 @@
 """The directory of an answer: whose it is, and the files that are written last."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from priolane._core import InputError
 from priolane.advice.answer import Advice, as_json
 from priolane.advice.page import page
-from priolane.files import MOST_JSON_BYTES, read_regular, sole_writer, to_json, write_whole
+from priolane.files import MOST_JSON_BYTES, parse_json, read_regular, sole_writer, to_json, write_whole
 
 MARK = "advice.json"
 PAGE = "advice.html"
@@ -34,7 +33,7 @@ def claim(directory: Path) -> Iterator[None]:
 
 def _is_ours(directory: Path) -> bool:
     try:
-        return "advice" in json.loads(read_regular(directory / MARK, MOST_JSON_BYTES))
+        return "advice" in parse_json(read_regular(directory / MARK, MOST_JSON_BYTES))
     except (OSError, ValueError, TypeError):
         return False
 
