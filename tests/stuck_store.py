@@ -27,6 +27,8 @@ class StuckStore(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Request)
         self.objects: dict[str, bytes] = {}
         self.fault, self.working = fault, working
+        self.stated_size: int | None = None
+        """The size of each object that listings state, if it is not the true one."""
         self.requests = 0
         self.lock = threading.Lock()
         self.ended = threading.Event()
@@ -89,7 +91,9 @@ class _Request(BaseHTTPRequestHandler):
         if not key:
             prefix = urllib.parse.parse_qs(parsed.query).get("prefix", [""])[0]
             found = sorted(name for name in objects if name.startswith(prefix))
-            items = "".join(_ITEM.format(escape(name), len(objects[name])) for name in found)
+            stated = self.server.stated_size
+            sizes = {name: len(objects[name]) if stated is None else stated for name in found}
+            items = "".join(_ITEM.format(escape(name), size) for name, size in sizes.items())
             return 200, _LISTING.format(BUCKET, items).encode()
         if self.command == "PUT":
             objects[key] = body

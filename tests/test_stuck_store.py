@@ -23,11 +23,13 @@ _COMMAND = """
 import sys
 from priolane import command, store_requests
 store_requests.LIMITS = store_requests.Limits(
-    attempts=2, attempt_s={attempt_s}, total_s={total_s}, slowest_bytes_per_s=1e9, wait_s=0.1
+    attempts=2, attempt_s={attempt_s}, total_s={total_s}, wait_s=0.1,
+    slowest_bytes_per_s={slowest_bytes_per_s},
 )
 sys.exit(command.main())
 """
-PATIENT, IMPATIENT = {"attempt_s": 500, "total_s": 1000}, {"attempt_s": 1.5, "total_s": 3}
+PATIENT = {"attempt_s": 500, "total_s": 1000, "slowest_bytes_per_s": 1e9}
+IMPATIENT = {"attempt_s": 1.5, "total_s": 3, "slowest_bytes_per_s": 1e9}
 
 pytest.importorskip("s3fs")
 
@@ -123,6 +125,22 @@ def test_a_store_that_fails_ends_the_command_within_its_budget(tmp_path: Path, f
     assert " of at most 2 attempts and " in last
     assert " of at most 3 s" in last
     assert "Traceback" not in errors
+
+
+# The first is a month at the slowest rate that counts as progress; no disk has room for the second.
+@pytest.mark.parametrize("stated", [250 << 20, 1 << 62])
+def test_a_size_that_a_store_states_gives_it_no_time(tmp_path: Path, stated: int) -> None:
+    limits = IMPATIENT | {"slowest_bytes_per_s": 100}
+    with serving("drip", 1) as store:
+        store.objects = {"results/grid.json": b"x" * 1000}
+        store.stated_size = stated
+        with command(store, tmp_path / "cache", limits, "results", URL) as child:
+            code, _, errors, _ = finish(child, _WAIT_S)
+    assert code == 1, errors
+    reason = "given up after " if stated < 1 << 60 else "has room for "
+    assert errors.startswith(f"priolane: failed: cannot read {URL}: ")
+    assert errors.count("\n") == 1
+    assert reason in errors
 
 
 def test_the_same_command_gives_the_results_of_a_local_run_when_the_store_is_back(tmp_path: Path) -> None:

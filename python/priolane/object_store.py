@@ -8,6 +8,7 @@ where a URL is given. Each request has a time limit, and a command that is inter
 """
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -190,7 +191,7 @@ class ObjectStore:
         record = draft / layout.RUN_FILE
         self._get(run / layout.RUN_FILE, record)
         try:
-            for file in layout.read_json(record)["files"]:
+            for file in layout.read_record(record)["files"]:
                 table = draft / PurePosixPath(str(file["name"])).name
                 self._get(run / table.name, table)
                 if hashlib.sha256(table.read_bytes()).hexdigest() != file["sha256"]:
@@ -218,14 +219,28 @@ class ObjectStore:
 
     def _get(self, name: PurePosixPath, target: Path) -> None:
         remote, attempts = f"{self._root}/{name}", count()
+        drafts = [target]
+        size = self._sizes.get(str(name), 0)
+        free = shutil.disk_usage(target.parent).free
+        if size > free:
+            raise StoreError(
+                f"cannot read {self.url}: {name} has {size} bytes there, and {target.parent} has room for {free}"
+            )
 
         def attempt() -> Path:
             # An attempt that was abandoned may still write: each has a file of its own.
             draft = target.with_name(f"{target.name}.{next(attempts)}")
+            drafts.append(draft)
             self._files.get_file(remote, str(draft))
             return draft
 
-        self._request("read", attempt, self._sizes.get(str(name), 0)).replace(target)
+        def arrived() -> int:
+            try:
+                return drafts[-1].stat().st_size
+            except FileNotFoundError:
+                return 0
+
+        self._request("read", attempt, size, arrived).replace(target)
 
     def _put(self, path: Path) -> None:
         name = path.relative_to(self.directory).as_posix()
@@ -243,13 +258,15 @@ class ObjectStore:
         except StoreError as error:
             self._failure = error
 
-    def _request(self, doing: str, attempt: Callable[[], T], size: int = 0) -> T:
-        """What `attempt` returns.
+    def _request(
+        self, doing: str, attempt: Callable[[], T], size: int = 0, arrived: Callable[[], int] | None = None
+    ) -> T:
+        """What `attempt` returns, as `Requests.request` says.
 
         Raises `StoreError`, `FileNotFoundError` for a file that the store does not have, `Abandoned` after `abandon`.
         """
         try:
-            return self._requests.request(attempt, size)
+            return self._requests.request(attempt, size, arrived)
         except RequestFailed as error:
             raise StoreError(self._message(doing, error)) from error
 

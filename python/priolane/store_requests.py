@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -69,27 +70,34 @@ class Requests:
                 self._threads.append(_daemon(self._work))
         return future
 
-    def request(self, attempt: Callable[[], T], size: int = 0) -> T:
+    def request(self, attempt: Callable[[], T], size: int = 0, arrived: Callable[[], int] | None = None) -> T:
         """What `attempt` returns, which transfers `size` bytes and is repeated if it fails or takes too long.
+
+        A `size` that the other side states gives time only for bytes that have come, whose number in the last attempt
+        `arrived` returns. Without `arrived`, all of `size` gives time.
 
         An attempt that takes too long goes on in the background: attempts must not disturb each other. Raises
         `FileNotFoundError` and `PermissionError` of an attempt at once, since a repetition does not change them;
         `RequestFailed` when the budget is spent; `Abandoned` if the command ends meanwhile.
         """
         limits, begun = self._limits, time.monotonic()
-        transfer_s = size / limits.slowest_bytes_per_s
-        total_s = limits.total_s + transfer_s
+
+        def transfer_s() -> float:
+            counted = size if arrived is None else min(size, arrived())
+            return max(0, counted) / limits.slowest_bytes_per_s
+
         tried, wait_s = 0, limits.wait_s
         while True:
-            left_s = begun + total_s - time.monotonic()
+            end = min(time.monotonic() + limits.attempt_s, begun + limits.total_s)
             tried += 1
             try:
-                return self._attempt(attempt, min(limits.attempt_s + transfer_s, left_s))
+                return self._attempt(attempt, partial(_later, end, transfer_s))
             except (Abandoned, FileNotFoundError):
                 raise
             # Each file system has errors of its own.
             except Exception as error:
                 took_s = time.monotonic() - begun
+                total_s = limits.total_s + transfer_s()
                 final = isinstance(error, PermissionError) or tried == limits.attempts
                 if final or took_s + wait_s >= total_s:
                     raise RequestFailed(
@@ -116,7 +124,9 @@ class Requests:
             for _ in self._threads:
                 self._tasks.put(None)
 
-    def _attempt(self, attempt: Callable[[], T], limit_s: float) -> T:
+    def _attempt(self, attempt: Callable[[], T], deadline: Callable[[], float]) -> T:
+        """What `attempt` returns before `deadline`, which may move while the attempt makes progress."""
+        begun = time.monotonic()
         outcome: Future[T] = Future()
 
         def make() -> None:
@@ -128,12 +138,14 @@ class Requests:
             if self._abandoned:
                 raise Abandoned
             _daemon(make)
-            self._news.wait_for(lambda: outcome.done() or self._abandoned, limit_s)
+            while not outcome.done() and not self._abandoned:
+                left_s = deadline() - time.monotonic()
+                if left_s <= 0:
+                    raise TooSlow(f"no answer within {time.monotonic() - begun:.0f} s")
+                self._news.wait_for(lambda: outcome.done() or self._abandoned, left_s)
             if outcome.done():
                 return outcome.result()
-            if self._abandoned:
-                raise Abandoned
-        raise TooSlow(f"no answer within {limit_s:.0f} s")
+        raise Abandoned
 
     def _pause(self, wait_s: float) -> None:
         with self._news:
@@ -147,6 +159,10 @@ class Requests:
                 future.set_exception(Abandoned())
             else:
                 _carry_out(future, task)
+
+
+def _later(instant: float, by_s: Callable[[], float]) -> float:
+    return instant + by_s()
 
 
 def _carry_out(outcome: "Future[T]", call: Callable[[], T]) -> None:
