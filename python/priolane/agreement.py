@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from priolane._core import InputError
 from priolane.agreement_ports import port_quantities
-from priolane.directory import RUN_FILE, read_json
+from priolane.directory import RUN_FILE, read_record
 from priolane.experiment import PlannedRun
 from priolane.report.model import Claim
 from priolane.results import Results
@@ -102,7 +102,7 @@ def completion_times(run: Path) -> list[float]:
 
 def rates_over_time(run: Path) -> list[tuple[float, float]]:
     """Rates of the endless flows of a run, in Gbit/s, at the end of each bin, in seconds; none if it has none."""
-    rates = read_json(run / RUN_FILE).get("rates")
+    rates = read_record(run / RUN_FILE).get("rates")
     if rates is None:
         return []
     bins = enumerate(rates["classes"]["all"]["rates"], 1)
@@ -110,7 +110,7 @@ def rates_over_time(run: Path) -> list[tuple[float, float]]:
 
 
 def _rows(run: PlannedRun, simulated: Path, measured: Path) -> Iterator[Row]:
-    records = [read_json(where / RUN_FILE) for where in (simulated, measured)]
+    records = [read_record(where / RUN_FILE) for where in (simulated, measured)]
     scale = records[1]["measured"]["scale"]
     expected, seen = (_flows(where) for where in (simulated, measured))
     late = LATE_S / scale

@@ -27,6 +27,7 @@ from priolane.files import (
     to_json,
     write_whole,
 )
+from priolane.record_shape import require_record
 
 GRID_FILE = "grid.json"
 REPORT_FILE = "report.json"
@@ -123,6 +124,12 @@ def is_whole_run(directory: Path) -> bool:
     return True
 
 
+def run_id(value: Any, place: str) -> None:
+    """The shape of the id of a run, which is the name of its directory."""
+    if not isinstance(value, str) or not is_run(value):
+        raise ValueError(f"{place} is not the id of a run")
+
+
 def read_json(path: Path) -> Any:
     """The content of a JSON file of priolane's, without its checksum.
 
@@ -139,6 +146,21 @@ def read_json(path: Path) -> Any:
     if isinstance(value, dict):
         value.pop(CHECKSUM, None)
     return value
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The content of the record of a run, without its checksum, whose members have their types.
+
+    Raises as `read_json` does.
+    """
+    record: dict[str, Any] = read_json(path)
+    try:
+        require_record(record, "")
+    except ValueError as error:
+        raise InputError(
+            f"{path}: damaged: it is not the record of a run: {error}; run the experiment again"
+        ) from error
+    return record
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -13,11 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from priolane import _core
+from priolane import _core, shapes
 from priolane._core import InputError
 from priolane.command_line import command_line, path_word
 from priolane.csv_text import csv_cell
-from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json
+from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json, read_record, run_id
 from priolane.experiment import Options, PlannedRun, Reading
 from priolane.files import open_regular, write_whole
 from priolane.report.model import Report
@@ -29,6 +29,32 @@ if TYPE_CHECKING:
 
 
 Table = Literal["summary", "flows", "ports", "series", "coflows", "bills"]
+# The shape of the note of a grid.
+_TEXTS = shapes.many(shapes.text)
+_NOTE = shapes.members(
+    {
+        "source": shapes.text,
+        "title": shapes.text,
+        "options": shapes.members(
+            {
+                "sets": shapes.many(_TEXTS),
+                "seeds": shapes.value,
+                "schemes": shapes.optional(_TEXTS),
+                "size": shapes.text,
+            }
+        ),
+        "runs": shapes.many(
+            shapes.members(
+                {"id": run_id, "scheme": shapes.text, "point": shapes.by_name(shapes.value), "seed": shapes.whole}
+            )
+        ),
+    },
+    {
+        "readings": shapes.many(
+            shapes.members({"name": shapes.text, "evidence": shapes.text, "decides": shapes.text, "leads": shapes.flag})
+        )
+    },
+)
 # Columns of the summary that notebooks show.
 _SHOWN = ("flows", "unfinished", "mean_fct_s", "p99_fct_s", "mean_slowdown")
 
@@ -63,13 +89,11 @@ class Results:
             if not self._has(run.id):
                 continue
             try:
-                record = read_json(self.directory / run.id / RUN_FILE)
+                record = read_record(self.directory / run.id / RUN_FILE)
                 for file in record["files"] if with_tables else ():
                     self._checked(self.directory / run.id / file["name"], file["sha256"])
             except InputError as error:
                 damaged[run.id] = str(error)
-            except (KeyError, TypeError) as error:
-                damaged[run.id] = f"{self.directory / run.id / RUN_FILE}: damaged: it lacks {error}"
         return replace(self, damaged=damaged)
 
     @cached_property
@@ -77,7 +101,18 @@ class Results:
         """The content of each run's `run.json`, by run id, in the order of the plan; raises `InputError` if one is
         damaged."""
         present = (run for run in self.runs if self._has(run.id))
-        return {run.id: read_json(self.directory / run.id / RUN_FILE) for run in present}
+        return {run.id: read_record(self.directory / run.id / RUN_FILE) for run in present}
+
+    def require(self, shape: shapes.Shape) -> None:
+        """Raises `InputError`, which names the place, for the first record that does not have a shape."""
+        for name, record in self.records.items():
+            try:
+                shape(record, "")
+            except ValueError as error:
+                path = self.directory / name / RUN_FILE
+                raise InputError(
+                    f"{path}: damaged: it is not the record of a run: {error}; `{self.rerun_command()}`"
+                ) from error
 
     def verify(self) -> None:
         """Reads all files of all runs that are there; raises `InputError` for the first that is damaged or missing."""
@@ -283,7 +318,7 @@ class Results:
         except InputError as error:
             raise InputError(f"{error}; `{self.rerun_command()}`") from error
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: not a report of this version ({error!r}); `{self.rerun_command()}`") from error
+            raise InputError(f"{path}: not a report of this version ({error}); `{self.rerun_command()}`") from error
 
     def rerun_command(self) -> str:
         """The command line that makes these results again."""
@@ -335,6 +370,7 @@ def load(directory: str | Path) -> Results:
     path = root / GRID_FILE
     try:
         note = read_json(path)
+        _NOTE(note, "")
         return Results(
             directory=root,
             source=Path(note["source"]),
@@ -354,7 +390,7 @@ def load(directory: str | Path) -> Results:
     except InputError:
         raise
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: not a grid note of priolane ({error!r}); run the experiment again") from error
+        raise InputError(f"{path}: not a grid note of priolane ({error}); run the experiment again") from error
 
 
 def _without_formulas(table: "pa.Table") -> "pa.Table":

@@ -15,6 +15,7 @@ from priolane.report.axes import in_numbers, spans_decades, with_scale
 from priolane.report.kinds import TIME, kind_of
 from priolane.report.numbers import fitting, format_value, short
 from priolane.report.published import Curve
+from priolane.report.shape import require_report
 
 LEVEL = 0.05
 """Largest probability that a figure has even one false verdict `reproduced` or `contradicted`."""
@@ -239,8 +240,9 @@ class Report:
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
-        """Reads the lab's JSON."""
+        """Reads the lab's JSON; raises `ValueError` or `KeyError` if it is no report."""
         read = parse_json(text)
+        require_report(read)
         return cls(
             title=read["title"],
             paper=read["paper"],

@@ -5,7 +5,7 @@ import re
 # The units that axes have in brackets behind their label.
 _IN_BRACKETS = re.compile(r"\((s|B|Gbit/s)\)")
 # By the unit that reports have: units that a reader is told, and how many of each are one of the report's.
-_UNITS = {
+UNITS = {
     "s": (("s", 1.0), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)),
     "B": (("GB", 1e-9), ("MB", 1e-6), ("kB", 1e-3), ("B", 1.0)),
     "Gbit/s": (("Gbit/s", 1.0), ("Mbit/s", 1e3)),
@@ -27,7 +27,7 @@ def short(value: float) -> str:
 def fitting(value: float, unit: str) -> tuple[str, float]:
     """The unit in which a value in `unit` (`s`, `B`, `Gbit/s`, `1`, or `part` of all) is at least 1, or the smallest,
     and how many of it are one `unit`."""
-    units = _UNITS[unit]
+    units = UNITS[unit]
     return next(((name, many) for name, many in units if abs(value) * many >= 1.0), units[-1])
 
 

@@ -9,6 +9,7 @@ first told.
 """
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any
 
 from priolane.experiment import PlannedRun
 from priolane.report.model import Estimate, Mark, Panel, Series, point_text
+from priolane.report.series_table import Filters, has_rows, read_series
 from priolane.results import Results
 
 BINS = 100
@@ -27,6 +29,8 @@ _QUEUED, _SENT, _CONTROLLER = "queued_bytes", "sent_bytes", "controller"
 _GBPS = 8e3
 _BYTES = {"GB": 1e-9, "MB": 1e-6, "kB": 1e-3}
 _PS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+# Few digits: the longest run is shorter than 10^9 s.
+_TIME = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*(ps|ns|us|ms|s)\s*")
 _AXES = (("us", 10**6), ("ms", 10**9), ("s", 10**12))
 
 
@@ -108,17 +112,13 @@ def over_time(results: Results) -> OverTime | None:
 
 def picoseconds(text: object) -> int | None:
     """A time as experiments spell it, such as `2.5us`; `None` if it is not one."""
-    spelled = str(text).strip()
-    number = spelled.rstrip("munps")
-    try:
-        return int(Decimal(number.strip()) * _PS[spelled[len(number) :]]) or None
-    except (ArithmeticError, KeyError, ValueError):
-        return None
+    found = _TIME.fullmatch(str(text))
+    return None if found is None else int(Decimal(found[1]) * _PS[found[2]]) or None
 
 
 def _chosen(results: Results) -> list[_ShownRun]:
     """One run per scheme in the order of the plan: of the last sweep point that has a series, of its first seed."""
-    there = [run for run in results.runs if run.id in results.records and _has_rows(_file(results, run))]
+    there = [run for run in results.runs if run.id in results.records and has_rows(_file(results, run))]
     if not there:
         return []
     same = [run for run in there if run.point == there[-1].point]
@@ -134,26 +134,16 @@ def _file(results: Results, run: PlannedRun) -> Path:
     return results.directory / run.id / "series.parquet"
 
 
-def _has_rows(path: Path) -> bool:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
-
-    return path.is_file() and pq.read_metadata(path).num_rows > 0
-
-
-def _rows(one: _ShownRun, columns: list[str], filters: list[tuple[str, str, Any]]) -> list[dict[str, Any]]:
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    rows: list[dict[str, Any]] = pq.read_table(one.file, columns=columns, filters=filters).to_pylist()
+def _rows(one: _ShownRun, columns: list[str], filters: Filters) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = read_series(one.file, columns, filters, one.stop).to_pylist()
     return rows
 
 
 def _ports(shown: Iterable[_ShownRun]) -> list[str]:
     """Where most bytes wait over all runs and where most are sent, as the module says; by name where they tie."""
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     totals: dict[str, Counter[str]] = {_QUEUED: Counter(), _SENT: Counter()}
     for one in shown:
-        table = pq.read_table(one.file, columns=["entity", "metric", "value"], filters=[("metric", "in", list(totals))])
+        table = read_series(one.file, ["entity", "metric", "value"], [("metric", "in", list(totals))], one.stop)
         for row in table.group_by(["entity", "metric"]).aggregate([("value", "sum")]).to_pylist():
             totals[row["metric"]][row["entity"]] += row["value_sum"]
     known = sorted({port for total in totals.values() for port in total})

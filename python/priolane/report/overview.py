@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from priolane import _core
+from priolane.record_shape import require_totals
 from priolane.report.model import Estimate
 from priolane.results import Results
 
@@ -157,6 +158,7 @@ class Overview:
 
 def overview(results: Results) -> Overview:
     """The table of all runs that are there; raises `InputError` if a record is damaged."""
+    results.require(require_totals)
     cells = _cells(results)
     stated = results.experiment.get("metrics", {}).get("classes") or {}
     classes = [
