@@ -129,7 +129,10 @@ _GROUPS = "group"
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text_of_user(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
+        # A number of thousands of digits is no `TOMLDecodeError`.
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{path}: this is not TOML: {error}") from None
 
 
@@ -260,7 +263,7 @@ def in_bytes(text: str) -> int:
         if text.endswith(unit):
             try:
                 return int(float(text.removesuffix(unit)) * size)
-            except ValueError:
+            except (ValueError, OverflowError):
                 break
     raise InputError(f"{text!r} is no size, such as 100kB")
 
@@ -291,5 +294,5 @@ def scaled(limit: str, factor: float) -> str:
         return f"{math.ceil(in_bytes(limit) * factor)}B"
     try:
         return f"{max(2, math.ceil(float(limit.removesuffix('pkt')) * factor))}pkt"
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"{limit!r} is no limit, such as 65pkt or 100kB") from None

@@ -1,10 +1,9 @@
 """What the report of an import says of its list as a recording, and what that does to an answer."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from priolane.files import MOST_JSON_BYTES, read_regular
+from priolane.files import MOST_JSON_BYTES, parse_json, read_regular
 from priolane.report.numbers import fitting
 
 # Formats of recordings: those of simulators know their flows.
@@ -74,10 +73,14 @@ class Recording:
         return tuple(found)
 
 
+# Counts of a report fit into 64 bits.
+_MOST = 1 << 64
+
+
 def read_recording(path: Path) -> Recording:
     """What the report beside the list at `path` says; nothing if there is none that can be read."""
     try:
-        report = json.loads(read_regular(path.with_suffix(".report.json"), MOST_JSON_BYTES))
+        report = parse_json(read_regular(path.with_suffix(".report.json"), MOST_JSON_BYTES))
     except (OSError, ValueError):
         return Recording()
     if not isinstance(report, dict):
@@ -85,7 +88,7 @@ def read_recording(path: Path) -> Recording:
 
     def count(key: str) -> int | None:
         value = report.get(key)
-        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+        return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
 
     return Recording(
         recorded=str(report.get("format")) in _RECORDED,

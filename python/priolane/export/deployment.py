@@ -1,5 +1,6 @@
 """What the user says of the devices besides the experiment."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Literal
 from priolane._core import InputError
 from priolane.input_file import read_text_of_user
 
+# Speeds are in Mbit/s, the others in bytes: none has more digits.
+_NUMBER = re.compile("[0-9]{1,18}")
 Qdisc = Literal["ets", "htb"]
 
 
@@ -43,7 +46,7 @@ def read_headroom(path: Path, cable: str) -> dict[int, Headroom]:
         cells = line.split("#")[0].split()
         if not cells:
             continue
-        if len(cells) not in (6, 7) or not all(cell.isdecimal() for cell in [cells[0], *cells[2:5], *cells[6:]]):
+        if len(cells) not in (6, 7) or not all(map(_NUMBER.fullmatch, [cells[0], *cells[2:5], *cells[6:]])):
             raise InputError(
                 f"--headroom {path}: line {number} is not a row of speed, cable, size, xon, xoff, threshold "
                 "and perhaps xon_offset"

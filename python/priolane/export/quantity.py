@@ -8,7 +8,9 @@ from fractions import Fraction
 
 from priolane._core import InputError
 
-_QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+# No quantity has more digits, and reading a number takes time by the square of its digits.
+_QUANTITY = re.compile(r"\s*([0-9]{1,24}(?:\.[0-9]{1,24})?)\s*([A-Za-z]+)\s*")
+_LONGEST_SHOWN = 60
 _RATES = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
 _TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 _BYTES = {
@@ -127,7 +129,8 @@ def _whole(text: str, units: Mapping[str, int], what: str) -> int:
     match = _QUANTITY.fullmatch(text)
     factor = units.get(match[2]) if match else None
     if match is None or factor is None:
-        raise InputError(f"{text!r} is not {what}")
+        shown = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
+        raise InputError(f"{shown!r} is not {what}")
     number = Fraction(match[1]) * factor
     if number.denominator != 1:
         raise InputError(f"{text!r} is not a whole number of {next(iter(units))}")
