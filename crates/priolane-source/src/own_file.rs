@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Creates the file at `path`, and replaces what stands there: a link is removed, not followed.
+/// Creates the file at `path`, and replaces any file of that name: a link is removed, not followed.
 ///
 /// # Errors
 /// Those of the system, for example if a directory stands there, or if somebody creates a file there at the same time.
