@@ -14,7 +14,7 @@ use std::path::Path;
 /// Those of the system, for example if a directory stands there, or if somebody creates a file there at the same time.
 pub fn create_temporary(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => File::create_new(path),
     }
 }
