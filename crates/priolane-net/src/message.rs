@@ -96,7 +96,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    fn get(&self) -> Option<Outcome> {
+    pub(crate) fn get(&self) -> Option<Outcome> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

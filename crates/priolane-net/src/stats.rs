@@ -92,3 +92,42 @@ impl Stats {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_count_has_the_name_and_the_value_of_its_field() {
+        let stats = Stats {
+            delivered: 1,
+            delivered_bytes: 2,
+            failed: 3,
+            arrived: 4,
+            arrived_bytes: 5,
+            dropped: 6,
+            datagrams_sent: 7,
+            datagrams_received: 8,
+            malformed: 9,
+            strangers: 10,
+            no_room: 11,
+            too_long: 12,
+            lost_in_socket: 13,
+            blocked: 14,
+            refused: 15,
+            segments: 16,
+            segmentation_refused: 17,
+            groups_received: 18,
+            receive_offload_refused: 19,
+            tokens_dropped: 20,
+            marked: 21,
+            wakeups: 22,
+            peers: 23,
+            receiving: 24,
+            receiving_bytes: 25,
+            unanswered: 26,
+        };
+        let counts = stats.counts().map(|(name, count)| format!("{name}: {count}"));
+        assert_eq!(format!("{stats:?}"), format!("Stats {{ {} }}", counts.join(", ")));
+    }
+}

@@ -229,3 +229,17 @@ fn what_is_dropped_is_freed_little_by_little_and_counts_until_then() {
     let calls = (0..100).take_while(|_| assembly.free_some()).count();
     assert_eq!((calls, assembly.bytes()), (4, 0), "5000 runs, 1024 at once");
 }
+
+#[test]
+fn a_turn_ends_with_its_message_if_nobody_waits() {
+    let mut assembly = full();
+    let holder = (HostId(1), FlowId(0));
+    let mut at = 20_000;
+    while assembly.reserved == 0 {
+        assert_eq!(store(&mut assembly, holder, at, 1_000), StoreOutcome::Yes);
+        at += 1_000;
+    }
+    assert!(assembly.turn.is_held_by(holder));
+    assert!(assembly.take(holder.0, holder.1, NOW).is_some());
+    assert!(!assembly.turn.is_held_by(holder), "{:?}", assembly.turn);
+}

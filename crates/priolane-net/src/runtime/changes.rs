@@ -21,35 +21,40 @@ impl<E: Endpoint> Driver<E> {
     /// Applies what has become of other hosts.
     pub(super) fn apply_changes(&mut self) {
         for change in self.peers.changes() {
-            match change {
-                Change::Known(host) => self.to_fill.push(host),
-                Change::Restarted(host) => {
-                    self.fail(host, Failing::Open, |request| SendError::Restarted(request.to));
-                    self.forget(host);
-                    self.to_fill.push(host);
-                }
-                Change::NoAnswer(host) => {
-                    let after = self.setup.patience.greeting;
-                    self.fail(host, Failing::All, |request| SendError::NoAnswer { peer: request.to, after });
-                    self.forget(host);
-                }
-                Change::Silent(host) => {
-                    let after = self.setup.patience.silence;
-                    self.fail(host, Failing::All, |request| SendError::Silent { peer: request.to, after });
-                    self.forget(host);
-                }
-                Change::Refused(host, reason, speaks) => self.refused(host, reason, speaks),
-                Change::Evicted(host) => {
-                    self.fail(host, Failing::All, |_| SendError::Peers);
-                    self.forget(host);
-                }
-                Change::RandomFailure(host) => {
-                    self.fail(host, Failing::All, |request| SendError::Random(request.to));
-                    self.forget(host);
-                }
-                Change::Aborted(src, flow) => self.end_received((src, FlowId(flow))),
-                Change::Rejected(host, flow, why) => self.rejected(host, FlowId(flow), why),
+            self.apply(change);
+        }
+    }
+
+    /// Applies a change of another host.
+    pub(super) fn apply(&mut self, change: Change) {
+        match change {
+            Change::Known(host) => self.to_fill.push(host),
+            Change::Restarted(host) => {
+                self.fail(host, Failing::Open, |request| SendError::Restarted(request.to));
+                self.forget(host);
+                self.to_fill.push(host);
             }
+            Change::NoAnswer(host) => {
+                let after = self.setup.patience.greeting;
+                self.fail(host, Failing::All, |request| SendError::NoAnswer { peer: request.to, after });
+                self.forget(host);
+            }
+            Change::Silent(host) => {
+                let after = self.setup.patience.silence;
+                self.fail(host, Failing::All, |request| SendError::Silent { peer: request.to, after });
+                self.forget(host);
+            }
+            Change::Refused(host, reason, speaks) => self.refused(host, reason, speaks),
+            Change::Evicted(host) => {
+                self.fail(host, Failing::All, |_| SendError::Peers);
+                self.forget(host);
+            }
+            Change::RandomFailure(host) => {
+                self.fail(host, Failing::All, |request| SendError::Random(request.to));
+                self.forget(host);
+            }
+            Change::Aborted(src, flow) => self.end_received((src, FlowId(flow))),
+            Change::Rejected(host, flow, why) => self.rejected(host, FlowId(flow), why),
         }
     }
 

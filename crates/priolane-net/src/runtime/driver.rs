@@ -145,7 +145,7 @@ impl<E: Endpoint> Driver<E> {
         }
     }
 
-    fn serve_timer(&mut self) -> Turn {
+    pub(super) fn serve_timer(&mut self) -> Turn {
         let now = self.now();
         if self.endpoint.next_timeout().is_none_or(|due| due > now) {
             return Turn::Idle;

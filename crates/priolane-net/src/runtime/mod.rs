@@ -16,6 +16,8 @@ mod held;
 mod messages;
 mod receive;
 mod start;
+#[cfg(test)]
+mod tests;
 mod transmit;
 
 pub(crate) use start::{HostThread, start};

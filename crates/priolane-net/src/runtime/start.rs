@@ -61,7 +61,7 @@ pub(crate) fn start(config: Config) -> Result<HostThread, BindError> {
 }
 
 /// All but the endpoint, and the transport that makes it.
-fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
+pub(super) fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
     config.check()?;
     let sealed = if config.key.is_some() { Sealed::Yes } else { Sealed::No };
     let ip = if config.address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
@@ -76,7 +76,7 @@ fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
 }
 
 /// What a thread is started with, but for its endpoint.
-struct Start {
+pub(super) struct Start {
     config: Config,
     built: SchemeSetup,
     ip: IpVersion,
@@ -88,7 +88,10 @@ struct Start {
 }
 
 impl Start {
-    fn driver<E: Endpoint + 'static>(self, make: impl Fn(LocalHost) -> E) -> Result<Driver<E>, BindError> {
+    pub(super) fn driver<E: Endpoint + 'static>(
+        self,
+        make: impl Fn(LocalHost) -> E,
+    ) -> Result<Driver<E>, BindError> {
         let Self { config, built, ip, sealed, socket, shared, random, .. } = self;
         let foreign = || BindError::ForeignTransport(config.scheme.transport.name());
         let codec = codec_of::<E::Body>(built.inner, ip, config.scheme.ranks).ok_or_else(foreign)??;

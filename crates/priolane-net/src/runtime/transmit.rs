@@ -48,11 +48,11 @@ impl<E: Endpoint> Driver<E> {
         while !self.leaving.is_full() {
             if let Some((to, bytes, len)) = self.peers.pop() {
                 let tos = self.setup.dscp.of(0) << 2;
-                self.stats.datagrams_sent += 1;
-                self.leaving.push(&self.socket, (to, tos), |out| {
+                let is_added = self.leaving.push(&self.socket, (to, tos), |out| {
                     out.get_mut(..len)?.copy_from_slice(&bytes[..len]);
                     Some(len)
                 });
+                self.stats.datagrams_sent += u64::from(is_added);
                 continue;
             }
             let now = self.now();
@@ -70,7 +70,7 @@ impl<E: Endpoint> Driver<E> {
         self.tell();
     }
 
-    /// Adds a packet to the batch. One whose receiver or message is no more is dropped.
+    /// Adds a packet to the batch. A packet whose receiver or message is no longer known is dropped.
     fn push(&mut self, packet: &Packet<E::Body>, now: Time) {
         let header = &packet.header;
         let Some(to) = self.peers.address(header.dst) else { return };
@@ -92,13 +92,13 @@ impl<E: Endpoint> Driver<E> {
             out.get_mut(start..end)?.copy_from_slice(payload);
             Some(end)
         };
-        leaving.push(socket, (to, tos), |out| match setup.sealed {
+        let is_added = leaving.push(socket, (to, tos), |out| match setup.sealed {
             Sealed::No => write(out),
             Sealed::Yes => {
                 let len = write(scratch)?;
                 peers.seal(header.dst, &scratch[..len], out, now)
             }
         });
-        self.stats.datagrams_sent += 1;
+        self.stats.datagrams_sent += u64::from(is_added);
     }
 }

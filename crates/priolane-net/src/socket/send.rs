@@ -98,19 +98,21 @@ impl SendBatch {
         self.slots.len() == BATCH
     }
 
-    /// Adds the datagram that `write` writes, if it writes one: its length. There must be room.
+    /// Adds a datagram. `write` writes it and returns its length, or `None` if there is none. Returns whether a datagram was added.
+    /// The batch must not be full.
     pub(crate) fn push(
         &mut self,
         socket: &UdpSocket,
         (to, tos): (SocketAddr, u8),
         write: impl FnOnce(&mut [u8]) -> Option<usize>,
-    ) {
+    ) -> bool {
         let at = self.slots.len() * self.size;
-        let Some(len) = write(&mut self.bytes[at..at + self.size]) else { return };
+        let Some(len) = write(&mut self.bytes[at..at + self.size]) else { return false };
         let (to, to_len) = Address::of(to);
         let mut control = Control::EMPTY;
         write_tos(&mut control, socket.family(), tos);
         self.slots.push(Slot { to, to_len, tos, control, len: len.min(self.size) });
+        true
     }
 
     /// Gives the kernel what waits.

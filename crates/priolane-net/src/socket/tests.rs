@@ -208,6 +208,14 @@ fn a_group_that_is_refused_goes_singly_and_only_a_kernel_that_does_not_segment_e
     assert_eq!((batch.counts().segments, batch.counts().refused), (0, 1));
     let came: Vec<_> = receive(&to, 5).into_iter().map(|(bytes, ..)| bytes).collect();
     assert_eq!(came, (0..5).map(bytes).collect::<Vec<_>>());
+    // It stays so, whatever is refused later.
+    for to in [nobody, there, there] {
+        batch.push(&from, (to, 0), |_| Some(9));
+    }
+    assert!(
+        matches!(batch.send(&from), SendOutcome::Refused) && matches!(batch.send(&from), SendOutcome::All)
+    );
+    assert_eq!((batch.counts().segments, batch.counts().refused), (0, 1));
 }
 
 #[test]

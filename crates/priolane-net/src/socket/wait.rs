@@ -67,3 +67,29 @@ pub(crate) fn wait(socket: &UdpSocket, wakeup: &Wakeup, wanted: WaitFor, most: O
         wakeup.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_wake_ups_before_a_wait_end_that_wait_and_no_other() {
+        let socket = UdpSocket::bind("127.0.0.1:0".parse().unwrap(), 1 << 16).unwrap();
+        let wakeup = Wakeup::new().unwrap();
+        // SAFETY: `count` lives through the call and is 8 bytes long.
+        let read = |count: &mut u64| unsafe {
+            libc::read(wakeup.0.as_raw_fd(), std::ptr::from_mut(count).cast(), 8)
+        };
+        let mut count = 0;
+        for wakes in 1..4 {
+            (0..wakes).for_each(|_| wakeup.wake());
+            wait(&socket, &wakeup, WaitFor::Datagrams, None);
+            assert_eq!(
+                (read(&mut count), io::Error::last_os_error().kind()),
+                (-1, io::ErrorKind::WouldBlock)
+            );
+        }
+        wakeup.wake();
+        assert_eq!((read(&mut count), count), (8, 1));
+    }
+}
