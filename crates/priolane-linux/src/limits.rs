@@ -1,53 +1,53 @@
-//! What the job of a host may ask for, and how long the lines of jobs and reports are at most.
+//! Limits on the job of a host, and on the length of lines that carry jobs and reports.
 //!
-//! Whoever reads a line knows its limit before: a job has at most [`MOST_FLOWS`] flows, and a report has a bounded number of bytes for
-//! each flow of its job.
+//! A reader knows the limit of a line before it reads the line: a job has at most [`MOST_FLOWS`] flows, and a report has a bounded number
+//! of bytes for each flow of its job.
 
 use crate::admission_job::Reaction;
 use crate::job::{Flow, FlowKind, HostJob};
 use crate::network::MOST_HOSTS;
 
-/// Flows of a run at most, and changes of them.
+/// The largest number of flows in a run, and of changes of flows.
 pub const MOST_FLOWS: usize = 100_000;
-/// Bytes of a message at most: sender and receiver hold all of it.
+/// Bytes of the longest message. Sender and receiver hold all of it in memory.
 pub const MOST_MESSAGE: u64 = 1 << 32;
-/// Bytes of an endless flow at most.
+/// Bytes of the longest endless flow.
 pub const MOST_ENDLESS: u64 = (1 << 48) - 1;
-/// Bins of all endless flows of a host together at most; each is a number in memory.
+/// The largest number of bins of all endless flows of a host together. Each bin is a number in memory.
 pub const MOST_BINS: u64 = 10_000_000;
 
-/// Bytes of the line of a job at most. A flow takes up to 238 bytes and a change up to 140, which a test computes.
+/// Bytes of the longest line of a job. A flow takes up to 238 bytes and a change up to 140 bytes; a test computes both.
 pub(crate) const LONGEST_JOB: usize = MOST_FLOWS * (240 + 144) + BESIDES;
 /// Bytes of a job or a report beside its flows: addresses, delays, the rows of a scheme, counts.
 const BESIDES: usize = 256 << 10;
-/// Bytes of a line of an agent or a host that is no report.
+/// Bytes of the longest line of an agent or a host that is not a report.
 pub(crate) const LONGEST_ANSWER: usize = 64 << 10;
-/// Bytes in a report for a message that was sent, for one that arrived, for an endless flow, for one of its bins, and for a call of
-/// admission. Tests compute what they take. Agents pass a report on as a text in JSON, in which a quotation mark takes more bytes.
+/// Bytes in a report for a message that was sent, for a message that arrived, for an endless flow, for a bin, and for a call of
+/// admission. Tests compute the actual sizes. An agent forwards a report as a JSON string, in which quotation marks are escaped.
 const SENT: u64 = 2_600;
 const ARRIVED: u64 = 128;
 const PROGRESS: u64 = 64;
 const BIN: u64 = 24;
 const CALL: u64 = 400;
-/// Bytes of a report at most, whatever its job.
+/// Bytes of the longest report, for any job.
 const LONGEST_REPORT: u64 = 1 << 30;
-/// Characters that a report has of why a message failed.
+/// Characters of the longest text in a report that says why a message failed.
 pub(crate) const FAILURE_SHOWN: usize = 200;
 
-/// How often a flow of this job may be asked for its class at most.
+/// The largest number of admission calls for a flow of this job.
 pub(crate) fn most_calls(job: &HostJob) -> u64 {
     let again = |reaction: &Reaction| match reaction {
         Reaction::Defer { times, .. } => u64::from(*times),
         Reaction::Ignore | Reaction::Reclassify { .. } => 0,
     };
-    // Asked at first, asked again, and told of its end.
+    // The first call, one call for each deferral, and the call that reports the end of the flow.
     job.scheme
         .admission
         .as_ref()
         .map_or(0, |admission| 2 + admission.on_downgrade.iter().map(again).max().unwrap_or(0))
 }
 
-/// Bytes of the report of a host with this job at most.
+/// Bytes of the longest report of a host with this job.
 pub(crate) fn longest_report(job: &HostJob) -> usize {
     let bins = job.bins.map_or(0, |bins| u64::from(bins.count));
     let of = |flow: &Flow| {
@@ -64,10 +64,10 @@ pub(crate) fn longest_report(job: &HostJob) -> usize {
     usize::try_from(all.min(LONGEST_REPORT)).unwrap_or(usize::MAX)
 }
 
-/// Says what of a job no host can do, before memory is taken for it.
+/// Checks that a host can carry out a job, before memory is allocated for it.
 ///
 /// # Errors
-/// The first such thing, in words.
+/// A message that names the first limit that the job exceeds.
 pub(crate) fn check(job: &HostJob) -> Result<(), String> {
     let HostJob { host, addresses, flows, changes, bins, .. } = job;
     let hosts = usize::from(MOST_HOSTS);

@@ -1,4 +1,5 @@
-//! The hosts of a run on several machines, by the agents of these: what agents say is taken only if it is due and can be.
+//! The hosts of a run on several machines, controlled through the agents of these machines. A message of an agent is accepted only if it
+//! is expected and plausible.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,43 +20,43 @@ use crate::machine_job::MachineJob;
 use crate::measure::{self, Hosts, Progress, RunError, Watch};
 use crate::report_check::ReportBounds;
 
-/// What an agent has to be there: that of SSH for a connection, and of Python to start on a busy machine.
+/// Time that an agent has to send its first message: SSH connects, and Python starts on a busy machine.
 const CONNECTS: Duration = Duration::from_secs(60);
-/// Events of all agents that wait at most; agents that say more wait.
+/// The largest number of events of all agents in the queue. Agents that send more are blocked.
 const QUEUE: usize = 64;
-/// Interval of probes, and how long an agent may leave them without an answer.
+/// Interval of probes, and the time within which an agent must answer them.
 const PROBES: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_secs(20);
-/// Interval of looks at the progress.
+/// Interval at which progress is reported.
 const LOOK: Duration = Duration::from_millis(100);
-/// Exchanges with each agent by which a clock is read: at least, at most, and how long they go on.
+/// Exchanges with each agent that measure its clock: the least number, the largest number, and the time after which they stop.
 const LEAST_EXCHANGES: usize = 8;
 const MOST_EXCHANGES: usize = 64;
 const EXCHANGES_LAST: Duration = Duration::from_secs(2);
-/// From the order to start to the start, beside four times the longest round trip.
+/// Time from the order to start until the start, in addition to four times the longest round trip.
 const AHEAD: Duration = Duration::from_millis(200);
 
-/// A machine whose agent is there.
+/// A machine whose agent is connected.
 struct Machine {
     name: String,
     channel: Channel,
     hosts: BTreeSet<u16>,
-    /// When it last said what was due; `None` before its first message.
+    /// When the last expected message arrived; `None` before the first one.
     last_heard: Option<Instant>,
-    /// When the questions that it has not answered were asked, by the controller's clock.
+    /// When each probe was sent that has not been answered, by the controller's clock.
     asked_ns: BTreeSet<u64>,
 }
 
-/// When hosts were told to start, and by which clocks.
+/// When the hosts were ordered to start, and the clocks by which they start.
 struct Start {
-    /// By machine, before the run.
+    /// The offset of the clock of each machine before the run.
     offsets: Vec<ClockOffset>,
-    /// When these were measured, and the start, by the controller's clock.
+    /// When the offsets were measured, and when the run starts, by the controller's clock.
     measured_ns: u64,
     start_ns: u64,
 }
 
-/// What agents and hosts say.
+/// A message of an agent or a host.
 enum Event {
     Hello(usize, Hello),
     Line(u16, String),
@@ -68,7 +69,7 @@ pub(crate) struct MachineHosts {
     jobs: BTreeMap<u16, Arc<HostJob>>,
     clock: MachineClock,
     events: Receiver<(usize, AgentEvent)>,
-    /// When probes were last sent to all.
+    /// When probes were last sent to all agents.
     probed: Instant,
     finished: BTreeSet<u16>,
     started: Option<Start>,
@@ -76,12 +77,12 @@ pub(crate) struct MachineHosts {
 
 impl Drop for MachineHosts {
     fn drop(&mut self) {
-        // All at once: each then takes its time to end.
+        // All are closed first, so that they end at the same time.
         self.machines.iter_mut().for_each(|machine| machine.channel.close());
     }
 }
 
-/// The time of a machine, whose clock is ahead by `offset`, at `at_ns` of the controller.
+/// Converts `at_ns` of the controller's clock to the clock of a machine that is ahead by `offset`.
 fn by_its_clock(at_ns: u64, offset: &ClockOffset) -> u64 {
     at_ns.saturating_add_signed(offset.offset_ns)
 }
@@ -91,7 +92,7 @@ fn at_machine(name: &str, what: impl ToString) -> RunError {
 }
 
 impl MachineHosts {
-    /// Connects to all agents and waits until they have said that they are of this release.
+    /// Connects to all agents and waits until each has reported this release.
     pub(crate) fn connect(
         all: &[MachineJob],
         jobs: BTreeMap<u16, Arc<HostJob>>,
@@ -134,7 +135,7 @@ impl MachineHosts {
         Ok(hosts)
     }
 
-    /// Lets each machine start its hosts.
+    /// Makes each machine start its hosts.
     pub(crate) fn start_hosts(&mut self, watch: &mut Watch<'_>) -> Result<(), RunError> {
         for place in 0..self.machines.len() {
             for host in self.machines[place].hosts.clone() {
@@ -183,7 +184,7 @@ impl MachineHosts {
         (0..self.machines.len()).try_for_each(|place| self.tell(place, message))
     }
 
-    /// Asks a machine for its time; returns when, by the controller's clock.
+    /// Sends a probe to a machine; returns the time of the probe by the controller's clock.
     fn ask(&mut self, place: usize) -> Result<u64, RunError> {
         let asked_ns = self.clock.now_ns();
         self.machines[place].asked_ns.insert(asked_ns);
@@ -191,14 +192,14 @@ impl MachineHosts {
         Ok(asked_ns)
     }
 
-    /// Lets agents know that the controller is there, and sees that they are.
+    /// Sends probes to all agents, and checks that none has been silent for too long.
     fn keep_alive(&mut self) -> Result<(), RunError> {
         let now = measure::now();
         let since = |then: Instant| now.saturating_duration_since(then);
         if since(self.probed) < PROBES {
             return Ok(());
         }
-        // Who did not call this for long has not listened either.
+        // A controller that has not called this function for long has not read any messages either.
         let is_silent = |machine: &Machine| machine.last_heard.is_some_and(|heard| since(heard) > SILENCE);
         if since(self.probed) < SILENCE
             && let Some(place) = self.machines.iter().position(is_silent)
@@ -216,8 +217,8 @@ impl MachineHosts {
         self.at(place, what)
     }
 
-    /// The next event, within `most`; `None` if there is none, or none that matters. An agent is heard only by what is due: its first
-    /// message, answers to questions, and lines of its hosts.
+    /// Returns the next event within `most`, or `None` if there is none or it needs no action. Only expected messages show that an agent
+    /// is alive: its first message, answers to probes, and lines of its hosts.
     fn next_event(&mut self, most: Duration) -> Result<Option<Event>, RunError> {
         self.keep_alive()?;
         let (place, event) = match self.events.recv_timeout(most) {
@@ -234,7 +235,7 @@ impl MachineHosts {
         Ok(event)
     }
 
-    /// Takes a message of the agent at `place` that came at `returned_ns`.
+    /// Handles a message of the agent at `place` that arrived at `returned_ns`.
     fn take(
         &mut self,
         place: usize,
@@ -267,7 +268,7 @@ impl MachineHosts {
                 wrong(format!("its agent speaks for host {host}, which is not on this machine"))
             }
             FromAgent::Host { host, line } => Ok(Some(Event::Line(host, line))),
-            // Once: a host that has reported may end.
+            // A host that has reported may end, once.
             FromAgent::Ended { host, .. } if self.finished.contains(&host) && machine.hosts.remove(&host) => {
                 Ok(None)
             }
@@ -279,7 +280,7 @@ impl MachineHosts {
         }
     }
 
-    /// By how much the clock of each machine is ahead.
+    /// Measures by how much the clock of each machine is ahead.
     fn read_clocks(&mut self, watch: &mut Watch<'_>) -> Result<Vec<ClockOffset>, RunError> {
         let began = measure::now();
         let mut exchanges = vec![Vec::new(); self.machines.len()];
@@ -296,7 +297,7 @@ impl MachineHosts {
         Ok(found.collect::<Option<_>>().unwrap_or_default())
     }
 
-    /// Asks a machine for its time and waits for the answer. No host has anything to say meanwhile.
+    /// Sends a probe to a machine and waits for the answer. A line of a host is an error meanwhile.
     fn exchange(&mut self, place: usize, watch: &mut Watch<'_>) -> Result<Exchange, RunError> {
         let began = measure::now();
         let asked_ns = self.ask(place)?;
@@ -318,7 +319,7 @@ impl MachineHosts {
         }
     }
 
-    /// The offsets of each machine before the run and `apart_ns` later.
+    /// Pairs the offsets of each machine before the run with those `apart_ns` later, and checks their drift.
     fn both(
         &self,
         before: Vec<ClockOffset>,
@@ -332,8 +333,8 @@ impl MachineHosts {
         Ok(clocks)
     }
 
-    /// Reads clocks again, and gives times in `reports` by the clock of the controller. All are moved alike, so that none is before the
-    /// first.
+    /// Measures the clocks again, and converts times in `reports` to the clock of the controller. All times are shifted by the same
+    /// amount, so that none is before the first.
     pub(crate) fn by_one_clock(
         mut self,
         all: &[MachineJob],
@@ -375,7 +376,7 @@ impl Hosts for MachineHosts {
         let offsets = self.read_clocks(watch)?;
         let slowest = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
         let ahead = AHEAD + Duration::from_nanos(slowest.saturating_mul(8));
-        // In this order: if this process stops in between, the start is not later than hosts have it.
+        // The order matters: if this process stops in between, its start is not later than that of the hosts.
         let start = measure::now() + ahead;
         let measured_ns = self.clock.now_ns();
         let start_ns = measured_ns.saturating_add(u64::try_from(ahead.as_nanos()).unwrap_or(u64::MAX));
@@ -402,7 +403,7 @@ impl Hosts for MachineHosts {
     fn bounds(&self, host: u16, since_start: Duration) -> ReportBounds {
         let offsets = self.started.as_ref().map_or(&[][..], |start| &start.offsets);
         let error_ns = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
-        // Lines of hosts are taken only of those that have a job.
+        // Lines are accepted only from hosts that have a job.
         let job = Arc::clone(&self.jobs[&host]);
         ReportBounds::new(job, since_start).with_clock_error(error_ns)
     }

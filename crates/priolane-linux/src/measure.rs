@@ -106,13 +106,13 @@ pub(crate) trait Hosts {
     /// A process that ended before it reported.
     fn next(&mut self, most: Duration) -> Result<Option<(u16, String)>, RunError>;
 
-    /// What the job of a host permits its report to say, if it came so long after the start.
+    /// Bounds on the report of a host that arrived `since_start` after the start.
     fn bounds(&self, host: u16, since_start: Duration) -> ReportBounds;
 
-    /// Notes that a host has reported: its process may end.
+    /// Records that a host has reported, so that its process may end.
     fn finished(&mut self, host: u16);
 
-    /// The error that a host said what it should not.
+    /// The error for a line of a host that is not valid, or not valid at this point.
     fn wrong(&self, host: u16, message: String) -> RunError {
         RunError::Host { host, message }
     }
@@ -233,13 +233,13 @@ mod tests {
 
     use super::*;
 
-    /// Hosts that say these lines, whatever they are told.
+    /// Hosts that print these lines and ignore all orders.
     struct Scripted {
         count: usize,
         lines: VecDeque<(u16, String)>,
         told: Vec<Order>,
         finished: Vec<u16>,
-        /// Lines that come before the order to stop; all unless it says otherwise.
+        /// Number of lines before the order to stop. By default, all lines come before it.
         at_limit: usize,
     }
 

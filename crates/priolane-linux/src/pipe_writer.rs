@@ -1,4 +1,4 @@
-//! Lines to other processes, written by a thread: who does not read them holds nobody up.
+//! Lines to other processes, written by a thread, so that a process that does not read them blocks nobody.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -7,22 +7,22 @@ use std::time::Duration;
 
 use crate::clock::now;
 
-/// Lines that wait at most: more than a run has of hosts and orders together.
+/// The largest number of lines in the queue, which exceeds the number of hosts and orders of a run together.
 const QUEUE: usize = 256;
-/// Between two attempts to hand over a line.
+/// Time between two attempts to queue a line.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The way of lines to a process. When this is dropped, the process gets those that wait and then the end of its input.
+/// A queue of lines to a process. When it is dropped, the process receives the lines in the queue and then the end of its input.
 #[derive(Debug)]
 pub(crate) struct PipeWriter {
     /// `None` once it is closed.
     lines: Option<SyncSender<String>>,
-    /// Ends when all has been written.
+    /// Disconnects when all lines have been written.
     written: Receiver<()>,
 }
 
 impl PipeWriter {
-    /// Writes to `output`.
+    /// Starts the thread that writes to `output`.
     pub(crate) fn start(mut output: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = mpsc::sync_channel::<String>(QUEUE);
         let (ended, written) = mpsc::channel();
@@ -38,15 +38,15 @@ impl PipeWriter {
         Self { lines: Some(lines), written }
     }
 
-    /// Hands over a line. That the reader has ended is no error here: whoever listens to it learns why.
+    /// Queues a line. A reader that has ended is not an error here: the thread that reads its output learns the reason.
     ///
     /// # Errors
-    /// `TimedOut` if so many lines wait that the reader cannot be reading.
+    /// `TimedOut` if the queue is full, because the reader does not read.
     pub(crate) fn tell(&self, line: String) -> io::Result<()> {
         self.tell_within(line, Duration::ZERO)
     }
 
-    /// Hands over a line, and waits for room for as long as `most`.
+    /// Queues a line, and waits at most `most` for room in the queue.
     ///
     /// # Errors
     /// As [`Self::tell`].
@@ -66,12 +66,12 @@ impl PipeWriter {
         }
     }
 
-    /// Ends the reader's input after the lines that wait.
+    /// Closes the reader's input after the lines in the queue.
     pub(crate) fn close(&mut self) {
         self.lines = None;
     }
 
-    /// Ends the reader's input and waits until all is written, for as long as `most`.
+    /// Closes the reader's input, and waits at most `most` until all lines are written.
     pub(crate) fn finish(&mut self, most: Duration) {
         self.close();
         let ended = self.written.recv_timeout(most);

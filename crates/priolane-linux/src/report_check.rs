@@ -1,8 +1,8 @@
-//! What the report of a host may say: a report comes from another process, often on another machine, and is believed only as far as it can
-//! be true.
+//! Checks the report of a host. A report comes from another process, often on another machine, so each of its values is checked against
+//! what is possible.
 //!
 //! ```text
-//! times       at most the time from the start to the report by the clock of who controls the run, with the error of clocks
+//! times       at most the time from the start to the report by the controller's clock, plus the error of clocks
 //! messages    those of the host's job, each once
 //! counts      at most what the line carries in that time
 //! ```
@@ -22,25 +22,26 @@ use crate::job::{ArrivedMessage, Flow, FlowKind, FlowProgress, HostJob, HostRepo
 use crate::last_words::SHOWN;
 use crate::limits::{FAILURE_SHOWN, most_calls};
 
-/// Error of times at hosts beside that of clocks between machines: a part of them for the drift of a clock, and some more for a process that
-/// stops between two readings of clocks.
+/// Errors of times at hosts, in addition to the offset between clocks of machines: a fraction of the time for the drift of a clock, and a
+/// constant for a process that stops between two readings of a clock.
 const DRIFT: u64 = 100;
 const STOPS: Duration = Duration::from_millis(100);
-/// The least time between two retransmission timeouts of a message: timers of hosts are not finer.
+/// The least time between two retransmission timeouts of a message, which is the resolution of timers at hosts.
 const LEAST_TIMEOUT_NS: u64 = 10_000;
-/// Packets that a host may have sent beyond what its line carries, and how many times that: bursts, and pacing that makes up for delays.
+/// Allowances beyond the capacity of the line of a host: a number of packets for bursts, and a factor for pacing that catches up after
+/// delays.
 const BURST: u64 = 10_000;
 const BEYOND_LINE: u64 = 2;
-/// No count of a host grows more often than this.
+/// The least time between two increments of a counter.
 const LEAST_COUNTED_NS: u64 = 10;
 /// Bytes of the largest datagram.
 const LARGEST: u64 = 65_535;
 
-/// What the report of a host may say.
+/// Bounds on the values in the report of a host.
 #[derive(Debug)]
 pub(crate) struct ReportBounds {
     job: Arc<HostJob>,
-    /// From the start to the report, in nanoseconds, with the error of clocks.
+    /// Time from the start to the report plus the error of clocks, in nanoseconds.
     latest_ns: u64,
     error_ns: u64,
 }
@@ -49,9 +50,9 @@ fn ns(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Something that holds of each report that can be.
+/// A condition that every possible report meets.
 trait Condition {
-    /// Says what cannot be where it does not hold.
+    /// Returns the error `what` if the condition is false.
     fn or_else_say(self, what: impl FnOnce() -> String) -> Result<(), String>;
 }
 
@@ -66,23 +67,23 @@ fn impossible(what: impl fmt::Display) -> String {
 }
 
 impl ReportBounds {
-    /// Those of the host with this job that reports so long after the start.
+    /// Bounds for the host with this job, which reports `since_start` after the start.
     pub(crate) fn new(job: impl Into<Arc<HostJob>>, since_start: Duration) -> Self {
         let since_start = ns(since_start);
         let error_ns = ns(STOPS).saturating_add(since_start / DRIFT);
         Self { job: job.into(), latest_ns: since_start.saturating_add(error_ns), error_ns }
     }
 
-    /// With clocks that may be wrong by so many nanoseconds more.
+    /// Allows for clocks that are wrong by `more_ns` more.
     pub(crate) fn with_clock_error(self, more_ns: u64) -> Self {
         let Self { job, latest_ns, error_ns } = self;
         Self { job, latest_ns: latest_ns.saturating_add(more_ns), error_ns: error_ns.saturating_add(more_ns) }
     }
 
-    /// Reads a report; its texts are fit for a terminal then.
+    /// Reads and checks a report. Control characters in its texts are replaced.
     ///
     /// # Errors
-    /// That it is none, or what of it cannot be, in words.
+    /// A message that says why the line is not a report, or which value is impossible.
     pub(crate) fn read(&self, line: &str) -> Result<HostReport, String> {
         let report: HostReport = serde_json::from_str(line)
             .map_err(|error| format!("its report: {}", printable(&error.to_string(), SHOWN)))?;
@@ -117,7 +118,7 @@ impl ReportBounds {
         })
     }
 
-    /// Packets that the line of the host carries until the report at most.
+    /// The largest number of packets that the line of the host carries until the report.
     fn most_packets(&self) -> u64 {
         let bits = u128::from(self.job.line_bps) * u128::from(self.latest_ns) / 1_000_000_000;
         let least = 8 * u128::from(Frame::ETHERNET.ack_wire());
@@ -203,7 +204,7 @@ impl ReportBounds {
         Ok(())
     }
 
-    /// When so many bytes can have arrived that are due at `start_ns`: over the line of the host, with the error of clocks.
+    /// The earliest time at which `bytes` that start at `start_ns` can have arrived over the line of the host, less the error of clocks.
     fn earliest_ns(&self, start_ns: u64, bytes: u64) -> u64 {
         let line_ns = u128::from(bytes) * 8_000_000_000 / u128::from(self.job.line_bps.max(1));
         let line_ns = u64::try_from(line_ns / u128::from(BEYOND_LINE)).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! The controller's end of the way to an agent.
+//! The controller's end of the connection to an agent.
 
 use std::io::{self, BufReader, Read};
 use std::net::Shutdown;
@@ -20,11 +20,11 @@ use crate::lines::Lines;
 use crate::pipe_writer::PipeWriter;
 use crate::unix_socket;
 
-/// What a process whose input has ended takes to end; one that takes longer is killed.
+/// Time that a process has to end after its input has ended. A process that takes longer is killed.
 const ENDS: Duration = Duration::from_secs(2);
-/// Between two looks at it.
+/// Interval at which the process is polled.
 const LOOK: Duration = Duration::from_millis(10);
-/// Number of characters that an error shows of a line that is no message of an agent.
+/// Characters that an error shows of a line that is not a message of an agent.
 const SHOWN: usize = 200;
 
 /// How the agent of a machine is reached.
@@ -63,39 +63,39 @@ impl AgentAddress {
     }
 }
 
-/// What is heard of an agent.
+/// An event on the connection to an agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum AgentEvent {
-    /// A message, and when it came by the controller's clock.
+    /// A message, and its time of arrival by the controller's clock.
     Message(FromAgent, u64),
-    /// Nothing more, for this reason.
+    /// The connection has ended, for this reason.
     Gone(String),
 }
 
-/// What is at the other end of the way.
+/// The other end of the connection.
 enum Peer {
     Process(Child),
     Socket(UnixStream),
 }
 
-/// The way to an agent. When this is dropped, the agent ends.
+/// The connection to an agent. When it is dropped, the agent ends.
 pub(crate) struct Channel {
     output: PipeWriter,
     peer: Peer,
     closed: Option<Instant>,
 }
 
-/// How an agent is listened to.
+/// How messages of an agent are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hearing {
-    /// By which what is heard is stamped.
+    /// The clock that stamps messages when they arrive.
     pub(crate) clock: MachineClock,
-    /// Bytes of its longest line.
+    /// Bytes of the longest line that is accepted.
     pub(crate) longest: usize,
 }
 
 impl Channel {
-    /// Opens it while `go_on` says so; what is heard goes to `on_event`, until that returns false.
+    /// Opens the connection, unless `go_on` returns false first. Events go to `on_event` until it returns false.
     pub(crate) fn open(
         address: &AgentAddress,
         hearing: Hearing,
@@ -128,17 +128,17 @@ impl Channel {
         Ok(Self { output: PipeWriter::start(output), peer: Peer::Process(child), closed: None })
     }
 
-    /// Hands over a message. That the agent is gone is no error here: an event says so.
+    /// Queues a message for the agent. An agent that has ended is not an error here: [`AgentEvent::Gone`] reports it.
     ///
     /// # Errors
-    /// If the agent does not read what it is queued.
+    /// If the agent does not read the messages in the queue.
     pub(crate) fn tell(&self, message: &ToAgent) -> io::Result<()> {
         let text = serde_json::to_string(message).map_err(io::Error::other)?;
         let queued = self.output.tell(text);
         queued.map_err(|error| io::Error::new(error.kind(), format!("its agent does not read: {error}")))
     }
 
-    /// Ends the agent's input, and so the agent.
+    /// Closes the agent's input, which makes the agent end.
     pub(crate) fn close(&mut self) {
         if self.closed.is_none() {
             self.closed = Some(now());
@@ -164,7 +164,7 @@ impl Drop for Channel {
     }
 }
 
-/// Passes on what an agent says, and at the end why there is nothing more.
+/// Forwards the messages of an agent, and at last the reason why the connection ended.
 fn listen(
     input: impl Read,
     why: impl FnOnce() -> String,

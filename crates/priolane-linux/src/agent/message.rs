@@ -1,32 +1,32 @@
-//! What the controller of a run and the agent of a machine tell each other: one JSON object per line.
+//! Messages between the controller of a run and the agent of a machine: one JSON object per line.
 //!
 //! ```text
 //! controller   hello   probe ...   host ...   tell "greet"     start   tell "stop"          probe ...   (end of input)
 //! agent        hello   probe ...              host "ready" ...         host "done", reports   probe ...
 //! ```
 //!
-//! Lines of hosts are those of `job`. An agent whose input ends, or that hears nothing for half a minute, kills its hosts. Probes also
-//! say that both are there.
+//! `job` describes the lines of hosts. An agent kills its hosts when its input ends, and after half a minute without a message. Probes
+//! also serve as keep-alives.
 
 use priolane_core::text::printable;
 use serde::{Deserialize, Serialize};
 
 use crate::job::HostJob;
 
-/// Of which release the sender is. Both sides send it first, in a form that no release changes.
+/// The release of the sender. Both sides send it first, in a form that stays the same in all releases.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Hello {
     /// Version of priolane and of its results.
     pub(crate) release: String,
 }
 
-/// What a controller tells an agent.
+/// A message of a controller to an agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToAgent {
     /// The first message.
     Hello(Hello),
-    /// What time is it there? Sent at this time of the controller, in nanoseconds since 1970.
+    /// Asks for the agent's time. `sent_ns` is when the probe was sent, in nanoseconds since 1970.
     Probe {
         /// By the controller's clock.
         sent_ns: u64,
@@ -42,18 +42,18 @@ pub(crate) enum ToAgent {
     },
 }
 
-/// An order that all hosts get.
+/// An order for all hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// Make the hosts known that you send to.
+    /// Greet the hosts to which this host will send.
     Greet,
     /// Stop, and report.
     Stop,
 }
 
 impl Order {
-    /// The line that a host gets: see `job`.
+    /// The line that is written to a host; `job` describes it.
     pub(crate) fn line(self) -> &'static str {
         match self {
             Self::Greet => "greet",
@@ -62,7 +62,7 @@ impl Order {
     }
 }
 
-/// What an agent tells its controller.
+/// A message of an agent to its controller.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FromAgent {
@@ -91,11 +91,11 @@ pub(crate) enum FromAgent {
         /// Its last words.
         message: String,
     },
-    /// The agent does not go on.
+    /// The agent ends, for this reason.
     Refused(String),
 }
 
-/// Why an agent and a controller of two releases do not work together.
+/// The message for an agent and a controller of different releases.
 pub(crate) fn other_release(theirs: &str, ours: &str) -> String {
     const SHOWN: usize = 60;
     let [theirs, ours] = [theirs, ours].map(|release| printable(release, SHOWN));

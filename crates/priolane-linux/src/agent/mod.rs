@@ -4,8 +4,8 @@
 //! controller ── ssh HOST, a command or a Unix socket ──▶ agent ── pipes ──▶ host processes
 //! ```
 //!
-//! An agent speaks on its standard input and output, or on a Unix socket that its user alone may use. It opens no port:
-//! authentication and encryption are those of SSH.
+//! An agent communicates over its standard input and output, or over a Unix socket that only its user may open. It does not listen on
+//! a network port: SSH authenticates and encrypts.
 
 pub(crate) mod channel;
 pub(crate) mod message;

@@ -1,4 +1,4 @@
-//! The agent: what a machine does for a controller.
+//! The agent, which runs hosts on a machine for a controller.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -19,31 +19,32 @@ use crate::lines::{LineError, Lines};
 use crate::network::MOST_HOSTS;
 use crate::pipe_writer::PipeWriter;
 
-/// The longest that a controller is silent: it sends a probe each second. Also the longest that it leaves unread what it is told.
+/// Time after which a controller that sends nothing has failed, since it sends a probe each second. Also the time within which it must
+/// read the messages in the queue.
 const SILENCE: Duration = Duration::from_secs(30);
-/// What a controller takes to read why its agent ends.
+/// Time that a controller has to read the reason why its agent ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Lines of a controller that wait to be carried out at most.
+/// The largest number of lines of a controller that wait in the queue.
 const QUEUE: usize = 4;
 
-/// Who an agent is.
+/// The configuration of an agent.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// What starts a host, with the argument `host`.
+    /// The command that starts a host when the argument `host` is appended.
     pub program: Vec<String>,
     /// Version of priolane and of its results: the controller has the same.
     pub release: String,
-    /// By how much its clock is wrong, in nanoseconds: for tests of clocks on one machine. 0 otherwise.
+    /// An offset that is added to its clock, in nanoseconds, for tests of clocks on one machine. 0 otherwise.
     pub clock_shift_ns: i64,
 }
 
-/// Why an agent ends before its controller has what it wanted.
+/// Why an agent ends before the run is complete.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// The controller is of another release.
     #[error("{0}")]
     Release(String),
-    /// The controller said what it should not.
+    /// The controller sent a message that is not valid, or not valid at this point.
     #[error("{0}")]
     Message(String),
     /// The controller is silent.
@@ -54,7 +55,7 @@ pub enum AgentError {
     Channel(#[from] io::Error),
 }
 
-/// Where an agent and the threads that read the output of its hosts write.
+/// The output of an agent, which it shares with the threads that read the output of its hosts.
 type Output = Arc<Mutex<PipeWriter>>;
 
 fn say(output: &Output, message: &FromAgent) -> io::Result<()> {
@@ -84,17 +85,17 @@ pub fn serve(
     let served = session.serve(&lines);
     session.hosts.clear();
     if let Err(error) = &served {
-        // Who is gone is not told.
+        // A controller that has gone cannot be told.
         let _ = say(&session.output, &FromAgent::Refused(error.to_string()));
     }
     session.output.lock().unwrap_or_else(PoisonError::into_inner).finish(LAST_WORDS);
     served
 }
 
-/// A line of a controller, and when it came.
+/// A line of a controller, and its time of arrival.
 type StampedLine = (Result<String, LineError>, u64);
 
-/// The lines of `input` and when they came, read by a thread.
+/// Starts a thread that reads the lines of `input` and stamps them with their time of arrival.
 fn stamped_lines(input: impl BufRead + Send + 'static, clock: MachineClock) -> Receiver<StampedLine> {
     let (sender, receiver) = mpsc::sync_channel(QUEUE);
     thread::spawn(move || {

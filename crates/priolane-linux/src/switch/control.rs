@@ -1,5 +1,5 @@
-//! How others ask a switch what it counted: a Unix socket in the directory of the testbed that answers each connection with a
-//! line of JSON and closes it.
+//! The control socket of a switch, a Unix socket in the directory of the testbed. The switch answers each connection with its counters as
+//! one line of JSON, and closes the connection.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixListener;
@@ -10,41 +10,41 @@ use super::counts::SwitchReport;
 use crate::clock::now;
 use crate::unix_socket;
 
-/// What an answer may take.
+/// Time within which an answer must be complete.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of an answer at most: that of a switch with a hundred ports has 300 kB.
+/// Bytes of the longest answer. The answer of a switch with a hundred ports has 300 kB.
 const MOST: usize = 4 << 20;
-/// What the switch spends on one that does not read.
+/// Time for which the switch waits for a client that does not read.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// The socket of a switch in the directory of its testbed.
+/// The path of the socket of a switch in the directory of its testbed.
 pub fn socket_path(directory: &Path, switch: u16) -> PathBuf {
     directory.join(format!("switch-{switch}.sock"))
 }
 
-/// Listens; never blocks.
+/// Binds the socket, in non-blocking mode.
 ///
 /// # Errors
-/// Those of the system.
+/// The error of the system call that failed.
 pub(super) fn listen(directory: &Path, switch: u16) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(socket_path(directory, switch))?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
 
-/// Answers those who ask.
+/// Answers all connections that wait.
 pub(super) fn answer(listener: &UnixListener, report: impl Fn() -> SwitchReport) {
     while let Ok((mut stream, _)) = listener.accept() {
         let text = serde_json::to_vec(&report()).unwrap_or_default();
-        // Whoever asked and is gone misses it.
+        // A client that has closed the connection does not receive the answer.
         let _ = stream.set_write_timeout(Some(SHORT)).and_then(|()| stream.write_all(&text));
     }
 }
 
-/// What a switch of the testbed in `directory` has counted.
+/// Returns the counters of a switch of the testbed in `directory`.
 ///
 /// # Errors
-/// If it does not run or does not answer.
+/// If the switch does not run, or does not answer within 5 s.
 pub fn ask(directory: &Path, switch: u16) -> io::Result<SwitchReport> {
     let mut stream = unix_socket::connect(&socket_path(directory, switch), &mut || true)?;
     let began = now();
