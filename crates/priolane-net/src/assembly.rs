@@ -1,18 +1,18 @@
-//! Messages that are being received, by sender and flow: what is kept of each, and for whom there is room.
+//! Messages that are being received, by sender and flow: the bytes that have arrived, and the memory that each sender may use.
 //!
-//! An endpoint knows which bytes have come; here they are kept until all have. What finds no room is not shown to the endpoint,
-//! and so is sent again. Memory of all senders together is bounded ([`Room`]):
+//! The endpoint tracks which bytes have arrived, and this module stores them until the message is complete. A packet for which there is
+//! no memory is not passed to the endpoint, so its sender retransmits it. The memory of all senders together is bounded ([`Room`]):
 //!
 //! ```text
-//! pool      of all senders, divided by `FairPool`: each has its guaranteed part, whatever others have
-//!           a sender has at most `sender` bytes; only its oldest message may have more
-//! reserve   for one message at a time, the holder of the turn, which thus always ends
-//!           an oldest message that finds no room takes the turn, or its sender queues for it
-//!           the turn ends with the message, or where the holder takes nothing for a second while others wait
-//!           a holder that was slow for ten seconds while others waited is dropped, since its bytes fill the reserve
+//! pool      shared by all senders and divided by `FairPool`: each sender has a guaranteed part that others cannot use
+//!           a sender uses at most `sender` bytes; only its oldest message may exceed that
+//! reserve   used by one message at a time, the holder of the turn, which can therefore always complete
+//!           an oldest message that finds no memory takes the turn, or its sender queues for the turn
+//!           the turn ends with the message, or when the holder has used none of the reserve for a second while others wait
+//!           a holder that was slow for ten seconds while others waited is dropped, because its bytes occupy the reserve
 //! ```
 //!
-//! No payload is given back once the endpoint has acknowledged it, other than that of such a holder, whose sender is told.
+//! Payload that the endpoint has acknowledged is never discarded, except that of such a holder; its sender is notified.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -28,39 +28,39 @@ mod turn;
 pub(crate) use room::{LEAST_RECEIVING, Room};
 use turn::{Turn, TurnOutcome};
 
-/// Bytes that count for each message besides its payload: its entry in the tables here.
+/// Bytes that count for each message in addition to its payload: its entries in the tables of this module.
 const MESSAGE: u64 = 256;
 
-/// Runs of dropped messages that are freed at once, so that no other work waits for long.
+/// The largest number of runs of dropped messages that are freed in one step, so that other work does not wait for long.
 const FREED_AT_ONCE: usize = 1_024;
 
-/// What became of payload.
+/// The outcome of storing payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoreOutcome {
-    /// It is here.
+    /// The payload is stored.
     Yes,
-    /// It is here, the first of its message.
+    /// The payload is stored, as the first payload of its message.
     First,
-    /// There is no room for it now.
+    /// There is no memory for the payload at present.
     NoRoom,
-    /// Its message is longer than any may be.
+    /// The message exceeds the largest permitted length.
     TooLong,
 }
 
-/// A message of which not all has come.
+/// A message that is not complete.
 #[derive(Debug)]
 struct Partial {
-    /// Nothing of a message that is counted.
+    /// The bytes that have arrived; empty for a message that is counted and not kept.
     parts: Parts,
     readable: u64,
-    /// Memory that is taken from the reserve; the rest is of the pool.
+    /// Memory that the message uses of the reserve. It takes the rest from the pool.
     reserved: u64,
-    /// Where it is counted, if it is not kept.
+    /// The place at which the meter counts the message, if it is not kept.
     counted: Option<u32>,
 }
 
 impl Partial {
-    /// Memory for it. Of a message that is counted, only the entries in tables are kept, as of a flow without payload.
+    /// Returns the memory of the message. A message that is counted uses none besides its table entries, like a flow without payload.
     fn kept(&self) -> u64 {
         if self.counted.is_some() { 0 } else { MESSAGE + self.parts.kept() }
     }
@@ -68,15 +68,15 @@ impl Partial {
 
 #[derive(Debug, Default)]
 struct Sender {
-    /// Memory that is kept of its messages, and the part that is taken from the pool.
+    /// Memory of its messages, and the part of it that is taken from the pool.
     kept: u64,
     pooled: u64,
     messages: u32,
-    /// Its messages, the oldest first; some are no more.
+    /// Its messages, the oldest first. Messages that have ended may still be listed.
     order: VecDeque<FlowId>,
 }
 
-/// The messages that are being received. Names are chosen by others: the tables hash with secrets of their own.
+/// The messages that are being received. Peers choose the flow identifiers, so the tables use randomly keyed hashes.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     room: Room,
@@ -86,25 +86,25 @@ pub(crate) struct Assembly {
     turn: Turn,
     partial: HashMap<(HostId, FlowId), Partial>,
     senders: HashMap<HostId, Sender>,
-    /// Memory that is kept of messages, and of those that were dropped and are still to be freed.
+    /// Memory of all messages; `freeing` is that of dropped messages that are not freed yet.
     kept: u64,
     to_free: VecDeque<Parts>,
     freeing: u64,
-    /// Messages that were dropped for others, of which the caller does not know yet.
+    /// Messages that were dropped in favour of others and that the caller has not fetched yet.
     dropped: Vec<(HostId, FlowId)>,
 }
 
-/// A message that is taken out.
+/// A message that is removed from the assembly.
 #[derive(Debug)]
 pub(crate) struct TakenMessage {
     pub(crate) parts: Parts,
-    /// How many of its bytes can be read; fewer or more may be here.
+    /// Bytes from the start of the message that the endpoint reports as readable. Fewer or more bytes may be stored.
     pub(crate) readable: u64,
-    /// Where it was counted, if it was not kept.
+    /// The place at which the meter counted the message, if it was not kept.
     pub(crate) counted: Option<u32>,
 }
 
-/// Where there is memory for payload.
+/// Where payload finds memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Pool,
@@ -128,7 +128,8 @@ impl Assembly {
         }
     }
 
-    /// Keeps `payload` at `offset` of a message. `counted` tells where a new one is counted, if it is not to be kept.
+    /// Stores `payload` at `offset` of a message. For a new message, `counted` returns the place at which the meter counts it, or `None`
+    /// if it is to be kept.
     pub(crate) fn store(
         &mut self,
         of: (HostId, FlowId),
@@ -166,12 +167,12 @@ impl Assembly {
         }
     }
 
-    /// Where there is memory for `growth` more bytes of a message.
+    /// Returns where there is memory for `growth` more bytes of a message.
     fn place(&mut self, of: (HostId, FlowId), growth: u64, now: Time) -> Place {
         if growth == 0 {
             return Place::Pool;
         }
-        // What is still to be freed is memory too.
+        // Memory that is still to be freed counts as used.
         if self.kept + self.freeing + growth > self.room.pool() + self.room.reserve() {
             return Place::Nowhere;
         }
@@ -204,7 +205,7 @@ impl Assembly {
         }
     }
 
-    /// The oldest message of a sender.
+    /// Returns the oldest message of a sender.
     fn oldest(&mut self, src: HostId) -> Option<FlowId> {
         let sender = self.senders.get_mut(&src)?;
         while let Some(oldest) = sender.order.front() {
@@ -216,7 +217,7 @@ impl Assembly {
         None
     }
 
-    /// Gives the turn to the next that waits.
+    /// Gives the turn to the next sender in the queue.
     fn next_turn(&mut self, now: Time) {
         while let Some(src) = self.turn.next_waiting() {
             if let Some(flow) = self.oldest(src) {
@@ -248,7 +249,7 @@ impl Assembly {
         if counted.is_none() {
             partial.parts.write(offset, payload);
         }
-        // Less where a run gives back what it had to spare.
+        // `after` may be less than `before`, because a run may release spare capacity.
         let after = partial.kept();
         let (reserved, pooled) = (partial.reserved, before - partial.reserved);
         partial.reserved = match place {
@@ -264,19 +265,19 @@ impl Assembly {
         stored
     }
 
-    /// All before `bytes` of a message can be read.
+    /// Records that all bytes of a message before `bytes` are readable.
     pub(crate) fn readable(&mut self, src: HostId, flow: FlowId, bytes: u64) {
         if let Some(partial) = self.partial.get_mut(&(src, flow)) {
             partial.readable = bytes;
         }
     }
 
-    /// Where a message is counted, if it is.
+    /// Returns the place at which the meter counts a message, if it counts the message.
     pub(crate) fn counted(&self, src: HostId, flow: FlowId) -> Option<u32> {
         self.partial.get(&(src, flow))?.counted
     }
 
-    /// Takes a message out.
+    /// Removes a message and returns it.
     pub(crate) fn take(&mut self, src: HostId, flow: FlowId, now: Time) -> Option<TakenMessage> {
         let partial = self.partial.remove(&(src, flow))?;
         self.release(src, &partial);
@@ -297,7 +298,7 @@ impl Assembly {
         Some(TakenMessage { parts, readable, counted })
     }
 
-    /// What was kept of a message is not any more.
+    /// Subtracts the memory of a message from all counts.
     fn release(&mut self, src: HostId, partial: &Partial) {
         let kept = partial.kept();
         self.kept -= kept;
@@ -310,7 +311,7 @@ impl Assembly {
         }
     }
 
-    /// Drops a message; whether it was here.
+    /// Drops a message, and returns whether it was stored.
     pub(crate) fn discard(&mut self, (src, flow): (HostId, FlowId), now: Time) -> bool {
         let Some(TakenMessage { parts, .. }) = self.take(src, flow, now) else { return false };
         self.free_later(parts);
@@ -324,7 +325,7 @@ impl Assembly {
         }
     }
 
-    /// Frees some of what was dropped; whether there is more.
+    /// Frees some of the memory of dropped messages, and returns whether more is left.
     pub(crate) fn free_some(&mut self) -> bool {
         let mut left = FREED_AT_ONCE;
         while left > 0
@@ -348,17 +349,17 @@ impl Assembly {
         }
     }
 
-    /// A message that was dropped so that others end, of which the caller was not told yet.
+    /// Returns a message that was dropped in favour of others and that the caller has not fetched yet.
     pub(crate) fn next_dropped(&mut self) -> Option<(HostId, FlowId)> {
         self.dropped.pop()
     }
 
-    /// Messages of a sender that are being received.
+    /// Returns the number of messages of a sender that are being received.
     pub(crate) fn messages_of(&self, src: HostId) -> u32 {
         self.senders.get(&src).map_or(0, |sender| sender.messages)
     }
 
-    /// Memory that is kept, with what is still to be freed.
+    /// Returns the memory of all messages, including memory that is still to be freed.
     pub(crate) fn bytes(&self) -> u64 {
         self.kept + self.freeing
     }

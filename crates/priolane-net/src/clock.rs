@@ -72,7 +72,7 @@ pub(crate) fn duration_of(span: Span) -> Duration {
     Duration::from_nanos(span.0.div_ceil(1_000))
 }
 
-/// The instant so long from now, for waits of other threads.
+/// Returns the instant `after` from now, for waits of other threads.
 pub(crate) fn deadline(after: Duration) -> Option<Instant> {
     Instant::now().checked_add(after)
 }

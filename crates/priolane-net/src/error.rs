@@ -104,7 +104,7 @@ pub enum SendError {
     NoAnswer {
         /// The receiver.
         peer: SocketAddr,
-        /// For so long.
+        /// Time without an answer or any datagram.
         after: Duration,
     },
     /// The receiver speaks something else.
@@ -128,7 +128,7 @@ pub enum SendError {
     Silent {
         /// The receiver.
         peer: SocketAddr,
-        /// For so long.
+        /// Time without an answer or any datagram.
         after: Duration,
     },
     /// The receiver was started again.
@@ -150,7 +150,7 @@ pub enum SendError {
     /// It was given up by `abort`.
     #[error("the message was aborted; it may or may not have arrived")]
     Aborted,
-    /// The host is no more.
+    /// The host was closed.
     #[error(transparent)]
     Closed(#[from] RecvError),
 }

@@ -1,58 +1,58 @@
-//! The bytes of a message as they came: runs of them, by offset.
+//! The bytes of a message that have arrived, as runs of consecutive bytes by offset.
 //!
 //! ```text
-//! payload at the end of the run written last   appended to it: the order in which a path without loss delivers
-//! over bytes that are here                     written over them
-//! elsewhere                                    a run of its own, of its length
+//! payload at the end of the run written last   is appended to that run: a path without loss delivers in this order
+//! payload over bytes that have arrived         overwrites them
+//! payload elsewhere                            becomes a run of its own, of its length
 //! ```
 //!
-//! Memory grows with the bytes that came and not with offsets. The run that grows has some room to spare, all others have none.
+//! Memory grows with the number of bytes that have arrived, and not with their offsets. Only the run that grows has spare capacity.
 
 use std::collections::BTreeMap;
 
-/// Bytes of the longest run. A longer one would be copied for too long when it grows.
+/// Bytes of the longest run. Growing a longer run would copy for too long.
 const LONGEST_RUN: usize = 64 << 10;
 
-/// Most bytes that a run is extended by before they come.
+/// The largest number of bytes by which the capacity of a run exceeds its length.
 const SPARE: usize = 16 << 10;
 
-/// Bytes that count for each run besides its own: its place in the tree, and what the allocator adds.
+/// Bytes that count for each run in addition to its capacity: its entry in the tree, and the overhead of the allocator.
 pub(crate) const RUN: u64 = 128;
 
 /// The bytes of a message.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// By offset; they do not overlap.
+    /// The runs by offset. Runs do not overlap.
     runs: BTreeMap<u64, Vec<u8>>,
     /// The offset of the run that grows.
     open: u64,
-    /// Memory that is kept.
+    /// Memory of all runs.
     kept: u64,
 }
 
-/// What a part of a payload does.
+/// How a part of a payload is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Chunk {
-    /// It is written over so many bytes that are here, in the run at this offset.
+    /// `len` bytes overwrite bytes of the run at offset `run`.
     Over { run: u64, len: u64 },
-    /// So many bytes are appended to the run at this offset.
+    /// `len` bytes are appended to the run at offset `run`.
     Append { run: u64, len: u64 },
-    /// So many bytes are a run of their own.
+    /// `len` bytes become a new run.
     New { len: u64 },
 }
 
 impl Parts {
-    /// Memory that is kept, in bytes.
+    /// Memory of all runs, in bytes.
     pub(crate) fn kept(&self) -> u64 {
         self.kept
     }
 
-    /// Whether nothing is here.
+    /// Returns whether there are no runs.
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// The next chunk of a payload from `at` to `end`.
+    /// Returns the next chunk of a payload from `at` to `end`.
     fn chunk(&self, at: u64, end: u64) -> Chunk {
         let before = self.runs.range(..=at).next_back();
         let before = before.map(|(&run, bytes)| (run, run + bytes.len() as u64, bytes.len()));
@@ -71,7 +71,7 @@ impl Parts {
         }
     }
 
-    /// The capacity of a run that has `held` bytes and a capacity of `capacity`, once `more` are appended.
+    /// Returns the new capacity of a run with `held` bytes and capacity `capacity` when `more` bytes are appended.
     fn grown((held, capacity): (usize, usize), more: usize) -> usize {
         let needed = held + more;
         if needed <= capacity {
@@ -80,7 +80,8 @@ impl Parts {
         needed.max((held + SPARE).min(2 * held)).min(LONGEST_RUN)
     }
 
-    /// The capacity of a new run of `len` bytes at `at`. Where a full run ends, another one follows.
+    /// Returns the capacity of a new run of `len` bytes at `at`. A run that continues a full run gets the largest capacity, because more
+    /// bytes are likely to follow.
     fn fresh(&self, at: u64, len: usize) -> usize {
         let continues = self
             .runs
@@ -89,7 +90,7 @@ impl Parts {
         if continues { LONGEST_RUN.max(len) } else { len }
     }
 
-    /// The most memory by which `write` would grow what is kept.
+    /// Returns an upper bound on the growth of [`Self::kept`] by [`Self::write`].
     pub(crate) fn growth(&self, start: u64, len: usize) -> u64 {
         let (mut at, end, mut growth) = (start, start + len as u64, 0);
         while at < end {
@@ -98,7 +99,7 @@ impl Parts {
                 Chunk::Append { run, len } => {
                     let state = self.runs.get(&run).map_or((0, 0), |run| (run.len(), run.capacity()));
                     let appended = (Self::grown(state, len as usize) - state.1) as u64;
-                    // A run of its own where a chunk before this one has closed the run.
+                    // The bytes become a new run if an earlier chunk of this payload closed the run that grew.
                     growth += if at == start { appended } else { appended.max(RUN + len) };
                     len
                 }
@@ -153,7 +154,7 @@ impl Parts {
         self.open = at;
     }
 
-    /// Gives back what the run that grew has to spare.
+    /// Releases the spare capacity of the run that grew.
     fn close(&mut self) {
         if let Some(run) = self.runs.get_mut(&self.open)
             && run.capacity() > run.len()
@@ -164,8 +165,8 @@ impl Parts {
         }
     }
 
-    /// The first `len` bytes of the message, with zeros where none came. Copies what is in more than one run, so it is called
-    /// on the thread of an application.
+    /// Returns the first `len` bytes of the message, with zeros in place of bytes that have not arrived. It copies unless there is a single
+    /// run, so it is called on the thread of an application.
     pub(crate) fn into_bytes(mut self, len: usize) -> Vec<u8> {
         let is_one_run = self.runs.len() == 1 && self.runs.get(&0).is_some_and(|run| run.len() == len);
         if is_one_run && let Some(run) = self.runs.remove(&0) {
@@ -184,7 +185,7 @@ impl Parts {
         bytes
     }
 
-    /// Drops at most `most` runs; how many.
+    /// Drops at most `most` runs, and returns how many it dropped.
     pub(crate) fn drop_runs(&mut self, most: usize) -> usize {
         (0..most).take_while(|_| self.runs.pop_first().is_some()).count()
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use priolane_core::units::{PS_PER_S, Time};
 
-/// How long a cookie is handed out; it is taken for so long again.
+/// How long a cookie is handed out. It is accepted for as long again.
 const PERIOD_PS: u64 = 64 * PS_PER_S;
 
 /// What a host is given to send back.

@@ -12,7 +12,7 @@ use crate::message::{Delivery, MessageId, Outcome, Request};
 use crate::shared::{Order, Outgoing};
 
 impl<E: Endpoint> Driver<E> {
-    /// Does what applications ask; `None` to stop.
+    /// Carries out the orders of applications. Returns `None` if the thread is to stop.
     pub(super) fn take_orders(&mut self, now: Time) -> Option<Turn> {
         let mut orders = std::mem::take(&mut self.orders);
         self.shared.take_orders(&mut orders);
@@ -55,7 +55,7 @@ impl<E: Endpoint> Driver<E> {
         self.fill(host, now);
     }
 
-    /// Opens the flows to a host that may be.
+    /// Opens as many flows to a host as its limit permits.
     pub(super) fn fill(&mut self, host: HostId, now: Time) {
         if !self.peers.is_known(host) {
             return;
@@ -85,7 +85,7 @@ impl<E: Endpoint> Driver<E> {
         self.call(now, |endpoint, cx| endpoint.open(cx, request, &|| path));
     }
 
-    /// Tells how much is under way with a host, which is asked whether it is there as long as there is something.
+    /// Reports to the table of peers how much is under way with a host, so that the host is checked for silence meanwhile.
     pub(super) fn note_under_way(&mut self, host: HostId, now: Time) {
         let sent = self.lanes.get(&host).map_or(0, |lane| lane.open + lane.waiting.len() as u32);
         if sent == 0 {
@@ -144,7 +144,7 @@ impl<E: Endpoint> Driver<E> {
         self.finish(report.flow, Ok(delivery));
     }
 
-    /// A message is no more under way.
+    /// Removes a message that has ended, and reports its outcome.
     pub(super) fn finish(&mut self, flow: FlowId, outcome: Outcome) {
         let Some(message) = self.flows.remove(&flow) else { return };
         let host = message.host;
@@ -161,7 +161,7 @@ impl<E: Endpoint> Driver<E> {
         self.to_fill.push(host);
     }
 
-    /// Opens what waited for flows that have ended.
+    /// Opens flows that waited for others to end.
     pub(super) fn fill_lanes(&mut self) {
         let now = self.given;
         while let Some(host) = self.to_fill.pop() {

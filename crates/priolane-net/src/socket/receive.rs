@@ -73,7 +73,7 @@ impl RecvBatch {
     /// One without room.
     pub(crate) const EMPTY: Self = Self { bytes: Vec::new(), room: 1, longest: 0, slots: Vec::new() };
 
-    /// An empty one. Of datagrams longer than `size` bytes, so many and one more are kept.
+    /// Creates an empty batch. It keeps `size + 1` bytes of datagrams that are longer than `size`.
     pub(crate) fn new(size: usize) -> Self {
         Self::with_room((size + 1, BATCH), size + 1)
     }
