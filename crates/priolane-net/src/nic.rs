@@ -190,6 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn as_many_tokens_wait_as_the_line_calls_for_in_the_time_that_is_made_up() {
+        // 300 us of 1 Gbit/s are 37,500 bytes: 24 tokens with their data, 84 + 1538 bytes each, rounded up.
+        let least = TokenGroupSpec { depth: 2, burst: 1, ..TokenGroupSpec::TOP };
+        let most = TokenGroupSpec { depth: 40, burst: 30, ..TokenGroupSpec::TOP };
+        for (port, depth, burst) in [(least, 24, 24), (most, 40, 30)] {
+            let mut nic = Nic::new(LINE, Some(port));
+            let mut tokens = (0..500).map(|_| packet(Kind::Credit, 84, 0));
+            let mut at_once = 0;
+            while let Next::Send(_) = nic.next(Time(1 << 50), || {
+                tokens.next().map_or(Tx::Idle, |packet| Tx::Send { packet, id: None })
+            }) {
+                at_once += 1;
+            }
+            assert_eq!((nic.dropped(), at_once), (500 - depth, burst));
+        }
+    }
+
+    #[test]
     fn a_line_with_nothing_to_send_says_when_it_has() {
         let mut nic = Nic::<()>::new(LINE, None);
         assert!(matches!(nic.next(Time(9), || Tx::Idle), Next::Idle));

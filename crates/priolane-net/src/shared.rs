@@ -128,7 +128,7 @@ impl SharedState {
         }
     }
 
-    /// Nobody will do what is asked.
+    /// Fails an order, because the thread has ended.
     fn turn_down(&self, order: Order, closed: RecvError) {
         if let Order::Send(Outgoing { content, receipt, .. }) = order {
             self.settle(content.kept(), receipt.as_deref(), Err(closed.into()));
@@ -159,7 +159,7 @@ impl SharedState {
         *lock(&self.closed)
     }
 
-    /// No more comes of this host.
+    /// Closes the host, and fails the orders that wait.
     pub(crate) fn close(&self, closed: RecvError) {
         lock(&self.closed).get_or_insert(closed);
         let orders = std::mem::take(&mut *lock(&self.orders));
@@ -193,7 +193,7 @@ impl SharedState {
         lock(&self.queued).messages == 0
     }
 
-    /// A message is no more on its way.
+    /// Records that a message has ended, and reports its outcome.
     pub(crate) fn settle(&self, bytes: u64, receipt: Option<&Pending>, outcome: Outcome) {
         {
             let mut queued = lock(&self.queued);
@@ -248,5 +248,115 @@ impl SharedState {
 
     pub(crate) fn publish(&self, stats: &Stats) {
         *lock(&self.stats) = *stats;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> SharedState {
+        SharedState::new(Wakeup::new().unwrap())
+    }
+
+    fn outgoing(bytes: &'static [u8]) -> (Order, Arc<Pending>) {
+        let receipt = Arc::new(Pending::default());
+        let (content, request) = (Content::Whole(bytes.into()), Request::to("127.0.0.1:9".parse().unwrap()));
+        let order = Outgoing { id: MessageId(1), request, content, receipt: Some(Arc::clone(&receipt)) };
+        (Order::Send(order), receipt)
+    }
+
+    #[test]
+    fn messages_find_room_up_to_both_limits_and_a_long_one_only_alone() {
+        let state = state();
+        let limits = (10, 3);
+        let full = |bytes, messages| Err(SendError::Full { bytes, messages });
+        assert!(state.is_flushed());
+        assert_eq!(state.reserve(11, limits), Ok(()), "it is alone");
+        assert_eq!(state.reserve(1, limits), full(11, 1));
+        state.settle(11, None, Err(SendError::Aborted));
+        for bytes in [4, 6] {
+            assert_eq!(state.reserve(bytes, limits), Ok(()));
+        }
+        assert_eq!(state.reserve(1, limits), full(10, 2));
+        state.settle(6, None, Err(SendError::Aborted));
+        assert!(!state.is_flushed());
+        for bytes in [1, 1] {
+            assert_eq!(state.reserve(bytes, limits), Ok(()));
+        }
+        assert_eq!(state.reserve(1, limits), full(6, 3));
+        // More than was reserved frees no more than all.
+        (0..4).for_each(|_| state.settle(7, None, Err(SendError::Aborted)));
+        assert!(state.is_flushed());
+        assert_eq!(state.reserve(10, limits), Ok(()));
+    }
+
+    #[test]
+    fn a_closed_state_takes_nothing_and_fails_what_was_asked_before() {
+        let state = state();
+        let (order, before) = outgoing(b"ab");
+        state.reserve(2, (9, 9)).unwrap();
+        state.order(order);
+        state.order(Order::Stop);
+        state.close(RecvError::Dropped);
+        let closed = SendError::Closed(RecvError::Dropped);
+        assert_eq!((before.get(), state.is_flushed()), (Some(Err(closed.clone())), true));
+        let mut orders = Vec::new();
+        state.take_orders(&mut orders);
+        assert!(orders.is_empty());
+        let (order, after) = outgoing(b"cd");
+        state.order(order);
+        assert_eq!(after.get(), Some(Err(closed.clone())));
+        assert_eq!(state.reserve(1, (9, 9)), Err(closed));
+        assert_eq!(state.take_message().unwrap_err(), RecvError::Dropped);
+        // The first reason stays.
+        state.close(RecvError::Panicked);
+        assert_eq!(state.closed(), Some(RecvError::Dropped));
+    }
+
+    #[test]
+    fn a_thread_sleeps_only_while_nothing_is_asked() {
+        let state = state();
+        assert!(state.may_sleep());
+        state.order(Order::Stop);
+        assert!(!state.asleep.load(Ordering::SeqCst), "the order wakes it");
+        assert!(!state.may_sleep());
+        assert!(!state.asleep.load(Ordering::SeqCst));
+        let mut orders = Vec::new();
+        state.take_orders(&mut orders);
+        assert!(matches!(orders[..], [Order::Stop]));
+        assert!(state.may_sleep());
+        state.awake();
+        assert!(!state.asleep.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn messages_are_taken_in_the_order_in_which_they_arrived_and_their_memory_is_counted() {
+        let state = state();
+        let from = "127.0.0.1:9".parse().unwrap();
+        let each = size_of::<ArrivedMessage>() as u64;
+        let arrived = |len: usize, missing| {
+            let mut parts = Parts::default();
+            parts.write(0, &vec![7; len]);
+            let message = ArrivedMessage {
+                from,
+                parts,
+                len,
+                missing,
+                arrived: crate::clock::deadline(std::time::Duration::ZERO).unwrap(),
+            };
+            let kept = message.kept();
+            state.deliver(message);
+            kept
+        };
+        let kept = [arrived(3, 0), arrived(500, 2)];
+        assert!(kept[0] > each + 3 && kept[1] > each + 500);
+        assert_eq!(state.arrived_bytes(), kept[0] + kept[1]);
+        let first = state.take_message().unwrap().unwrap();
+        assert_eq!((first.bytes, first.missing, first.from), (vec![7; 3], 0, from));
+        assert_eq!(state.arrived_bytes(), kept[1]);
+        let second = state.take_message().unwrap().unwrap();
+        assert_eq!((second.bytes.len(), second.missing, state.arrived_bytes()), (500, 2, 0));
+        assert_eq!(state.take_message(), Ok(None));
     }
 }

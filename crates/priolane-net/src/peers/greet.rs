@@ -104,13 +104,17 @@ impl Peers {
         self.answer(question, Message::Refused { nonce, reason, speaks: self.speaks });
     }
 
-    /// The host that sent a HELLO with its cookie, if it speaks the same and there is room; it is refused otherwise.
+    /// Returns the host that sent a HELLO with its cookie, if it speaks the same and there is room. Otherwise it is refused, or ignored
+    /// if another host would have to be forgotten too soon.
     fn admit(&mut self, question: Question, nonce: u64, speaks: Speaks) -> Option<HostId> {
         if speaks != self.speaks {
             self.refuse(question, nonce, Reason::Speech);
             return None;
         }
         let known = self.by_address.get(&question.from).copied();
+        if known.is_none() && self.places.is_full() && !self.may_forget(question.now) {
+            return None;
+        }
         let host = known.map_or_else(|| self.add(question.from, Standing::Stranger, question.now), Ok);
         if host.is_err() {
             self.refuse(question, nonce, Reason::NoRoom);
@@ -120,6 +124,9 @@ impl Peers {
 
     fn on_open_hello(&mut self, question: Question, nonce: u64, run: u64, speaks: Speaks) {
         let Some(host) = self.admit(question, nonce, speaks) else { return };
+        if self.would_restart(host, run) && !self.may_forget(question.now) {
+            return;
+        }
         let fresh = draw(&*self.random);
         let Some(peer) = self.get_mut(host) else { return };
         let same = |session: &Session| session.run == run && session.theirs == nonce;
@@ -180,6 +187,12 @@ impl Peers {
 
     pub(super) fn on_welcome(&mut self, from: SocketAddr, nonce: u64, acceptance: &Acceptance, now: Time) {
         let Some(host) = self.greeted(from, nonce) else { return };
+        if let &Acceptance::Open { run, .. } = acceptance
+            && self.would_restart(host, run)
+            && !self.may_forget(now)
+        {
+            return;
+        }
         let Some(session) = self.accept(host, acceptance) else { return };
         let Some(peer) = self.get_mut(host) else { return };
         peer.heard = now;

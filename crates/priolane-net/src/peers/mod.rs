@@ -8,7 +8,7 @@
 //!        ◀──────────── WELCOME(run b, nonce b)
 //!   knows (a, b); PING ────────▶ with a key: only now
 //!
-//! UNKNOWN in answer to a packet: HELLO again. A WELCOME of another run: the other was started again, its flows are no more.
+//! UNKNOWN in answer to a packet: HELLO again. A WELCOME of another run: the peer was restarted, and its flows have ended.
 //! nothing heard for a second while something is under way: PING each second; nothing for long: it is gone
 //! ```
 //!
@@ -24,10 +24,11 @@
 //! | REFUSED | the greeting under way, by its nonce |
 //! | UNKNOWN | one of the last sealed datagrams, by its mark; once |
 //!
-//! A host that was forgotten is told another run of this host when it is known again: for it, this host was started again.
+//! A peer that was removed receives another run of this host when it becomes known again: to the peer, this host has restarted.
 //! Both hosts may greet at once: what each drew holds, the last four agreements of two hosts are kept.
 
 mod cookie;
+mod forgetting;
 mod greet;
 mod message;
 mod peer;

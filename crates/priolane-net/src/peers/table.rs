@@ -1,4 +1,4 @@
-//! The table of other hosts: by address and by name, with what waits to be said to them.
+//! The table of peers, by address and by name, and the queue of control messages to them.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -20,76 +20,78 @@ use crate::random::{RandomFailure, RandomSource, draw};
 /// Bytes that a key adds to each datagram.
 pub(crate) const SEAL_BYTES: usize = HEAD + TAG;
 
-/// This host's own name among those that it knows.
+/// The name of this host itself.
 pub(crate) const SELF: HostId = HostId(0);
 
-/// What became of another host.
+/// A change of the state of a peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// It is known; flows to it may start.
+    /// The peer is known, and flows to it may start.
     Known(HostId),
-    /// It was started again: flows from before are no more.
+    /// The peer was restarted, which ended all earlier flows.
     Restarted(HostId),
-    /// It did not answer; it is no more known.
+    /// The peer did not answer a greeting and was removed.
     NoAnswer(HostId),
-    /// It was heard no more; it is no more known.
+    /// The peer fell silent and was removed.
     Silent(HostId),
-    /// It refused; it is no more known.
+    /// The peer refused a greeting and was removed.
     Refused(HostId, Reason, Speaks),
-    /// It makes room for another; it is no more known.
+    /// The peer was removed to make room for another.
     Evicted(HostId),
-    /// It cannot be greeted, as the random source failed; it is no more known.
+    /// The peer could not be greeted because the random source failed, and was removed.
     RandomFailure(HostId),
-    /// It will send no more of this flow.
+    /// The peer aborted this flow, which it was sending.
     Aborted(HostId, u32),
-    /// It does not receive this flow of this host.
+    /// The peer does not receive this flow of this host.
     Rejected(HostId, u32, Rejection),
 }
 
-/// How long hosts are waited for, and how many are known.
+/// Time limits for peers, and the size of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// For an answer to a greeting.
+    /// Time within which a peer must answer a greeting.
     pub(crate) greeting: Span,
-    /// For anything while something is under way.
+    /// Time within which a peer must be heard while messages are under way.
     pub(crate) silence: Span,
-    /// Hosts without anything under way that were not heard for so long make room for others.
+    /// Time after which a peer that is silent and has no messages under way makes room for another.
     pub(crate) idle: Span,
-    /// How many hosts are known, at most 65,534: a name is not given again before the caller knows that it is free.
+    /// The largest number of peers, at most 65,534. A name is reused only after the caller has learned that it is free.
     pub(crate) most: u16,
 }
 
-/// A datagram that came, which an answer may not exceed.
+/// A datagram that arrived. An answer must not be longer than it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
-    /// Where it came from.
+    /// The sender's address.
     pub(crate) from: SocketAddr,
-    /// Its bytes.
+    /// Its length in bytes.
     pub(crate) len: usize,
-    /// When it came.
+    /// When it arrived.
     pub(crate) now: Time,
 }
 
-/// What was in a sealed datagram.
+/// The content of a sealed datagram.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Opened<'a> {
-    /// A packet of a host.
+    /// A packet of a peer.
     Packet(HostId, &'a [u8]),
-    /// A message of the session, which was taken.
+    /// A message of the session, which was handled.
     Message,
-    /// Nothing that may be opened or read.
+    /// The datagram would confirm a restart of its sender, and is ignored because restarts are limited.
+    Postponed,
+    /// The datagram could not be opened or read.
     Nothing,
 }
 
-/// Time without a datagram after which a host is asked whether it is there.
+/// Time without a datagram after which a PING is sent to a peer.
 pub(super) const PING_AFTER: Span = Span::from_ms(1_000);
 
-/// The other hosts.
+/// The peers of a host.
 #[derive(Debug)]
 pub(crate) struct Peers {
     /// The run of this host, drawn at its start.
     pub(super) run: u64,
-    /// How many hosts were known and forgotten. A host that becomes known is told the run plus this number.
+    /// The number of known peers that were removed. A new peer receives the sum of `run` and this number as the run of this host.
     pub(super) forgotten: u64,
     pub(super) speaks: Speaks,
     pub(super) key: Option<Secrets>,
@@ -102,22 +104,24 @@ pub(crate) struct Peers {
     pub(super) peers: Vec<Option<Peer>>,
     pub(super) places: Places,
     pub(super) free: Vec<HostId>,
-    /// Names of hosts that are no more known, of which the caller does not know yet.
+    /// Names of peers that were removed and that the caller has not fetched yet.
     pub(super) left: Vec<HostId>,
-    /// When hosts are to be looked after: those that are being greeted, or that messages are under way to.
+    /// When to check peers that are being greeted, or to which messages are under way.
     pub(super) due: BTreeSet<(Time, HostId)>,
-    /// When the next answer to a stranger is within their rate.
+    /// When a greeting may make this host forget a peer again.
+    pub(super) may_forget_at: Time,
+    /// When the rate of answers to unknown hosts permits the next one.
     pub(super) next_answer: Time,
     pub(super) waiting: VecDeque<(SocketAddr, [u8; LONGEST], usize)>,
     pub(super) changes: Vec<Change>,
 }
 
-/// As many hosts are known as may be.
+/// The error that the table is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
 impl Peers {
-    /// A host that knows no other.
+    /// Creates an empty table.
     ///
     /// # Errors
     /// If the random source fails.
@@ -143,6 +147,7 @@ impl Peers {
             free: Vec::new(),
             left: Vec::new(),
             due: BTreeSet::new(),
+            may_forget_at: Time::ZERO,
             next_answer: Time::ZERO,
             waiting: VecDeque::new(),
             changes: Vec::new(),
@@ -161,13 +166,13 @@ impl Peers {
         self.key.as_ref().map(|key| &key.control)
     }
 
-    /// What has changed since the last call. The names of hosts that are no more known may then be those of others.
+    /// Returns the changes since the last call. After this call, the names of removed peers may be reused.
     pub(crate) fn changes(&mut self) -> Vec<Change> {
         self.free.append(&mut self.left);
         std::mem::take(&mut self.changes)
     }
 
-    /// How many hosts are known or being greeted.
+    /// Returns the number of peers that are known or being greeted.
     pub(crate) fn count(&self) -> usize {
         self.by_address.len()
     }
@@ -176,12 +181,12 @@ impl Peers {
         self.get(host).map(|peer| peer.address)
     }
 
-    /// Whether flows to a host may start.
+    /// Returns whether flows to a peer may start.
     pub(crate) fn is_known(&self, host: HostId) -> bool {
         self.get(host).is_some_and(Peer::is_known)
     }
 
-    /// A new host at an address, for which another may have to give way.
+    /// Adds a peer at an address. Another peer may be removed to make room.
     pub(super) fn add(
         &mut self,
         address: SocketAddr,
@@ -219,7 +224,7 @@ impl Peers {
         }
     }
 
-    /// The host that a packet without a seal comes from. One that is not known gets an answer that says so.
+    /// Returns the known peer that sent an unsealed packet. An unknown sender receives UNKNOWN in answer.
     pub(crate) fn from(&mut self, question: Question) -> Option<HostId> {
         let host = self.by_address.get(&question.from).copied();
         let peer = host.and_then(|host| self.get_mut(host)).filter(|peer| peer.is_known());
@@ -235,14 +240,14 @@ impl Peers {
         }
     }
 
-    /// A sealed datagram came that cannot be opened.
+    /// Answers a sealed datagram that cannot be opened.
     fn on_unopened(&mut self, question: Question, datagram: &[u8]) {
         if let Some(mark) = mark_of(datagram) {
             self.answer(question, Message::Unknown(Some(mark)));
         }
     }
 
-    /// Opens a sealed datagram; a packet in it lies in `text`.
+    /// Opens a sealed datagram. `text` holds the packet, if it contains one.
     pub(crate) fn open<'a>(
         &mut self,
         question: Question,
@@ -269,15 +274,21 @@ impl Peers {
             }
         }
         let Some((place, len)) = opened else {
-            // To one that is played again, no answer: it would seem to its sender that this host does not know it.
+            // A replayed datagram receives no answer: its original sender would conclude that this host does not know it.
             if is_foreign && now.since(peer.heard) >= PING_AFTER {
                 self.on_unopened(question, datagram);
             }
             return Opened::Nothing;
         };
+        let run = peer.sessions[place].run;
+        let is_new = !peer.sessions[place].is_confirmed();
+        if is_new && self.would_restart(host, run) && !self.may_forget(now) {
+            return Opened::Postponed;
+        }
+        let Some(peer) = self.get_mut(host) else { return Opened::Nothing };
         peer.heard = now;
-        if !peer.sessions[place].is_confirmed() {
-            // Whichever of both has greeted: they know each other now.
+        if is_new {
+            // Both hosts know each other now, whichever of them has greeted.
             peer.greeting = None;
         }
         self.confirm(host, place);
@@ -290,8 +301,8 @@ impl Peers {
         Opened::Message
     }
 
-    /// Seals `text` to a host into `out`; the length of the datagram, or `None` if there is no session that can seal it. Hosts greet
-    /// again in time for new keys.
+    /// Seals `text` for a peer into `out`. Returns the length of the datagram, or `None` if no session can seal it. Starts a new greeting
+    /// in time when new keys are needed.
     pub(crate) fn seal(&mut self, host: HostId, text: &[u8], out: &mut [u8], now: Time) -> Option<usize> {
         let session = self.get_mut(host)?.current_mut()?;
         let len = session.seal(text, out);
@@ -301,7 +312,7 @@ impl Peers {
         len
     }
 
-    /// The other host used the nonce that it got in the session at `place`.
+    /// Confirms the session at `place`, because the peer used the nonce that it received.
     pub(super) fn confirm(&mut self, host: HostId, place: usize) {
         let Some(peer) = self.get_mut(host) else { return };
         if peer.sessions.get(place).is_none_or(Session::is_confirmed) {

@@ -1,4 +1,4 @@
-//! What becomes of other hosts, and of messages with them.
+//! Changes of peers, and their effect on messages.
 
 use priolane_core::endpoint::{Command, Control, Endpoint, Rejection};
 use priolane_core::ids::{FlowId, HostId};
@@ -18,14 +18,14 @@ enum Failing {
 }
 
 impl<E: Endpoint> Driver<E> {
-    /// Applies what has become of other hosts.
+    /// Applies all changes of peers.
     pub(super) fn apply_changes(&mut self) {
         for change in self.peers.changes() {
             self.apply(change);
         }
     }
 
-    /// Applies a change of another host.
+    /// Applies a change of a peer.
     pub(super) fn apply(&mut self, change: Change) {
         match change {
             Change::Known(host) => self.to_fill.push(host),
@@ -85,9 +85,11 @@ impl<E: Endpoint> Driver<E> {
     /// The endpoint forgets a host, and what is here of its messages is dropped.
     fn forget(&mut self, host: HostId) {
         self.stats.dropped += u64::from(self.assembly.messages_of(host));
-        let now = self.given;
+        let now = self.now();
         self.assembly.forget(host, now);
         self.call(now, |endpoint, cx| endpoint.control(cx, Command::ForgetHost(host)));
+        let done = self.now();
+        self.peers.note_forgotten(done.since(now), done);
     }
 
     /// A message of this host fails, because its receiver does not take it.
@@ -119,7 +121,7 @@ impl<E: Endpoint> Driver<E> {
         self.peers.tell_rejected(src, flow.0, why);
     }
 
-    /// The endpoint does not receive a message of which a packet came.
+    /// Handles a message that the endpoint does not receive.
     pub(super) fn reject(&mut self, (src, flow): (HostId, FlowId), why: Rejection) {
         self.stats.too_long += u64::from(why == Rejection::TooLong);
         self.drop_partial(src, flow);

@@ -93,7 +93,7 @@ impl<E: Endpoint> Driver<E> {
                 self.apply_changes();
                 match opened {
                     Opened::Packet(host, packet) => self.take_packet(host, packet, came),
-                    Opened::Message => {}
+                    Opened::Message | Opened::Postponed => {}
                     Opened::Nothing => self.stats.malformed += 1,
                 }
                 self.scratch = scratch;

@@ -1,6 +1,7 @@
 //! Greetings, and what ends an acquaintance.
 
-use super::super::message::Message;
+use super::super::cookie::Cookie;
+use super::super::message::{Message, Offer};
 use super::super::watch::LOOKS;
 use super::*;
 use crate::key::mark_of;
@@ -243,5 +244,71 @@ fn hosts_may_greet_at_once_again_and_again() {
             net.settle();
             assert_eq!(net.peers(1).changes().last(), Some(&Change::Aborted(names[1], round)));
         }
+    }
+}
+
+#[test]
+fn peers_restart_no_more_often_than_a_twentieth_of_the_time_allows() {
+    for key in [None, Some(1)] {
+        let mut net = Net::new(&[key, key]);
+        net.greet(0, 1);
+        net.settle();
+        let name = net.name(1, 0);
+        net.peers(1).changes();
+        let mut restart = |net: &mut Net| {
+            net.hosts[0].1 = host("window", key);
+            net.greet(0, 1);
+            net.settle();
+            net.peers(1).changes()
+        };
+        // Forgetting takes 10 ms; the next restart is possible 190 ms later. Each greeting is repeated.
+        assert_eq!(restart(&mut net), [Change::Restarted(name)]);
+        let until = net.now;
+        net.peers(1).note_forgotten(Span::from_ms(10), until);
+        let refused = restart(&mut net);
+        assert_eq!(refused, [], "{key:?}");
+        assert!(!net.passes_both_ways(0, 1));
+        assert!(net.now.since(until) < Span::from_ms(190));
+        net.run(Span::from_ms(1_000));
+        // With a key, the next packet confirms the session.
+        net.passes(0, 1);
+        assert_eq!(net.peers(1).changes(), [Change::Restarted(name)], "{key:?}");
+        assert!(net.passes_both_ways(0, 1));
+    }
+}
+
+#[test]
+fn newcomers_displace_no_more_strangers_than_a_twentieth_of_the_time_allows() {
+    for key in [None, Some(1)] {
+        let mut net = Net::new(&[key; 5]);
+        (0..3).for_each(|from| {
+            net.greet(from, 4);
+            net.settle();
+        });
+        net.run(Span::from_ms(3_000));
+        net.peers(4).changes();
+        let now = net.now;
+        net.peers(4).note_forgotten(Span::from_ms(50), now);
+        net.greet(3, 4);
+        net.settle();
+        net.run(Span::from_ms(940));
+        assert_eq!((net.peers(4).changes(), net.peers(4).count()), (vec![], 3), "{key:?}");
+        // The next HELLO is sent 1260 ms after the first.
+        net.run(Span::from_ms(400));
+        assert!(matches!(net.peers(4).changes()[..], [Change::Evicted(_), ..]), "{key:?}");
+        assert!(net.passes_both_ways(3, 4));
+    }
+}
+
+#[test]
+fn a_host_does_not_answer_a_greeting_of_its_own() {
+    let mut net = Net::new(&[None]);
+    net.peers(0).forgotten = 3;
+    for (ahead, answers) in [(0, 0), (1, 0), (3, 0), (4, 1), (u64::MAX, 1)] {
+        let run = net.peers(0).run.wrapping_add(ahead);
+        let offer = Offer::Open { run, speaks: Speaks::new("window", 1_500) };
+        let (bytes, len) = Message::Hello { nonce: 1, cookie: Cookie::default(), offer }.encode(None);
+        net.deliver(&Datagram { from: address(1), to: address(0), bytes: bytes[..len].to_vec() });
+        assert_eq!(net.collect().len(), answers, "{ahead} ahead");
     }
 }

@@ -108,12 +108,12 @@ fn a_message_that_is_too_long_is_counted_refused_and_its_sender_told() {
     driver.transmit();
     assert_eq!((driver.stats.too_long, driver.stats.dropped), (1, 1));
     assert_eq!(driver.endpoint.take_commands(), [end_received(host, FLOW)]);
-    assert_eq!(peer.said(), [(TOO_LONG, FLOW)]);
+    assert_eq!(peer.messages(), [(TOO_LONG, FLOW)]);
     // The same where the endpoint says it.
     for (why, said, too_long) in [(Rejection::TooLong, TOO_LONG, 2), (Rejection::GivenUp, GIVEN_UP, 2)] {
         report(&mut driver, Event::Rejected { src: host, flow: FlowId(FLOW), why });
         driver.transmit();
-        assert_eq!((peer.said(), driver.stats.too_long), (vec![(said, FLOW)], too_long));
+        assert_eq!((peer.messages(), driver.stats.too_long), (vec![(said, FLOW)], too_long));
     }
 }
 
@@ -183,7 +183,7 @@ fn the_sender_of_a_message_that_was_dropped_for_others_is_told() {
     driver.transmit();
     let commands = driver.endpoint.take_commands();
     assert!(commands.contains(&end_received(host, FLOW)), "{commands:?}");
-    assert_eq!(slow.said().last(), Some(&(GIVEN_UP, FLOW)));
+    assert_eq!(slow.messages().last(), Some(&(GIVEN_UP, FLOW)));
     assert_eq!(driver.stats.dropped, 1);
 }
 
@@ -263,7 +263,10 @@ fn a_sender_that_does_not_answer_is_counted_and_asked_whether_it_is_there() {
         driver.transmit();
         assert_eq!(driver.stats.unanswered, count);
         // At most once a second.
-        assert_eq!(peer.said().iter().filter(|(number, _)| *number == PING).count(), usize::from(count == 1));
+        assert_eq!(
+            peer.messages().iter().filter(|(number, _)| *number == PING).count(),
+            usize::from(count == 1)
+        );
     }
 }
 
@@ -295,10 +298,14 @@ fn a_counted_message_is_counted_by_new_payload_and_never_received() {
     assert_eq!((driver.stats.arrived, driver.stats.arrived_bytes), (1, 30));
     assert_eq!(driver.shared.stats().arrived, 1, "the application sees it at once");
     assert_eq!(driver.shared.take_message().unwrap(), None);
+    peer.send(&mut driver, 0, &payload(FLOW + 2, 0, &[6; 40]));
+    deliver(&mut driver, host, (FLOW + 2, 40, 0));
+    assert_eq!((driver.stats.arrived, driver.stats.arrived_bytes), (2, 70));
     // A message that is not counted is kept.
     peer.send(&mut driver, 0, &payload(FLOW + 1, 0, &[5; 3]));
     deliver(&mut driver, host, (FLOW + 1, 3, 0));
     assert_eq!(driver.shared.take_message().unwrap().unwrap().bytes, [5; 3]);
+    assert_eq!((driver.stats.arrived, driver.stats.arrived_bytes), (3, 73));
 }
 
 #[test]

@@ -152,3 +152,22 @@ fn a_rejection_fails_an_open_message_of_its_sender_and_no_other() {
     assert_eq!(driver.endpoint.take_commands(), flows.map(abort));
     assert_eq!(driver.stats.failed, 2);
 }
+
+#[test]
+fn a_peer_that_restarts_costs_no_more_than_a_twentieth_of_the_time() {
+    let mut driver = driver(config());
+    let (mut peer, _) = Peer::known_to(&mut driver);
+    let begun = driver.given;
+    peer.greet(&mut driver, 2);
+    driver.apply_changes();
+    assert_eq!(driver.endpoint.take_commands().len(), 1);
+    // However long it took: the next restart is possible 19 times that later.
+    let (now, from) = (driver.given, driver.peers.may_forget_at());
+    assert!(from > begun && from <= now + now.since(begun).times(19), "{from:?}");
+    // Time does not go on in this test: another restart has no answer.
+    driver.peers.note_forgotten(Span::from_ms(3_600_000), driver.given);
+    peer.hello(&mut driver, 3);
+    driver.transmit();
+    assert!(peer.received().iter().all(|(_, bytes)| bytes[0] != WELCOME));
+    assert!(driver.endpoint.take_commands().is_empty());
+}

@@ -5,6 +5,7 @@ mod arrivals;
 mod changes;
 mod departures;
 mod endings;
+mod longest_steps;
 mod orders;
 mod setup;
 
@@ -149,7 +150,7 @@ impl Peer {
     }
 
     /// A peer with which `driver` has a session, and the name that it has there.
-    fn known_to(driver: &mut Driver<Scripted>) -> (Self, HostId) {
+    fn known_to<E: Endpoint>(driver: &mut Driver<E>) -> (Self, HostId) {
         let mut peer = Self::new();
         let host = peer.greet(driver, 1);
         driver.apply_changes();
@@ -157,8 +158,17 @@ impl Peer {
         (peer, host)
     }
 
-    /// Greets the host of `driver` as the given run of this peer.
-    fn greet(&mut self, driver: &mut Driver<Scripted>, run: u64) -> HostId {
+    /// Greets the host of `driver` as the given run of this peer, which the host accepts.
+    fn greet<E: Endpoint>(&mut self, driver: &mut Driver<E>, run: u64) -> HostId {
+        self.hello(driver, run);
+        driver.transmit();
+        let welcome = self.next_of(WELCOME);
+        self.nonce = u64::from_le_bytes(welcome[17..25].try_into().unwrap());
+        driver.peers.greet(self.address, driver.given).unwrap()
+    }
+
+    /// Sends HELLO as the given run of this peer, at first without and then with a cookie.
+    fn hello<E: Endpoint>(&self, driver: &mut Driver<E>, run: u64) {
         let mut hello = [0; 44];
         hello[1..9].copy_from_slice(&run.to_le_bytes());
         hello[9..17].copy_from_slice(&NONCE.to_le_bytes());
@@ -169,19 +179,15 @@ impl Peer {
         let challenge = self.next_of(CHALLENGE);
         hello[17..26].copy_from_slice(&challenge[9..18]);
         self.send(driver, 0, &hello);
-        driver.transmit();
-        let welcome = self.next_of(WELCOME);
-        self.nonce = u64::from_le_bytes(welcome[17..25].try_into().unwrap());
-        driver.peers.greet(self.address, driver.given).unwrap()
     }
 
     /// Sends a datagram with this TOS, which the driver then receives.
-    fn send(&self, driver: &mut Driver<Scripted>, tos: u8, bytes: &[u8]) {
+    fn send<E: Endpoint>(&self, driver: &mut Driver<E>, tos: u8, bytes: &[u8]) {
         self.send_only(driver, tos, bytes);
         driver.receive();
     }
 
-    fn send_only(&self, driver: &Driver<Scripted>, tos: u8, bytes: &[u8]) {
+    fn send_only<E: Endpoint>(&self, driver: &Driver<E>, tos: u8, bytes: &[u8]) {
         let to = driver.socket.local_address().unwrap();
         let mut batch = SendBatch::new(2_048, Grouping::Single);
         batch.push(&self.socket, (to, tos), |out| {
@@ -192,7 +198,7 @@ impl Peer {
     }
 
     /// Sends a message of the session with the host.
-    fn say(&self, driver: &mut Driver<Scripted>, number: u8, value: u32) {
+    fn say<E: Endpoint>(&self, driver: &mut Driver<E>, number: u8, value: u32) {
         let nonces = [NONCE, self.nonce].map(u64::to_le_bytes);
         let message = [&[number][..], &nonces[0], &nonces[1], &value.to_le_bytes()].concat();
         self.send(driver, 0, &message);
@@ -212,7 +218,7 @@ impl Peer {
     }
 
     /// The messages that came since the last call: their numbers and the values at their ends.
-    fn said(&self) -> Vec<(u8, u32)> {
+    fn messages(&self) -> Vec<(u8, u32)> {
         let value = |bytes: &[u8]| u32::from_le_bytes(bytes[bytes.len() - 4..].try_into().unwrap());
         self.received().iter().map(|(_, bytes)| (bytes[0], value(bytes))).collect()
     }

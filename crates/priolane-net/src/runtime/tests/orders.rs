@@ -95,7 +95,7 @@ fn an_aborted_message_is_told_to_the_endpoint_and_the_peer_only_if_it_was_under_
     assert_eq!(outcome(&receipts[0]), Some(Err(SendError::Aborted)));
     assert_eq!(driver.endpoint.take_opened(), [flows[2]], "there is room for the last one");
     driver.transmit();
-    assert_eq!(peer.said(), [(ABORT, flows[0])]);
+    assert_eq!(peer.messages(), [(ABORT, flows[0])]);
     assert_eq!((driver.stats.failed, outcome(&receipts[2])), (2, None));
     assert_eq!(driver.lanes[&host].open, 1);
     // The message is gone.
