@@ -230,4 +230,68 @@ mod tests {
         endless(&mut job);
         assert_eq!(check(&job), Ok(()));
     }
+
+    #[test]
+    fn each_limit_of_a_job_is_permitted_and_nothing_beyond_it() {
+        let endless = Flow { src: 1, dst: 0, kind: FlowKind::Endless, ..plain(3) };
+        let change = FlowChange { at_ns: 0, flow: 3, change: Change::Abort };
+        let limits: [(&str, &dyn Fn(&mut HostJob, u64)); 9] = [
+            ("flows", &|job, more| job.flows = vec![plain(3); MOST_FLOWS + more as usize]),
+            ("changes", &|job, more| job.changes = vec![change.clone(); MOST_FLOWS + more as usize]),
+            ("addresses", &|job, more| job.addresses = vec![job.addresses[0]; 64 + more as usize]),
+            ("host", &|job, more| job.host = 2 + more as u16),
+            ("message", &|job, more| job.flows[0].bytes = MOST_MESSAGE + more),
+            ("endless flow", &|job, more| {
+                job.flows[0] = Flow { bytes: MOST_ENDLESS + more, ..endless.clone() }
+            }),
+            ("sender", &|job, more| job.flows[0].src = 2 + more as u16),
+            ("receiver", &|job, more| job.flows[0].dst = 2 + more as u16),
+            ("bins", &|job, more| {
+                // Those that this host sends have their bins elsewhere.
+                let away = Flow { src: 0, dst: 1, ..endless.clone() };
+                job.flows = vec![endless.clone(), endless.clone(), away];
+                job.bins = Some(Bins { every_ns: 1, count: (MOST_BINS / 2 + more) as u32 });
+            }),
+        ];
+        for (what, change) in limits {
+            for more in [0, 1] {
+                let mut job = host_job(0, vec![plain(3)]);
+                change(&mut job, more);
+                assert_eq!(check(&job).is_ok(), more == 0, "{what}, {more} more");
+            }
+        }
+        let itself = Flow { src: 1, dst: 1, ..plain(3) };
+        assert!(check(&host_job(0, vec![itself])).is_err());
+        assert_eq!(check(&host_job(0, vec![Flow { bytes: 1, ..plain(3) }])), Ok(()));
+    }
+
+    #[test]
+    fn a_report_may_be_as_long_as_what_its_host_does_for_each_flow() {
+        let of = |flow: Flow| {
+            let mut job = host_job(0, vec![flow]);
+            job.bins = Some(Bins { every_ns: 1, count: 10 });
+            longest_report(&job) - BESIDES
+        };
+        let flow = |(src, dst), kind| Flow { src, dst, kind, ..plain(3) };
+        assert_eq!(of(flow((0, 1), FlowKind::Message)), 2_600);
+        assert_eq!(of(flow((0, 1), FlowKind::Endless)), 2_600);
+        assert_eq!(of(flow((1, 0), FlowKind::Message)), 128);
+        assert_eq!(of(flow((1, 0), FlowKind::Endless)), 64 + 10 * 24);
+        assert_eq!(of(flow((1, 2), FlowKind::Message)), 0);
+        // Its class is asked for at first, and it is told of the end; a reaction that defers asks again.
+        let mut job = host_job(0, vec![plain(3)]);
+        assert_eq!(most_calls(&job), 0);
+        job.scheme.admission = Some(crate::admission_job::tests::aequitas());
+        let asked = most_calls(&job);
+        assert_eq!(longest_report(&job) - BESIDES, 2_600 + 400 * asked as usize);
+        if let Some(admission) = &mut job.scheme.admission {
+            admission.on_downgrade =
+                vec![Reaction::Ignore, Reaction::Defer { by_ps: 1, times: 7 }, Reaction::Ignore];
+        }
+        assert_eq!(most_calls(&job), 9);
+        // However large the job, a report has a limit.
+        let mut job = host_job(0, vec![flow((1, 0), FlowKind::Endless)]);
+        job.bins = Some(Bins { every_ns: 1, count: u32::MAX });
+        assert_eq!(longest_report(&job) as u64, LONGEST_REPORT);
+    }
 }

@@ -333,4 +333,34 @@ pub(crate) mod tests {
             assert_eq!(found == Err(PlanError::Mtu(mtu)), !right, "{mtu}: {found:?}");
         }
     }
+
+    #[test]
+    fn a_plan_is_refused_for_its_mtu_or_a_port_and_names_the_cable() {
+        use crate::port::{Amount, Backlog, Mark};
+        assert_eq!(star(2, Port::fifo()).check(), Ok(()));
+        for (mtu, permitted) in
+            [(*MTUS.start(), true), (*MTUS.start() - 1, false), (*MTUS.end(), true), (*MTUS.end() + 1, false)]
+        {
+            let plan = Plan { mtu, ..star(2, Port::fifo()) };
+            assert_eq!(plan.check(), if permitted { Ok(()) } else { Err(PlanError::Mtu(mtu)) });
+        }
+        let wrong = Port { queues: 0, ..Port::fifo() };
+        assert_eq!(star(2, wrong).check(), Err(PlanError::Port(0)));
+        let row = serde_json::from_str(r#"{ "kind": "fivo", "buffer": "unbounded" }"#).unwrap();
+        let unknown = star(2, UserPort { row, ..UserPort::fifo() }).check();
+        assert!(
+            matches!(&unknown, Err(PlanError::UserPort(0, what)) if what.starts_with("port.kind")),
+            "{unknown:?}"
+        );
+        // RED marks by the backlog of one queue only.
+        let above = Amount::Bytes(30_000);
+        for (queues, per, refused) in
+            [(2, Backlog::Port, true), (1, Backlog::Port, false), (2, Backlog::Queue, false)]
+        {
+            let port = Port { queues, mark: Some(Mark { above, per }), ..Port::fifo() };
+            let plan = Plan { marking: Marking::Red, ..star(2, port.clone()) };
+            assert_eq!(plan.check().is_err(), refused, "{queues} queues");
+            assert_eq!(star(2, port).check(), Ok(()));
+        }
+    }
 }

@@ -219,7 +219,7 @@ fn delays_to(host: u16, delays: &[Vec<u64>]) -> Vec<u64> {
     delays.iter().map(|from| from[usize::from(host)]).collect()
 }
 
-/// Nanoseconds since 1970, so long from now.
+/// Returns the time `ahead` from now in nanoseconds since 1970.
 #[expect(clippy::disallowed_methods, reason = "hosts start together by the clock of the machine")]
 fn wall_ns(ahead: Duration) -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default() + ahead;

@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(stopped.kind(), io::ErrorKind::Interrupted);
         assert!(!kept.is_empty());
         assert_eq!(
-            connect(Path::new("/nonexistent"), &mut || true).unwrap_err().kind(),
+            connect(&directory.path().join("absent"), &mut || true).unwrap_err().kind(),
             io::ErrorKind::NotFound
         );
     }

@@ -172,3 +172,30 @@ fn a_machine_whose_clock_was_set_in_the_run_is_named() {
     // A clock that is ahead reads more at the same instant.
     assert_eq!((by_its_clock(1_000, &offset(7)), by_its_clock(1_000, &offset(-7))), (1_007, 993));
 }
+
+#[test]
+fn a_connection_that_no_agent_accepts_can_be_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("agent");
+    let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let machine = MachineJob {
+        name: "left".to_owned(),
+        agent: AgentAddress::Socket(path.clone()),
+        address: [127, 0, 0, 1].into(),
+        port: 7_300,
+        hosts: vec![0],
+    };
+    // The system accepts connections for a listener until its queue is full.
+    let mut waiting = Vec::new();
+    while let Ok(stream) = crate::unix_socket::connect(&path, &mut || false) {
+        waiting.push(stream);
+    }
+    let mut looks = 0;
+    let mut watch = |_: Progress| {
+        looks += 1;
+        if looks < 4 { Ok(()) } else { Err(RunError::Stopped) }
+    };
+    let connected = MachineHosts::connect(&[machine], BTreeMap::new(), "1", &mut watch);
+    assert!(matches!(connected, Err(RunError::Stopped)), "{:?}", connected.err());
+    assert_eq!(looks, 4);
+}

@@ -20,7 +20,7 @@ use crate::plan::Plan;
 const REAL_TIME: u8 = 30;
 /// The last part of a wait is spent looking at the clock.
 const SPIN: Span = Span::from_us(10);
-/// For so long frames may lie unread while packets are being sent: a wake-up for each would take most of a core.
+/// Time for which frames may wait to be read while packets are being sent. A wake-up for each frame would take most of a core.
 const REST: Duration = Duration::from_micros(30);
 /// How often it looks whether its testbed is still there.
 const LOOK: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Frames that are read with one call.
 pub(super) const BATCH: usize = 32;
-/// Bytes of frames that the system keeps until they are read, if it permits so many.
+/// Size of the socket buffer for frames in bytes, if the system permits that size.
 const BUFFER: libc::c_int = 8 << 20;
 /// Do not give back what this socket sends (linux/if_packet.h).
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
