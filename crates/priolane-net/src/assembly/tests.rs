@@ -37,6 +37,10 @@ fn check(assembly: &Assembly) {
     let kept: u64 = partial.values().map(Partial::kept).sum();
     let reserved: u64 = partial.values().map(|partial| partial.reserved).sum();
     assert_eq!((assembly.kept, assembly.reserved), (kept, reserved));
+    // A sender without messages has no entry, and its order does not grow without bound.
+    for sender in senders.values() {
+        assert!(sender.messages > 0 && sender.order.len() <= 65 + 2 * sender.messages as usize, "{sender:?}");
+    }
     let mut pool = FairPool::new(room.pool(), room.senders);
     for (src, sender) in senders {
         let of = || partial.iter().filter(|((host, _), _)| host == src).map(|(_, partial)| partial);
@@ -242,4 +246,24 @@ fn a_turn_ends_with_its_message_if_nobody_waits() {
     assert!(assembly.turn.is_held_by(holder));
     assert!(assembly.take(holder.0, holder.1, NOW).is_some());
     assert!(!assembly.turn.is_held_by(holder), "{:?}", assembly.turn);
+}
+
+#[test]
+fn nothing_is_left_of_senders_whose_messages_ended() {
+    let mut assembly = Assembly::new(ROOM);
+    for host in 1..=3 {
+        for flow in 0..200 {
+            let of = (HostId(host), FlowId(flow));
+            assert_eq!(store(&mut assembly, of, 0, 10), StoreOutcome::First);
+            assert!(if flow % 2 == 0 {
+                assembly.take(of.0, of.1, NOW).is_some()
+            } else {
+                assembly.discard(of, NOW)
+            });
+            check(&assembly);
+        }
+    }
+    while assembly.free_some() {}
+    assert!(assembly.senders.is_empty() && assembly.partial.is_empty());
+    assert_eq!((assembly.bytes(), assembly.reserved), (0, 0));
 }

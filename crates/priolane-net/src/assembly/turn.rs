@@ -153,4 +153,17 @@ mod tests {
         turn.give_up();
         assert_eq!(turn.ask(of(1), at(1_101)), TurnOutcome::Held);
     }
+
+    #[test]
+    fn all_that_a_holder_took_since_others_wait_counts() {
+        let mut turn = Turn::default();
+        turn.ask(of(1), at(0));
+        assert_eq!(turn.ask(of(2), at(0)), TurnOutcome::Wait);
+        // 1 MiB each second, in parts.
+        for second in 1..=10 {
+            (0..1 << 10).for_each(|_| turn.took(1 << 10));
+            assert_eq!(turn.ask(of(2), at(1_000 * second)), TurnOutcome::Wait, "after {second} s");
+        }
+        assert_eq!(turn.ask(of(2), at(10_001)), TurnOutcome::Over { dropped: Some(of(1)) });
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::super::cookie::Cookie;
 use super::super::message::{Message, Offer};
+use super::super::session::Session;
 use super::super::watch::LOOKS;
 use super::*;
 use crate::key::mark_of;
@@ -255,7 +256,7 @@ fn peers_restart_no_more_often_than_a_twentieth_of_the_time_allows() {
         net.settle();
         let name = net.name(1, 0);
         net.peers(1).changes();
-        let mut restart = |net: &mut Net| {
+        let restart = |net: &mut Net| {
             net.hosts[0].1 = host("window", key);
             net.greet(0, 1);
             net.settle();
@@ -311,4 +312,38 @@ fn a_host_does_not_answer_a_greeting_of_its_own() {
         net.deliver(&Datagram { from: address(1), to: address(0), bytes: bytes[..len].to_vec() });
         assert_eq!(net.collect().len(), answers, "{ahead} ahead");
     }
+}
+
+#[test]
+fn a_peer_keeps_four_sessions_however_often_it_greets() {
+    let mut net = Net::new(&[None, None]);
+    net.greet(0, 1);
+    net.settle();
+    let name = net.name(1, 0);
+    for own in 0..20 {
+        let peer = net.peers(1).get_mut(name).unwrap();
+        let place = peer.add(Session::open(7, (own, own)));
+        assert_eq!(place + 1, peer.sessions.len());
+        assert!(peer.sessions.len() <= 4, "{} sessions", peer.sessions.len());
+        // The session that datagrams are sent by stays.
+        assert!(peer.is_known());
+    }
+}
+
+#[test]
+fn a_silent_peer_is_asked_once_a_second() {
+    let mut net = Net::new(&[None, None]);
+    let name = net.greet(0, 1);
+    net.settle();
+    let now = net.now;
+    net.peers(0).set_under_way(name, (1, 0), now);
+    let gone = net.hosts.pop().unwrap();
+    let before = net.messages(5).len();
+    // Pings go out after 1, 2, 3 and 4 s; after 5 s the peer is given up.
+    net.run(Span::from_ms(4_900));
+    assert_eq!(net.messages(5).len() - before, 4);
+    net.run(Span::from_ms(400));
+    assert_eq!(net.peers(0).changes().last(), Some(&Change::Silent(name)));
+    assert_eq!(net.messages(5).len() - before, 4);
+    drop(gone);
 }

@@ -1,4 +1,5 @@
 //! Datagrams that came.
+#![expect(clippy::disallowed_methods, reason = "the time of a message is compared with the clock")]
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -276,7 +277,7 @@ struct Places(std::sync::Mutex<Vec<(u32, u64)>>);
 
 impl Meter for Places {
     fn place(&self, _: SocketAddr, _: u64, payload: &[u8]) -> Option<u32> {
-        (payload[0] % 2 == 0).then_some(u32::from(payload[0]))
+        payload[0].is_multiple_of(2).then_some(u32::from(payload[0]))
     }
 
     fn count(&self, place: u32, bytes: u64, _: Instant) {

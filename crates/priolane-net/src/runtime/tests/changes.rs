@@ -61,7 +61,7 @@ fn a_peer_that_does_not_answer_or_falls_silent_fails_all_messages_with_the_time_
         // Greetings go out again meanwhile.
         (0..9).for_each(|_| driver.peers.look(driver.given));
         driver.apply_changes();
-        let expected = over.then(|| SendError::NoAnswer { peer: nobody.address, after: patience.greeting });
+        let expected = over.then_some(SendError::NoAnswer { peer: nobody.address, after: patience.greeting });
         assert_eq!(outcomes(&receipts), vec![expected; 2], "after {ms} ms");
     }
     assert_eq!((driver.stats.failed, driver.peers.count()), (2, 0));
@@ -77,7 +77,7 @@ fn a_peer_that_does_not_answer_or_falls_silent_fails_all_messages_with_the_time_
         driver.given = heard + Span::from_ms(ms);
         (0..9).for_each(|_| driver.peers.look(driver.given));
         driver.apply_changes();
-        let expected = over.then(|| SendError::Silent { peer: peer.address, after: patience.silence });
+        let expected = over.then_some(SendError::Silent { peer: peer.address, after: patience.silence });
         assert_eq!(outcomes(&receipts), vec![expected; 2], "after {ms} ms");
     }
     assert_eq!((driver.stats.failed, driver.stats.dropped), (4, 1));
@@ -118,15 +118,18 @@ fn a_refusal_fails_all_messages_with_its_reason() {
 
 #[test]
 fn a_peer_that_makes_room_for_another_or_cannot_be_greeted_fails_all_messages() {
-    let evicted: (fn(HostId) -> Change, fn(SocketAddr) -> SendError) =
-        (Change::Evicted, |_| SendError::Peers);
-    for (change, error) in [evicted, (Change::RandomFailure, SendError::Random)] {
+    for is_evicted in [true, false] {
         let mut driver = driver(config());
         let (peer, host) = Peer::known_to(&mut driver);
         let receipts = two_messages(&mut driver, peer.address);
         driver.endpoint.take_commands();
-        driver.apply(change(host));
-        assert_eq!(outcomes(&receipts), vec![Some(error(peer.address)); 2]);
+        let (change, error) = if is_evicted {
+            (Change::Evicted(host), SendError::Peers)
+        } else {
+            (Change::RandomFailure(host), SendError::Random(peer.address))
+        };
+        driver.apply(change);
+        assert_eq!(outcomes(&receipts), vec![Some(error); 2]);
         assert_eq!((driver.endpoint.take_commands(), driver.stats.failed), (vec![forget(host)], 2));
     }
 }

@@ -71,12 +71,9 @@ impl EndpointUser for StepTimes {
         while driver.assembly.free_some() {}
         assert_eq!((driver.assembly.bytes(), driver.stats.dropped), (0, 1));
 
-        // Other peers fill the table.
-        for _ in 1..driver.setup.limits.peers {
-            Peer::known_to(&mut driver);
-        }
-        let count = driver.peers.count();
-        assert_eq!(count, usize::from(driver.setup.limits.peers));
+        // Other peers fill the table. Their sockets stay open, so that each has an address of its own.
+        let others: Vec<_> = (1..driver.setup.limits.peers).map(|_| Peer::known_to(&mut driver)).collect();
+        assert_eq!(driver.peers.count(), 1 + others.len());
         peer.received();
         // The last datagram of this greeting restarts the peer.
         let name =
