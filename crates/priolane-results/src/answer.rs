@@ -129,3 +129,22 @@ fn is_whole(content: &[u8], file: &FileRecord) -> bool {
     let known = Table::of_file(&file.name).is_some();
     known && content.len() as u64 == file.bytes && hex(&Sha256::digest(content)) == file.sha256
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_without_its_checksum_is_damaged_although_the_answer_is_whole() {
+        let text = b"{}";
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([FORMAT, 0]);
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend(text);
+        let hash = Sha256::digest(&bytes);
+        bytes.extend(hash);
+        let why = format!("{}: {}", record::FILE, checksum::verify(text).unwrap_err());
+        let found = Answer::decode(&bytes).unwrap_err().to_string();
+        assert_eq!(found, format!("the answer is damaged: {why}"));
+    }
+}

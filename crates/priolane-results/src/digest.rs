@@ -96,3 +96,27 @@ pub fn hex(bytes: &[u8]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, UInt64Array};
+
+    use super::*;
+
+    #[test]
+    fn each_cell_of_a_table_of_any_length_is_hashed_once_and_in_order() {
+        // A cell is nine bytes: 7282 of them are more than a chunk.
+        for rows in [0, 1, 7_281, 7_282, 7_283, 20_000] {
+            let numbers: Vec<u64> = (0..rows).map(|row| row * row).collect();
+            let column: ArrayRef = Arc::new(UInt64Array::from(numbers.clone()));
+            let batch = RecordBatch::try_from_iter([("n", column)]).unwrap();
+            let mut digest = Digest::default();
+            digest.add(&batch);
+            let bytes: Vec<u8> =
+                numbers.iter().flat_map(|number| [2].into_iter().chain(number.to_le_bytes())).collect();
+            assert_eq!(digest.finish(), blake3::hash(&bytes).to_hex().to_string(), "{rows} rows");
+        }
+    }
+}

@@ -256,3 +256,24 @@ fn top_class(path: &str, text: &str) -> Class {
     let rows = flow_list::Reader::new(text.as_bytes(), path, ANY_HOST);
     rows.map_or(0, |rows| rows.map_while(Result::ok).map(|flow| flow.class).max().unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listed_flow_is_that_of_its_row_and_best_effort() {
+        let listed = ListedFlow {
+            src: HostId(3),
+            dst: HostId(4),
+            size: Some(5),
+            start: Span(6),
+            class: 7,
+            path: Some(8),
+        };
+        let Row { flow, after, delay, path } = listed.row();
+        let plain = FlowSpec::new(FlowId(0), (HostId(3), HostId(4)), Some(5));
+        assert_eq!(flow, FlowSpec { start: Time(6), class: 7, ..plain });
+        assert_eq!((after.len(), delay, path), (0, None, Some(8)));
+    }
+}

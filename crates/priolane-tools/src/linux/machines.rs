@@ -307,6 +307,8 @@ hosts = "2,3"
                 "m.toml:13: machine[1].hosts: host 1 is on machine left already. Use each host once.",
             ]
         );
+        let mixed = lines(&TWO.replace("192.0.2.2", "127.0.0.1"));
+        assert!(mixed[0].contains("packets do not go from 192.0.2.1 to 127.0.0.1"), "{mixed:?}");
         // Hosts 0 and 1 have ports 7077 and 7078.
         let near =
             |port: &str| from_text("m.toml", &TWO.replace("192.0.2.2", "192.0.2.1").replace("9000", port), 4);

@@ -166,7 +166,7 @@ fn flows_wait_for_flows_of_the_list_and_not_in_a_circle() {
     assert!(rows("0,0,1,5,,\n0,0,1,5,2,\n0,0,1,5,1,\n").contains("row 1 depends on flows that depend on it"));
     assert!(rows("0,0,1,5,0,\n").contains("row 0 depends"));
     assert!(rows("0,0,1,5,1++2,\n").contains("does not name rows"));
-    assert!(rows("0,0,1,5,,3\n").contains("the flow depends on no other flow"));
+    assert!(rows("0,0,1,5,,3\n").contains("f.csv:2: delay_ns: the flow depends on no other flow"));
     assert!(rows("0,0,1,5,,\n0,1,2,5,0,0\n").contains("f.csv:3: delay_ns: the delay is zero"));
     assert!(rows("0,0,1,endless,,\n0,1,2,5,0,1\n").contains("row 1 depends on row 0, whose flow never ends"));
 }

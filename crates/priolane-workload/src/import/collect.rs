@@ -428,3 +428,20 @@ pub(super) fn whole(lines: &Text<'_>, cell: &str, what: &str) -> Result<u64, Inp
 pub(super) fn digits(cell: &str) -> Option<u64> {
     if cell.bytes().all(|byte| byte.is_ascii_digit()) { cell.parse().ok() } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_no_sum_can_hold_are_none_and_rounded_ones_are_counted() {
+        let options = Options::default();
+        let mut into = Collector::new(&options);
+        // 2^100 is 1267650600228229401496703205376.
+        assert_eq!(into.try_time("1267650600228229401496703205375", 0), Some((1 << 100) - 1));
+        assert_eq!(into.try_time("1267650600228229401496703205376", 0), None);
+        assert_eq!(into.rounded, 0);
+        assert_eq!((into.try_time("0.24", 1), into.rounded), (Some(2), 1));
+        assert_eq!((into.try_time("2.000001", 12), into.rounded), (Some(2_000_001_000_000), 1));
+    }
+}

@@ -96,11 +96,27 @@ fn thinned(each: &[Bucket], whole: Bucket) -> Vec<Bucket> {
 
 #[cfg(test)]
 mod tests {
-    use super::Bucket;
+    use super::{Bucket, SHARES, thinned};
 
     #[test]
     fn mean_sizes_are_rounded_to_the_nearest_byte() {
         let size = |flows, bytes| Bucket { flows, bytes }.size();
         assert_eq!([size(3, 4), size(2, 3), size(3, 5), size(4, 4)], [1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn thinned_sizes_have_all_flows_and_bytes_and_the_last_one_too() {
+        let each: Vec<Bucket> = (1..=5 * SHARES as u64).map(|size| Bucket::of(&[size])).collect();
+        let sum = |buckets: &[Bucket]| {
+            buckets.iter().fold((0, 0), |(flows, bytes), one| (flows + one.flows, bytes + one.bytes))
+        };
+        let (flows, bytes) = sum(&each);
+        let found = thinned(&each, Bucket { flows, bytes });
+        assert_eq!(sum(&found), (flows, bytes));
+        assert!(found.len() < each.len());
+        // Two large ones, and one small one that is left.
+        let each = [Bucket { flows: 1 << 40, bytes: 1 << 50 }, Bucket { flows: 1, bytes: 1 }];
+        let whole = Bucket { flows: (1 << 40) + 1, bytes: (1 << 50) + 1 };
+        assert_eq!(thinned(&each, whole).len(), 2);
     }
 }

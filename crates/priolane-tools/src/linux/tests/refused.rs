@@ -218,3 +218,33 @@ fn what_a_queue_counted_is_shown_of_its_class_and_its_queue() {
     assert_eq!((port.marked, port.trimmed, port.expired, port.waited), (13, 14, 15, 8));
     assert_eq!((made.drops, made.marks), (Some(24), 0));
 }
+
+#[test]
+fn a_queue_that_only_dropped_or_only_expired_packets_is_shown() {
+    let run = run_of("pias", STAR);
+    let planned = job(&run, name(), Choices { scale: Some(200), ..Choices::default() }).unwrap();
+    let shown = |packets, dropped, expired| {
+        let count = QueueCount {
+            cable: 1,
+            end: 0,
+            queue: 2,
+            class: 5,
+            packets,
+            bytes: 0,
+            dropped,
+            marked: 0,
+            trimmed: 0,
+            expired,
+            waited_ps: 0,
+        };
+        let measured = TestbedReport {
+            hosts: Vec::new(),
+            queues: vec![count],
+            switches: Vec::new(),
+            machines: Vec::new(),
+            elapsed_ns: 1_000,
+        };
+        measurement(&run, (&planned.job.scheme, planned.scale), &measured).unwrap().outcome.ports.len()
+    };
+    assert_eq!([shown(1, 0, 0), shown(0, 1, 0), shown(0, 0, 1), shown(0, 0, 0)], [1, 1, 1, 0]);
+}
