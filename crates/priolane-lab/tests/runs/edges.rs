@@ -292,6 +292,9 @@ fn a_measured_run_says_nothing_of_queues_that_nobody_saw() {
         (edge.max_queue_bytes.is_some(), edge.queue_of_bound.is_some(), edge.queue_bound_bytes.is_some())
     };
     assert_eq!((of(&seen), of(&unseen)), ((true, true, true), (false, false, true)));
+    let waits = |record: &priolane_results::record::RunRecord| record.ports[&PortSet::Edge].wait_s.is_some();
+    // Nothing waited at these ports; that is not known of a port in the kernel, so it is not reported as zero.
+    assert_eq!((waits(&seen), waits(&unseen)), (false, false));
     assert_eq!((unseen.counters.drops, unseen.counters.marks), (None, 7));
     assert!(unseen.warnings.contains(&"by hand".to_owned()) && unseen.measured.is_some());
     // A run that was simulated is not replaced.
@@ -390,4 +393,42 @@ fn deadlines_by_the_number_of_active_flows_are_set_where_some_groups_have_none()
     let actual = built.with_actual_starts(&mut outcome);
     let with = actual.scenario.flows.iter().filter(|flow| flow.deadline.is_some()).count();
     assert!(with > 1 && with == actual.scenario.flows.len() - 1, "{with}");
+}
+
+#[test]
+fn tokens_that_take_sprayed_packets_for_lost_are_warned_of_up_to_three_packets() {
+    for (paths, reordering, warned) in [("spray", 3, true), ("spray", 4, false), ("symmetric", 3, false)] {
+        let routing = if paths == "spray" { "spray" } else { "hashed" };
+        let text = GOOD.replace("[\"dctcp\"]", "[\"top\"]").replace(
+            "[[group]]",
+            &format!(
+                "paths = \"{routing}\"\n[scheme.top]\ntransport.p = 2107\ntransport.paths = \"{paths}\"\ntransport.reordering = {reordering}\n[[group]]"
+            ),
+        );
+        let found = planned(&text).unwrap().warnings;
+        let of_order = found.iter().filter(|warning| warning.contains("sprayed and reordered")).count();
+        assert_eq!(of_order, usize::from(warned), "{paths}, {reordering}: {found:?}");
+    }
+}
+
+#[test]
+fn one_endless_flow_among_finite_ones_hides_what_flows_require() {
+    let with = |size: &str| {
+        let flows = format!(
+            "{{ src = 0, dst = 1, size = \"1MB\", start = \"0ns\" }}, {{ src = 1, dst = 2, size = {size}, start = \"0ns\" }}"
+        );
+        let second = format!("[[group]]\nname = \"b\"\nhosts = \"*\"\napp = \"flows\"\nlist = [{flows}]\n");
+        planned(&format!("{GOOD}deadline = [{{ share = 1, r_base = 1 }}]\n{second}"))
+    };
+    with("\"2MB\"").unwrap();
+    let error = with("\"endless\"").unwrap_err().to_string();
+    assert!(error.contains("some flows are endless, so R_base is not known before the run"), "{error}");
+}
+
+#[test]
+fn ten_thousand_groups_are_read_and_one_more_is_refused_with_their_number() {
+    let group = format!("[[group]]\nname = \"a\"\nhosts = \"*\"\n{APP}");
+    let text = format!("{GOOD}{}", group.repeat(10_000));
+    let error = planned(&text).unwrap_err();
+    assert_eq!((error.what.as_str(), error.fix.as_str()), ("there are 10001 groups", "at most 10000 groups"));
 }
