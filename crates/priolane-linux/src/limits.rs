@@ -235,21 +235,20 @@ mod tests {
     fn each_limit_of_a_job_is_permitted_and_nothing_beyond_it() {
         let endless = Flow { src: 1, dst: 0, kind: FlowKind::Endless, ..plain(3) };
         let change = FlowChange { at_ns: 0, flow: 3, change: Change::Abort };
-        let limits: [(&str, &dyn Fn(&mut HostJob, u64)); 9] = [
+        type Limit<'a> = (&'a str, &'a dyn Fn(&mut HostJob, u64));
+        let limits: [Limit<'_>; 9] = [
             ("flows", &|job, more| job.flows = vec![plain(3); MOST_FLOWS + more as usize]),
-            ("changes", &|job, more| job.changes = vec![change.clone(); MOST_FLOWS + more as usize]),
+            ("changes", &|job, more| job.changes = vec![change; MOST_FLOWS + more as usize]),
             ("addresses", &|job, more| job.addresses = vec![job.addresses[0]; 64 + more as usize]),
             ("host", &|job, more| job.host = 2 + more as u16),
             ("message", &|job, more| job.flows[0].bytes = MOST_MESSAGE + more),
-            ("endless flow", &|job, more| {
-                job.flows[0] = Flow { bytes: MOST_ENDLESS + more, ..endless.clone() }
-            }),
+            ("endless flow", &|job, more| job.flows[0] = Flow { bytes: MOST_ENDLESS + more, ..endless }),
             ("sender", &|job, more| job.flows[0].src = 2 + more as u16),
             ("receiver", &|job, more| job.flows[0].dst = 2 + more as u16),
             ("bins", &|job, more| {
                 // Those that this host sends have their bins elsewhere.
-                let away = Flow { src: 0, dst: 1, ..endless.clone() };
-                job.flows = vec![endless.clone(), endless.clone(), away];
+                let away = Flow { src: 0, dst: 1, ..endless };
+                job.flows = vec![endless, endless, away];
                 job.bins = Some(Bins { every_ns: 1, count: (MOST_BINS / 2 + more) as u32 });
             }),
         ];

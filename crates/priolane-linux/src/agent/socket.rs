@@ -134,4 +134,46 @@ mod tests {
         assert!(file.contains("no socket"), "{file}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "text");
     }
+
+    #[test]
+    fn a_controller_is_sent_away_while_the_agent_serves_another_and_taken_while_it_waits() {
+        use std::io::BufRead;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("agent");
+        let controllers = accepted(bind(&path).unwrap());
+        // Nobody waits for a controller.
+        let refused = UnixStream::connect(&path).unwrap();
+        refused.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut line = String::new();
+        BufReader::new(&refused).read_line(&mut line).unwrap();
+        assert!(line.contains("its agent serves another controller"), "{line}");
+        let mut served = UnixStream::connect(&path).unwrap();
+        let stream = controllers.recv().unwrap().unwrap();
+        served.write_all(b"x").unwrap();
+        let mut byte = [0];
+        std::io::Read::read_exact(&mut &stream, &mut byte).unwrap();
+        assert_eq!(byte, *b"x");
+    }
+
+    #[test]
+    fn an_agent_on_a_socket_reports_why_a_controller_failed_and_waits_for_the_next() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("agent");
+        let agent = Agent { program: Vec::new(), release: "1".to_owned(), clock_shift_ns: 0 };
+        let (report, reports) = mpsc::channel();
+        let to = path.clone();
+        thread::spawn(move || listen(&agent, &to, &mut |error| report.send(error.to_string()).unwrap()));
+        for _ in 0..2 {
+            let mut controller = loop {
+                if let Ok(stream) = UnixStream::connect(&path) {
+                    break stream;
+                }
+                thread::sleep(LOOK);
+            };
+            // An agent that serves nobody yet may send the first one away.
+            let _ = controller.write_all(b"greet\n");
+            let why = reports.recv_timeout(Duration::from_secs(60)).unwrap();
+            assert!(why.starts_with("a message of the controller: "), "{why}");
+        }
+    }
 }
