@@ -1,11 +1,13 @@
 //! A network that loses, repeats, marks and reorders, hosts that wake up late, clocks that differ.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
 
 use priolane_core::endpoint::{Endpoint, LocalHost, RealHost};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_core::wire::WireBody;
 
+use crate::kept::{Digest, assert_kept};
 use crate::network::{Clock, Late, Net, Network, SECRET};
 use crate::transports::{Trial, every_transport};
 
@@ -107,4 +109,31 @@ impl Trial for Stalled {
 #[test]
 fn timers_that_are_4_ms_late_cost_little_rate() {
     every_transport(&Stalled);
+}
+
+/// Two rounds of everything, and by transport the digest of each datagram, when it was sent and by whom.
+#[derive(Default)]
+struct Sent(RefCell<Vec<String>>);
+
+impl Trial for Sent {
+    fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
+        let mut net = Net::new(name, make, REAL, (BAD, LATE), CLOCKS);
+        let mut digest = Digest::EMPTY;
+        for _ in 0..2 {
+            Everything::round(&mut net);
+            net.run(net.now + REAL.time_wait.times(3));
+            net.forget_flows();
+        }
+        for (at, from, datagram) in &net.log {
+            digest.add(format!("{at:?} {from} {datagram:?}").as_bytes());
+        }
+        self.0.borrow_mut().push(digest.line(name));
+    }
+}
+
+#[test]
+fn hosts_send_the_datagrams_that_they_always_have() {
+    let sent = Sent::default();
+    every_transport(&sent);
+    assert_kept("datagrams.csv", &sent.0.into_inner());
 }

@@ -7,6 +7,7 @@ mod clocks;
 mod datagrams;
 mod flood;
 mod forget;
+mod kept;
 mod limits;
 mod network;
 mod silence;

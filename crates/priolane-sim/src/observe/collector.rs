@@ -154,3 +154,56 @@ impl PacketCount {
         self.bytes += other.bytes;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use priolane_core::rng::{Purpose, Stream};
+    use priolane_core::units::Span;
+
+    use super::*;
+    use crate::observe::records::FlowRecord;
+
+    /// Whether a flow that never started was not issued, by its definition: it is bounded, or depends on such a flow.
+    fn is_not_issued(waits: &[FlowDependency], never: &[bool], flow: usize) -> bool {
+        let Some(wait) = waits.iter().find(|wait| wait.flow.index() == flow) else { return false };
+        let follows = || wait.after.iter().any(|first| is_not_issued(waits, never, first.index()));
+        never[flow] && (wait.until.is_some() || follows())
+    }
+
+    #[test]
+    fn flows_are_not_issued_by_their_own_bound_or_that_of_one_they_follow() {
+        let mut draw = Stream::new(3, Purpose::Ties, 0);
+        let mut found = [0, 0];
+        for _ in 0..300 {
+            let flows = 2 + draw.below(12) as u32;
+            let mut waits = Vec::new();
+            for flow in (1..flows).map(FlowId).filter(|_| draw.chance(0.8)).collect::<Vec<_>>() {
+                let mut after: Vec<FlowId> =
+                    (0..1 + draw.below(3)).map(|_| FlowId(draw.below(u64::from(flow.0)) as u32)).collect();
+                after.sort_unstable();
+                after.dedup();
+                let until = draw.chance(0.25).then_some(Time(5));
+                waits.push(FlowDependency { flow, after, delay: Span(1), until });
+            }
+            let waits_for = |flow: u32| waits.iter().any(|wait: &FlowDependency| wait.flow.0 == flow);
+            let never: Vec<bool> = (0..flows).map(|flow| waits_for(flow) && draw.chance(0.7)).collect();
+            let record = |&never: &bool| FlowRecord {
+                began: if never { StartTime::Never } else { StartTime::AsPlanned },
+                ..FlowRecord::default()
+            };
+            let mut records = FlowRecords::from(never.iter().map(record).collect::<Vec<_>>());
+            mark_not_issued(&waits, &mut records);
+            for (flow, &never_began) in never.iter().enumerate() {
+                let not_issued = is_not_issued(&waits, &never, flow);
+                let expected = match (not_issued, never_began) {
+                    (true, _) => StartTime::NotIssued,
+                    (false, true) => StartTime::Never,
+                    (false, false) => StartTime::AsPlanned,
+                };
+                assert_eq!(records.at(flow).began, expected, "flow {flow} of {waits:?}, {never:?}");
+                found[usize::from(not_issued)] += usize::from(never_began);
+            }
+        }
+        assert!(found.iter().all(|&found| found > 200), "{found:?}");
+    }
+}

@@ -284,3 +284,66 @@ impl Ledger {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ledger in which every count of every class is another one, and which is complete.
+    fn complete() -> Ledger {
+        let mut ledger = Ledger::default();
+        for class in 0..CLASSES {
+            let of = |n: u64| PacketCount {
+                packets: 100 * n + class as u64,
+                bytes: 90_000 * n + 7 * class as u64,
+            };
+            let [delivered, dropped, unrouted, lost, expired, resident, trimmed] =
+                [1, 2, 3, 4, 5, 6, 7].map(of);
+            ledger.delivered[class] = delivered;
+            ledger.dropped[class] = dropped;
+            ledger.unrouted[class] = unrouted;
+            ledger.lost[class] = lost;
+            ledger.expired[class] = expired;
+            ledger.resident[class] = resident;
+            ledger.trimmed[class] = trimmed;
+            let ended = [delivered, dropped, unrouted, lost, expired, resident];
+            ledger.made[class] = PacketCount {
+                packets: ended.iter().map(|count| count.packets).sum(),
+                bytes: ended.iter().map(|count| count.bytes).sum::<u64>() + trimmed.bytes,
+            };
+        }
+        ledger
+    }
+
+    #[test]
+    fn a_ledger_is_complete_to_the_packet_and_the_byte_of_every_class() {
+        type Part = fn(&mut Ledger) -> &mut [PacketCount; CLASSES];
+        let parts: [Part; 7] = [
+            |ledger| &mut ledger.made,
+            |ledger| &mut ledger.delivered,
+            |ledger| &mut ledger.dropped,
+            |ledger| &mut ledger.unrouted,
+            |ledger| &mut ledger.lost,
+            |ledger| &mut ledger.expired,
+            |ledger| &mut ledger.resident,
+        ];
+        assert_eq!(complete().check(Time(9)), Ok(()));
+        let is_refused = |ledger: Ledger, class: usize| match ledger.check(Time(9)) {
+            Err(RunError::Violation { at, place, .. }) => (at, place) == (Time(9), format!("class {class}")),
+            other => panic!("{other:?}"),
+        };
+        for class in 0..CLASSES {
+            for part in parts {
+                let mut ledger = complete();
+                part(&mut ledger)[class].packets += 1;
+                assert!(is_refused(ledger, class));
+                let mut ledger = complete();
+                part(&mut ledger)[class].bytes -= 1;
+                assert!(is_refused(ledger, class));
+            }
+            let mut ledger = complete();
+            ledger.trimmed[class].bytes += 1;
+            assert!(is_refused(ledger, class));
+        }
+    }
+}

@@ -3,9 +3,12 @@
 use std::num::NonZeroU8;
 use std::ops::ControlFlow;
 
+use priolane_core::endpoint::FlowSpec;
+use priolane_core::ids::FlowId;
 use priolane_core::port::Buffer;
 use priolane_core::units::{Span, Time};
-use priolane_sim::outcome::RunError;
+use priolane_sim::dependencies::FlowDependency;
+use priolane_sim::outcome::{RunError, StartTime};
 use priolane_sim::scenario::{Engine, ScenarioSpec};
 use priolane_sim::topology::LeafSpine;
 use priolane_sim::{Drive, Fallback, NodeOrder, Threads};
@@ -69,6 +72,46 @@ fn neither_the_order_of_nodes_nor_the_number_of_threads_matters() {
         let drive = Drive { order: SHUFFLED.order, ..on(most, Fallback::WhenSlower) };
         assert_eq!(alone, physics(run(&scenario, drive)), "{most} threads");
     }
+}
+
+/// Long cables between racks, over which packets arrive many windows after they are sent, and flows that wait for flows
+/// of other racks; the last flow to end starts another one that waits for it.
+fn far_apart() -> ScenarioSpec {
+    let far = LeafSpine {
+        leaves: 4,
+        spines: 2,
+        hosts_per_leaf: 2,
+        host_link: link(10, Span::from_us(1)),
+        fabric_link: link(10, Span::from_ms(3)),
+        links_per_pair: 1,
+    };
+    let flows = (0..30).map(|i| flow(i, ((i % 8) as u16, ((i * 3 + 2) % 8) as u16), 3_000, Time::ZERO));
+    let flows = flows.filter(|flow| flow.src != flow.dst).zip(0..);
+    let flows = flows.map(|(flow, id)| FlowSpec { id: FlowId(id), ..flow }).collect();
+    let mut far = scenario(far.build().unwrap(), fifo(Buffer::UNLIMITED), flows);
+    far.waits = (6..far.flows.len() as u32)
+        .map(|id| FlowDependency {
+            flow: FlowId(id),
+            after: vec![FlowId(id - 6), FlowId(id - 5)],
+            delay: Span::from_us(7),
+            until: None,
+        })
+        .collect();
+    far
+}
+
+#[test]
+fn packets_and_signals_of_distant_parts_are_awaited_by_all_threads() {
+    let scenario = far_apart();
+    let alone = run(&scenario, drive(Engine::Window));
+    assert_eq!(physics(alone.clone()), physics(run(&scenario, drive(Engine::Wheel))));
+    assert!(alone.flows.iter().all(|flow| flow.fct_acked.is_some()), "{:?}", alone.flows);
+    let started = alone.flows.iter().filter(|flow| matches!(flow.began, StartTime::At(_))).count();
+    assert_eq!(started, scenario.waits.len());
+    for most in [2, 3, 4] {
+        assert_eq!(alone, run(&scenario, on(most, Fallback::Never)), "{most} threads");
+    }
+    assert_eq!(alone, run(&scenario, on(3, Fallback::After(50))));
 }
 
 #[test]

@@ -335,3 +335,51 @@ fn check_nodes(kind: NodeKind, found: u64) -> Result<(), Problem> {
 fn check_links(found: u64) -> Result<(), Problem> {
     if found > MAX_LINKS { Err(Problem::TooManyLinks { found }) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_graph_of_the_largest_size_is_begun_and_one_larger_in_any_number_is_not() {
+        let largest = Size { hosts: MAX_HOSTS, switches: MAX_SWITCHES, links: MAX_LINKS };
+        let graph = Graph::sized(largest).unwrap();
+        assert!(graph.nodes.capacity() as u64 >= MAX_HOSTS + MAX_SWITCHES);
+        assert!(graph.cables.capacity() as u64 >= MAX_LINKS);
+        let refused = |size| Graph::sized(size).unwrap_err();
+        let nodes = |kind, found| Problem::TooManyNodes { kind, found };
+        let hosts = Size { hosts: MAX_HOSTS + 1, ..largest };
+        assert_eq!(refused(hosts), nodes(NodeKind::Host, MAX_HOSTS + 1));
+        let switches = Size { switches: MAX_SWITCHES + 1, ..largest };
+        assert_eq!(refused(switches), nodes(NodeKind::Switch, MAX_SWITCHES + 1));
+        let links = Size { links: MAX_LINKS + 1, ..largest };
+        assert_eq!(refused(links), Problem::TooManyLinks { found: MAX_LINKS + 1 });
+    }
+
+    #[test]
+    fn a_link_is_as_long_and_loses_as_much_as_it_may_and_no_more() {
+        let link = |delay, loss| LinkSpec { rate: Rate::from_gbps(10), delay, loss };
+        let between = |spec: LinkSpec| {
+            let mut graph = Graph::new();
+            let host = graph.node(NodeKind::Host, "h").unwrap();
+            let switch = graph.node(NodeKind::Switch, "s").unwrap();
+            graph.link(host, switch, spec)
+        };
+        let almost_all = 1.0 - f64::EPSILON;
+        for valid in [link(Span(1), 0.0), link(MAX_DELAY, 0.0), link(Span(1), almost_all)] {
+            assert!(between(valid).is_ok(), "{valid:?}");
+        }
+        for invalid in
+            [link(Span::ZERO, 0.0), link(Span(MAX_DELAY.0 + 1), 0.0), link(Span(1), 1.0), link(Span(1), -0.1)]
+        {
+            assert!(between(invalid).is_err(), "{invalid:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_as_long_as_it_may_be_and_no_longer() {
+        let named = |length: usize| Graph::new().node(NodeKind::Host, &"a".repeat(length));
+        assert!(named(1).is_ok() && named(MAX_NAME).is_ok());
+        assert!(named(0).is_err() && named(MAX_NAME + 1).is_err());
+    }
+}

@@ -3,6 +3,8 @@
 
 pub mod admission;
 pub mod blaster;
+pub mod in_memory;
+pub mod kept;
 pub mod paced;
 
 use std::ops::ControlFlow;
