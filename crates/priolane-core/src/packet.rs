@@ -281,6 +281,12 @@ impl Frame {
         self.on_wire(self.ack.min(self.syn).min(self.header + 1))
     }
 
+    /// Returns a lower bound of the bytes on the wire of any packet of any transport: 64, or the smallest packet of the
+    /// frame if that is smaller. A transport with sizes of its own refuses smaller ones.
+    pub fn least_wire(&self) -> u16 {
+        self.min_wire().min(64)
+    }
+
     /// Returns the bytes on the wire of `payload` bytes of a flow, sent as full packets and one last packet.
     pub fn stream_wire(&self, payload: u64) -> u64 {
         let mss = u64::from(self.mss());
@@ -308,6 +314,9 @@ mod tests {
         // A 1-byte payload: 1 + 40 + 18 = 59 is padded to 64, plus a gap of 20.
         assert_eq!(frame.data_wire(1), 84);
         assert_eq!(frame.stream_wire(1460 * 2 + 1), 2 * 1538 + 84);
+        assert_eq!(frame.least_wire(), 64);
+        let small = Frame { minimum: 0, gap: 0, link: 0, ..frame };
+        assert_eq!((small.min_wire(), small.least_wire()), (40, 40));
     }
 
     #[test]

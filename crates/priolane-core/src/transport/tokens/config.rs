@@ -38,6 +38,19 @@ impl TokenSize {
         Err(KeyConflict::new("token_min is above token_max", "token_min = \"84B\", token_max = \"92B\""))
     }
 
+    /// Checks that no token is smaller than packets can be: the engines rely on that size.
+    ///
+    /// # Errors
+    /// Returns `token_min` if it is below the least size on the wire.
+    pub(super) fn fits(self, frame: &Frame) -> Result<(), KeyConflict> {
+        let least = frame.least_wire();
+        if self.least >= least {
+            return Ok(());
+        }
+        let what = format!("a token of {}B is smaller than the smallest packet, {least}B", self.least);
+        Err(KeyConflict::of("token_min", what, format!("at least {least}B")))
+    }
+
     /// Returns s, the mean, in bytes.
     pub fn mean(self) -> f64 {
         (f64::from(self.least) + f64::from(self.most)) / 2.0
@@ -133,5 +146,23 @@ impl Config {
     pub(crate) fn max_rate(&self, rate: Rate) -> f64 {
         let slot = self.token.mean() + f64::from(self.frame.max_wire());
         rate.bps() as f64 / (8.0 * slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_smaller_than_any_packet_are_refused() {
+        let fits = |least: u16, frame: &Frame| TokenSize { least, most: 92 }.fits(frame);
+        assert_eq!(fits(64, &Frame::ETHERNET), Ok(()));
+        let refusal = fits(63, &Frame::ETHERNET).unwrap_err();
+        assert_eq!(refusal.key, Some("token_min"));
+        assert_eq!(refusal.what, "a token of 63B is smaller than the smallest packet, 64B");
+        // Frames without a minimum have packets of 40 bytes: 20 of each header, and none of the link.
+        let small = Frame { minimum: 0, gap: 0, link: 0, ..Frame::ETHERNET };
+        assert_eq!(fits(40, &small), Ok(()));
+        assert!(fits(39, &small).is_err());
     }
 }

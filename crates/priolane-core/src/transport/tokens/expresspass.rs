@@ -1,7 +1,7 @@
 //! ExpressPass (SIGCOMM 2017): the token transport without ranks.
 
 use super::{Config, Tokens};
-use crate::keys::Keys;
+use crate::keys::{KeyConflict, Keys};
 use crate::packet::Frame;
 use crate::part::Part;
 use crate::transport::{Setup, TransportKeys};
@@ -26,6 +26,10 @@ impl TransportKeys for ExpressPass {
 
     fn config(&self, setup: &Setup) -> Config {
         Config { frame: setup.frame, monitor: setup.monitor, ..self.tokens.clone() }
+    }
+
+    fn fits(&self, frame: &Frame) -> Result<(), KeyConflict> {
+        self.tokens.token.fits(frame)
     }
 }
 

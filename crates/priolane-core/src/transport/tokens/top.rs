@@ -2,6 +2,7 @@
 
 use super::{Config, RankBy, RankedPackets, Stop, Tokens};
 use crate::keys::{KeyConflict, Keys, Words};
+use crate::packet::Frame;
 use crate::part::Part;
 use crate::transport::{Setup, TransportKeys};
 use crate::units::Span;
@@ -74,6 +75,10 @@ impl TransportKeys for Top {
             monitor: setup.monitor,
             ..self.tokens.clone()
         }
+    }
+
+    fn fits(&self, frame: &Frame) -> Result<(), KeyConflict> {
+        self.tokens.token.fits(frame)
     }
 }
 

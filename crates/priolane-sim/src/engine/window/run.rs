@@ -19,7 +19,7 @@ use crate::engine::collect::collect;
 use crate::engine::network::Network;
 use crate::engine::stop::OnProgress;
 use crate::model::scenario::Scenario;
-use crate::model::topology::{Link, Topology, smallest};
+use crate::model::topology::{Link, Topology};
 use crate::observe::completion_log::FlowLog;
 use crate::observe::outcome::{Outcome, RunError};
 use crate::observe::phase::Phase;
@@ -48,7 +48,7 @@ fn length_within(topology: &Topology, frame: &Frame, lookahead: Length) -> Lengt
 
 /// Returns the maximum number of packets that arrive within `window` on all links.
 fn most_arrivals(topology: &Topology, frame: &Frame, window: Length) -> u64 {
-    let of = |link: &Link| link.rate.bytes_in(window) / smallest(frame) + 1;
+    let of = |link: &Link| link.rate.bytes_in(window) / u64::from(frame.least_wire()) + 1;
     topology.links.iter().map(of).fold(0, u64::saturating_add)
 }
 

@@ -17,9 +17,6 @@ use rustc_hash::FxHashMap;
 use super::network::{Link, Topology};
 use super::sprayed::EqualPathStages;
 
-/// No transport sends a packet that is both below this many bytes on the wire and below the frame's smallest.
-const SMALLEST_WIRE: u64 = 64;
-
 impl Topology {
     /// Returns the links that a packet with `entropy` takes from `src` to `dst`, in order; empty if they are the same
     /// host.
@@ -48,7 +45,7 @@ impl Topology {
     /// Returns the minimum time between a packet's start on any link and its arrival, the engines' lookahead window:
     /// the minimum of propagation delay plus serialization delay of the smallest packet, `frame`'s or 64 bytes.
     pub fn lookahead(&self, frame: &Frame) -> Span {
-        let wire = smallest(frame);
+        let wire = u64::from(frame.least_wire());
         let time = |link: &Link| Span(link.delay.0.saturating_add(link.rate.serialize(wire).0));
         self.links.iter().map(time).min().unwrap_or(Span::ZERO)
     }
@@ -148,11 +145,6 @@ impl<'a> BareTimes<'a> {
         let links = topology.path(src, dst, entropy);
         stream_time(links.iter().map(|link| &topology.links[link.index()]), frame, payload)
     }
-}
-
-/// Returns the bytes on the wire of the smallest packet, `frame`'s or 64.
-pub(crate) fn smallest(frame: &Frame) -> u64 {
-    u64::from(frame.min_wire()).min(SMALLEST_WIRE)
 }
 
 /// Returns the time that `payload` bytes take over `path`; saturates at the longest span.

@@ -28,7 +28,6 @@ mod three_tier;
 mod token_buffers;
 
 pub use bare::BareTimes;
-pub(crate) use bare::smallest;
 pub use dumbbell::Dumbbell;
 pub use error::{Problem, TopologyError};
 pub use fat_tree::FatTree;
