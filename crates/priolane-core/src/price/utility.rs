@@ -85,6 +85,15 @@ mod tests {
     }
 
     #[test]
+    fn utility_at_no_rate_is_its_limit() {
+        // mu / beta (log(mu) - 1), with 100 us: mu = 1e8, beta = 5e3.
+        let limit = 2e4 * (libm::log(1e8) - 1.0);
+        assert!((PATH.avoidance(0.0) - limit).abs() < 1e-6 * limit);
+        assert_eq!(PATH.avoidance(-5.0).to_bits(), PATH.avoidance(0.0).to_bits());
+        assert!((PATH.avoidance(1e-3) - limit).abs() < 1e-6 * limit);
+    }
+
+    #[test]
     fn marginal_utility_is_log_of_one_and_two_over_the_window() {
         // 10,000 bits in 100 us is 100 Mbps: 1 Gbps is a window of 10, so log(1.2).
         assert!((PATH.marginal(1e9) - libm::log(1.2)).abs() < 1e-12);

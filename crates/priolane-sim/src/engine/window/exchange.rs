@@ -91,3 +91,37 @@ pub(super) struct Consensus {
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_consensus_is_the_earliest_window_the_greatest_request_and_all_work() {
+        let buffers = ExchangeBuffers::<()>::new(3);
+        assert_eq!((buffers.outboxes.len(), buffers.statuses.len()), (9, 3));
+        let consensus = |statuses: [(Option<u64>, Request, u64); 3]| {
+            for (status, (next, request, worked)) in buffers.statuses.iter().zip(statuses) {
+                *locked(status) = PartStatus {
+                    next,
+                    request,
+                    worked: Duration::from_nanos(worked),
+                    ..PartStatus::default()
+                };
+            }
+            let Consensus { next, request, worked } = buffers.consensus();
+            (next, request, worked.as_nanos())
+        };
+        use Request::{GoOn, OneOnly, PublishWork, Stop};
+        assert_eq!(consensus([(None, GoOn, 0), (None, GoOn, 0), (None, GoOn, 0)]), (None, GoOn, 0));
+        assert_eq!(
+            consensus([(Some(7), GoOn, 1), (None, PublishWork, 20), (Some(5), GoOn, 300)]),
+            (Some(5), PublishWork, 321)
+        );
+        assert_eq!(
+            consensus([(Some(5), OneOnly, 1), (Some(6), PublishWork, 1), (Some(7), GoOn, 1)]),
+            (Some(5), OneOnly, 3)
+        );
+        assert_eq!(consensus([(None, OneOnly, 0), (Some(9), Stop, 0), (None, GoOn, 4)]), (Some(9), Stop, 4));
+    }
+}

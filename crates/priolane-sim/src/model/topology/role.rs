@@ -22,3 +22,15 @@ fn tier(switch: &str) -> &str {
         tier => tier,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tier_is_the_letters_that_a_name_begins_with() {
+        let names = ["leaf3", "spine12", "edge1-0", "agg2-0", "core7", "left", "right"];
+        let tiers = ["leaf", "spine", "edge", "aggregation", "core", "left", "right"];
+        assert_eq!(names.map(tier), tiers);
+    }
+}

@@ -216,7 +216,11 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
+    use priolane_core::rng::{Purpose, Stream};
+    use priolane_core::units::{Rate, Span};
+
     use super::*;
+    use crate::model::topology::{FatTree, LinkSpec};
 
     fn ids(ids: &[u32]) -> Vec<LinkId> {
         ids.iter().copied().map(LinkId).collect()
@@ -232,6 +236,67 @@ mod tests {
         assert_eq!(entry(&[4, 6, 8]), NextHops { first: 2, count: 3 });
         assert_eq!(entry(&[4, 6]), NextHops { first: 0, count: 2 });
         assert_eq!(runs.choices, ids(&[4, 6, 4, 6, 8]));
+    }
+
+    /// The links of `switch` that begin a shortest path to `rack`, by definition: relaxing all links until nothing changes.
+    fn shortest(topology: &Topology, avoided: &[bool], rack: u32) -> Vec<Vec<LinkId>> {
+        let (hosts, switches) = (topology.hosts, topology.switches as usize);
+        let usable: Vec<(LinkId, usize, usize)> = (0..topology.links.len())
+            .filter(|&id| !avoided[id])
+            .map(|id| (id, &topology.links[id]))
+            .filter(|(_, link)| link.from.0 >= hosts && link.to.0 >= hosts)
+            .map(|(id, l)| (LinkId(id as u32), (l.from.0 - hosts) as usize, (l.to.0 - hosts) as usize))
+            .collect();
+        let mut distance: Vec<Option<u32>> = vec![None; switches];
+        distance[rack as usize] = Some(0);
+        for _ in 0..switches {
+            for &(_, from, to) in &usable {
+                let over = distance[to].map(|d| d + 1);
+                distance[from] = distance[from].into_iter().chain(over).min();
+            }
+        }
+        let first = |switch: usize| {
+            let nearer =
+                |to: usize| distance[switch].is_some() && distance[to].map(|d| d + 1) == distance[switch];
+            usable.iter().filter(|&&(_, from, to)| from == switch && nearer(to)).map(|l| l.0).collect()
+        };
+        (0..switches).map(first).collect()
+    }
+
+    #[test]
+    fn detours_are_the_shortest_paths_without_the_links_that_are_avoided() {
+        let link = LinkSpec::lossless(Rate::from_gbps(10), Span::from_us(1));
+        let tree = FatTree { k: 4, host_link: link, fabric_link: link }.build().unwrap();
+        let mut draw = Stream::new(9, Purpose::Ties, 0);
+        let mut cut_off = 0;
+        for round in 0..40 {
+            let share = [0.0, 0.1, 0.3, 0.6][round % 4];
+            let mut avoided = vec![false; tree.links.len()];
+            for id in 0..tree.links.len() {
+                if draw.chance(share) {
+                    avoided[id] = true;
+                    avoided[tree.reverse(LinkId(id as u32)).index()] = true;
+                }
+            }
+            let detour = tree.detour(&avoided).unwrap();
+            for rack in 0..tree.racks {
+                for (switch, expected) in shortest(&tree, &avoided, rack).into_iter().enumerate() {
+                    let NextHops { first, count } =
+                        detour.next_hops[switch * tree.racks as usize + rack as usize];
+                    let found = match count {
+                        0 => Vec::new(),
+                        1 => vec![LinkId(first)],
+                        _ => detour.choices[first as usize..(first + count) as usize].to_vec(),
+                    };
+                    assert_eq!(found, expected, "switch {switch} to rack {rack}");
+                }
+            }
+            let from_first = |&rack: &u32| shortest(&tree, &avoided, rack)[0].is_empty();
+            let unreachable = (1..tree.racks).find(from_first);
+            assert_eq!(detour.unreachable_rack(&tree), unreachable);
+            cut_off += usize::from(unreachable.is_some());
+        }
+        assert!((3..30).contains(&cut_off), "{cut_off}");
     }
 
     #[test]
