@@ -113,9 +113,9 @@ fn timers_that_are_4_ms_late_cost_little_rate() {
 
 /// Two rounds of everything, and by transport the digest of each datagram, when it was sent and by whom.
 #[derive(Default)]
-struct Sent(RefCell<Vec<String>>);
+struct DatagramDigests(RefCell<Vec<String>>);
 
-impl Trial for Sent {
+impl Trial for DatagramDigests {
     fn run<E: Endpoint<Body: WireBody> + Debug + 'static>(&self, name: &str, make: impl Fn(LocalHost) -> E) {
         let mut net = Net::new(name, make, REAL, (BAD, LATE), CLOCKS);
         let mut digest = Digest::EMPTY;
@@ -133,7 +133,7 @@ impl Trial for Sent {
 
 #[test]
 fn hosts_send_the_datagrams_that_they_always_have() {
-    let sent = Sent::default();
-    every_transport(&sent);
-    assert_kept("datagrams.csv", &sent.0.into_inner());
+    let digests = DatagramDigests::default();
+    every_transport(&digests);
+    assert_kept("datagrams.csv", &digests.0.into_inner());
 }

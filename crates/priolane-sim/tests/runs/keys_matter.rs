@@ -14,10 +14,11 @@ use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::part::Entry;
 use priolane_core::port::{Buffer, BufferSpec, PortKeys, PortSetup, SharedBuffer, SortBy};
+use priolane_core::transport::tokens::Paths;
 use priolane_core::transport::{Setup, Spec, Transport};
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::scenario::{Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, Stop};
-use priolane_sim::topology::{LeafSpine, LinkSpec};
+use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, Spray};
 use priolane_sim::trace::{Extent, Following};
 
 use crate::support::in_memory::InMemory;
@@ -37,19 +38,29 @@ fn scaled(text: &str, factor: f64) -> Option<WrittenValue> {
 
 /// Other values for a key with this value.
 fn others(key: &KeyInfo, value: Option<&WrittenValue>) -> Vec<WrittenValue> {
-    let by_schema = match &key.schema {
+    let by_schema: Vec<WrittenValue> = match &key.schema {
         Schema::Words(words) | Schema::OneOf(words, _) => {
             words.iter().map(|&(word, _)| word.into()).collect()
         }
-        Schema::Quantity(example) => vec![WrittenValue::Text((*example).to_owned())],
+        Schema::Quantity(example) => {
+            // Small intervals of repetition flood the network: they are taken only where there is none.
+            let is_set = matches!(value, Some(WrittenValue::Text(text)) if scaled(text, 1.0).is_some() && !text.starts_with("0ps"));
+            let factors: &[f64] = if is_set { &[1.0] } else { &[1.0, 0.1, 0.01, 0.001] };
+            factors.iter().filter_map(|&factor| scaled(example, factor)).collect()
+        }
+        Schema::Bool => [true, false].map(WrittenValue::Bool).to_vec(),
+        Schema::Integer => [1, 2, 4].map(WrittenValue::Integer).to_vec(),
+        Schema::Number => [0.2, 0.75, 3.0].map(WrittenValue::Float).to_vec(),
         _ => Vec::new(),
     };
     let by_value = value.map_or(Vec::new(), |value| match value {
         WrittenValue::Bool(truth) => vec![WrittenValue::Bool(!truth)],
-        WrittenValue::Integer(n) => [n + 1, n.saturating_sub(1), n * 3].map(WrittenValue::Integer).to_vec(),
+        WrittenValue::Integer(n) => {
+            [n + 1, n.saturating_sub(1), n * 3, n / 2].map(WrittenValue::Integer).to_vec()
+        }
         WrittenValue::Float(x) => [x * 0.5, x * 1.5, x + 0.25].map(WrittenValue::Float).to_vec(),
         WrittenValue::Text(text) => {
-            [0.25, 0.5, 2.0, 8.0, 0.01].iter().filter_map(|&factor| scaled(text, factor)).collect()
+            [0.25, 0.5, 2.0, 8.0, 0.01, 100.0].iter().filter_map(|&factor| scaled(text, factor)).collect()
         }
         WrittenValue::List(items) => {
             let all = |factor: f64| {
@@ -61,11 +72,34 @@ fn others(key: &KeyInfo, value: Option<&WrittenValue>) -> Vec<WrittenValue> {
                 };
                 items.iter().map(item).collect::<Option<Vec<_>>>().map(WrittenValue::List)
             };
-            [0.5, 2.0].into_iter().filter_map(all).collect()
+            let turned = WrittenValue::List(items.iter().rev().cloned().collect());
+            [0.5, 2.0].into_iter().filter_map(all).chain([turned]).collect()
         }
         WrittenValue::Negative(_) | WrittenValue::Table(_) => Vec::new(),
     });
-    by_schema.into_iter().chain(by_value).filter(|other| Some(other) != value).collect()
+    let by_name = match key.name {
+        "buffer" => buffers(),
+        "ecn" => vec![marking("port"), marking("queue")],
+        "token_min" => vec!["70B".into()],
+        "thresholds" => vec![WrittenValue::List([4, 8, 13, 27, 46].map(WrittenValue::Integer).to_vec())],
+        _ => Vec::new(),
+    };
+    by_schema.into_iter().chain(by_value).chain(by_name).filter(|other| Some(other) != value).collect()
+}
+
+fn of_table<const N: usize>(entries: [(&str, WrittenValue); N]) -> WrittenValue {
+    WrittenValue::Table(entries.map(|(key, value)| (key.to_owned(), value)).to_vec())
+}
+
+/// A buffer of every kind, small enough to overflow.
+fn buffers() -> Vec<WrittenValue> {
+    let limits = ["shared", "per_queue", "push_out"].map(|kind| of_table([(kind, "4pkt".into())]));
+    let dynamic = of_table([("dynamic", "20kB".into()), ("alpha", 1.into())]);
+    limits.into_iter().chain([dynamic, "unbounded".into()]).collect()
+}
+
+fn marking(per: &str) -> WrittenValue {
+    of_table([("per", per.into()), ("at", of_table([("10Gbps", "5pkt".into())]))])
 }
 
 /// Random flows over a leaf-spine whose links lose packets, with everything that some transport looks at.
@@ -123,7 +157,7 @@ fn port_for(kind: &str) -> InMemory {
 }
 
 fn shared(limit: &str) -> WrittenValue {
-    WrittenValue::Table(vec![("shared".into(), limit.into())])
+    of_table([("shared", limit.into())])
 }
 
 fn port(table: InMemory) -> Result<(PortSpec, Option<SharedBuffer>), String> {
@@ -140,7 +174,15 @@ fn outcome_of(arena: &ScenarioSpec) -> String {
 
 /// The experiment with a transport, in ports and behind NICs that suit it.
 fn with_transport(kind: &str, table: InMemory) -> Result<ScenarioSpec, String> {
-    let mut arena = arena(transport(table)?);
+    let mut arena = arena(transport(table.clone())?);
+    if let Spec::Top(top) = Spec::read(&mut table.clone())? {
+        arena.topology.path_choice = match top.paths {
+            Paths::Symmetric => PathChoice::Symmetric,
+            Paths::Spray => PathChoice::Sprayed(Spray::Random),
+            Paths::RoundRobin => PathChoice::Sprayed(Spray::RoundRobin),
+            Paths::Drill => PathChoice::Sprayed(Spray::Drill),
+        };
+    }
     if !matches!(arena.transport, Transport::Window { .. }) || kind == "pfabric" {
         let (port, _) = port(port_for(kind)).expect("the port is valid");
         arena.ports.iter_mut().for_each(|p| *p = port);
@@ -153,47 +195,64 @@ fn with_transport(kind: &str, table: InMemory) -> Result<ScenarioSpec, String> {
     Ok(arena)
 }
 
-fn of_port(table: InMemory) -> Result<String, String> {
-    let is_token = table.0.iter().any(|(_, value)| *value == "tokens".into());
-    let name = if is_token { "top" } else { "dctcp" };
-    let mut arena = arena(transport(InMemory(vec![("kind".into(), name.into())]))?);
+fn of_port(carried: InMemory, table: InMemory) -> Result<String, String> {
+    let mut arena = arena(transport(carried).expect("the transport is valid"));
     let (port, memory) = port(table)?;
     arena.ports.iter_mut().for_each(|p| *p = port);
     arena.switch.memory = memory;
-    if is_token {
-        arena.nic =
-            Nic::Queue { port: PortSpec { buffer: Buffer::UNLIMITED, ..port }, sort_by: SortBy::Class };
-    } else {
-        arena.nic = Nic::Queue { port: fifo(Buffer::UNLIMITED), sort_by: SortBy::HostLevel };
-    }
+    let (nic, sort_by) = match arena.transport {
+        Transport::Tokens(_) => (PortSpec { buffer: Buffer::UNLIMITED, ..port }, SortBy::Class),
+        _ => (fifo(Buffer::UNLIMITED), SortBy::HostLevel),
+    };
+    arena.nic = Nic::Queue { port: nic, sort_by };
     Ok(outcome_of(&arena))
 }
 
-/// Runs a part as `base` says and with each key of `keys` changed. Returns a line for each run, and the keys whose values
-/// all leave the same.
-fn vary(
-    name: &str,
-    base: &InMemory,
-    keys: &[KeyInfo],
-    run: impl Fn(InMemory) -> Result<String, String>,
-) -> (Vec<String>, Vec<String>) {
-    let plain = run(base.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let mut lines = vec![format!("{name},,{plain}")];
-    let mut idle = Vec::new();
-    for key in keys {
-        let value = base.0.iter().find(|(known, _)| known == key.name).map(|(_, value)| value);
-        let mut matters = false;
-        for other in others(key, value) {
-            if let Ok(left) = run(base.clone().with(key.name, other.clone())) {
-                matters |= left != plain;
-                lines.push(format!("{name},{} = {other},{left}", key.name));
+/// How many values of a key that change the outcome are enough.
+const ENOUGH: usize = 2;
+
+/// A part in several settings, and which of its keys have changed an outcome in one of them.
+struct Variation<'a> {
+    name: &'static str,
+    keys: &'a [KeyInfo],
+    lines: Vec<String>,
+    effective: Vec<&'static str>,
+}
+
+impl<'a> Variation<'a> {
+    fn new(name: &'static str, keys: &'a [KeyInfo]) -> Self {
+        Self { name, keys, lines: Vec::new(), effective: Vec::new() }
+    }
+
+    /// Runs the part as `base` says, and with each key changed that has changed nothing so far.
+    fn vary(&mut self, setting: &str, base: &InMemory, run: &dyn Fn(InMemory) -> Result<String, String>) {
+        let plain = run(base.clone()).unwrap_or_else(|error| panic!("{} {setting}: {error}", self.name));
+        self.lines.push(format!("{},{setting},{plain}", self.name));
+        for key in self.keys {
+            if self.effective.contains(&key.name) {
+                continue;
+            }
+            let value = base.0.iter().find(|(known, _)| known == key.name).map(|(_, value)| value);
+            let mut effects = 0;
+            for other in others(key, value) {
+                if effects == ENOUGH {
+                    break;
+                }
+                if let Ok(left) = run(base.clone().with(key.name, other.clone())) {
+                    effects += usize::from(left != plain);
+                    self.lines.push(format!("{},{setting} {} = {other},{left}", self.name, key.name));
+                }
+            }
+            if effects > 0 {
+                self.effective.push(key.name);
             }
         }
-        if !matters {
-            idle.push(format!("{name}.{}", key.name));
-        }
     }
-    (lines, idle)
+
+    fn idle(&self) -> impl Iterator<Item = String> {
+        let idle = self.keys.iter().filter(|key| !self.effective.contains(&key.name));
+        idle.map(|key| format!("{}.{}", self.name, key.name))
+    }
 }
 
 /// The keys of a part with the values that it has if a file states only these.
@@ -203,9 +262,66 @@ fn written<K: Keys>(stated: InMemory) -> InMemory {
     InMemory::of(pairs)
 }
 
-fn entries_of<'a>(entries: &'a [Entry], kinds: &[&str]) -> BTreeMap<&'static str, &'a [KeyInfo]> {
-    let of_kind = |entry: &&Entry| kinds.is_empty() || kinds.contains(&entry.name);
-    entries.iter().filter(of_kind).map(|entry| (entry.name, &entry.parameters[..])).collect()
+fn by_name(entries: &[Entry]) -> BTreeMap<&'static str, &[KeyInfo]> {
+    entries.iter().map(|entry| (entry.name, &entry.parameters[..])).collect()
+}
+
+/// The keys of a transport that a file must state here.
+fn stated_transport(name: &str) -> InMemory {
+    let kind = InMemory(vec![("kind".into(), name.into())]);
+    match name {
+        "pfabric" => ["min_rto", "initial_rto", "max_rto"]
+            .into_iter()
+            .fold(kind, |table, key| table.with(key, "45us".into())),
+        _ => kind.with("min_rto", "1ms".into()),
+    }
+}
+
+/// The settings of a transport in which its keys are varied, and the fraction of packets that links lose.
+fn settings_of_transport(name: &str) -> Vec<(&'static str, f64, InMemory)> {
+    let base = stated_transport(name);
+    let usual = ("", 0.004, base.clone());
+    let mut more = match name {
+        "dctcp" => {
+            let late = base.clone().with("ack_every", 2.into()).with("handshake", "1rtt".into());
+            let timeouts = base.with("initial_rto", "2ms".into()).with("max_rto", "3ms".into());
+            vec![("late acks", 0.004, late), ("timeouts", 0.2, timeouts.with("handshake", "1rtt".into()))]
+        }
+        "swift" => vec![("timeouts", 0.2, base)],
+        "prioplus_swift" | "prioplus_ledbat" => {
+            let classes = base.clone().with("priorities", 3.into());
+            let released = base.clone().with("variant", "released".into());
+            vec![("timeouts", 0.2, base), ("three classes", 0.004, classes), ("released", 0.004, released)]
+        }
+        "expresspass" | "top" => {
+            let sizes = base.clone().with("token_min", "84B".into()).with("token_max", "92B".into());
+            let end_host = base.clone().with("expiry", "end_host".into()).with("lifetime", "30us".into());
+            let by_deadline = base
+                .clone()
+                .with("priority", "deadline".into())
+                .with("deadline_min", "20us".into())
+                .with("deadline_max", "400us".into());
+            let light = base.with("tail", "light".into()).with("p", 80.into()).with("mean", 20.into());
+            let mut settings = vec![("sizes", 0.004, sizes)];
+            if name == "top" {
+                settings.extend([
+                    ("end host", 0.004, end_host),
+                    ("deadlines", 0.004, by_deadline),
+                    ("light", 0.004, light),
+                ]);
+            }
+            settings
+        }
+        "timely" => vec![("gradients", 0.004, base.with("t_low", "5us".into()))],
+        "homa" => {
+            let levels = base.with("unscheduled_classes", 2.into());
+            let cutoffs = WrittenValue::List(vec!["1.5kB".into()]);
+            vec![("levels", 0.004, levels.with("cutoffs", cutoffs))]
+        }
+        _ => Vec::new(),
+    };
+    more.insert(0, usual);
+    more
 }
 
 #[test]
@@ -214,59 +330,109 @@ fn each_key_of_each_transport_changes_outcomes_as_it_always_has() {
     let mut window = Vec::new();
     priolane_core::transport::window::Config::describe(&mut window);
     let (mut lines, mut idle) = (Vec::new(), Vec::new());
-    for (name, keys) in entries_of(&entries, &[]) {
+    for (name, keys) in by_name(&entries) {
         // Keys of the window transport are varied under one controller.
         let is_own = |key: &&KeyInfo| name == "dctcp" || window.iter().all(|known| known.name != key.name);
         let keys: Vec<KeyInfo> = keys.iter().filter(is_own).cloned().collect();
-        let stated = InMemory(vec![("kind".into(), name.into()), ("min_rto".into(), "1ms".into())]);
-        let base = written::<Spec>(stated);
-        let (of_part, idle_here) =
-            vary(name, &base, &keys, |table| with_transport(name, table).map(|arena| outcome_of(&arena)));
-        lines.extend(of_part);
-        idle.extend(idle_here);
+        let mut of_part = Variation::new(name, &keys);
+        for (setting, loss, stated) in settings_of_transport(name) {
+            let run = |table| with_transport(name, table).map(|arena| outcome_of(&losing(arena, loss)));
+            of_part.vary(setting, &written::<Spec>(stated.clone()), &run);
+            // Values that depend on another key are written, and hide it.
+            of_part.vary(&format!("{setting} as stated"), &stated, &run);
+        }
+        idle.extend(of_part.idle());
+        lines.extend(of_part.lines);
     }
     assert_kept("transports.csv", &lines);
-    assert_eq!(idle, [""; 0]);
+    assert_eq!(idle, TRANSPORT_KEYS_WITHOUT_EFFECT.concat());
+}
+
+/// Keys of transports that change nothing in a run.
+const TRANSPORT_KEYS_WITHOUT_EFFECT: [&[&str]; 5] = [
+    // The plan of an experiment computes cut-offs from a distribution; as many classes as cut-offs and one.
+    &["homa.unscheduled_classes", "homa.from"],
+    // Channels that exceed the budget are refused.
+    &["prioplus_ledbat.delay_budget"],
+    // A channel states the target and the base delay, and the window may exceed what is in flight.
+    &[
+        "prioplus_ledbat.target",
+        "prioplus_ledbat.class_step",
+        "prioplus_ledbat.allowed_increase",
+        "prioplus_ledbat.base_interval",
+    ],
+    &["prioplus_swift.delay_budget"],
+    // A channel states the target, and its class how a flow starts.
+    &[
+        "prioplus_swift.start",
+        "prioplus_swift.target",
+        "prioplus_swift.target_from",
+        "prioplus_swift.hop",
+        "prioplus_swift.class_step",
+        "prioplus_swift.fs_range",
+        "prioplus_swift.fs_min",
+        "prioplus_swift.fs_max",
+    ],
+];
+
+fn losing(mut arena: ScenarioSpec, loss: f64) -> ScenarioSpec {
+    arena.topology.links.iter_mut().filter(|link| link.loss > 0.0).for_each(|link| link.loss = loss);
+    arena
+}
+
+/// Keys of ports that change nothing by themselves, and why.
+const PORT_KEYS_WITHOUT_EFFECT: [(&str, &str); 2] = [
+    ("tokens.ecn", "no transport with tokens sends packets that may be marked"),
+    ("wfq.queues", "the number of weights, which must equal it, has the effect"),
+];
+
+/// The settings of a port in which its keys are varied, each with its transport.
+fn settings_of_port(name: &str) -> Vec<(&'static str, InMemory, InMemory)> {
+    let base = InMemory(vec![("kind".into(), name.into()), ("buffer".into(), shared("30pkt"))]);
+    let dctcp = stated_transport("dctcp");
+    match name {
+        "strict" | "pifo" => vec![("", dctcp, base.with("queues", 4.into()))],
+        "wfq" => {
+            let weights = WrittenValue::List([8, 4, 1].map(WrittenValue::Integer).to_vec());
+            vec![("", dctcp, base.with("queues", 3.into()).with("weights", weights))]
+        }
+        "trimming" => {
+            let full = base.clone().with("buffer", shared("4pkt")).with("headers", "3pkt".into());
+            vec![("", stated_transport("ndp"), base), ("dctcp", dctcp, full.with("buffer", shared("9pkt")))]
+        }
+        "tokens" => {
+            let top = stated_transport("top");
+            let ranked = top.clone().with("priority", "asked".into()).with("ranks", "data".into());
+            let detour = base.clone().with("expiry", 0.into());
+            vec![("", top.clone(), base.clone()), ("no expiry", top, detour), ("ranked data", ranked, base)]
+        }
+        _ => vec![("", dctcp, base)],
+    }
 }
 
 #[test]
 fn each_key_of_each_port_changes_outcomes_as_it_always_has() {
     let entries = PortKeys::entries();
     let (mut lines, mut idle) = (Vec::new(), Vec::new());
-    for (name, keys) in entries_of(&entries, &[]) {
-        let stated = InMemory(vec![("kind".into(), name.into())]);
-        let stated = match name {
-            "strict" | "pifo" => stated.with("queues", 4.into()),
-            "wfq" => stated
-                .with("queues", 3.into())
-                .with("weights", WrittenValue::List([8, 4, 1].map(WrittenValue::Integer).to_vec())),
-            _ => stated,
-        };
-        let base = written::<PortKeys>(stated.with("buffer", shared("30pkt")));
+    for (name, keys) in by_name(&entries) {
         let keys: Vec<KeyInfo> = keys.iter().filter(|key| key.name != "pfc").cloned().collect();
-        let (of_part, idle_here) = vary(name, &base, &keys, of_port);
-        lines.extend(of_part);
-        idle.extend(idle_here);
-        for buffer in ["unbounded", "per_queue", "push_out"] {
-            let value = match buffer {
-                "unbounded" => buffer.into(),
-                _ => WrittenValue::Table(vec![(buffer.into(), "12pkt".into())]),
-            };
-            if let Ok(left) = of_port(base.clone().with("buffer", value)) {
-                lines.push(format!("{name},buffer = {buffer},{left}"));
-            }
+        let mut of_part = Variation::new(name, &keys);
+        for (setting, carried, stated) in settings_of_port(name) {
+            let run = |table| of_port(carried.clone(), table);
+            of_part.vary(setting, &written::<PortKeys>(stated), &run);
         }
+        idle.extend(of_part.idle());
+        lines.extend(of_part.lines);
     }
     assert_kept("ports.csv", &lines);
-    assert_eq!(idle, [""; 0]);
+    assert_eq!(idle, PORT_KEYS_WITHOUT_EFFECT.map(|(key, _)| key));
 }
 
 #[test]
 fn each_transport_shows_the_packets_and_the_state_that_it_always_has() {
     let mut lines = Vec::new();
-    for name in entries_of(&Spec::entries(), &[]).into_keys() {
-        let arena =
-            with_transport(name, InMemory(vec![("kind".into(), name.into())])).expect("defaults are valid");
+    for name in by_name(&Spec::entries()).into_keys() {
+        let arena = with_transport(name, stated_transport(name)).expect("the transport is valid");
         let (from, until) = (Time::ZERO, Time(3_000_000_000));
         let senders = (0..12).map(FlowId).collect();
         let extent = Extent { from, until, most_hops: 6_000, senders };

@@ -13,6 +13,7 @@ mod homa;
 mod hpcc;
 mod kept;
 mod keys_matter;
+mod keys_read;
 mod lossless;
 mod ndp;
 mod networks;

@@ -72,7 +72,7 @@ fn networks() -> Vec<(&'static str, Topology)> {
 
 /// The paths between hosts and the times over them.
 fn paths(topology: &Topology, frame: &Frame) -> String {
-    let mut told = String::new();
+    let mut listing = String::new();
     let mut least =
         [AllowedPaths::Shortest, AllowedPaths::Any].map(|ways| LeastTimes::new(topology, frame, ways));
     let mut bare = BareTimes::new(topology, frame);
@@ -86,16 +86,16 @@ fn paths(topology: &Topology, frame: &Frame) -> String {
         for entropy in [0, 1, 2, 3, 77, 40_503, u16::MAX] {
             let path = topology.path(pair.0, pair.1, entropy);
             let fct = topology.bare_fct(frame, pair.0, pair.1, entropy, 30_001);
-            write!(told, "{path:?} {fct:?} {} ", topology.is_symmetric(pair, entropy)).unwrap();
+            write!(listing, "{path:?} {fct:?} {} ", topology.is_symmetric(pair, entropy)).unwrap();
         }
         for payload in [1, 1_460, 1_461, 100_000] {
             let bounds =
                 least.each_mut().map(|least| (least.alone(pair, payload), least.legs(pair, payload)));
-            write!(told, "{bounds:?} {:?} ", bare.of(pair, 5, payload)).unwrap();
+            write!(listing, "{bounds:?} {:?} ", bare.of(pair, 5, payload)).unwrap();
         }
-        write!(told, "{} ", topology.equal_paths(pair.0, pair.1)).unwrap();
+        write!(listing, "{} ", topology.equal_paths(pair.0, pair.1)).unwrap();
     }
-    told
+    listing
 }
 
 #[test]

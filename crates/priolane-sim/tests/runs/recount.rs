@@ -10,6 +10,7 @@ use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::packet::{Header, Kind, Marks};
 use priolane_core::port::{DisciplineSpec, Overflow, PortFactory, TrimmingSpec};
 use priolane_core::transport::Transport;
+use priolane_core::transport::window::LossRecovery;
 use priolane_core::units::{Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::outcome::{
@@ -82,6 +83,7 @@ impl Traced {
         self.check_received();
         self.check_samples();
         self.check_flows();
+        self.check_starts();
         self.check_losses();
     }
 
@@ -302,9 +304,14 @@ impl Traced {
         }
     }
 
+    /// Whether receivers discard payload that is not the next.
+    fn discards_out_of_order(&self) -> bool {
+        matches!(&self.scenario.transport, Transport::Window { window, .. } if window.recovery == LossRecovery::GoBackN)
+    }
+
     /// When the last byte of a flow's payload arrived.
     fn delivered(&self, flow: &FlowSpec) -> Option<Time> {
-        let mut missing: Vec<(u64, u64)> = vec![(0, flow.size?)];
+        let size = flow.size?;
         let data = |p: &&TracedPacket| p.header.flow == flow.id && p.header.kind == Kind::Data;
         let mut arrivals: Vec<(Time, u64, u64)> = self
             .trace
@@ -317,7 +324,11 @@ impl Traced {
             })
             .collect();
         arrivals.sort_unstable();
+        let mut missing: Vec<(u64, u64)> = vec![(0, size)];
         for (at, begin, end) in arrivals {
+            if self.discards_out_of_order() && begin > missing[0].0 {
+                continue;
+            }
             missing = missing
                 .into_iter()
                 .flat_map(|(from, to)| [(from, to.min(begin)), (from.max(end), to)])
@@ -341,7 +352,8 @@ impl Traced {
                 .collect();
             if record.missing == 0 && !is_cut {
                 let began = if let StartTime::At(at) = record.began { at } else { flow.start };
-                let fct = self.delivered(&flow).map(|at| at.since(began));
+                // A packet that is delivered has arrived the processing time of the host before.
+                let fct = self.delivered(&flow).map(|at| at.since(began + self.scenario.host_delay));
                 assert_eq!(record.fct, fct, "{flow:?}, seed {}", self.seed);
             }
             self.check_flow_of_window(&flow, &record, &sent);
@@ -360,6 +372,33 @@ impl Traced {
         assert_eq!(record.class.asked, flow.class);
         let began = if let StartTime::At(at) = record.began { at } else { flow.start };
         assert!(sent.iter().all(|p| p.made >= began + record.held), "{flow:?}, seed {}", self.seed);
+    }
+
+    /// A flow that waits for others starts a delay after the last of them has been delivered, and not before its planned
+    /// start; one that would start at its bound or later never does.
+    fn check_starts(&self) {
+        let is_cut = self.outcome.ledger.trimmed.iter().any(|trimmed| trimmed.packets > 0);
+        if is_cut || !self.scenario.controls.is_empty() {
+            return;
+        }
+        let flows = &self.scenario.flows;
+        for wait in &self.scenario.waits {
+            let start = flows.at(wait.flow.index()).start;
+            let signals = wait.after.iter().map(|first| {
+                let missing = self.outcome.flows.at(first.index()).missing;
+                self.delivered(&flows.at(first.index())).filter(|_| missing == 0).map(|at| at + wait.delay)
+            });
+            let release = signals.fold(Some(start), |latest, signal| Some(latest?.max(signal?)));
+            let began = self.outcome.flows.at(wait.flow.index()).began;
+            let expected = match release {
+                Some(at) if wait.until.is_none_or(|until| at < until) && at < self.outcome.stopped_at => {
+                    StartTime::At(at)
+                }
+                _ if began == StartTime::NotIssued => StartTime::NotIssued,
+                _ => StartTime::Never,
+            };
+            assert_eq!(began, expected, "{wait:?}, seed {}", self.seed);
+        }
     }
 
     /// Losses have the cause that the network gives them.
@@ -385,7 +424,7 @@ fn returns_headers(scenario: &ScenarioSpec) -> bool {
 #[test]
 fn every_statistic_is_what_the_trace_of_all_packets_says() {
     let mut checked = 0;
-    for seed in 0..rounds(120, 2_000) {
+    for seed in 0..rounds(72, 2_000) {
         let mut scenario = random(seed);
         if returns_headers(&scenario) {
             continue;
@@ -395,5 +434,5 @@ fn every_statistic_is_what_the_trace_of_all_packets_says() {
         traced.check();
         checked += 1;
     }
-    assert!(checked > 80, "{checked}");
+    assert!(checked > 48, "{checked}");
 }
