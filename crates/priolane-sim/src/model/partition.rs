@@ -193,8 +193,8 @@ mod tests {
     fn parts_of_racks(weights: &[f64], parts: usize) -> Vec<usize> {
         let total: f64 = weights.iter().sum();
         let mut found: Vec<usize> = Vec::new();
-        for rack in 0..weights.len() {
-            let middle = weights[..rack].iter().sum::<f64>() + weights[rack] / 2.0;
+        for (rack, &weight) in weights.iter().enumerate() {
+            let middle = weights[..rack].iter().sum::<f64>() + weight / 2.0;
             let mut part = (middle / total * parts as f64) as usize;
             let last = found.last().copied();
             part = part.min(last.map_or(0, |last| last + 1)).min(parts - 1);

@@ -25,8 +25,13 @@ fn table(entries: &[(&str, WrittenValue)]) -> WrittenValue {
     WrittenValue::Table(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
 }
 
-/// Values of every type and around every usual bound.
-fn values() -> Vec<WrittenValue> {
+/// Quantities in each unit, and words: first the empty one.
+const WORDS: &str = " 0B 1B 64B 1kB 1500B 9999B 10kB 1GB 0pkt 1pkt 65pkt 1000000pkt 0ps 1ps 1ns 5us 100us 1ms 1s 100s \
+    0bps 1bps 1Mbps 10Gbps 0bdp 0.5bdp 1bdp 1/8 0/1 9/8 off auto none path queue unbounded global \
+    local stated x";
+
+/// Numbers around every usual bound.
+fn numbers() -> impl Iterator<Item = WrittenValue> {
     let whole =
         [0, 1, 2, 3, 7, 8, 12, 13, 14, 15, 16, 17, 99, 100, 255, 256, 1_000, 1_001, 9_999, 10_000, 65_535]
             .into_iter()
@@ -35,49 +40,12 @@ fn values() -> Vec<WrittenValue> {
         -0.5, 0.0, 1e-9, 0.0001, 0.001, 0.05, 0.1, 0.5, 0.9, 0.95, 0.999_999, 1.0, 1.5, 2.0, 100.0, 1e3, 1e9,
         1e12,
     ];
-    let words = [
-        "",
-        "0B",
-        "1B",
-        "64B",
-        "1kB",
-        "1500B",
-        "9999B",
-        "10kB",
-        "1GB",
-        "0pkt",
-        "1pkt",
-        "65pkt",
-        "1000000pkt",
-        "0ps",
-        "1ps",
-        "1ns",
-        "5us",
-        "100us",
-        "1ms",
-        "1s",
-        "100s",
-        "0bps",
-        "1bps",
-        "1Mbps",
-        "10Gbps",
-        "0bdp",
-        "0.5bdp",
-        "1bdp",
-        "1/8",
-        "0/1",
-        "9/8",
-        "off",
-        "auto",
-        "none",
-        "path",
-        "queue",
-        "unbounded",
-        "global",
-        "local",
-        "stated",
-        "x",
-    ];
+    let others = [WrittenValue::Negative(-1), true.into(), false.into()];
+    whole.map(WrittenValue::Integer).chain(others).chain(real.map(WrittenValue::Float))
+}
+
+/// Lists of every length, in and out of order.
+fn lists() -> impl Iterator<Item = WrittenValue> {
     let ones = |length: usize| list(&vec![1.into(); length]);
     let kilobytes = |sizes: &[u64]| {
         list(&sizes.iter().map(|size| format!("{size}kB").as_str().into()).collect::<Vec<_>>())
@@ -112,6 +80,11 @@ fn values() -> Vec<WrittenValue> {
         kilobytes(&(1..17).collect::<Vec<_>>()),
         kilobytes(&(1..8).collect::<Vec<_>>()),
     ];
+    lists.into_iter()
+}
+
+/// Tables of buffers, marking, pauses and solvers.
+fn tables() -> impl Iterator<Item = WrittenValue> {
     let at = table(&[("10Gbps", "65pkt".into()), ("40Gbps", "100pkt".into())]);
     let solved = |solver: &str| table(&[("solver", solver.into()), ("from", "global".into())]);
     let tables = [
@@ -152,13 +125,12 @@ fn values() -> Vec<WrittenValue> {
         table(&[("period", "50ms".into()), ("delay", "1ms".into())]),
         table(&[("period", "0ms".into()), ("delay", "1ms".into())]),
     ];
-    let mut all: Vec<WrittenValue> = whole.map(WrittenValue::Integer).collect();
-    all.extend([WrittenValue::Negative(-1), true.into(), false.into()]);
-    all.extend(real.map(WrittenValue::Float));
-    all.extend(words.map(Into::into));
-    all.extend(lists);
-    all.extend(tables);
-    all
+    tables.into_iter()
+}
+
+/// Values of every type.
+fn values() -> Vec<WrittenValue> {
+    numbers().chain(WORDS.split(' ').map(Into::into)).chain(lists()).chain(tables()).collect()
 }
 
 /// Values that keys need, of which the first that suits a part is taken.

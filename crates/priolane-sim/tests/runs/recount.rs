@@ -384,11 +384,11 @@ impl Traced {
         let flows = &self.scenario.flows;
         for wait in &self.scenario.waits {
             let start = flows.at(wait.flow.index()).start;
-            let signals = wait.after.iter().map(|first| {
+            let mut signals = wait.after.iter().map(|first| {
                 let missing = self.outcome.flows.at(first.index()).missing;
                 self.delivered(&flows.at(first.index())).filter(|_| missing == 0).map(|at| at + wait.delay)
             });
-            let release = signals.fold(Some(start), |latest, signal| Some(latest?.max(signal?)));
+            let release = signals.try_fold(start, |latest, signal| Some(latest.max(signal?)));
             let began = self.outcome.flows.at(wait.flow.index()).began;
             let expected = match release {
                 Some(at) if wait.until.is_none_or(|until| at < until) && at < self.outcome.stopped_at => {

@@ -272,10 +272,10 @@ mod tests {
         for round in 0..40 {
             let share = [0.0, 0.1, 0.3, 0.6][round % 4];
             let mut avoided = vec![false; tree.links.len()];
-            for id in 0..tree.links.len() {
+            for link in (0..tree.links.len() as u32).map(LinkId) {
                 if draw.chance(share) {
-                    avoided[id] = true;
-                    avoided[tree.reverse(LinkId(id as u32)).index()] = true;
+                    avoided[link.index()] = true;
+                    avoided[tree.reverse(link).index()] = true;
                 }
             }
             let detour = tree.detour(&avoided).unwrap();
