@@ -1,10 +1,7 @@
 """Commands that are printed to be copied: a shell and the command line read back what was meant, hyphens included."""
 
 import argparse
-import os
 import shlex
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,11 +48,3 @@ def test_words_of_a_command_are_no_options(text: str) -> None:
     assert found.name == text
     found = read(command_line("priolane", "results", *option("--scheme", "a"), "--", path_word(text)))
     assert Path(found.dir) == Path(text)
-
-
-def test_a_backend_of_figures_that_does_not_exist_changes_nothing(results: Results) -> None:
-    command = [sys.executable, "-m", "priolane", "report", str(results.directory)]
-    done = subprocess.run(
-        command, env={**os.environ, "MPLBACKEND": "nonsense"}, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")

@@ -18,8 +18,6 @@ def main() -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
-    # Figures are files. Matplotlib cannot be imported if the variable names no backend.
-    os.environ["MPLBACKEND"] = "agg"
     from priolane import cli  # noqa: PLC0415 - slow to load
 
     run: Callable[[], int] = cli.main

@@ -32,6 +32,7 @@ pub mod price;
 pub mod quantity;
 pub mod rng;
 pub mod scheme;
+pub mod send_jitter;
 pub mod sizes;
 pub mod telemetry;
 pub mod text;

@@ -68,6 +68,30 @@ const PACKETS: Dimension = Dimension {
     most: (u64::MAX, "2^64pkt"),
 };
 
+/// Thousandths of a packet time.
+const PACKET_TIMES: Dimension = Dimension {
+    name: "a number of packet times",
+    example: "\"0.5pkt\"",
+    units: &[("pkt", 1_000)],
+    most: (u64::MAX, "18446744073709551pkt"),
+};
+
+/// Parses packet times such as `"0.5pkt"`, in thousandths.
+pub(crate) fn packet_times(text: &str) -> Result<u64, QuantityError> {
+    whole(text, &PACKET_TIMES).map_err(|mut error| {
+        error.what =
+            error.what.replace("a whole number of pkt", "a whole number of thousandths of a packet time");
+        error
+    })
+}
+
+/// Formats thousandths of a packet time.
+pub(crate) fn show_packet_times(thousandths: u32) -> String {
+    let (whole, part) = (thousandths / 1_000, thousandths % 1_000);
+    let digits = format!("{whole}.{part:03}");
+    format!("{}pkt", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Parses a time such as `"5us"`; whole picoseconds, zero allowed.
 pub fn span(text: &str) -> Result<Span, QuantityError> {
     whole(text, &TIME).map(Span)

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use priolane_core::keys::{KeyInfo, Keys};
 use priolane_core::packet::Frame;
+use priolane_core::send_jitter::SendJitter;
 use priolane_core::units::Span;
 use priolane_source::quantity::as_text;
 use priolane_source::{Merge, Sources};
@@ -120,9 +121,8 @@ pub struct Experiment {
     /// Prices of virtual machines and flows; `None` without pricing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// Seed that permutes the order of simultaneous events.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tie_shuffle: Option<u64>,
+    /// Settings of hosts that no scheme has.
+    pub host: HostSettings,
     /// The schemes by name.
     pub scheme: BTreeMap<String, Scheme>,
     /// Size classes, baseline and other settings of metrics.
@@ -139,6 +139,13 @@ pub struct Experiment {
     /// The files that it reads.
     #[serde(skip)]
     pub sources: Sources,
+}
+
+/// The keys of `[host]` that no scheme has.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HostSettings {
+    /// The random time that packets take to leave a host.
+    pub send_jitter: SendJitter,
 }
 
 /// An experiment with the trees of its schemes, which messages refer to.

@@ -175,6 +175,7 @@ impl PathJob {
             rate: Rate::from_bps(self.rate_bps),
             data: Some(delay(data)),
             control: Some(delay(control)),
+            send_jitter: Span::ZERO,
         }
     }
 }

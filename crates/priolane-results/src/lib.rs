@@ -29,7 +29,7 @@ pub use arrow_array::RecordBatch;
 /// `RESULTS` as a literal.
 macro_rules! results {
     () => {
-        5
+        6
     };
 }
 

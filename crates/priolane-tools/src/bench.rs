@@ -20,7 +20,7 @@ mod scenarios;
 pub mod several;
 pub mod solvers;
 
-use priolane_sim::scenario;
+use priolane_sim::scenario::{self, Scenario, SendJitter};
 use serde::Deserialize;
 
 pub use compare::{Bench, Measurement, compare};
@@ -105,7 +105,7 @@ pub fn bench(request: &Request) -> Result<Bench, BenchError> {
 /// Returns an error if a run fails or does not complete, or if two runs do different work.
 pub fn raw(named: &'static NamedScenario, request: &Request) -> Result<Raw, BenchError> {
     let memory = measure::Memory::start();
-    let scenario = build(named, request.flows)?;
+    let scenario = build(named, request.flows, SendJitter::PACKET)?;
     let raw = measure::measure(named.name, &scenario, request.engine.into(), request.repeat)?;
     Ok(Raw { peak_bytes: memory.peak(), ..raw })
 }
@@ -114,7 +114,7 @@ pub fn raw(named: &'static NamedScenario, request: &Request) -> Result<Raw, Benc
 #[derive(Debug)]
 pub(crate) struct Calibration {
     /// The scenario that was run.
-    pub scenario: scenario::Scenario,
+    pub scenario: Scenario,
     /// CPU time in seconds: the median of three runs.
     pub cpu_s: f64,
 }
@@ -134,8 +134,8 @@ pub(crate) fn calibrate() -> Result<Calibration, BenchError> {
 ///
 /// # Errors
 /// Returns an error if the scenario cannot be built.
-pub(crate) fn calibration() -> Result<scenario::Scenario, BenchError> {
-    build(peer::scenario()?, Some(40))
+pub(crate) fn calibration() -> Result<Scenario, BenchError> {
+    build(peer::scenario()?, Some(40), SendJitter::PACKET)
 }
 
 /// Returns the names of the scenarios that are measured by default.

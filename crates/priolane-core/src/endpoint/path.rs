@@ -13,6 +13,9 @@ pub struct Path {
     pub data: BaseDelay,
     /// Base delays of a control packet, such as a probe.
     pub control: BaseDelay,
+    /// The longest random time that sender and receiver together add to a round trip before their packets leave
+    /// (`send_jitter`). Base delays do not contain it: they are the least that a transport can measure.
+    pub send_jitter: Span,
 }
 
 /// What a driver knows about a path: everything in a simulator. Transports measure the unknown parts that they need.
@@ -27,17 +30,20 @@ pub struct PathInfo {
     pub data: Option<BaseDelay>,
     /// As [`Path::control`]. If unknown: as `data`.
     pub control: Option<BaseDelay>,
+    /// As [`Path::send_jitter`]; zero if unknown.
+    pub send_jitter: Span,
 }
 
 impl PathInfo {
     /// All parts unknown.
-    pub const UNKNOWN: Self = Self { hops: None, rate: None, data: None, control: None };
+    pub const UNKNOWN: Self =
+        Self { hops: None, rate: None, data: None, control: None, send_jitter: Span::ZERO };
 }
 
 impl From<Path> for PathInfo {
     fn from(path: Path) -> Self {
-        let Path { hops, rate, data, control } = path;
-        Self { hops: Some(hops), rate: Some(rate), data: Some(data), control: Some(control) }
+        let Path { hops, rate, data, control, send_jitter } = path;
+        Self { hops: Some(hops), rate: Some(rate), data: Some(data), control: Some(control), send_jitter }
     }
 }
 
@@ -55,11 +61,17 @@ impl Path {
     /// their flow opens.
     pub const NOMINAL: Self = {
         let delay = BaseDelay { one_way: Span::from_us(5), round_trip: Span::from_us(10) };
-        Self { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay }
+        Self { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay, send_jitter: Span::ZERO }
     };
 
-    /// Returns the bandwidth-delay product: rate times round-trip time, in bytes, at least 1.
+    /// Returns the longest round trip of a full data packet on the idle network: a window that covers it never makes a
+    /// lone flow wait.
+    pub fn longest_round_trip(&self) -> Span {
+        self.data.round_trip + self.send_jitter
+    }
+
+    /// Returns the bandwidth-delay product: rate times longest round-trip time, in bytes, at least 1.
     pub fn bdp(&self) -> u64 {
-        self.rate.bytes_in(self.data.round_trip).max(1)
+        self.rate.bytes_in(self.longest_round_trip()).max(1)
     }
 }

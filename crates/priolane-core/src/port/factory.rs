@@ -3,7 +3,7 @@
 use super::{Buffer, Discipline, SortBy};
 use crate::ids::{Class, LinkId};
 use crate::packet::{Frame, QueueItem};
-use crate::rng::{Purpose, Stream};
+use crate::rng::{CounterRng, Purpose};
 use crate::units::Rate;
 
 /// The context of a port: its location, and what all disciplines have in common.
@@ -26,9 +26,9 @@ pub struct PortContext {
 }
 
 impl PortContext {
-    /// Returns the random stream of this port.
-    pub fn rng(&self) -> Stream {
-        Stream::new(self.seed, Purpose::Port, u64::from(self.link.0))
+    /// Returns the generator from which this port's random choices are drawn.
+    pub fn rng(&self) -> CounterRng {
+        CounterRng::new(self.seed, Purpose::Port, u64::from(self.link.0))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::keys::{KeyConflict, Keys, Words};
 use crate::packet::{Frame, Header, Kind, Marks, QueueItem};
 use crate::part::Part;
 use crate::quantity::show_limit;
-use crate::rng::Stream;
+use crate::rng::CounterRng;
 use crate::units::{Limit, Time};
 
 /// Headers served per data packet while both queues are backlogged.
@@ -111,7 +111,7 @@ pub struct Trimming<P> {
     bounds: Bounds,
     spec: TrimmingSpec,
     trimmed_wire: u16,
-    coin: Stream,
+    coin: CounterRng,
     /// Headers served while both queues were backlogged, since a data packet was last served before a queued
     /// header.
     headers_in_turn: u32,
@@ -119,8 +119,8 @@ pub struct Trimming<P> {
 
 impl<P: QueueItem> Trimming<P> {
     /// Creates an empty port that trims packets to `trimmed_wire` bytes on the wire. `buffer` applies to the data
-    /// queue; `coin` is a random stream of the port.
-    pub fn new(spec: TrimmingSpec, trimmed_wire: u16, buffer: Buffer, coin: Stream) -> Self {
+    /// queue; `coin` is drawn from for each overflow.
+    pub fn new(spec: TrimmingSpec, trimmed_wire: u16, buffer: Buffer, coin: CounterRng) -> Self {
         Self {
             data: ChunkedQueue::default(),
             data_backlog: Backlog::default(),
@@ -198,9 +198,14 @@ impl<P: QueueItem> Trimming<P> {
         last.is_some_and(|last| !self.data_backlog.without(last).exceeds_with(header.wire, self.bounds.drop))
     }
 
+    /// Tosses the coin of a packet that arrives at `now`. Packets of one instant differ by flow or offset.
+    fn heads(&self, now: Time, header: &Header) -> bool {
+        self.coin.of(now.0).of(u64::from(header.flow.0)).bits(header.offset.get()) >> 63 == 0
+    }
+
     #[cold]
-    fn overflow(&mut self, item: &P, out: &mut dyn PortSink<P>) -> Admission {
-        let heads = self.goes_back(item.header()) || self.coin.bits() & 1 == 0;
+    fn overflow(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+        let heads = self.goes_back(item.header()) || self.heads(now, item.header());
         if heads || !self.last_makes_room(item.header()) {
             return self.trim(item, out);
         }
@@ -216,7 +221,7 @@ impl<P: QueueItem> Trimming<P> {
 
 impl<P: QueueItem> Discipline<P> for Trimming<P> {
     #[inline]
-    fn enqueue(&mut self, _now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
+    fn enqueue(&mut self, now: Time, item: &P, out: &mut dyn PortSink<P>) -> Admission {
         if !Self::is_data(item.header()) {
             return match self.keep_header(item) {
                 Admission::Dropped if self.goes_back(item.header()) => Self::send_back(item, out),
@@ -224,7 +229,7 @@ impl<P: QueueItem> Discipline<P> for Trimming<P> {
             };
         }
         match self.keep_data(item) {
-            Admission::Dropped => self.overflow(item, out),
+            Admission::Dropped => self.overflow(now, item, out),
             kept => kept,
         }
     }

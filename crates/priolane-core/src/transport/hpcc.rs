@@ -105,7 +105,7 @@ pub struct Hpcc {
 
 impl Hpcc {
     fn starting(config: &Config, mss: u64, path: &Path) -> Self {
-        let t = config.rtt.unwrap_or(path.data.round_trip).0 as f64;
+        let t = config.rtt.unwrap_or(path.longest_round_trip()).0 as f64;
         let most = (path.rate.bps() as f64 * t / (8.0 * PS_PER_S as f64)).max(mss as f64);
         Self {
             config: *config,

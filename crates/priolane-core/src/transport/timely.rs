@@ -195,7 +195,7 @@ mod tests {
     /// A round trip of 20 us on 10 Gbps links.
     const PATH: Path = {
         let delay = BaseDelay { one_way: Span::from_us(10), round_trip: Span::from_us(20) };
-        Path { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay }
+        Path { hops: 2, rate: Rate::from_gbps(10), data: delay, control: delay, send_jitter: Span::ZERO }
     };
 
     /// A flow at 1 Gbps, after a round trip of 100 us.

@@ -10,6 +10,8 @@
 //! | `host.nic` | `nic`, or only the given keys of it | if there is no transmit queue; `ecn` also if `switch.ecn` does not apply |
 //! | `host.min_rto`, `initial_rto`, `max_rto` | those of `transport` | if the transport has no such key, or its timeout is fixed (`min_rto` equals `max_rto`: pFabric) |
 //! | `host.handshake` | `transport.handshake` | if the transport has no such key |
+//!
+//! `host.send_jitter` is a property of the hosts alone: no scheme has it.
 
 use priolane_core::keys::{
     Bounds, Form, InTable, KeyError, KeyValue, Keys, Schema, Value as KeyInput, WrittenValue,
@@ -18,6 +20,7 @@ use priolane_core::nic::QueueKeys;
 use priolane_core::part::{Capability, Entry, Row};
 use priolane_core::port::{BufferSpec, Ecn};
 use priolane_core::scheme::find;
+use priolane_core::send_jitter::SendJitter;
 use priolane_core::transport::window::Handshake;
 use priolane_core::units::Span;
 use priolane_source::{InputError, Merge, Mistakes, Node, Reader, Table, Value};
@@ -152,15 +155,27 @@ pub(super) struct HostKeys {
     /// What happens before the first payload packet.
     #[key(optional, shown = "as in each scheme", source = "docs/experiments.md#switches-and-hosts")]
     pub(super) handshake: Option<Handshake>,
+    /// The longest random time between the end of a packet's transmission and its departure on the wire; packets keep
+    /// their order. It ends phase effects, in which always the same one of several equal flows finds a full queue.
+    #[key(default = SendJitter::PACKET, source = "docs/assumptions.md#send-jitter")]
+    pub(super) send_jitter: SendJitter,
     /// The transmit queue: its capacity and marking threshold, or pull for none.
     #[key(optional, shown = "as in each scheme", source = "docs/experiments.md#switches-and-hosts")]
     pub(super) nic: Option<WordOr<Pull, QueueKeys>>,
 }
 
 /// The keys of `[switch]` and `[host]`, and which of them apply to some scheme.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Equipment {
     stated: Vec<Override>,
+    /// `host.send_jitter`, which no scheme has.
+    pub(super) send_jitter: SendJitter,
+}
+
+impl Default for Equipment {
+    fn default() -> Self {
+        Self { stated: Vec::new(), send_jitter: SendJitter::PACKET }
+    }
 }
 
 /// A key and its counterpart in a scheme.
@@ -182,15 +197,17 @@ struct Override {
 /// Returns all their mistakes.
 pub(super) fn read(keys: &mut Reader<'_>) -> Result<Equipment, InputError> {
     let mut found = Mistakes::new(&keys.origin().file);
-    let mut stated = Vec::new();
+    let Equipment { mut stated, mut send_jitter } = Equipment::default();
     if let Some(switch) = keys.take("switch") {
         found.keep(switch.keys::<SwitchKeys>().map(drop));
         stated.extend(entries(switch.value(), "switch", Row::Port));
     }
     if let Some(host) = keys.take("host") {
-        found.keep(host.keys::<HostKeys>().map(drop));
-        stated
-            .extend(entries(host.value(), "host", Row::Transport).filter(|stated| stated.key != "host.nic"));
+        if let Some(keys) = found.keep(host.keys::<HostKeys>()) {
+            send_jitter = keys.send_jitter;
+        }
+        let of_schemes = |stated: &Override| !["host.nic", "host.send_jitter"].contains(&stated.key.as_str());
+        stated.extend(entries(host.value(), "host", Row::Transport).filter(of_schemes));
         match host.inner("nic") {
             Some(nic) if matches!(nic.value(), Value::Table(_)) => {
                 stated.extend(entries(nic.value(), "host.nic", Row::Nic));
@@ -200,7 +217,7 @@ pub(super) fn read(keys: &mut Reader<'_>) -> Result<Equipment, InputError> {
         }
     }
     found.finish()?;
-    Ok(Equipment { stated })
+    Ok(Equipment { stated, send_jitter })
 }
 
 fn entries<'v>(value: &'v Value, path: &'v str, row: Row) -> impl Iterator<Item = Override> + 'v {

@@ -11,8 +11,8 @@ use priolane_source::{Field, InputError, Mistakes, Origin, Reader, Sources, Tabl
 use super::evaluation::{self, Names};
 use super::schemes::{self, ReadSchemes};
 use super::{
-    Experiment, Group, LoadedExperiment, Metrics, Price, Seeds, Target, Timing, claims, events, group,
-    network, noise, overlay, pricing, seeds, timing,
+    Experiment, Group, HostSettings, LoadedExperiment, Metrics, Price, Seeds, Target, Timing, claims, events,
+    group, network, noise, overlay, pricing, seeds, timing,
 };
 use crate::assumptions;
 
@@ -32,7 +32,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
     if let Some(seeds) = &seeds {
         sources.expect_seeds(seeds.list());
     }
-    let ReadSchemes { names, schemes } = schemes::read(&mut keys, &mut sources, &mut found);
+    let ReadSchemes { names, schemes, send_jitter } = schemes::read(&mut keys, &mut sources, &mut found);
     let traffic = traffic(&mut keys, &mut sources, &mut found);
     let network = found.keep(topology(&mut keys, &mut sources));
     let hosts = hosts(&mut keys, &mut sources, &mut found);
@@ -52,7 +52,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
         let Traffic { time, groups, events, controls } = traffic;
         let Description { title, paper, figure, quote, assumptions } = words?;
         let Hosts { frame, host_delay, delay_noise, clock_error, price } = hosts?;
-        let Sampling { sample_every, rates_every, admission_every, tie_shuffle } = sampling?;
+        let Sampling { sample_every, rates_every, admission_every } = sampling?;
         Some(Experiment {
             title,
             paper,
@@ -74,7 +74,7 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
             rates_every,
             admission_every,
             price,
-            tie_shuffle,
+            host: HostSettings { send_jitter },
             scheme: schemes.iter().map(|named| (named.name.clone(), named.scheme.clone())).collect(),
             metrics: metrics.clone()?,
             sweep: Vec::new(),
@@ -208,24 +208,24 @@ fn hosts(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mistakes) -> 
     })
 }
 
-/// Sampling intervals, and the order of simultaneous events.
+/// Sampling intervals.
 struct Sampling {
     sample_every: Option<Span>,
     rates_every: Option<Span>,
     admission_every: Option<Span>,
-    tie_shuffle: Option<u64>,
 }
 
 fn sampling(keys: &mut Reader<'_>, found: &mut Mistakes) -> Option<Sampling> {
     let [sample_every, rates_every, admission_every] = ["sample_every", "rates_every", "admission_every"]
         .map(|key| found.keep(keys.take(key).map(|f| f.positive_span()).transpose()));
-    let shuffle = keys.take("tie_shuffle").map(|f| f.integer(0, i64::MAX as u64)).transpose();
-    let tie_shuffle = found.keep(shuffle);
+    if let Some(field) = keys.take("tie_shuffle") {
+        let what = "the order of simultaneous arrivals is drawn for each instant from the seed";
+        found.add(field.error(what, "Remove the key"));
+    }
     Some(Sampling {
         sample_every: sample_every?,
         rates_every: rates_every?,
         admission_every: admission_every?,
-        tie_shuffle: tie_shuffle?,
     })
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use indexmap::IndexSet;
 use priolane_core::name::{Alphabet, is_name};
+use priolane_core::send_jitter::SendJitter;
 use priolane_source::{
     Field, InputError, Mistakes, Node, Origin, Reader, SIZE_LIMIT, Sources, Table, Value, parse,
 };
@@ -35,6 +36,8 @@ pub(super) struct ReadSchemes {
     pub(super) names: Option<Vec<String>>,
     /// The valid schemes.
     pub(super) schemes: Vec<NamedScheme>,
+    /// `host.send_jitter`.
+    pub(super) send_jitter: SendJitter,
 }
 
 /// Reads the schemes listed in `schemes`, each with its overrides.
@@ -44,11 +47,12 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mis
     let equipment = equipment::read(keys);
     let own = inline.as_ref().and_then(|field| found.keep(field.table().map(|_| field)));
     let items = list.and_then(|list| found.keep(list.filled_list()));
-    let Some(items) = items else { return ReadSchemes { names: None, schemes: Vec::new() } };
+    let mut equipment = found.keep(equipment).unwrap_or_default();
+    let send_jitter = equipment.send_jitter;
+    let Some(items) = items else { return ReadSchemes { names: None, schemes: Vec::new(), send_jitter } };
     let mut names: IndexSet<&str> = IndexSet::new();
     let mut all_known = inline.is_none() == own.is_none();
     let count = items.len();
-    let mut equipment = found.keep(equipment).unwrap_or_default();
     let schemes = found.each(&items, |item| {
         let name = item.text().and_then(|text| listed(item, text, own));
         let (name, text) = name.inspect_err(|_| all_known = false)?;
@@ -62,7 +66,7 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mis
         found.keep(equipment.finish());
     }
     if !all_known || names.len() < count {
-        return ReadSchemes { names: None, schemes };
+        return ReadSchemes { names: None, schemes, send_jitter };
     }
     let inline = own.map_or(Ok(Vec::new()), Field::entries);
     let inline = found.keep(inline).unwrap_or_default();
@@ -71,7 +75,7 @@ pub(super) fn read(keys: &mut Reader<'_>, sources: &mut Sources, found: &mut Mis
         let names: Vec<&str> = names.iter().copied().collect();
         Err::<(), _>(field.no_such(key, &names))
     });
-    ReadSchemes { names: Some(names.iter().map(|&name| name.to_owned()).collect()), schemes }
+    ReadSchemes { names: Some(names.iter().map(|&name| name.to_owned()).collect()), schemes, send_jitter }
 }
 
 /// Returns the name and text of an item of `schemes`, if the name is valid.

@@ -134,7 +134,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
         seed,
         stop: Stop::At(Time::ZERO),
         sample_every: experiment.sample_every,
-        tie_shuffle: experiment.tie_shuffle,
+        send_jitter: experiment.host.send_jitter,
         flows,
         waits,
         outages,

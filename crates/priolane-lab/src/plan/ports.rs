@@ -108,7 +108,11 @@ pub(super) fn path_choice(scheme: &Scheme, own: PathChoice) -> PathChoice {
 /// Returns by switch what the headroom of each ingress link depends on.
 fn pause_links(experiment: &Experiment, topology: &Topology) -> Vec<Vec<PauseLink>> {
     let mut of_switches = vec![Vec::new(); topology.nodes() - topology.hosts as usize];
-    let all = scenario::pause_links(topology, experiment.host_delay);
+    let all = scenario::pause_links(
+        topology,
+        (&experiment.frame, experiment.host.send_jitter),
+        experiment.host_delay,
+    );
     for (link, found) in topology.links.iter().zip(all) {
         if let (Some(switch), Some(found)) = (link.to.index().checked_sub(topology.hosts as usize), found) {
             of_switches[switch].push(found);

@@ -22,6 +22,8 @@ seeds = 2
 kind = "single_switch"
 hosts = 3
 host_link = { rate = "10Gbps", delay = "1us" }
+[host]
+send_jitter = "0ns"
 [[group]]
 name = "list"
 hosts = "*"

@@ -419,8 +419,9 @@ fn sweeps_and_sets_reach_what_exists_only() {
     expect(&sweep("seeds = [1, 2]"), 18, "sweep.seeds");
     expect(&sweep("\"group.all.load.value\" = 0.5"), 18, "sweep.group.all.load.value");
     expect(&sweep("\"group.all.load.value\" = [0.5, -1]"), 18, "group.all.load.value");
-    let many = |n: u32| (1..=n).map(|i| i.to_string()).collect::<Vec<_>>().join(", ");
-    let wide = format!("tie_shuffle = [{}]\n\"topology.leaves\" = [{}]", many(101), many(100));
+    let many = |n: u32, unit: &str| (1..=n).map(|i| format!("{i}{unit}")).collect::<Vec<_>>().join(", ");
+    let delays = many(101, "ns").replace(", ", "\", \"");
+    let wide = format!("host_delay = [\"{delays}\"]\n\"topology.leaves\" = [{}]", many(100, ""));
     assert!(expect(&sweep(&wide), 0, "sweep").what.contains("10100 points"));
     let sets = vec![("topology.leafs".to_owned(), "2".to_owned())];
     let options = Options { sets, ..Options::default() };

@@ -25,6 +25,8 @@ time = { measure = "20ms", drain = true }
 kind = "single_switch"
 hosts = 4
 host_link = { rate = "1Gbps", delay = "1us" }
+[host]
+send_jitter = "0ns"
 [scheme.sorted]
 base = "newreno"
 assign = { kind = "coflow_size", thresholds = ["100kB"] }

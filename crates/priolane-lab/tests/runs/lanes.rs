@@ -11,7 +11,7 @@ use priolane_source::InputError;
 
 const FILE: &str = r#"title = "Lanes"
 schemes = ["lanes"]
-time = { warmup = "0s", measure = "4ms" }
+time = { warmup = "0s", measure = "12ms" }
 [topology]
 kind = "single_switch"
 hosts = 5

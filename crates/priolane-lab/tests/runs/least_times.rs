@@ -79,7 +79,7 @@ fn a_sprayed_flow_alone_is_as_fast_as_its_short_packet_overtakes() {
     let text = "title = \"One flow alone, sprayed\"\nschemes = [\"ndp\"]\nseeds = 8\ntime = { flows = 1, limit = \"10ms\" }\n\
         [topology]\nkind = \"leaf_spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
         host_link = { rate = \"10Gbps\", delay = \"1us\" }\nfabric_link = { rate = \"40Gbps\", delay = \"1us\" }\npaths = \"spray\"\n\
-        [[group]]\nname = \"a\"\nhosts = \"*\"\napp = \"flows\"\nlist = [{ src = 0, dst = 1, size = \"1500B\", start = \"0ns\" }]\n";
+        [host]\nsend_jitter = \"0ns\"\n[[group]]\nname = \"a\"\nhosts = \"*\"\napp = \"flows\"\nlist = [{ src = 0, dst = 1, size = \"1500B\", start = \"0ns\" }]\n";
     let folder = tempfile::tempdir().unwrap();
     let fcts =
         records(folder.path(), text).into_iter().map(|record| record.summary["all"].mean_fct_s.unwrap());
@@ -268,6 +268,8 @@ time = { flows = 3, limit = "10ms" }
 kind = "single_switch"
 hosts = 2
 host_link = { rate = "10Gbps", delay = "1us" }
+[host]
+send_jitter = "0ns"
 [[group]]
 name = "pool"
 hosts = 1
@@ -297,6 +299,8 @@ time = { flows = 1, limit = "10ms" }
 kind = "single_switch"
 hosts = 2
 host_link = { rate = "10Gbps", delay = "4us" }
+[host]
+send_jitter = "0ns"
 [[group]]
 name = "pool"
 hosts = 1

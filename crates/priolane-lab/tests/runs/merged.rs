@@ -240,7 +240,7 @@ fn every_value_of_an_experiment_changes_its_ids() {
         ("topology.paths", "\"pinned\""),
         ("host_delay", "\"1us\""),
         ("sample_every", "\"1us\""),
-        ("tie_shuffle", "1"),
+        ("host.send_jitter", "\"0.5pkt\""),
         ("group.all.hosts", "\"0-7\""),
         ("group.all.to", "\"all\""),
         ("group.all.class", "0"),

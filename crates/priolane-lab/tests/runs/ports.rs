@@ -297,8 +297,9 @@ fn token_ports_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_lossless_class_is_paused_and_loses_nothing() {
-    // 3 links of 10 Gbps, 1 us: (1538 + 84) + 2,500 + 3,076 + 1 = 7,199 B of headroom each, and the receiver's.
-    let port = |pfc: &str| format!("kind = \"fifo\", buffer = {{ dynamic = \"90kB\", alpha = 1 }}{pfc}");
+    // 3 links of 10 Gbps, 1 us: (1538 + 84) + 2,500 + 3,076 + 1 B, and 1538 B for the random time of a host:
+    // 8,737 B of headroom each, and the receiver's.
+    let port = |pfc: &str| format!("kind = \"fifo\", buffer = {{ dynamic = \"108kB\", alpha = 1 }}{pfc}");
     let lossy = agreed(&built(&port("")));
     let scenario = built(&port(", pfc = { classes = [0, 1, 2], xoff = \"1/8\" }"));
     let lossless = agreed(&scenario);
@@ -316,11 +317,11 @@ fn a_lossless_class_is_paused_and_loses_nothing() {
 #[test]
 fn lossless_classes_that_cannot_be_are_refused() {
     let with = |rest: &str| format!("kind = \"fifo\", {rest}");
-    let memory = "buffer = { dynamic = \"86kB\", alpha = 1 }";
-    // 3 classes x 4 links x 7,199 B.
+    let memory = "buffer = { dynamic = \"104kB\", alpha = 1 }";
+    // 3 classes x 4 links x 8,737 B.
     refused(
         &with(&format!("{memory}, pfc = {{ classes = [0, 1, 2], xoff = \"1/8\" }}")),
-        "needs 86388 B",
+        "needs 104844 B",
         "headroom = \"free\"",
     );
     let free = format!("{memory}, pfc = {{ classes = [0, 1, 2], xoff = \"20kB\", headroom = \"free\" }}");

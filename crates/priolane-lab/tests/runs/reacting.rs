@@ -103,7 +103,8 @@ fn a_query_round_takes_its_parts_and_the_next_follows_after_the_pause() {
         .replace("sizes = \"imc10\"", one)
         .replace("concurrency = 2", "concurrency = 1");
     let server = "[[group]]\nname = \"server\"\nhosts = \"1\"\napp = \"long_lived\"\nsize = \"1B\"\nstart = \"9ms\"\npairs = [{ src = 5, dst = 6 }]\n";
-    let text = format!("time = {{ measure = \"10ms\" }}\n{FABRIC}{query}{server}");
+    let text =
+        format!("time = {{ measure = \"10ms\" }}\n{FABRIC}[host]\nsend_jitter = \"0ns\"\n{query}{server}");
     let built = built(&text);
     let outcome = agreed(&built.scenario);
     let began: Vec<StartTime> = outcome.flows.iter().map(|flow| flow.began).collect();

@@ -292,6 +292,8 @@ time = {{ flows = 1, limit = "1s" }}
 kind = "single_switch"
 hosts = 2
 host_link = {{ rate = "10Gbps", delay = "4us" }}
+[host]
+send_jitter = "0ns"
 [[group]]
 name = "all"
 hosts = "*"

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use priolane_core::ids::{HostId, LinkId, NodeId};
 use priolane_core::packet::Header;
-use priolane_core::rng::{Purpose, Stream};
+use priolane_core::rng::{CounterRng, Purpose, Stream};
 use priolane_core::units::{Span, Time};
 
-use super::path_selector::{Drill, EqualCostPorts, PathSelector, RoundRobinState};
+use super::path_selector::{Drill, EqualCostPorts, PathSelector, RoundRobinState, Visit};
 use super::transmitter::Transmitter;
 use crate::device::event_sink::Ingress;
 use crate::model::partition::Partition;
@@ -45,10 +45,7 @@ impl<'a> Fabric<'a> {
             ingress_links[link.to.index()].push(id);
         }
         let mut ingress_of = vec![Ingress::new(NodeId(0), 0, 0); topology.links.len()];
-        for (node, links) in ingress_links.iter_mut().enumerate() {
-            if let Some(seed) = scenario.tie_shuffle {
-                Stream::new(seed, Purpose::Ties, node as u64).shuffle(links);
-            }
+        for (node, links) in ingress_links.iter().enumerate() {
             for (rank, link) in links.iter().enumerate() {
                 let node = NodeId(node as u32);
                 ingress_of[link.index()] = Ingress::new(node, rank as u32, partition.part_of(node));
@@ -88,8 +85,8 @@ impl<'a> Fabric<'a> {
     }
 
     /// Returns the index of a packet's port among the egress ports of `switch`; [`NO_ROUTE`] if its destination is
-    /// unreachable. A switch that sprays calls this once per packet, in order of arrival. One that selects by backlog
-    /// (DRILL) uses [`Self::equal_cost_ports`] instead.
+    /// unreachable. A switch that sprays round robin calls this once per packet, in order of arrival. One that selects
+    /// by backlog (DRILL) uses [`Self::equal_cost_ports`] instead.
     ///
     /// No processor can predict whether the destination host is attached to this switch, or whether the switch has a
     /// choice. The lookup therefore has no branch on either.
@@ -99,18 +96,18 @@ impl<'a> Fabric<'a> {
         &self,
         forwarding: &Forwarding,
         switch: NodeId,
-        header: &Header,
+        (visit, header): (Visit, &Header),
         chooser: &mut PathSelector,
     ) -> u32 {
         let route_lookup = self.route_lookup(forwarding, switch);
         let NextHops { first, count } = route_lookup.hops(header);
         let pick = match chooser {
             PathSelector::ByEntropy(pick) => pick.of(header.entropy, count),
-            PathSelector::Random(rng) if count > 1 => throw(rng, count),
+            PathSelector::Random(rng) => drawn(*rng, visit, count),
             PathSelector::RoundRobin(turns) if count > 1 => {
                 turns.next(NextHops { first, count }, header.kind)
             }
-            PathSelector::Random(_) | PathSelector::RoundRobin(_) | PathSelector::Drill(_) => 0,
+            PathSelector::RoundRobin(_) | PathSelector::Drill(_) => 0,
         };
         forwarding.choices[(first + pick) as usize]
     }
@@ -146,9 +143,10 @@ impl<'a> Fabric<'a> {
             }
             PathChoice::Sprayed(spray) => spray,
         };
-        let mut rng = Stream::new(self.scenario.seed, Purpose::Paths, u64::from(switch.0));
+        let (seed, entity) = (self.scenario.seed, u64::from(switch.0));
+        let mut rng = Stream::new(seed, Purpose::Paths, entity);
         match spray {
-            Spray::Random => PathSelector::Random(Box::new(rng)),
+            Spray::Random => PathSelector::Random(CounterRng::new(seed, Purpose::Paths, entity)),
             Spray::RoundRobin => {
                 PathSelector::RoundRobin(Box::new(RoundRobinState::new(self.runs(switch), &mut rng)))
             }
@@ -186,9 +184,10 @@ impl<'a> Fabric<'a> {
     }
 }
 
-#[inline(never)]
-fn throw(rng: &mut Stream, n: u32) -> u32 {
-    rng.below(u64::from(n)) as u32
+/// Returns the path, one of `count`, of a packet that is sprayed at random.
+#[inline]
+fn drawn(rng: CounterRng, visit: Visit, count: u32) -> u32 {
+    rng.below(visit.counter(), u64::from(count)) as u32
 }
 
 /// The tables of a switch for route lookups.
@@ -221,6 +220,13 @@ impl RouteLookup<'_> {
     pub(crate) fn port(&self, header: &Header, pick: Pick) -> u32 {
         let NextHops { first, count } = self.hops(header);
         self.choices[(first + pick.of(header.entropy, count)) as usize]
+    }
+
+    /// Returns the port of a packet that is sprayed at random.
+    #[inline(always)]
+    pub(crate) fn sprayed_port(&self, header: &Header, rng: CounterRng, visit: Visit) -> u32 {
+        let NextHops { first, count } = self.hops(header);
+        self.choices[(first + drawn(rng, visit, count)) as usize]
     }
 }
 

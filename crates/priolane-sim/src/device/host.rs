@@ -24,6 +24,7 @@ use super::fabric::Fabric;
 use super::features::{AbortedFlow, FeatureContext, Features, FlowEvent, HostMessage, TransportCommand};
 use super::nic::{NicMode, Outgoing, TransmitQueue, transmit_queue};
 use super::port::Port;
+use super::send_jitter::SendJitter;
 use crate::device::event_sink::{EventKey, EventSink, Kind, Service};
 use crate::model::scenario::{Nic, ScheduledControl};
 use crate::observe::collector::Collector;
@@ -60,6 +61,7 @@ pub(crate) struct Host<E: Endpoint> {
     phase: Option<Arc<PhaseMarker>>,
     /// The link and the transmit queue, which stays empty if the NIC has none.
     port: Port<TransmitQueue<E::Body>>,
+    jitter: SendJitter,
     received: ReceivedPayload,
     exchanged: [HostCounters; CLASSES],
     endpoint: E,
@@ -89,6 +91,7 @@ impl<E: Endpoint> Host<E> {
             nic,
             phase: fabric.phase.clone(),
             port: Port::new(fabric.transmitter(line), transmit_queue(scenario, line)),
+            jitter: SendJitter::new(scenario.seed, line, scenario.send_jitter(line)),
             waiting: Waiting { limited, ..Waiting::default() },
             paused: ClassSet::NONE,
             pausing: None,
@@ -186,7 +189,7 @@ impl<E: Endpoint> Host<E> {
         let scenario = fabric.scenario;
         let opened = self.call_features(fabric, now, sink, HostSchedule::open_next);
         if let Some(flow) = opened {
-            let path = || scenario.topology.empty_path(&scenario.frame, &flow, scenario.host_delay).into();
+            let path = || scenario.empty_path(&flow).into();
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             in_transport(&self.phase, || self.endpoint.open(cx, flow.request(), &path));
         }

@@ -22,7 +22,7 @@ use priolane_core::port::{Discipline, PortFactory};
 use priolane_core::units::Time;
 
 use super::fabric::{Fabric, NO_ROUTE};
-use super::path_selector::PathSelector;
+use super::path_selector::{PathSelector, Visit};
 use super::pausable_queue::{BufferedPacket, PausableQueue, held_queue};
 use super::port::Port;
 use super::unroutable::UnroutablePackets;
@@ -108,7 +108,8 @@ impl<B: Body> LosslessSwitch<B> {
         let ports: Vec<PausablePort<B>> = egress.iter().map(port).collect();
         let mut port_of = vec![0; ports.len()];
         ports.iter().enumerate().for_each(|(p, port)| port_of[port.ingress] = p);
-        let by_link = pause_links(&scenario.topology, scenario.host_delay);
+        let by_link =
+            pause_links(&scenario.topology, (&scenario.frame, scenario.send_jitter), scenario.host_delay);
         let frames = pause_frames(&scenario.frame);
         let of_port = |&p: &usize| {
             let link = by_link[scenario.topology.reverse(egress[p]).index()];
@@ -161,7 +162,10 @@ impl<B: Body> LosslessSwitch<B> {
                 };
                 drill.choose(fabric.equal_cost_ports(now, self.node, header), load)
             }
-            chooser => fabric.next_port(fabric.forwarding(now).0, self.node, header, chooser),
+            chooser => {
+                let visit = Visit { at: now, from: arrival.from };
+                fabric.next_port(fabric.forwarding(now).0, self.node, (visit, header), chooser)
+            }
         };
         match way {
             NO_ROUTE => self.unroutable.add(fabric, now, header, sink),

@@ -13,6 +13,8 @@ pub(crate) mod nic;
 pub(crate) mod path_selector;
 pub(crate) mod pausable_queue;
 pub(crate) mod port;
+pub(crate) mod send_jitter;
 pub(crate) mod switch;
+pub(crate) mod tie_order;
 pub(crate) mod transmitter;
 pub(crate) mod unroutable;

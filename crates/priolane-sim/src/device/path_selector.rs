@@ -1,7 +1,7 @@
 //! How a switch selects one of several equal paths (docs/assumptions.md#spray).
 //!
 //! ```text
-//! random       one uniformly at random
+//! random       one uniformly at random, drawn from the packet's arrival
 //! round robin  one after the other, separately for payload, tokens and control packets, with a random start
 //! DRILL(2, 1)  among two different random ones and the best of the last decision: the one with the fewest queued
 //!              bytes; ties go to the one whose link is free first, then to the one drawn first
@@ -10,9 +10,10 @@
 //! The positions and the best of the last decision are kept per *run*, a set of equal paths of the switch.
 
 use priolane_core::packet::Kind;
-use priolane_core::rng::Stream;
+use priolane_core::rng::{CounterRng, Stream};
 use priolane_core::units::Time;
 
+use crate::device::event_sink::Ingress;
 use crate::model::topology::{NextHops, Pick};
 
 /// How a switch selects among equal paths.
@@ -21,11 +22,27 @@ pub(crate) enum PathSelector {
     /// By a packet's entropy.
     ByEntropy(Pick),
     /// At random for each packet.
-    Random(Box<Stream>),
+    Random(CounterRng),
     /// Round robin.
     RoundRobin(Box<RoundRobinState>),
     /// By the backlog of ports.
     Drill(Box<Drill>),
+}
+
+/// The arrival of a packet at a switch: no two packets have the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Visit {
+    pub(crate) at: Time,
+    /// The rank of the ingress link.
+    pub(crate) from: u32,
+}
+
+impl Visit {
+    /// Returns the number by which random choices for the packet are drawn.
+    #[inline]
+    pub(crate) fn counter(self) -> u64 {
+        self.at.0 ^ u64::from(self.from).rotate_right(Ingress::RANK_BITS)
+    }
 }
 
 /// The ports of equal paths.

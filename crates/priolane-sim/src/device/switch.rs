@@ -9,13 +9,14 @@ mod service;
 use priolane_core::ids::{LinkId, NodeId};
 use priolane_core::packet::{Body, Header, Packet};
 use priolane_core::port::{Discipline, DisciplineKind, Fill, PortFactory, SharedBuffer};
+use priolane_core::rng::CounterRng;
 use priolane_core::units::Time;
 
 use super::fabric::{Fabric, NO_ROUTE, RouteLookup};
-use super::path_selector::PathSelector;
+use super::path_selector::{PathSelector, Visit};
 use super::port::{Port, Started};
 use super::unroutable::UnroutablePackets;
-use crate::device::event_sink::EventSink;
+use crate::device::event_sink::{Arrival, EventSink};
 use crate::model::topology::Pick;
 use crate::observe::collector::Collector;
 use crate::observe::outcome::Readings;
@@ -34,6 +35,16 @@ pub(crate) struct Switch<D> {
     needs: Needs,
     memory: Option<Memory>,
     unroutable: UnroutablePackets,
+}
+
+/// What determines the ports of the packets that arrive in a window.
+pub(crate) enum Routes<'f> {
+    /// The header alone.
+    ByHeader(RouteLookup<'f>, Pick),
+    /// The header and the arrival.
+    ByVisit(RouteLookup<'f>, CounterRng),
+    /// Also earlier arrivals, or a change of the forwarding tables.
+    InOrder,
 }
 
 /// Whether an arrival involves more than its own port.
@@ -96,29 +107,26 @@ impl<D> Switch<D> {
         })
     }
 
-    /// Returns the route lookup if only the header determines a packet's port from `start` to `end`; else `None`.
+    /// Returns how packets that arrive from `start` to `end` find their ports.
     #[inline]
-    pub(crate) fn fixed_routes<'f>(
-        &self,
-        fabric: &'f Fabric,
-        start: Time,
-        end: Time,
-    ) -> Option<(RouteLookup<'f>, Pick)> {
+    pub(crate) fn routes<'f>(&self, fabric: &'f Fabric, start: Time, end: Time) -> Routes<'f> {
         let (forwarding, changes) = fabric.forwarding(start);
+        if changes < end {
+            return Routes::InOrder;
+        }
+        let lookup = || fabric.route_lookup(forwarding, self.node);
         match self.chooser {
-            PathSelector::ByEntropy(pick) if changes >= end => {
-                Some((fabric.route_lookup(forwarding, self.node), pick))
-            }
-            _ => None,
+            PathSelector::ByEntropy(pick) => Routes::ByHeader(lookup(), pick),
+            PathSelector::Random(rng) => Routes::ByVisit(lookup(), rng),
+            PathSelector::RoundRobin(_) | PathSelector::Drill(_) => Routes::InOrder,
         }
     }
 
-    /// Returns the port of the packet that arrives at `now`, in order of arrival; meaningless with DRILL, which
-    /// selects the port on arrival.
+    /// Returns the port of a packet, in order of arrival; meaningless with DRILL, which selects the port on arrival.
     #[inline]
-    pub(crate) fn next_port(&mut self, fabric: &Fabric, now: Time, header: &Header) -> u32 {
-        let (forwarding, _) = fabric.forwarding(now);
-        fabric.next_port(forwarding, self.node, header, &mut self.chooser)
+    pub(crate) fn next_port(&mut self, fabric: &Fabric, visit: Visit, header: &Header) -> u32 {
+        let (forwarding, _) = fabric.forwarding(visit.at);
+        fabric.next_port(forwarding, self.node, (visit, header), &mut self.chooser)
     }
 
     /// Handles a packet that arrives and leaves on port `route`; ports are served lazily up to `now`.
@@ -155,8 +163,7 @@ impl<D> Switch<D> {
         }
     }
 
-    /// Returns a packet to its sender. Its route does not use random numbers, which would have to be drawn in order of
-    /// arrivals. Returns the port, and whether it started a packet.
+    /// Returns a packet to its sender, on the path of its entropy. Returns the port, and whether it started a packet.
     #[cold]
     fn send_back<B: Body, W: EventSink<B>>(
         &mut self,
@@ -170,7 +177,8 @@ impl<D> Switch<D> {
     {
         let (forwarding, _) = fabric.forwarding(now);
         let by_entropy = &mut PathSelector::ByEntropy(fabric.scenario.topology.pick(self.node));
-        let p = fabric.next_port(forwarding, self.node, &packet.header, by_entropy) as usize;
+        let visit = Visit { at: now, from: 0 };
+        let p = fabric.next_port(forwarding, self.node, (visit, &packet.header), by_entropy) as usize;
         if p >= self.ports.len() {
             self.unroutable.add(fabric, now, &packet.header, sink);
             return None;
@@ -346,16 +354,16 @@ impl<D> Switch<D> {
     pub(crate) fn arrive_eagerly<B: Body, W: EventSink<B>>(
         &mut self,
         fabric: &Fabric,
-        now: Time,
-        packet: &Packet<B>,
+        arrival: Arrival<B>,
         sink: &mut W,
     ) -> [Option<(usize, Started)>; 2]
     where
         D: Discipline<Packet<B>>,
     {
+        let Arrival { at: now, from, packet } = arrival;
         let p = match self.chooser {
             PathSelector::Drill(_) => self.least_loaded(fabric, now, &packet.header, sink),
-            _ => self.next_port(fabric, now, &packet.header) as usize,
+            _ => self.next_port(fabric, Visit { at: now, from }, &packet.header) as usize,
         };
         if p >= self.ports.len() {
             self.unroutable.add(fabric, now, &packet.header, sink);

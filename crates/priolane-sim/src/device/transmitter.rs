@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use priolane_core::ids::LinkId;
 use priolane_core::packet::{Body, Packet};
-use priolane_core::rng::{Purpose, Stream};
+use priolane_core::rng::{CounterRng, Purpose};
 use priolane_core::telemetry::HopReading;
 use priolane_core::units::{Rate, Span, Time};
 
@@ -20,7 +20,7 @@ use crate::observe::trace::{Loss, TraceEvent};
 struct Impairment {
     /// Probability of random loss.
     probability: f64,
-    stream: Stream,
+    rng: CounterRng,
     /// Propagation delay without host delay.
     delay: Span,
     /// Remaining intervals in which the link is down.
@@ -33,8 +33,8 @@ impl Impairment {
         if spec.loss <= 0.0 && down.is_empty() {
             return None;
         }
-        let stream = Stream::new(seed, Purpose::Loss, u64::from(link.0));
-        Some(Box::new(Self { probability: spec.loss, stream, delay: spec.delay, down }))
+        let rng = CounterRng::new(seed, Purpose::Loss, u64::from(link.0));
+        Some(Box::new(Self { probability: spec.loss, rng, delay: spec.delay, down }))
     }
 
     /// Returns whether and why a packet is lost whose transmission lasts from `start` to `left`.
@@ -42,7 +42,7 @@ impl Impairment {
         while self.down.front().is_some_and(|down| down.until <= start) {
             self.down.pop_front();
         }
-        let by_chance = self.probability > 0.0 && self.stream.chance(self.probability);
+        let by_chance = self.rng.chance(start.0, self.probability);
         let is_down = self.down.front().is_some_and(|down| down.from < left + self.delay);
         if is_down {
             Some(Loss::Down)

@@ -23,7 +23,8 @@ use priolane_rounds::rounds;
 use priolane_sim::Drive;
 use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::{
-    Adaptation, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, Stop, VmPricing,
+    Adaptation, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, SendJitter, Stop,
+    VmPricing,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
 
@@ -49,7 +50,7 @@ pub(crate) fn random(seed: u64) -> ScenarioSpec {
             }
         });
     }
-    scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
+    scenario.send_jitter = draw.pick(&[SendJitter::NONE, SendJitter::PACKET, SendJitter::Span(Span(777))]);
     let not_before = draw.pick(&[Time::ZERO, Time(30_000_000_000)]);
     scenario.stop = draw.pick(&[
         Stop::WhenDone { grace: Span::from_ms(1), not_before, limit: Time(400_000_000_000) },

@@ -8,7 +8,7 @@ use priolane_core::port::{Alpha, Buffer, SharedBuffer, SortBy};
 use priolane_core::units::{Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Nic, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Nic, ScenarioSpec, SendJitter, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, Topology, file};
 
 /// The outcome on which both engines and shuffled nodes agree, of hosts that send without any control.
@@ -57,7 +57,8 @@ fn a_lossless_class_loses_nothing_whatever_the_network_the_buffer_and_the_load()
         };
         scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_ns(700)]);
         scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
-        scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
+        scenario.send_jitter =
+            draw.pick(&[SendJitter::NONE, SendJitter::PACKET, SendJitter::Span(Span(777))]);
         scenario.stop = Stop::At(draw.pick(&[Time(500_000_000_000), Time(333_333_333)]));
         let outcome = agreed(&scenario);
         assert_eq!((dropped(&outcome, 0), dropped(&outcome, 1)), (0, 0), "seed {seed}");

@@ -118,9 +118,9 @@ fn reading(at: u64, queued: u64, sent: u64, gbps: u64) -> HopReading {
 #[test]
 fn two_senders_read_each_others_packets_at_the_port_they_share() {
     // 1538 B at 10 Gbps take 1,230,400 ps. Packet n of both arrives at the switch at n x 1,230,400 + 1 us, the one of
-    // host 0 first; packet m of the port starts at 2,230,400 + (m - 1) x 1,230,400, before what arrives then.
+    // host 0 by 1 ps first; packet m of the port starts at 2,230,400 + (m - 1) x 1,230,400, before what arrives then.
     let topology = SingleSwitch { hosts: 3, host_link: link(10, Span::from_us(1)) }.build().unwrap();
-    let flows = vec![flow(0, (0, 2), 3 * 1_460, Time::ZERO), flow(1, (1, 2), 3 * 1_460, Time::ZERO)];
+    let flows = vec![flow(0, (0, 2), 3 * 1_460, Time::ZERO), flow(1, (1, 2), 3 * 1_460, Time(1))];
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
     scenario.stop = Stop::At(Time(40_000_000));
     let (_, seen) = readings(&scenario);

@@ -7,7 +7,7 @@ use priolane_core::ids::HostId;
 use priolane_core::port::{Buffer, DisciplineSpec, TokenGroupSpec};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outcome::{Outcome, PacketCount};
-use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Engine, PortSpec, ScenarioSpec, SendJitter, Stop};
 use priolane_sim::topology::SingleSwitch;
 
 /// The outcome on which both engines and shuffled nodes agree.
@@ -39,7 +39,8 @@ fn tokens_of_any_port_are_served_dropped_or_expired_alike_on_both_engines() {
         }
         scenario.switch.memory = draw.memory();
         scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
-        scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
+        scenario.send_jitter =
+            draw.pick(&[SendJitter::NONE, SendJitter::PACKET, SendJitter::Span(Span(777))]);
         scenario.stop = Stop::At(draw.pick(&[Time(3_000_000_000), Time(333_333_333)]));
         let outcome = agreed(&scenario, Mix::Tokens);
         totals.0 += packets(&outcome.ledger.delivered);

@@ -21,7 +21,7 @@ use priolane_core::transport::{Machine, Stamp, Transport};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_rounds::rounds;
 use priolane_sim::outcome::{Outcome, PacketCount};
-use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Engine, Nic, PortSpec, ScenarioSpec, SendJitter, Stop};
 use priolane_sim::topology::{Dumbbell, LeafSpine, PathChoice, SingleSwitch, Spray, Topology};
 use priolane_sim::trace::Fate;
 
@@ -283,7 +283,7 @@ fn random(seed: u64) -> ScenarioSpec {
     scenario.measuring.clock_error = Span::from_ns(100);
     scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_us(1)]);
     scenario.sample_every = draw.pick(&[None, Some(Span(3_333_333))]);
-    scenario.tie_shuffle = draw.pick(&[None, Some(seed)]);
+    scenario.send_jitter = draw.pick(&[SendJitter::NONE, SendJitter::PACKET, SendJitter::Span(Span(777))]);
     if seed % 4 == 3 {
         let sprays = [Spray::Random, Spray::RoundRobin, Spray::Drill];
         scenario.topology.path_choice = PathChoice::Sprayed(sprays[(seed / 4 % 3) as usize]);

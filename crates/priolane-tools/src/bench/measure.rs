@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use cpu_time::ThreadTime;
 use priolane_sim::outcome::{Outcome, PortClassRecord};
-use priolane_sim::scenario::{Engine, Scenario};
+use priolane_sim::scenario::{Engine, Scenario, ScenarioSpec, SendJitter};
 use priolane_sim::{Drive, run};
 use serde::{Deserialize, Serialize};
 
+use super::dctcp::ScenarioBuildError;
 use super::error::BenchError;
 use super::limit::Extent;
 use super::named::NamedScenario;
@@ -83,14 +84,20 @@ impl Busy {
     }
 }
 
-/// Builds a scenario with its first `flows` flows, or all.
+/// Builds a scenario with its first `flows` flows, or all. Hosts send with the random times of `send_jitter`.
 ///
 /// # Errors
 /// Returns an error only if a built-in scenario is invalid.
-pub(super) fn build(named: &NamedScenario, flows: Option<u32>) -> Result<Scenario, BenchError> {
-    named
-        .build(flows)
-        .map_err(|source| BenchError::ScenarioBuildError { scenario: named.name, source: source.into() })
+pub(super) fn build(
+    named: &NamedScenario,
+    flows: Option<u32>,
+    send_jitter: SendJitter,
+) -> Result<Scenario, BenchError> {
+    let built = || Ok(ScenarioSpec { send_jitter, ..named.spec(flows)? }.build()?);
+    built().map_err(|source: ScenarioBuildError| BenchError::ScenarioBuildError {
+        scenario: named.name,
+        source: source.into(),
+    })
 }
 
 /// A timed run.
@@ -176,7 +183,7 @@ mod tests {
     #[test]
     fn one_flow_is_on_its_links_as_often_as_its_packets_take() {
         let named = find("dctcp_permutation128").unwrap();
-        let mut spec = named.build(Some(1)).unwrap().into_spec();
+        let mut spec = named.spec(Some(1)).unwrap();
         spec.flows.edit(0, |flow| flow.size = Some(u64::from(spec.frame.mss())));
         let scenario = spec.build().unwrap();
         let TimedRun { outcome, .. } = once(named.name, &scenario, Engine::Window).unwrap();

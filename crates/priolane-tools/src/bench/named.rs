@@ -1,6 +1,6 @@
 //! Benchmark scenarios by name, and how each is built.
 
-use priolane_sim::scenario::{Scenario, ScenarioSpec};
+use priolane_sim::scenario::ScenarioSpec;
 
 use super::case::Case;
 use super::cell::Cell;
@@ -74,8 +74,8 @@ impl NamedScenario {
         }
     }
 
-    /// Builds the scenario with its first `flows` flows, or all.
-    pub(super) fn build(&self, flows: Option<u32>) -> Result<Scenario, ScenarioBuildError> {
+    /// Returns the scenario with its first `flows` flows, or all, and without random times at hosts.
+    pub(super) fn spec(&self, flows: Option<u32>) -> Result<ScenarioSpec, ScenarioBuildError> {
         let mut spec = match &self.make {
             Make::By(make) => make()?,
             Make::Case(case) => case.build()?,
@@ -85,6 +85,6 @@ impl NamedScenario {
         if let Some(flows) = flows {
             spec.flows.truncate(flows as usize);
         }
-        Ok(spec.build()?)
+        Ok(spec)
     }
 }

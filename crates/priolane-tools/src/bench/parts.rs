@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::{Scenario, SendJitter};
 use priolane_sim::{PartTimes, barrier_time, run_in_turn};
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ pub fn predict(request: &Request) -> Result<Vec<Predicted>, BenchError> {
     let barrier = Barriers::measure(cores);
     let mut rows = Vec::new();
     for named in request.selected_scenarios()? {
-        let scenario = build(named, request.flows)?;
+        let scenario = build(named, request.flows, SendJitter::PACKET)?;
         let mut alone: Option<Duration> = None;
         let mut parts_before = 0;
         for parts in PARTS {

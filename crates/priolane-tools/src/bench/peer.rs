@@ -1,6 +1,6 @@
 //! Our side of a comparison with another simulator: the common flow list, and one timed run of it.
 
-use priolane_sim::scenario::Engine;
+use priolane_sim::scenario::{Engine, SendJitter};
 use serde::Serialize;
 
 use super::dctcp::LIST;
@@ -41,13 +41,14 @@ pub(super) fn scenario() -> Result<&'static NamedScenario, BenchError> {
     find(SCENARIO).ok_or_else(|| BenchError::Unknown { name: SCENARIO.to_owned() })
 }
 
-/// Runs the first `flows` flows once, in this thread.
+/// Runs the first `flows` flows once, in this thread. The other simulators have no random times at hosts, so neither has
+/// this run.
 ///
 /// # Errors
 /// Returns an error if the run fails or leaves a flow incomplete.
 pub fn side(flows: u32) -> Result<PeerResult, BenchError> {
     let named = scenario()?;
-    let scenario = build(named, Some(flows))?;
+    let scenario = build(named, Some(flows), SendJitter::NONE)?;
     let TimedRun { cpu_s, outcome } = once(named.name, &scenario, Engine::Window)?;
     let fct_s = outcome.flows.iter().filter_map(|flow| Some(flow.fct?.as_secs_f64())).collect();
     let flow_bytes = scenario.flows.iter().filter_map(|flow| flow.size).collect();

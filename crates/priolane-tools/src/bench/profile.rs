@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use priolane_sim::scenario::SendJitter;
 use priolane_sim::{Phase, run_profiled};
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ pub fn profile(request: &Request) -> Result<Vec<Profile>, BenchError> {
     for named in request.selected_scenarios()? {
         let sampled = sample(|marker| {
             marker.enter(Phase::Setup);
-            let scenario = build(named, request.flows)?;
+            let scenario = build(named, request.flows, SendJitter::PACKET)?;
             let run = run_profiled(&scenario, marker, &mut |_| ControlFlow::Continue(()));
             run.map_err(|source| BenchError::Run { scenario: named.name, source })
         })?;

@@ -255,7 +255,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use priolane_core::endpoint::FlowSpec;
-    use priolane_sim::scenario::Engine;
+    use priolane_sim::scenario::{Engine, SendJitter};
     use priolane_sim::{Drive, run};
 
     use super::*;
@@ -273,7 +273,8 @@ mod tests {
     #[test]
     fn both_engines_do_the_same_work_in_each_scenario() {
         for named in &ALL {
-            let mut spec = named.build(Some(60)).unwrap().into_spec();
+            let mut spec = named.spec(Some(60)).unwrap();
+            spec.send_jitter = SendJitter::PACKET;
             spec.flows.edit_all(|flow| flow.size = flow.size.map(|size| size.min(300_000)));
             let scenario = spec.build().unwrap();
             let [mut window, wheel] = [Engine::Window, Engine::Wheel]
@@ -288,7 +289,7 @@ mod tests {
     fn each_cell_is_what_its_name_says() {
         assert_eq!(CELLS.len(), 27);
         for named in CELLS {
-            let scenario = named.build(None).unwrap();
+            let scenario = named.spec(None).unwrap();
             let Some(flow) = scenario.flows.get(0) else { panic!("{} has no flow", named.name) };
             let packets = flow.size.unwrap() / u64::from(Frame::ETHERNET.mss());
             let delay = scenario.topology.links[0].delay.0 / 1_000_000;

@@ -5,7 +5,7 @@ use std::num::NonZeroU8;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use priolane_sim::scenario::Scenario;
+use priolane_sim::scenario::{Scenario, SendJitter};
 use priolane_sim::{Drive, Fallback, Threads, run};
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ pub struct Several {
 pub fn several(request: &Request) -> Result<Vec<Several>, BenchError> {
     let one = |name: &String| {
         let named = find(name).ok_or_else(|| BenchError::Unknown { name: name.clone() })?;
-        let scenario = build(named, request.flows)?;
+        let scenario = build(named, request.flows, SendJitter::PACKET)?;
         let mut pairs = Vec::new();
         let mut packet_hops = 0;
         for _ in 0..request.repeat.max(1) {

@@ -3,12 +3,12 @@
 use super::*;
 use crate::packet::Packet;
 use crate::port::tests::Log;
-use crate::rng::Purpose;
+use crate::rng::{CounterRng, Purpose, Stream};
 
 fn port(data: Limit, headers: Limit) -> Trimming<Packet<()>> {
     let buffer = Buffer { limit: data, ..Buffer::UNLIMITED };
     let spec = TrimmingSpec { headers, overflow: Overflow::Drop };
-    Trimming::new(spec, 84, buffer, Stream::new(1, Purpose::Port, 0))
+    Trimming::new(spec, 84, buffer, CounterRng::new(1, Purpose::Port, 0))
 }
 
 fn data(id: u64, wire: u16) -> Packet<()> {
@@ -45,7 +45,7 @@ fn the_coin_is_fair_and_the_arrival_or_the_last_is_cut() {
     let mut arrivals = 0;
     for id in 0..10_000 {
         let mut port = port(Limit::Packets(1), Limit::Unlimited);
-        port.coin = Stream::new(3, Purpose::Port, id);
+        port.coin = CounterRng::new(3, Purpose::Port, id);
         port.enqueue(Time::ZERO, &data(7, 1538), &mut ());
         let mut log = Log::default();
         port.enqueue(Time::ZERO, &data(8, 1538), &mut log);
@@ -61,7 +61,7 @@ fn the_coin_is_fair_and_the_arrival_or_the_last_is_cut() {
 fn the_last_is_not_cut_for_one_that_needs_more() {
     for id in 0..64 {
         let mut port = port(Limit::Bytes(2_000), Limit::Unlimited);
-        port.coin = Stream::new(3, Purpose::Port, id);
+        port.coin = CounterRng::new(3, Purpose::Port, id);
         port.enqueue(Time::ZERO, &data(0, 1000), &mut ());
         port.enqueue(Time::ZERO, &data(1, 500), &mut ());
         // 1500 queued: 1538 does not fit even without the last 500.
@@ -91,7 +91,7 @@ fn without_room_for_a_header_the_packet_is_dropped_whole() {
     let (mut dropped, mut evicted) = (0, 0);
     for id in 0..200 {
         let mut port = port(Limit::Packets(1), Limit::Packets(1));
-        port.coin = Stream::new(5, Purpose::Port, id);
+        port.coin = CounterRng::new(5, Purpose::Port, id);
         port.enqueue(Time::ZERO, &ack(0), &mut ());
         assert_eq!(port.enqueue(Time::ZERO, &ack(1), &mut ()), Admission::Dropped);
         port.enqueue(Time::ZERO, &data(2, 1538), &mut ());

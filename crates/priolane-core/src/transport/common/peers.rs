@@ -156,6 +156,7 @@ impl Peers {
             rate: known.rate.unwrap_or_else(|| rate().map_or(self.line, |rate| rate.min(self.line))),
             data,
             control: known.control.unwrap_or(data),
+            send_jitter: known.send_jitter,
         }
     }
 

@@ -7,7 +7,7 @@ const MSS: u64 = 1_000;
 /// Two 80 Gbps links with an RTT of 10 us: 10 B/ns, and a BDP of 100,000 B.
 const PATH: Path = {
     let delay = BaseDelay { one_way: Span::from_us(5), round_trip: Span::from_us(10) };
-    Path { hops: 2, rate: Rate::from_gbps(80), data: delay, control: delay }
+    Path { hops: 2, rate: Rate::from_gbps(80), data: delay, control: delay, send_jitter: Span::ZERO }
 };
 
 const CONFIG: Config = Config {

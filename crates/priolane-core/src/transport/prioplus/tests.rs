@@ -14,6 +14,7 @@ const PATH: Path = Path {
     rate: Rate::from_gbps(100),
     data: BaseDelay { one_way: Span::from_us(7), round_trip: Span::from_us(12) },
     control: BaseDelay { one_way: Span::from_us(6), round_trip: Span::from_us(11) },
+    send_jitter: Span::ZERO,
 };
 
 /// The paper's channels for two classes: 8 and 4 us above the empty path, limits 2.4 us above that.

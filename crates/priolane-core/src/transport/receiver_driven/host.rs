@@ -125,9 +125,10 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.peers.path(flow.dst, path).bdp().div_ceil(u64::from(frame.max_wire()))
     }
 
-    /// Returns the round-trip time of control packets of a flow on an empty path.
+    /// Returns the longest round-trip time of control packets of a flow on an empty path.
     pub(in crate::transport) fn control_rtt(&self, flow: &FlowRequest, path: &PathInfo) -> Span {
-        self.peers.path(flow.dst, path).control.round_trip
+        let path = self.peers.path(flow.dst, path);
+        path.control.round_trip + path.send_jitter
     }
 
     /// Adds a flow that starts at `now` with a packet that its receiver answers; returns its slot.

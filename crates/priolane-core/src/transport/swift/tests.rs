@@ -9,7 +9,7 @@ const MSS: u64 = 1_000;
 /// Two 100 Gbps links with an RTT of 12 us: a BDP of 150,000 B.
 const PATH: Path = {
     let delay = BaseDelay { one_way: Span::from_us(6), round_trip: Span::from_us(12) };
-    Path { hops: 2, rate: Rate::from_gbps(100), data: delay, control: delay }
+    Path { hops: 2, rate: Rate::from_gbps(100), data: delay, control: delay, send_jitter: Span::ZERO }
 };
 
 /// A target of 40 us without scaling.

@@ -537,7 +537,7 @@ impl Endpoint for Tokens {
 
     fn open(&mut self, cx: &mut Cx, flow: FlowRequest, path: &dyn Fn() -> PathInfo) {
         let known = path();
-        let rtt = self.peers.path(flow.dst, &known).data.round_trip;
+        let rtt = self.peers.path(flow.dst, &known).longest_round_trip();
         let mut sender = Sender::new(flow, rtt, cx.now, &self.config);
         sender.measures_rtt = known.data.is_none();
         let unscheduled = sender.unscheduled(&self.config);

@@ -12,6 +12,7 @@ use super::state::{Pull, Waiting};
 use crate::device::event_sink::{EventKey, EventSink, Kind};
 use crate::device::nic::{NicMode, Outgoing, TransmitQueue};
 use crate::device::port::Port;
+use crate::device::send_jitter::Jittered;
 use crate::observe::outcome::RunError;
 use crate::observe::phase::in_transport;
 use crate::observe::trace::TraceEvent;
@@ -79,8 +80,7 @@ impl<E: Endpoint> Host<E> {
         while self.waiting.packets > 0 && self.port.line.free_at <= limit && !self.waiting.is_event::<W, _>()
         {
             let (start, paused) = (self.port.line.free_at, self.paused);
-            let (port, mut refusals) = self.port_and_refusals(start);
-            let Some(id) = port.start(start, paused, sink, &mut refusals) else { return };
+            let Some(id) = self.start_queued(start, paused, sink) else { return };
             self.waiting.remove(id);
         }
     }
@@ -90,6 +90,26 @@ impl<E: Endpoint> Host<E> {
     fn port_and_refusals(&mut self, now: Time) -> (&mut Port<TransmitQueue<E::Body>>, Refusals<'_, E>) {
         let Self { port, waiting, endpoint, clock, rng, .. } = self;
         (port, Refusals { now, waiting, endpoint, clock: *clock, rng })
+    }
+
+    /// Puts a packet on the free line.
+    #[inline(always)]
+    fn transmit<W: EventSink<E::Body>>(&mut self, now: Time, packet: &Packet<E::Body>, sink: &mut W) {
+        let sink = &mut Jittered { jitter: &mut self.jitter, sink };
+        self.port.line.transmit(now, packet, &mut self.port.counts, sink);
+    }
+
+    /// Puts the next packet of the transmit queue on the free line, if a class that is not in `paused` has one.
+    #[inline(always)]
+    fn start_queued<W: EventSink<E::Body>>(
+        &mut self,
+        now: Time,
+        paused: ClassSet,
+        sink: &mut W,
+    ) -> Option<Option<SendId>> {
+        let Self { port, waiting, endpoint, clock, rng, jitter, .. } = self;
+        let refusals = &mut Refusals { now, waiting, endpoint, clock: *clock, rng };
+        port.start(now, paused, &mut Jittered { jitter, sink }, refusals)
     }
 
     /// Returns whether a non-empty transmit queue may be served.
@@ -178,7 +198,7 @@ impl<E: Endpoint> Host<E> {
         if self.paused.has(packet.header.class) {
             return self.keep(now, Outgoing { packet: *packet, id });
         }
-        self.port.line.transmit(now, packet, &mut self.port.counts, sink);
+        self.transmit(now, packet, sink);
         if let Some(id) = id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.on_departure(cx, id, Departure::Sent(now));
@@ -289,7 +309,7 @@ impl<E: Endpoint> Host<E> {
         id: Option<SendId>,
         sink: &mut W,
     ) {
-        self.port.line.transmit(now, packet, &mut self.port.counts, sink);
+        self.transmit(now, packet, sink);
         if let Some(id) = id {
             let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };
             self.endpoint.on_departure(cx, id, Departure::Sent(now));
@@ -310,8 +330,7 @@ impl<E: Endpoint> Host<E> {
     fn serve_queue<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         while self.waiting.packets > 0 && self.port.line.free_at <= now {
             let paused = self.paused;
-            let (port, mut refusals) = self.port_and_refusals(now);
-            let Some(id) = port.start(now, paused, sink, &mut refusals) else { return };
+            let Some(id) = self.start_queued(now, paused, sink) else { return };
             self.waiting.remove(id);
             if let Some(id) = id {
                 let cx = &mut Cx { now, clock: self.clock, rng: &mut self.rng };

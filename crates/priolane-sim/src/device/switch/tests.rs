@@ -148,7 +148,8 @@ fn compare<S: DisciplineKind + Into<DisciplineSpec>>(
             .collect();
         for (at, packet) in &arrivals {
             let (forwarding, _) = fabric.forwarding(*at);
-            let route = fabric.next_port(forwarding, switch.node, &packet.header, &mut switch.chooser);
+            let visit = (Visit { at: *at, from: 0 }, &packet.header);
+            let route = fabric.next_port(forwarding, switch.node, visit, &mut switch.chooser);
             switch.arrive_lazily(route, &fabric, *at, packet, &mut sent);
             let Header { dst, class, wire, rank, .. } = packet.header;
             model.arrive(at.0, dst.index(), usize::from(class), (u64::from(wire), rank));
@@ -189,7 +190,7 @@ fn limits_of_a_port_hold_besides_the_shared_buffer() {
     let packet = Packet { header: Header { wire: 1000, ..Header::default() }, body: () };
     let mut sent = SendLog::default();
     for _ in 0..6 {
-        switch.arrive_eagerly(&fabric, Time::ZERO, &packet, &mut sent);
+        switch.arrive_eagerly(&fabric, Arrival { at: Time::ZERO, from: 0, packet: &packet }, &mut sent);
     }
     // One is in transmission, three wait, two are dropped and take no room.
     assert_eq!((switch.ports[0].queued().0, switch.memory.unwrap().used), (3, 3000));

@@ -28,8 +28,8 @@ pub(crate) trait EventNodes<B: Body> {
 
 impl<B: Body, D: Discipline<Packet<B>>> EventNodes<B> for Vec<Switch<D>> {
     fn arrive(&mut self, i: usize, fabric: &Fabric, arrival: Arrival<B>, sink: &mut WheelScheduler<B>) {
-        let Arrival { at: now, packet, .. } = arrival;
-        let touched = self[i].arrive_eagerly(fabric, now, packet, sink);
+        let now = arrival.at;
+        let touched = self[i].arrive_eagerly(fabric, arrival, sink);
         for (port, started) in touched.into_iter().flatten() {
             let egress = &self[i].ports[port];
             match started {

@@ -9,6 +9,7 @@ use priolane_core::units::Time;
 use super::timing_wheel::{Timestamped, TimingWheel};
 use crate::device::event_sink::{ControlSink, EventSink, Ingress, Kind, Service};
 use crate::device::messages::{DependencySignal, ScheduledReport};
+use crate::device::tie_order::TieOrder;
 use crate::engine::control_plane::ControlPlane;
 use crate::engine::stop::StopCondition;
 use crate::model::scenario::Scenario;
@@ -41,12 +42,14 @@ pub(super) enum What<B> {
     Wake,
 }
 
-/// An event, ordered by (time, kind, node, entity, counter).
+/// An event, ordered by (time, kind, node, place, entity, counter).
 #[derive(Debug)]
 pub(super) struct Event<B> {
     pub(super) at: Time,
     pub(super) kind: Kind,
     pub(super) node: NodeId,
+    /// The place of an arrival among those of its instant.
+    pub(super) place: u64,
     /// The ingress of an arrival, or the port of a departure.
     pub(super) entity: u32,
     pub(super) counter: u64,
@@ -54,8 +57,8 @@ pub(super) struct Event<B> {
 }
 
 impl<B> Event<B> {
-    fn key(&self) -> (Time, Kind, NodeId, u32, u64) {
-        (self.at, self.kind, self.node, self.entity, self.counter)
+    fn key(&self) -> (Time, Kind, NodeId, u64, u32, u64) {
+        (self.at, self.kind, self.node, self.place, self.entity, self.counter)
     }
 }
 
@@ -102,6 +105,14 @@ pub(crate) struct WheelScheduler<B> {
     pub(super) log: FlowLog,
     pub(super) error: Option<RunError>,
     pub(super) tracer: Option<Box<Tracer>>,
+    ties: TieOrder,
+}
+
+/// Where an event happens.
+struct Location {
+    node: NodeId,
+    entity: u32,
+    place: u64,
 }
 
 impl<B: Body> EventSink<B> for WheelScheduler<B> {
@@ -110,7 +121,9 @@ impl<B: Body> EventSink<B> for WheelScheduler<B> {
     fn emit(&mut self, to: Ingress, at: Time, packet: &Packet<B>, stamp: impl FnOnce(&mut Packet<B>)) {
         let mut packet = *packet;
         stamp(&mut packet);
-        self.push(at, Kind::Arrival, (to.node(), to.rank()), What::Arrive(packet));
+        let (node, entity) = (to.node(), to.rank());
+        let place = self.ties.place((at, node), entity, packet.header.class);
+        self.push(at, Kind::Arrival, Location { node, entity, place }, What::Arrive(packet));
         if let Some(tracer) = &mut self.tracer {
             tracer.emitted(Passage(self.counter));
         }
@@ -166,12 +179,14 @@ impl<B: Body> WheelScheduler<B> {
             log,
             error: None,
             tracer,
+            ties: TieOrder::new(scenario.seed),
         }
     }
 
-    fn push(&mut self, at: Time, kind: Kind, (node, entity): (NodeId, u32), what: What<B>) {
+    fn push(&mut self, at: Time, kind: Kind, location: Location, what: What<B>) {
+        let Location { node, entity, place } = location;
         self.counter += 1;
-        self.wheel.push(Event { at, kind, node, entity, counter: self.counter, what });
+        self.wheel.push(Event { at, kind, node, place, entity, counter: self.counter, what });
     }
 
     /// Schedules an event of the current node at `at`.
@@ -186,7 +201,8 @@ impl<B: Body> WheelScheduler<B> {
             }
             *awaited = (at, wake.kind);
         }
-        self.push(at, wake.kind, (self.node, wake.port), What::Wake);
+        let location = Location { node: self.node, entity: wake.port, place: 0 };
+        self.push(at, wake.kind, location, What::Wake);
     }
 
     /// Returns whether an event of a host is still current, and clears it.

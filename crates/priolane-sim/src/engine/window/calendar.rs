@@ -3,7 +3,8 @@
 //!
 //! A bucket contains the packets that arrive in its window, in the order in which they were sent. Each entry has a
 //! *tag* with the packet's arrival time and ingress link. The entries of one node form two interleaved linked lists,
-//! so that two cache misses overlap when the node walks them. The node sorts its arrivals by *key* (`arrival_order`).
+//! so that two cache misses overlap when the node walks them. The node sorts its arrivals by *key* (`arrival_order`);
+//! arrivals of one instant are then put in the order of `device/tie_order.rs`.
 //! Packets are not moved between sending and processing.
 //!
 //! ```text
@@ -14,12 +15,14 @@
 //! Buckets consist of fixed-size chunks from a pool: memory follows the packets in flight instead of the peak of each
 //! window.
 
-use priolane_core::ids::NodeId;
+use priolane_core::ids::{Class, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
 use super::arrival_order;
 use crate::device::event_sink::{Arrival, Ingress};
+use crate::device::path_selector::Visit;
+use crate::device::tie_order::TieOrder;
 
 /// Bits of the time: a window is at most 2^24 ps (16.8 us) long.
 const INSTANT_BITS: u32 = 24;
@@ -300,15 +303,15 @@ pub(crate) struct ArrivalBatches<B> {
     /// Space for the keys of one node, at least as many as the bucket has entries.
     keys: Vec<u64>,
     start: Time,
-}
-
-impl<B> Default for ArrivalBatches<B> {
-    fn default() -> Self {
-        Self { bucket: Bucket::default(), keys: Vec::new(), start: Time::ZERO }
-    }
+    ties: TieOrder,
 }
 
 impl<B: Body> ArrivalBatches<B> {
+    /// Creates batches without arrivals.
+    pub(super) fn new(ties: TieOrder) -> Self {
+        Self { bucket: Bucket::default(), keys: Vec::new(), start: Time::ZERO, ties }
+    }
+
     /// Sets `bucket` as that of the window that starts at `start`.
     pub(super) fn distribute(&mut self, bucket: Bucket<B>, start: Time) {
         assert!(bucket.len as u64 <= MAX_ENTRIES, "more packets in a window than it can hold");
@@ -323,7 +326,7 @@ impl<B: Body> ArrivalBatches<B> {
     pub(crate) fn of(&mut self, node: NodeId) -> ArrivalBatch<'_, B> {
         let lists = self.bucket.lists.get_mut(node.index() / 64);
         let heads = lists.map_or(ListHeads::NONE, |lists| lists.take(node));
-        ArrivalBatch { batches: self, heads }
+        ArrivalBatch { batches: self, heads, node }
     }
 
     /// Removes and returns the bucket.
@@ -336,26 +339,46 @@ impl<B: Body> ArrivalBatches<B> {
 pub(crate) struct ArrivalBatch<'a, B> {
     batches: &'a mut ArrivalBatches<B>,
     heads: ListHeads,
+    node: NodeId,
 }
 
 impl<'a, B: Body> ArrivalBatch<'a, B> {
     /// Returns the sorted arrivals before `end`.
     #[inline]
     pub(crate) fn open(self, end: Time) -> Arrivals<'a, B> {
-        self.open_each(end, |_| {})
+        self.open_each(end, Links::Several, |_, _| {})
+    }
+
+    /// As `open`, at a node that one link leads to: no two packets arrive at one instant.
+    #[inline]
+    pub(crate) fn open_of_one_link(self, end: Time) -> Arrivals<'a, B> {
+        self.open_each(end, Links::One, |_, _| {})
     }
 
     /// As `open`, with a note for each packet. All notes are computed first, in no order, so that their cache misses
     /// overlap.
     #[inline]
-    pub(crate) fn open_noting(self, end: Time, mut note: impl FnMut(&Packet<B>) -> u32) -> Arrivals<'a, B> {
-        self.open_each(end, |entry| entry.tag = key(entry.tag, note(&entry.packet) as usize & LOW as usize))
+    pub(crate) fn open_noting(
+        self,
+        end: Time,
+        mut note: impl FnMut(&Packet<B>, Visit) -> u32,
+    ) -> Arrivals<'a, B> {
+        let start = self.batches.start;
+        self.open_each(end, Links::Several, |entry, word| {
+            let visit = Visit { at: Time(start.0 + since_start(word)), from: rank(word) };
+            entry.tag = key(entry.tag, note(&entry.packet, visit) as usize & LOW as usize);
+        })
     }
 
-    /// As `open`; `visit` sees each entry once its tag is read.
+    /// As `open`; `visit` sees each entry and its key once its tag is read.
     #[inline]
-    fn open_each(self, end: Time, mut visit: impl FnMut(&mut Entry<B>)) -> Arrivals<'a, B> {
-        let ArrivalBatches { bucket: Bucket { chunks, .. }, keys, start } = self.batches;
+    fn open_each(
+        self,
+        end: Time,
+        links: Links,
+        mut visit: impl FnMut(&mut Entry<B>, u64),
+    ) -> Arrivals<'a, B> {
+        let ArrivalBatches { bucket: Bucket { chunks, .. }, keys, start, ties } = self.batches;
         // Slices, so that lengths and the start stay in registers.
         let (chunks, keys, start) = (&mut chunks[..], &mut keys[..], *start);
         let (mut heads, mut count) = (self.heads, 0);
@@ -364,12 +387,16 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
             let entry = &mut chunk[place % CHUNK];
             let tag = entry.tag;
             heads.turn(tag);
-            keys[count] = key(tag.wrapping_sub(instant(start)), place);
+            let word = key(tag.wrapping_sub(instant(start)), place);
+            keys[count] = word;
             count += 1;
-            visit(entry);
+            visit(entry, word);
         }
         let keys = &mut keys[..count];
         arrival_order::sort(keys);
+        if links == Links::Several && has_ties(keys) {
+            order_ties(keys, chunks, start, |at, from, class| ties.place((at, self.node), from, class));
+        }
         let in_time = match keys.last() {
             Some(&key) if start.0 + since_start(key) >= end.0 => {
                 keys.partition_point(|&key| start.0 + since_start(key) < end.0)
@@ -380,7 +407,38 @@ impl<'a, B: Body> ArrivalBatch<'a, B> {
     }
 }
 
-/// A node's arrivals in a window, in order of time, then ingress.
+/// How many links lead to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Links {
+    One,
+    Several,
+}
+
+/// Returns whether sorted keys have an instant in common.
+// No branch for each pair: ties are rare.
+#[inline]
+fn has_ties(keys: &[u64]) -> bool {
+    let same = |pair: &[u64]| u64::from((pair[0] ^ pair[1]) >> (INGRESS_BITS + LOW_BITS) == 0);
+    keys.windows(2).map(same).fold(0, |any, same| any | same) != 0
+}
+
+/// Orders the arrivals of each instant by `place`, of instant, rank and class.
+#[inline(never)]
+fn order_ties<B: Body>(
+    keys: &mut [u64],
+    chunks: &[Chunk<B>],
+    start: Time,
+    place: impl Fn(Time, u32, Class) -> u64,
+) {
+    for same in keys.chunk_by_mut(|&a, &b| since_start(a) == since_start(b)).filter(|same| same.len() > 1) {
+        same.sort_by_cached_key(|&key| {
+            let class = chunks[low(key) / CHUNK][low(key) % CHUNK].packet.header.class;
+            (place(Time(start.0 + since_start(key)), rank(key), class), rank(key))
+        });
+    }
+}
+
+/// A node's arrivals in a window, in order of time; those of one instant are in the order of [`TieOrder`].
 #[derive(Debug)]
 pub(crate) struct Arrivals<'a, B> {
     keys: &'a [u64],
@@ -435,6 +493,7 @@ mod tests {
     fn each_node_finds_its_own_once_in_order_and_with_its_note() {
         let mut draw = Stream::new(3, Purpose::Ties, 0);
         let (mut remote, mut pool) = (Bucket::<()>::default(), ChunkPool::new(NODES));
+        let ties = TieOrder::new(7);
         for _ in 0..300 {
             let mut bucket = std::mem::take(&mut remote);
             let mut model = vec![Vec::new(); NODES];
@@ -442,23 +501,29 @@ mod tests {
                 let node = if draw.chance(0.4) { 66 } else { draw.below(NODES as u64) };
                 let (at, to) =
                     (START + Span(draw.below(50)), Ingress::new(NodeId(node as u32), rank as u32, 0));
-                let packet = Packet { header: Header { rank, ..Header::default() }, body: () };
+                let class = draw.below(2) as Class;
+                let packet = Packet { header: Header { rank, class, ..Header::default() }, body: () };
                 let through = if draw.chance(0.3) { &mut remote } else { &mut bucket };
                 through.push(at, to, &packet, &mut pool);
-                model[node as usize].push((at.0, rank, rank as u32 + 1));
+                let place = ties.place((at, to.node()), to.rank(), class);
+                model[node as usize].push((at.0, place, rank, rank as u32 + 1));
             }
             bucket.append(&mut remote, &mut pool);
             assert!(remote.is_empty() && (0..2).all(|w| remote.take_active(w) == 0));
             let active_nodes = [bucket.take_active(0), bucket.take_active(1)];
-            let mut batches = ArrivalBatches::default();
+            let mut batches = ArrivalBatches::new(ties);
             batches.distribute(bucket, START);
             for (node, expected) in model.iter_mut().enumerate() {
                 assert_eq!(active_nodes[node / 64] >> (node % 64) & 1 == 1, !expected.is_empty());
                 let batch = batches.of(NodeId(node as u32));
-                let found = batch.open_noting(Time::NEVER, |packet| packet.header.rank as u32 + 1);
+                let found = batch.open_noting(Time::NEVER, |packet, visit| {
+                    assert_eq!(u64::from(visit.from), packet.header.rank);
+                    packet.header.rank as u32 + 1
+                });
                 let found = found.with_notes().map(|(at, packet, note)| (at.0, packet.header.rank, note));
                 expected.sort_unstable();
-                assert_eq!(found.collect::<Vec<_>>(), *expected);
+                let expected = expected.iter().map(|&(at, _, rank, note)| (at, rank, note));
+                assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
                 assert_eq!(batches.of(NodeId(node as u32)).open(Time::NEVER).iter().count(), 0);
             }
             batches.take_bucket().end(&mut pool);

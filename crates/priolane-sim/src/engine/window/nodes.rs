@@ -13,7 +13,8 @@ use crate::device::event_sink::{EventKey, Kind};
 use crate::device::fabric::Fabric;
 use crate::device::host::Host;
 use crate::device::lossless::LosslessSwitch;
-use crate::device::switch::Switch;
+use crate::device::path_selector::Visit;
+use crate::device::switch::{Routes, Switch};
 
 /// Context of a group of nodes that run through a window.
 #[derive(Clone, Copy, Debug)]
@@ -105,29 +106,46 @@ impl<B: Body, D: Discipline<Packet<B>>> WindowNode<B> for Switch<D> {
         window: &WindowSpan,
         sink: &mut WindowScheduler<B>,
     ) -> Time {
-        match self.fixed_routes(fabric, window.start, window.end) {
-            Some((table, pick)) => {
-                let arrivals = batch.open_noting(window.end, |packet| table.port(&packet.header, pick));
+        match self.routes(fabric, window.start, window.end) {
+            Routes::ByHeader(table, pick) => {
+                let arrivals = batch.open_noting(window.end, |packet, _| table.port(&packet.header, pick));
                 forward_all(self, fabric, window, arrivals, sink, |_, _, _, noted| noted)
             }
-            None => choose_at_arrival(self, fabric, batch, window, sink),
+            Routes::ByVisit(table, rng) => {
+                let port = |packet: &Packet<B>, visit| table.sprayed_port(&packet.header, rng, visit);
+                spray(self, fabric, batch.open_noting(window.end, port), window, sink)
+            }
+            Routes::InOrder => choose_in_order(self, fabric, batch, window, sink),
         }
     }
+}
+
+/// Runs through a window in which packets are sprayed at random.
+#[inline(never)]
+fn spray<B: Body, D: Discipline<Packet<B>>>(
+    switch: &mut Switch<D>,
+    fabric: &Fabric,
+    arrivals: Arrivals<B>,
+    window: &WindowSpan,
+    sink: &mut WindowScheduler<B>,
+) -> Time {
+    forward_all(switch, fabric, window, arrivals, sink, |_, _, _, noted| noted)
 }
 
 /// Runs through a window in which a port depends on earlier arrivals, or forwarding changes. DRILL selects the port
 /// itself.
 #[inline(never)]
-fn choose_at_arrival<B: Body, D: Discipline<Packet<B>>>(
+fn choose_in_order<B: Body, D: Discipline<Packet<B>>>(
     switch: &mut Switch<D>,
     fabric: &Fabric,
     batch: ArrivalBatch<B>,
     window: &WindowSpan,
     sink: &mut WindowScheduler<B>,
 ) -> Time {
-    let arrivals = batch.open(window.end);
-    let choose =
-        |switch: &mut Switch<D>, at, packet: &Packet<B>, _| switch.next_port(fabric, at, &packet.header);
+    let arrivals = batch.open_noting(window.end, |_, visit| visit.from);
+    let choose = |switch: &mut Switch<D>, at, packet: &Packet<B>, from| {
+        switch.next_port(fabric, Visit { at, from }, &packet.header)
+    };
     forward_all(switch, fabric, window, arrivals, sink, choose)
 }
 
@@ -201,7 +219,7 @@ impl<E: Endpoint> WindowNode<E::Body> for Host<E> {
         sink: &mut WindowScheduler<E::Body>,
     ) -> Time {
         let mut tick = window.samples();
-        for (at, packet) in batch.open(window.end).iter() {
+        for (at, packet) in batch.open_of_one_link(window.end).iter() {
             run_events_before(self, EventKey::new(at, Kind::Arrival), fabric, &mut tick, sink);
             advance(self, at, &mut tick, sink);
             self.arrive(fabric, at, packet, sink);

@@ -11,6 +11,7 @@ use super::span::WindowSpan;
 use crate::device::fabric::Fabric;
 use crate::device::features::HostMessage;
 use crate::device::messages::DependencySignal;
+use crate::device::tie_order::TieOrder;
 use crate::engine::network::Network;
 use crate::observe::completion_log::FlowLog;
 
@@ -62,7 +63,7 @@ impl<B: Body> Part<B> {
             sink.wake(node, group.first_event(i).at());
         }
         let hosts = network.own(fabric, 0, topology.hosts).collect();
-        Self { network, sink, runner: NodeRunner::new(order), hosts }
+        Self { network, sink, runner: NodeRunner::new(order, TieOrder::new(fabric.scenario.seed)), hosts }
     }
 
     /// Runs its nodes through `window`, up to `stop`, exclusive.
@@ -105,12 +106,12 @@ struct NodeRunner<B> {
 }
 
 impl<B: Body> NodeRunner<B> {
-    fn new(order: NodeOrder) -> Self {
+    fn new(order: NodeOrder, ties: TieOrder) -> Self {
         let shuffle = match order {
             NodeOrder::Natural => None,
             NodeOrder::Shuffled(seed) => Some(Stream::new(seed, Purpose::Ties, u64::MAX)),
         };
-        Self { nodes: Vec::new(), batches: ArrivalBatches::default(), shuffle }
+        Self { nodes: Vec::new(), batches: ArrivalBatches::new(ties), shuffle }
     }
 
     fn live(

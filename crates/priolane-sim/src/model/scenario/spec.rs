@@ -2,13 +2,14 @@
 
 use priolane_core::admit::{OnDowngrade, Policy};
 use priolane_core::assign::control::{self, AdaptiveThresholds};
-use priolane_core::endpoint::{Control, Weights};
+use priolane_core::endpoint::{Control, FlowSpec, Path, Weights};
 use priolane_core::flows::FlowList;
 use priolane_core::ids::{FlowId, LinkId};
 use priolane_core::noise::DelayNoise;
 use priolane_core::packet::Frame;
 use priolane_core::port::pfc::{Frames, PauseLink, PfcSpec};
 use priolane_core::port::{Buffer, DisciplineSpec, PortContext, Returns, SharedBuffer, SortBy};
+pub use priolane_core::send_jitter::SendJitter;
 use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
 
@@ -135,8 +136,8 @@ pub struct ScenarioSpec {
     pub stop: Stop,
     /// Interval at which queues are sampled for `series`; `None` for never.
     pub sample_every: Option<Span>,
-    /// Seed of a permutation of simultaneous events of different entities; `None` keeps entity order.
-    pub tie_shuffle: Option<u64>,
+    /// The random time that each packet takes to leave a host.
+    pub send_jitter: SendJitter,
 }
 
 /// What a virtual machine pays for (PACCP §IV-A): see [`priolane_core::price::vbp`].
@@ -183,19 +184,20 @@ pub fn pause_frames(frame: &Frame) -> Frames {
 }
 
 /// Returns, by link, what the headroom at its destination depends on; `None` for links to hosts, which do not pause.
-pub fn pause_links(topology: &Topology, host_delay: Span) -> Vec<Option<PauseLink>> {
+pub fn pause_links(
+    topology: &Topology,
+    (frame, send_jitter): (&Frame, SendJitter),
+    host_delay: Span,
+) -> Vec<Option<PauseLink>> {
     let of_link = |(id, link): (usize, &Link)| {
         if link.to.0 < topology.hosts {
             return None;
         }
         let back = &topology.links[topology.reverse(LinkId(id as u32)).index()];
+        // A host acts on a pause after its delay. Packets that it has sent may still be on their way for the random time.
         let from_host = link.from.0 < topology.hosts;
-        Some(PauseLink {
-            rate: link.rate,
-            back: back.rate,
-            round_trip: link.delay + back.delay,
-            reaction: if from_host { host_delay } else { Span::ZERO },
-        })
+        let reaction = if from_host { host_delay + send_jitter.at(link.rate, frame) } else { Span::ZERO };
+        Some(PauseLink { rate: link.rate, back: back.rate, round_trip: link.delay + back.delay, reaction })
     };
     topology.links.iter().enumerate().map(of_link).collect()
 }
@@ -233,7 +235,7 @@ impl ScenarioSpec {
             seed: 1,
             stop,
             sample_every: None,
-            tie_shuffle: None,
+            send_jitter: SendJitter::NONE,
         }
     }
 
@@ -259,9 +261,25 @@ impl ScenarioSpec {
         }
     }
 
+    /// Returns the empty path of a flow and its replies, with the random times of both hosts.
+    pub(crate) fn empty_path(&self, flow: &FlowSpec) -> Path {
+        let jitter = |host| self.send_jitter(self.topology.uplink(host));
+        let path = self.topology.empty_path(&self.frame, flow, self.host_delay);
+        Path { send_jitter: jitter(flow.src) + jitter(flow.dst), ..path }
+    }
+
+    /// Returns the longest random time on `link`, which leaves a host.
+    pub(crate) fn send_jitter(&self, link: LinkId) -> Span {
+        self.send_jitter.at(self.topology.links[link.index()].rate, &self.frame)
+    }
+
     /// Returns the longest time from the start of a transmission to the arrival of its packet.
     pub fn longest_hop(&self) -> Span {
-        let hop = |l: &Link| l.delay + l.rate.serialize(u64::from(self.frame.max_wire())) + self.host_delay;
+        let hop = |l: &Link| {
+            let from_host = l.from.0 < self.topology.hosts;
+            let jitter = if from_host { self.send_jitter.at(l.rate, &self.frame) } else { Span::ZERO };
+            l.delay + l.rate.serialize(u64::from(self.frame.max_wire())) + jitter + self.host_delay
+        };
         self.topology.links.iter().map(hop).max().unwrap_or(Span(1))
     }
 }

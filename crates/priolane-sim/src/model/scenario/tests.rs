@@ -218,3 +218,18 @@ fn no_message_is_faster_than_the_lookahead() {
     let short = refused(|s| s.stop = stop);
     assert_eq!(short, ScenarioError::Grace { grace: grace.0, lookahead: lookahead.0 });
 }
+
+#[test]
+fn the_empty_path_counts_the_random_time_of_both_hosts() {
+    let mut scenario = scenario();
+    let path = |scenario: &ScenarioSpec| scenario.empty_path(&flow(0, (0, 1)));
+    let without = path(&scenario);
+    scenario.send_jitter = SendJitter::PACKET;
+    let with = path(&scenario);
+    // 1538 B at 10 Gbps take 1,230,400 ps, at each of two hosts; that is 3,076 B of the line.
+    assert_eq!((without.send_jitter, with.send_jitter), (Span::ZERO, Span(2 * 1_230_400)));
+    assert_eq!(with.longest_round_trip(), without.data.round_trip + Span(2 * 1_230_400));
+    assert_eq!(with.bdp() - without.bdp(), 3_076);
+    // What a transport can measure at least stays.
+    assert_eq!((with.data, with.control), (without.data, without.control));
+}

@@ -9,7 +9,7 @@ use super::network::Topology;
 
 impl Topology {
     /// Returns the empty path of `flow` and its replies, by the flow's entropy. A host takes `host_delay` to process a
-    /// packet; round trips include it at both ends.
+    /// packet; round trips include it at both ends, and no random time before packets leave.
     pub(crate) fn empty_path(&self, frame: &Frame, flow: &FlowSpec, host_delay: Span) -> Path {
         let there = self.path(flow.src, flow.dst, flow.entropy);
         let back = self.path(flow.dst, flow.src, flow.entropy);
@@ -24,6 +24,7 @@ impl Topology {
             rate: rate.unwrap_or(Rate::from_gbps(1)),
             data: base(frame.data_wire(frame.mss())),
             control: base(frame.ack_wire()),
+            send_jitter: Span::ZERO,
         }
     }
 
