@@ -1,0 +1,106 @@
+"""Experiments in which nothing may be found: equal hosts, equal flows."""
+
+import itertools
+import sys
+from dataclasses import astuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+
+from null_experiments import OWN, Cell, cells, experiment, factors, judge, rejected, run, topology
+
+TWO = Cell("newreno", "fifo_small", 2, "10Gbps", "endless")
+INCAST = Cell("newreno", "fifo_small", 15, "10Gbps", "incast")
+NO_JITTER = 'host.send_jitter="0ns"'
+
+
+def test_any_two_values_of_different_factors_meet_in_a_cell() -> None:
+    read = factors()
+    found = [cell for cell in cells(read) if cell.scheme in read["schemes"]["fair"]]
+    axes = [read["schemes"]["fair"], [*read["port"]], read["senders"], read["rate"], read["traffic"]["fair"]]
+    for (i, one), (j, other) in itertools.combinations(enumerate(axes), 2):
+        met = {(astuple(cell)[i], astuple(cell)[j]) for cell in found}
+        assert met == {*itertools.product(one, other)}
+    assert len(cells(read)) <= 200
+    assert len({str(cell) for cell in cells(read)}) == len(cells(read))
+
+
+def test_two_endless_flows_share_equally_on_average() -> None:
+    found = run(TWO, factors(), 24, [])
+    shares = found.values[:, 0] / found.values.sum(axis=1)
+    reach = 2.07 * shares.std(ddof=1) / np.sqrt(len(shares))
+    assert 0.45 < shares.mean() - reach < shares.mean() + reach < 0.55
+
+
+def test_without_a_random_time_of_departure_one_of_two_gets_everything() -> None:
+    """What the test before this one would find."""
+    found = run(TWO, factors(), 6, [NO_JITTER])
+    shares = found.values[:, 0] / found.values.sum(axis=1)
+    assert all(share < 0.1 or share > 0.9 for share in shares)
+
+
+def test_the_number_of_a_host_does_not_decide_its_completion_time_in_an_incast() -> None:
+    found = run(INCAST, factors(), 20, [])
+    assert abs(found.correlation) < 0.15
+    assert found.p > 0.01
+    assert found.shares.max() / found.shares.min() < 1.2
+
+
+def test_what_follows_the_number_of_a_host_is_found() -> None:
+    draw = np.random.default_rng(7)
+    noise = draw.normal(1.0, 0.1, (40, 8))
+    assert not rejected([judge(TWO, noise)])
+    biased = judge(INCAST, noise + 0.02 * np.arange(8))
+    assert biased.correlation > 0.2
+    assert rejected([judge(TWO, noise), biased]) == [biased]
+    assert rejected([judge(TWO, np.tile([1.0, 2.0], (24, 1)))])
+    assert not rejected([judge(TWO, np.ones((24, 2)))])
+
+
+def test_holm_finds_something_among_many_null_cells_in_at_most_one_of_twenty_designs() -> None:
+    draw = np.random.default_rng(8)
+    designs = [[judge(TWO, draw.normal(1.0, 0.1, (40, 8))) for _ in range(86)] for _ in range(200)]
+    # At most 0.05, and 17 of 200 is beyond the 97.5 % quantile of the binomial distribution.
+    assert sum(bool(rejected(design)) for design in designs) <= 17
+
+
+def test_cells_differ_in_what_they_are_named_by() -> None:
+    read = factors()
+    lines = topology(Cell("dctcp", "pfc", 2, "100Gbps", "half_packet")).splitlines()
+    # Half a packet of 1538 B at 100 Gbit/s takes 61.52 ns.
+    assert lines[-2:] == ["link,h1,s,100000Mbps,1061520ps", "link,h2,s,100000Mbps,1000000ps"]
+    lines = topology(Cell("dctcp", "pfc", 2, "10Gbps", "ppm")).splitlines()
+    assert lines[-3:] == [
+        "link,h0,s,10000Mbps,1000000ps",
+        "link,h1,s,10001Mbps,1000000ps",
+        "link,h2,s,9999Mbps,1000000ps",
+    ]
+    assert len({experiment(cell, read) for cell in cells(read)}) == len(cells(read))
+
+
+@pytest.mark.soak
+def test_no_cell_finds_anything() -> None:
+    read = factors()
+    found = [run(cell, read, 40, []) for cell in cells(read)]
+    assert not rejected(found), [(str(one.cell), one.p) for one in rejected(found)]
+    correlations = [abs(one.correlation) for one in found if one.cell.senders > 2]
+    assert np.mean(correlations) < 0.1
+    for one in found:
+        if one.cell.senders == 2 and one.cell.traffic not in {"tenants", "incast"}:
+            share = one.values[:, 0] / one.values.sum(axis=1)
+            reach = 2.02 * share.std(ddof=1) / np.sqrt(len(share))
+            assert share.mean() + reach > 0.45, one.cell
+            assert share.mean() - reach < 0.55, one.cell
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("scheme", factors()["schemes"]["one"])
+def test_which_of_two_equal_flows_goes_first_is_a_fair_coin(scheme: str) -> None:
+    found = run(Cell(scheme, OWN, 2, "10Gbps", "incast"), factors(), 200, [])
+    first = int((found.values[:, 0] < found.values[:, 1]).sum())
+    ties = int((found.values[:, 0] == found.values[:, 1]).sum())
+    # Four standard deviations of a fair coin.
+    assert abs(first - (200 - ties) / 2) < 2 * np.sqrt(200 - ties) + 1

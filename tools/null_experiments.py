@@ -1,0 +1,236 @@
+"""Runs experiments in which nothing may be found: equal hosts send equal flows, and their numbers decide nothing.
+
+`python tools/null_experiments.py` runs the cells of tools/null_experiments.toml and prints a line for
+each. `--seeds N` (default 40), `--cells N` and `--only TEXT` choose; `--set KEY=VALUE` overrides a key of every cell.
+The exit status is 1 if a cell finds something, by Holm's procedure over all cells at a family-wise error of 5 %.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import allpairspy
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy import stats
+
+ROOT = Path(__file__).parent.parent
+FACTORS = ROOT / "tools" / "null_experiments.toml"
+Values = NDArray[np.float64]
+
+LEVEL = 0.05
+OWN = "own"
+PACKET_BITS = 1538 * 8
+LOAD = 0.8
+"""Load of the receiver's line with Poisson tenants."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A null experiment."""
+
+    scheme: str
+    port: str
+    senders: int
+    rate: str
+    traffic: str
+
+    def __str__(self) -> str:
+        """The values of its factors."""
+        return f"{self.scheme} {self.port} {self.senders} senders {self.rate} {self.traffic}"
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What a cell found.
+
+    `values` has a row for each seed and a column for each sender. `correlation` is the mean over seeds of that with the
+    sender's number, and `p` how likely a dependence as strong is by chance.
+    """
+
+    cell: Cell
+    values: Values
+    correlation: float
+    p: float
+
+    @property
+    def shares(self) -> Values:
+        """The mean over seeds of each sender's value, over that of all senders."""
+        means: Values = self.values.mean(axis=0) / self.values.mean()
+        return means
+
+
+def factors() -> dict[str, Any]:
+    """The factors, as they are written."""
+    return tomllib.loads(FACTORS.read_text(encoding="utf-8"))
+
+
+def cells(read: dict[str, Any]) -> list[Cell]:
+    """The cells: three pairwise designs, one for each list of schemes."""
+    schemes, traffic = read["schemes"], read["traffic"]
+    designs = [
+        (schemes["fair"], [*read["port"]], traffic["fair"]),
+        (schemes["fair_own"], [OWN], traffic["fair"]),
+        (schemes["one"], [OWN], traffic["one"]),
+    ]
+    return [cell for design in designs for cell in _covering(design, read)]
+
+
+def _covering(design: tuple[list[str], list[str], list[str]], read: dict[str, Any]) -> Iterator[Cell]:
+    """Cells in which any two values of different factors meet."""
+    names, ports, traffic = design
+    # A factor with one value is not one for allpairspy.
+    axes = [names, read["senders"], read["rate"], traffic, *([ports] if len(ports) > 1 else [])]
+    for scheme, senders, rate, kind, *port in allpairspy.AllPairs(axes):
+        yield Cell(scheme, port[0] if port else ports[0], senders, rate, kind)
+
+
+def experiment(cell: Cell, read: dict[str, Any]) -> str:
+    """The text of a cell's experiment, whose topology file is `null.csv`."""
+    gbps = int(cell.rate.removesuffix("Gbps"))
+    lines = [f'title = "Null: {cell}"', 'schemes = ["x"]', *_times(cell, gbps)]
+    lines += ["[topology]", 'kind = "file"', 'path = "null.csv"']
+    if cell.port != OWN and cell.traffic in {"tenants", "incast"}:
+        lines += ["[host]", 'min_rto = "1ms"', 'initial_rto = "1ms"', 'handshake = "none"']
+    lines += ["[scheme.x]", f'base = "{cell.scheme}"']
+    if cell.port != OWN:
+        port = {**read["port"][cell.port], "ecn": read["ecn"]}
+        lines.append(f"port = {_inline(port)}")
+    return "\n".join([*lines, *_groups(cell, gbps), ""])
+
+
+def _times(cell: Cell, gbps: int) -> list[str]:
+    """As many packet times at 100 as at 10 Gbit/s, and as long as timeouts of 1 ms matter little."""
+    if cell.traffic in {"tenants", "incast"}:
+        return [f'time = {{ warmup = "0s", measure = "{400 // gbps}ms", drain = true, limit = "2s" }}']
+    return [f'time = {{ warmup = "{100 // gbps}ms", measure = "{800 // gbps}ms", drain = false }}']
+
+
+def _groups(cell: Cell, gbps: int) -> Iterator[str]:
+    n = cell.senders
+    yield from ["[[group]]", 'name = "senders"', f'hosts = "1-{n}"']
+    match cell.traffic:
+        case "tenants":
+            yield from ['to = "sink"', 'app = "poisson"', 'sizes = { csv = "sizes.csv", interpolation = "linear" }']
+            yield f'load = {{ of = "host", counts = "wire", value = {LOAD / n} }}'
+            yield from ["[[group]]", 'name = "sink"', 'hosts = "0"', 'app = "none"']
+        case "incast":
+            yield from ['to = "sink"', 'app = "incast"', f'period = "{2_000 * n // gbps}us"', f"fan_in = {n}"]
+            yield from ["receiver = 0", 'size = "1MB"', f'jitter = "{1_000 // gbps}us"']
+            yield from ["[[group]]", 'name = "sink"', 'hosts = "0"', 'app = "none"']
+        case _:
+            yield from ['app = "long_lived"', 'size = "endless"']
+            yield f"pairs = [{', '.join(f'{{ src = {host}, dst = 0 }}' for host in range(1, n + 1))}]"
+
+
+def topology(cell: Cell) -> str:
+    """The topology file of a cell: one switch, the receiver 0, and the senders."""
+    gbps = int(cell.rate.removesuffix("Gbps"))
+    hosts = range(cell.senders + 1)
+    lines = ["node,s,switch", *(f"node,h{host},host" for host in hosts)]
+    for host in hosts:
+        odd = host % 2 == 1
+        delay_ps = 1_000_000 + (PACKET_BITS * 1_000 // gbps // 2 if cell.traffic == "half_packet" and odd else 0)
+        mbps = gbps * 1_000 + (gbps // 10 * (1 if odd else -1) if cell.traffic == "ppm" and host > 0 else 0)
+        lines.append(f"link,h{host},s,{mbps}Mbps,{delay_ps}ps")
+    return "\n".join([*lines, ""])
+
+
+SIZES = "bytes,cdf\n20000,0\n200000,0.9\n2000000,1\n"
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_inline(item)}" for key, item in value.items()) + " }"
+    return json.dumps(value)
+
+
+def run(cell: Cell, read: dict[str, Any], seeds: int, sets: Iterable[str]) -> CellResult:
+    """Runs a cell with seeds 1 to `seeds`."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        for name, text in (("null.toml", experiment(cell, read)), ("null.csv", topology(cell)), ("sizes.csv", SIZES)):
+            (directory / name).write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "priolane", "run", str(directory / "null.toml"), "-o", str(directory / "out")]
+        options = ["--seeds", str(seeds), *itertools.chain.from_iterable(("--set", one) for one in sets)]
+        done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode != 0:
+            raise RuntimeError(f"{cell}: {done.stderr.strip()}")
+        records = sorted((directory / "out").glob("*/run.json"))
+        values = np.array([_by_sender(record.parent, cell) for record in records])
+    return judge(cell, values)
+
+
+def _by_sender(run_directory: Path, cell: Cell) -> list[float]:
+    """Packets that each sender sent, or the mean FCT of its flows."""
+    if cell.traffic in {"tenants", "incast"}:
+        table = pq.read_table(run_directory / "flows.parquet", columns=["src", "fct_ps"]).to_pandas()
+        means = table.groupby("src")["fct_ps"].mean()
+        return [float(means.get(host, math.nan)) for host in range(1, cell.senders + 1)]
+    table = pq.read_table(run_directory / "ports.parquet", columns=["port", "packets"]).to_pandas()
+    sent = table.groupby("port")["packets"].sum()
+    return [float(sent[f"h{host}->s"]) for host in range(1, cell.senders + 1)]
+
+
+def judge(cell: Cell, values: Values) -> CellResult:
+    """Whether values follow the numbers of senders: a t-test of the correlations, seed by seed.
+
+    With two senders each correlation is 1 or -1, and the test is that of their differences.
+    """
+    kept = values[~np.isnan(values).any(axis=1)]
+    numbers = np.arange(values.shape[1]) - (values.shape[1] - 1) / 2
+    # Covariance with the number, in units of the mean value.
+    slopes = (kept / kept.mean(axis=1, keepdims=True)) @ numbers / np.square(numbers).sum()
+    spread = kept.std(axis=1)
+    with np.errstate(invalid="ignore"):
+        correlations = np.where(spread > 0, ((kept - kept.mean(axis=1, keepdims=True)) @ numbers), 0.0)
+        correlations = correlations / np.where(
+            spread > 0, spread * np.sqrt(len(numbers) * np.square(numbers).sum()), 1.0
+        )
+    # The same in every run: certain, unless all values are equal.
+    is_certain = np.ptp(slopes) < 1e-12
+    p = float(abs(slopes[0]) < 1e-12) if is_certain else float(stats.ttest_1samp(slopes, 0.0).pvalue)
+    return CellResult(cell, kept, float(correlations.mean()), p)
+
+
+def rejected(found: Sequence[CellResult]) -> list[CellResult]:
+    """The cells that find something, by Holm's procedure."""
+    ordered = sorted(found, key=lambda one: one.p)
+    holds = itertools.takewhile(lambda pair: pair[1].p <= LEVEL / (len(found) - pair[0]), enumerate(ordered))
+    return [one for _, one in holds]
+
+
+def main() -> int:
+    """Runs cells and prints what they find."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cells", type=int, metavar="N")
+    parser.add_argument("--seeds", type=int, default=40)
+    parser.add_argument("--set", dest="sets", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--only", metavar="TEXT", help="cells whose name contains TEXT")
+    options = parser.parse_args()
+    read = factors()
+    asked = [cell for cell in cells(read)[: options.cells] if options.only is None or options.only in str(cell)]
+    found = []
+    for cell in asked:
+        one = run(cell, read, options.seeds, options.sets)
+        found.append(one)
+        low, high = one.shares.min(), one.shares.max()
+        print(f"{cell}: correlation {one.correlation:+.3f}, p {one.p:.3f}, values {low:.3f} to {high:.3f}", flush=True)
+    wrong = rejected(found)
+    for one in wrong:
+        print(f"finds something: {one.cell} (p {one.p:.2g})")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
