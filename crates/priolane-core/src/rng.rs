@@ -46,6 +46,12 @@ pub enum Purpose {
     DelayNoise = 20,
 }
 
+/// Returns a number in [0, 1), a multiple of 2^-53, from 64 uniform bits.
+#[inline]
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
 /// A counter-based generator: each number is a function of a key and a counter, and of nothing that was drawn before.
 ///
 /// Choices on the packet path are drawn in this way, with a counter that names the packet, such as the instant at which
@@ -86,7 +92,7 @@ impl CounterRng {
     /// Returns true for a fraction `p` of the counters.
     #[inline]
     pub fn chance(self, counter: u64, p: f64) -> bool {
-        ((self.bits(counter) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)) < p
+        unit(self.bits(counter)) < p
     }
 }
 
@@ -113,7 +119,7 @@ impl Stream {
     /// Returns a uniform number in [0, 1), a multiple of 2^-53.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        unit(self.bits())
     }
 
     /// Returns a uniform integer in [0, n), unbiased (Lemire's method); 0 for n = 0.

@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(of(flow((1, 0), FlowKind::Message)), 128);
         assert_eq!(of(flow((1, 0), FlowKind::Endless)), 64 + 10 * 24);
         assert_eq!(of(flow((1, 2), FlowKind::Message)), 0);
-        // Its class is asked for at first, and it is told of the end; a reaction that defers asks again.
+        // The flow asks for a class once, and reports its end. Each deferral asks again.
         let mut job = host_job(0, vec![plain(3)]);
         assert_eq!(most_calls(&job), 0);
         job.scheme.admission = Some(crate::admission_job::tests::aequitas());

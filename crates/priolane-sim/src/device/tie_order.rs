@@ -1,8 +1,8 @@
 //! The order in which a node takes packets that arrive at one instant.
 //!
-//! The better class is first. Packets of one class are in the order of a number that is drawn from the seed,
-//! the node, the instant, and the link. No link is preferred over many instants,
-//! and neither engine, thread nor order of visit has any influence.
+//! The better class is first. Packets of one class are in the order of a number that is drawn from the seed, the node,
+//! the instant, and the link. No link is preferred over many instants, and neither engine, thread nor order of visit has
+//! any influence.
 
 use priolane_core::ids::{Class, NodeId};
 use priolane_core::rng::{CounterRng, Purpose};

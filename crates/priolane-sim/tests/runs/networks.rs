@@ -12,12 +12,12 @@ use priolane_core::port::TokenGroupSpec;
 use priolane_core::units::Span;
 use priolane_sim::topology::{
     AllowedPaths, BareTimes, Dumbbell, FatTree, LeafSpine, LeastTimes, LinkSpec, PathChoice, SingleSwitch,
-    Spray, ThreeTier, TokenTraffic, Topology, TopologySpec, file,
+    Spray, TokenTraffic, Topology, TopologySpec, file,
 };
 
 use crate::support::in_memory::InMemory;
 use crate::support::kept::{assert_kept, digest_of};
-use crate::support::link;
+use crate::support::{link, three_tiers};
 
 /// A file with unlike paths and racks of unlike size.
 const UNLIKE: &str = "node,a,host\nnode,b,host\nnode,c,host\nnode,l,switch\nnode,r,switch\nnode,fast,switch\n\
@@ -49,20 +49,10 @@ fn networks() -> Vec<(&'static str, Topology)> {
         (slow, link(40, Span::from_us(2)), link(100, Span::from_ns(700)));
     let leaf_spine =
         LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 4, host_link, fabric_link, links_per_pair: 2 };
-    let three_tier = ThreeTier {
-        pods: 2,
-        leaves_per_pod: 2,
-        aggs_per_pod: 2,
-        cores: 4,
-        hosts_per_leaf: 3,
-        host_link,
-        pod_link: fabric_link,
-        core_link,
-    };
     vec![
         ("leaf-spine", leaf_spine.build().unwrap()),
         ("fat tree", FatTree { k: 4, host_link, fabric_link }.build().unwrap()),
-        ("three tiers", three_tier.build().unwrap()),
+        ("three tiers", three_tiers(host_link, fabric_link, core_link).build().unwrap()),
         ("dragonfly", dragonfly().build().unwrap()),
         ("dumbbell", Dumbbell { left: 4, right: 3, host_link, bottleneck: core_link }.build().unwrap()),
         ("switch", SingleSwitch { hosts: 5, host_link }.build().unwrap()),

@@ -221,7 +221,7 @@ fn same<T: serde::Serialize>(found: &T, expected: &T, of: &str) {
 fn every_number_of_a_summary_is_that_of_a_count_over_its_flows() {
     let mut stream = Stream::new(31, Purpose::Ties, 0);
     for round in 0..rounds(40, 1_000) {
-        // Once so many that each thousandth of them is another flow.
+        // In the first round there are so many flows that percentiles a thousandth apart are those of different flows.
         let count = if round == 0 { 4_000 } else { stream.below(140) };
         let flows: Vec<Drawn> = (0..count).map(|_| draw(&mut stream)).collect();
         let fixture = made_up(&flows);

@@ -276,6 +276,12 @@ fn agreed_by(run: impl Fn(Drive) -> Outcome) -> Outcome {
     window
 }
 
+/// Two pods of two leaves with three hosts each, and four cores.
+pub fn three_tiers(host_link: LinkSpec, pod_link: LinkSpec, core_link: LinkSpec) -> ThreeTier {
+    let (pods, leaves_per_pod, aggs_per_pod, cores, hosts_per_leaf) = (2, 2, 2, 4, 3);
+    ThreeTier { pods, leaves_per_pod, aggs_per_pod, cores, hosts_per_leaf, host_link, pod_link, core_link }
+}
+
 /// Draws small experiments: topology, ports, losses, sizes, starts.
 pub struct Draw(pub Stream);
 
@@ -309,17 +315,7 @@ impl Draw {
             }
             .build(),
             1 => FatTree { k: 4, host_link, fabric_link }.build(),
-            2 => ThreeTier {
-                pods: 2,
-                leaves_per_pod: 2,
-                aggs_per_pod: 2,
-                cores: 4,
-                hosts_per_leaf: 3,
-                host_link,
-                pod_link: fabric_link,
-                core_link: self.link(losses),
-            }
-            .build(),
+            2 => three_tiers(host_link, fabric_link, self.link(losses)).build(),
             3 => Dumbbell { left: 4, right: 3, host_link, bottleneck: fabric_link }.build(),
             _ => SingleSwitch { hosts: 6, host_link }.build(),
         }
