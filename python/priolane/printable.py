@@ -6,7 +6,6 @@ of the writing direction (U+202E reverses what follows), separators of lines. `p
 `priolane.cli.show`, messages by `message`.
 """
 
-import json
 import re
 import sys
 from typing import TextIO
@@ -40,6 +39,8 @@ def printable_line(text: str) -> str:
 
 def escaped_json(text: str) -> str:
     r"""JSON in which the characters that `printable` replaces are escaped (`\u202e`): the values stay the same."""
+    import json  # noqa: PLC0415 - every command loads this module
+
     return _UNPRINTABLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
