@@ -7,9 +7,7 @@ The exit status is 1 if a cell finds something, by Holm's procedure over all cel
 
 import argparse
 import itertools
-import json
-import math
-import subprocess
+import os
 import sys
 import tempfile
 import tomllib
@@ -20,9 +18,13 @@ from typing import Any
 
 import allpairspy
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import stats
+
+from priolane.experiment import Options, toml_text
+from priolane.grid import run_grid
+from priolane.results import Results
+from priolane.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 FACTORS = ROOT / "tools" / "null_experiments.toml"
@@ -48,6 +50,16 @@ class Cell:
     def __str__(self) -> str:
         """The values of its factors."""
         return f"{self.scheme} {self.port} {self.senders} senders {self.rate} {self.traffic}"
+
+    @property
+    def gbps(self) -> int:
+        """The rate of hosts in Gbit/s."""
+        return int(self.rate.removesuffix("Gbps"))
+
+    @property
+    def ends(self) -> bool:
+        """Whether its flows end, and are judged by their completion times."""
+        return self.traffic in {"tenants", "incast"}
 
 
 @dataclass(frozen=True)
@@ -97,45 +109,43 @@ def _covering(design: tuple[list[str], list[str], list[str]], read: dict[str, An
 
 def experiment(cell: Cell, read: dict[str, Any]) -> str:
     """The text of a cell's experiment, whose topology file is `null.csv`."""
-    gbps = int(cell.rate.removesuffix("Gbps"))
-    lines = [f'title = "Null: {cell}"', 'schemes = ["x"]', *_times(cell, gbps)]
+    lines = [f'title = "Null: {cell}"', 'schemes = ["x"]', *_times(cell)]
     lines += ["[topology]", 'kind = "file"', 'path = "null.csv"']
-    if cell.port != OWN and cell.traffic in {"tenants", "incast"}:
+    if cell.port != OWN and cell.ends:
         lines += ["[host]", 'min_rto = "1ms"', 'initial_rto = "1ms"', 'handshake = "none"']
     lines += ["[scheme.x]", f'base = "{cell.scheme}"']
     if cell.port != OWN:
-        port = {**read["port"][cell.port], "ecn": read["ecn"]}
-        lines.append(f"port = {_inline(port)}")
-    return "\n".join([*lines, *_groups(cell, gbps), ""])
+        lines.append(f"port = {toml_text({**read['port'][cell.port], 'ecn': read['ecn']})}")
+    return "\n".join([*lines, *_groups(cell), ""])
 
 
-def _times(cell: Cell, gbps: int) -> list[str]:
+def _times(cell: Cell) -> list[str]:
     """As many packet times at 100 as at 10 Gbit/s, and as long as timeouts of 1 ms matter little."""
-    if cell.traffic in {"tenants", "incast"}:
-        return [f'time = {{ warmup = "0s", measure = "{400 // gbps}ms", drain = true, limit = "2s" }}']
-    return [f'time = {{ warmup = "{100 // gbps}ms", measure = "{800 // gbps}ms", drain = false }}']
+    if cell.ends:
+        return [f'time = {{ warmup = "0s", measure = "{400 // cell.gbps}ms", drain = true, limit = "2s" }}']
+    return [f'time = {{ warmup = "{100 // cell.gbps}ms", measure = "{800 // cell.gbps}ms", drain = false }}']
 
 
-def _groups(cell: Cell, gbps: int) -> Iterator[str]:
+def _groups(cell: Cell) -> Iterator[str]:
     n = cell.senders
     yield from ["[[group]]", 'name = "senders"', f'hosts = "1-{n}"']
     match cell.traffic:
         case "tenants":
             yield from ['to = "sink"', 'app = "poisson"', 'sizes = { csv = "sizes.csv", interpolation = "linear" }']
             yield f'load = {{ of = "host", counts = "wire", value = {LOAD / n} }}'
-            yield from ["[[group]]", 'name = "sink"', 'hosts = "0"', 'app = "none"']
         case "incast":
-            yield from ['to = "sink"', 'app = "incast"', f'period = "{2_000 * n // gbps}us"', f"fan_in = {n}"]
-            yield from ["receiver = 0", 'size = "1MB"', f'jitter = "{1_000 // gbps}us"']
-            yield from ["[[group]]", 'name = "sink"', 'hosts = "0"', 'app = "none"']
+            yield from ['to = "sink"', 'app = "incast"', f'period = "{2_000 * n // cell.gbps}us"', f"fan_in = {n}"]
+            yield from ["receiver = 0", 'size = "1MB"', f'jitter = "{1_000 // cell.gbps}us"']
         case _:
             yield from ['app = "long_lived"', 'size = "endless"']
-            yield f"pairs = [{', '.join(f'{{ src = {host}, dst = 0 }}' for host in range(1, n + 1))}]"
+            yield f"pairs = {toml_text([{'src': host, 'dst': 0} for host in range(1, n + 1)])}"
+    if cell.ends:
+        yield from ["[[group]]", 'name = "sink"', 'hosts = "0"', 'app = "none"']
 
 
 def topology(cell: Cell) -> str:
     """The topology file of a cell: one switch, the receiver 0, and the senders."""
-    gbps = int(cell.rate.removesuffix("Gbps"))
+    gbps = cell.gbps
     hosts = range(cell.senders + 1)
     lines = ["node,s,switch", *(f"node,h{host},host" for host in hosts)]
     for host in hosts:
@@ -149,37 +159,27 @@ def topology(cell: Cell) -> str:
 SIZES = "bytes,cdf\n20000,0\n200000,0.9\n2000000,1\n"
 
 
-def _inline(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_inline(item)}" for key, item in value.items()) + " }"
-    return json.dumps(value)
-
-
 def run(cell: Cell, read: dict[str, Any], seeds: int, sets: Iterable[str]) -> CellResult:
-    """Runs a cell with seeds 1 to `seeds`."""
+    """Runs a cell with seeds 1 to `seeds`; `sets` are keys that it has otherwise, each as KEY=VALUE."""
+    changes = tuple((key, value) for key, _, value in (one.partition("=") for one in sets))
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         for name, text in (("null.toml", experiment(cell, read)), ("null.csv", topology(cell)), ("sizes.csv", SIZES)):
             (directory / name).write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", "priolane", "run", str(directory / "null.toml"), "-o", str(directory / "out")]
-        options = ["--seeds", str(seeds), *itertools.chain.from_iterable(("--set", one) for one in sets)]
-        done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)  # noqa: S603
-        if done.returncode != 0:
-            raise RuntimeError(f"{cell}: {done.stderr.strip()}")
-        records = sorted((directory / "out").glob("*/run.json"))
-        values = np.array([_by_sender(record.parent, cell) for record in records])
-    return judge(cell, values)
+        options = Options(sets=changes, seeds=seeds)
+        results = run_grid(directory / "null.toml", directory / "out", options, Settings(jobs=os.cpu_count() or 1))
+        return judge(cell, _by_sender(results, cell))
 
 
-def _by_sender(run_directory: Path, cell: Cell) -> list[float]:
-    """Packets that each sender sent, or the mean FCT of its flows."""
-    if cell.traffic in {"tenants", "incast"}:
-        table = pq.read_table(run_directory / "flows.parquet", columns=["src", "fct_ps"]).to_pandas()
-        means = table.groupby("src")["fct_ps"].mean()
-        return [float(means.get(host, math.nan)) for host in range(1, cell.senders + 1)]
-    table = pq.read_table(run_directory / "ports.parquet", columns=["port", "packets"]).to_pandas()
-    sent = table.groupby("port")["packets"].sum()
-    return [float(sent[f"h{host}->s"]) for host in range(1, cell.senders + 1)]
+def _by_sender(results: Results, cell: Cell) -> Values:
+    """For each seed and sender, the packets that it sent, or the mean FCT of its flows."""
+    if cell.ends:
+        values = results.to_pandas("flows").groupby(["seed", "src"])["fct_ps"].mean().unstack()
+        columns: list[Any] = list(range(1, cell.senders + 1))
+    else:
+        values = results.to_pandas("ports").groupby(["seed", "port"])["packets"].sum().unstack()
+        columns = [f"h{host}->s" for host in range(1, cell.senders + 1)]
+    return values.reindex(columns=columns).to_numpy(float)
 
 
 def judge(cell: Cell, values: Values) -> CellResult:
