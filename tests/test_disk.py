@@ -1,5 +1,6 @@
 """Disks that are full, directories that must not be written, and several writers at once: real processes throughout."""
 
+import fcntl
 import os
 import resource
 import shutil
@@ -214,6 +215,24 @@ def test_a_killed_trace_leaves_whole_files_or_none_and_the_next_tidies_up(tmp_pa
     (out / ".trace-0.parquet.1.tmp").write_bytes(b"half")
     assert call(*arguments, out).returncode == 0
     assert files(out) == wanted
+
+
+def test_drafts_that_killed_writers_left_are_removed_and_those_of_others_stay(tmp_path: Path) -> None:
+    path, writer = (
+        tmp_path / "note.json",
+        "import sys; from pathlib import Path; from priolane.files import write_whole\n",
+    )
+    killed = "import os, signal; os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+    run = [sys.executable, "-c", writer + killed + "write_whole(Path(sys.argv[1]), 'half')", str(path)]
+    assert subprocess.run(run, check=False).returncode == -signal.SIGKILL
+    [left] = tmp_path.iterdir()
+    (tmp_path / ".note.json.mine").write_text("of somebody else", encoding="utf-8")
+    with (tmp_path / ".note.json.other.draft").open("wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        write_whole(path, "whole")
+    assert not left.exists()
+    assert {file.name for file in tmp_path.iterdir()} == {".note.json.mine", ".note.json.other.draft", "note.json"}
+    assert path.read_text(encoding="utf-8") == "whole"
 
 
 def test_a_trace_that_finds_no_room_leaves_no_directory(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from priolane.printable import printable
 MOST_JSON_BYTES = 256 << 20
 LOCK_FILE = ".grid.lock"
 _HOLDER_CHARACTERS = 200
+_DRAFT = ".draft"
 
 
 class WriteError(OSError):
@@ -141,21 +142,46 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    import tempfile  # noqa: PLC0415 - imports much, and short commands write nothing
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
+    _remove_left_drafts(path)
+    handle, draft = _new_draft(path)
+    with os.fdopen(handle, "wb") as stream:
+        try:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+            draft.chmod(0o644)
+            draft.replace(path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+
+
+def _new_draft(path: Path) -> tuple[int, Path]:
+    """Makes a temporary neighbour of `path`, which is locked while this process has it open."""
+    import tempfile  # noqa: PLC0415 - imports much, and short commands write nothing
+
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_DRAFT)
+        # A file system without locks keeps what killed processes leave.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink > 0:
+            return handle, Path(name)
+        # Another process took it for one that was left, before it was locked.
+        os.close(handle)
+
+
+def _remove_left_drafts(path: Path) -> None:
+    """Removes the temporary neighbours of `path` that killed processes left: nobody has locked them."""
+    prefix = f".{path.name}."
+    for entry in os.scandir(path.parent):
+        if not (entry.name.startswith(prefix) and entry.name.endswith(_DRAFT)):
+            continue
+        # What is gone, or is no regular file, is nobody's draft; a locked one is somebody's.
+        with suppress(OSError), open_regular(Path(entry.path)) as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            Path(entry.path).unlink()
 
 
 def to_json(value: Any) -> str:
