@@ -25,6 +25,7 @@ KEPT = {
     "kind",
     "state",
     "verdict",
+    "average",
     "alone",
     "size",
     "sets",

@@ -68,6 +68,8 @@ class FakeCore:
     def __init__(self) -> None:
         self.ran: list[str] = []
         self.options: list[dict[str, Any]] = []
+        # The looks that were told of at each evaluation.
+        self.earlier: list[list[dict[str, Any]]] = []
         self.failing: set[str] = set()
         self.traced: list[dict[str, Any]] = []
         self.others: list[str] = []
@@ -89,7 +91,8 @@ class FakeCore:
         self.options.append(json.loads(options))
         return FakePlan(self, path)
 
-    def verdicts(self, path: Path, options: str, out_dir: Path) -> str:
+    def verdicts(self, path: Path, options: str, out_dir: Path, earlier: str) -> str:
+        self.earlier.append(json.loads(earlier))
         assert Path(path).is_file()
         assert json.loads(options)
         assert Path(out_dir).is_dir()
@@ -109,6 +112,7 @@ class FakeCore:
                         "point": {factories.LOAD: load},
                         "seconds": 0.002,
                         "tiers": [{"tier": "hosts, sending", "mean": load, "busiest": 1.5 * load}],
+                        "steady": [],
                     }
                     for load in factories.LOADS
                 ],

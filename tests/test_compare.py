@@ -58,15 +58,17 @@ def test_tests_need_two_values() -> None:
 
 
 def test_a_change_is_paired_by_seed(tmp_path: Path) -> None:
-    # The seeds differ by a factor of ten, which pairing takes out: +10 % and +20 % are 15 % with s = 7.0711 %, and
-    # half = 12.706 x 7.0711 / sqrt(2) = 63.53 %.
+    # The seeds differ by a factor of ten, which pairing takes out: 1.1 and 1.2 have the geometric mean sqrt(1.32), and
+    # half of the interval of logarithms is 12.7062 x ln(1.2 / 1.1) / 2 = 0.55281.
     found = compared(
         tmp_path, {1: {"mean_fct_s": 1.0}, 2: {"mean_fct_s": 10.0}}, {1: {"mean_fct_s": 1.1}, 2: {"mean_fct_s": 12.0}}
     )
     change = only(found)
     assert (change.design, change.relative, change.finding) == (Design.PAIRED, True, Finding.WITHIN)
-    assert (change.first, change.second) == pytest.approx((5.5, 6.55))
-    assert (change.change, change.low, change.high) == pytest.approx((0.15, -0.48531, 0.78531), abs=1e-5)
+    assert (change.first, change.second) == pytest.approx((math.sqrt(10), math.sqrt(13.2)))
+    middle, half = math.log(1.32) / 2, 12.7062047 * math.log(1.2 / 1.1) / 2
+    expected = [math.expm1(end) for end in (middle, middle - half, middle + half)]
+    assert (change.change, change.low, change.high) == pytest.approx(expected, abs=1e-5)
 
 
 def test_other_seeds_are_compared_by_their_means(tmp_path: Path) -> None:
@@ -75,10 +77,14 @@ def test_other_seeds_are_compared_by_their_means(tmp_path: Path) -> None:
     found = compared(tmp_path, first, second)
     change = only(found)
     assert (change.design, change.seeds, change.shared, found.runs) == (Design.UNPAIRED, (3, 4), 0, 0)
-    # Means 2 and 5: +150 %. s^2 = 1 of 3 and 20/3 of 4: error = sqrt(1/3 + 5/3), and t = 2.756285 at 216/53 = 4.0755
-    # degrees of freedom, between the tables' 2.776 and 2.571 for 4 and 5; over 2.
-    half = 2.756285 * math.sqrt(2) / 2
-    assert (change.change, change.low, change.high) == pytest.approx((1.5, 1.5 - half, 1.5 + half))
+    # Geometric means 6^(1/3) and 2 x 24^(1/4). Variances of logarithms over n: 0.30835 / 3 and 0.36145 / 4, error
+    # 0.4395, 4.66 degrees of freedom: t is between the tables' 2.776 and 2.571 for 4 and 5.
+    assert change.low is not None
+    assert change.high is not None
+    middle, low, high = (math.log1p(end) for end in (change.change, change.low, change.high))
+    assert middle == pytest.approx(math.log(2 * 24**0.25 / 6 ** (1 / 3)))
+    assert high - middle == pytest.approx(middle - low)
+    assert 2.571 < (high - middle) / 0.4395 < 2.776
     assert (len(found.only_first), len(found.only_second)) == (3, 4)
 
 
@@ -86,7 +92,7 @@ def test_one_seed_has_a_change_and_no_interval(tmp_path: Path) -> None:
     found = compared(tmp_path, {1: {"p99_fct_s": 2.0}, 2: {"p99_fct_s": 9.0}}, {1: {"p99_fct_s": 3.0}})
     change = only(found)
     assert (change.design, change.finding, change.low, change.p) == (Design.UNTESTED, Finding.UNTESTED, None, None)
-    assert change.change == 0.5
+    assert change.change == pytest.approx(0.5)
     assert found.tested == 0
 
 
@@ -115,9 +121,10 @@ def noisy(seeds: int, metrics: Mapping[str, tuple[float, float]]) -> tuple[Value
 
 
 def test_many_metrics_are_corrected_for_and_sorted(tmp_path: Path) -> None:
-    # Of 6 seeds that deviate by w to both sides in turn, s = w sqrt(6/5) and t = change / (w sqrt(6/5) / sqrt(6)) =
-    # change sqrt(5) / w, 5 degrees of freedom. `edge` has w = change x 0.7: t = 3.194, p = 0.0242: alone it would
-    # pass, after correction for the 22 it does not. `small` and `large` have t = 22.4: p = 3.3e-6, times 22.
+    # Of 6 seeds whose logarithms deviate by w to both sides in turn, s = w sqrt(6/5) and t = change / (w sqrt(6/5) /
+    # sqrt(6)) = change sqrt(5) / w, 5 degrees of freedom. `edge`, ln 1.085 and ln 1.015, has t = 0.048234 sqrt(5) /
+    # 0.033346 = 3.234, p = 0.0231: alone it would pass, after correction for the 22 it does not. `small` and `large`
+    # have t above 18: p below 1e-5, times 22.
     metrics = {"small": (0.01, 0.001), "edge": (0.05, 0.035), "large": (-0.3, 0.03)}
     metrics |= {f"quiet{nth}": (0.001, 0.5) for nth in range(19)}
     found = compared(tmp_path, *noisy(6, metrics))
@@ -125,8 +132,8 @@ def test_many_metrics_are_corrected_for_and_sorted(tmp_path: Path) -> None:
     assert [change.metric for change in found.changes[:3]] == ["large", "small", "edge"]
     assert [change.metric for change in found.found(Finding.MOVED)] == ["large", "small"]
     (edge,) = found.found(Finding.SUGGESTED)
-    assert edge.p == pytest.approx(0.0241463, abs=1e-7)
-    assert edge.corrected == pytest.approx(20 * 0.0242, abs=5e-3)
+    assert edge.p == pytest.approx(0.0231, abs=5e-5)
+    assert edge.corrected == pytest.approx(20 * 0.0231, abs=5e-3)
     assert len(found.found(Finding.WITHIN)) == 19
 
 
@@ -190,7 +197,7 @@ def test_json_has_every_change(tmp_path: Path, capsys: pytest.CaptureFixture[str
     read = json.loads(capsys.readouterr().out)
     assert (read["identical"], read["tested"], read["expected_by_luck"]) == (False, 2, pytest.approx(0.1))
     assert [change["finding"] for change in read["changes"]] == ["moved", "within noise"]
-    assert read["changes"][0]["change"] == pytest.approx(0.01)
+    assert read["changes"][0]["change"] == pytest.approx(0.01, rel=1e-4)
 
 
 def test_nothing_in_common_and_spoilt_records_are_bad_input(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def test_the_command_writes_files_and_says_what_is_not_in_them(
         "notes.txt",
         "spine/config_db.json",
     ]
-    # 240 packets of 1518 B.
-    room = "not expressed: room of a port (364320 B at 10Gbps, 364320 B at 40Gbps): SONiC keeps the buffer that it has"
+    # 240 and 960 packets of 1518 B.
+    room = "not expressed: room of a port (364320 B at 10Gbps, 1457280 B at 40Gbps): SONiC keeps the buffer that it has"
     assert room in shown.splitlines()
     notes = (out / "notes.txt").read_text(encoding="utf-8")
     assert room in notes.splitlines()

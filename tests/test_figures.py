@@ -22,8 +22,9 @@ from priolane.figures.svg import SVG, page_svg
 from priolane.figures.ticks import power_text
 from priolane.figures.write import draw_report
 from priolane.report.axes import in_numbers, metrics_label
+from priolane.report.estimate import Estimate
 from priolane.report.kinds import kind_of
-from priolane.report.model import Estimate, Mark, Panel, Report, Series, _metric_names
+from priolane.report.model import Mark, Panel, Report, Series, _metric_names
 from priolane.report.numbers import short
 
 OURS = Path(__file__).parent.parent / "experiments" / "ours"
@@ -328,7 +329,7 @@ def read_panel(**changes: object) -> Panel:
 
 
 def points(values: dict[object, float]) -> list[dict[str, object]]:
-    return [{"x": x, "mean": y, "low": None, "high": None, "n": 1} for x, y in values.items()]
+    return [{"x": x, "average": "geometric", "mean": y, "low": None, "high": None, "n": 1} for x, y in values.items()]
 
 
 def series_of(values: dict[object, float]) -> dict[str, object]:

@@ -19,8 +19,8 @@ METRICS = ("slowdown.all", "fct.mice")
 def interval(mean: float | None) -> dict[str, Any]:
     """An estimate of two seeds, 0.5 wide to both sides."""
     if mean is None:
-        return {"mean": None, "low": None, "high": None, "n": 0}
-    return {"mean": mean, "low": mean - 0.5, "high": mean + 0.5, "n": 2}
+        return {"average": "arithmetic", "mean": None, "low": None, "high": None, "n": 0}
+    return {"average": "arithmetic", "mean": mean, "low": mean - 0.5, "high": mean + 0.5, "n": 2}
 
 
 def panel(values: dict[tuple[str, float], tuple[float | None, ...]]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from priolane.report.model import Estimate, MeasuredQuantity, _criterion, spread
+from priolane.report.estimate import Estimate
+from priolane.report.model import MeasuredQuantity, _criterion, spread
 from priolane.report.numbers import format_value
 
 

@@ -12,10 +12,11 @@ import pytest
 import factories
 from priolane import InputError, _core, load
 from priolane.cli import main
+from priolane.report.estimate import Average
 from priolane.report.overview import Entry, Overview, bounds_text, overview
 from priolane.report.overview_files import as_csv, as_json, narrowed
 from priolane.report.overview_page import sections
-from priolane.report.overview_text import columns_of, half_text, mean_text
+from priolane.report.overview_text import columns_of, interval_text, mean_text, notes
 from priolane.scheme_comparison import Winner, compare_schemes
 
 # By scheme and seed: mean FCT in seconds.
@@ -75,13 +76,21 @@ def entry(view: Overview, scheme: str, name: str, size_class: str = "all", at: f
 def test_means_and_intervals_are_over_seeds(tmp_path: Path) -> None:
     view = overview(load(results(tmp_path / "r", THREE)))
     estimate = entry(view, "a", "fct").estimate
-    # Mean 1.1 ms, s = 0.1 ms: half = 4.3027 x 0.1 / sqrt(3) = 0.24842 ms.
-    assert estimate.mean == pytest.approx(0.0011)
-    assert (estimate.low, estimate.high) == pytest.approx((0.00085158, 0.00134842), rel=1e-4)
-    # c: mean 2.6333 ms, s = 1.5822 ms, half 3.93 ms: cut off at 0.
-    assert entry(view, "c", "fct").estimate.low == 0.0
-    assert entry(view, "a", "goodput").estimate.mean == pytest.approx((1 + 1 / 1.1 + 1 / 1.2) / 3, rel=1e-9)
-    assert entry(view, "a", "timed_out").estimate.mean == pytest.approx(3.0)
+    # Logarithms of 1.0, 1.1 and 1.2: mean 0.092545, s = 0.091181, so that Student's upper end is exp(0.092545 + 4.3027
+    # x 0.091181 / sqrt(3)) = 1.376; the skewness of -0.136 moves the lower end from 0.875 to 0.846.
+    assert estimate.mean == pytest.approx(1.32 ** (1 / 3) * 1e-3)
+    assert (estimate.low, estimate.high) == pytest.approx((0.8464e-3, 1.3759e-3), rel=1e-4)
+    # c: the interval is wide, and above 0.
+    low = entry(view, "c", "fct").estimate.low
+    assert low == pytest.approx(0.046195e-3, rel=1e-3)
+    # The goodput of all seeds is inverse to the FCT, and so are mean and interval.
+    goodput = entry(view, "a", "goodput").estimate
+    assert goodput.mean == pytest.approx(1.0 / 1.32 ** (1 / 3), rel=1e-9)
+    assert goodput.high == pytest.approx(1e-3 / 0.8464e-3, rel=1e-4)
+    # A share is arithmetic; three seeds with one value do not show how it varies.
+    timed_out = entry(view, "a", "timed_out").estimate
+    assert (timed_out.average, timed_out.high) == (Average.ARITHMETIC, None)
+    assert timed_out.mean == pytest.approx(3.0)
 
 
 def test_the_best_is_marked_only_where_its_differences_to_all_others_exclude_0(tmp_path: Path) -> None:
@@ -95,6 +104,22 @@ def test_the_best_is_marked_only_where_its_differences_to_all_others_exclude_0(t
     # c - a is -0.1, 1.9, 2.8 ms: mean 1.533, half 4.3027 x 1.484 / sqrt(3) = 3.69. Then a is not separated from c.
     view = overview(load(results(tmp_path / "three", THREE)))
     assert not any(entry(view, name, "fct").best for name in "abc")
+
+
+def test_a_scheme_whose_flows_did_not_finish_is_not_the_best_and_the_others_are_compared(tmp_path: Path) -> None:
+    three = {**{name: THREE[name] for name in "ab"}, "left": {1: 1e-4, 2: 1e-4, 3: 1.1e-4}}
+    directory = results(tmp_path / "r", three)
+    found = overview(load(directory))
+    assert [entry(found, name, "fct").best for name in three] == [False, False, True]
+    for path in directory.glob("*/run.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["scheme"] == "left" and record["seed"] == 2:
+            record["summary"]["all"]["unfinished"] = 1
+            record.pop("file_sha256")
+            factories.write(path, record)
+    view = overview(load(directory))
+    assert [entry(view, name, "fct").best for name in three] == [True, False, False]
+    assert "Flows of left did not finish" in " ".join(notes(view, "*"))
 
 
 def test_one_seed_has_no_interval_and_no_best(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,8 +162,8 @@ def test_a_column_has_one_unit_and_its_numbers_three_digits(tmp_path: Path) -> N
     column = columns_of(view.classes[0])[0]
     # The middle of 1.1, 2.1 and 2.63 ms is above 1 ms.
     assert (column.unit, mean_text(column, entry(view, "a", "fct"))) == ("ms", "1.10")
-    assert half_text(column, entry(view, "a", "fct")) == "±0.25"
-    assert half_text(column, entry(view, "c", "fct")) == "±3.9"
+    assert interval_text(column, entry(view, "a", "fct")) == "[0.846, 1.38]"
+    assert interval_text(column, entry(view, "c", "fct")) == "[0.0462, 15.8]"
 
 
 def test_the_table_fits_the_terminal_and_says_what_it_leaves_out(
@@ -150,14 +175,14 @@ def test_the_table_fits_the_terminal_and_says_what_it_leaves_out(
     monkeypatch.setenv("COLUMNS", "160")
     assert main(["results", "r"]) == 0
     wide = capsys.readouterr().out
-    assert "1.10 ±0.25*" in wide
+    assert "1.10 [0.846, 1.38]*" in wide
     assert "Not shown" not in wide
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["results", "r"]) == 0
     narrow = capsys.readouterr().out
     assert max(map(len, narrow.splitlines())) <= 60
     assert "1.10*" in narrow
-    assert "±0.25" not in narrow
+    assert "[0.846" not in narrow
     assert "Not shown for want of width" in narrow
     assert "\x1b" not in wide + narrow
 
@@ -172,8 +197,8 @@ def test_of_a_large_sweep_the_last_point_is_shown_and_how_to_see_others(
     assert "--point load.value=0.05" in shown
     assert main(["results", str(directory), "--point", "load.value=0.05", "--class", "all"]) == 0
     one = capsys.readouterr().out
-    # 1.1 ms at 0.8 is 68.8 us at 0.05.
-    assert "68.8" in one
+    # 1.097 ms at 0.8 is 68.6 us at 0.05.
+    assert "68.6" in one
     assert "whole runs" not in one
 
 
@@ -192,7 +217,7 @@ def test_csv_and_json_have_all_digits(tmp_path: Path, capsys: pytest.CaptureFixt
     assert [(row["class"], row["scheme"], row[factories.LOAD]) for row in rows] == [
         ("small", name, "0.8") for name in "abc"
     ]
-    assert float(rows[0]["fct (s) high"]) == pytest.approx(0.00134842, rel=1e-4)
+    assert float(rows[0]["fct (s) high"]) == pytest.approx(0.00137586, rel=1e-4)
     assert main(["results", str(directory), "--json", "--scheme", "a"]) == 0
     read = json.loads(capsys.readouterr().out)
     assert {row["scheme"] for row in read["rows"]} == {"a"}
@@ -234,11 +259,11 @@ def test_schemes_of_one_directory_are_compared_by_seed_and_corrected_together(
     directory = results(tmp_path / "r", THREE)
     found = compare_schemes(overview(load(directory)), "a", "b")
     won = {(contest.change.size_class, contest.change.metric) for contest in found.won(Winner.FIRST)}
-    # a / b - 1 is -0.5, -0.476, -0.4545 by seed: mean -0.477, t = 36, p = 0.00077, 0.006 times 8 metrics.
-    # Means, medians and tails are alike; goodput is 2, 1.909, 1.833 less 1: t = 19, p = 0.0028, times 2 at least.
+    # a / b is 0.5, 0.5238 and 0.5455 by seed: geometric mean 0.52276, t = 25.8 on logarithms, p = 0.0015, times 8
+    # metrics 0.012. Means, medians and tails are alike, and goodput is inverse.
     assert {("all", "fct"), ("small", "fct"), ("all", "goodput")} <= won
     first = next(contest for contest in found.contests if contest.change.metric == "fct")
-    assert first.change.change == pytest.approx(-0.476912, rel=1e-5)
+    assert first.change.change == pytest.approx(-0.477242, rel=1e-5)
     # Slowdowns are the same in every seed: not tested.
     assert found.tested == 8
     assert not found.won(Winner.SECOND)

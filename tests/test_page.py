@@ -98,7 +98,7 @@ def test_the_page_shows_what_a_reader_needs(results: Results) -> None:
         "mice: ES-8 > NOS2 > PIAS",
         "3.20 [3.00, 3.40]",
         "✗ contradicted",
-        "≈ undecided about 12 seeds would decide it",
+        "≈ undecided the interval reaches beyond what the claim allows: 9 to 30 seeds would decide it, with even odds",
         "Our own claims",
         "docs/assumptions.md#nos2-fig6",
         "240 packets per port, shared by its queues",
@@ -119,7 +119,10 @@ def test_the_tally_counts_claims_and_intervals_need_seeds(results: Results) -> N
     # The paper's and ours are counted apart: the one claim of ours is undecided.
     assert "Claims of the paper 2 claims ✓ reproduced 1 claim ≈ undecided 1 claim ✗ contradicted" in text
     assert "Our own claims 1 claim ≈ undecided" in text
-    assert "Means over 2 seeds; bars show 95 % intervals, where these fit the panel." in text
+    assert (
+        "Means over 2 seeds, geometric for quantities above 0; bars show 95 % intervals, where these fit the panel."
+        in text
+    )
     factories.edit(results.directory / "report.json", lambda report: report | {"seeds": [1]})
     page = write_report(load(results.directory)).read_text(encoding="utf-8")
     assert "One seed: no intervals." in page
@@ -164,8 +167,8 @@ def test_the_page_begins_with_the_table_of_results(results: Results) -> None:
     first = page[page.index("<h2>Results</h2>") : page.index("<h2>Figures</h2>")]
     text = " ".join(" ".join(structure(first).text).split())
     assert "all: all flows; 1,000 flows a run" in text
-    # dctcp at load 0.5: 6.06 and 6.12 ms; half = 12.7062 x 0.0424 / sqrt(2).
-    assert "0.5 dctcp 6.09 ±0.38" in text
+    # dctcp at load 0.5: 6.06 and 6.12 ms, with the logarithms 1.806761 ± 12.7062 x 0.0049262.
+    assert "0.5 dctcp 6.09 [5.72, 6.48]" in text
     # es8 is ahead by the same 1.5 % of its mean in both seeds.
     assert first.count("<strong>") > 0
     scheme = re.search(r'<a href="#(scheme-\d+)">nos2</a>', first)
@@ -178,8 +181,8 @@ def test_the_page_is_the_same_each_time(results: Results) -> None:
 
 
 def test_a_claim_that_is_decided_alone_but_not_among_all_says_so(results: Results) -> None:
-    says = "not decided among all claims of the figure: about 12 seeds would decide it"
-    why = {"because": "claims", "seeds": 12, "load": None, "says": says}
+    says = "not decided among all claims of the figure: 9 to 30 seeds would decide it, with even odds"
+    why = {"because": "claims", "seeds": [9, 30], "load": None, "says": says}
 
     def undecided(report: dict[str, Any]) -> dict[str, Any]:
         report["claims"][0] |= {"verdict": "undecided", "alone": "reproduced", "undecided": why}

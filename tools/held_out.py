@@ -79,7 +79,7 @@ def rows(text: str) -> dict[str, Row]:
 def judge(results: Results, seeds: Sequence[int]) -> tuple[str, ...]:
     """The verdicts among all claims of a figure with some of its seeds."""
     options = dataclasses.replace(results.options, seeds=tuple(seeds))
-    report: dict[str, Any] = json.loads(_core.verdicts(results.source, options.to_json(), results.directory))
+    report: dict[str, Any] = json.loads(_core.verdicts(results.source, options.to_json(), results.directory, "[]"))
     verdicts = tuple(claim["verdict"] for claim in report["claims"])
     if set(verdicts) == {"incomplete"}:
         raise SystemExit(

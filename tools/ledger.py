@@ -3,6 +3,7 @@
 `make ledger` does it after records have changed; tests/test_ledger.py compares all three with the records.
 """
 
+import math
 import re
 import sys
 from collections import Counter
@@ -13,7 +14,8 @@ from typing import Any
 import reading_ledger
 from priolane import papers
 from priolane.record import RECORDS, Record, counts_text, records
-from priolane.report.model import Estimate, Source, Verdict
+from priolane.report.estimate import Estimate
+from priolane.report.model import Source, Verdict
 
 ROOT = Path(__file__).parent.parent
 LEDGER = ROOT / "docs" / "ledger.md"
@@ -23,10 +25,11 @@ NAMES = {paper: name for paper, name in papers.names().items() if paper != paper
 _VALUES = 3
 # How many times the recorded seeds would decide a claim, by the bound of each row of the table.
 _SEED_ROWS = (2, 4, 16)
-_SEEDS = re.compile(r"(?:about|more than) (\d+) seeds")
+_SEEDS = re.compile(r"(?:about|more than|to) (\d+) seeds|seeds or many more")
 _NOT_SEEDS = {
     "the means are not monotone": "the means are not monotone: more seeds decide only if they become so",
     "requested load": "the offered load is not the requested one",
+    "the same count of events": "all seeds have the same count of events",
 }
 
 _HEAD = """# Ledger
@@ -94,7 +97,7 @@ def _lacks(reason: str, seeds: int) -> str:
     needed = _SEEDS.search(reason)
     if needed is None:
         raise SystemExit(f"tools/ledger.py knows no row for the reason {reason!r}")
-    times = int(needed[1]) / seeds
+    times = int(needed[1]) / seeds if needed[1] else math.inf
     return next((row for row, most in zip(_seed_rows(), _SEED_ROWS, strict=False) if times <= most), _seed_rows()[-1])
 
 

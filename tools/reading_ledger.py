@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from priolane.record import Record
-from priolane.report.model import Estimate, Verdict
+from priolane.report.estimate import Estimate
+from priolane.report.model import Verdict
 
 DOCS = Path(__file__).parent.parent / "docs"
 READINGS = DOCS / "evidence" / "readings"

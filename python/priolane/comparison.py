@@ -2,12 +2,13 @@
 
 Runs are paired by scheme and sweep point, and within those by seed. A metric of such a pair is tested
 
-- *paired* where at least two seeds are in both: the relative changes b / a - 1 of the seeds, by Student's t;
+- *paired* where at least two seeds are in both: the ratios b / a of the seeds (`priolane.report.estimate`);
 - *unpaired* where not, but each side has at least two seeds: the difference of the means, by Welch's t;
 - else not at all: a change of one seed has no interval.
 
-Where a value of the first results is 0 there is no relative change, and the change is the difference itself. A metric
-has *moved* if its p value, corrected by Holm's method for the number of metrics tested, is at most 0.05.
+Both are of logarithms if all values are above 0, so that means are geometric and a relative change is above -100 %.
+Where a value is 0 or below, the change is the difference itself, of arithmetic means. A metric has *moved* if its p
+value, corrected by Holm's method for the number of metrics tested, is at most 0.05.
 """
 
 import math
@@ -20,25 +21,34 @@ from typing import Any, NamedTuple
 from priolane import _core
 from priolane._core import InputError
 from priolane.experiment import PlannedRun
+from priolane.report.estimate import Nature, paired_change
 from priolane.results import Results, load
 
 RUN = "run"
 # The probability that intervals cover.
 LEVEL = _core.level()
-# The complement of `deadline_miss_rate`: it moves whenever that does.
-_LEFT_OUT = ("deadline_meet_ratio",)
+# The complement of `deadline_miss_rate`, and what moves whenever `timed_out` does.
+_LEFT_OUT = ("deadline_meet_ratio", "timed_out_fct_share", "timed_out_p50_fct_s")
+
+# Counts and shares of events in the summary of a class.
+_EVENTS = frozenset(
+    {
+        *("flows", "unfinished", "deadlines_met", "deadlines_missed", "deadlines_censored", "timeouts"),
+        *("timed_out", "tail_timed_out", "deadline_miss_rate", "deadline_infeasible_rate", "downgraded", "upgraded"),
+    }
+)
 
 Group = tuple[str, str]
 BySeed = dict[int, dict[str, Any]]
 
 
 class Difference(NamedTuple):
-    """A mean difference with its 95 % interval and its two-sided p value against zero."""
+    """A change with its 95 % interval and its two-sided p value against no change; `None` without an interval."""
 
     mean: float
-    low: float
-    high: float
-    p: float
+    low: float | None
+    high: float | None
+    p: float | None
 
 
 class Design(StrEnum):
@@ -63,8 +73,9 @@ class Finding(StrEnum):
 class Change:
     """One metric of one scheme, sweep point and size class in two results.
 
-    `first` and `second` are means over the seeds that are compared; `change` is relative to the first results, or the
-    difference itself where `relative` is false. `seeds` counts those of each side, `shared` those of both.
+    `first` and `second` are means over the seeds that are compared, geometric where `relative` is true; `change` is
+    the ratio of both less 1, or the difference itself where `relative` is false. `seeds` counts those of each side,
+    `shared` those of both.
     `corrected` is the p value after Holm's correction.
     """
 
@@ -290,18 +301,18 @@ def change_of(
     if not a or not b:
         return None
     first, second = list(a.values()), list(b.values())
-    relative = all(first) if design is Design.PAIRED else math.fsum(first) != 0
-    found = _difference(first, second, relative=relative, design=design)
+    relative = min(*first, *second) > 0
+    found = _difference(first, second, _nature(name), relative=relative, design=design)
     # What is the same, seed by seed, did not move: there is nothing to be lucky about.
     same = design is not Design.UNPAIRED and first == second and bool(both)
-    tested = design is not Design.UNTESTED and not same
+    tested = found.p is not None and not same
     return Change(
         scheme=of[0],
         point=of[1],
         size_class=name[0],
         metric=name[1],
-        first=_mean(first),
-        second=_mean(second),
+        first=_mean(first, geometric=relative),
+        second=_mean(second, geometric=relative),
         relative=relative,
         design=design,
         seeds=(len(first), len(second)),
@@ -315,18 +326,34 @@ def change_of(
     )
 
 
-def _difference(first: Sequence[float], second: Sequence[float], *, relative: bool, design: Design) -> Difference:
+def _nature(name: tuple[str, str]) -> Nature:
+    """What the values of a metric are: those of whole runs are counts."""
+    size_class, metric = name
+    return Nature.EVENTS if size_class == RUN or metric in _EVENTS else Nature.QUANTITY
+
+
+def _difference(
+    first: Sequence[float], second: Sequence[float], nature: Nature, *, relative: bool, design: Design
+) -> Difference:
     if design is Design.PAIRED:
-        return Difference(*_core.paired([b / a - 1 if relative else b - a for a, b in zip(first, second, strict=True)]))
-    scale = abs(_mean(first)) if relative else 1.0
+        found = paired_change(first, second, nature)
+        less = 1.0 if found.is_ratio else 0.0
+        of = found.estimate
+        low, high = (None if end is None else end - less for end in (of.low, of.high))
+        return Difference((of.mean or 0.0) - less, low, high, found.p)
     if design is Design.UNPAIRED:
-        found = Difference(*_core.welch(first, second))
-        return Difference(found.mean / scale, found.low / scale, found.high / scale, found.p)
-    change = (_mean(second) - _mean(first)) / scale
-    return Difference(change, change, change, 1.0)
+        values = [[math.log(value) for value in side] for side in (first, second)] if relative else [first, second]
+        mean, low, high, p = _core.welch(*values)
+        ends = [math.expm1(end) if relative else end for end in (mean, low, high)]
+        return Difference(ends[0], ends[1], ends[2], p)
+    before, after = (_mean(side, geometric=relative) for side in (first, second))
+    return Difference(after / before - 1 if relative else after - before, None, None, None)
 
 
-def _mean(values: Sequence[float]) -> float:
+def _mean(values: Sequence[float], *, geometric: bool) -> float:
+    """The geometric mean, or the arithmetic one."""
+    if geometric:
+        return math.exp(math.fsum(map(math.log, values)) / len(values))
     return math.fsum(values) / len(values)
 
 

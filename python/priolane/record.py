@@ -15,7 +15,8 @@ from typing import Any
 from priolane import _core
 from priolane._core import InputError
 from priolane.files import MOST_JSON_BYTES, WriteError, parse_json, read_regular, write_whole
-from priolane.report.model import Claim, Estimate, MeasuredQuantity, Source, Verdict
+from priolane.report.estimate import Estimate
+from priolane.report.model import Claim, MeasuredQuantity, Source, Verdict
 from priolane.results import Results
 
 RECORDS = Path(__file__).parent / "records"
@@ -129,7 +130,7 @@ def _grid(results: Results) -> dict[str, Any]:
         "reading": options.reading or leading,
         "size": options.size,
         "seeds": list(report.seeds),
-        "looks": report.looks,
+        "looks": max(report.planned_looks, len(report.looks)),
         "runs": len(results.runs),
         "digest": report.digest,
         "claims": [_claim(claim) for claim in report.claims],
@@ -147,6 +148,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "alone": claim.uncorrected_verdict.value,
         "direction": claim.direction.value,
         "reason": claim.reason,
+        "flags": [{"kind": flag.kind, "says": flag.text} for flag in claim.flags],
         "measured": [_measured(item) for item in claim.measured],
         "compared": [_measured(item) | {"verdict": item.verdict} for item in claim.contrasts],
     }
@@ -158,6 +160,7 @@ def _measured(item: MeasuredQuantity) -> dict[str, Any]:
         "what": item.what,
         "at": dict(item.at),
         "unit": item.unit,
+        "average": estimate.average.value,
         "mean": _digits(estimate.mean),
         "low": _digits(estimate.low),
         "high": _digits(estimate.high),

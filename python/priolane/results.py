@@ -21,6 +21,7 @@ from priolane.directory import GRID_FILE, REPORT_FILE, RUN_FILE, read_json, read
 from priolane.experiment import Options, PlannedRun, Reading
 from priolane.files import open_regular, write_whole
 from priolane.report.model import Report
+from priolane.report.shape import LOOKS
 from priolane.url import is_url
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# Of the error probability of verdicts: what a first look without a plan spends (`priolane_lab::verdict::Looks`).
+UNPLANNED_SHARE = 0.8
 Table = Literal["summary", "flows", "ports", "series", "coflows", "bills"]
 # The shape of the note of a grid.
 _TEXTS = shapes.many(shapes.text)
@@ -297,7 +300,8 @@ class Results:
 
     def judge(self) -> Report:
         """Weighs the runs against the experiment's claims, keeps the outcome beside them and returns it."""
-        text = _core.verdicts(self.source, self.options.to_json(), self.directory)
+        looks = json.dumps(earlier_looks(self.directory / REPORT_FILE))
+        text = _core.verdicts(self.source, self.options.to_json(), self.directory, looks)
         report = Report.from_json(text)
         write_whole(self.directory / REPORT_FILE, _core.with_checksum(text))
         return report
@@ -352,6 +356,22 @@ class Results:
                 kind = pa.uint64() if key == "seed" else pa.string()
                 table = table.add_column(at, key, pa.repeat(pa.scalar(value(run), kind), table.num_rows))
             yield table
+
+
+def earlier_looks(report: Path) -> list[dict[str, Any]]:
+    """The looks at the claims of a directory that its report tells of; none without a report.
+
+    A report that cannot be read, or is of a version that did not count looks, counts as one look without a plan.
+    """
+    if not report.is_file():
+        return []
+    try:
+        read = json.loads(_core.read_checked(report))
+        LOOKS(read["looks"], "")
+        looks: list[dict[str, Any]] = read["looks"]
+    except (InputError, KeyError, TypeError, ValueError):
+        return [{"seeds": [], "share": UNPLANNED_SHARE}]
+    return looks
 
 
 def load(directory: str | Path) -> Results:

@@ -1,8 +1,8 @@
 """Does scheme A beat scheme B? Every metric of the table of results, paired by seed, at every sweep point of one grid.
 
 Of each class of flows and sweep point the metrics of which less or more is better are tested, as `comparison` tests
-those of two results: relative changes of A against B by seed, by Student's t, p values corrected by Holm's method for
-the number of metrics. A scheme *beats* the other in a metric if that has moved in its favour.
+those of two results: ratios of A to B by seed, p values corrected by Holm's method for the number of metrics. A scheme
+*beats* the other in a metric if that has moved in its favour.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 //! The flows of a run as a list that stores each of them in 20 bytes.
 //!
-//! Attributes that most experiments set alike for all flows (group, class, deadline, coflow, weights) take memory only
-//! if two flows differ. The same holds for ids, which mostly are indices in the list.
+//! Attributes that most experiments set alike for all flows (group, class, deadline, coflow, weights, bytes sent before)
+//! take memory only if two flows differ. The same holds for ids, which mostly are indices in the list.
 
 use crate::columnar::{ColumnarVec, Columns, SparseColumn};
 use crate::endpoint::{FlowSpec, Weights};
@@ -30,6 +30,7 @@ pub struct FlowColumns {
     coflows: SparseColumn<Option<CoflowId>>,
     coflow_places: SparseColumn<u32>,
     weights: SparseColumn<Weights>,
+    attained: SparseColumn<u64>,
 }
 
 /// The attributes that differ from flow to flow.
@@ -88,6 +89,7 @@ impl Columns for FlowColumns {
             coflow: self.coflows.at(place),
             coflow_place: self.coflow_places.at(place),
             weights: self.weights.at(place),
+            attained: self.attained.at(place),
         }
     }
 
@@ -100,6 +102,7 @@ impl Columns for FlowColumns {
         self.coflows.set(place, flow.coflow);
         self.coflow_places.set(place, flow.coflow_place);
         self.weights.set(place, flow.weights);
+        self.attained.set(place, flow.attained);
     }
 
     fn push(&mut self, flow: FlowSpec) {
@@ -111,6 +114,7 @@ impl Columns for FlowColumns {
         self.coflows.push(flow.coflow);
         self.coflow_places.push(flow.coflow_place);
         self.weights.push(flow.weights);
+        self.attained.push(flow.attained);
     }
 
     fn reserve(&mut self, more: usize) {
@@ -143,10 +147,10 @@ mod tests {
     use crate::rng::{Purpose, Stream};
     use crate::units::Rate;
 
-    /// Draws a flow. One in `few` flows has a deadline, a coflow, weights, or an id that is not its index.
+    /// Draws a flow. One in `few` flows has a deadline, a coflow, weights, bytes sent before, or an id that is not its index.
     fn drawn(draw: &mut Stream, place: u32, few: u64) -> FlowSpec {
         let mut rarely = || draw.below(few) == 0;
-        let [odd_id, due, in_coflow, paying] = [rarely(), rarely(), rarely(), rarely()];
+        let [odd_id, due, in_coflow, paying, under_way] = [(); 5].map(|()| rarely());
         let size = match draw.below(4) {
             0 => None,
             1 => Some([1, MOST_BYTES][draw.below(2) as usize]),
@@ -169,6 +173,7 @@ mod tests {
                 true => Weights { theta: Rate::from_bps(draw.below(1 << 36)), w_milli: draw.bits() as u32 },
                 false => Weights::BEST_EFFORT,
             },
+            attained: if under_way { draw.bits() >> 20 } else { 0 },
         }
     }
 
@@ -213,11 +218,19 @@ mod tests {
             (flow.group, flow.class) = (3, 1);
         });
         let FlowColumns {
-            groups, classes, id_beyond_place, deadlines, coflows, coflow_places, weights, ..
+            groups,
+            classes,
+            id_beyond_place,
+            deadlines,
+            coflows,
+            coflow_places,
+            weights,
+            attained,
+            ..
         } = list.columns();
         let common = [groups.bytes(), classes.bytes(), id_beyond_place.bytes(), deadlines.bytes()];
         assert_eq!(common, [0; 4]);
-        assert_eq!([coflows.bytes(), coflow_places.bytes(), weights.bytes()], [0; 3]);
+        assert_eq!([coflows.bytes(), coflow_places.bytes(), weights.bytes(), attained.bytes()], [0; 4]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod chunked_queue;
 pub mod columnar;
 pub mod endpoint;
 pub mod fair_pool;
+pub mod finding;
 pub mod flows;
 pub mod host;
 pub mod ids;

@@ -2,6 +2,7 @@
 
 pub use priolane_derive::Part;
 
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{Bounds, KeyInfo, Keys, Schema, Table, append_new, only_one_of};
 
 /// A list of parts of which a file chooses one: a row of a scheme, or a table of an experiment.
@@ -126,6 +127,12 @@ pub trait Part: Keys {
     const REQUIRES: &'static [Capability] = &[];
     /// Capabilities that it provides to the other rows.
     const PROVIDES: &'static [Capability] = &[];
+
+    /// Returns which of its settings do not go together on a network. Default: none.
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let _ = network;
+        Vec::new()
+    }
 }
 
 /// The declaration of a part: its names, keys and sources.
@@ -348,6 +355,17 @@ macro_rules! __parts {
                 match self {
                     $(Self::$kind(config) => $crate::keys::Keys::write(config, out),)*
                     $(Self::$other(other) => other.write(out),)?
+                }
+            }
+
+            /// Returns which of its settings do not go together on a network.
+            pub fn findings(
+                &self,
+                network: &$crate::finding::NetworkFacts<'_>,
+            ) -> Vec<$crate::finding::Finding> {
+                match self {
+                    $(Self::$kind(config) => $crate::part::Part::findings(config, network),)*
+                    $(Self::$other(other) => other.findings(network),)?
                 }
             }
 

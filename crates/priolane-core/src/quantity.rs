@@ -172,6 +172,27 @@ pub fn show_limit(limit: Limit) -> String {
     }
 }
 
+/// Formats a time with three significant digits, for messages: `"14.1us"`.
+pub fn about_span(span: Span) -> String {
+    about(span.0, &TIME, |_| true)
+}
+
+/// Formats a number of bytes with three significant digits, for messages: `"17.6kB"`.
+pub fn about_bytes(bytes: u64) -> String {
+    about(bytes, &BYTES, |unit| !unit.contains('i'))
+}
+
+/// Formats `value` in the largest unit that is not above it, rounded to three significant digits.
+fn about(value: u64, dimension: &Dimension, allowed: impl Fn(&str) -> bool) -> String {
+    let fits = |&&(unit, factor): &&(&str, u128)| allowed(unit) && factor <= u128::from(value);
+    let (unit, factor) = dimension.units.iter().rev().find(fits).copied().unwrap_or(dimension.units[0]);
+    let scaled = value as f64 / factor as f64;
+    let decimals = if scaled < 10.0 { 2 } else { usize::from(scaled < 100.0) };
+    let text = format!("{scaled:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text}{unit}")
+}
+
 fn show(value: u64, dimension: &Dimension, allowed: impl Fn(&str) -> bool) -> String {
     let exact = |&&(unit, factor): &&(&str, u128)| allowed(unit) && u128::from(value).is_multiple_of(factor);
     let best = if value == 0 { None } else { dimension.units.iter().rev().find(exact) };
@@ -320,6 +341,17 @@ mod tests {
         assert_eq!(bytes("128TiB"), Ok(1 << 47));
         assert_eq!(bytes("140737488355329B").unwrap_err().fix, "at most 128TiB");
         assert_eq!(rate("18446744Tbps").map(Rate::bps), Ok(18_446_744_000_000_000_000));
+    }
+
+    #[test]
+    fn what_is_about_has_three_digits_and_reads_back() {
+        let spans =
+            [(0, "0ps"), (999, "999ps"), (14_073_088, "14.1us"), (1_000_000, "1us"), (1_230_400, "1.23us")];
+        for (ps, text) in spans {
+            assert_eq!(about_span(Span(ps)), text);
+            assert!(span(text).unwrap().0.abs_diff(ps) * 100 <= ps, "{text}");
+        }
+        assert_eq!((about_bytes(17_591), about_bytes(1 << 20)), ("17.6kB".into(), "1.05MB".into()));
     }
 
     #[test]

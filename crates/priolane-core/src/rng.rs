@@ -42,6 +42,8 @@ pub enum Purpose {
     Admission = 15,
     /// Time that a host takes before a packet leaves it (`send_jitter`).
     SendJitter = 16,
+    /// Flows under way when a run begins (a warm start).
+    WarmStart = 17,
     /// Error that a host adds to measured delays.
     DelayNoise = 20,
 }
@@ -52,11 +54,19 @@ fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
+/// Returns the exclusive or of the halves of a product.
+#[inline]
+fn folded(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product >> 64) as u64 ^ product as u64
+}
+
 /// A counter-based generator: each number is a function of a key and a counter, and of nothing that was drawn before.
 ///
 /// Choices on the packet path are drawn in this way, with a counter that names the packet, such as the instant at which
-/// it arrives. The order in which an engine visits nodes then has no influence on them. The function is the finalizer of
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// it arrives. The order in which an engine visits nodes then has no influence on them. The function is two folded
+/// multiplications, as in the hash functions wyhash and rapidhash: the halves of a product of 128 bits are combined by
+/// exclusive or. One is not enough: numbers of counters that are 2^40 apart would be correlated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterRng(u64);
 
@@ -76,10 +86,7 @@ impl CounterRng {
     /// Returns the 64 uniform bits of `counter`.
     #[inline]
     pub fn bits(self, counter: u64) -> u64 {
-        let x = self.0 ^ counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+        folded(folded(self.0 ^ counter, 0x9e37_79b9_7f4a_7c15), 0xe703_7ed1_a0b4_28db)
     }
 
     /// Returns the integer in [0, n) of `counter`; 0 for n = 0. The probabilities of two integers differ by less than

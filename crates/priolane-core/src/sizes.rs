@@ -233,7 +233,7 @@ impl SizeDistribution {
     }
 
     /// Returns `E[X^2]` in bytes squared, before rounding to whole bytes.
-    pub(crate) fn second_moment(&self) -> f64 {
+    pub fn second_moment(&self) -> f64 {
         let square = |s: Segment| s.mass * (s.low * s.low + s.low * s.high + s.high * s.high) / 3.0;
         self.segments().map(square).sum()
     }
@@ -255,6 +255,22 @@ impl SizeDistribution {
     /// Returns the largest size, in bytes.
     pub fn max(&self) -> f64 {
         self.points[self.points.len() - 1].bytes
+    }
+
+    /// Returns the size below which a share `u` of all bytes belongs to flows: the quantile of the distribution with
+    /// density `x f(x) / E[X]`, which is that of the size of the flow to which a byte drawn at random belongs. `u` is
+    /// clamped to [0, 1].
+    pub fn quantile_by_bytes(&self, u: f64) -> f64 {
+        let bytes = u.clamp(0.0, 1.0) * self.mean();
+        let row = self.partial_means.partition_point(|&sum| sum < bytes).min(self.points.len() - 1);
+        let Segment { mass, low, high } = segment(&self.points, self.interpolation, row);
+        let before = row.checked_sub(1).map_or(0.0, |row| self.partial_means[row]);
+        if low == high || mass == 0.0 {
+            return high;
+        }
+        // The bytes of sizes from `low` to x are mass (x^2 - low^2) / (2 (high - low)).
+        let square = low * low + 2.0 * (high - low) * (bytes - before) / mass;
+        square.max(0.0).sqrt().clamp(low, high)
     }
 
     /// Samples a size in whole bytes, at least 1, by inversion: one number of `stream`, mapped to u in (0, 1].

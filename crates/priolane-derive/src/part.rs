@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{DeriveInput, Error, Ident, LitStr, Result, Token, bracketed};
+use syn::{DeriveInput, Error, Ident, LitStr, Path, Result, Token, bracketed};
 
 use crate::fields::doc;
 
@@ -15,6 +15,7 @@ struct PartAttributes {
     source: Option<LitStr>,
     requires: Vec<Ident>,
     provides: Vec<Ident>,
+    findings: Option<Path>,
 }
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
@@ -27,6 +28,16 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let notation = stated
         .notation
         .map(|notation| quote!(const NOTATION: ::priolane_core::part::Notation = ::priolane_core::part::Notation::#notation;));
+    let findings = stated.findings.map(|findings| {
+        quote! {
+            fn findings(
+                &self,
+                network: &::priolane_core::finding::NetworkFacts<'_>,
+            ) -> ::std::vec::Vec<::priolane_core::finding::Finding> {
+                #findings(self, network)
+            }
+        }
+    });
     let ident = &input.ident;
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {
@@ -44,6 +55,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 &[#(::priolane_core::part::Capability::#requires),*];
             const PROVIDES: &'static [::priolane_core::part::Capability] =
                 &[#(::priolane_core::part::Capability::#provides),*];
+            #findings
         }
     })
 }
@@ -65,7 +77,11 @@ fn stated(input: &DeriveInput) -> Result<PartAttributes> {
                 "source" => stated.source = Some(meta.value()?.parse()?),
                 "requires" => stated.requires = list(&meta)?,
                 "provides" => stated.provides = list(&meta)?,
-                _ => return Err(meta.error("expected name, notation, summary, source, requires or provides")),
+                "findings" => stated.findings = Some(meta.value()?.parse()?),
+                _ => {
+                    let names = "name, notation, summary, source, requires, provides or findings";
+                    return Err(meta.error(format!("expected {names}")));
+                }
             }
             Ok(())
         })?;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::metrics::effective::Bottleneck;
 use crate::metrics::{self, SizeClass};
 use crate::optimum;
-use crate::plan::{self, ActualRun, ResolvedRun, Run};
+use crate::plan::{self, ActualRun, MeasuredFlows, ResolvedRun, Run};
 use priolane_results::admission::AdmissionRecord;
 use priolane_results::answer::Answer;
 use priolane_results::compare::{Difference, differing_member, first_difference};
@@ -359,10 +359,12 @@ impl<'a> Simulation<'a> {
         let ran = (&source(with_actual_starts), outcome);
         let rtt = plan::round_trip(&scenario.topology, &scenario.frame);
         let admission = AdmissionRecord::of(ran.0, outcome, rtt);
+        let summaries = metrics::summarize(ran.0, outcome, classes);
         let texts = optimum.iter().filter_map(optimum::Optimum::warning);
         let texts = texts
             .chain(deadlock(built, outcome))
-            .chain(admission.iter().flat_map(metrics::admission::warnings));
+            .chain(admission.iter().flat_map(metrics::admission::warnings))
+            .chain(metrics::spurious(scheme, &summaries.by_class));
         let warnings = built.warnings.iter().cloned().chain(texts).collect();
         let window = experiment.time.window();
         RunRecord {
@@ -377,11 +379,13 @@ impl<'a> Simulation<'a> {
             stopped_at_ps: outcome.stopped_at.0,
             counters: Counters::of(scenario, outcome),
             load: load(&with_actual_starts.load),
+            findings: self.run.findings.clone(),
             warnings,
             admission,
             priorities: record::priorities(outcome),
             ledger: record::ledger(&outcome.ledger),
-            summary: metrics::summarize(ran.0, outcome, classes),
+            summary: summaries.by_class,
+            steady: summaries.steady,
             coflows: metrics::coflows::summarize(rows.coflows(), classes),
             order: metrics::order::order(scenario, outcome, built.observed_port, window),
             ports: metrics::ports::summarize(scenario, built.zero_loss.as_deref(), outcome),
@@ -448,7 +452,20 @@ fn rows<'a>(ran: &'a SimulatedRun<'_>) -> Rows<'a> {
 /// Returns the inputs of a run's rows.
 pub(crate) fn source<'a>(with_actual_starts: &'a ActualRun<'_>) -> Source<'a> {
     let ActualRun { built, scenario, measured, bare_fct, with_handshake, .. } = with_actual_starts;
-    Source { scenario, groups: &built.groups, measured, bare_fct, with_handshake: with_handshake.as_deref() }
+    let window = match built.window {
+        MeasuredFlows::Within(window) => Some((window.from, window.until)),
+        MeasuredFlows::All => None,
+    };
+    Source {
+        scenario,
+        groups: &built.groups,
+        measured,
+        bare_fct,
+        with_handshake: with_handshake.as_deref(),
+        under_way: &built.under_way,
+        window,
+        arrivals_continue: built.arrivals_continue,
+    }
 }
 
 /// Compares totals that must not depend on the engine and are in no table.

@@ -57,8 +57,8 @@ pub use seeds::Seeds;
 pub(crate) use service::MixDraw;
 pub(crate) use service::Payer;
 pub use service::{Pair, Service};
+pub use timing::{Arrivals, ControlTarget, Timing};
 pub(crate) use timing::{Change, ControlText};
-pub use timing::{ControlTarget, Timing};
 
 use crate::panels::Panel;
 use crate::scheme::{self, Scheme};
@@ -192,6 +192,14 @@ fn is_zero(span: &Span) -> bool {
 }
 
 impl Experiment {
+    /// Whether traffic and network stay the same during the run: no event, and no group that starts or ends in it.
+    pub fn is_stationary(&self) -> bool {
+        let stays = |group: &Group| {
+            group.active.is_none_or(|active| active.from == Span::ZERO && active.until.is_none())
+        };
+        self.events.is_empty() && self.groups.iter().all(stays)
+    }
+
     /// Returns the experiment file as JSON.
     pub fn to_json(&self) -> Json {
         serde_json::to_value(self).expect("invariant: every field has a JSON form")

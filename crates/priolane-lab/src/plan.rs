@@ -5,9 +5,11 @@ mod adaptation;
 mod admission;
 mod build;
 mod check;
+mod classes;
 mod deadlines;
 mod demand;
 mod drawn_deadlines;
+mod empty_paths;
 mod failures;
 mod fit;
 mod global;
@@ -20,11 +22,13 @@ mod paths;
 mod pay;
 mod points;
 mod ports;
+mod receivers;
 mod recorded;
 mod requirement;
 mod resolve;
 mod run;
 mod size;
+mod steady;
 mod traffic;
 
 use std::path::Path;
@@ -39,6 +43,7 @@ pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
 pub use requirement::Requirement;
 pub use run::{Plan, Run};
+pub use steady::SteadyNeeds;
 
 /// Plans the runs of the experiment file at `path`.
 ///

@@ -5,6 +5,7 @@ mod assign;
 mod check;
 mod completion;
 mod fabric;
+mod findings;
 mod former_keys;
 mod host;
 mod marking;
@@ -25,8 +26,9 @@ use serde::Serialize;
 
 pub use check::check;
 pub(crate) use completion::complete;
-pub(crate) use fabric::{Coverage, Routing};
+pub(crate) use fabric::{Coverage, EmptyPath, Routing};
 pub use fabric::{Fabric, Fault};
+pub(crate) use findings::findings;
 pub(crate) use former_keys::rename as rename_former_keys;
 pub(crate) use port::BUFFER;
 pub(crate) use read::MERGE;

@@ -18,8 +18,11 @@ mod unit;
 use std::path::PathBuf;
 
 use priolane_lab::metrics::FAMILIES;
+use priolane_lab::metrics::estimate::{Average, Estimate, Nature};
 use priolane_lab::metrics::metric::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
+use priolane_lab::verdict::Look;
+use priolane_lab::verdict::rules::{Comparison, comparison};
 use priolane_results::checksum;
 use priolane_results::summary::Summary;
 use priolane_workload::import::{self, Request};
@@ -33,18 +36,25 @@ use progress::reported;
 use request::{OptionsRequest, request, response};
 use signals::Signals;
 
-/// Evaluates claims, panels, checks and warnings of the runs below `out_dir`.
+/// Evaluates claims, panels, checks and warnings of the runs below `out_dir`; `earlier` has the looks at these claims
+/// that were made, as reports have them.
 #[pyfunction]
-fn verdicts(py: Python<'_>, path: PathBuf, options: &str, out_dir: PathBuf) -> PyResult<String> {
+fn verdicts(
+    py: Python<'_>,
+    path: PathBuf,
+    options: &str,
+    out_dir: PathBuf,
+    earlier: &str,
+) -> PyResult<String> {
     let signals = Signals::default();
-    let request = request::<OptionsRequest>(options)?;
-    let looks = request.looks();
-    let options = request.into_options(&signals);
+    let read = request::<OptionsRequest>(options)?;
+    let looks = read.looks(request::<Vec<Look>>(earlier)?);
+    let options = read.into_options(&signals);
     let out_dir = utf8(out_dir)?;
     let report = py
         .detach(|| {
             let plan = priolane_lab::plan::plan(&path, &options)?;
-            Ok(priolane_lab::verdict::verdicts_at_look(&plan, &out_dir, looks))
+            Ok(priolane_lab::verdict::verdicts_at(&plan, &out_dir, &looks))
         })
         .map_err(|error| signals.or(error, input_error))?;
     response(&report)
@@ -285,10 +295,48 @@ fn summary_value(metric: &str, summary: &str) -> PyResult<Option<f64>> {
     Ok(value(&request::<Summary>(summary)?))
 }
 
-/// Paired t test: returns mean, lower and upper end of the 95 % confidence interval, and p value.
+/// A scale, a mean, and both ends of its 95 % interval; `None` without an interval.
+type EstimateTuple = (&'static str, f64, Option<f64>, Option<f64>);
+
+/// Returns the estimate of a value by seed: geometric for a `quantity` that is above 0 in every seed, else arithmetic;
+/// `nature` is `quantity`, or `events` for shares and counts.
+#[pyfunction]
+fn estimate(values: Vec<f64>, nature: &str) -> PyResult<EstimateTuple> {
+    as_tuple(&Estimate::of(&values, natured(nature)?))
+}
+
+/// Returns the estimate of the change from `first` to `second`, seed by seed, and its two-sided p value, `None` without
+/// an interval. The change is the ratio if all values are above 0 (geometric), else the difference (arithmetic).
+#[pyfunction]
+fn change(first: Vec<f64>, second: Vec<f64>, nature: &str) -> PyResult<(EstimateTuple, Option<f64>)> {
+    let by_seed = |values: Vec<f64>| (0..).zip(values).collect();
+    let (estimate, none) = match comparison(&by_seed(second), &by_seed(first), natured(nature)?) {
+        Comparison::Ratio(ratio) => (ratio, 1.0),
+        Comparison::Difference(difference) => (difference, 0.0),
+    };
+    Ok((as_tuple(&estimate)?, estimate.p_value(none)))
+}
+
+fn natured(name: &str) -> PyResult<Nature> {
+    Nature::named(name).ok_or_else(|| PyValueError::new_err(format!("{name:?} is no nature of values")))
+}
+
+fn as_tuple(estimate: &Estimate) -> PyResult<EstimateTuple> {
+    let average = match estimate.average {
+        Average::Geometric => "geometric",
+        Average::Arithmetic => "arithmetic",
+    };
+    let mean = estimate.mean.ok_or_else(|| PyValueError::new_err("an estimate needs one value at least"))?;
+    Ok((average, mean, estimate.low, estimate.high))
+}
+
+/// Returns mean, lower and upper end of the 95 % confidence interval of differences, and the p value against 0.
 #[pyfunction]
 fn paired(differences: Vec<f64>) -> PyResult<(f64, f64, f64, f64)> {
-    difference(student::paired(&differences))
+    let found = Estimate::arithmetic(&differences, Nature::Quantity);
+    let ends = found.mean.zip(found.ends()).zip(found.p_value(0.0));
+    let ((mean, (low, high)), p) = ends.ok_or_else(too_few)?;
+    Ok((mean, low, high, p))
 }
 
 /// Welch's t test of mean(`second`) - mean(`first`), with unequal variances; returns the same as `paired`.
@@ -298,9 +346,12 @@ fn welch(first: Vec<f64>, second: Vec<f64>) -> PyResult<(f64, f64, f64, f64)> {
 }
 
 fn difference(found: Option<Difference>) -> PyResult<(f64, f64, f64, f64)> {
-    let Difference { mean, low, high, p } =
-        found.ok_or_else(|| PyValueError::new_err("a test needs two values at least"))?;
+    let Difference { mean, low, high, p } = found.ok_or_else(too_few)?;
     Ok((mean, low, high, p))
+}
+
+fn too_few() -> PyErr {
+    PyValueError::new_err("a test needs two values at least")
 }
 
 /// Returns p values adjusted by Holm's method, in input order.
@@ -389,6 +440,8 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(not_results, module)?)?;
     module.add_function(wrap_pyfunction!(paired, module)?)?;
+    module.add_function(wrap_pyfunction!(change, module)?)?;
+    module.add_function(wrap_pyfunction!(estimate, module)?)?;
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(parts, module)?)?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use priolane_lab::execute::{FinishedRun, Settings};
 use priolane_lab::experiment::Seeds;
 use priolane_lab::plan::{Options, Plan, Size};
+use priolane_lab::verdict::{Look, Looks};
 use priolane_results::store::Store;
 use priolane_sim::Threads;
 use priolane_sim::scenario::Engine;
@@ -70,9 +71,9 @@ enum SizeRequest {
 }
 
 impl OptionsRequest {
-    /// Returns the number of planned looks at the claims.
-    pub(crate) fn looks(&self) -> u32 {
-        self.looks.map_or(1, NonZeroU32::get)
+    /// Returns the looks at the claims, planned and made.
+    pub(crate) fn looks(&self, earlier: Vec<Look>) -> Looks {
+        Looks { planned: self.looks.map_or(1, NonZeroU32::get), earlier }
     }
 
     /// Converts to options; `signals` can interrupt planning.

@@ -56,6 +56,9 @@ row! {
             "payload bytes that an unreliable transport abandoned and that did not arrive; fct_ps is of the \
              rest";
         measured: bool, "", "whether the flow started inside the measured window";
+        attained_bytes: u64, "B",
+            "payload bytes that the flow had sent before the run, in addition to bytes; 0 unless the run \
+             starts warm";
         coflow: Option<u32>, "1",
             "coflow of its group that it belongs to; null if none";
     }
@@ -103,6 +106,7 @@ fn row_of<'a>(source: &Source<'a>, spec: &FlowSpec, record: &FlowRecord) -> Flow
         w: spec.weights.w(),
         missing_bytes: record.missing,
         measured: false,
+        attained_bytes: spec.attained,
         coflow: spec.coflow.map(CoflowId::number),
     }
 }

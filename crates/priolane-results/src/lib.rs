@@ -16,6 +16,7 @@ pub mod regular;
 pub mod rows;
 pub mod series;
 pub mod source;
+pub mod steady;
 pub mod store;
 pub mod summary;
 pub mod tables;

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::admission::AdmissionRecord;
 use crate::checksum::with_checksum;
+use crate::steady::SteadySummary;
 use crate::summary::{
     CoflowSummary, EffectiveRecord, OrderRecord, PortSet, PortSummary, RateRecord, Summary,
 };
@@ -48,7 +49,11 @@ pub struct RunRecord {
     pub counters: Counters,
     /// Requested and offered load.
     pub load: LoadRecord,
-    /// Warnings.
+    /// Settings of the scheme that may not be meant on the network of the run; the report shows them as warnings of the
+    /// experiment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
+    /// Warnings about the run.
     pub warnings: Vec<String>,
     /// Service of priorities over all ports, by class and queue.
     pub priorities: Vec<PriorityRow>,
@@ -59,6 +64,9 @@ pub struct RunRecord {
     pub ledger: Vec<LedgerRow>,
     /// Summary of the measured flows, by size class; `all` always exists.
     pub summary: BTreeMap<String, Summary>,
+    /// The flows in the measured window, by size class, if arrivals continue; means in `summary` are then these.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub steady: BTreeMap<String, SteadySummary>,
     /// Summary of the measured coflows, by class; omitted if no flow belongs to one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub coflows: BTreeMap<String, CoflowSummary>,

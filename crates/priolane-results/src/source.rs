@@ -1,6 +1,6 @@
 //! The input of the rows of a run's tables.
 
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::ScenarioSpec;
 
 /// The input of the rows of a run's tables.
@@ -16,9 +16,20 @@ pub struct Source<'a> {
     pub bare_fct: &'a [Span],
     /// Per flow: the same with a handshake, if slowdowns are relative to it.
     pub with_handshake: Option<&'a [Span]>,
+    /// Per flow that was under way when the run began, in order: the denominator of the slowdown of the whole flow.
+    pub under_way: &'a [Span],
+    /// The measured window; `None` if a number of flows is measured.
+    pub window: Option<(Time, Time)>,
+    /// Whether flows go on to start after the window, so that a steady state is claimed in it.
+    pub arrivals_continue: bool,
 }
 
 impl<'a> Source<'a> {
+    /// Returns the measured window, if a steady state is claimed in it.
+    pub fn steady_window(&self) -> Option<(Time, Time)> {
+        self.window.filter(|_| self.arrivals_continue)
+    }
+
     /// Returns, per flow, the denominator of its slowdown.
     pub fn denominators(&self) -> &'a [Span] {
         self.with_handshake.unwrap_or(self.bare_fct)

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// Measured finite flows of the class, finished or not.
     pub flows: u64,
-    /// Flows that did not finish: they count in the deadline counts below, but in no other value.
+    /// Flows that did not finish: they count in the deadline counts below and in means by Little's law, but in no other
+    /// value.
     pub unfinished: u64,
-    /// Mean completion time, in seconds.
+    /// Mean completion time, in seconds; if arrivals continue, by Little's law (`steady`), as are the standard deviation
+    /// and the mean slowdown.
     pub mean_fct_s: Option<f64>,
     /// Standard deviation of completion times (docs/assumptions.md#population-std), in seconds.
     pub std_fct_s: Option<f64>,
@@ -69,15 +71,30 @@ pub struct Summary {
     /// Payload of the flows that finished over the sum of their completion times, in bits per second; null without one.
     #[serde(default)]
     pub goodput_bps: Option<f64>,
+    /// Part of the time of the measured flows after the measured window, in which no flow starts; null if arrivals
+    /// continue, without a window, or if none finished.
+    #[serde(default)]
+    pub after_stop: Option<f64>,
     /// Retransmission timeouts of all flows of the class; null in records of versions that did not count them.
     #[serde(default)]
     pub timeouts: Option<u64>,
+    /// Timeouts of these flows after which the reply to the original packet arrived: the packet was late and not lost
+    /// (Eifel detection, RFC 3522). For transports without such replies (pHost, NDP, Homa and token transports), packets
+    /// that arrived although the receiver already had them. Null where nobody counted them.
+    #[serde(default)]
+    pub spurious_timeouts: Option<u64>,
     /// The part of the flows that had a timeout; null without flows.
     #[serde(default)]
     pub timed_out: Option<f64>,
     /// Of the flows whose completion time is at least `p99_fct_s`, the part that had a timeout; null if none finished.
     #[serde(default)]
     pub tail_timed_out: Option<f64>,
+    /// Completion times of the flows that had a timeout, over the sum of all; null if none finished.
+    #[serde(default)]
+    pub timed_out_fct_share: Option<f64>,
+    /// Median completion time of the flows that had a timeout, in seconds; null if none of these finished.
+    #[serde(default)]
+    pub timed_out_p50_fct_s: Option<f64>,
 }
 
 /// Summary of the measured coflows of a class. Values are null if no coflow has one.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use priolane_core::endpoint::LocalHost;
+use priolane_core::finding::{Finding, NetworkFacts};
 use priolane_core::host::SchedulerKind;
 use priolane_core::keys::{DynTable, Keys, Pairs};
 use priolane_core::part::{Entry, Part, Row};
@@ -99,6 +100,10 @@ where
         self.config.cost()
     }
 
+    fn queues(&self) -> transport::QueueLimit {
+        self.config.queues()
+    }
+
     fn channels(&self) -> Option<transport::delay::Channels> {
         self.config.channels()
     }
@@ -115,6 +120,10 @@ where
 
     fn write(&self, out: &mut Pairs) {
         self.config.write(out);
+    }
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.config.findings(network)
     }
 
     fn boxed(&self) -> Box<dyn RegisteredController> {

@@ -10,10 +10,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use priolane_core::units::Span;
-use priolane_lab::experiment::{Experiment, Timing};
+use priolane_lab::experiment::{Arrivals, Experiment, Timing};
 use priolane_lab::interrupt::Interrupt;
 use priolane_lab::plan::{self, Options, Plan, Points, Warnings};
 use priolane_source::InputError;
+use priolane_workload::InitialState;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -154,7 +155,7 @@ fn of_points(
             check.seconds += predicted.instructions * seeds as f64 / pace;
             check.bytes = check.bytes.max(predicted.bytes);
         }
-        check.loads.extend(loads::offered(&part.experiment, &point.values, &built));
+        check.loads.extend(loads::offered(&part.experiment, point, &built));
         warnings.extend(built.warnings);
     }
     check.ns_per_hop = check.seconds * 1e9 / check.packet_hops.max(1) as f64;
@@ -180,8 +181,13 @@ impl RunPrefix {
         // They may name flows that this part lacks, and do not change the prediction.
         experiment.controls.clear();
         experiment.time = match experiment.time {
-            Timing::Window { warmup, measure, drain, limit } => {
-                Timing::Window { warmup: part(warmup), measure: part(measure).max(Span(1)), drain, limit }
+            // The flows of a warm start are as many in a part as in the whole.
+            Timing::Window { warmup, measure, arrivals, drain, limit, .. } => {
+                let (start, warmup, measure) =
+                    (InitialState::Empty, part(warmup), part(measure).max(Span(1)));
+                let limit =
+                    if arrivals == Arrivals::Continue { part(limit).max(warmup + measure) } else { limit };
+                Timing::Window { start, warmup, measure, arrivals, drain, limit }
             }
             Timing::Count { flows, limit } => {
                 Timing::Count { flows: (flows as f64 / times).max(1.0) as u64, limit }

@@ -8,6 +8,7 @@ use super::destinations::DestinationScope;
 use super::error::AppError;
 use super::load::Load;
 use super::open_loop::OpenLoop;
+use super::strata::SizeDraw;
 use super::traffic::Traffic;
 
 /// An application that starts flows.
@@ -36,8 +37,18 @@ pub trait Application {
         None
     }
 
+    /// Returns how it draws the sizes of its flows, if it has a choice.
+    fn size_draw(&self) -> Option<SizeDraw> {
+        None
+    }
+
     /// Returns true if it starts flows until the end of the run.
     fn runs_until_end(&self) -> bool {
+        false
+    }
+
+    /// Returns true if it can begin with the flows that are under way in its steady state.
+    fn starts_warm(&self) -> bool {
         false
     }
 

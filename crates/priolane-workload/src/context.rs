@@ -1,6 +1,7 @@
 //! The context in which an app runs.
 
 use priolane_core::ids::HostId;
+use priolane_core::keys::Words;
 use priolane_core::packet::Frame;
 use priolane_core::units::{PS_PER_S, Rate, Span, Time};
 
@@ -20,6 +21,16 @@ pub enum Until {
     Time(Time),
     /// The group stops after this number of flows.
     Flows(u64),
+}
+
+/// The state of the network when an app begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
+pub enum InitialState {
+    /// No flow is under way.
+    #[default]
+    Empty,
+    /// As many flows are under way as in the steady state of an open-loop app.
+    Warm,
 }
 
 /// The context in which an app runs: its hosts, and the network properties it needs.
@@ -47,9 +58,11 @@ pub struct WorkloadContext<'a> {
     pub floor: MinimumLatency,
     /// Changes of sizes and load, in order of time.
     pub changes: &'a [LoadChange],
-    /// Start of the measurement by the group's own clock: stratified sizes are drawn separately before and after
-    /// it.
-    pub measured_from: Time,
+    /// Start and end of the measurement by the group's own clock: stratified sizes are drawn separately before it,
+    /// in it and after it.
+    pub measured: [Time; 2],
+    /// The state in which the app begins. Apps that cannot begin warm begin empty.
+    pub initial: InitialState,
 }
 
 /// A lower bound on the latency of flows.

@@ -33,6 +33,13 @@ pub(crate) struct Choice {
     pub(crate) all: usize,
 }
 
+impl Choice {
+    /// Returns the probability that a flow leaves the rack.
+    pub(crate) fn crossing(&self) -> f64 {
+        self.other_racks as f64 / self.all as f64
+    }
+}
+
 impl Destinations {
     pub(crate) fn new(site: &WorkloadContext<'_>) -> Self {
         let mut hosts = distinct(site.to);

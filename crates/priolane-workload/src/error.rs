@@ -66,6 +66,14 @@ pub enum AppError {
          and flows within flow_bytes"
     )]
     NoCoflow(f64),
+    /// A warm start at a load, on the wire, at which the number of flows grows without bound.
+    #[error("the load of a tier is {0:.3} on the wire, so there is no steady state to start from")]
+    NoSteadyState(f64),
+    /// Stratified sizes of a group of which the flows share few links.
+    #[error(
+        "the flows of the group share {0} links, and stratified sizes then add up to a total that varies too little"
+    )]
+    FewLinks(usize),
     /// Scaled arrivals in a run of a given length.
     #[error("arrivals are scaled to the load up to the last one, so the run cannot have a given length")]
     ScaledArrivals,
@@ -113,6 +121,8 @@ impl AppError {
             Self::FanIn { .. } => "fan_in",
             Self::Parts(_) => "reduced",
             Self::NoCoflow(_) => "mappers",
+            Self::NoSteadyState(_) => "load.value",
+            Self::FewLinks(_) => "draw",
             Self::ScaledArrivals => "arrivals",
             Self::FanOut { .. } => "fan_out",
             Self::Period => "period",
@@ -146,6 +156,8 @@ impl AppError {
             Self::NoCore => "a group that sends between racks of a fabric, or of = \"host\"",
             Self::Frame => "an mtu above header, with mtu and link sizes below 65536 bytes in total",
             Self::FanIn { .. } | Self::FanOut { .. } => "a number from 1 to that number of hosts",
+            Self::NoSteadyState(_) => "a load below 1 on the wire, or time.start = \"empty\"",
+            Self::FewLinks(_) => "draw = \"independent\", or at least 16 hosts on both sides",
             Self::NoCoflow(_) => {
                 "fewer mappers or reducers, more hosts, or wider flow_bytes, so that a fraction of 0.001 fits"
             }

@@ -82,6 +82,7 @@ impl<'a> FlowFactory<'a> {
             coflow: None,
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
+            attained: 0,
         }
     }
 

@@ -361,6 +361,7 @@ impl<R: BufRead> Cells<'_, R> {
             coflow,
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
+            attained: 0,
         })
     }
 

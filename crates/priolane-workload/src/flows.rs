@@ -71,6 +71,7 @@ impl ListedFlow {
             coflow: None,
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
+            attained: 0,
         };
         Row { flow, after: Vec::new(), delay: None, path }
     }

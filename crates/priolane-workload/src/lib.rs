@@ -32,6 +32,7 @@ mod rescaling;
 mod ring;
 mod strata;
 mod traffic;
+mod warm_start;
 
 pub mod flow_list;
 pub mod import;
@@ -47,7 +48,9 @@ pub use application::{Application, Deadlines, Listing, Lists};
 pub use coflow::{Arrivals, Coflow, FlowBytes, Parts};
 pub use coflow_count::Count;
 pub use coflow_trace::CoflowTrace;
-pub use context::{LATEST_START, LoadChange, MAX_FLOWS, MinimumLatency, NewValue, Until, WorkloadContext};
+pub use context::{
+    InitialState, LATEST_START, LoadChange, MAX_FLOWS, MinimumLatency, NewValue, Until, WorkloadContext,
+};
 pub use destinations::DestinationScope;
 pub use error::AppError;
 pub use flows::{Flows, List, ListedFlow};

@@ -105,6 +105,10 @@ impl Application for OnOff {
         Some(&self.open_loop)
     }
 
+    fn size_draw(&self) -> Option<SizeDraw> {
+        Some(self.draw)
+    }
+
     fn runs_until_end(&self) -> bool {
         true
     }
@@ -211,6 +215,7 @@ impl Phase {
 impl OnOff {
     fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         self.check()?;
+        self.draw.check(site)?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
         let mut next: BinaryHeap<_> =

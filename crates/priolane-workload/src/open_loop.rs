@@ -80,7 +80,7 @@ fn rate<'c>(
     match load.of {
         LoadOf::Host => Ok(load.value * site.host_rate.bps() as f64 / bits),
         LoadOf::Core => {
-            let crossing: f64 = choices.map(|c| c.other_racks as f64 / c.all as f64).sum();
+            let crossing: f64 = choices.map(Choice::crossing).sum();
             if crossing == 0.0 || site.core_rate_bps == 0 {
                 return Err(AppError::NoCore);
             }

@@ -16,13 +16,14 @@ use priolane_core::units::Time;
 use priolane_source::{InputError, Reader, Sources};
 
 use super::application::Application;
-use super::context::{LATEST_START, MAX_FLOWS, WorkloadContext, distinct};
+use super::context::{InitialState, LATEST_START, MAX_FLOWS, WorkloadContext, distinct};
 use super::destinations::{Choice, Destinations};
 use super::error::AppError;
 use super::flow_factory::{FlowFactory, Pair, host_stream};
 use super::open_loop::{OpenLoop, gap, wanted};
 use super::strata::SizeDraw;
 use super::traffic::Traffic;
+use super::warm_start::{OfferedRate, WarmStart};
 
 /// Poisson arrivals.
 #[derive(Clone, Debug, PartialEq, Keys, Part)]
@@ -54,7 +55,15 @@ impl Application for Poisson {
         Some(&self.open_loop)
     }
 
+    fn size_draw(&self) -> Option<SizeDraw> {
+        Some(self.draw)
+    }
+
     fn runs_until_end(&self) -> bool {
+        true
+    }
+
+    fn starts_warm(&self) -> bool {
         true
     }
 }
@@ -71,6 +80,7 @@ struct Source {
 impl Poisson {
     fn flows(&self, site: &WorkloadContext<'_>) -> Result<FlowList, AppError> {
         self.open_loop.load.check()?;
+        self.draw.check(site)?;
         let destinations = Destinations::new(site);
         let mut sources = self.sources(site, &destinations)?;
         let rate = self.open_loop.rate(site, sources.iter().map(|source| &source.choice))?;
@@ -102,6 +112,17 @@ impl Poisson {
             next.push(Reverse((drawn + gap(&mut source.gaps, mean_gap), index)));
         }
         self.draw.set_sizes(&mut flows, &clock, site);
+        if site.initial == InitialState::Warm {
+            let rate = OfferedRate {
+                flows_per_s: rate,
+                senders: sources.len(),
+                crossing: sources.iter().map(|source| source.choice.crossing()).sum(),
+            };
+            let warm = WarmStart::new(&rate, &self.open_loop.sizes.law, site)?;
+            for &Source { host, choice, .. } in &sources {
+                warm.push(&mut flows, &mut maker, host, |stream| destinations.draw(choice, stream))?;
+            }
+        }
         Ok(flows)
     }
 

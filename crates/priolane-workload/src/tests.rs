@@ -6,7 +6,7 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::SizeDistribution;
 use priolane_core::units::{Rate, Span, Time};
 
-use super::context::distinct;
+use super::context::{InitialState, distinct};
 use super::*;
 
 mod apps;
@@ -19,6 +19,7 @@ mod prefixes;
 mod queries;
 mod rings;
 mod strata;
+mod warm_start;
 
 /// Four racks of four hosts at 1 Gbps, with 2 Gbps up from each rack.
 pub(super) struct Network {
@@ -51,7 +52,8 @@ impl Network {
             until: Until::Time(Time(Span::from_ms(1000).0)),
             floor: MinimumLatency { trip: Span::from_us(2), rate: Rate::from_gbps(1) },
             changes: &[],
-            measured_from: Time::ZERO,
+            measured: [Time::ZERO, Time::NEVER],
+            initial: InitialState::Empty,
         }
     }
 }
@@ -83,5 +85,6 @@ pub(super) fn flow(start: u64, src: u16, dst: u16, size: Option<u64>) -> FlowSpe
         coflow: None,
         coflow_place: 0,
         weights: Weights::BEST_EFFORT,
+        attained: 0,
     }
 }

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from priolane import _core
 from priolane.advice.candidate import Candidate
 from priolane.advice.feasible import Feasibility
 from priolane.advice.goals import Goal, Outcome, score_difference
 from priolane.advice.racing import CandidateEnd, Race, Why
 from priolane.advice.sensitivity import Finding
 from priolane.advice.trials import Trial, values
-from priolane.report.model import Estimate
-from priolane.report.numbers import short
+from priolane.report.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -173,17 +171,14 @@ def _best(goal: Goal, found: Mapping[str, tuple[Outcome, ...]]) -> str:
 def estimates(of: Mapping[int, Trial], goals: Sequence[Goal]) -> dict[str, Estimate]:
     """Means over blocks with their intervals, by metric."""
     return {
-        goal.name: estimate([value for one in of.values() if (value := one.values[goal.name]) is not None])
+        goal.name: estimate(goal, [value for one in of.values() if (value := one.values[goal.name]) is not None])
         for goal in goals
     }
 
 
-def estimate(whole: Sequence[float]) -> Estimate:
-    """Mean and 95 % interval of values, one of each block."""
-    if len(whole) < 2:
-        return Estimate(whole[0] if whole else None, None, None, len(whole))
-    mean, low, high, _ = _core.paired(whole)
-    return Estimate(mean, low, high, len(whole))
+def estimate(goal: Goal, whole: Sequence[float]) -> Estimate:
+    """Mean and 95 % interval of a goal's metric, from a value of each block."""
+    return Estimate.of(whole, goal.quantity.nature)
 
 
 def _surely(outcome: Outcome, of: Mapping[int, Trial], best: Mapping[int, Trial]) -> bool:
@@ -196,10 +191,10 @@ def _surely(outcome: Outcome, of: Mapping[int, Trial], best: Mapping[int, Trial]
         limit = goal.bound if not goal.is_relative else goal.limit(best[block].values[goal.name])
         if value is not None and limit:
             ratios.append(value / limit)
-    if len(ratios) < 2 or outcome.value is None:
+    found = Estimate.of(ratios, goal.quantity.nature)
+    if found.low is None or found.high is None or outcome.value is None:
         return False
-    _, low, high, _ = _core.paired(ratios)
-    return low > 1 or high < 1 or low == high
+    return found.low > 1 or found.high < 1 or found.low == found.high
 
 
 def _timed_out(size_class: str, of: Mapping[int, Trial]) -> float:
@@ -223,11 +218,10 @@ def why_lost(
     one, other = first.candidate.name, second.candidate.name
     sentences = []
     for outcome, theirs in zip(first.outcomes, second.outcomes, strict=True):
-        ratios = _ratios(outcome.goal, found[one], found[other])
-        if len(ratios) > 1:
-            mean, low, high, _ = _core.paired(ratios)
-            interval = f"{short(mean)} [{short(low)}, {short(high)}] times that of {one}"
-            apart = "" if low > 1 or high < 1 else ": not told apart"
+        ratio = Estimate.of(_ratios(outcome.goal, found[one], found[other]), outcome.goal.quantity.nature)
+        if ratio.low is not None and ratio.high is not None:
+            interval = f"{ratio} times that of {one}"
+            apart = "" if ratio.low > 1 or ratio.high < 1 else ": not told apart"
             sentences.append(f"{outcome.goal.name} of {other} is {interval}, block by block{apart}")
         if outcome.met and not theirs.met:
             sentences.append(f"{other} misses {outcome.goal.text}: {theirs}")
@@ -248,8 +242,8 @@ def _ratios(goal: Goal, one: Mapping[int, Trial], other: Mapping[int, Trial]) ->
 def timeout_warnings(best: JudgedCandidate, goals: Sequence[Goal]) -> list[str]:
     """Tails that are the retransmission timeout and not the scheme."""
     return [
-        f"{100 * part:.0f} % of the slowest flows of {size_class} had a timeout: this tail is your minimum "
-        "retransmission timeout (host.min_rto)"
+        f"{100 * part:.0f} % of the slowest flows of {size_class} had a timeout: this tail is your retransmission "
+        "timeout (host.initial_rto before a flow's first acknowledgement, host.min_rto after it)"
         for size_class, part in best.timed_out.items()
         if part >= 0.5 and any(goal.size_class == size_class for goal in goals)
     ]

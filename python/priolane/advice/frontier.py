@@ -11,7 +11,8 @@ from priolane.advice.fabric import in_class
 from priolane.advice.flow_blocks import FlowTable, class_groups
 from priolane.advice.goals import Goal
 from priolane.advice.racing import Why
-from priolane.report.model import Estimate, Mark, Panel, Series
+from priolane.report.estimate import Estimate
+from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import fitting
 from priolane.results import Results
 
@@ -38,7 +39,7 @@ def alone(
         own = _coflows(own) if goal.quantity.is_of_coflows else own
         own = own[in_class(own["bytes"].to_numpy(dtype=float), of)]
         values = [_of_block(goal, block) for _, block in own.groupby("seed") if len(block)]
-        found[goal.name] = estimate([value for value in values if value is not None])
+        found[goal.name] = estimate(goal, [value for value in values if value is not None])
     return found
 
 
@@ -110,7 +111,7 @@ def _panel(x: Goal, y: Goal, drawn: Sequence[tuple[str, str, Mapping[str, Estima
                 Mark(
                     x=float(of[x.name].mean or 0.0) * many,
                     estimate=of[y.name],
-                    across=_times(of[x.name], many),
+                    across=of[x.name].scaled(many),
                     size=Estimate(float(queues), None, None, 1) if queues else None,
                 ),
             ),
@@ -129,8 +130,3 @@ def _panel(x: Goal, y: Goal, drawn: Sequence[tuple[str, str, Mapping[str, Estima
         reference=None,
         series=series,
     )
-
-
-def _times(of: Estimate, many: float) -> Estimate:
-    scaled = [None if value is None else value * many for value in (of.mean, of.low, of.high)]
-    return Estimate(scaled[0], scaled[1], scaled[2], of.seeds)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from priolane import _core
 from priolane._core import InputError
+from priolane.report.estimate import Nature
 from priolane.report.numbers import format_value, short
 
 MISS = 10.0
@@ -52,6 +53,11 @@ class Quantity:
     def is_of_deadlines(self) -> bool:
         """Whether it is a metric of flows with a deadline."""
         return self.metric.startswith("deadline")
+
+    @property
+    def nature(self) -> Nature:
+        """What its values are."""
+        return Nature.EVENTS if self.is_part else Nature.QUANTITY
 
     @property
     def is_part(self) -> bool:

@@ -100,7 +100,6 @@ class Traffic:
             if sizes.endswith(".csv")
             else sizes,
             "load": {"of": "host", "counts": "payload", "value": self.load or LOAD},
-            "draw": "strata",
         }
         keys = {
             "title": self.name,

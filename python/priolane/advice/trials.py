@@ -14,6 +14,7 @@ from priolane.advice.goals import Goal, Values
 from priolane.experiment import Options, toml_text
 from priolane.files import write_whole
 from priolane.grid import Watcher, run_grid
+from priolane.report.estimate import Estimate
 from priolane.results import Results
 from priolane.settings import Settings
 
@@ -178,5 +179,5 @@ def means(found: Mapping[str, Mapping[int, Trial]], goals: Sequence[Goal]) -> di
         for goal in goals:
             here = [one.values[goal.name] for block, one in of.items() if block in known[goal.name]]
             whole = [value for value in here if value is not None]
-            result[name][goal.name] = sum(whole) / len(whole) if whole and len(whole) == len(here) else None
+            result[name][goal.name] = Estimate.of(whole, goal.quantity.nature).mean if len(whole) == len(here) else None
     return result

@@ -171,6 +171,6 @@ def _agree_row(row: Row) -> list[str]:
 def _claim_row(row: ClaimRow) -> list[str]:
     def side(claim: Claim) -> list[str]:
         values = [f"{item.value}" + (f" ({point_text(item.at)})" if item.at else "") for item in claim.measured]
-        return [claim.verdict.value, "\n".join(values)]
+        return [claim.word, "\n".join(values)]
 
     return [f"{row.section}: {row.text}", *side(row.simulated), *side(row.measured)]

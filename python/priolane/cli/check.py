@@ -55,6 +55,15 @@ def _show_loads(loads: Sequence[Mapping[str, Any]]) -> None:
         where = ", ".join(f"{key} = {value}" for key, value in point["point"].items())
         tiers = "; ".join(f"{tier['tier']} {short(tier['mean'])} ({short(tier['busiest'])})" for tier in point["tiers"])
         show.line(f"  {where + ', ' if where else ''}over {format_value(point['seconds'], 's')}: {tiers}")
+        for group in point["steady"]:
+            wanted, warm, largest = (
+                format_value(group[key], "s") for key in ("wanted_warmup_s", "warm_start_s", "largest_s")
+            )
+            or_warm = "" if wanted == warm else f" ({warm} with a warm start)"
+            show.line(
+                f"    {group['group']}: a steady state wants a warm-up of {wanted}{or_warm}; the window is "
+                f"{short(group['window'])} times the {largest} of the largest flow alone"
+            )
 
 
 def _beyond_memory(predicted: int) -> list[str]:

@@ -3,7 +3,7 @@
 from rich.text import Text
 
 from priolane.cli.show import line, table
-from priolane.report.model import Report, Source, Verdict, error_bound, point_text, tallies
+from priolane.report.model import Claim, Report, Source, Verdict, error_bound, point_text, tallies, tally_text
 
 _COLOURS = {Verdict.REPRODUCED: "green", Verdict.UNDECIDED: "yellow", Verdict.CONTRADICTED: "red"}
 _OWNERS = {Source.PAPER: "claims of the paper", Source.OURS: "our own claims"}
@@ -22,15 +22,23 @@ def print_claims(report: Report) -> None:
                 f"{claim.section}{' (ours)' if claim.source is Source.OURS else ''}: {claim.text}",
                 claim.criterion,
                 "\n".join(measured),
-                Text("; ".join((claim.verdict.value, *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
+                Text("; ".join((_verdict(claim), *claim.notes)), style=_COLOURS.get(claim.verdict, "")),
             ]
         )
     if rows:
         table(["claim", "asks", "measured, 95 % interval", "verdict"], rows)
     for source, counts in tallies(report):
-        line(f"{_OWNERS[source]}: " + ", ".join(f"{count} {verdict.value}" for verdict, count in counts))
+        line(f"{_OWNERS[source]}: {tally_text(source, counts)}")
+    for claim in report.claims:
+        for flag in claim.flags:
+            line(f"flag ({claim.section}): {flag.text}")
     if report.claims:
         line(error_bound(report))
+
+
+def _verdict(claim: Claim) -> str:
+    """The verdict, and what is wrong with the metrics that it rests on."""
+    return f"{claim.word} (flag: {claim.flag_kinds})" if claim.flags else claim.word
 
 
 def print_warnings(report: Report) -> None:

@@ -120,7 +120,7 @@ def _changes(found: Comparison) -> None:
         _table(moved)
     if suggested:
         show.line(
-            f"{_count(len(suggested), 'further 95 % interval')} excluding 0, where luck alone gives about "
+            f"{_count(len(suggested), 'further 95 % interval')} excluding no change, where luck alone gives about "
             f"{short((1 - LEVEL) * found.tested)} in {found.tested}: run more seeds to know"
         )
         _table(suggested[:_MOST_SUGGESTED])

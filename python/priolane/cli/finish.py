@@ -66,9 +66,10 @@ def _as_json(results: Results) -> dict[str, Any]:
                 "section": claim.section,
                 "says": claim.text,
                 "source": claim.source.value,
-                "verdict": claim.verdict.value,
-                "alone": claim.uncorrected_verdict.value,
+                "verdict": claim.word,
+                "alone": claim.source.word(claim.uncorrected_verdict),
                 "direction": claim.direction.value,
+                "flags": [{"kind": flag.kind, "says": flag.text} for flag in claim.flags],
             }
             for claim in report.claims
         ],

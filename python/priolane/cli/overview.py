@@ -16,7 +16,7 @@ from priolane.command_line import command_line, option, path_word
 from priolane.printable import printable
 from priolane.report.model import key_text, point_text
 from priolane.report.overview import ClassTable, Entry, Overview
-from priolane.report.overview_text import Column, columns_of, half_text, heading, mean_text, notes, value_text
+from priolane.report.overview_text import Column, columns_of, heading, interval_text, mean_text, notes, value_text
 
 # Where there is no terminal and COLUMNS is not set.
 _PLAIN_WIDTH = 160
@@ -140,9 +140,9 @@ class _Grid:
     def _cell(self, nth: int, entry: Entry, layout: _Layout) -> Text:
         column = self.columns[nth]
         with_interval = layout.intervals is None or column.quantity.name in layout.intervals
-        half = half_text(column, entry) if with_interval else ""
+        interval = interval_text(column, entry) if with_interval else ""
         sign = ("*" if entry.best else " ") if self._has_best(column) else ""
-        text = mean_text(column, entry) + (f" {half}" if half else "") + sign
+        text = mean_text(column, entry) + (f" {interval}" if interval else "") + sign
         return Text(text, style="bold" if entry.best else "")
 
 

@@ -1,6 +1,7 @@
 """`priolane run`: a whole grid, continuing where it stopped."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from priolane.cli import arguments, profile, show
@@ -29,6 +30,18 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
+_MOST_WARNINGS = 10
+"""Warnings before a run; all of them stand below its results and on its page."""
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    """What may not be meant, before the first run, beside the output."""
+    for warning in warnings[:_MOST_WARNINGS]:
+        show.note(f"warning: {warning}")
+    if len(warnings) > _MOST_WARNINGS:
+        show.note(f"warning: {len(warnings) - _MOST_WARNINGS} more, which `priolane check` lists")
+
+
 def execute(chosen: argparse.Namespace) -> int:
     """Runs the grid, writes figures and page, and prints the table of results."""
     if chosen.profile:
@@ -38,6 +51,7 @@ def execute(chosen: argparse.Namespace) -> int:
     budget, asked = arguments.until(chosen), arguments.options(chosen)
     tell = show.note if chosen.json else show.line
     grid = plan(chosen.file, asked)
+    _warn(grid.warnings)
     with open_output(chosen.out or Path("runs") / chosen.file.stem, arguments.settings(chosen)) as (out, settings):
 
         def run_with(options: Options) -> Results:

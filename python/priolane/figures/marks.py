@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 
 from priolane.figures.series_styles import SeriesStyles
 from priolane.figures.style import SOLID, Style
-from priolane.report.model import Estimate, Mark, Panel, Series
+from priolane.report.estimate import Estimate
+from priolane.report.model import Mark, Panel, Series
 
 MARKS_PER_CURVE = 7
 # Axes are at least so high, whatever stands below and above: a figure grows where there would be less.

@@ -12,8 +12,9 @@ from priolane import _core
 from priolane.agreement import Row, completion_times, rates_over_time
 from priolane.figures.pictures import Picture
 from priolane.files import write_whole
+from priolane.report.estimate import Estimate
 from priolane.report.generator import GENERATOR
-from priolane.report.model import Estimate, Mark, Panel, Series
+from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import short
 from priolane.report.templates import own, render
 

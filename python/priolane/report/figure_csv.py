@@ -1,7 +1,8 @@
 """What is drawn in a panel, as CSV: a row for each mark, numbers in full."""
 
 from priolane.csv_text import csv_text
-from priolane.report.model import Estimate, Panel
+from priolane.report.estimate import Estimate
+from priolane.report.model import Panel
 
 
 def figure_csv(panel: Panel) -> bytes:

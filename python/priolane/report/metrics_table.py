@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from priolane.csv_text import csv_text
-from priolane.report.model import Estimate, Panel, Series
+from priolane.report.estimate import Estimate
+from priolane.report.model import Panel, Series
 
 # A column with more texts than this has no list to choose from.
 _MOST_CHOICES = 40

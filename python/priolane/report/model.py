@@ -12,8 +12,9 @@ from typing import Any
 from priolane.deprecation import renamed
 from priolane.files import parse_json
 from priolane.report.axes import in_numbers, spans_decades, with_scale
+from priolane.report.estimate import Estimate
 from priolane.report.kinds import TIME, kind_of
-from priolane.report.numbers import fitting, format_value, short
+from priolane.report.numbers import format_value, short
 from priolane.report.published import Curve
 from priolane.report.shape import require_report
 
@@ -30,6 +31,9 @@ class Verdict(StrEnum):
     INCOMPLETE = "incomplete"
 
 
+_OWN_WORDS = {"reproduced": ("holds", "hold"), "contradicted": ("does not hold", "do not hold")}
+
+
 class Direction(StrEnum):
     """On which side of no difference the interval lies, as the claim has it."""
 
@@ -44,34 +48,29 @@ class Source(StrEnum):
     PAPER = "paper"
     OURS = "ours"
 
+    def word(self, verdict: Verdict, count: int = 1) -> str:
+        """What a verdict on `count` claims is called: those of papers are reproduced or contradicted, one's own hold or
+        do not hold."""
+        one, several = (
+            _OWN_WORDS.get(verdict.value, (verdict.value,) * 2) if self is Source.OURS else (verdict.value,) * 2
+        )
+        return one if count == 1 else several
+
 
 @dataclass(frozen=True)
-class Estimate:
-    """A mean over seeds with its 95 % interval; no interval from fewer than two seeds, no mean from none."""
+class Flag:
+    """A reason to distrust a metric of a claim, in a word and as a clause with numbers."""
 
-    mean: float | None
-    low: float | None
-    high: float | None
-    seeds: int
+    kind: str
+    text: str
 
-    @classmethod
-    def read(cls, value: Mapping[str, Any]) -> "Estimate":
-        """Reads `{mean, low, high, n}`."""
-        return cls(mean=value["mean"], low=value["low"], high=value["high"], seeds=value["n"])
 
-    def __str__(self) -> str:
-        """The mean to three digits, and the interval in brackets."""
-        return self.format()
+@dataclass(frozen=True)
+class Look:
+    """A look at the claims of a directory: its seeds, and the part of the error probability that it spends."""
 
-    def format(self, unit: str = "1") -> str:
-        """The same of an estimate in `unit`, in the unit that fits its mean: `1.76 ms [1.65, 1.87]`."""
-        if self.mean is None:
-            return "no value"
-        mean = format_value(self.mean, unit)
-        if self.low is None or self.high is None:
-            return mean
-        _, many = fitting(self.mean, unit)
-        return f"{mean} [{short(self.low * many)}, {short(self.high * many)}]"
+    seeds: tuple[int, ...]
+    share: float
 
 
 @dataclass(frozen=True)
@@ -117,6 +116,7 @@ class Claim:
     reason: str
     # The reason in a word, as docs/results.md lists them; empty if `reason` is.
     reason_code: str
+    flags: tuple[Flag, ...] = ()
 
     says = renamed("says", "text")
     asked = renamed("asked", "criterion")
@@ -124,10 +124,21 @@ class Claim:
     because = renamed("because", "reason_code")
 
     @property
+    def word(self) -> str:
+        """What the verdict is called."""
+        return self.source.word(self.verdict)
+
+    @property
+    def flag_kinds(self) -> str:
+        """What is wrong with its metrics, in words: `timeouts, few flows`; empty without a flag."""
+        return ", ".join(dict.fromkeys(flag.kind.replace("_", " ") for flag in self.flags))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """The note beside the verdict: the one of the claim alone where it is another, why it is undecided, and the
         direction where the verdict does not say it."""
-        uncorrected = "" if self.uncorrected_verdict is self.verdict else f"alone {self.uncorrected_verdict.value}"
+        alone = self.source.word(self.uncorrected_verdict)
+        uncorrected = "" if self.uncorrected_verdict is self.verdict else f"alone {alone}"
         shown = self.verdict is not Verdict.REPRODUCED and self.direction is not Direction.NONE
         direction = f"direction {self.direction.value}" if shown else ""
         return tuple(note for note in (uncorrected, self.reason, direction) if note)
@@ -217,8 +228,11 @@ class Report:
     title: str
     paper: str | None
     figure: str | None
-    # How many times the claims are judged while seeds are added; 1 if none are.
-    looks: int
+    # How many looks at the claims are planned while seeds are added; 1 if none are added.
+    planned_looks: int
+    # The looks at the claims of this directory, and the place of this one.
+    looks: tuple[Look, ...]
+    look: int
     claims: tuple[Claim, ...]
     panels: tuple[Panel, ...]
     checks: tuple[Check, ...]
@@ -247,7 +261,9 @@ class Report:
             title=read["title"],
             paper=read["paper"],
             figure=read["figure"],
-            looks=read["looks"],
+            planned_looks=read["planned_looks"],
+            looks=tuple(Look(tuple(look["seeds"]), look["share"]) for look in read["looks"]),
+            look=read["look"],
             claims=tuple(_claim(value) for value in read["claims"]),
             panels=tuple(_panel(value) for value in read["panels"]),
             checks=tuple(Check(value["name"], value["state"], value["says"]) for value in read["checks"]),
@@ -313,11 +329,17 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         direction=Direction(value["direction"]),
         reason=_reason(value),
         reason_code="" if value["undecided"] is None else value["undecided"]["because"],
+        flags=tuple(Flag(flag["kind"], flag["says"]) for flag in value["flags"]),
     )
 
 
 def _reason(value: Mapping[str, Any]) -> str:
     return "" if value["undecided"] is None else str(value["undecided"]["says"])
+
+
+def tally_text(source: Source, counts: Sequence[tuple[Verdict, int]]) -> str:
+    """How many claims of one source have each verdict: `3 hold, 1 does not hold`."""
+    return ", ".join(f"{count} {source.word(verdict, count)}" for verdict, count in counts)
 
 
 def tallies(report: Report) -> list[tuple[Source, list[tuple[Verdict, int]]]]:
@@ -336,7 +358,8 @@ def error_bound(report: Report) -> str:
     claims = len(report.claims)
     if not claims:
         return ""
-    looks = f" at any of {report.looks} looks" if report.looks > 1 else ""
+    many = max(report.planned_looks, len(report.looks))
+    looks = f" at any of {many} looks" if many > 1 else ""
     decided = [claim.verdict in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims].count(True)
     uncorrected = [
         claim.uncorrected_verdict in (Verdict.REPRODUCED, Verdict.CONTRADICTED) for claim in report.claims
@@ -344,6 +367,20 @@ def error_bound(report: Report) -> str:
     return (
         f"{decided} of {claims} claims are decided among all{looks}: the probability that even one of these verdicts "
         f"is false is at most {100 * LEVEL:g} %. Alone, each by its own 95 % interval, {uncorrected} are decided."
+        f"{_spent(report)}"
+    )
+
+
+def _spent(report: Report) -> str:
+    """What earlier looks at the claims of this directory cost this one, as a sentence; empty if there were none."""
+    earlier = [look for place, look in enumerate(report.looks) if place != report.look]
+    if not earlier:
+        return ""
+    seeds = ", ".join(str(len(look.seeds)) if look.seeds else "unknown" for look in earlier)
+    share = report.looks[report.look].share
+    return (
+        f" This directory was also judged with other seeds (number of seeds: {seeds}); of the {100 * LEVEL:g} %, this "
+        f"look spends {100 * LEVEL * share:.2g} %."
     )
 
 

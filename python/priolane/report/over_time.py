@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from priolane.experiment import PlannedRun
-from priolane.report.model import Estimate, Mark, Panel, Series, point_text
+from priolane.report.estimate import Estimate
+from priolane.report.model import Mark, Panel, Series, point_text
 from priolane.report.series_table import Filters, has_rows, read_series
 from priolane.results import Results
 

@@ -1,8 +1,10 @@
 """The table of results: what every scheme makes of every class of flows, point by point, and which is best.
 
-Values are means over seeds. Their 95 % intervals are Student's t over seeds: they contain what a seed draws, and
-nothing else. A scheme is *best* in a metric if its mean is, and the 95 % interval of its difference to each other
-scheme, paired by seed, excludes 0 (an intersection-union test: no correction for the number of schemes is needed).
+Values are estimates over seeds (`priolane.report.estimate`): their 95 % intervals contain what a seed draws, and
+nothing else. A scheme is *best* in a metric if its mean is, and the 95 % interval of its change to each other scheme,
+paired by seed, excludes no change (an intersection-union test: no correction for the number of schemes is needed). The
+mean of a scheme of which flows of the class did not finish leaves out the slowest of them: it is never the best, and no
+scheme is compared with it.
 """
 
 import json
@@ -14,7 +16,7 @@ from typing import Any
 
 from priolane import _core
 from priolane.record_shape import require_totals
-from priolane.report.model import Estimate
+from priolane.report.estimate import Estimate, Nature, paired_change
 from priolane.results import Results
 
 ALL = "all"
@@ -29,7 +31,7 @@ BySeed = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Quantity:
-    """A column: what it is called, its unit (`s`, `Gbit/s`, `%` or `1`), and how it is read.
+    """A column: what it is called, its unit (`s`, `Gbit/s`, `%` or `1`), how it is read, and the nature of its values.
 
     `better` is -1 where less is better, 1 where more is, and 0 where neither is.
     """
@@ -39,6 +41,7 @@ class Quantity:
     unit: str
     better: int
     read: Callable[[Record, str], float | None]
+    nature: Nature = Nature.QUANTITY
 
 
 def _of_class(key: str, scale: float = 1.0) -> Callable[[Record, str], float | None]:
@@ -78,17 +81,17 @@ OF_CLASSES = (
     Quantity("slowdown", "slowdown", "1", -1, _of_class("mean_slowdown")),
     Quantity("slowdown_p99", "its p99", "1", -1, _of_class("p99_slowdown")),
     Quantity("goodput", "goodput", "Gbit/s", 1, _of_class("goodput_bps", 1e-9)),
-    Quantity("timeouts", "timeouts", "1", 0, _of_class("timeouts")),
-    Quantity("timed_out", "timed out", "%", 0, _of_class("timed_out", 100.0)),
+    Quantity("timeouts", "timeouts", "1", 0, _of_class("timeouts"), Nature.EVENTS),
+    Quantity("timed_out", "timed out", "%", 0, _of_class("timed_out", 100.0), Nature.EVENTS),
 )
 OF_RUNS = (
-    Quantity("unfinished", "unfinished", "1", 0, lambda record, _: record["summary"][ALL]["unfinished"]),
-    Quantity("drops", "drops", "1", 0, lambda record, _: dropped_data(record)),
-    Quantity("trimmed", "trimmed", "1", 0, _trimmed),
-    Quantity("lost", "lost on links", "1", 0, _counted("lost")),
-    Quantity("timeouts", "timeouts", "1", 0, _counted("timeouts")),
-    Quantity("tokens_dropped", "tokens dropped", "1", 0, _tokens("dropped")),
-    Quantity("tokens_expired", "tokens expired", "1", 0, _tokens(*EXPIRED)),
+    Quantity("unfinished", "unfinished", "1", 0, lambda record, _: record["summary"][ALL]["unfinished"], Nature.EVENTS),
+    Quantity("drops", "drops", "1", 0, lambda record, _: dropped_data(record), Nature.EVENTS),
+    Quantity("trimmed", "trimmed", "1", 0, _trimmed, Nature.EVENTS),
+    Quantity("lost", "lost on links", "1", 0, _counted("lost"), Nature.EVENTS),
+    Quantity("timeouts", "timeouts", "1", 0, _counted("timeouts"), Nature.EVENTS),
+    Quantity("tokens_dropped", "tokens dropped", "1", 0, _tokens("dropped"), Nature.EVENTS),
+    Quantity("tokens_expired", "tokens expired", "1", 0, _tokens(*EXPIRED), Nature.EVENTS),
 )
 # Columns that stand even where all is 0.
 _ALWAYS = ("drops", "timeouts")
@@ -96,11 +99,13 @@ _ALWAYS = ("drops", "timeouts")
 
 @dataclass(frozen=True)
 class Entry:
-    """A value and, by seed, what it is the mean of. `best`: it is beyond what luck gives the other schemes."""
+    """A value and, by seed, what it is the mean of. `best`: it is beyond what luck gives the other schemes.
+    `unfinished` flows are left out of it."""
 
     estimate: Estimate
     by_seed: BySeed
     best: bool = False
+    unfinished: int = 0
 
 
 @dataclass(frozen=True)
@@ -252,17 +257,10 @@ def _rows(cells: Cells, size_class: str, quantities: Sequence[Quantity]) -> Iter
 def _entry(quantity: Quantity, size_class: str, records: Mapping[int, Record]) -> Entry:
     read = {seed: quantity.read(record, size_class) for seed, record in records.items()}
     by_seed = {seed: float(value) for seed, value in read.items() if value is not None}
-    return Entry(mean_of(list(by_seed.values())), by_seed)
-
-
-def mean_of(values: Sequence[float]) -> Estimate:
-    """The mean of values at or above 0 and its 95 % interval by Student's t, cut off at 0."""
-    if not values:
-        return Estimate(None, None, None, 0)
-    if len(values) == 1:
-        return Estimate(values[0], None, None, 1)
-    mean, low, high, _ = _core.paired(list(values))
-    return Estimate(mean, max(low, 0.0), high, len(values))
+    most = 100.0 if quantity.unit == "%" else math.inf
+    estimate = Estimate.of(list(by_seed.values()), quantity.nature).within(0.0, most)
+    left = sum(record["summary"].get(size_class, {}).get("unfinished", 0) for record in records.values())
+    return Entry(estimate, by_seed, unfinished=left if quantity.better else 0)
 
 
 def _with_best(rows: Sequence[Row], quantities: Sequence[Quantity]) -> tuple[Row, ...]:
@@ -271,7 +269,7 @@ def _with_best(rows: Sequence[Row], quantities: Sequence[Quantity]) -> tuple[Row
     for point in {repr(row.point) for row in rows}:
         places = [place for place, row in enumerate(rows) if repr(row.point) == point]
         for nth, quantity in enumerate(quantities):
-            best = _best([rows[place].entries[nth] for place in places], quantity.better)
+            best = _best([rows[place].entries[nth] for place in places], quantity)
             if best is not None:
                 row = marked[places[best]]
                 entries = [replace(entry, best=entry.best or at == nth) for at, entry in enumerate(row.entries)]
@@ -279,20 +277,28 @@ def _with_best(rows: Sequence[Row], quantities: Sequence[Quantity]) -> tuple[Row
     return tuple(marked)
 
 
-def _best(entries: Sequence[Entry], better: int) -> int | None:
-    """The place of the best entry; `None` if intervals do not separate it from every other."""
-    known = [(entry.estimate.mean, place) for place, entry in enumerate(entries) if entry.estimate.mean is not None]
-    if better == 0 or len(known) < 2:
+def _best(entries: Sequence[Entry], quantity: Quantity) -> int | None:
+    """The place of the best entry of those that leave out no flow; `None` if intervals do not separate it from every
+    other of them."""
+    known = [
+        (entry.estimate.mean, place)
+        for place, entry in enumerate(entries)
+        if entry.estimate.mean is not None and not entry.unfinished
+    ]
+    if quantity.better == 0 or len(known) < 2:
         return None
-    _, best = max(known) if better > 0 else min(known)
+    _, best = max(known) if quantity.better > 0 else min(known)
     others = (entries[place] for _, place in known if place != best)
-    return best if all(_separated(entries[best], other) for other in others) else None
+    return best if all(_separated(entries[best], other, quantity.nature) for other in others) else None
 
 
-def _separated(one: Entry, other: Entry) -> bool:
-    """Whether the 95 % interval of the difference, paired by seed, excludes 0."""
-    differences = [value - other.by_seed[seed] for seed, value in one.by_seed.items() if seed in other.by_seed]
-    return len(differences) > 1 and _core.paired(differences)[3] <= _LARGEST_P
+def _separated(one: Entry, other: Entry, nature: Nature) -> bool:
+    """Whether the 95 % interval of the change, paired by seed, excludes no change."""
+    seeds = [seed for seed in one.by_seed if seed in other.by_seed]
+    if len(seeds) < 2:
+        return False
+    p = paired_change([other.by_seed[seed] for seed in seeds], [one.by_seed[seed] for seed in seeds], nature).p
+    return p is not None and p <= _LARGEST_P
 
 
 def _without_zeros(section: ClassTable) -> ClassTable:

@@ -37,11 +37,13 @@ def _values(section: ClassTable, row: Row) -> dict[str, Any]:
         quantity.name: {
             "unit": quantity.unit,
             "better": _BETTER[quantity.better],
+            "average": entry.estimate.average.value,
             "mean": entry.estimate.mean,
             "low": entry.estimate.low,
             "high": entry.estimate.high,
             "seeds": {str(seed): value for seed, value in entry.by_seed.items()},
             "best": entry.best,
+            "unfinished": entry.unfinished,
         }
         for quantity, entry in zip(section.quantities, row.entries, strict=True)
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from priolane.report.model import key_text
 from priolane.report.overview import ClassTable, Overview
-from priolane.report.overview_text import columns_of, half_text, heading, mean_text, value_text
+from priolane.report.overview_text import columns_of, heading, interval_text, mean_text, value_text
 from priolane.results import Results
 
 # Of tables with more rows the last sweep point alone is shown, and the rest is folded.
@@ -15,11 +15,11 @@ _MOST_ROWS = 40
 
 @dataclass(frozen=True)
 class PageCell:
-    """A value, half its interval if there is one, and whether it is the best; `scheme` is the place of the scheme named
+    """A value, its interval if there is one, and whether it is the best; `scheme` is the place of the scheme named
     here among those of the page."""
 
     text: str
-    half: str = ""
+    interval: str = ""
     best: bool = False
     scheme: int | None = None
 
@@ -49,7 +49,7 @@ def _section(section: ClassTable, schemes: tuple[str, ...]) -> PageSection:
             *(PageCell(value_text(row.point.get(key, ""))) for key in keys),
             PageCell(row.scheme, scheme=schemes.index(row.scheme)),
             *(
-                PageCell(mean_text(column, entry), half_text(column, entry), entry.best)
+                PageCell(mean_text(column, entry), interval_text(column, entry), entry.best)
                 for column, entry in zip(columns, row.entries, strict=True)
             ),
         )

@@ -1,11 +1,11 @@
-"""The table of results in words: one unit for a column, intervals as half their width, and what signs mean."""
+"""The table of results in words: one unit for a column, intervals in brackets, and what signs mean."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from priolane.report.numbers import fitting, short
-from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity
+from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity, Row
 
 _COUNTS_FROM = 1000
 
@@ -38,21 +38,21 @@ def _column(quantity: Quantity, entries: Sequence[Entry]) -> Column:
 def mean_text(column: Column, entry: Entry) -> str:
     """The mean to three digits; counts in full."""
     mean = entry.estimate.mean
-    if mean is None:
-        return "\N{EN DASH}"
-    value = mean * column.scale
+    return "\N{EN DASH}" if mean is None else _number_text(column, mean)
+
+
+def _number_text(column: Column, number: float) -> str:
+    value = number * column.scale
     counted = column.quantity.unit == "1" and not column.quantity.better and value >= _COUNTS_FROM
     return f"{value:,.0f}" if counted else short(value) if value < 1e5 else f"{value:.0f}"
 
 
-def half_text(column: Column, entry: Entry) -> str:
-    """Half the width of the 95 % interval, to two digits; empty without an interval, or where it has no width."""
-    estimate = entry.estimate
-    if estimate.mean is None or estimate.high is None or estimate.high == estimate.mean:
+def interval_text(column: Column, entry: Entry) -> str:
+    """Both ends of the 95 % interval; empty without an interval, or where it has no width."""
+    low, high = entry.estimate.low, entry.estimate.high
+    if low is None or high is None or low == high:
         return ""
-    half = (estimate.high - estimate.mean) * column.scale
-    digits = 1 - math.floor(math.log10(half))
-    return f"±{half:,.{max(digits, 0)}f}" if half >= 1e-4 else f"±{half:.1e}"
+    return f"[{_number_text(column, low)}, {_number_text(column, high)}]"
 
 
 def value_text(value: object) -> str:
@@ -68,6 +68,10 @@ def heading(section: ClassTable) -> str:
     return f"{section.name}: {section.text}; {flows}" if section.text else f"{section.name}: {flows}"
 
 
+def _leaves_out(row: Row) -> bool:
+    return any(entry.unfinished for entry in row.entries)
+
+
 def notes(view: Overview, sign: str) -> list[str]:
     """What intervals contain, what `sign` marks, and where the classes come from, in sentences."""
     lines = []
@@ -76,9 +80,15 @@ def notes(view: Overview, sign: str) -> list[str]:
         lines.append(f"{view.missing} runs are missing: means are over those that are there.")
     if seeds > 1:
         lines.append(
-            f"Means over {seeds} seeds; ± is half the 95 % interval over seeds ({view.drawn}). {sign}: best, and the "
-            "95 % interval of its difference to each other scheme, seed by seed, excludes 0."
+            f"Means over {seeds} seeds, geometric for quantities above 0, and in brackets the 95 % interval over "
+            f"seeds ({view.drawn}). {sign}: best, and the 95 % interval of its change to each other scheme, seed by "
+            "seed, excludes no change."
         )
+        left = {row.scheme: None for section in view.classes for row in section.rows if _leaves_out(row)}
+        if left:
+            lines.append(
+                f"Flows of {', '.join(left)} did not finish: means that leave them out are not compared with others."
+            )
     else:
         lines.append("One seed: no intervals, so that no scheme is marked as best; --seeds 5 gives both.")
     usual = [f"{section.name} is {section.text}" for section in view.classes if section.name != ALL]

@@ -16,7 +16,7 @@ from priolane.directory import FIGURES
 from priolane.figures.pictures import Picture
 from priolane.report.kinds import kind_of
 from priolane.report.metrics_table import table_of
-from priolane.report.model import Panel, Source, error_bound, spread, tallies
+from priolane.report.model import Claim, Panel, Source, Verdict, error_bound, spread, tallies
 from priolane.report.over_time import OverTime
 from priolane.report.overview import Overview
 from priolane.report.overview_page import scheme_tables, sections
@@ -91,6 +91,7 @@ def _content(
         "trace_figures": figures[len(report.drawn) :],
         "claims": report.claims,
         "error_bound": error_bound(report),
+        "own_words": _words(report.claims),
         "by_reading": by_reading(results),
         "many": _MANY,
         "spread": spread,
@@ -118,6 +119,14 @@ def _files(nth: int, *, pdf: bool) -> dict[str, str]:
 
 
 _OWNERS = {Source.PAPER: "Claims of the paper", Source.OURS: "Our own claims"}
+
+
+def _words(claims: Sequence[Claim]) -> tuple[str, str]:
+    """What it is called that a claim is within its band, and that it is outside."""
+    if all(claim.source is Source.OURS for claim in claims):
+        return Source.OURS.word(Verdict.REPRODUCED), Source.OURS.word(Verdict.CONTRADICTED)
+    return "is reproduced (our own: holds)", "is contradicted (our own: does not hold)"
+
 
 _STATES = {
     "ok": ("reproduced", "✓ holds"),

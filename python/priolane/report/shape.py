@@ -5,7 +5,13 @@ from typing import Any
 from priolane.report.numbers import UNITS
 from priolane.shapes import by_name, flag, many, members, number, one_of, optional, text, value, whole
 
-_ESTIMATE = {"mean": optional(number), "low": optional(number), "high": optional(number), "n": whole}
+_ESTIMATE = {
+    "average": one_of("geometric", "arithmetic"),
+    "mean": optional(number),
+    "low": optional(number),
+    "high": optional(number),
+    "n": whole,
+}
 _INTERVAL = members(_ESTIMATE)
 _DECISION = {"verdict": text, "direction": text, "undecided": optional(members({"because": text, "says": text}))}
 _UNIT = one_of(*UNITS)
@@ -17,7 +23,12 @@ _POINT = members(
     }
 )
 _CLAIM = members(
-    {"section": text, "says": text, "source": text, "kind": text, "points": many(_POINT), "alone": text, **_DECISION}
+    {
+        **dict.fromkeys(("section", "says", "source", "kind", "alone"), text),
+        "points": many(_POINT),
+        **_DECISION,
+        "flags": many(members({"kind": text, "says": text})),
+    }
 )
 # The numbers of each kind of claim.
 _ASKED = {
@@ -55,12 +66,17 @@ _PANEL = members(
     },
     {"metrics": many(text), "rays": many(number), "published": many(_CURVE)},
 )
+LOOKS = many(members({"seeds": many(whole), "share": number}))
+"""The looks at the claims of a directory."""
+
 _REPORT = members(
     {
         "title": text,
         "paper": optional(text),
         "figure": optional(text),
-        "looks": whole,
+        "planned_looks": whole,
+        "looks": LOOKS,
+        "look": whole,
         "claims": many(_CLAIM),
         "panels": many(_PANEL),
         "checks": many(members({"name": text, "state": one_of("ok", "open", "warn", "fail"), "says": text})),

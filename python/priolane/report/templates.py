@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from priolane.report.model import Verdict, point_text
+from priolane.report.model import Source, Verdict, point_text
 from priolane.report.numbers import short
 
 _TEMPLATES = Path(__file__).parent
@@ -53,6 +53,7 @@ def inline(path: Path) -> tuple[Markup, str]:
     return Markup(text), base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: S704 - our own file
 
 
-def badge(verdict: Verdict) -> dict[str, str]:
-    """Class and sign of a verdict's badge: told apart by sign and word, not by colour alone."""
-    return {"class": verdict.value, "sign": _SIGNS[verdict]}
+def badge(verdict: Verdict, source: Source = Source.PAPER, count: int = 1) -> dict[str, str]:
+    """Class, sign and word of the badge of a verdict on so many claims of `source`: told apart by sign and word, not by
+    colour alone."""
+    return {"class": verdict.value, "sign": _SIGNS[verdict], "word": source.word(verdict, count)}

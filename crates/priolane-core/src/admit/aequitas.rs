@@ -22,9 +22,11 @@ use super::account::ProbabilityHistory;
 use super::active_flow::ActiveFlow;
 use super::admission::{Admission, AdmissionPolicy, Source, lowest};
 use crate::endpoint::{FlowReport, FlowSpec};
+use crate::finding::{Finding, NetworkFacts};
 use crate::ids::{Class, FlowId, HostId};
 use crate::keys::{KeyConflict, Keys, Words};
 use crate::part::Part;
+use crate::quantity::about_span;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
@@ -35,7 +37,8 @@ use crate::units::{Span, Time};
     name = "aequitas",
     summary = "admits with a probability that missed latency targets lower and windows without misses \
                raise; else uses the lowest class",
-    source = "Aequitas (SIGCOMM 2022) Algorithm 1"
+    source = "Aequitas (SIGCOMM 2022) Algorithm 1",
+    findings = Self::findings
 )]
 pub struct Config {
     /// Number of classes.
@@ -92,6 +95,29 @@ impl Config {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A target that no flow of one packet can meet, even without competition, lowers the probability forever.
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let Some(&least) = self.targets.iter().min() else { return Vec::new() };
+        let Some((path, _)) = network.worst(|path| least <= path.path.data.round_trip) else {
+            return Vec::new();
+        };
+        let packet = path.path.rate.serialize(u64::from(network.frame.max_wire()));
+        let whom = match self.per {
+            Per::Rpc => "no flow meets it",
+            Per::Mtu if least <= packet => "no flow meets it, whatever its size",
+            Per::Mtu => "flows of one packet never meet it",
+        };
+        let what = format!(
+            "a target is {}, but on {} a packet and its reply take {} when nothing waits: {whom}, and the probability \
+             of admission falls to its floor",
+            about_span(least),
+            path.name(),
+            about_span(path.path.data.round_trip)
+        );
+        let fix = format!("targets above {}", about_span(path.path.data.round_trip));
+        vec![Finding::warning("targets", what, fix)]
     }
 
     /// Returns the objective of each class except the lowest.

@@ -1,8 +1,8 @@
 //! Firapam (Algorithm 1, Eqs. 15-19): probabilities above 1 upgrade and below 1 downgrade flows to the adjacent class.
 //! They follow the gradient of a utility of the urgency of completed flows.
 //!
-//! State per source host, destination and class i: `p[i] = 1`, no last sample. Per class: the longest deadline of
-//! recent flows.
+//! State per source host, destination and class i: `p[i] = 1`; u_last = x_last = 0, or no last sample ([`First`]). Per
+//! class: the longest deadline of recent flows.
 //!
 //! ```text
 //! issue, requests i:  0 < p[i] <= 1:  r = U[0, 1);  r <= p[i]:      run at i;  else at the next lower  (i if lowest)
@@ -17,12 +17,13 @@
 //!            g = t B^(t-1) - b (B / d - B_max / d_max) - c l
 //! ```
 //!
-//! A monitor interval ends with the flow ([`Interval::Rpc`]). With a shorter interval, the rest of a running flow is
-//! one more sample: B is the bytes left, d_o the time left, d the time they take at the flow's rate. With
+//! A monitor interval is a round trip, a time, or the whole flow ([`Interval`]). At the end of one that is shorter than the
+//! flow, the rest of the running flow is one more sample: B is the bytes left, d_o the time left, d the time they take at
+//! the flow's rate. With
 //! [`Remap::PerInterval`] the flow then gets the class that its draw at issue yields under the current probability.
 //! Upgrades are delayed at the sender until the flow has no packet in flight (docs/assumptions.md#firapam-remap).
 //!
-//! The paper is silent or contradicts itself in fourteen places: docs/assumptions.md#firapam-demand to
+//! The paper is silent or contradicts itself in fifteen places: docs/assumptions.md#firapam-demand to
 //! docs/assumptions.md#firapam-headline.
 
 mod max_deadline;
@@ -62,6 +63,14 @@ pub struct Config {
     /// Method for the gradient: literal (Algorithm 1) or analytic (derivative, bounded steps).
     #[key(default = GradientMode::Analytic, source = "docs/assumptions.md#firapam-gradient")]
     pub mode: GradientMode,
+    /// The sample before the first of a destination and class: zero (no utility at no rate), or none, so that the first
+    /// sample changes nothing; literal only.
+    #[key(
+        optional,
+        shown = "zero",
+        source = "Firapam Algorithm 1, which starts p alone; docs/assumptions.md#firapam-first"
+    )]
+    pub first: Option<First>,
     /// Constants of the utility.
     #[keys(flatten)]
     pub utility: Constants,
@@ -89,6 +98,14 @@ pub struct Config {
 
 impl Config {
     fn check(&mut self) -> Result<(), KeyConflict> {
+        match (self.mode, self.first) {
+            (GradientMode::Analytic, Some(_)) => {
+                let what = "the analytic mode has no difference quotient";
+                return Err(KeyConflict::of("first", what, "mode = \"literal\", or remove first"));
+            }
+            (GradientMode::Literal, None) => self.first = Some(First::Zero),
+            _ => {}
+        }
         match (self.mode, self.step) {
             (GradientMode::Literal, Some(_)) => {
                 let what = "the literal mode has no bound on steps";
@@ -138,6 +155,15 @@ pub enum GradientMode {
     Literal,
 }
 
+/// The sample of a destination and class that its first one is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
+pub enum First {
+    /// u_last = x_last = 0: the first quotient is the utility over the rate.
+    Zero,
+    /// There is none: the first sample has no quotient.
+    None,
+}
+
 impl GradientMode {
     /// Returns the default step size a. The modes differ in scale.
     fn step_size(self) -> f64 {
@@ -161,8 +187,9 @@ struct Channel {
 }
 
 impl Channel {
-    fn new(watch: Option<Span>) -> Self {
-        Self { p: 1.0, last: None, drift: ProbabilityHistory::new(watch) }
+    fn new(watch: Option<Span>, first: Option<First>) -> Self {
+        let last = (first == Some(First::Zero)).then_some((0.0, 0.0));
+        Self { p: 1.0, last, drift: ProbabilityHistory::new(watch) }
     }
 
     /// Returns the difference quotient with the previous sample and stores `(x, u)` as the previous one; `None` if
@@ -213,8 +240,8 @@ impl Firapam {
 
     /// Returns the channel of the class at which a flow runs.
     fn channel(&mut self, active: &ActiveFlow) -> &mut Channel {
-        let watch = self.watch;
-        self.channels.entry((active.dst, active.given)).or_insert_with(|| Channel::new(watch))
+        let (watch, first) = (self.watch, self.config.first);
+        self.channels.entry((active.dst, active.given)).or_insert_with(|| Channel::new(watch, first))
     }
 
     /// Updates the probability of the class at which a flow runs, from an observation of the flow or of its rest.

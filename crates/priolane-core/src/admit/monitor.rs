@@ -8,7 +8,7 @@ use crate::units::Span;
 #[keys(group = "monitor", check = Self::check)]
 pub struct Monitoring {
     /// Monitor interval: rpc (a whole flow), rtt (the round trip of a small packet across the network), or a time.
-    #[key(default = Interval::Rpc, source = "Firapam §V; docs/assumptions.md#firapam-interval")]
+    #[key(default = Interval::Rtt, source = "Firapam §V-A; docs/assumptions.md#firapam-interval")]
     pub mi: Interval,
     /// at_issue: a flow keeps its class; per_mi: running flows are remapped.
     #[key(default = Remap::AtIssue, source = "docs/assumptions.md#firapam-remap")]
@@ -26,10 +26,9 @@ impl Monitoring {
 }
 
 /// Length of a monitor interval. At its end a running flow yields one more sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interval {
     /// A whole flow, from start to last acknowledgement.
-    #[default]
     Rpc,
     /// The round trip of a small packet between the first and the last host.
     Rtt,

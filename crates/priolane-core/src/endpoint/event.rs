@@ -29,6 +29,12 @@ pub enum Event {
         /// Payload bytes from the start of the flow; strictly increasing.
         bytes: u64,
     },
+    /// A packet of payload arrived that this receiving host already had: a needless retransmission. Only of transports
+    /// whose senders cannot tell a late packet from a lost one (pHost, NDP, Homa, and token transports).
+    Duplicate {
+        /// The flow, by its sender's identifier.
+        flow: FlowId,
+    },
     /// The state of an incoming flow was dropped: no data of it arrived for [`RealHost::idle`](super::RealHost::idle), or
     /// its sender does not send it any more. It will not be delivered. Only on real hosts.
     Forgotten {
@@ -102,6 +108,9 @@ pub struct FlowReport {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Those of them after which the reply to the original packet arrived (Eifel detection, RFC 3522): the packet was
+    /// late and not lost. 0 for transports whose replies do not tell; see [`Event::Duplicate`].
+    pub spurious: u32,
     /// Smoothed round-trip time; zero before the first sample.
     pub rtt: Span,
     /// Time since the application started the flow; at completion this is `fct_acked`.

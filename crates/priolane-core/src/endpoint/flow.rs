@@ -25,6 +25,9 @@ pub struct FlowRequest {
     pub coflow_place: u32,
     /// Initial minimum rate and weight, for transports that honour them.
     pub weights: Weights,
+    /// Payload bytes that the flow had sent before, in addition to `size`: 0, except for a flow that was under way when
+    /// the run began. Schemes that count the bytes of a flow begin with it.
+    pub attained: u64,
 }
 
 impl FlowRequest {
@@ -40,6 +43,7 @@ impl FlowRequest {
             entropy: 0,
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
+            attained: 0,
         }
     }
 }
@@ -71,13 +75,21 @@ pub struct FlowSpec {
     pub coflow_place: u32,
     /// Initial minimum rate and weight, for transports that honour them.
     pub weights: Weights,
+    /// Payload bytes that the flow had sent before the run, in addition to `size` (a warm start); else 0.
+    pub attained: u64,
 }
 
 impl FlowSpec {
     /// Returns the request of its application at its source.
     pub fn request(&self) -> FlowRequest {
-        let Self { id, dst, size, start, class, deadline, entropy, coflow_place, weights, .. } = *self;
-        FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights }
+        let Self { id, dst, size, start, class, deadline, entropy, coflow_place, weights, attained, .. } =
+            *self;
+        FlowRequest { id, dst, size, start, class, deadline, entropy, coflow_place, weights, attained }
+    }
+
+    /// Returns all payload bytes of the flow, with those that it had sent before the run; `None` if it is endless.
+    pub fn whole_size(&self) -> Option<u64> {
+        self.size.map(|size| size.saturating_add(self.attained))
     }
 
     /// Creates a flow of `size` payload bytes from the first host to the second, at the start of the run: class, group
@@ -96,6 +108,7 @@ impl FlowSpec {
             coflow: None,
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
+            attained: 0,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A FIFO transmit queue.
 
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::port::{Ecn, FifoSpec, SortBy};
@@ -12,12 +13,19 @@ use crate::units::Limit;
     name = "fifo",
     summary = "one first-in first-out transmit queue, filled as soon as windows allow",
     source = "docs/assumptions.md#nic-queue",
-    provides = [TransmitQueue]
+    provides = [TransmitQueue],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Capacity and marking of the queue.
     #[keys(flatten)]
     pub queue: QueueKeys,
+}
+
+impl Config {
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.queue.findings(network)
+    }
 }
 
 impl HostNic for Config {
@@ -28,6 +36,10 @@ impl HostNic for Config {
 
     fn queue(&self) -> Option<&QueueKeys> {
         Some(&self.queue)
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut QueueKeys> {
+        Some(&mut self.queue)
     }
 
     fn ecn_mut(&mut self) -> Option<&mut Ecn> {

@@ -1,6 +1,7 @@
 //! A transmit queue in the order of the host scheduler.
 
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
+use crate::finding::{Finding, NetworkFacts};
 use crate::host::Order;
 use crate::keys::Keys;
 use crate::part::Part;
@@ -13,12 +14,19 @@ use crate::units::Limit;
     name = "host",
     summary = "a transmit queue with one strict-priority queue for each level of the host row",
     source = "NOS2 (GLOBECOM 2019) §IV-B",
-    provides = [TransmitQueue, HostOrder]
+    provides = [TransmitQueue, HostOrder],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Capacity and marking of the queue.
     #[keys(flatten)]
     pub queue: QueueKeys,
+}
+
+impl Config {
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.queue.findings(network)
+    }
 }
 
 impl HostNic for Config {
@@ -33,6 +41,10 @@ impl HostNic for Config {
 
     fn queue(&self) -> Option<&QueueKeys> {
         Some(&self.queue)
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut QueueKeys> {
+        Some(&mut self.queue)
     }
 
     fn ecn_mut(&mut self) -> Option<&mut Ecn> {

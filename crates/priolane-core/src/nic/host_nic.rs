@@ -21,8 +21,18 @@ pub trait HostNic: Debug {
         None
     }
 
+    /// As [`Self::queue`], for changes. Default: `None`.
+    fn queue_mut(&mut self) -> Option<&mut QueueKeys> {
+        None
+    }
+
     /// Returns the port that this NIC configures. Default: none.
     fn port(&self) -> Option<OwnPort<'_>> {
+        None
+    }
+
+    /// Returns the keys of the port that this NIC configures, for changes. Default: none.
+    fn port_mut(&mut self) -> Option<&mut PortKeys> {
         None
     }
 

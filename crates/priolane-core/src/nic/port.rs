@@ -1,6 +1,7 @@
 //! A transmit queue with its own port discipline.
 
 use super::{FlowRoom, HostNic, OtherRows, OwnPort, TransmitQueue};
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{InTable, KeyConflict, Keys};
 use crate::part::Part;
 use crate::port::{ClassMap, Ecn, PortKeys, PortSetup, SortBy};
@@ -14,7 +15,8 @@ use crate::units::Limit;
     notation = Key,
     summary = "a transmit queue configured as its own port: nic = { port = { kind, buffer, ecn, ... } }",
     source = "docs/assumptions.md#nic-ports",
-    provides = [TransmitQueue]
+    provides = [TransmitQueue],
+    findings = Self::findings
 )]
 pub struct Config {
     /// The port, of any kind except tokens. Only switches support buffer = { dynamic }, pfc and overflow = "return".
@@ -32,6 +34,12 @@ pub struct Config {
     pub flow: FlowRoom,
 }
 
+impl Config {
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.port.keys.findings_at_hosts(network)
+    }
+}
+
 impl HostNic for Config {
     fn transmit_queue(&self, rows: &OtherRows<'_>) -> Option<TransmitQueue> {
         let keys = &self.port.keys;
@@ -43,6 +51,10 @@ impl HostNic for Config {
 
     fn port(&self) -> Option<OwnPort<'_>> {
         Some(OwnPort { keys: &self.port.keys, map: self.map.as_ref() })
+    }
+
+    fn port_mut(&mut self) -> Option<&mut PortKeys> {
+        Some(&mut self.port.keys)
     }
 
     fn ecn_mut(&mut self) -> Option<&mut Ecn> {

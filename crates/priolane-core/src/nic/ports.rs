@@ -1,6 +1,7 @@
 //! A transmit queue with the discipline of the switch ports.
 
 use super::{HostNic, OtherRows, QueueKeys, TransmitQueue};
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::port::{BufferSpec, Ecn, SortBy};
@@ -12,12 +13,19 @@ use crate::units::Limit;
     name = "ports",
     summary = "a transmit queue of the same kind as the switch ports, with its own limit",
     source = "docs/assumptions.md#nic-ports",
-    provides = [TransmitQueue]
+    provides = [TransmitQueue],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Capacity and marking of the queue.
     #[keys(flatten)]
     pub queue: QueueKeys,
+}
+
+impl Config {
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.queue.findings(network)
+    }
 }
 
 impl HostNic for Config {
@@ -29,6 +37,10 @@ impl HostNic for Config {
 
     fn queue(&self) -> Option<&QueueKeys> {
         Some(&self.queue)
+    }
+
+    fn queue_mut(&mut self) -> Option<&mut QueueKeys> {
+        Some(&mut self.queue)
     }
 
     fn ecn_mut(&mut self) -> Option<&mut Ecn> {

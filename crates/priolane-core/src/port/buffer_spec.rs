@@ -1,8 +1,7 @@
 //! Buffer and marking thresholds of a port, as scheme files state them.
 
-use super::{Alpha, Buffer, Scope, SharedBuffer};
-use crate::keys::{Bounds, Bytes, KeyConflict, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
-use crate::quantity::{self, show_limit, show_rate};
+use super::{Alpha, Buffer, ByRate, DerivedLimit, Scope, SharedBuffer};
+use crate::keys::{Bytes, KeyConflict, Keys};
 use crate::units::{Limit, Rate};
 
 /// The buffer of a port.
@@ -20,6 +19,10 @@ pub enum BufferSpec {
         /// Capacity at specific link rates.
         #[key(default = ByRate::default(), skip_default)]
         at: ByRate,
+        /// The link rate that the capacity is for. Ports of faster links that `at` does not list hold more, in proportion
+        /// to the next slower rate that is stated. Without it, they hold the same.
+        #[key(optional, range = "(0, )", source = "docs/assumptions.md#buffers")]
+        rate: Option<Rate>,
     },
     /// A separate limit of the same size for each queue.
     PerQueue {
@@ -29,6 +32,10 @@ pub enum BufferSpec {
         /// Capacity at specific link rates.
         #[key(default = ByRate::default(), skip_default)]
         at: ByRate,
+        /// The link rate that the capacity is for. Ports of faster links that `at` does not list hold more, in proportion
+        /// to the next slower rate that is stated. Without it, they hold the same.
+        #[key(optional, range = "(0, )", source = "docs/assumptions.md#buffers")]
+        rate: Option<Rate>,
     },
     /// One limit for all queues together; packets of better queues push out packets of worse ones.
     PushOut {
@@ -38,6 +45,10 @@ pub enum BufferSpec {
         /// Capacity at specific link rates.
         #[key(default = ByRate::default(), skip_default)]
         at: ByRate,
+        /// The link rate that the capacity is for. Ports of faster links that `at` does not list hold more, in proportion
+        /// to the next slower rate that is stated. Without it, they hold the same.
+        #[key(optional, range = "(0, )", source = "docs/assumptions.md#buffers")]
+        rate: Option<Rate>,
     },
     /// A buffer shared by all queues of the switch, each limited to a multiple of the free bytes.
     Dynamic {
@@ -65,15 +76,15 @@ impl BufferSpec {
     pub fn of(limit: Limit) -> Self {
         match limit {
             Limit::Unlimited => Self::Unbounded,
-            limit => Self::Shared { limit, at: ByRate::default() },
+            limit => Self::Shared { limit, at: ByRate::default(), rate: None },
         }
     }
 
     /// Replaces an unlimited limit by `Unbounded`.
     pub(super) fn normalize(&mut self) {
-        if let Self::Shared { limit: Limit::Unlimited, at }
-        | Self::PerQueue { limit: Limit::Unlimited, at }
-        | Self::PushOut { limit: Limit::Unlimited, at } = self
+        if let Self::Shared { limit: Limit::Unlimited, at, .. }
+        | Self::PerQueue { limit: Limit::Unlimited, at, .. }
+        | Self::PushOut { limit: Limit::Unlimited, at, .. } = self
             && at.is_empty()
         {
             *self = Self::Unbounded;
@@ -102,7 +113,7 @@ impl BufferSpec {
     /// Returns the limits at specific link rates; empty if it is the same at all.
     pub fn at(&self) -> &[(Rate, Limit)] {
         match self {
-            Self::Shared { at, .. } | Self::PerQueue { at, .. } | Self::PushOut { at, .. } => &at.0,
+            Self::Shared { at, .. } | Self::PerQueue { at, .. } | Self::PushOut { at, .. } => at.entries(),
             Self::Unbounded | Self::Dynamic { .. } | Self::ZeroLoss { .. } => &[],
         }
     }
@@ -126,23 +137,36 @@ impl BufferSpec {
         Some((*size, old))
     }
 
+    /// Returns whether its capacity depends on the rate of the link.
+    pub fn depends_on_rate(&self) -> bool {
+        match self {
+            Self::Shared { at, rate, .. }
+            | Self::PerQueue { at, rate, .. }
+            | Self::PushOut { at, rate, .. } => !at.is_empty() || rate.is_some(),
+            Self::Unbounded | Self::Dynamic { .. } | Self::ZeroLoss { .. } => false,
+        }
+    }
+
+    /// Adds capacities for those of `rates` that are above the rate that the capacity is for and that have none of their
+    /// own, if the buffer states that rate; returns what it adds.
+    pub fn complete(&mut self, rates: &[Rate]) -> Vec<DerivedLimit> {
+        match self {
+            Self::Shared { limit, at, rate }
+            | Self::PerQueue { limit, at, rate }
+            | Self::PushOut { limit, at, rate } => {
+                let Some(rate) = rate.take() else { return Vec::new() };
+                at.complete_above((rate, *limit), rates)
+            }
+            Self::Unbounded | Self::Dynamic { .. } | Self::ZeroLoss { .. } => Vec::new(),
+        }
+    }
+
     /// Returns the buffer of one port on a link of `rate`, without the shared buffer of the switch.
     pub fn buffer_at(&self, rate: Rate) -> Buffer {
         let limit = if self.memory().is_some() { Limit::Unlimited } else { self.limit_at(rate) };
         let limit_scope = if matches!(self, Self::PerQueue { .. }) { Scope::Queue } else { Scope::Port };
         Buffer { limit, limit_scope, ..Buffer::UNLIMITED }
     }
-}
-
-/// A marking threshold in proportion to that of another rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DerivedThreshold {
-    /// The rate of the links.
-    pub rate: Rate,
-    /// Their threshold.
-    pub limit: Limit,
-    /// The rate whose threshold it is in proportion to.
-    pub from: Rate,
 }
 
 /// ECN marking thresholds by link rate.
@@ -172,80 +196,13 @@ impl Ecn {
 
     /// Adds thresholds for those of `rates` that have none, in proportion to that of the next slower rate that has one, or
     /// else of the slowest, rounded up; returns what it adds.
-    pub fn complete(&mut self, rates: &[Rate]) -> Vec<DerivedThreshold> {
-        let derived: Vec<_> = rates.iter().filter_map(|&rate| self.derived(rate)).collect();
-        self.at.0.extend(derived.iter().map(|new| (new.rate, new.limit)));
-        self.at.0.sort_by_key(|&(rate, _)| rate);
-        derived
-    }
-
-    fn derived(&self, rate: Rate) -> Option<DerivedThreshold> {
-        if self.at.get(rate).is_some() {
-            return None;
-        }
-        let slower = self.at.0.iter().rev().find(|&&(of, _)| of < rate);
-        let &(from, limit) = slower.or(self.at.0.first())?;
-        let scaled = |n: u64| (u128::from(n) * u128::from(rate.bps())).div_ceil(u128::from(from.bps()));
-        let limit = match limit {
-            Limit::Packets(n) => Limit::Packets(u32::try_from(scaled(n.into())).unwrap_or(u32::MAX)),
-            Limit::Bytes(n) => Limit::Bytes(u64::try_from(scaled(n)).unwrap_or(u64::MAX)),
-            Limit::Unlimited => Limit::Unlimited,
-        };
-        Some(DerivedThreshold { rate, limit, from })
+    pub fn complete(&mut self, rates: &[Rate]) -> Vec<DerivedLimit> {
+        self.at.complete(rates)
     }
 
     /// Returns `buffer` with the marking threshold at a link of `rate`.
     pub fn marking(&self, rate: Rate, buffer: Buffer) -> Buffer {
         let mark_above = self.threshold(rate).unwrap_or(Limit::Unlimited);
         Buffer { mark_above, mark_scope: self.per, ..buffer }
-    }
-}
-
-/// Limits by link rate, in ascending order of rates: `{ "10Gbps" = "65pkt" }`.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct ByRate(Vec<(Rate, Limit)>);
-
-impl ByRate {
-    /// Returns the limit at links of `rate`, if there is one.
-    pub fn get(&self, rate: Rate) -> Option<Limit> {
-        self.0.iter().find(|&&(stated, _)| stated == rate).map(|&(_, limit)| limit)
-    }
-
-    /// Returns true if there is no limit.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl KeyValue for ByRate {
-    const UNIT: &'static str = "pkt or B";
-
-    fn read(value: &Value<'_>, bounds: &Bounds) -> Result<Self, KeyError> {
-        let Value::Table(entries) = value else {
-            return Err(value.unfit("a table such as { \"10Gbps\" = \"65pkt\" }"));
-        };
-        let mut at: Vec<(Rate, Limit)> = Vec::new();
-        for (key, value) in entries {
-            let mut read = || {
-                let rate = quantity::rate(key)?;
-                if at.iter().any(|&(stated, _)| stated == rate) {
-                    return Err(KeyError::new("the rate appears twice", "one limit per rate"));
-                }
-                at.push((rate, Limit::read(value, bounds)?));
-                Ok(())
-            };
-            read().map_err(|error| KeyError::Key((*key).to_owned(), Box::new(error)))?;
-        }
-        at.sort_by_key(|&(rate, _)| rate);
-        Ok(Self(at))
-    }
-
-    fn write(&self) -> WrittenValue {
-        let entry = |&(rate, limit): &(Rate, Limit)| (show_rate(rate), WrittenValue::Text(show_limit(limit)));
-        WrittenValue::Table(self.0.iter().map(entry).collect())
-    }
-
-    fn schema() -> Schema {
-        Schema::Map("10Gbps", Box::new(Limit::schema()))
     }
 }

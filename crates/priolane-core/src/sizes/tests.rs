@@ -150,3 +150,22 @@ fn a_table_that_ends_at_almost_one_ends_at_one() {
         assert!(SizeDistribution::new(table, Interpolation::Linear).is_err(), "{beyond}");
     }
 }
+
+#[test]
+fn quantiles_by_bytes_divide_the_bytes_of_all_flows() {
+    let rows = [(0.0, 0.1), (7.0, 0.2), (7.0, 0.3), (1_460.0, 0.5), (1_461.0, 0.6), (9_000.0, 1.0)];
+    for interpolation in [Interpolation::Linear, Interpolation::Step] {
+        let sizes = law(&rows, interpolation);
+        // The bytes of flows up to x by a sum over a fine grid of quantiles.
+        let grid: Vec<f64> = (0..1_000_000).map(|i| sizes.quantile((f64::from(i) + 0.5) / 1e6)).collect();
+        let total: f64 = grid.iter().sum();
+        for i in 0..=50 {
+            let u = f64::from(i) / 50.0;
+            let x = sizes.quantile_by_bytes(u);
+            let below: f64 = grid.iter().filter(|&&size| size < x).sum();
+            let up_to: f64 = grid.iter().filter(|&&size| size <= x).sum();
+            assert!(below / total <= u + 1e-5 && u - 1e-5 <= up_to / total, "{interpolation:?} {u}: {x}");
+        }
+    }
+    assert_eq!(SizeDistribution::fixed(500.0).unwrap().quantile_by_bytes(0.3), 500.0);
+}

@@ -13,6 +13,7 @@ use super::ControllerParams;
 use super::dctcp::{self, Dctcp};
 use super::new_reno::NewReno;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Repeat};
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::Keys;
 use crate::part::Part;
 use crate::units::Time;
@@ -25,7 +26,8 @@ use crate::units::Time;
     summary = "DCTCP with window reductions that depend on the deadline",
     source = "D2TCP (SIGCOMM 2012)",
     requires = [CongestionMarks],
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// DCTCP's parameters, unchanged.
@@ -34,6 +36,12 @@ pub struct Config {
     /// The urgency d of a flow whose deadline has passed.
     #[key(default = 0.5, range = "[0.5, 2]", source = "docs/assumptions.md#d2tcp-late")]
     pub late: f64,
+}
+
+impl Config {
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.dctcp.findings(network)
+    }
 }
 
 impl ControllerParams for Config {

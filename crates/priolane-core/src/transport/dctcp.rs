@@ -27,8 +27,10 @@
 use super::new_reno::{self, NewReno};
 use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
 use super::{ControllerParams, paccp};
+use crate::finding::{Finding, NetworkFacts, PathFacts, bytes};
 use crate::keys::{Keys, Words};
 use crate::part::{Capability, Part};
+use crate::quantity::about_bytes;
 use crate::units::Rate;
 
 /// Parameters of DCTCP over a base with parameters `B`.
@@ -66,6 +68,10 @@ impl Part for Config {
     const SOURCE: &'static str = "DCTCP (SIGCOMM 2010) §3, RFC 8257";
     const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.floor(network).into_iter().collect()
+    }
 }
 
 impl Part for Config<paccp::Config> {
@@ -76,6 +82,31 @@ impl Part for Config<paccp::Config> {
     const REQUIRES: &'static [Capability] = &[Capability::CongestionMarks];
     const PROVIDES: &'static [Capability] =
         &[Capability::Ranks, Capability::Weights, Capability::MinimumRates];
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        self.floor(network).into_iter().collect()
+    }
+}
+
+impl<B> Config<B> {
+    /// A least window that exceeds path and marking threshold keeps the queue above the threshold forever.
+    pub(super) fn floor(&self, network: &NetworkFacts<'_>) -> Option<Finding> {
+        let frame = &network.frame;
+        let least = u64::from(self.min_window) * u64::from(frame.max_wire());
+        let kept = |path: &PathFacts| {
+            let marks_above = bytes(path.bottleneck?.marks_above?, frame)?;
+            Some(path.path.bdp().saturating_add(marks_above)).filter(|&kept| least > kept)
+        };
+        let (path, _) = network.worst(|path| kept(path).is_some())?;
+        let what = format!(
+            "a window of at least {} packets is above the {} that {} and the marking threshold hold: a flow alone is \
+             marked forever and cannot slow down",
+            self.min_window,
+            about_bytes(kept(path)?),
+            path.name()
+        );
+        Some(Finding::warning("min_window", what, "a smaller min_window, or a higher marking threshold"))
+    }
 }
 
 impl<B: ControllerParams> ControllerParams for Config<B> {

@@ -126,6 +126,13 @@ pub trait DelayBased: super::window::CongestionControl {
 
     /// Sets [`Self::step`].
     fn set_step(&mut self, bytes: f64);
+
+    /// Returns the bytes that an acknowledged segment adds to a window of at most one segment, at a delay in
+    /// picoseconds below the target. By default [`Self::step`].
+    fn growth(&self, delay: f64) -> f64 {
+        let _ = delay;
+        self.step()
+    }
 }
 
 /// A fixed delay target.

@@ -23,9 +23,11 @@ use super::ControllerParams;
 use super::delay::Size;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
 use crate::endpoint::Path;
+use crate::finding::{Finding, NetworkFacts};
 use crate::ids::Class;
 use crate::keys::Keys;
 use crate::part::Part;
+use crate::quantity::about_span;
 use crate::telemetry::{HopReading, Path as Readings};
 use crate::units::{PS_PER_S, Span, Time};
 
@@ -39,7 +41,8 @@ const LEAST_TARGET: f64 = 0.05;
     name = "hpcc",
     summary = "HPCC: windows from the queue lengths and link rates that switches report (INT)",
     source = "HPCC (SIGCOMM 2019) §3",
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Target utilization.
@@ -69,6 +72,26 @@ pub struct Config {
     /// Floor of the window.
     #[key(default = Size::Bdp(0.001), range = "(0, )", source = "docs/assumptions.md#hpcc-start")]
     pub min_window: Size,
+}
+
+impl Config {
+    /// A T below the round trip of the empty path makes windows that cannot fill it.
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let Some(rtt) = self.rtt else { return Vec::new() };
+        let Some((path, _)) = network.worst(|path| rtt < path.path.data.round_trip) else {
+            return Vec::new();
+        };
+        let round_trip = path.path.data.round_trip;
+        let what = format!(
+            "T is {}, but on {} a round trip takes {} when nothing waits: a flow alone uses {:.0} % of the rate",
+            about_span(rtt),
+            path.name(),
+            about_span(round_trip),
+            100.0 * rtt.0 as f64 / round_trip.0 as f64
+        );
+        let fix = format!("rtt = {:?}, or rtt = \"auto\"", about_span(Span(round_trip.0 / 20 * 21)));
+        vec![Finding::warning("rtt", what, fix)]
+    }
 }
 
 impl ControllerParams for Config {

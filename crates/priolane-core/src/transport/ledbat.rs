@@ -20,9 +20,11 @@ use super::window::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, Pacer, Repeat, SendPermission,
 };
 use crate::endpoint::Path;
+use crate::finding::{Finding, NetworkFacts, PathFacts};
 use crate::ids::Class;
 use crate::keys::{Bounds, KeyError, KeyValue, Keys, Schema, Value, WrittenValue};
 use crate::part::Part;
+use crate::quantity::about_span;
 use crate::units::{Span, Time};
 
 /// Maximum number of samples in the filter (RFC 6817 §3.4.2 asks for at least 4 per round trip).
@@ -41,7 +43,8 @@ const LEAST_TARGET: Span = Span::from_ns(1);
     name = "ledbat",
     summary = "LEDBAT: keeps the queueing delay near a target, less than best effort",
     source = "RFC 6817",
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// The delay that the controller uses; one_way needs no synchronized clocks.
@@ -81,6 +84,23 @@ pub struct Config {
         source = "RFC 6817 §3.4.1; docs/assumptions.md#ledbat-scale"
     )]
     pub base: Base,
+}
+
+impl Config {
+    /// A target that no queue of the path reaches: only losses limit the window.
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let full = |path: &PathFacts| path.full_queue(&network.frame).filter(|_| network.lossless.is_none());
+        let shallow = |path: &PathFacts| full(path).is_some_and(|full| full <= self.target);
+        let Some((path, _)) = network.worst(shallow) else { return Vec::new() };
+        let what = format!(
+            "the target is {} of queueing, but on {} a packet waits at most {} in a full queue: packets are lost before \
+             the window decreases",
+            about_span(self.target),
+            path.name(),
+            about_span(full(path).unwrap_or_default())
+        );
+        vec![Finding::warning("target", what, "a lower target, or a larger buffer")]
+    }
 }
 
 impl ControllerParams for Config {
@@ -331,6 +351,10 @@ impl DelayBased for Ledbat {
     #[inline]
     fn set_step(&mut self, bytes: f64) {
         self.step = bytes;
+    }
+
+    fn growth(&self, delay: f64) -> f64 {
+        self.step * (self.target - (delay - self.base)) / self.target
     }
 }
 

@@ -7,6 +7,7 @@ use super::machine::{Cost, Machine, Reports, Setup, TransportKeys};
 use super::registered::registered;
 use super::window::{self, Handshake};
 use super::{Controller, EndpointUser, homa, ndp, phost, tokens};
+use crate::finding::{Finding, NetworkFacts};
 use crate::host::SchedulerKind;
 use crate::keys::{KeyConflict, Keys, Pairs, Table};
 use crate::packet::Frame;
@@ -120,6 +121,18 @@ macro_rules! machines {
                 match self {
                     Self::Window { .. } => Ok(()),
                     $($(Self::$name(keys) => keys.fits(frame),)+)*
+                }
+            }
+
+            /// Returns which settings do not go together on a network.
+            pub fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+                match self {
+                    Self::Window { controller, window } => {
+                        let mut all = controller.findings(network);
+                        all.extend(window.findings(network, controller.part().queues()));
+                        all
+                    }
+                    $($(Self::$name(keys) => keys.findings(network),)+)*
                 }
             }
 

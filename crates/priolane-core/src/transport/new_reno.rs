@@ -11,8 +11,8 @@
 //! 7661). Decisions of this implementation: docs/assumptions.md#slow-start-abc,
 //! docs/assumptions.md#window-limited.
 
-use super::ControllerParams;
 use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
+use super::{ControllerParams, QueueLimit};
 use crate::keys::Keys;
 use crate::part::Part;
 
@@ -37,6 +37,10 @@ pub struct Config {
 impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, _: u64) {
         self.init_window = Some(bytes);
+    }
+
+    fn queues(&self) -> QueueLimit {
+        QueueLimit::Losses
     }
 }
 

@@ -27,8 +27,22 @@ pub trait ControllerParams {
         1.0
     }
 
+    /// Returns what keeps the queues of its flows short. Default: marks, delays or other signals of the network.
+    fn queues(&self) -> QueueLimit {
+        QueueLimit::Signals
+    }
+
     /// Returns the delay channels of the classes. Default: none.
     fn channels(&self) -> Option<Channels> {
         None
     }
+}
+
+/// What keeps the queues that the flows of a controller build short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Signals that arrive before a queue is full.
+    Signals,
+    /// Only losses: each flow fills the queue at its bottleneck.
+    Losses,
 }

@@ -17,9 +17,9 @@
 //! With (theta, w) = (0, 1) each row equals NewReno's, in the same whole bytes. Decisions where the paper is
 //! silent or in error: docs/assumptions.md#paccp-phases, #paccp-per-ack, #paccp-negative-cut, #paccp-wmin.
 
-use super::ControllerParams;
 use super::new_reno;
 use super::window::{AckEvent, CongestionControl, Growth, LossBased, LossEvent, Repeat};
+use super::{ControllerParams, QueueLimit};
 use crate::keys::{Keys, Words, truth_value};
 use crate::part::Part;
 use crate::units::{PS_PER_S, Rate, Span};
@@ -54,6 +54,10 @@ pub struct Config {
 impl ControllerParams for Config {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         self.reno.start_with(bytes, mss);
+    }
+
+    fn queues(&self) -> QueueLimit {
+        QueueLimit::Losses
     }
 }
 

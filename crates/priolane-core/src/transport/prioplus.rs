@@ -19,6 +19,21 @@
 //! per ACK    the controller, with D_target as its target
 //! ```
 //!
+//! In the released code a flow that has stopped has W = 0 and takes ACKs of what was in flight as any other flow does:
+//!
+//! ```text
+//!        Waiting, Probing ── ACK, W > 0.1 packet ──▶ Sending
+//!               │  ▲
+//!               └──┘ ACK, W <= 0.1 packet: the probe is due U(0, BaseRTT) from now
+//!
+//! per ACK    delay >= D_limit:           yields again, with a new probe
+//!            empty path:                 W = W_LS / n at the end of a round trip, else 0
+//!            below D_target:             W = what the controller adds to a window of a packet: W_AI min(1, 5 / n) with Swift
+//!            from D_target to D_limit:   W = 0
+//! ```
+//!
+//! The answer to any of its probes counts there, also if an ACK has since put off the next one or woken the flow.
+//!
 //! The released code differs from the paper in a dozen points: [`Variant`],
 //! docs/assumptions.md#prioplus-variants. Decisions where both are silent:
 //! docs/assumptions.md#prioplus-filter, #prioplus-stopped, #prioplus-probe-size, #prioplus-loss,
@@ -339,6 +354,14 @@ impl<C: DelayBased> PrioPlus<C> {
         self.phase = Phase::Waiting { probe_at: sample.now + wait };
     }
 
+    /// Stops because the window is too small. The released code then probes as if the path were empty.
+    fn stop_small(&mut self, sample: &Sample) {
+        match self.variant {
+            Variant::Paper => self.stop(sample),
+            Variant::Released => self.stop(&Sample { delay: self.base.delay, ..*sample }),
+        }
+    }
+
     /// Resumes sending with a window of `bytes`.
     fn resume(&mut self, bytes: f64) {
         self.inner.set_cwnd(bytes);
@@ -357,7 +380,7 @@ impl<C: DelayBased> PrioPlus<C> {
         let share = self.linear_share();
         match self.variant {
             Variant::Paper => self.resume(share.max(packet)),
-            Variant::Released if share <= TOO_SMALL * packet => self.stop(sample),
+            Variant::Released if share <= TOO_SMALL * packet => self.stop_small(sample),
             Variant::Released => self.resume(share),
         }
     }
@@ -402,8 +425,22 @@ impl<C: DelayBased> PrioPlus<C> {
         }
         let may_stop = self.limit.is_finite() || self.variant == Variant::Released;
         if may_stop && self.inner.cwnd() <= TOO_SMALL * self.mss as f64 {
-            self.stop(sample);
+            self.stop_small(sample);
         }
+    }
+
+    /// Runs the controller of a stopped flow of the released code on an ACK above the empty path and below D_limit; returns
+    /// true if the flow then sends.
+    fn wake(&mut self, sample: &Sample, ack: &AckEvent) -> bool {
+        let packet = self.mss as f64;
+        let below = sample.delay < self.target;
+        let grown = if below { self.inner.growth(sample.delay) * ack.acked as f64 / packet } else { 0.0 };
+        if grown <= TOO_SMALL * packet {
+            self.stop_small(sample);
+            return false;
+        }
+        self.resume(grown);
+        true
     }
 
     /// Returns true if the flow is paced as in the released code.
@@ -439,8 +476,11 @@ impl<C: DelayBased> PrioPlus<C> {
             self.exceeded = 0;
         }
         if !sending {
-            if passed && self.is_base(sample.delay) {
-                self.resume_alone(sample);
+            match (self.is_base(sample.delay), passed) {
+                (true, true) => self.resume_alone(sample),
+                (true, false) => self.stop_small(sample),
+                (false, _) if self.wake(sample, ack) && passed && self.acts() => self.adapt(sample),
+                (false, _) => {}
             }
             return;
         }
@@ -587,11 +627,19 @@ impl<C: DelayBased> CongestionControl for PrioPlus<C> {
     }
 
     fn on_probe_answer(&mut self, answer: &ProbeReply) {
-        if !matches!(self.phase, Phase::Probing { .. }) {
+        let expected = match self.variant {
+            Variant::Paper => matches!(self.phase, Phase::Probing { .. }),
+            Variant::Released => self.channel_table.is_some(),
+        };
+        if !expected {
             return;
         }
         let delay = self.base.signal.of_probe(answer) + self.base.probe_delay_difference;
         if delay >= self.limit {
+            if matches!(self.phase, Phase::Sending) {
+                // The next ACK would cancel the probe that the released code schedules.
+                return;
+            }
             let wait = self.wait(delay);
             self.phase = Phase::Waiting { probe_at: answer.now + wait };
             return;

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::ControllerParams;
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{AnyError, AnyTable, Pairs};
 use crate::part::Entry;
 
@@ -20,6 +21,9 @@ pub trait RegisteredController: ControllerParams + fmt::Debug + Send + Sync {
 
     /// Appends the keys of the controller to `out`.
     fn write(&self, out: &mut Pairs);
+
+    /// Returns which of its settings do not go together on a network, as [`crate::part::Part::findings`].
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding>;
 
     /// Clones the parameters into a new box.
     fn boxed(&self) -> Box<dyn RegisteredController>;

@@ -17,6 +17,8 @@
 //! (§3.2). Decisions where the paper is silent: docs/assumptions.md#swift-values, #swift-decrease-timer,
 //! #swift-endpoint.
 
+mod findings;
+
 use super::ControllerParams;
 use super::delay::{DelayBased, FixedTarget, Signal, Size};
 use super::window::{
@@ -38,7 +40,8 @@ const ENDPOINT_GAIN: f64 = 0.125;
     name = "swift",
     summary = "Swift: keeps the delay near a target; paces windows below one packet",
     source = "Swift (SIGCOMM 2020)",
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Source of the default values.

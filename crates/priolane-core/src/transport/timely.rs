@@ -14,8 +14,10 @@
 use super::ControllerParams;
 use super::window::{AckEvent, CongestionControl, FlowStart, LossEvent, Pacer, Repeat, SendPermission};
 use crate::endpoint::Path;
+use crate::finding::{Finding, NetworkFacts, PathFacts};
 use crate::keys::{KeyConflict, Keys};
 use crate::part::Part;
+use crate::quantity::{about_span, show_rate};
 use crate::units::{PS_PER_S, Rate, Span, Time};
 
 /// The rate grows faster from this number of consecutive updates with a gradient of at most 0.
@@ -32,7 +34,8 @@ const NO_WINDOW: u64 = 1 << 40;
     name = "timely",
     summary = "TIMELY: rates from the gradient of the round-trip time",
     source = "TIMELY (SIGCOMM 2015) Algorithm 1",
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Round-trip time below which the rate increases regardless of the gradient.
@@ -65,6 +68,58 @@ impl Config {
             return Ok(());
         }
         Err(KeyConflict::of("t_low", "t_low is above t_high", "a time of at most t_high"))
+    }
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        [self.above_idle(network), self.never_reached(network), self.floor(network)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// Round trips of the empty path above `t_high` decrease the rate forever.
+    fn above_idle(&self, network: &NetworkFacts<'_>) -> Option<Finding> {
+        let (path, severity) = network.worst(|path| self.t_high <= path.path.data.round_trip)?;
+        let what = format!(
+            "t_high is {}, but on {} a round trip takes {} when nothing waits: the rate falls to min_rate, {}, on an \
+             idle network",
+            about_span(self.t_high),
+            path.name(),
+            about_span(path.path.data.round_trip),
+            show_rate(self.min_rate)
+        );
+        let fix =
+            format!("t_high = {:?}, and t_low below it", about_span(path.path.data.round_trip.times(4)));
+        Some(Finding::new(severity, "t_high", what, fix))
+    }
+
+    /// A full queue whose round trip is below `t_low` never decreases the rate.
+    fn never_reached(&self, network: &NetworkFacts<'_>) -> Option<Finding> {
+        let full = |path: &PathFacts| {
+            let wait = path.full_queue(&network.frame).filter(|_| network.lossless.is_none())?;
+            Some(Span(path.path.data.round_trip.0.saturating_add(wait.0)))
+        };
+        let (path, _) = network.worst(|path| full(path).is_some_and(|full| full <= self.t_low))?;
+        let what = format!(
+            "t_low is {}, but on {} a round trip through a full queue takes {}: packets are lost before the rate \
+             decreases",
+            about_span(self.t_low),
+            path.name(),
+            about_span(full(path)?)
+        );
+        Some(Finding::warning("t_low", what, "a lower t_low, or a larger buffer"))
+    }
+
+    /// A least rate that no link of the path carries.
+    fn floor(&self, network: &NetworkFacts<'_>) -> Option<Finding> {
+        let (path, severity) = network.worst(|path| self.min_rate >= path.path.rate)?;
+        let what = format!(
+            "min_rate is {}, but {} carries {}: no queue ever lowers the rate of a flow below the path's",
+            show_rate(self.min_rate),
+            path.name(),
+            show_rate(path.path.rate)
+        );
+        Some(Finding::new(severity, "min_rate", what, "a min_rate far below the rate of the slowest link"))
     }
 }
 

@@ -32,6 +32,8 @@ impl Bench {
             measured,
             bare_fct,
             with_handshake: None,
+            under_way: Vec::new(),
+            arrivals_continue: false,
             window: crate::plan::MeasuredFlows::All,
             load: Load::default(),
             warnings: Vec::new(),

@@ -1,7 +1,7 @@
 //! `[[event]]`: traffic changes and failures during a run.
 
 use indexmap::IndexMap;
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 use priolane_source::quantity::as_text;
 use priolane_source::{Field, InputError, Mistakes, Reader, Sources};
 use priolane_workload::{NewValue, Share, sizes};
@@ -66,7 +66,7 @@ impl Timing {
     /// Returns the end of the interval in which flows start; `None` if a number of flows is run.
     fn last_start(&self) -> Option<Span> {
         match *self {
-            Self::Window { warmup, measure, .. } => Some(warmup + measure),
+            Self::Window { .. } => Some(self.last_arrival().since(Time::ZERO)),
             Self::Count { .. } => None,
         }
     }

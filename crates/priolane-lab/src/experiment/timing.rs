@@ -1,7 +1,7 @@
 //! `time` and `[[control]]`: phases of a run, and changes of flows during it.
 
 use priolane_core::ids::Class;
-use priolane_core::keys::Keys;
+use priolane_core::keys::{Keys, Words};
 use priolane_core::units::{Span, Time};
 use serde::Serialize;
 
@@ -9,6 +9,18 @@ use super::service::{self, Pair};
 
 use priolane_source::quantity::as_text;
 use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace};
+use priolane_workload::InitialState;
+
+/// What flows do after the measured window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Words)]
+pub enum Arrivals {
+    /// No flow starts after the window: its last flows complete in a network that empties.
+    #[default]
+    Stop,
+    /// Flows go on to start until the run ends. Means are then those of a steady state, and claims are decided only if
+    /// the run reached it.
+    Continue,
+}
 
 /// Warm-up, measurement and drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keys)]
@@ -16,20 +28,28 @@ use priolane_source::{Field, Form, InputError, Merge, Mistakes, Replace};
 pub enum Timing {
     /// Flows start until `warmup + measure`; those that start after `warmup` are measured.
     Window {
+        /// State of the network when the run begins. `warm` starts `app = "poisson"` with the flows that are under way
+        /// in a steady state, which shortens the warm-up that a steady state takes to an eighth.
+        #[key(default = InitialState::Empty, skip_default, source = "docs/assumptions.md#warm-start")]
+        start: InitialState,
         /// Duration in which flows start but are not measured.
         #[key(default = Span::ZERO)]
         warmup: Span,
         /// Duration in which flows start and are measured, after `warmup`.
         #[key(required = "measure = \"50ms\", or flows = N", range = "(0, )")]
         measure: Span,
-        /// Whether the run continues until the last flow has completed.
+        /// Whether flows go on to start after the window, as they do in a steady state.
+        #[key(default = Arrivals::Stop, skip_default, source = "docs/assumptions.md#steady-state")]
+        arrivals: Arrivals,
+        /// Whether the run continues after the window until the last measured flow has completed; with
+        /// `arrivals = "stop"`, until every flow has.
         #[key(default = true)]
         drain: bool,
         /// Latest end of the run.
         #[key(
-            default = if drain { drained(window_end(warmup, measure)) } else { window_end(warmup, measure) },
+            default = default_limit(window_end(warmup, measure), drain.then_some(arrivals)),
             range = "(0, )",
-            shown = "3600s after the end of the window, without drain its end"
+            shown = "3600s after the end of the window; if arrivals continue, twice that end; without drain, that end"
         )]
         limit: Span,
     },
@@ -49,9 +69,15 @@ fn window_end(warmup: Span, measure: Span) -> Span {
     Span(warmup.0.saturating_add(measure.0))
 }
 
-/// Returns the latest end of a run that drains.
-fn drained(end: Span) -> Span {
-    Span(end.0.saturating_add(DEFAULT_LIMIT.0)).min(Span::LONGEST)
+/// Returns the latest end of a run with a window that ends at `end`, and of what follows it if the run drains. While arrivals continue, all flows up to the limit
+/// are generated.
+fn default_limit(end: Span, drains: Option<Arrivals>) -> Span {
+    let limit = match drains {
+        None => end.0,
+        Some(Arrivals::Continue) => end.0.saturating_mul(2),
+        Some(Arrivals::Stop) => end.0.saturating_add(DEFAULT_LIMIT.0),
+    };
+    Span(limit).min(Span::LONGEST)
 }
 
 impl Timing {
@@ -62,6 +88,22 @@ impl Timing {
                 (Time(warmup.0), Time(warmup.0.saturating_add(measure.0)))
             }
             Self::Count { limit, .. } => (Time::ZERO, Time(limit.0)),
+        }
+    }
+
+    /// Returns the time before which flows start, except for a number of flows, which has none.
+    pub fn last_arrival(&self) -> Time {
+        match *self {
+            Self::Window { arrivals: Arrivals::Continue, drain: true, limit, .. } => Time(limit.0),
+            Self::Window { .. } | Self::Count { .. } => self.window().1,
+        }
+    }
+
+    /// Returns the measured window if a steady state is claimed in it: flows go on to start after it.
+    pub fn steady_window(&self) -> Option<(Time, Time)> {
+        match self {
+            Self::Window { arrivals: Arrivals::Continue, .. } => Some(self.window()),
+            Self::Window { .. } | Self::Count { .. } => None,
         }
     }
 }
@@ -105,21 +147,22 @@ pub enum Change {
 /// Default latest end of a run: one hour.
 const DEFAULT_LIMIT: Span = Span(3_600 * 1_000_000_000_000);
 
+/// The keys of a window.
+const OF_WINDOW: [&str; 5] = ["start", "warmup", "measure", "arrivals", "drain"];
+
 /// A number of flows and a window are alternatives.
-pub(super) const MERGE: Merge = Merge::of(&[Replace::OneOf(&[
-    Form { by: &["flows"], with: &[] },
-    Form { by: &["warmup", "measure", "drain"], with: &[] },
-])]);
+pub(super) const MERGE: Merge =
+    Merge::of(&[Replace::OneOf(&[Form { by: &["flows"], with: &[] }, Form { by: &OF_WINDOW, with: &[] }])]);
 
 /// Reads `time`.
 pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
-    let of_window = ["warmup", "measure", "drain"].into_iter().any(|key| field.inner(key).is_some());
+    let of_window = OF_WINDOW.into_iter().any(|key| field.inner(key).is_some());
     if of_window && field.inner("flows").is_some() {
-        let fix = "either flows = N, or warmup, measure and drain";
+        let fix = "either flows = N, or start, warmup, measure, arrivals and drain";
         return Err(field.error("both a number of flows and a window are set", fix));
     }
     let timing = field.keys()?;
-    if let Timing::Window { warmup, measure, limit, .. } = timing {
+    if let Timing::Window { start, warmup, measure, limit, .. } = timing {
         let end = window_end(warmup, measure);
         let error = |key, what, fix: &str| field.inner(key).as_ref().unwrap_or(field).error(what, fix);
         if end > Span::LONGEST {
@@ -127,6 +170,10 @@ pub(super) fn read(field: &Field<'_>) -> Result<Timing, InputError> {
         }
         if limit < end {
             return Err(error("limit", "the limit is before warmup + measure", "a later limit"));
+        }
+        if start == InitialState::Warm && warmup == Span::ZERO {
+            let what = "the run starts warm without a warm-up, and the first flows would be measured with those under way";
+            return Err(error("start", what, "warmup = ..., or start = \"empty\""));
         }
     }
     Ok(timing)

@@ -129,6 +129,13 @@ impl SizeClass {
         measured && self.is_of(spec.size, Payer::of(spec, source), classes)
     }
 
+    /// Whether a flow, measured or not, is of finite size and meets all criteria of the class, with all bytes of a flow
+    /// that was under way when the run began.
+    pub(super) fn includes(&self, source: &Source, spec: &FlowSpec, record: &FlowRecord) -> bool {
+        let classes = (record.class.asked, record.class.given);
+        self.is_of(spec.whole_size(), Payer::of(spec, source), classes)
+    }
+
     /// Whether a flow is of finite size and meets all criteria of the class.
     fn is_of(&self, bytes: Option<u64>, payer: Payer<'_>, classes: (Class, Class)) -> bool {
         bytes.is_some() && self.contains(bytes, payer) && self.holds(classes)

@@ -22,6 +22,7 @@ pub(super) const METRICS: &[Metric] = &[
         needs: &[Need::Baseline],
         scale: Scale::Relative,
         quotient: Some(gain),
+        by_little: true,
         ..Metric::OF_FLOWS
     },
     Metric {
@@ -30,6 +31,7 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of(c, |s| s.mean_fct_s),
         of_flow: Some(|flow| flow.fct_ps.map(|fct| Span(fct).as_secs_f64())),
         tuned: Some(|s| s.mean_fct_s),
+        by_little: true,
         ..SECONDS
     },
     Metric {
@@ -62,6 +64,7 @@ pub(super) const METRICS: &[Metric] = &[
         name: "cv",
         meaning: "Coefficient of variation of FCT: standard deviation over mean",
         eval: |c| of(c, |s| s.cv),
+        by_little: true,
         ..Metric::OF_FLOWS
     },
     Metric {
@@ -70,6 +73,7 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of(c, |s| s.mean_slowdown),
         of_flow: Some(|flow| flow.slowdown),
         tuned: Some(|s| s.mean_slowdown),
+        by_little: true,
         ..Metric::OF_FLOWS
     },
     Metric {
@@ -103,6 +107,7 @@ pub(super) const METRICS: &[Metric] = &[
         scope: Scope::Classes,
         needs: &[Need::Over],
         quotient: Some(ratio),
+        by_little: true,
         ..Metric::OF_FLOWS
     },
     // Lower bound on the mean completion time of any scheme (see `metrics::bound`).

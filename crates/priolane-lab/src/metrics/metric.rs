@@ -6,6 +6,7 @@ use std::io;
 use priolane_results::RecordBatch;
 use serde::Serialize;
 
+use super::estimate::{Estimate, Nature};
 use super::ladder::Threshold;
 use super::{ALL, SizeClass, mean_of};
 use priolane_results::flows::FlowRow;
@@ -95,6 +96,8 @@ pub enum Scale {
     Relative,
     /// A value with a unit of its own.
     Absolute,
+    /// A count of events, of which 0 is an ordinary value.
+    Events,
 }
 
 /// Why a metric has no value.
@@ -161,6 +164,8 @@ pub struct Metric {
     /// Computes both parts of its value if that is a quotient, the second above 0. Over several runs it is the quotient
     /// of their means: the mean of quotients is biased.
     pub quotient: Option<Eval<(f64, f64)>>,
+    /// Whether it is computed by Little's law if arrivals continue, so that no flow has to complete.
+    pub by_little: bool,
     /// Computes its values over time, if it has any.
     pub over_time: Option<Eval<Bins>>,
     /// Computes its value for a single flow of a table, if distributions over flows can be plotted.
@@ -192,10 +197,27 @@ impl Metric {
         scale: Scale::Absolute,
         eval: |_| Err(Missing::Seed("no value")),
         quotient: None,
+        by_little: false,
         over_time: None,
         of_flow: None,
         tuned: None,
     };
+}
+
+impl Metric {
+    /// Returns what its values are: events if it is a share or a count of them.
+    pub fn nature(&self) -> Nature {
+        if self.range == SHARE || self.scale == Scale::Events { Nature::Events } else { Nature::Quantity }
+    }
+
+    /// Returns the estimate of its values over seeds. Quantities that can be negative have an arithmetic mean.
+    pub fn estimate(&self, values: &[f64]) -> Estimate {
+        let nature = self.nature();
+        let signed = self.range.0 < 0.0;
+        let estimate =
+            if signed { Estimate::arithmetic(values, nature) } else { Estimate::of(values, nature) };
+        estimate.within(self.range)
+    }
 }
 
 /// Returns both parts of a quotient, or what is missing if one is unknown or the second is not above 0.

@@ -10,6 +10,7 @@ mod class;
 pub mod coflows;
 mod deadlines;
 pub mod effective;
+pub mod estimate;
 mod fct;
 pub mod interval;
 pub mod ladder;
@@ -20,7 +21,9 @@ pub mod ports;
 pub mod rates;
 mod registry;
 mod reordering;
+pub(crate) mod sample;
 mod size;
+pub(crate) mod steady;
 pub mod student;
 mod summary;
 pub mod thresholds;
@@ -32,6 +35,7 @@ pub use self::registry::{FAMILIES, Family};
 
 pub(crate) use self::class::{ByName, Payer, SizeClass};
 pub(crate) use self::summary::{summarize, summarize_flow};
+pub(crate) use self::transfers::spurious;
 
 /// A percentile in thousandths: `PerMille(999)` is the 99.9th percentile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +49,7 @@ pub fn percentile<T: Copy>(sorted: &[T], p: PerMille) -> Option<T> {
 }
 
 /// Returns the mean of `values`; `None` if there are none.
-fn mean_of(values: &[f64]) -> Option<f64> {
+pub(crate) fn mean_of(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

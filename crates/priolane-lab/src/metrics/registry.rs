@@ -1,5 +1,6 @@
 //! The table of all metrics. Each family of metrics has a file of its own, whose part of the table is its `METRICS`.
 
+use super::estimate::Nature;
 use super::metric::Metric;
 
 /// Metrics that are documented together.
@@ -38,6 +39,20 @@ impl Metric {
         Self::all().find(|metric| metric.name == name)
     }
 
+    /// Whether it is a mean or percentile of completion times, or made of them.
+    pub fn is_of_completion_times(&self) -> bool {
+        let families = [super::fct::METRICS, super::transfers::METRICS].into_iter().flatten();
+        self.nature() == Nature::Quantity && families.into_iter().any(|metric| metric == self)
+    }
+
+    /// Returns the percentile of completion times that it is, in per cent: 99 of `fct_p99`, 99.9 of `fct_p999`; `None`
+    /// of a mean.
+    pub fn percentile(&self) -> Option<f64> {
+        let (_, digits) = self.name.rsplit_once("_p")?;
+        let number: u32 = digits.parse().ok()?;
+        Some(f64::from(number) / f64::from(10_u32.pow(digits.len() as u32 - 2)))
+    }
+
     /// Returns all metrics, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         FAMILIES.iter().flat_map(|family| family.metrics)
@@ -48,6 +63,16 @@ impl Metric {
 mod tests {
     use super::super::metric::Unit;
     use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_the_names() {
+        let of = |name: &str| Metric::named(name).and_then(Metric::percentile);
+        let found = ["fct_p50", "slowdown_p95", "fct_p99", "fct_p999", "fct", "fct_ratio"].map(of);
+        assert_eq!(found, [Some(50.0), Some(95.0), Some(99.0), Some(99.9), None, None]);
+        let made_of_them = |name: &str| Metric::named(name).is_some_and(Metric::is_of_completion_times);
+        assert!(["gain", "goodput", "slowdown_p99"].into_iter().all(made_of_them));
+        assert!(!["timed_out", "timeouts", "downgraded", "rate"].into_iter().any(made_of_them));
+    }
 
     #[test]
     fn names_are_those_of_one_metric_each() {

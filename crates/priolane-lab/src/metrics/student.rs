@@ -1,4 +1,4 @@
-//! Student's t distribution: tests of mean differences, and confidence intervals.
+//! Student's t distribution: tests of mean differences.
 //!
 //! For integer degrees of freedom the distribution function is a finite sum (Abramowitz & Stegun 26.7.3-4), with
 //! `theta = atan(t / sqrt(nu))`; `A` is the probability that |T| <= t:
@@ -35,13 +35,6 @@ pub struct Difference {
     pub p: f64,
 }
 
-/// Paired t test; `None` for fewer than two differences.
-pub fn paired(differences: &[f64]) -> Option<Difference> {
-    let n = differences.len() as f64;
-    let variance = variance(differences)?;
-    Some(test(mean(differences), (variance / n).sqrt(), n - 1.0))
-}
-
 /// Welch's t test of mean(`second`) - mean(`first`), with unequal variances; `None` for fewer than two values of
 /// either.
 ///
@@ -75,12 +68,17 @@ pub fn outside(t: f64, nu: f64) -> f64 {
 
 /// Returns the t for which |T| <= t with probability 0.95 at `nu` degrees of freedom, `nu` at least 1; at most 12.71.
 pub fn quantile(nu: f64) -> f64 {
+    quantile_of(LEVEL, nu)
+}
+
+/// Returns the t for which |T| <= t with probability `level`, at most 0.95, at `nu` degrees of freedom, `nu` at least 1.
+pub(crate) fn quantile_of(level: f64, nu: f64) -> f64 {
     let whole = nu.fract() == 0.0 && nu <= WHOLE;
     let inside = |t: f64| if whole { central_probability(t, nu as u32) } else { 1.0 - outside(t, nu) };
     let (mut low, mut high) = (0.0, 16.0);
     for _ in 0..64 {
         let middle = (low + high) / 2.0;
-        if inside(middle) < LEVEL { low = middle } else { high = middle }
+        if inside(middle) < level { low = middle } else { high = middle }
     }
     high
 }
@@ -198,19 +196,6 @@ mod tests {
             near(outside(t, 2.0) / two, 1.0, 1e-9);
         }
         assert_eq!(outside(f64::INFINITY, 3.0), 0.0);
-    }
-
-    #[test]
-    fn paired_test_of_five_differences_by_hand() {
-        // Mean 3, s = sqrt(10 / 4), error = s / sqrt(5) = 0.70711, half = 2.7764 x 0.70711 = 1.9632; t = 4.2426, p =
-        // 0.0132.
-        let found = paired(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
-        near(found.mean, 3.0, 1e-12);
-        near(found.low, 1.03676, 1e-5);
-        near(found.high, 4.96324, 1e-5);
-        near(found.p, 0.013236, 1e-5);
-        assert_eq!(paired(&[1.0]), None);
-        assert_eq!(paired(&[2.0, 2.0]), Some(Difference { mean: 2.0, low: 2.0, high: 2.0, p: 0.0 }));
     }
 
     #[test]

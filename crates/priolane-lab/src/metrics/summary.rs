@@ -6,29 +6,45 @@ use priolane_core::ids::HostId;
 use priolane_core::units::{PS_PER_S, Span};
 use priolane_sim::outcome::{FlowRecord, Outcome};
 
-use super::{PerMille, SizeClass, bound, jain, mean_of, percentile};
+use super::{PerMille, SizeClass, bound, jain, mean_of, percentile, steady};
 use priolane_results::flows::{met_deadline, slowdown};
 use priolane_results::source::Source;
+use priolane_results::steady::SteadySummary;
 use priolane_results::summary::Summary;
 
+/// The flows of a run by size class.
+pub(crate) struct Summaries {
+    /// The measured flows; means are those of `steady`, if there are some.
+    pub(crate) by_class: BTreeMap<String, Summary>,
+    /// The flows in the measured window; empty unless a steady state is claimed.
+    pub(crate) steady: BTreeMap<String, SteadySummary>,
+}
+
 /// Summarizes `all` and each of the `stated` classes, or the default ones if none is stated, over measured flows of finite
-/// size. Default classes have no bound: computing it takes as long as everything else.
-pub(crate) fn summarize(
-    source: &Source,
-    outcome: &Outcome,
-    stated: &[SizeClass],
-) -> BTreeMap<String, Summary> {
+/// size; if a steady state is claimed, with means by Little's law. Default classes have no bound: computing it takes as long as everything else.
+pub(crate) fn summarize(source: &Source, outcome: &Outcome, stated: &[SizeClass]) -> Summaries {
     let mut classes: Vec<SizeClass> =
         std::iter::once(SizeClass::all()).chain(stated.iter().cloned()).collect();
     let bounds = bound::mean_fct(source, outcome, &classes);
     if stated.is_empty() {
         classes.extend(SizeClass::usual());
     }
+    let steady = steady::summarize(source, outcome, &classes);
     let summary = |(class, mean_fct_bound_s): (&SizeClass, Option<f64>)| {
-        let summary = FlowTally::of(source, outcome, class).summary();
+        let direct = FlowTally::of(source, outcome, class).summary();
+        let summary = steady.get(&class.name).map_or(direct, |steady| in_steady_state(direct, steady));
         (class.name.clone(), Summary { mean_fct_bound_s, ..summary })
     };
-    classes.iter().zip(bounds.into_iter().chain(std::iter::repeat(None))).map(summary).collect()
+    let by_class =
+        classes.iter().zip(bounds.into_iter().chain(std::iter::repeat(None))).map(summary).collect();
+    Summaries { by_class, steady }
+}
+
+/// Returns the summary with means and standard deviation by Little's law.
+fn in_steady_state(direct: Summary, steady: &SteadySummary) -> Summary {
+    let &SteadySummary { mean_fct_s, std_fct_s, mean_slowdown, .. } = steady;
+    let cv = mean_fct_s.zip(std_fct_s).filter(|&(mean, _)| mean > 0.0).map(|(mean, std)| std / mean);
+    Summary { mean_fct_s, std_fct_s, cv, mean_slowdown, after_stop: None, ..direct }
 }
 
 /// Summarizes a single flow with completion time `fct` (if completed), `acked` at its sender, and `bare` in an idle
@@ -46,9 +62,13 @@ pub(crate) fn summarize_flow(
     Summary {
         mean_fct_bound_s: bound,
         goodput_bps: None,
+        after_stop: None,
         timeouts: None,
+        spurious_timeouts: None,
         timed_out: None,
         tail_timed_out: None,
+        timed_out_fct_share: None,
+        timed_out_p50_fct_s: None,
         ..tally.summary()
     }
 }
@@ -66,6 +86,8 @@ struct FlowTally {
     by_source: BTreeMap<HostId, DeadlineCounts>,
     downgraded: u64,
     upgraded: u64,
+    /// Time of completed flows after the window, in picoseconds; `None` without a window.
+    after: Option<u128>,
     transfers: Transfers,
 }
 
@@ -78,7 +100,7 @@ struct DeadlineCounts {
 
 impl FlowTally {
     fn of(source: &Source, outcome: &Outcome, class: &SizeClass) -> Self {
-        let mut tally = Self::default();
+        let mut tally = Self { after: source.window.map(|_| 0), ..Self::default() };
         let specs = source.scenario.flows.iter().zip(source.measured).zip(source.bare_fct);
         let alone = source.denominators().iter();
         for ((((spec, &measured), &bare), &alone), record) in specs.zip(alone).zip(&outcome.flows) {
@@ -90,6 +112,10 @@ impl FlowTally {
             tally.upgraded += u64::from(given < asked);
             tally.flows += 1;
             tally.transfers.add(spec.size.unwrap_or_default(), &record);
+            if let (Some(after), Some((_, until)), Some(fct)) = (&mut tally.after, source.window, record.fct)
+            {
+                *after += u128::from((spec.start + fct).since(until.max(spec.start)).0);
+            }
             tally.fcts.extend(record.fct.map(|f| f.0));
             tally.acked.extend(record.fct_acked.map(|f| f.0));
             tally.slowdowns.extend(slowdown(record.fct, Some(alone)));
@@ -147,9 +173,13 @@ impl FlowTally {
             downgraded: part(self.downgraded),
             upgraded: part(self.upgraded),
             goodput_bps: self.transfers.goodput_bps(&self.fcts),
+            after_stop: self.after.zip(total(&self.fcts)).map(|(after, all)| after as f64 / all as f64),
             timeouts: Some(self.transfers.timeouts),
+            spurious_timeouts: Some(self.transfers.spurious),
             timed_out: part(self.transfers.timed_out),
             tail_timed_out: p99.map(|p99| self.transfers.part_timed_out_from(p99, &self.fcts)),
+            timed_out_fct_share: self.transfers.share_of_sum(&self.fcts),
+            timed_out_p50_fct_s: self.transfers.median_late().map(|ps| ps as f64 / PS_PER_S as f64),
         }
     }
 }
@@ -160,6 +190,7 @@ struct Transfers {
     /// Payload delivered by completed flows, in bytes.
     delivered: u128,
     timeouts: u64,
+    spurious: u64,
     /// Number of flows with at least one timeout.
     timed_out: u64,
     /// Completion times of completed flows with a timeout, in picoseconds.
@@ -169,6 +200,7 @@ struct Transfers {
 impl Transfers {
     fn add(&mut self, bytes: u64, record: &FlowRecord) {
         self.timeouts += u64::from(record.timeouts);
+        self.spurious += u64::from(record.spurious);
         self.timed_out += u64::from(record.timeouts > 0);
         if let Some(fct) = record.fct {
             self.delivered += u128::from(bytes.saturating_sub(record.missing));
@@ -182,11 +214,30 @@ impl Transfers {
         (sum > 0).then(|| 8.0 * self.delivered as f64 / (sum as f64 / PS_PER_S as f64))
     }
 
+    /// Returns the completion times of flows with a timeout over the sum of all; `None` if the sum is 0.
+    fn share_of_sum(&self, fcts: &[u64]) -> Option<f64> {
+        let sum = |fcts: &[u64]| fcts.iter().map(|&fct| u128::from(fct)).sum::<u128>();
+        let all = sum(fcts);
+        (all > 0).then(|| sum(&self.late) as f64 / all as f64)
+    }
+
+    /// Returns the median completion time of flows with a timeout.
+    fn median_late(&self) -> Option<u64> {
+        let mut late = self.late.clone();
+        late.sort_unstable();
+        percentile(&late, PerMille(500))
+    }
+
     /// Returns the fraction of flows with a timeout among those whose completion time is at least `least`; `fcts` is sorted.
     fn part_timed_out_from(&self, least: u64, fcts: &[u64]) -> f64 {
         let late = self.late.iter().filter(|&&fct| fct >= least).count();
         late as f64 / (fcts.len() - fcts.partition_point(|&fct| fct < least)) as f64
     }
+}
+
+/// Returns the sum of completion times; `None` if it is 0.
+fn total(fcts: &[u64]) -> Option<u128> {
+    Some(fcts.iter().map(|&fct| u128::from(fct)).sum()).filter(|&sum| sum > 0)
 }
 
 /// Returns the mean of integer picoseconds, computed from their exact sum.

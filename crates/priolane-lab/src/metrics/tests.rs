@@ -48,7 +48,7 @@ fn summary_by_hand_leaves_unfinished_and_unmeasured_flows_out() {
     }
     fixture.measured[4] = false;
     let small = SizeClass { name: "small".into(), below: Some(1000), ..SizeClass::all() };
-    let summaries = summarize(&fixture.source(), &fixture.outcome, &[small]);
+    let summaries = summarize(&fixture.source(), &fixture.outcome, &[small]).by_class;
     let all = &summaries[ALL];
     assert_eq!((all.flows, all.unfinished), (4, 1));
     assert_eq!((all.mean_fct_s, all.p50_fct_s, all.p99_fct_s), (Some(2.0), Some(2.0), Some(3.0)));
@@ -71,7 +71,7 @@ fn goodput_and_timeouts_by_hand() {
         });
         fixture.scenario.flows.edit(flow, |flow| flow.size = Some(1000));
     }
-    let all = |fixture: &MadeUp| summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
+    let all = |fixture: &MadeUp| summarize(&fixture.source(), &fixture.outcome, &[]).by_class[ALL];
     let whole = all(&fixture);
     assert_eq!(whole.goodput_bps, Some(4000.0));
     assert_eq!((whole.timeouts, whole.timed_out), (Some(8), Some(0.75)));
@@ -92,7 +92,7 @@ fn where_no_class_is_stated_flows_are_summed_up_by_the_usual_ones() {
         fixture.scenario.flows.edit(flow, |flow| flow.size = Some(size));
     }
     let flows = |classes: &[SizeClass]| -> Vec<(String, u64)> {
-        let summaries = summarize(&fixture.source(), &fixture.outcome, classes);
+        let summaries = summarize(&fixture.source(), &fixture.outcome, classes).by_class;
         summaries.into_iter().map(|(name, summary)| (name, summary.flows)).collect()
     };
     assert_eq!(flows(&[]), [("all".to_owned(), 4), ("large".to_owned(), 1), ("small".to_owned(), 2)]);
@@ -107,7 +107,7 @@ fn endless_flows_are_in_no_class() {
     let mut fixture = MadeUp::with_flows(2);
     fixture.scenario.flows.edit(1, |flow| flow.size = None);
     fixture.outcome.flows.edit(1, |flow| flow.fct = None);
-    let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
+    let all = summarize(&fixture.source(), &fixture.outcome, &[]).by_class[ALL];
     assert_eq!((all.flows, all.unfinished), (1, 0));
 }
 
@@ -124,7 +124,8 @@ fn jain_of_deadlines_compares_what_sources_meet() {
         fixture.outcome.flows.edit(flow, |flow| flow.fct = fct.map(Span));
     }
     fixture.scenario.flows.edit(5, |flow| flow.deadline = None);
-    let jain = |fixture: &MadeUp| summarize(&fixture.source(), &fixture.outcome, &[])[ALL].deadline_jain;
+    let jain =
+        |fixture: &MadeUp| summarize(&fixture.source(), &fixture.outcome, &[]).by_class[ALL].deadline_jain;
     // 1.5^2 / (3 (1 + 1/4)) = 0.6.
     assert!((jain(&fixture).unwrap() - 0.6).abs() < 1e-12);
     fixture.outcome.flows.edit_all(|flow| {
@@ -148,7 +149,7 @@ fn deadlines_are_met_missed_or_censored() {
         met_deadline(&fixture.scenario.flows.at(i), &fixture.outcome.flows.at(i), fixture.outcome.stopped_at)
     };
     assert_eq!([0, 1, 2, 3, 4].map(verdict), [Some(true), Some(false), Some(false), None, None]);
-    let all = summarize(&fixture.source(), &fixture.outcome, &[])[ALL];
+    let all = summarize(&fixture.source(), &fixture.outcome, &[]).by_class[ALL];
     assert_eq!((all.deadlines_met, all.deadlines_missed, all.deadlines_censored), (1, 2, 1));
     assert_eq!(all.deadline_miss_rate, Some(2.0 / 3.0));
 }

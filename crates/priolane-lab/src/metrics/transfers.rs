@@ -1,7 +1,12 @@
 //! The rate at which flows bring their payload, and their retransmission timeouts.
 
+use std::collections::BTreeMap;
+
+use priolane_results::summary::Summary;
+
+use super::ALL;
 use super::fct::of;
-use super::metric::{Metric, SHARE, Scope, Unit, gbps};
+use super::metric::{Metric, SHARE, Scale, Scope, Unit, gbps};
 
 const OF_CLASSES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
 
@@ -22,6 +27,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "timeouts",
         meaning: "Retransmission timeouts of all flows",
+        scale: Scale::Events,
         eval: |c| of(c, |s| s.timeouts.map(|n| n as f64)),
         of_flow: Some(|flow| Some(f64::from(flow.timeouts))),
         tuned: Some(|s| s.timeouts.map(|n| n as f64)),
@@ -44,3 +50,56 @@ pub(super) const METRICS: &[Metric] = &[
         ..OF_CLASSES
     },
 ];
+
+/// Least part of the timeouts, and of the flows, that spurious timeouts are said of.
+const SAID: [f64; 2] = [0.1, 0.001];
+
+/// Returns a warning about the spurious timeouts of a run; `None` if they are few.
+pub(crate) fn spurious(scheme: &str, summary: &BTreeMap<String, Summary>) -> Option<String> {
+    let all = summary.get(ALL)?;
+    let (spurious, timeouts) = (all.spurious_timeouts?, all.timeouts?);
+    let many = |of: u64, part: f64| spurious as f64 >= part * of as f64;
+    if spurious == 0 || !many(timeouts, SAID[0]) || !many(all.flows, SAID[1]) {
+        return None;
+    }
+    Some(if spurious <= timeouts {
+        format!(
+            "`{scheme}`: {spurious} of {timeouts} retransmission timeouts were spurious: the reply to the packet arrived \
+             later, so it only waited; a longer timeout, or less room in queues, avoids them"
+        )
+    } else {
+        format!(
+            "`{scheme}`: {spurious} packets arrived that their receivers already had: they were sent again for nothing"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spurious_timeouts_are_said_if_they_are_many() {
+        let message = |spurious, timeouts, flows| {
+            let counts = Summary {
+                flows,
+                timeouts: Some(timeouts),
+                spurious_timeouts: Some(spurious),
+                ..Summary::default()
+            };
+            spurious_of(counts)
+        };
+        fn spurious_of(counts: Summary) -> Option<String> {
+            spurious("x", &BTreeMap::from([(ALL.to_owned(), counts)]))
+        }
+        assert!(
+            message(10, 100, 10_000)
+                .is_some_and(|text| text.starts_with("`x`: 10 of 100 retransmission timeouts"))
+        );
+        assert_eq!(message(10, 101, 10_000), None);
+        assert_eq!(message(10, 100, 10_001), None);
+        assert_eq!(message(0, 0, 0), None);
+        assert!(message(7, 3, 10).is_some_and(|text| text.starts_with("`x`: 7 packets arrived")));
+        assert_eq!(spurious_of(Summary::default()), None, "nobody counted");
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::panel::{Axes, Mark, PanelInput, PanelKind, PanelReport, Series, X};
 use super::published::Overlay;
-use crate::metrics::interval::Interval;
+use crate::metrics::estimate::{Estimate, Nature};
 use crate::metrics::metric::Metric;
 use crate::metrics::{PerMille, percentile};
 
@@ -52,7 +52,7 @@ fn distribution(seeds: &[Vec<f64>]) -> Vec<Mark> {
     let some: Vec<&Vec<f64>> = seeds.iter().filter(|values| !values.is_empty()).collect();
     let mark = |x: f64| {
         let fractions: Vec<f64> = some.iter().map(|values| fraction(values, x)).collect();
-        Mark::new(Value::from(x), Interval::of(&fractions).map(|y| y.clamp(0.0, 1.0)))
+        Mark::new(Value::from(x), Estimate::arithmetic(&fractions, Nature::Quantity).within((0.0, 1.0)))
     };
     xs.into_iter().map(mark).collect()
 }

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::panel::{Axes, Mark, PanelInput, PanelKind, PanelReport, Series, X};
 use super::published::Overlay;
-use crate::metrics::interval::Interval;
 
 /// A line per scheme over a swept key, or over time.
 pub const LINE: PanelKind = PanelKind {
@@ -53,7 +52,7 @@ fn over_time(drawn: &PanelInput<'_>, report: &mut PanelReport) -> Result<(), Str
             let mark = |bin: usize| {
                 let values: Vec<f64> = seeds.iter().filter_map(|seed| *seed.values.get(bin)?).collect();
                 // Milliseconds, at the end of the bin.
-                Mark::new(Value::from((bin + 1) as f64 * every * 1e3), Interval::of(&values))
+                Mark::new(Value::from((bin + 1) as f64 * every * 1e3), measure.metric.estimate(&values))
             };
             let marks = (0..bins).map(mark).filter(|mark| mark.y.mean.is_some()).collect();
             report.series.push(Series::of(&path, drawn.values.at(point), marks));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::published::{Curve, Overlay};
-use crate::metrics::interval::Interval;
+use crate::metrics::estimate::Estimate;
 use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
 use priolane_results::flows::FlowRow;
@@ -297,7 +297,7 @@ pub struct Mark {
     pub x: Value,
     /// Mean and confidence interval over seeds; the mean is null if runs or values are missing.
     #[serde(flatten)]
-    pub y: Interval,
+    pub y: Estimate,
     /// Additional data of a dot in a `scatter`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub dot: Option<Dot>,
@@ -305,7 +305,7 @@ pub struct Mark {
 
 impl Mark {
     /// Returns a mark at `x`.
-    pub(super) fn new(x: Value, y: Interval) -> Self {
+    pub(super) fn new(x: Value, y: Estimate) -> Self {
         Self { x, y, dot: None }
     }
 }
@@ -314,9 +314,9 @@ impl Mark {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dot {
     /// Mean and confidence interval of the metric along x.
-    pub x_interval: Interval,
+    pub x_interval: Estimate,
     /// Metric shown by its area; null if there is none.
-    pub size: Option<Interval>,
+    pub size: Option<Estimate>,
     /// Value of the swept key along which dots are joined; null without one.
     pub along: Option<Value>,
 }
@@ -362,7 +362,7 @@ pub trait Values {
     fn moved(&self, point: usize, keys: &Map<String, Value>) -> Option<usize>;
 
     /// Returns mean and confidence interval over seeds.
-    fn mean(&self, path: &MetricPath, point: usize) -> Interval;
+    fn mean(&self, path: &MetricPath, point: usize) -> Estimate;
 
     /// Returns the metric over time, for each available seed.
     ///

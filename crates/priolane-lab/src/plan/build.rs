@@ -11,7 +11,7 @@ use priolane_core::transport::tokens::RankBy;
 use priolane_core::transport::{Spec, Transport};
 use priolane_core::units::{Span, Time};
 use priolane_sim::scenario::{
-    MeasurementError, Scenario, ScenarioError, ScenarioSpec, ScheduledControl, Stop,
+    Awaited, MeasurementError, Scenario, ScenarioError, ScenarioSpec, ScheduledControl, Stop,
 };
 use priolane_sim::topology::{BareTimes, PathChoice, Topology};
 use priolane_source::{InputError, Table};
@@ -19,9 +19,10 @@ use priolane_workload::{Traffic, offered};
 
 use super::demand::{self, GroupLoad};
 use super::run::Run;
-use super::{adaptation, admission, failures, observed_port, ports, traffic};
+use super::{adaptation, admission, classes, failures, observed_port, ports, traffic};
 use crate::experiment::{
-    AtRate, Change, ControlTarget, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown, Timing,
+    Arrivals, AtRate, Change, ControlTarget, Deadline, Event, Experiment, Group, Pair, Payer, Slowdown,
+    Timing,
 };
 use crate::scheme::Scheme;
 use priolane_results::bills::{PayingGroup, Pricing};
@@ -44,8 +45,12 @@ pub struct ResolvedRun {
     /// Per flow, the same with a handshake (`BareTimes::with_handshake`); `None` unless it is the denominator of
     /// slowdowns.
     pub with_handshake: Option<Vec<Span>>,
+    /// Per flow that is under way when the run begins, in order, the denominator of the slowdown of the whole flow.
+    pub under_way: Vec<Span>,
     /// Which flows are measured.
     pub window: MeasuredFlows,
+    /// Whether flows go on to start after the window.
+    pub arrivals_continue: bool,
     /// Requested and offered load; before the run, without dependent flows.
     pub load: Load,
     /// Warnings.
@@ -104,12 +109,12 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let observed_port = observed_port::observed_port(experiment, &topology)?;
     let host_rate = topology.host_capacity(HostId(0));
     let window = MeasuredFlows::of(&experiment.time);
-    let mut times = BareTimes::new(&topology, &experiment.frame);
-    let bare = |f: FlowSpec| times.of((f.src, f.dst), f.entropy, f.size.unwrap_or(0));
-    let bare_fct = flows.iter().map(bare).collect();
+    let bare_fct = bare_fct(experiment, &topology, &flows);
     let measured: Vec<bool> = flows.iter().map(|f| window.holds(f.start)).collect();
     let mut warnings = unmeasured(experiment, &flows, &measured);
-    let with_handshake = with_handshake(experiment, (&topology, network_choice), &flows);
+    let network = (&topology, network_choice);
+    let with_handshake = with_handshake(experiment, network, &flows);
+    let under_way = under_way(experiment, network, &flows);
     let reports = admission::interval(scheme, &topology, &experiment.frame);
     let monitor = experiment.rates_every.or(reports);
     let zero_loss = ports::zero_loss(scheme, &topology, &experiment.frame);
@@ -148,16 +153,20 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     let independent = priolane_workload::independent(&scenario.flows, &scenario.waits);
     let load = load.offered(&scenario, &independent, window.offered(&independent));
     drop(independent);
-    if load.asked.is_some() {
-        warnings.extend(overload(&load));
+    warnings.extend(load.asked.iter().flat_map(|_| overload(&load)));
+    if scenario.waits.is_empty() {
+        warnings.extend(demand::too_low(&load.demands));
     }
+    warnings.extend(classes::empty(experiment, (&scenario.flows, &measured)));
     Ok(ResolvedRun {
         scenario,
         groups: experiment.groups.iter().map(|g| g.name.clone()).collect(),
         measured,
         bare_fct,
         with_handshake,
+        under_way,
         window,
+        arrivals_continue: experiment.time.steady_window().is_some(),
         warnings,
         load,
         pricing,
@@ -191,6 +200,24 @@ fn with_handshake(
         times.with_handshake(ends, f.entropy, (bytes, experiment.host_delay))
     };
     Some(flows.iter().map(of).collect())
+}
+
+/// Returns, per flow, its completion time in an idle network at line rate, without a handshake.
+fn bare_fct(experiment: &Experiment, topology: &Topology, flows: &FlowList) -> Vec<Span> {
+    let mut times = BareTimes::new(topology, &experiment.frame);
+    flows.iter().map(|f| times.of((f.src, f.dst), f.entropy, f.size.unwrap_or(0))).collect()
+}
+
+/// Returns the denominators of slowdowns of the flows that are under way when the run begins, as whole flows.
+fn under_way(experiment: &Experiment, network: (&Topology, PathChoice), flows: &FlowList) -> Vec<Span> {
+    let whole = |flow: FlowSpec| FlowSpec { size: flow.whole_size(), ..flow };
+    let whole: FlowList = flows
+        .iter()
+        .take_while(|flow| flow.start == Time::ZERO)
+        .filter(|flow| flow.attained > 0)
+        .map(whole)
+        .collect();
+    with_handshake(experiment, network, &whole).unwrap_or_else(|| bare_fct(experiment, network.0, &whole))
 }
 
 /// Returns the transport of a scheme, without its report interval; `None` if the experiment has no such scheme.
@@ -286,8 +313,9 @@ pub enum MeasuredFlows {
 impl MeasuredFlows {
     fn of(time: &Timing) -> Self {
         match *time {
-            Timing::Window { warmup, measure, .. } => {
-                Self::Within(offered::Window { from: Time(warmup.0), until: Time::ZERO + warmup + measure })
+            Timing::Window { .. } => {
+                let (from, until) = time.window();
+                Self::Within(offered::Window { from, until })
             }
             Timing::Count { .. } => Self::All,
         }
@@ -313,18 +341,25 @@ impl MeasuredFlows {
     }
 }
 
-/// Returns the stop condition. A run that drains ends when its finite flows have completed.
+/// Returns the stop condition. A run that drains ends when its finite flows have completed; of flows that go on to start
+/// after the window, it does not wait for those.
 fn stop(time: &Timing, scenario: &ScenarioSpec) -> Stop {
     let finite = scenario.flows.iter().any(|f| f.size.is_some());
     let grace = GRACE.max(scenario.lookahead().times(4));
     match *time {
-        Timing::Window { drain: true, warmup, measure, limit } if finite => {
-            Stop::WhenDone { grace, not_before: Time::ZERO + warmup + measure, limit: Time(limit.0) }
+        Timing::Window { drain: true, arrivals, limit, .. } if finite => {
+            let (from, until) = time.window();
+            let awaits = match arrivals {
+                Arrivals::Stop => Awaited::Finite,
+                Arrivals::Continue => Awaited::StartedIn { from, until },
+            };
+            Stop::WhenDone { awaits, grace, not_before: until, limit: Time(limit.0) }
         }
         Timing::Count { limit, .. } if finite => {
-            Stop::WhenDone { grace, not_before: Time::ZERO, limit: Time(limit.0) }
+            let awaits = Awaited::Finite;
+            Stop::WhenDone { awaits, grace, not_before: Time::ZERO, limit: Time(limit.0) }
         }
-        Timing::Window { warmup, measure, .. } => Stop::At(Time::ZERO + warmup + measure),
+        Timing::Window { .. } => Stop::At(time.window().1),
         Timing::Count { limit, .. } => Stop::At(Time(limit.0)),
     }
 }

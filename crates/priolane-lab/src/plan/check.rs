@@ -1,20 +1,29 @@
 //! Checks a sweep point: solves for thresholds and checks the schemes against the network.
 
+use std::collections::BTreeMap;
+
+use priolane_core::finding::Severity;
 use priolane_source::{InputError, Mistakes, Table};
 
+use super::fit::FittedTraffic;
 use super::global::TrafficEstimates;
+use super::steady::SteadyNeeds;
 use super::{fit, ports, resolve};
 use crate::experiment::{Experiment, LoadedExperiment, NamedScheme, overlay};
 use crate::interrupt::Interrupt;
-use crate::scheme;
+use crate::scheme::{self, Fabric, Scheme};
 
 /// A sweep point that has been checked against its network.
 pub(super) struct CheckedPoint {
     /// The experiment with solved thresholds.
     pub(super) experiment: Experiment,
     pub(super) warnings: Vec<String>,
+    /// By scheme, what is said of settings that may not be meant; contained in `warnings`.
+    pub(super) findings: BTreeMap<String, Vec<String>>,
     /// Approximate number of flows per run.
     pub(super) flows: u64,
+    /// What the steady state of each open-loop group takes.
+    pub(super) steady: Vec<SteadyNeeds>,
 }
 
 /// Solves for the thresholds of an experiment and checks its schemes against the network.
@@ -26,11 +35,12 @@ pub(super) fn check(
     let LoadedExperiment { mut experiment, schemes } = read;
     let file = experiment.sources.experiment().to_owned();
     let topology = ports::network(&experiment, root)?;
-    let (mut warnings, flows) = fit::traffic(&experiment, &topology, root)?;
+    let FittedTraffic { mut warnings, flows, steady } = fit::traffic(&experiment, &topology, root)?;
     fit::failures(&experiment, &topology, root)?;
     let fabric = ports::fabric(&experiment, &topology);
     let estimates = TrafficEstimates::new(&experiment, &topology);
     let mut found = Mistakes::new(&file);
+    let mut findings = BTreeMap::new();
     let checked = found.each(schemes, |named| {
         interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
@@ -40,11 +50,27 @@ pub(super) fn check(
         notes.extend(scheme::complete(&mut scheme, &fabric));
         notes.extend(scheme::check(&scheme, &fabric).map_err(|fault| blame(&named, &fault))?);
         warnings.extend(notes.into_iter().map(|warning| format!("{}: {warning}", named.name)));
+        let settled = settings(&named, &scheme, &fabric)?;
+        warnings.extend(settled.iter().map(|warning| format!("{}: {warning}", named.name)));
+        findings.insert(named.name.clone(), settled);
         Ok((named.name, scheme))
     });
     found.finish()?;
     experiment.scheme.extend(checked);
-    Ok(CheckedPoint { experiment, warnings, flows })
+    Ok(CheckedPoint { experiment, warnings, findings, flows, steady })
+}
+
+/// Returns what is to be said of settings of `scheme` that may not be meant on `fabric`.
+///
+/// # Errors
+/// Returns all settings that cannot work together.
+fn settings(named: &NamedScheme, scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, InputError> {
+    let (wrong, doubtful): (Vec<_>, Vec<_>) =
+        scheme::findings(scheme, fabric).into_iter().partition(|finding| finding.severity == Severity::Error);
+    let mut found = Mistakes::new(&named.origin.file);
+    wrong.iter().for_each(|finding| found.add(blame(named, &finding.fault)));
+    found.finish()?;
+    Ok(doubtful.iter().map(ToString::to_string).collect())
 }
 
 /// Converts a scheme's fault to an error at its position in the scheme.

@@ -98,6 +98,26 @@ pub(super) fn demands(
     ways.iter().filter_map(demand).collect()
 }
 
+/// Fraction of a requested load below which the flows of a run are not what was asked for.
+const HALF: f64 = 0.5;
+
+/// Warns about loads of which the flows offer less than half.
+pub(super) fn too_low(demands: &[Demand]) -> Vec<String> {
+    let low = demands.iter().filter(|demand| demand.offered < HALF * demand.asked);
+    let text = |demand: &Demand| {
+        let of = match demand.of {
+            LoadOf::Host => "hosts",
+            LoadOf::Core => "the core",
+        };
+        format!(
+            "the flows of this seed offer {of} a load of {:.3}, less than half of the {:.3} that is asked: a longer \
+             `measure` has more flows, and draw = \"strata\" spreads their sizes evenly",
+            demand.offered, demand.asked
+        )
+    };
+    low.map(text).collect()
+}
+
 impl GroupLoad {
     /// Returns the requested bits in `window`.
     fn asked_bits(&self, fabric: &Fabric, window: Window) -> f64 {
@@ -184,6 +204,7 @@ mod tests {
             coflow: None,
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
+            attained: 0,
         }
     }
 

@@ -5,14 +5,24 @@ use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
-use priolane_workload::{Counts, DestinationScope, Load, LoadOf};
+use priolane_workload::{Counts, DestinationScope, Load, LoadOf, OpenLoop, mean_bytes};
 
-use super::{failures, observed_port, size, traffic};
+use super::steady::SteadyNeeds;
+use super::{failures, observed_port, receivers, size, traffic};
 use crate::experiment::{Experiment, Group, Test, overlay};
 use crate::panels::TIME;
 
-/// Checks that each group's traffic can be generated on `topology`. Returns warnings about overloaded links, and the
-/// approximate number of flows.
+/// What the traffic of an experiment amounts to.
+pub(super) struct FittedTraffic {
+    /// Warnings about overloaded links, and about what a claimed steady state lacks.
+    pub(super) warnings: Vec<String>,
+    /// Approximate number of flows per run.
+    pub(super) flows: u64,
+    /// What the steady state of each open-loop group takes.
+    pub(super) steady: Vec<SteadyNeeds>,
+}
+
+/// Checks that each group's traffic can be generated on `topology`.
 ///
 /// # Errors
 /// Returns the first mistake of each group, or an error if there are too many flows.
@@ -20,7 +30,7 @@ pub(super) fn traffic(
     experiment: &Experiment,
     topology: &Topology,
     root: &Table,
-) -> Result<(Vec<String>, u64), InputError> {
+) -> Result<FittedTraffic, InputError> {
     let located = |error: InputError| match overlay::locate(root, &error.key) {
         Some(origin) if error.line.is_none() => {
             InputError { file: origin.file.to_string(), line: origin.line, ..error }
@@ -28,11 +38,11 @@ pub(super) fn traffic(
         _ => error,
     };
     let mut found = Mistakes::new(experiment.sources.experiment());
-    let mut core = 0.0;
-    let mut warnings = Vec::new();
+    let (mut warnings, mut loads) = (Vec::new(), Vec::new());
     let flows = found.each(experiment.groups.iter().enumerate(), |(number, group)| {
         let first = traffic::probe(experiment, topology, number).map_err(located)?;
-        let flows = size::flows(experiment, group, first);
+        let under_way = traffic::under_way(experiment, topology, number).map_err(located)?;
+        let flows = size::flows(experiment, group, first) + under_way as f64;
         promised(experiment, topology, group).map_err(located)?;
         let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;
         let notes = group.app.part().notes(hosts)?;
@@ -51,26 +61,74 @@ pub(super) fn traffic(
             );
             return Err(located(error));
         }
-        let [host_share, core_share] = site.shares(experiment, topology, load);
-        core += core_share;
-        if host_share > 1.0 {
+        let open_loop = group.app.part().open_loop();
+        let [host, core] = site.shares(topology, load, on_wire(experiment, open_loop));
+        if host > 1.0 {
             warnings.push(format!(
-                "group {}: the load of its hosts is {host_share:.3} on the wire, above the capacity of \
-                 their links",
+                "group {}: the load of its hosts is {host:.3} on the wire, above the capacity of their links: \
+                 {NO_STEADY_STATE}",
                 group.name
             ));
         }
+        loads.push(GroupShares { number, hosts: site.hosts, host, core });
         Ok(flows)
     });
     found.keep(observed_port::observed_port(experiment, topology).map_err(located));
     found.finish()?;
     let flows = size::check(experiment, &flows).map_err(located)?;
+    warnings.extend(receivers::overload(experiment, topology)?);
+    let core: f64 = loads.iter().map(|group| group.core).sum();
     if core > 1.0 {
         warnings.push(format!(
-            "the load of the links out of racks is {core:.3} on the wire, above their capacity"
+            "the load of the links out of racks is {core:.3} on the wire, above their capacity: \
+             {NO_STEADY_STATE}"
         ));
     }
-    Ok((warnings, flows))
+    let steady: Vec<SteadyNeeds> =
+        loads.iter().filter_map(|group| needs(experiment, topology, &loads, group)).collect();
+    if experiment.time.steady_window().is_some() {
+        warnings.extend(steady.iter().flat_map(SteadyNeeds::warnings));
+    }
+    Ok(FittedTraffic { warnings, flows, steady })
+}
+
+/// What a load above capacity means for results.
+const NO_STEADY_STATE: &str = "there is no steady state, and the number of flows is part of the result";
+
+/// The load of a group on the wire.
+struct GroupShares {
+    number: usize,
+    hosts: Vec<HostId>,
+    /// Load of the links of its hosts.
+    host: f64,
+    /// Its load on the links out of racks.
+    core: f64,
+}
+
+/// Returns what the steady state of a group takes, beside the load of the other groups on the same links.
+fn needs(
+    experiment: &Experiment,
+    topology: &Topology,
+    all: &[GroupShares],
+    own: &GroupShares,
+) -> Option<SteadyNeeds> {
+    let group = &experiment.groups[own.number];
+    let open_loop = group.app.part().open_loop()?;
+    let shares_host = |other: &&GroupShares| other.hosts.iter().any(|host| own.hosts.contains(host));
+    let of_hosts: f64 = all.iter().filter(shares_host).map(|other| other.host).sum();
+    let of_core: f64 = if own.core > 0.0 { all.iter().map(|other| other.core).sum() } else { 0.0 };
+    let rate = topology.host_capacity(*own.hosts.first()?).bps() as f64;
+    SteadyNeeds::of(&experiment.time, &group.name, open_loop, (of_hosts.max(of_core), rate))
+}
+
+/// Returns the bytes on the wire of a byte of payload: of flows of known sizes their mean, else that of full packets, a
+/// lower bound.
+fn on_wire(experiment: &Experiment, open_loop: Option<&OpenLoop>) -> f64 {
+    let frame = &experiment.frame;
+    match open_loop.map(|open_loop| &open_loop.sizes.law) {
+        Some(law) => mean_bytes(law, Counts::Wire, frame) / mean_bytes(law, Counts::Payload, frame),
+        None => f64::from(frame.data_wire(frame.mss())) / f64::from(frame.mss()),
+    }
 }
 
 /// Checks that all failing elements exist in the network, and that no host is cut off permanently.
@@ -157,14 +215,12 @@ impl GroupHosts {
         if rates.all(|rate| rate == first) { Some(first) } else { None }
     }
 
-    /// Returns the load of host links and of links out of racks, in bytes on the wire if all packets were full: a lower
-    /// bound.
-    fn shares(&self, experiment: &Experiment, topology: &Topology, load: Load) -> [f64; 2] {
-        let frame = &experiment.frame;
-        let full = f64::from(frame.data_wire(frame.mss())) / f64::from(frame.mss());
+    /// Returns the load of host links and of links out of racks on the wire; `on_wire` is the bytes of a byte of
+    /// payload.
+    fn shares(&self, topology: &Topology, load: Load, on_wire: f64) -> [f64; 2] {
         let wire = match load.counts {
             Counts::Wire => 1.0,
-            Counts::Payload => full,
+            Counts::Payload => on_wire,
         };
         let hosts = topology.hosts_capacity(self.hosts.iter().copied());
         let core = topology.core_capacity() as f64;

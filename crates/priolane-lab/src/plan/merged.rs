@@ -27,7 +27,8 @@ pub fn from_merged(sources: Sources, merged: &Json, seed: u64) -> Result<Run, In
     let checked = check::check(experiment::read(&file, &root, sources)?, &root, &interrupt)?;
     let experiment = Arc::new(checked.experiment);
     let mut runs = Vec::new();
-    add_runs(&Point { values: Vec::new(), experiment, flows: checked.flows }, &mut runs, &interrupt)?;
+    let (findings, flows, steady) = (checked.findings, checked.flows, checked.steady);
+    add_runs(&Point { values: Vec::new(), experiment, findings, flows, steady }, &mut runs, &interrupt)?;
     let count = runs.len();
     match <[Run; 1]>::try_from(runs) {
         Ok([run]) => Ok(run),

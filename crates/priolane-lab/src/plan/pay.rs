@@ -20,21 +20,24 @@ use priolane_core::units::Time;
 
 use crate::experiment::{MixDraw, Service};
 
-/// Assigns to flows the pairs that they, or their virtual machines, pay for. Flows that start before `measured_from`
-/// form separate blocks.
-pub(super) fn pay(service: &Service, flows: &mut FlowList, measured_from: Time, stream: &mut Stream) {
+/// Assigns to flows the pairs that they, or their virtual machines, pay for. Flows before, in and after the
+/// `measured` window form separate blocks.
+pub(super) fn pay(service: &Service, flows: &mut FlowList, measured: [Time; 2], stream: &mut Stream) {
     if service.mix.is_empty() {
         return flows.edit_all(|flow| flow.weights = service.pair.0);
     }
     if service.mix_draw == MixDraw::Independent {
         return flows.edit_all(|flow| flow.weights = service.draw(stream.uniform()));
     }
-    let places = (0..flows.len()).partition(|&place| flows.start(place) < measured_from);
-    let (early, measured): (Vec<usize>, Vec<usize>) = places;
+    let mut parts = [const { Vec::new() }; 3];
+    for place in 0..flows.len() {
+        let phase = measured.iter().filter(|&&at| flows.start(place) >= at).count();
+        parts[phase].push(place);
+    }
     let block = service.block();
     let mut order: Vec<usize> = (0..block).collect();
     let mut drawn = vec![0.0; flows.len()];
-    for mut part in [early, measured] {
+    for mut part in parts {
         part.sort_by_key(|&place| Reverse(flows.size(place).unwrap_or(u64::MAX)));
         for places in part.chunks(block) {
             stream.shuffle(&mut order);

@@ -1,15 +1,17 @@
 //! The points of a sweep, with the state shared by all runs of a point.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use priolane_source::{InputError, Mistakes, Node, Origin, Sources, Table, Value, parse};
 use serde_json::Value as Json;
 
+use super::check::CheckedPoint;
 use super::options::Options;
 use super::overrides::{self, Sweep, axis_json, only, shown};
 use super::run::{Plan, Run};
+use super::steady::SteadyNeeds;
 use super::{check, fit, identity};
 use crate::experiment::overlay::{self, Axis};
 use crate::experiment::{self, Experiment, MAX_SEEDS, Reading};
@@ -47,8 +49,12 @@ pub struct Point {
     pub values: Vec<(String, Json)>,
     /// The merged experiment at this point.
     pub experiment: Arc<Experiment>,
+    /// By scheme, settings that may not be meant on the network of this point.
+    pub findings: BTreeMap<String, Vec<String>>,
     /// Approximate number of flows per run.
     pub flows: u64,
+    /// What the steady state of each open-loop group takes.
+    pub steady: Vec<SteadyNeeds>,
 }
 
 /// Returns the points of the experiment `text`, called `name` in messages, whose files are relative to `base`.
@@ -93,7 +99,8 @@ pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Resu
             ..checked.experiment.clone()
         });
         let values = axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
-        points.push(Point { values, experiment: Arc::new(checked.experiment), flows: checked.flows });
+        let CheckedPoint { experiment, findings, flows, steady, .. } = checked;
+        points.push(Point { values, experiment: Arc::new(experiment), findings, flows, steady });
     }
     let experiment = experiment.ok_or_else(|| {
         InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
@@ -159,6 +166,7 @@ pub(super) fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt
                 seed,
                 experiment: experiment.clone(),
                 merged: merged.clone(),
+                findings: point.findings.get(scheme).cloned().unwrap_or_default(),
                 flows: point.flows,
             });
         }

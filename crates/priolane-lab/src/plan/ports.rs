@@ -17,6 +17,7 @@ use priolane_sim::scenario::{self, PortSpec, SwitchSpec};
 use priolane_sim::topology::{PathChoice, Spray, TokenTraffic, Topology};
 use priolane_source::{InputError, Origin, Table};
 
+use super::empty_paths::empty_paths;
 use super::{admission, paths};
 use crate::experiment::{Change, Experiment, overlay};
 use crate::scheme::{Fabric, Routing, Scheme};
@@ -59,6 +60,7 @@ pub(super) fn fabric(experiment: &Experiment, topology: &Topology) -> Fabric {
         pause_links: pause_links(experiment, topology),
         pause_frames: scenario::pause_frames(&experiment.frame),
         switch_capacity: switch_capacity(topology),
+        paths: empty_paths(experiment, topology),
     }
 }
 

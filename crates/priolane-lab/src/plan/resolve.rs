@@ -32,13 +32,13 @@ pub(super) fn thresholds(
         warnings.extend(solve("assign.thresholds", demotion, &site)?);
     }
     if let Some(mean) = ranks(scheme).and_then(RankBy::missing_mean_mut) {
-        let fix = "mean = 133, the packets of the mean flow minus one".to_owned();
+        let fix = format!("a number: the bytes of the mean flow divided by {}, minus one", frame.mss());
         let found = estimate_traffic("transport.mean", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         *mean = Some((law.mean() / f64::from(frame.mss()) - 1.0).max(0.1));
     }
     if let Some(p) = ranks(scheme).and_then(RankBy::missing_p_mut) {
-        let fix = "p = 2107, the packets of the largest flow".to_owned();
+        let fix = format!("a number: the bytes of the largest flow divided by {}, rounded up", frame.mss());
         let found = estimate_traffic("transport.p", &SizeScope::Global, &site);
         let law = found.map_err(|fault| Fault { fix, ..fault })?.law;
         // A flow of one packet is in the first class, whatever the largest.
@@ -123,7 +123,7 @@ fn check_adaptive(key: &'static str, thresholds: &Thresholds) -> Result<(), Faul
 /// Returns the load that solvers assume during a run.
 fn load_for(thresholds: &Thresholds, site: &ThresholdSearch<'_>) -> Result<f64, Fault> {
     let from = thresholds.solved().map_or(&SizeScope::Global, |solved| &solved.from);
-    let fix = "assign.controller.load = 0.6, the load that solvers assume";
+    let fix = "the load that solvers shall assume, above 0 and below 1";
     let found = estimate_traffic("assign.controller.load", from, site);
     found.map(|traffic| traffic.load).map_err(|fault| Fault { fix: fix.to_owned(), ..fault })
 }

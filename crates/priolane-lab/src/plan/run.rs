@@ -37,6 +37,8 @@ pub struct Run {
     pub experiment: Arc<Experiment>,
     /// What determines all runs of its scheme and point, as JSON.
     pub merged: Arc<Json>,
+    /// Settings of its scheme that may not be meant on its network, a sentence each.
+    pub findings: Vec<String>,
     /// Approximate number of flows.
     pub flows: u64,
 }

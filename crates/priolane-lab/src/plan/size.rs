@@ -1,6 +1,6 @@
 //! Estimates the number of flows of a run from the first flows of each group.
 
-use priolane_core::units::Span;
+use priolane_core::units::{Span, Time};
 use priolane_source::InputError;
 use priolane_workload::MAX_FLOWS;
 
@@ -35,8 +35,8 @@ pub(super) fn flows(experiment: &Experiment, group: &Group, first: FirstFlows) -
     let runs_until_end = group.app.part().runs_until_end();
     match experiment.time {
         Timing::Count { flows, .. } if runs_until_end => flows as f64,
-        Timing::Window { warmup, measure, .. } if runs_until_end && first.last.0 > 0 => {
-            let end = warmup + measure;
+        time @ Timing::Window { .. } if runs_until_end && first.last.0 > 0 => {
+            let end = time.last_arrival().since(Time::ZERO);
             let Active { from, until } =
                 group.active.unwrap_or(Active { from: Default::default(), until: None });
             let until = until.map_or(end, |until| until.min(end));

@@ -9,7 +9,9 @@ use priolane_core::rng::{Purpose, Stream};
 use priolane_core::units::{Rate, Span, Time};
 use priolane_sim::topology::Topology;
 use priolane_source::InputError;
-use priolane_workload::{Listing, Lists, LoadChange, MinimumLatency, Traffic, Until, WorkloadContext};
+use priolane_workload::{
+    InitialState, Listing, Lists, LoadChange, MinimumLatency, Traffic, Until, WorkloadContext,
+};
 
 use super::size::{self, FirstFlows};
 use super::{drawn_deadlines, paths, pay};
@@ -19,7 +21,8 @@ use crate::experiment::{Active, Event, Experiment, Group, Paths, Service, Target
 pub(super) fn flows(experiment: &Experiment, topology: &Topology, seed: u64) -> Result<Traffic, InputError> {
     let mut all = Vec::new();
     for (number, group) in experiment.groups.iter().enumerate() {
-        let draw = Draw { seed, group: number as u16, until: until(&experiment.time) };
+        let initial = initial(&experiment.time, group.active);
+        let draw = Draw { seed, group: number as u16, until: until(&experiment.time), initial };
         all.push(group_flows(experiment, topology, group, draw)?);
     }
     let mut merged = priolane_workload::merge_traffic(all);
@@ -50,6 +53,7 @@ struct Draw {
     seed: u64,
     group: u16,
     until: Until,
+    initial: InitialState,
 }
 
 /// Generates the first flows of the group of this number, to detect traffic that does not fit the network.
@@ -67,7 +71,8 @@ pub(super) fn probe(
     let seeds = if lists_differ(group) { experiment.seeds.list() } else { vec![1] };
     let mut most = FirstFlows { count: 0, last: Span::ZERO };
     for seed in seeds {
-        let traffic = group_flows(experiment, topology, group, Draw { seed, group: number as u16, until })?;
+        let draw = Draw { seed, group: number as u16, until, initial: InitialState::Empty };
+        let traffic = group_flows(experiment, topology, group, draw)?;
         countable(experiment, group, &traffic)?;
         drawn_deadlines::countable(experiment, &traffic)?;
         let last = traffic.flows.iter().map(|flow| flow.start.0.saturating_sub(from.0)).max();
@@ -81,6 +86,39 @@ pub(super) fn probe(
     Ok(most)
 }
 
+/// Checks that a group can start warm, if the experiment does and the group has a load, and returns the number of its
+/// flows under way.
+///
+/// # Errors
+/// Returns an [`InputError`] with the key at fault, but without its line.
+pub(super) fn under_way(
+    experiment: &Experiment,
+    topology: &Topology,
+    number: usize,
+) -> Result<usize, InputError> {
+    let group = &experiment.groups[number];
+    let app = group.app.part();
+    let warm = matches!(experiment.time, Timing::Window { start: InitialState::Warm, .. });
+    let fault = |what: String| {
+        let fix = "start = \"empty\", or app = \"poisson\" in groups with a load";
+        Err(InputError::new(experiment.sources.experiment(), None, "time.start", what, fix))
+    };
+    let begins_warm = |group: &Group| initial(&experiment.time, group.active) == InitialState::Warm;
+    let mut groups = experiment.groups.iter();
+    if warm && !groups.any(|group| group.app.part().starts_warm() && begins_warm(group)) {
+        return fault("no group has flows of a steady state to start with".to_owned());
+    }
+    if !warm || !app.starts_warm() {
+        return match app.load() {
+            Some(_) if warm => fault(format!("the flows under way of group {:?} are not known", group.name)),
+            _ => Ok(0),
+        };
+    }
+    let initial = initial(&experiment.time, group.active);
+    let draw = Draw { seed: 1, group: number as u16, until: Until::Time(Time(1)), initial };
+    Ok(group_flows(experiment, topology, group, draw)?.flows.len())
+}
+
 /// Generates all flows of a group whose flows are the same for all seeds.
 ///
 /// # Errors
@@ -90,7 +128,8 @@ pub(super) fn whole(
     topology: &Topology,
     group: &Group,
 ) -> Result<Traffic, InputError> {
-    group_flows(experiment, topology, group, Draw { seed: 1, group: 0, until: until(&experiment.time) })
+    let until = until(&experiment.time);
+    group_flows(experiment, topology, group, Draw { seed: 1, group: 0, until, initial: InitialState::Empty })
 }
 
 /// Whether each seed has a flow list of its own.
@@ -170,7 +209,8 @@ fn group_flows(
         until: own_until(group.active, draw.until),
         floor: floor(experiment, topology),
         changes: &changes,
-        measured_from: Time(measured_from(&experiment.time, group.active)),
+        measured: measured(&experiment.time, group.active),
+        initial: draw.initial,
     };
     let Traffic { mut flows, mut waits, paths } = priolane_workload::traffic(&group.app, &site)
         .map_err(|error| error.in_file(experiment.sources.experiment(), &key))?;
@@ -179,7 +219,7 @@ fn group_flows(
         flows.edit_all(|flow| flow.class = class);
     }
     let mut stream = Stream::new(draw.seed, Purpose::Classes, u64::from(draw.group) << 32);
-    pay::pay(&group.service, &mut flows, site.measured_from, &mut stream);
+    pay::pay(&group.service, &mut flows, site.measured, &mut stream);
     split(&group.service, &mut flows).map_err(|host| {
         let what = format!("host {host} sends more flows than the split has pairs");
         let file = experiment.sources.experiment();
@@ -233,10 +273,19 @@ fn own_until(active: Option<Active>, until: Until) -> Until {
     Until::Time(Time(end.saturating_sub(from.0)))
 }
 
-/// Returns the start of the measured window in picoseconds, relative to the group's activation.
-fn measured_from(time: &Timing, active: Option<Active>) -> u64 {
-    let (from, _) = time.window();
-    from.0.saturating_sub(active.map_or(0, |active| active.from.0))
+/// Returns start and end of the measured window, relative to the group's activation.
+fn measured(time: &Timing, active: Option<Active>) -> [Time; 2] {
+    let (from, until) = time.window();
+    let begin = active.map_or(0, |active| active.from.0);
+    [from, until].map(|at| Time(at.0.saturating_sub(begin)))
+}
+
+/// Returns the state in which a group begins. One that is activated during the run begins empty.
+fn initial(time: &Timing, active: Option<Active>) -> InitialState {
+    match *time {
+        Timing::Window { start, .. } if active.is_none_or(|active| active.from == Span::ZERO) => start,
+        Timing::Window { .. } | Timing::Count { .. } => InitialState::Empty,
+    }
 }
 
 /// Returns the changes of a group's sizes and load, relative to its activation.
@@ -261,7 +310,7 @@ fn floor(experiment: &Experiment, topology: &Topology) -> MinimumLatency {
 
 fn until(time: &Timing) -> Until {
     match *time {
-        Timing::Window { warmup, measure, .. } => Until::Time(Time::ZERO + warmup + measure),
+        Timing::Window { .. } => Until::Time(time.last_arrival()),
         Timing::Count { flows, .. } => Until::Flows(flows),
     }
 }

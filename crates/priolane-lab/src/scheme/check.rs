@@ -148,7 +148,7 @@ fn limits_of_hosts(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         return Ok(());
     }
     let nic = scheme.nic.part();
-    if nic.port().is_some_and(|own| own.keys.ecn.is_some() || !own.keys.buffer.at().is_empty()) {
+    if nic.port().is_some_and(|own| own.keys.ecn.is_some() || own.keys.buffer.depends_on_rate()) {
         let what = "hosts have links of several rates, but all transmit queues are equal".to_owned();
         return Err(Fault::new("nic.port", what, "one limit without ecn, or host links of one rate"));
     }
@@ -156,6 +156,10 @@ fn limits_of_hosts(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = "hosts have links of several rates, but all transmit queues have one marking threshold"
             .to_owned();
         return Err(Fault::new("nic.ecn", what, "ecn = false, or host links of one rate"));
+    }
+    if nic.queue().is_some_and(|queue| queue.rate.is_some()) {
+        let what = "hosts have links of several rates, but all transmit queues have one capacity".to_owned();
+        return Err(Fault::new("nic.rate", what, "a limit without rate, or host links of one rate"));
     }
     Ok(())
 }
@@ -203,9 +207,12 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
         let what = format!("`{name}` schedules the flows of a host itself");
         return Err(Fault::new("host", what, "host = { kind = \"own\" }, or remove host"));
     }
-    if fabric.rates_every.is_some() || scheme.admit.part().interval() != Interval::Rpc {
-        let what = format!("senders of `{name}` do not report on active flows");
-        return Err(Fault::new("transport", what, "admit = { kind = \"none\" }, and remove rates_every"));
+    let silent = || format!("senders of `{name}` do not report on active flows");
+    if scheme.admit.part().interval() != Interval::Rpc {
+        return Err(Fault::new("admit.mi", silent(), "mi = \"rpc\", or admit = { kind = \"none\" }"));
+    }
+    if fabric.rates_every.is_some() {
+        return Err(Fault::new("transport", silent(), "another transport, or remove rates_every"));
     }
     let by_class = matches!(&scheme.transport, Spec::Ndp(keys) if keys.pull == ndp::PullOrder::ByClass);
     let given = !matches!(scheme.assign, Assign::None(_)) || scheme.admit.part().levels().is_some();

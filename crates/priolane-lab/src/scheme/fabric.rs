@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use priolane_core::endpoint::Path;
+use priolane_core::ids::HostId;
 use priolane_core::packet::Frame;
 use priolane_core::part::Capability;
 use priolane_core::port::pfc::{Frames, PauseLink, PfcSpec};
@@ -42,6 +44,21 @@ pub struct Fabric {
     pub rates_every: Option<Span>,
     /// The round-trip time used as the monitor interval of `mi = "rtt"`.
     pub round_trip: Span,
+    /// Paths between hosts that may exchange flows, from the shortest to the longest empty round trip.
+    pub paths: Vec<EmptyPath>,
+}
+
+/// A path between two hosts that may exchange flows.
+#[derive(Clone, Copy, Debug)]
+pub struct EmptyPath {
+    /// The two hosts.
+    pub between: (HostId, HostId),
+    /// Its delays and rate.
+    pub path: Path,
+    /// The rate of the sender's link.
+    pub line: Rate,
+    /// The rate of its slowest switch port; `None` if the sender's own link is slower.
+    pub bottleneck: Option<Rate>,
 }
 
 /// Who selects among equal-cost paths.

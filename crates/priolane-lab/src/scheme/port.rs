@@ -23,26 +23,29 @@ const PFC: Merge = Merge::of(&[
     Replace::Stated(&["headroom_round_trips"], &["headroom_least"]),
 ]);
 
-/// Alternative keys of a buffer. A new size also replaces those for ports of particular rates, and the capacity that the
-/// old one is for.
+/// Alternative keys of a buffer. A new size also replaces those for ports of particular rates, and the rate or the
+/// capacity that the old one is for.
 pub(crate) const BUFFER: Merge = Merge::of(&[
     Replace::OneOf(&[
-        Form { by: &["shared"], with: &["at"] },
-        Form { by: &["per_queue"], with: &["at"] },
-        Form { by: &["push_out"], with: &["at"] },
+        Form { by: &["shared"], with: &["at", "rate"] },
+        Form { by: &["per_queue"], with: &["at", "rate"] },
+        Form { by: &["push_out"], with: &["at", "rate"] },
         Form { by: &["dynamic"], with: &["alpha", "capacity"] },
         Form { by: &["zero_loss"], with: &[] },
     ]),
-    Replace::Stated(&["shared", "per_queue", "push_out"], &["at"]),
+    Replace::Stated(&["shared", "per_queue", "push_out"], &["at", "rate"]),
     Replace::Stated(&["dynamic"], &["capacity"]),
 ]);
 
-/// Alternative keys of a NIC.
+/// Alternative keys of a NIC. A new limit also replaces the rate that the old one is for.
 pub(super) const NIC_MERGE: Merge = Merge {
-    rules: &[Replace::OneOf(&[
-        Form { by: &["queue"], with: &["limit", "ecn"] },
-        Form { by: &["port"], with: &["map"] },
-    ])],
+    rules: &[
+        Replace::OneOf(&[
+            Form { by: &["queue"], with: &["limit", "rate", "ecn"] },
+            Form { by: &["port"], with: &["map"] },
+        ]),
+        Replace::Stated(&["limit"], &["rate"]),
+    ],
     inner: &[("port", &MERGE)],
     each: None,
 };

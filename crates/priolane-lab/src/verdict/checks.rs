@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::decision::LOAD_TOLERANCE;
 use super::grid::Grid;
+use super::steady;
+use super::unfit::LOAD_TOLERANCE;
 use crate::metrics::ALL;
 use priolane_results::record::{LedgerRow, RunRecord};
 use priolane_results::summary::Summary;
@@ -43,6 +44,13 @@ pub(super) fn all(grid: &Grid) -> Vec<Check> {
         checks.push(conservation(&records));
         checks.push(engines(grid, &records));
         checks.push(unfinished(&records));
+        checks.extend(steady::check(grid, &records).map(|found| {
+            let (state, says) = match found {
+                Ok(says) => (State::Ok, says),
+                Err(says) => (State::Warn, says),
+            };
+            Check { name: "steady state", state, says }
+        }));
         checks.extend(load(&records));
         checks.push(priorities(&records));
     }

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use super::decision::Decision;
+use super::decision::{Decision, UndecidedReason};
+use super::flags::{self, Flag};
 use super::grid::{Grid, MissingValue, Point, same, show, value_of};
 use super::load;
 use super::report::{ClaimReport, ComparisonReport, MeasuredMetric, PointReport};
 use super::rules::{self, BySeed, Comparison, PublishedNumber};
-use crate::experiment::{Claim, MetricAt, Test};
-use crate::metrics::interval::Interval;
+use super::steady;
+use crate::experiment::{Claim, MetricAt, Test, TrendDirection};
+use crate::metrics::estimate::{Average, Estimate, Nature};
 use crate::metrics::metric::{Scale, Unit};
 use crate::metrics::path::MetricPath;
 
@@ -20,30 +22,34 @@ pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
 }
 
 fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport {
-    let points = match parse_all(&claim.test) {
+    match parse_all(&claim.test) {
         Ok(paths) => {
-            let mut evaluator = ClaimEvaluator { grid, claim, warnings };
-            evaluator.points(&paths)
+            let mut evaluator = ClaimEvaluator { grid, claim, warnings, flags: Vec::new() };
+            let points = evaluator.points(&paths);
+            ClaimReport::new(claim, points, evaluator.flags)
         }
         Err(what) => {
             warnings.push(format!("claim \"{}\": {what}", claim.says));
-            Vec::new()
+            ClaimReport::new(claim, Vec::new(), Vec::new())
         }
-    };
-    ClaimReport::new(claim, points)
+    }
 }
 
 /// A metric that a claim refers to, at the claim's point or another one.
 #[derive(Clone, Debug)]
-struct MetricRef {
-    path: MetricPath,
+pub(super) struct MetricRef {
+    pub path: MetricPath,
     /// Keys whose values differ from those of the claim's point.
-    at: Map<String, Value>,
+    pub at: Map<String, Value>,
 }
 
 impl MetricRef {
     fn unit(&self) -> Unit {
         self.path.measure.metric.unit
+    }
+
+    fn nature(&self) -> Nature {
+        self.path.measure.metric.nature()
     }
 }
 
@@ -66,12 +72,14 @@ fn parse_all(test: &Test) -> Result<Vec<MetricRef>, String> {
 }
 
 /// A metric at a point, with its values by seed.
-type MetricSamples<'a> = (&'a MetricRef, BySeed);
+pub(super) type MetricSamples<'a> = (&'a MetricRef, BySeed);
 
 struct ClaimEvaluator<'a> {
     grid: &'a Grid<'a>,
     claim: &'a Claim,
     warnings: &'a mut Vec<String>,
+    /// Of the metrics read so far, each once.
+    flags: Vec<Flag>,
 }
 
 impl ClaimEvaluator<'_> {
@@ -89,15 +97,21 @@ impl ClaimEvaluator<'_> {
         }
     }
 
+    /// Returns why no claim about `path` can be decided at a point.
+    fn unfit(&self, path: Option<&MetricPath>, point: usize) -> Option<UndecidedReason> {
+        let load = || load::load_deviation(self.grid, point).map(UndecidedReason::Load);
+        load().or_else(|| steady::unsteady(self.grid, path?, point))
+    }
+
     fn point(&mut self, readings: &[MetricRef], point: usize) -> PointReport {
         let mut report = PointReport::at(as_map(&self.grid.points[point]));
         let mut complete = true;
         let mut evidence: Vec<MetricSamples> = Vec::new();
-        let mut off_load = load::load_deviation(self.grid, point);
+        let mut unfit = self.unfit(None, point);
         for reading in readings {
             let values = match self.grid.moved(point, &reading.at) {
                 Some(point) => {
-                    off_load = off_load.or_else(|| load::load_deviation(self.grid, point));
+                    unfit = unfit.or_else(|| self.unfit(Some(&reading.path), point));
                     self.evidence(&reading.path, point, &mut complete)
                 }
                 None => {
@@ -113,43 +127,11 @@ impl ClaimEvaluator<'_> {
             ));
             evidence.push((reading, values));
         }
-        report.contrasts = self.contrasts(&evidence);
+        report.contrasts = contrasts(&self.claim.test, &evidence);
         if complete {
-            report.settle(off_load);
+            report.settle(unfit);
         }
         report
-    }
-
-    /// Returns the comparisons that determine the claim's verdict at a point.
-    fn contrasts(&self, evidence: &[MetricSamples]) -> Vec<ComparisonReport> {
-        match &self.claim.test {
-            Test::Order(_) => {
-                evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::judge_order)).collect()
-            }
-            Test::Equal { within, .. } => {
-                let pairs = (0..evidence.len()).flat_map(|i| (i + 1..evidence.len()).map(move |j| (i, j)));
-                pairs
-                    .map(|(i, j)| compare(&evidence[i], &evidence[j], |c| rules::equal(c, *within)))
-                    .collect()
-            }
-            Test::Bound { range, .. } => vec![one_or_ratio(
-                evidence,
-                |value| rules::judge_bound(value, *range),
-                |comparison| rules::bounded_ratio(comparison, *range),
-            )],
-            Test::Ratio { paper, within, over, .. } => {
-                let own = evidence[0].0.path.measure.metric.scale;
-                let scale = if over.is_some() { Scale::Relative } else { own };
-                let published = PublishedNumber { value: *paper, within: *within, scale };
-                vec![one_or_ratio(
-                    evidence,
-                    |value| published.judge(value),
-                    |comparison| published.judge_ratio(comparison),
-                )]
-            }
-            Test::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
-            Test::Trend { .. } => Vec::new(),
-        }
     }
 
     /// Evaluates a trend along the points of one line.
@@ -170,25 +152,21 @@ impl ClaimEvaluator<'_> {
             self.warn(&format!("the sweep has fewer than two values of `{along}`"));
             complete = false;
         }
-        let trend = rules::trend(&values, goes);
-        let (slope, decision) = trend.slope;
-        report.contrasts.push(ComparisonReport::new(
-            format!("slope of {path}"),
-            (Unit::One, slope),
-            decision,
-        ));
-        report.contrasts.extend(trend.adverse_step.map(|step| {
-            let at = |index: usize| label(line.points[index].1);
-            let of = format!("step of {path} from {} to {}", at(step.from), at(step.from + 1));
-            ComparisonReport::new(of, (Unit::One, step.change), step.decision)
-        }));
+        let places = line.points.iter().map(|&(_, point)| label(point)).collect::<Vec<String>>();
+        report.contrasts = trend_contrasts(path, goes, (&places, &values));
         if complete {
-            report.settle(line.points.iter().find_map(|&(_, point)| load::load_deviation(self.grid, point)));
+            let unfit = |&(_, point): &(f64, usize)| self.unfit(Some(path), point);
+            report.settle(line.points.iter().find_map(unfit));
         }
         report
     }
 
     fn evidence(&mut self, path: &MetricPath, point: usize, complete: &mut bool) -> BySeed {
+        for flag in flags::of_metric(self.grid, path, point) {
+            if !self.flags.contains(&flag) {
+                self.flags.push(flag);
+            }
+        }
         let (values, gaps) = self.grid.by_seed(path, point);
         for gap in &gaps {
             *complete = false;
@@ -207,29 +185,85 @@ impl ClaimEvaluator<'_> {
     }
 }
 
+/// Returns the comparisons that determine the claim's verdict at a point.
+pub(super) fn contrasts(test: &Test, evidence: &[MetricSamples]) -> Vec<ComparisonReport> {
+    match test {
+        Test::Order(_) => {
+            evidence.windows(2).map(|pair| compare(&pair[0], &pair[1], rules::judge_order)).collect()
+        }
+        Test::Equal { within, .. } => {
+            let pairs = (0..evidence.len()).flat_map(|i| (i + 1..evidence.len()).map(move |j| (i, j)));
+            pairs.map(|(i, j)| compare(&evidence[i], &evidence[j], |c| rules::equal(c, *within))).collect()
+        }
+        Test::Bound { range, .. } => vec![one_or_ratio(
+            evidence,
+            |value| rules::judge_bound(value, *range),
+            |comparison| rules::bounded_ratio(comparison, *range),
+        )],
+        Test::Ratio { paper, within, over, .. } => {
+            let own = evidence[0].0.path.measure.metric.scale;
+            let scale = if over.is_some() { Scale::Relative } else { own };
+            let published = PublishedNumber { value: *paper, within: *within, scale };
+            vec![one_or_ratio(
+                evidence,
+                |value| published.judge(value),
+                |comparison| published.judge_ratio(comparison),
+            )]
+        }
+        Test::Agree { values, within, .. } => vec![agreement(&evidence[0], values, *within)],
+        Test::Trend { .. } => Vec::new(),
+    }
+}
+
+/// Returns the comparisons that determine a trend along x, given the names of the values of x, and x with the values by
+/// seed.
+pub(super) fn trend_contrasts(
+    path: &MetricPath,
+    goes: TrendDirection,
+    (places, along): (&[String], &[(f64, BySeed)]),
+) -> Vec<ComparisonReport> {
+    let metric = path.measure.metric;
+    let trend = rules::trend(along, goes, metric.nature());
+    let (sign, unit) = match trend.change.average {
+        Average::Geometric => ("/", Unit::One),
+        Average::Arithmetic => ("-", metric.unit),
+    };
+    let name = |of: &str, from: usize, to: usize| {
+        let at = |place: usize| places.get(place).map_or("", String::as_str);
+        format!("{of}{path} at {} {sign} at {}", at(to), at(from))
+    };
+    let fitted = name("fitted ", 0, places.len().saturating_sub(1));
+    let mut contrasts = vec![ComparisonReport::new(fitted, (unit, trend.change), trend.decision)];
+    contrasts.extend(trend.adverse_step.map(|step| {
+        let of = name("", step.from, step.from + 1);
+        ComparisonReport::new(of, (unit, step.change), step.decision)
+    }));
+    contrasts
+}
+
 /// Compares a metric with reference values of the same seeds.
 fn agreement((reading, ours): &MetricSamples, theirs: &[f64], within: f64) -> ComparisonReport {
     let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
-    let comparison = rules::comparison(ours, &theirs);
+    let comparison = rules::comparison(ours, &theirs, reading.nature());
     report((reading, &"given values by seed"), comparison, rules::agrees(comparison, within))
 }
 
 /// Evaluates one metric, or the ratio of two.
 fn one_or_ratio(
     evidence: &[MetricSamples],
-    of_one: impl Fn(&Interval) -> Decision,
+    of_one: impl Fn(&Estimate) -> Decision,
     of_ratio: impl Fn(Comparison) -> Decision,
 ) -> ComparisonReport {
     if let [a, b, ..] = evidence {
         return compare(a, b, of_ratio);
     }
     let (reading, values) = &evidence[0];
-    let value = Interval::of(&rules::values(values));
+    let value = reading.path.measure.metric.estimate(&rules::values(values));
     ComparisonReport::new(reading.to_string(), (reading.unit(), value), of_one(&value))
 }
 
 fn compare(a: &MetricSamples, b: &MetricSamples, judge: impl Fn(Comparison) -> Decision) -> ComparisonReport {
-    let comparison = rules::comparison(&a.1, &b.1);
+    let comparison = rules::comparison(&a.1, &b.1, a.0.nature().and(b.0.nature()));
     report((a.0, &b.0), comparison, judge(comparison))
 }
 

@@ -1,20 +1,14 @@
-//! Decides whether a confidence interval lies in a band and, if undecided, why and how many seeds would decide.
-//!
-//! The half-width of an interval over n seeds is h = t(n - 1) s / sqrt(n). The number of seeds that would decide is the
-//! smallest n for which an interval of the same s around the same mean would lie entirely inside or outside the band,
-//! that is, h is at most the distance from the mean to the nearest end of the band. For ratios, all of this applies to
-//! logarithms.
+//! Decides whether a confidence interval lies in a band and, if undecided, why.
 
 use std::fmt;
 
-use priolane_workload::LoadOf;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::band::Band;
-use super::distance::Distance;
+use super::distance::{Distance, SeedRange};
+use super::unfit::{LoadDeviation, Unsteady};
 use crate::experiment::MAX_SEEDS;
-use crate::metrics::interval::{Interval, Z};
-use crate::metrics::student;
+use crate::metrics::estimate::Estimate;
 use priolane_results::record::Demand;
 
 /// The outcome of a claim. Of several outcomes, the last one in this order applies.
@@ -46,7 +40,7 @@ pub enum Direction {
 
 impl Direction {
     /// Returns the direction of the claim that `value` is above `tie`.
-    pub fn above(value: &Interval, tie: f64) -> Self {
+    pub fn above(value: &Estimate, tie: f64) -> Self {
         match value.ends() {
             Some((low, _)) if low > tie => Self::Agrees,
             Some((_, high)) if high < tie => Self::Opposes,
@@ -55,7 +49,7 @@ impl Direction {
     }
 
     /// Returns the direction of the claim that `value` is below `tie`.
-    pub fn below(value: &Interval, tie: f64) -> Self {
+    pub fn below(value: &Estimate, tie: f64) -> Self {
         match Self::above(value, tie) {
             Self::Agrees => Self::Opposes,
             Self::Opposes => Self::Agrees,
@@ -80,22 +74,35 @@ impl Direction {
 /// Why a verdict is `undecided`. Of several reasons, the last one in this order is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UndecidedReason {
-    /// The interval contains an end of the band; with the approximate number of seeds that would decide, `None` if
-    /// above [`MAX_SEEDS`].
-    Interval(Option<u32>),
-    /// The claim is decided by its own intervals, but not when all claims of its figure are considered; with the
-    /// approximate number of seeds that would decide, `None` if above [`MAX_SEEDS`].
-    Among(Option<u32>),
+    /// The interval contains an end of the band.
+    Interval(Seeds),
+    /// The claim is decided by its own intervals, but not when all claims of its figure are considered.
+    Among(Seeds),
     /// The mean lies on an end of the band: no number of seeds decides.
     OnEdge,
     /// The means along a trend are not monotone.
     NotMonotone,
+    /// All seeds have the same count of events, and are too few to show how it varies.
+    SameCount,
     /// There is only one seed, hence no interval.
     OneSeed,
     /// A value is not above 0, so that there is no ratio.
     NoRatio,
+    /// Arrivals continue, but the run is not in a steady state.
+    Unsteady(Unsteady),
     /// The offered load deviates from the requested one.
-    Load(Demand),
+    Load(LoadDeviation),
+}
+
+/// The number of seeds that would decide a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeds {
+    /// It is not estimated: the comparison is one of several of its claim.
+    NotEstimated,
+    /// It lies in this range with a probability of about one half.
+    Between(SeedRange),
+    /// It is above [`MAX_SEEDS`].
+    TooMany,
 }
 
 impl UndecidedReason {
@@ -105,21 +112,18 @@ impl UndecidedReason {
             Self::Among(_) => 1,
             Self::OnEdge => 2,
             Self::NotMonotone => 3,
-            Self::OneSeed => 4,
-            Self::NoRatio => 5,
-            Self::Load(_) => 6,
+            Self::SameCount => 4,
+            Self::OneSeed => 5,
+            Self::NoRatio => 6,
+            Self::Unsteady(_) => 7,
+            Self::Load(_) => 8,
         }
     }
 
-    /// Returns the reason to report: of two intervals, the one that needs more seeds.
+    /// Returns the reason to report.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        let seeds = |seeds: Option<u32>| seeds.unwrap_or(u32::MAX);
-        match (self, other) {
-            (Self::Interval(a), Self::Interval(b)) => Self::Interval(if seeds(b) > seeds(a) { b } else { a }),
-            _ if other.rank() > self.rank() => other,
-            _ => self,
-        }
+        if other.rank() > self.rank() { other } else { self }
     }
 
     fn because(&self) -> &'static str {
@@ -128,9 +132,29 @@ impl UndecidedReason {
             Self::Among(_) => "claims",
             Self::OnEdge => "edge",
             Self::NotMonotone => "monotone",
+            Self::SameCount => "same_count",
             Self::OneSeed => "one_seed",
             Self::NoRatio => "no_ratio",
+            Self::Unsteady(_) => "steady_state",
             Self::Load(_) => "load",
+        }
+    }
+}
+
+impl fmt::Display for Seeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotEstimated => Ok(()),
+            Self::Between(SeedRange { low, high: Some(high) }) if low == high => {
+                write!(f, ": about {low} seeds would decide it, with even odds")
+            }
+            Self::Between(SeedRange { low, high: Some(high) }) => {
+                write!(f, ": {low} to {high} seeds would decide it, with even odds")
+            }
+            Self::Between(SeedRange { low, high: None }) => {
+                write!(f, ": {low} seeds or many more would decide it")
+            }
+            Self::TooMany => write!(f, ": more than {MAX_SEEDS} seeds would be needed"),
         }
     }
 }
@@ -138,59 +162,44 @@ impl UndecidedReason {
 impl fmt::Display for UndecidedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Interval(Some(seeds)) => write!(f, "about {seeds} seeds would decide it"),
-            Self::Interval(None) => write!(f, "more than {MAX_SEEDS} seeds would be needed"),
-            Self::Among(Some(seeds)) => {
-                write!(f, "not decided among all claims of the figure: about {seeds} seeds would decide it")
-            }
-            Self::Among(None) => {
-                let what = "not decided among all claims of the figure";
-                write!(f, "{what}: more than {MAX_SEEDS} seeds would be needed")
-            }
+            Self::Interval(seeds) => write!(f, "the interval reaches beyond what the claim allows{seeds}"),
+            Self::Among(seeds) => write!(f, "not decided among all claims of the figure{seeds}"),
             Self::OnEdge => f.write_str("the mean is on the edge of the band"),
             Self::NotMonotone => f.write_str("the means are not monotone"),
+            Self::SameCount => f.write_str(
+                "all seeds have the same count of events, and 6 seeds at least show how it varies",
+            ),
             Self::OneSeed => f.write_str("more than one seed is needed"),
             Self::NoRatio => f.write_str("a value is not above 0, so there is no ratio"),
-            Self::Load(Demand { of, asked, offered, .. }) => {
-                let of = match of {
-                    LoadOf::Host => "of hosts",
-                    LoadOf::Core => "of the core",
-                };
-                let percent = LOAD_TOLERANCE * 100.0;
-                write!(
-                    f,
-                    "requested load {asked:.3} {of}, offered {offered:.3}, tolerance ±{percent:.0} %: "
-                )?;
-                f.write_str("measure longer, or use draw = \"strata\"")
-            }
+            Self::Unsteady(how) => how.fmt(f),
+            Self::Load(deviation) => write!(f, "{deviation}"),
         }
     }
 }
 
-/// Serializes to `because`, an explanation, and the number of seeds if there is one.
+/// Serializes to `because`, an explanation, the range of seeds if there is one, and the load if it deviates.
 impl Serialize for UndecidedReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Text {
             because: &'static str,
-            seeds: Option<u32>,
+            seeds: Option<[Option<u32>; 2]>,
             load: Option<Demand>,
             says: String,
         }
         let (seeds, load) = match *self {
-            Self::Interval(seeds) | Self::Among(seeds) => (seeds, None),
-            Self::Load(demand) => (None, Some(demand)),
+            Self::Interval(Seeds::Between(range)) | Self::Among(Seeds::Between(range)) => {
+                (Some([Some(range.low), range.high]), None)
+            }
+            Self::Load(deviation) => (None, Some(deviation.demand)),
             _ => (None, None),
         };
         Text { because: self.because(), seeds, load, says: self.to_string() }.serialize(serializer)
     }
 }
 
-/// Maximum relative deviation of the offered load from the requested one; our choice, docs/assumptions.md#load-check.
-pub(super) const LOAD_TOLERANCE: f64 = 0.05;
-
 /// The result of one comparison.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The verdict.
     pub verdict: Verdict,
@@ -203,14 +212,24 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Decides for a value on a linear scale.
-    pub fn of(value: &Interval, band: Band) -> Self {
-        Self::on(value, band, |x| x)
-    }
-
-    /// Decides for a ratio, whose interval is that of its logarithm.
-    pub(crate) fn of_ratio(value: &Interval, band: Band) -> Self {
-        Self::on(value, band, |x| if x > 0.0 { libm::log(x) } else { f64::NEG_INFINITY })
+    /// Decides whether a value lies in `band`, on the scale of the value's own mean and interval.
+    pub fn of(value: &Estimate, band: Band) -> Self {
+        let distance = Distance::of(value, band);
+        let decided =
+            |verdict, distance| Self { verdict, direction: Direction::None, undecided: None, distance };
+        match (value.mean, value.ends()) {
+            (None, _) => decided(Verdict::Incomplete, distance),
+            (Some(_), None) if value.n > 1 => Self::undecided(UndecidedReason::SameCount),
+            (Some(_), None) => Self::undecided(UndecidedReason::OneSeed),
+            (_, Some(ends)) if band.holds(ends) => decided(Verdict::Reproduced, distance),
+            (_, Some(ends)) if band.misses(ends) => decided(Verdict::Contradicted, distance),
+            (Some(mean), Some(_)) => {
+                let on_edge = band.ends().any(|end| end == mean);
+                let why = UndecidedReason::Interval(Seeds::NotEstimated);
+                let why = if on_edge { UndecidedReason::OnEdge } else { why };
+                Self { distance, ..Self::undecided(why) }
+            }
+        }
     }
 
     /// Returns an undecided result for a reason other than the interval.
@@ -223,40 +242,6 @@ impl Decision {
     pub fn with_direction(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }
-
-    /// Decides on a scale on which the interval is symmetric about its mean.
-    fn on(value: &Interval, band: Band, scale: impl Fn(f64) -> f64) -> Self {
-        let distance = Distance::of(value, band, &scale);
-        let decided = |verdict| Self { verdict, direction: Direction::None, undecided: None, distance };
-        match (value.mean, value.ends()) {
-            (None, _) => decided(Verdict::Incomplete),
-            (Some(_), None) => Self::undecided(UndecidedReason::OneSeed),
-            (_, Some(ends)) if band.holds(ends) => decided(Verdict::Reproduced),
-            (_, Some(ends)) if band.misses(ends) => decided(Verdict::Contradicted),
-            (Some(mean), Some((_, high))) => {
-                let (mean, high) = (scale(mean), scale(high));
-                let way = band.ends().map(|end| (scale(end) - mean).abs()).fold(f64::INFINITY, f64::min);
-                Self { distance, ..Self::undecided(seeds(high - mean, value.n, way)) }
-            }
-        }
-    }
-}
-
-/// Returns the number of seeds at which the half-width is at most `way`, given the half-width `half` with `n` seeds.
-fn seeds(half: f64, n: u32, way: f64) -> UndecidedReason {
-    if way <= 0.0 {
-        return UndecidedReason::OnEdge;
-    }
-    let per_root = half * f64::from(n).sqrt() / student::quantile(f64::from(n - 1));
-    // t is above z, so that fewer seeds do not suffice.
-    let root = Z * per_root / way;
-    let least = (root * root).ceil();
-    if least > MAX_SEEDS as f64 {
-        return UndecidedReason::Interval(None);
-    }
-    let narrow = |m: &u32| student::quantile(f64::from(m - 1)) * per_root / f64::from(*m).sqrt() <= way;
-    let first = (least as u32).max(n + 1);
-    UndecidedReason::Interval((first..=MAX_SEEDS as u32).find(narrow))
 }
 
 #[cfg(test)]

@@ -1,40 +1,58 @@
-//! The distance of a mean from the ends of a band, in standard errors, with p values.
+//! The distance of a mean from the ends of a band, as p values.
 
 use super::band::Band;
 use crate::experiment::MAX_SEEDS;
-use crate::metrics::interval::Interval;
+use crate::metrics::estimate::Estimate;
+use crate::metrics::sample::Sample;
 use crate::metrics::student;
 
-/// Position of a comparison's mean relative to a band. For ratios, all values are logarithms.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Position of a comparison's mean relative to a band, on the scale of its estimate.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
     /// Whether the mean is within the band.
     pub inside: bool,
-    /// Distance from the mean to the nearest end of the band.
-    way: f64,
-    /// Standard error of the mean; 0 if all seeds agree.
-    error: f64,
-    /// Number of seeds, at least 2.
-    n: u32,
-    /// Number of finite ends of the band, 1 or 2.
-    ends: u32,
+    sample: Sample,
+    /// Finite ends of the band, one or two.
+    ends: Vec<f64>,
+    /// Least p value of one side.
+    least_p: f64,
     /// Number of comparisons of which this one is the furthest outside its band.
     among: u32,
 }
 
+/// A number of seeds that is uncertain: with a probability of about one half, it lies between both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedRange {
+    /// Lower end.
+    pub low: u32,
+    /// Upper end; `None` if no number of seeds may be enough, or more than [`MAX_SEEDS`].
+    pub high: Option<u32>,
+}
+
+impl SeedRange {
+    /// Returns the range of the larger of two numbers.
+    pub(super) fn most(self, other: Self) -> Self {
+        let high = self.high.zip(other.high).map(|(a, b)| a.max(b));
+        Self { low: self.low.max(other.low), high }
+    }
+
+    /// Returns the range of the smaller of two numbers.
+    pub(super) fn fewest(self, other: Self) -> Self {
+        let high = [self.high, other.high].into_iter().flatten().min();
+        Self { low: self.low.min(other.low), high }
+    }
+}
+
+/// The probability with which the number of seeds that would decide lies within a [`SeedRange`].
+const EVEN_ODDS: f64 = 0.5;
+
 impl Distance {
-    /// Computes the distance of `value`, whose interval is symmetric after `scale`; `None` without an interval.
-    pub(super) fn of(value: &Interval, band: Band, scale: impl Fn(f64) -> f64) -> Option<Self> {
-        let (mean, (_, high)) = (value.mean?, value.ends()?);
-        let way = |end: f64| (scale(end) - scale(mean)).abs();
-        Some(Self {
-            inside: band.holds((mean, mean)),
-            way: band.ends().map(way).fold(f64::INFINITY, f64::min),
-            error: (scale(high) - scale(mean)) / student::quantile(f64::from(value.n - 1)),
-            n: value.n,
-            ends: band.ends().count() as u32,
-            among: 1,
-        })
+    /// Computes the distance of `value` from the ends of `band`; `None` without an interval.
+    pub(super) fn of(value: &Estimate, band: Band) -> Option<Self> {
+        let mean = value.mean?;
+        let ends = band.ends().map(|end| value.on_scale(end)).filter(|end| end.is_finite()).collect();
+        let inside = band.holds((mean, mean));
+        Some(Self { inside, sample: value.sample()?, ends, least_p: value.least_p(), among: 1 })
     }
 
     /// Returns the distance of the comparison that lies furthest outside its band among `count` comparisons.
@@ -44,26 +62,50 @@ impl Distance {
     }
 
     /// Returns the p value of the hypothesis that the true value lies outside the band: the larger of two one-sided
-    /// tests (TOST, Schuirmann 1987), which is that of the nearest end.
+    /// tests (TOST, Schuirmann 1987).
     pub fn if_outside(&self) -> f64 {
-        if self.inside { self.tail() } else { 1.0 }
+        if !self.inside {
+            return 1.0;
+        }
+        self.ends.iter().map(|&end| self.tail(end)).fold(0.0, f64::max)
     }
 
     /// Returns the p value of the hypothesis that the true value lies within the band: that of the nearest end, times
     /// the number of ends and of comparisons (Bonferroni).
     pub fn if_inside(&self) -> f64 {
-        if self.inside { 1.0 } else { (f64::from(self.ends * self.among) * self.tail()).min(1.0) }
+        if self.inside {
+            return 1.0;
+        }
+        let nearest = self.ends.iter().map(|&end| self.tail(end)).fold(0.0, f64::max);
+        (self.ends.len() as f64 * f64::from(self.among) * nearest).min(1.0)
     }
 
-    /// Returns the number of seeds, larger than the present one, at which the smaller p value would be at most `level`,
-    /// with the same mean and standard deviation; `None` above [`MAX_SEEDS`].
-    pub fn seeds(&self, level: f64) -> Option<u32> {
+    /// Returns the number of seeds, larger than the present one, at which the smaller p value would be at most `level`:
+    /// with the same spread, and the mean at either quartile of what Student's t leaves open. `None` if even the lower
+    /// end is above [`MAX_SEEDS`].
+    pub fn seeds(&self, level: f64) -> Option<SeedRange> {
+        let errors = student::quantile_of(EVEN_ODDS, f64::from(self.sample.n() - 1));
+        let quartiles = [errors, -errors].map(|errors| self.shifted(errors)?.least(level));
+        let low = quartiles.into_iter().flatten().min()?;
+        let high = if quartiles.contains(&None) { None } else { quartiles.into_iter().flatten().max() };
+        Some(SeedRange { low, high })
+    }
+
+    /// Returns the distance of a mean that is higher by `errors` standard errors; `None` if that is on another side of
+    /// an end.
+    fn shifted(&self, errors: f64) -> Option<Self> {
+        let sample = self.sample.shifted(errors);
+        let same_side = |&end: &f64| (sample.mean() < end) == (self.sample.mean() < end);
+        self.ends.iter().all(same_side).then(|| Self { sample, ..self.clone() })
+    }
+
+    /// Returns the least number of seeds at which the smaller p value is at most `level`.
+    fn least(&self, level: f64) -> Option<u32> {
         let narrow = |n: u32| {
-            let error = self.error * (f64::from(self.n) / f64::from(n)).sqrt();
-            let then = Self { error, n, ..*self };
+            let then = Self { sample: self.sample.with_size(n), ..self.clone() };
             then.if_outside().min(then.if_inside()) <= level
         };
-        let (mut few, mut enough) = (self.n, MAX_SEEDS as u32);
+        let (mut few, mut enough) = (self.sample.n(), MAX_SEEDS as u32);
         if few >= enough || !narrow(enough) {
             return None;
         }
@@ -74,13 +116,9 @@ impl Distance {
         Some(enough)
     }
 
-    /// Returns the probability that Student's T exceeds the distance in standard errors.
-    fn tail(&self) -> f64 {
-        if self.error == 0.0 {
-            return 0.0;
-        }
-        let p = student::outside(self.way / self.error, f64::from(self.n - 1)) / 2.0;
-        if p.is_nan() { 1.0 } else { p }
+    /// Returns the p value of the hypothesis that the true value lies at `end` or beyond it.
+    fn tail(&self, end: f64) -> f64 {
+        self.sample.p_beyond(end).max(self.least_p)
     }
 }
 
@@ -88,10 +126,11 @@ impl Distance {
 mod tests {
     use super::*;
     use crate::experiment::OpenRange;
+    use crate::metrics::estimate::Nature;
 
-    /// The mean is 3 and the standard error 0.70711 with four degrees of freedom.
+    /// The mean is 3 and the standard error 0.70711 with four degrees of freedom, without skewness.
     fn of(band: Band) -> Distance {
-        Distance::of(&Interval::of(&[1.0, 2.0, 3.0, 4.0, 5.0]), band, |x| x).unwrap()
+        Distance::of(&Estimate::arithmetic(&[1.0, 2.0, 3.0, 4.0, 5.0], Nature::Quantity), band).unwrap()
     }
 
     #[test]
@@ -110,20 +149,34 @@ mod tests {
 
     #[test]
     fn values_without_variance_have_p_values_of_0_and_1() {
-        let like = Interval::of(&[2.0, 2.0, 2.0]);
-        let p = |band| Distance::of(&like, band, |x| x).map(|d| (d.if_outside(), d.if_inside()));
+        let like = Estimate::of(&[2.0, 2.0, 2.0], Nature::Quantity);
+        let p = |band| Distance::of(&like, band).map(|d| (d.if_outside(), d.if_inside()));
         assert_eq!(p(Band::closed(2.0, 3.0)), Some((0.0, 1.0)));
         assert_eq!(p(OpenRange::above(2.0).into()), Some((1.0, 0.0)));
-        assert_eq!(Distance::of(&Interval::of(&[2.0]), Band::closed(2.0, 3.0), |x| x), None);
+        assert_eq!(Distance::of(&Estimate::of(&[2.0], Nature::Quantity), Band::closed(2.0, 3.0)), None);
     }
 
     #[test]
-    fn the_number_of_seeds_is_the_smallest_at_which_the_p_value_is_small() {
-        // s = 1.58114, distance 1: at 0.0025, t(29) = 3.038 gives 0.877, t(25) = 3.078 0.954, t(23) = 3.104 1.002.
-        let near = of(OpenRange::above(2.0).into());
-        assert_eq!(near.seeds(0.0025), Some(25));
-        // A band with two ends needs more: t at 0.00125.
-        assert!(of(Band::closed(-9.0, 2.0)).seeds(0.0025) > near.seeds(0.0025));
-        assert_eq!(of(OpenRange::above(3.0).into()).seeds(0.025), None);
+    fn equal_counts_of_events_have_the_p_value_of_as_many_throws_of_a_coin() {
+        let none = Estimate::of(&[0.0; 8], Nature::Events);
+        let below = Distance::of(&none, OpenRange::below(0.01).into()).unwrap();
+        assert_eq!(below.if_outside(), 1.0 / 256.0);
+        let beyond = Distance::of(&none, Band::closed(0.1, 0.2)).unwrap();
+        assert_eq!(beyond.if_inside(), 2.0 / 256.0);
+        assert_eq!(Distance::of(&Estimate::of(&[0.0; 3], Nature::Events), Band::closed(0.1, 0.2)), None);
+    }
+
+    #[test]
+    fn the_range_of_seeds_has_the_number_for_the_mean_at_both_quartiles() {
+        // s = 1.58114, and the quartiles of T at four degrees of freedom are 0.7407: the mean is 3 ± 0.5238. At 0.0025
+        // and the distance 1.5238, t(13) = 3.372 gives 14 seeds, 3.372 x 1.58114 / sqrt(14) = 1.425, and t(12) = 3.428
+        // gives 1.503 for 13, t(11) = 3.497 gives 1.596 for 12. At 0.4762, 89 seeds: t(88) = 2.880 gives 0.4827.
+        let near = of(OpenRange::above(2.0).into()).seeds(0.0025).unwrap();
+        assert_eq!(near.low, 13);
+        assert!(near.high.is_some_and(|high| (90..=93).contains(&high)), "{near:?}");
+        // At the distance 0.4, one quartile is on the other side: no number may be enough.
+        let nearer = of(OpenRange::above(2.6).into()).seeds(0.0025).unwrap();
+        assert_eq!(nearer.high, None);
+        assert!(nearer.low > near.low, "{nearer:?}");
     }
 }

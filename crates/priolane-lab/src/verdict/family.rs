@@ -11,11 +11,10 @@
 //!   times their number (Bonferroni).
 //!
 //! The p values of each kind are adjusted for the number of claims by Holm's method (1979); each kind has a level of
-//! 2.5 %. A claim without a p value counts as one with p = 1. If seeds are added after looks at the verdicts, the 2.5 %
-//! are divided by the number of planned looks (Bonferroni), so that stopping early is allowed.
+//! 2.5 %, of which a look at the claims has a share (see `looks`). A claim without a p value counts as one with p = 1.
 
-use super::decision::{UndecidedReason, Verdict};
-use super::distance::Distance;
+use super::decision::{Seeds, UndecidedReason, Verdict};
+use super::distance::{Distance, SeedRange};
 use super::report::{ClaimReport, PointReport};
 use crate::metrics::student::{LEVEL, holm};
 
@@ -33,10 +32,10 @@ struct Next {
     contradicted: f64,
 }
 
-/// Sets the verdicts of claims that already have those of their own intervals; `looks` is the number of planned looks,
-/// at least 1.
-pub(super) fn judge(claims: &mut [ClaimReport], looks: u32) {
-    let level = (1.0 - LEVEL) / 2.0 / f64::from(looks.max(1));
+/// Sets the verdicts of claims that already have those of their own intervals; `share` is the part of the error
+/// probability that this look may spend, from 0 to 1.
+pub(super) fn judge(claims: &mut [ClaimReport], share: f64) {
+    let level = (1.0 - LEVEL) / 2.0 * share;
     let evidence: Vec<Evidence> = claims.iter().map(Evidence::of).collect();
     let corrected = |p: fn(&Evidence) -> f64| holm(&evidence.iter().map(p).collect::<Vec<_>>());
     let reproduced = corrected(|e| e.reproduced);
@@ -78,21 +77,24 @@ fn reason(claim: &ClaimReport, next: &Next) -> Option<UndecidedReason> {
 
 /// Returns the number of seeds that would decide a claim: as contradicted if a mean lies outside its band, else as
 /// reproduced.
-fn seeds(claim: &ClaimReport, next: &Next) -> Option<u32> {
-    let parts: Vec<Distance> = claim.points.iter().flat_map(distances).flatten().collect();
+fn seeds(claim: &ClaimReport, next: &Next) -> Seeds {
+    let parts: Vec<&Distance> = claim.points.iter().flat_map(distances).flatten().collect();
     let each = next.contradicted / parts.len() as f64;
-    if parts.iter().any(|part| !part.inside) {
-        return parts.iter().filter(|part| !part.inside).filter_map(|part| part.seeds(each)).min();
-    }
-    let all: Option<Vec<u32>> = parts.iter().map(|part| part.seeds(next.reproduced)).collect();
-    all.and_then(|all| all.into_iter().max())
+    let outside: Vec<&Distance> = parts.iter().copied().filter(|part| !part.inside).collect();
+    let found = if outside.is_empty() {
+        let all: Option<Vec<SeedRange>> = parts.iter().map(|part| part.seeds(next.reproduced)).collect();
+        all.and_then(|all| all.into_iter().reduce(SeedRange::most))
+    } else {
+        outside.into_iter().filter_map(|part| part.seeds(each)).reduce(SeedRange::fewest)
+    };
+    found.map_or(Seeds::TooMany, Seeds::Between)
 }
 
 impl Evidence {
     fn of(claim: &ClaimReport) -> Self {
-        let parts: Vec<Option<Distance>> = claim.points.iter().flat_map(distances).collect();
-        let outside = |part: &Option<Distance>| part.map_or(1.0, |part| part.if_outside());
-        let inside = |part: &Option<Distance>| part.map_or(1.0, |part| part.if_inside());
+        let parts: Vec<Option<&Distance>> = claim.points.iter().flat_map(distances).collect();
+        let outside = |part: &Option<&Distance>| part.map_or(1.0, Distance::if_outside);
+        let inside = |part: &Option<&Distance>| part.map_or(1.0, Distance::if_inside);
         let least = parts.iter().map(inside).fold(1.0, f64::min);
         Self {
             reproduced: parts.iter().map(outside).reduce(f64::max).unwrap_or(1.0),
@@ -103,10 +105,10 @@ impl Evidence {
 
 /// Returns the distances of a point's comparisons; `None` for those that decide nothing, such as all comparisons of a
 /// point with missing runs or a deviating load.
-fn distances(point: &PointReport) -> impl Iterator<Item = Option<Distance>> {
+fn distances(point: &PointReport) -> impl Iterator<Item = Option<&Distance>> {
     let off = matches!(point.undecided, Some(UndecidedReason::Load(_)));
     let is_decided = point.verdict != Verdict::Incomplete && !off;
-    point.contrasts.iter().map(move |contrast| contrast.distance.filter(|_| is_decided))
+    point.contrasts.iter().map(move |contrast| contrast.distance.as_ref().filter(|_| is_decided))
 }
 
 #[cfg(test)]

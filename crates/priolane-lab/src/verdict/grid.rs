@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::rules::BySeed;
 use super::thresholds;
+use crate::experiment::Experiment;
 use crate::metrics::SizeClass;
 use crate::metrics::ladder::Threshold;
 use crate::metrics::metric::{Bins, Context, Missing, StoredData};
@@ -94,6 +95,12 @@ impl<'a> Grid<'a> {
                 && keys.iter().all(|(key, _)| value_of(other, key).is_some())
         };
         (0..self.points.len()).find(|&i| matches(&self.points[i]))
+    }
+
+    /// Returns the merged experiment of a point; `None` if the plan has no run there.
+    pub(super) fn experiment_at(&self, point: usize) -> Option<&'a Experiment> {
+        let (_, places) = self.places.iter().find(|((of, ..), _)| *of == point)?;
+        places.first().map(|&place| self.plan.runs[place].experiment.as_ref())
     }
 
     /// Returns the places of the runs of a scheme at a point with a seed.

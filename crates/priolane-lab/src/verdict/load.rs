@@ -1,15 +1,20 @@
 //! Checks that the requested load of a sweep point was offered; otherwise no claim is decided.
 
-use super::decision::{LOAD_TOLERANCE, UndecidedReason};
+use priolane_workload::SizeDraw;
+
 use super::grid::Grid;
+use super::unfit::{LOAD_TOLERANCE, LoadDeviation};
+use crate::experiment::Group;
 use priolane_results::record::{Demand, RunRecord};
 
 /// Returns why no claim can be decided at `point`: the mean offered load over seeds, measured as the experiment
 /// requests it, deviates by more than [`LOAD_TOLERANCE`]. `None` if it does not, or no load is requested.
-pub(super) fn load_deviation(grid: &Grid, point: usize) -> Option<UndecidedReason> {
+pub(super) fn load_deviation(grid: &Grid, point: usize) -> Option<LoadDeviation> {
     let demands = demands(grid, point);
     let off = |demand: &Demand| (demand.offered - demand.asked).abs() > LOAD_TOLERANCE * demand.asked;
-    demands.into_iter().find(off).map(UndecidedReason::Load)
+    let independent = |group: &Group| group.app.part().size_draw() == Some(SizeDraw::Independent);
+    let strata_would_help = grid.plan.experiment.groups.iter().any(independent);
+    demands.into_iter().find(off).map(|demand| LoadDeviation { demand, strata_would_help })
 }
 
 /// Returns requested and offered loads at `point`, as means over seeds, for each combination of values that metrics

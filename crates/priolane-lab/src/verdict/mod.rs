@@ -7,13 +7,17 @@ mod decision;
 mod deduplicate;
 mod distance;
 mod family;
+mod flags;
 mod grid;
 mod load;
+mod looks;
 mod panels;
 mod report;
 pub mod rules;
+mod steady;
 mod tails;
 mod thresholds;
+mod unfit;
 
 use std::path::Path;
 
@@ -23,7 +27,9 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::checks::{Check, State};
 pub use self::decision::Verdict;
+pub use self::flags::{Flag, FlagKind};
 use self::grid::Grid;
+pub use self::looks::{Look, Looks};
 pub(crate) use self::report::ClaimReport;
 pub use self::report::MeasuredMetric;
 use crate::assumptions::{self, Assumption};
@@ -46,7 +52,11 @@ pub struct Report {
     /// The figure or table of the paper.
     pub figure: Option<String>,
     /// Number of planned looks at these claims while seeds are added; 1 if none are added.
-    pub looks: u32,
+    pub planned_looks: u32,
+    /// The looks at the claims of this directory, in the order in which they were made.
+    pub looks: Vec<Look>,
+    /// The place of this look among them.
+    pub look: usize,
     /// The claims, evaluated together.
     pub claims: Vec<ClaimReport>,
     /// The data of the figures.
@@ -102,17 +112,18 @@ pub fn load_summary(dir: &Path, run: &Run) -> Option<RunRecord> {
     Store::at(dir).accept(&RunId::new(&run.id)?)
 }
 
-/// Evaluates the runs of `plan` that are complete in `dir`. Writes nothing.
+/// Evaluates the runs of `plan` that are complete in `dir`, as the first look. Writes nothing.
 pub fn verdicts(plan: &Plan, dir: &Path) -> Report {
-    verdicts_at_look(plan, dir, 1)
+    verdicts_at(plan, dir, &Looks::one())
 }
 
-/// The same, at one of `looks` planned looks (at least 1), after each of which seeds are added unless all claims are
-/// decided.
-pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
+/// The same after the earlier looks at the claims of `dir`.
+pub fn verdicts_at(plan: &Plan, dir: &Path, looks: &Looks) -> Report {
     let grid = Grid::load(plan, dir);
     let (mut claims, claim_warnings) = claims::judge_all(&grid);
-    family::judge(&mut claims, looks);
+    let planned_looks = looks.planned;
+    let (looks, look) = looks.with(&grid.seeds);
+    family::judge(&mut claims, looks[look].share);
     let (panels, panel_warnings) = panels::draw_all(&grid);
     let mut warnings = deduplicate::merge_similar(&plan.warnings);
     warnings.extend(run_warnings(&grid));
@@ -120,7 +131,9 @@ pub fn verdicts_at_look(plan: &Plan, dir: &Path, looks: u32) -> Report {
     warnings.extend(claim_warnings);
     warnings.extend(panel_warnings);
     Report {
+        planned_looks,
         looks,
+        look,
         claims,
         panels,
         checks: checks::all(&grid),

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::claims::{as_map, lines};
 use super::grid::{Grid, MissingValue};
-use super::report::interval;
-use crate::metrics::interval::Interval;
+use super::rules;
+use crate::metrics::estimate::Estimate;
 use crate::metrics::metric::Bins;
 use crate::metrics::path::{Measure, MetricPath};
 use crate::metrics::{ALL, SizeClass};
@@ -51,8 +51,8 @@ impl Values for Grid<'_> {
         Grid::moved(self, point, keys)
     }
 
-    fn mean(&self, path: &MetricPath, point: usize) -> Interval {
-        interval(path.measure.metric, &self.by_seed(path, point).0)
+    fn mean(&self, path: &MetricPath, point: usize) -> Estimate {
+        path.measure.metric.estimate(&rules::values(&self.by_seed(path, point).0))
     }
 
     fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, String> {

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::decision::{Decision, Direction, UndecidedReason, Verdict};
 use super::distance::Distance;
+use super::flags::Flag;
 use super::rules::{self, BySeed};
 use crate::experiment::{Claim, OpenRange, Source, Test};
-use crate::metrics::interval::Interval;
+use crate::metrics::estimate::Estimate;
 use crate::metrics::metric::{Metric, Unit};
 
 /// A claim and its evaluation.
@@ -34,11 +35,13 @@ pub struct ClaimReport {
     pub direction: Direction,
     /// Why it is undecided, if it is: the reason of the point that needs most.
     pub undecided: Option<UndecidedReason>,
+    /// Reasons to distrust its metrics.
+    pub flags: Vec<Flag>,
 }
 
 impl ClaimReport {
     /// Returns the report of a claim evaluated by its own intervals.
-    pub(super) fn new(claim: &Claim, points: Vec<PointReport>) -> Self {
+    pub(super) fn new(claim: &Claim, points: Vec<PointReport>, flags: Vec<Flag>) -> Self {
         let verdict = points.iter().map(|point| point.verdict).max().unwrap_or(Verdict::Incomplete);
         let reasons = points.iter().filter_map(|point| point.undecided);
         Self {
@@ -51,6 +54,7 @@ impl ClaimReport {
             verdict,
             alone: verdict,
             points,
+            flags,
         }
     }
 }
@@ -105,13 +109,13 @@ impl PointReport {
         }
     }
 
-    /// Sets the verdict from the comparisons; without any, the point stays incomplete. `load`, the reason if the
-    /// offered load deviates, makes the point undecided.
-    pub(super) fn settle(&mut self, load: Option<UndecidedReason>) {
+    /// Sets the verdict from the comparisons; without any, the point stays incomplete. `unfit`, the reason if the
+    /// offered load deviates or there is no steady state, makes the point undecided.
+    pub(super) fn settle(&mut self, unfit: Option<UndecidedReason>) {
         self.verdict =
             self.contrasts.iter().map(|comparison| comparison.verdict).max().unwrap_or(Verdict::Incomplete);
-        if load.is_some() {
-            (self.verdict, self.undecided) = (Verdict::Undecided, load);
+        if unfit.is_some() {
+            (self.verdict, self.undecided) = (Verdict::Undecided, unfit);
             return;
         }
         self.direction = Direction::of_all(self.contrasts.iter().map(|comparison| comparison.direction));
@@ -132,33 +136,27 @@ pub struct MeasuredMetric {
     pub metric: String,
     /// Unit.
     pub unit: Unit,
-    /// Mean and confidence interval over seeds.
+    /// Mean and confidence interval over seeds, as a claim on this metric alone is judged.
     #[serde(flatten)]
-    pub value: Interval,
+    pub value: Estimate,
 }
 
 impl MeasuredMetric {
     pub(super) fn new(name: String, metric: &Metric, values: &BySeed) -> Self {
-        Self { metric: name, unit: metric.unit, value: interval(metric, values) }
+        Self { metric: name, unit: metric.unit, value: metric.estimate(&rules::values(values)) }
     }
-}
-
-/// Returns mean and interval of a metric's values by seed, clamped to the range of the metric.
-pub(super) fn interval(metric: &Metric, values: &BySeed) -> Interval {
-    let (least, most) = metric.range;
-    Interval::of(&rules::values(values)).map(|x| x.clamp(least, most))
 }
 
 /// A comparison, paired by seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonReport {
-    /// The compared values: `a / b`, `a - b`, or `slope of a`.
+    /// The compared values: `a / b` or `a - b`; of a trend `fitted a at x / at x`.
     pub of: String,
-    /// Unit; `1` for slopes.
+    /// Unit; `1` for ratios.
     pub unit: Unit,
-    /// Mean (geometric for ratios) and confidence interval over seeds.
+    /// Mean and confidence interval over seeds, which the verdict is about.
     #[serde(flatten)]
-    pub value: Interval,
+    pub value: Estimate,
     /// Verdict of this comparison alone.
     pub verdict: Verdict,
     /// Side of "no difference" on which it lies.
@@ -171,7 +169,7 @@ pub struct ComparisonReport {
 }
 
 impl ComparisonReport {
-    pub(super) fn new(of: String, (unit, value): (Unit, Interval), decision: Decision) -> Self {
+    pub(super) fn new(of: String, (unit, value): (Unit, Estimate), decision: Decision) -> Self {
         let Decision { verdict, direction, undecided, distance } = decision;
         Self { of, unit, value, verdict, direction, undecided, distance }
     }

@@ -1,48 +1,113 @@
-//! Tails of completion times that are those of retransmission timeouts, and not of what a scheme does.
+//! Completion times that are those of retransmission timeouts, and not of what a scheme does.
 
+use std::collections::BTreeMap;
+
+use priolane_core::quantity;
 use priolane_results::record::RunRecord;
 use priolane_results::summary::Summary;
 
-use super::deduplicate;
+use super::flags::{MOST_OF_SUM, MOST_OF_TAIL, Pooled};
 use crate::metrics::ALL;
 
-/// Least fraction of the flows from the 99th percentile on with a timeout at which timeouts determine the tail.
-const MOST: f64 = 0.5;
-
-/// What to know of 99th percentiles that timeouts make, by scheme.
+/// Returns a warning for each scheme and class whose mean or 99th percentile timeouts determine, over all runs
+/// together; for `all`, only where no other class of the scheme has one.
 pub(super) fn warnings(records: &[&RunRecord]) -> Vec<String> {
-    let texts: Vec<Option<String>> = records.iter().map(|record| warning(record)).collect();
-    let texts = texts.iter().enumerate().filter_map(|(run, text)| Some((run, text.as_deref()?)));
-    deduplicate::merged(texts, records.len())
+    let mut schemes: BTreeMap<&str, Vec<&RunRecord>> = BTreeMap::new();
+    for record in records {
+        schemes.entry(&record.scheme).or_default().push(record);
+    }
+    let of_scheme = |runs: Vec<&RunRecord>| {
+        let mut classes: Vec<&str> =
+            runs.iter().flat_map(|run| run.summary.keys().map(String::as_str)).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let warned = |class: &&str| Some((*class == ALL, warning(&runs, class)?));
+        let found: Vec<(bool, String)> = classes.iter().filter_map(warned).collect();
+        let named = found.iter().any(|(is_all, _)| !is_all);
+        found.into_iter().filter(|(is_all, _)| !(*is_all && named)).map(|(_, text)| text).collect::<Vec<_>>()
+    };
+    schemes.into_values().flat_map(of_scheme).collect()
 }
 
-/// The same of one run: of the class whose flows had most, `all` only if no other has such a tail.
-fn warning(record: &RunRecord) -> Option<String> {
-    let made_by_timeouts = |summary: &Summary| summary.tail_timed_out.is_some_and(|part| part >= MOST);
-    let classes = record.summary.iter().filter(|(_, summary)| made_by_timeouts(summary));
-    let share = |summary: &Summary| summary.timed_out.unwrap_or_default();
-    let (class, summary) = classes.max_by(|(a, x), (b, y)| {
-        (*a != ALL, share(x)).partial_cmp(&(*b != ALL, share(y))).unwrap_or(std::cmp::Ordering::Equal)
-    })?;
-    let what = if class == ALL { "flows".to_owned() } else { format!("flows of the class `{class}`") };
-    let floor = min_rto(record).map(|floor| format!(" (at least {floor})")).unwrap_or_default();
-    let without_loss = if lost_data(record) == Some(0) {
+/// Returns the warning about a class of the runs of one scheme.
+fn warning(runs: &[&RunRecord], class: &str) -> Option<String> {
+    let summaries: Vec<&Summary> = runs.iter().filter_map(|run| run.summary.get(class)).collect();
+    let pooled = Pooled::of(&summaries);
+    let mean = pooled.of_sum > MOST_OF_SUM;
+    let tail = pooled.of_tail >= MOST_OF_TAIL;
+    let shown = match (mean, tail) {
+        (true, true) => "mean and 99th percentile of its FCT show",
+        (true, false) => "the mean of its FCT shows",
+        (false, true) => "the 99th percentile of its FCT shows",
+        (false, false) => return None,
+    };
+    let timed_out: f64 = summaries.iter().map(|s| s.timed_out.unwrap_or_default() * s.flows as f64).sum();
+    let part = rounded(100.0 * timed_out / pooled.flows.max(1) as f64);
+    let waited = range(summaries.iter().filter_map(|s| s.timed_out_p50_fct_s));
+    let waited =
+        waited.map(|(low, high)| format!("; their median FCT is {}", ms(low, high))).unwrap_or_default();
+    let lossless = runs.iter().all(|run| lost_data(run) == Some(0));
+    let without_loss = if lossless {
         "; no packet was lost, so what waited longer than the timeout was only late"
     } else {
         ""
     };
     Some(format!(
-        "`{}`: {} % of the {what} timed out, and most of those from the 99th percentile of FCT on ({} ms): it shows the \
-         retransmission timeout{floor} and the buffers more than the scheme{without_loss}",
-        record.scheme,
-        rounded(100.0 * share(summary)),
-        rounded(1e3 * summary.p99_fct_s.unwrap_or_default()),
+        "`{}`, class `{class}`: {part} % of the flows timed out and hold {} % of the sum of completion times{waited}; \
+         {shown} {} more than the scheme{without_loss}",
+        runs[0].scheme,
+        rounded(100.0 * pooled.of_sum),
+        timer(runs[0], &summaries),
     ))
 }
 
-/// The least retransmission timeout of the run's scheme, as it states it.
-fn min_rto(record: &RunRecord) -> Option<&str> {
-    record.merged.get("scheme")?.get(&record.scheme)?.get("transport")?.get("min_rto")?.as_str()
+/// Returns the least and the largest value.
+fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |range, x| match range {
+        None => Some((x, x)),
+        Some((low, high)) => Some((f64::min(low, x), f64::max(high, x))),
+    })
+}
+
+fn ms(low: f64, high: f64) -> String {
+    let (low, high) = (rounded(1e3 * low), rounded(1e3 * high));
+    if low == high { format!("{low} ms") } else { format!("{low} to {high} ms") }
+}
+
+/// Returns the key whose timer the flows waited for, with its value. A flow that waited for `initial_rto` takes at least
+/// that long, and a flow of the class that did not time out takes far less; where neither is so, both keys are named.
+fn timer(record: &RunRecord, summaries: &[&Summary]) -> String {
+    let named = |key| {
+        let text = stated(record, key)?;
+        Some((format!("`host.{key}`"), text, read(text)?))
+    };
+    let (Some(initial), Some(least)) = (named("initial_rto"), named("min_rto")) else {
+        return "the retransmission timeout".to_owned();
+    };
+    let key = |(name, text, _): &(String, &str, f64)| format!("{name} ({text})");
+    let (first, later) = (initial.2, least.2);
+    let waited = range(summaries.iter().filter_map(|s| s.timed_out_p50_fct_s));
+    let usual = range(summaries.iter().filter_map(|s| s.p50_fct_s));
+    match waited {
+        _ if first <= later => key(&least),
+        Some((_, high)) if high < first => key(&least),
+        Some((low, high))
+            if low >= first && high < 2.0 * first && usual.is_some_and(|(_, most)| most < first / 2.0) =>
+        {
+            key(&initial)
+        }
+        _ => format!("{} or {}", key(&initial), key(&least)),
+    }
+}
+
+/// Returns a key of the transport of the run's scheme, as it is stated.
+fn stated<'a>(record: &'a RunRecord, key: &str) -> Option<&'a str> {
+    record.merged.get("scheme")?.get(&record.scheme)?.get("transport")?.get(key)?.as_str()
+}
+
+/// Reads a time, in seconds.
+fn read(text: &str) -> Option<f64> {
+    quantity::span(text).ok().map(|span| span.as_secs_f64())
 }
 
 /// Packets of data that were dropped, trimmed, or lost on a link; `None` where nobody counted.
@@ -70,16 +135,29 @@ mod tests {
 
     use super::*;
 
-    /// A run whose classes have these parts of flows timed out, of all flows and of those in the tail.
-    fn record(parts: &[(&str, f64, f64)], drops: u64) -> RunRecord {
-        let summary = |&(class, timed_out, tail): &(&str, f64, f64)| {
+    /// A class of a run: 1,000 flows that take 1 ms, or `late` if they timed out, with these parts of flows that timed
+    /// out, of the sum of completion times, and of the tail.
+    struct Class {
+        name: &'static str,
+        timed_out: f64,
+        of_sum: f64,
+        tail: f64,
+        late: f64,
+    }
+
+    fn record(classes: &[Class], drops: u64) -> RunRecord {
+        let summary = |class: &Class| {
             let summary = Summary {
-                timed_out: Some(timed_out),
-                tail_timed_out: Some(tail),
-                p99_fct_s: Some(0.0101),
+                flows: 1_000,
+                mean_fct_s: Some(0.001),
+                p50_fct_s: Some(0.001),
+                timed_out: Some(class.timed_out),
+                timed_out_fct_share: Some(class.of_sum),
+                timed_out_p50_fct_s: Some(class.late),
+                tail_timed_out: Some(class.tail),
                 ..Summary::default()
             };
-            (class.to_owned(), summary)
+            (class.name.to_owned(), summary)
         };
         RunRecord {
             run: "0123456789abcdef".to_owned(),
@@ -88,16 +166,18 @@ mod tests {
             scheme: "pias".to_owned(),
             point: BTreeMap::new(),
             seed: 1,
-            merged: json!({ "scheme": { "pias": { "transport": { "min_rto": "10ms" } } } }),
+            merged: json!({ "scheme": { "pias": { "transport": { "min_rto": "1ms", "initial_rto": "10ms" } } } }),
             digest: String::new(),
             stopped_at_ps: 0,
             counters: Counters { drops: Some(drops), timeouts: 1, ..Counters::default() },
             load: LoadRecord::default(),
+            findings: Vec::new(),
             warnings: Vec::new(),
             priorities: Vec::new(),
             admission: None,
             ledger: Vec::new(),
-            summary: parts.iter().map(summary).collect(),
+            steady: BTreeMap::new(),
+            summary: classes.iter().map(summary).collect(),
             coflows: BTreeMap::new(),
             rates: None,
             effective: None,
@@ -110,30 +190,56 @@ mod tests {
         }
     }
 
+    const SMALL: Class = Class { name: "small", timed_out: 0.05, of_sum: 0.75, tail: 1.0, late: 0.0101 };
+    const LARGE: Class = Class { name: "large", timed_out: 0.5, of_sum: 0.4, tail: 0.6, late: 0.09 };
+    const ALL_FLOWS: Class = Class { name: "all", timed_out: 0.1, of_sum: 0.3, tail: 0.6, late: 0.02 };
+
     #[test]
-    fn a_tail_that_timeouts_make_is_told_of_the_class_that_has_most() {
-        let some = record(&[("all", 0.012, 1.0), ("small", 0.01, 0.9), ("large", 0.2, 0.4)], 7);
-        let more = record(&[("all", 0.012, 1.0), ("small", 0.04, 0.5), ("large", 0.0, 0.0)], 9);
-        let none = record(&[("all", 0.012, 0.4), ("small", 0.004, 0.0)], 9);
+    fn each_class_is_named_with_the_timer_that_its_flows_waited_for() {
+        let some = record(&[ALL_FLOWS, SMALL, LARGE], 7);
+        let more =
+            record(&[ALL_FLOWS, Class { timed_out: 0.03, of_sum: 0.25, late: 0.0104, ..SMALL }, LARGE], 9);
         assert_eq!(
-            warnings(&[&some, &more, &none]),
+            warnings(&[&some, &more]),
             [
-                "`pias`: 1 to 4 % of the flows of the class `small` timed out, and most of those from the 99th percentile \
-                 of FCT on (10.1 ms): it shows the retransmission timeout (at least 10ms) and the buffers more than the \
-                 scheme (2 of 3 runs)"
+                "`pias`, class `large`: 50 % of the flows timed out and hold 40 % of the sum of completion times; their \
+                 median FCT is 90 ms; mean and 99th percentile of its FCT show `host.initial_rto` (10ms) or \
+                 `host.min_rto` (1ms) more than the scheme",
+                "`pias`, class `small`: 4 % of the flows timed out and hold 50 % of the sum of completion times; their \
+                 median FCT is 10.1 to 10.4 ms; mean and 99th percentile of its FCT show `host.initial_rto` (10ms) more \
+                 than the scheme",
             ]
         );
     }
 
     #[test]
-    fn timeouts_without_loss_are_told_as_such() {
-        let texts = warnings(&[&record(&[("all", 0.02, 1.0)], 0)]);
-        assert!(
-            texts[0].contains("no packet was lost") && texts[0].contains("2 % of the flows timed out"),
-            "{texts:?}"
-        );
+    fn a_mean_is_named_without_its_tail_and_a_timer_of_min_rto_by_its_name() {
+        let mean = Class { of_sum: 0.11, tail: 0.4, late: 0.002, ..SMALL };
+        let [text] = &warnings(&[&record(&[mean], 7)])[..] else { panic!("one class") };
+        assert!(text.contains("the mean of its FCT shows `host.min_rto` (1ms) more"), "{text}");
+        let neither = Class { of_sum: 0.09, tail: 0.4, ..SMALL };
+        assert_eq!(warnings(&[&record(&[neither], 7)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn runs_are_pooled_so_that_one_of_several_is_no_warning() {
+        let calm = || record(&[Class { timed_out: 0.0, of_sum: 0.0, tail: 0.0, ..SMALL }], 7);
+        let runs: Vec<RunRecord> = (0..9).map(|_| calm()).chain([record(&[SMALL], 7)]).collect();
+        assert_eq!(warnings(&runs.iter().collect::<Vec<_>>()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn all_flows_are_named_where_no_class_is() {
+        let texts = warnings(&[&record(&[ALL_FLOWS], 7)]);
+        assert!(texts.len() == 1 && texts[0].contains("class `all`: 10 % of the flows"), "{texts:?}");
+    }
+
+    #[test]
+    fn timeouts_without_loss_are_named_as_such() {
+        let texts = warnings(&[&record(&[ALL_FLOWS], 0)]);
+        assert!(texts[0].contains("no packet was lost"), "{texts:?}");
         // What nobody counted is not known to be none.
-        let mut unknown = record(&[("all", 0.02, 1.0)], 0);
+        let mut unknown = record(&[ALL_FLOWS], 0);
         unknown.counters.drops = None;
         assert!(!warnings(&[&unknown])[0].contains("no packet was lost"));
     }

@@ -242,14 +242,20 @@ fn intervals_reach_the_transport_and_move_flows_under_way() {
         format!("{FILE}admit = {{ mi = \"20us\", remap = \"per_mi\", a = 1 }}\n").replace("10kB", "60kB");
     let record = run(&per_mi);
     assert!(record.admission.unwrap().moves > 0);
-    let rtt = built(&format!("{FILE}admit = {{ mi = \"rtt\" }}\n")).scenario;
-    let priolane_core::transport::Transport::Window { window, .. } = rtt.transport else {
-        unreachable!("the window machine")
+    // A round trip by default (Firapam §V-A): there and back over two links of 1 us, above 4 us, and less than 5.
+    let monitor = |keys: &str| {
+        let scenario = built(&format!("{FILE}{keys}")).scenario;
+        assert_eq!(scenario.rates_every, None, "reports for admission are not those of the tables");
+        let priolane_core::transport::Transport::Window { window, .. } = scenario.transport else {
+            unreachable!("the window machine")
+        };
+        window.monitor
     };
-    // There and back over two links of 1 us: above 4 us, and less than 5.
-    let monitor = window.monitor.unwrap();
-    assert!(monitor > Span::from_us(4) && monitor < Span::from_us(5), "{monitor:?}");
-    assert_eq!(rtt.rates_every, None, "reports for admission are not those of the tables");
+    for keys in ["", "admit = { mi = \"rtt\" }\n", "admit = { kind = \"pase\", levels = 3 }\n"] {
+        let monitor = monitor(keys).unwrap();
+        assert!(monitor > Span::from_us(4) && monitor < Span::from_us(5), "{keys}: {monitor:?}");
+    }
+    assert_eq!(monitor("admit = { mi = \"rpc\" }\n"), None);
 }
 
 #[test]
@@ -360,7 +366,8 @@ fn what_cannot_be_is_refused_by_key_with_the_way_out() {
     admit("t = 0", "admit.t");
     admit("t = 1.5", "admit.t");
     admit("mode = \"literal\", step = 0.1", "admit.step");
-    assert!(admit("remap = \"per_mi\"", "admit.remap").fix.contains("rtt"));
+    assert!(admit("first = \"zero\"", "admit.first").fix.contains("literal"));
+    assert!(admit("mi = \"rpc\", remap = \"per_mi\"", "admit.remap").fix.contains("rtt"));
     admit("levels = 2", "admit.levels");
     assert!(admit("levels = 4", "map").what.contains("4 classes"));
     admit("mi = \"sometimes\"", "admit.mi");

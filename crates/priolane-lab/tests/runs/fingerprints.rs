@@ -109,10 +109,10 @@ fn cut(path: &Path) -> Plan {
     if matches!(whole.experiment.time, Timing::Count { .. }) {
         return time("{ flows = 100, limit = \"4ms\" }").unwrap_or(whole);
     }
-    // Events and controls must lie within the run.
+    // Events and controls must lie within the run, and a warm start wants a warm-up.
     ["3ms", "10ms", "40ms", "120ms", "400ms"]
         .into_iter()
-        .find_map(|long| time(&format!("{{ warmup = \"0ms\", measure = \"{long}\", drain = false }}")).ok())
+        .find_map(|long| time(&format!("{{ warmup = \"1us\", measure = \"{long}\", drain = false }}")).ok())
         .unwrap_or(whole)
 }
 

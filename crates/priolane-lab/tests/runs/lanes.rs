@@ -89,7 +89,7 @@ fn flows_under_way_take_the_tokens_or_the_channel_of_their_new_class() {
 fn who_is_never_moved_runs_as_without_admission() {
     for transport in [TOP, PRIOPLUS] {
         let assign = "assign = { kind = \"deadline_rank\", fractions = [0.5, 0.3, 0.2] }\n";
-        let still = "admit = { kind = \"firapam\", levels = 3, a = 0 }\n";
+        let still = "admit = { kind = \"firapam\", levels = 3, mi = \"rpc\", a = 0 }\n";
         let (with, without) =
             (run(&format!("{transport}{assign}{still}")), run(&format!("{transport}{assign}")));
         assert_eq!(with.digest, without.digest, "{transport}");

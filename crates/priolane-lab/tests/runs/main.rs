@@ -27,6 +27,8 @@ mod reordering;
 mod requirement;
 mod resume;
 mod rivals;
+mod settings;
+mod steady_state;
 mod token_schemes;
 mod units;
 mod write_runs;

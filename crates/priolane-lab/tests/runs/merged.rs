@@ -224,6 +224,8 @@ fn every_value_of_an_experiment_changes_its_ids() {
     let base = sized(&path, Size::Default).runs[0].id.clone();
     let mut seen = BTreeSet::from([base]);
     for (key, value) in [
+        ("time.start", "\"empty\""),
+        ("time.arrivals", "\"stop\""),
         ("time.warmup", "\"3ms\""),
         ("time.measure", "\"21ms\""),
         ("time.drain", "false"),
@@ -236,7 +238,7 @@ fn every_value_of_an_experiment_changes_its_ids() {
         ("topology.host_link.rate", "\"1Gbps\""),
         ("topology.host_link.delay", "\"2us\""),
         ("topology.host_link.loss", "0.001"),
-        ("topology.fabric_link.rate", "\"10Gbps\""),
+        ("topology.fabric_link.rate", "\"30Gbps\""),
         ("topology.paths", "\"pinned\""),
         ("host_delay", "\"1us\""),
         ("sample_every", "\"1us\""),
@@ -248,7 +250,6 @@ fn every_value_of_an_experiment_changes_its_ids() {
         ("group.all.sizes", "\"data_mining\""),
         ("group.all.load.value", "0.61"),
         ("group.all.load.counts", "\"wire\""),
-        ("group.all.load.of", "\"core\""),
         ("scheme.dctcp.transport.g", "\"1/8\""),
         ("scheme.dctcp.transport.handshake", "\"none\""),
         ("scheme.dctcp.nic.limit", "\"100pkt\""),
@@ -263,4 +264,9 @@ fn every_value_of_an_experiment_changes_its_ids() {
         // Class 0 is what a group asks for anyhow.
         assert_eq!(new, key != "group.all.class", "{key}");
     }
+    // A load of the core that it can carry.
+    let sets = [("group.all.load.of", "\"core\""), ("group.all.load.value", "0.4")];
+    let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+    let plan = plan::plan(&path, &Options { sets, ..Options::default() });
+    assert!(seen.insert(plan.unwrap_or_else(|error| panic!("{error}")).runs[0].id.clone()));
 }

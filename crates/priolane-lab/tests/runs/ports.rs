@@ -4,7 +4,7 @@ use priolane_core::ids::HostId;
 use priolane_core::units::{Limit, Span, Time};
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_sim::outcome::{Outcome, PacketCount};
-use priolane_sim::scenario::{Nic, Scenario, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Awaited, Nic, Scenario, ScenarioSpec, Stop};
 use priolane_source::InputError;
 use priolane_testkit::engines::agreed;
 
@@ -254,8 +254,12 @@ fn shared_buffers_that_make_no_sense_are_refused() {
 fn a_trimming_port_drops_nothing_and_every_flow_ends() {
     let mut spec = built("kind = \"trimming\", buffer = { shared = \"8pkt\" }").into_spec();
     spec.flows.edit_all(|flow| flow.size = Some(400_000));
-    spec.stop =
-        Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(1_000_000_000_000) };
+    spec.stop = Stop::WhenDone {
+        awaits: Awaited::Finite,
+        grace: Span::from_ms(1),
+        not_before: Time::ZERO,
+        limit: Time(1_000_000_000_000),
+    };
     let scenario = spec.build().unwrap();
     let outcome = agreed(&scenario);
     let sum = |tallies: &[PacketCount]| tallies.iter().map(|t| t.packets).sum::<u64>();

@@ -54,8 +54,9 @@ fn a_ranked_port_lets_the_short_flow_pass_the_backlog() {
     let found = slowdowns();
     let [(_, ranked), (_, fifo), (_, dctcp)] = &found[..] else { panic!("{found:?}") };
     // At 800 us half of the 2 MB that have arrived still wait: 1 MB or 800 us. The short flow alone takes 10
-    // packets of 1.23 us and two links: about 17 us. Sorted by bytes left, it waits for one packet at most.
-    assert!((1.0..1.1).contains(ranked), "{found:?}");
+    // packets of 1.23 us and two links: about 17 us. Sorted by bytes left, it waits for one packet at most, and its last
+    // packet leaves its host at most one packet time late.
+    assert!((1.0..1.15).contains(ranked), "{found:?}");
     assert!(*fifo > 20.0, "{found:?}");
     // DCTCP's handshake is one round trip more than alone, and a packet may be on each line.
     assert!((1.0..2.0).contains(dctcp), "{found:?}");

@@ -67,6 +67,8 @@ fn write(directory: &Path, run: &Run, flows: Flows) -> Result<(), String> {
         measured,
         bare_fct,
         with_handshake: None,
+        under_way: Vec::new(),
+        arrivals_continue: false,
         window: MeasuredFlows::All,
         load: Load::default(),
         warnings: Vec::new(),

@@ -44,6 +44,7 @@ pub(crate) fn record_of(fixture: &MadeUp) -> RunRecord {
         stopped_at_ps: 0,
         counters: record::Counters::of(&fixture.scenario, &fixture.outcome),
         load: Default::default(),
+        findings: Vec::new(),
         warnings: Vec::new(),
         admission: None,
         priorities: record::priorities(&fixture.outcome),
@@ -56,6 +57,7 @@ pub(crate) fn record_of(fixture: &MadeUp) -> RunRecord {
         received: Default::default(),
         tokens: None,
         measured: None,
+        steady: Default::default(),
         summary: [("all".to_owned(), summary_of(fixture))].into(),
         files: Vec::new(),
     }

@@ -1,6 +1,6 @@
 //! The interface from nodes to the engine: packets on links, completed flows, violated invariants.
 
-use priolane_core::ids::NodeId;
+use priolane_core::ids::{FlowId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
@@ -81,11 +81,11 @@ pub(crate) trait ControlSink {
     /// Sends a signal about a delivered flow to another host.
     fn send_signal(&mut self, signal: DependencySignal);
 
-    /// Reports that the start of a finite dependent flow is now known.
-    fn dependent_scheduled(&mut self);
+    /// Reports that a finite dependent flow will start at `start`, which is now known.
+    fn dependent_scheduled(&mut self, flow: FlowId, start: Time);
 
     /// Reports that a finite flow of the node ended at `at`.
-    fn flow_done(&mut self, at: Time);
+    fn flow_done(&mut self, flow: FlowId, at: Time);
 
     /// Reports a violated invariant.
     fn violated(&mut self, error: RunError);

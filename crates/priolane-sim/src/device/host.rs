@@ -220,7 +220,7 @@ impl<E: Endpoint> Host<E> {
             let flows = &fabric.scenario.flows;
             self.schedule.starts.cancel(flow, flows);
             if flows.size(flow.index()).is_some() {
-                sink.flow_done(now);
+                sink.flow_done(flow, now);
             }
         }
     }
@@ -320,7 +320,7 @@ impl<E: Endpoint> Host<E> {
                 sink.flow_log().completed(report, scenario.flows.at(flow.index()).class);
                 self.schedule.end(flow);
                 if scenario.flows.size(flow.index()).is_some() {
-                    sink.flow_done(now);
+                    sink.flow_done(flow, now);
                 }
                 FlowEvent::Completed(report)
             }
@@ -331,6 +331,7 @@ impl<E: Endpoint> Host<E> {
                 }
                 FlowEvent::Report(report)
             }
+            &Event::Duplicate { flow } => return sink.flow_log().duplicated(flow),
             _ => return,
         };
         if !self.schedule.features.is_empty() {

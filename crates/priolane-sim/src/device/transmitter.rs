@@ -18,6 +18,8 @@ use crate::observe::trace::{Loss, TraceEvent};
 /// Impairments of a link.
 #[derive(Debug)]
 struct Impairment {
+    /// Picoseconds per byte of the link if they are a whole number.
+    ps_per_byte: Option<u32>,
     /// Probability of random loss.
     probability: f64,
     rng: CounterRng,
@@ -34,7 +36,8 @@ impl Impairment {
             return None;
         }
         let rng = CounterRng::new(seed, Purpose::Loss, u64::from(link.0));
-        Some(Box::new(Self { probability: spec.loss, rng, delay: spec.delay, down }))
+        let ps_per_byte = spec.rate.whole_ps_per_byte();
+        Some(Box::new(Self { ps_per_byte, probability: spec.loss, rng, delay: spec.delay, down }))
     }
 
     /// Returns whether and why a packet is lost whose transmission lasts from `start` to `left`.
@@ -60,7 +63,7 @@ pub(crate) struct Transmitter {
     pub(crate) link: LinkId,
     to: Ingress,
     rate: Rate,
-    /// Picoseconds per byte if they are a whole number, else 0.
+    /// Picoseconds per byte if they are a whole number and nothing impairs the link, else 0: one test for both.
     ps_per_byte: u32,
     /// Propagation delay, plus the host delay if the link ends at a host.
     delay: Span,
@@ -73,14 +76,16 @@ impl Transmitter {
     /// Creates the idle transmitter of `link`, which ends at `to`; `extra_delay` is the delay of a receiving host.
     pub(crate) fn new(scenario: &Scenario, link: LinkId, to: Ingress, extra_delay: Span) -> Self {
         let spec = &scenario.topology.links[link.index()];
+        let impairment = Impairment::of(link, spec, &scenario.outages, scenario.seed);
+        let ps_per_byte = if impairment.is_none() { spec.rate.whole_ps_per_byte() } else { None };
         Self {
             link,
             to,
             rate: spec.rate,
-            ps_per_byte: spec.rate.whole_ps_per_byte().unwrap_or(0),
+            ps_per_byte: ps_per_byte.unwrap_or(0),
             delay: spec.delay + extra_delay,
             free_at: Time::ZERO,
-            impairment: Impairment::of(link, spec, &scenario.outages, scenario.seed),
+            impairment,
         }
     }
 
@@ -91,10 +96,10 @@ impl Transmitter {
 
     #[inline]
     fn serialize(&self, wire: u16) -> Span {
-        if self.ps_per_byte != 0 {
-            Span(u64::from(wire) * u64::from(self.ps_per_byte))
-        } else {
-            self.rate.serialize(u64::from(wire))
+        let impaired = || self.impairment.as_ref().and_then(|impairment| impairment.ps_per_byte);
+        match if self.ps_per_byte != 0 { Some(self.ps_per_byte) } else { impaired() } {
+            Some(ps) => Span(u64::from(wire) * u64::from(ps)),
+            None => self.rate.serialize(u64::from(wire)),
         }
     }
 
@@ -133,7 +138,6 @@ impl Transmitter {
     ) {
         let header = &packet.header;
         if self.ps_per_byte != 0
-            && self.impairment.is_none()
             && let Some(served) = counts.served_of(header.class)
         {
             served.add(header.wire);

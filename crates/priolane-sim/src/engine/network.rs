@@ -120,7 +120,7 @@ impl<B: Body> Network<B> {
         let (group, i) = self.at(fabric.scenario.topology.node_of(signal.to));
         let start = group.on_message(i, HostMessage::Signal(signal))?;
         if fabric.scenario.flows.size(signal.flow.index()).is_some() {
-            sink.dependent_scheduled();
+            sink.dependent_scheduled(signal.flow, start);
         }
         Some(start)
     }

@@ -1,11 +1,13 @@
 //! The end and the progress of a run, for both engines.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use priolane_core::ids::FlowId;
 use priolane_core::units::Time;
 
 use crate::model::dependencies::FlowDependency;
-use crate::model::scenario::{Scenario, Stop};
+use crate::model::scenario::{Awaited, Scenario, Stop};
 use crate::observe::outcome::Progress;
 
 /// Callback that receives the progress of a run and may stop it.
@@ -15,9 +17,11 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 #[derive(Debug)]
 pub(crate) struct StopCondition {
     stop: Stop,
-    /// Number of finite flows.
-    finite: u32,
-    /// Number of finite flows without dependencies.
+    /// The flows of a limited set that are awaited: those of which the start is known.
+    set: Option<FlowSet>,
+    /// Number of flows that the progress of the run is relative to: finite ones that are awaited or may become so.
+    total: u32,
+    /// Number of awaited flows without dependencies.
     awaited: u32,
     /// Counts of this part.
     own: CompletionCount,
@@ -28,7 +32,7 @@ pub(crate) struct StopCondition {
 /// Counts of the flows of some nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CompletionCount {
-    /// Finite dependent flows whose start is known.
+    /// Awaited dependent flows.
     awaited: u32,
     done: u32,
     last_done: Time,
@@ -50,24 +54,37 @@ impl StopCondition {
         let finite = scenario.flows.iter().filter(|f| f.size.is_some()).count() as u32;
         let ends = |wait: &&FlowDependency| scenario.flows.size(wait.flow.index()).is_some();
         let waiting = scenario.waits.iter().filter(ends).count() as u32;
-        let awaited = finite - waiting;
+        let (set, awaited) = match scenario.stop {
+            Stop::WhenDone { awaits: Awaited::StartedIn { from, until }, .. } => {
+                let set = FlowSet::of_independent(scenario, from, until);
+                let count = set.len();
+                (Some(set), count)
+            }
+            Stop::WhenDone { awaits: Awaited::Finite, .. } | Stop::At(_) => (None, finite - waiting),
+        };
         Self {
             stop: scenario.stop,
-            finite,
+            total: awaited + waiting,
+            set,
             awaited,
             own: CompletionCount::default(),
             others: CompletionCount::default(),
         }
     }
 
-    /// Records that the start of a finite dependent flow is known. Its last dependency is not counted as done before
+    /// Records that a finite dependent flow will start at `start`. Its last dependency is not counted as done before
     /// that.
-    pub(crate) fn dependent_scheduled(&mut self) {
-        self.own.awaited += 1;
+    pub(crate) fn dependent_scheduled(&mut self, flow: FlowId, start: Time) {
+        if self.set.as_mut().is_none_or(|set| set.add(flow, start)) {
+            self.own.awaited += 1;
+        }
     }
 
     /// Records the end of a finite flow at `at`.
-    pub(crate) fn flow_done(&mut self, at: Time) {
+    pub(crate) fn flow_done(&mut self, flow: FlowId, at: Time) {
+        if self.set.as_ref().is_some_and(|set| !set.has(flow)) {
+            return;
+        }
         self.own.done += 1;
         self.own.last_done = self.own.last_done.max(at);
     }
@@ -88,8 +105,12 @@ impl StopCondition {
         let awaited = self.awaited + awaited;
         match self.stop {
             Stop::At(t) => t,
-            Stop::WhenDone { grace, not_before, limit } if done == awaited && awaited > 0 => {
+            Stop::WhenDone { grace, not_before, limit, .. } if done == awaited && awaited > 0 => {
                 limit.min(not_before.max(last_done + grace))
+            }
+            // No flow starts in the window.
+            Stop::WhenDone { not_before, limit, .. } if self.set.is_some() && done == awaited => {
+                limit.min(not_before)
             }
             Stop::WhenDone { limit, .. } => limit,
         }
@@ -97,6 +118,45 @@ impl StopCondition {
 
     /// Returns the progress of the run at `now`.
     pub(crate) fn progress(&self, now: Time) -> Progress {
-        Progress { now, completed: self.own.and(self.others).done, total: self.finite }
+        Progress { now, completed: self.own.and(self.others).done, total: self.total }
+    }
+}
+
+/// The flows of a run that start in `[from, until)`, a bit per flow.
+#[derive(Debug)]
+struct FlowSet {
+    from: Time,
+    until: Time,
+    bits: Vec<u64>,
+}
+
+impl FlowSet {
+    /// Returns the finite flows without dependencies that start in `[from, until)`.
+    fn of_independent(scenario: &Scenario, from: Time, until: Time) -> Self {
+        let mut set = Self { from, until, bits: vec![0; scenario.flows.len().div_ceil(64)] };
+        let waiting: BTreeSet<FlowId> = scenario.waits.iter().map(|wait| wait.flow).collect();
+        for flow in &scenario.flows {
+            if flow.size.is_some() && !waiting.contains(&flow.id) {
+                set.add(flow.id, flow.start);
+            }
+        }
+        set
+    }
+
+    /// Adds a flow that starts at `start`, and returns whether that is in the window.
+    fn add(&mut self, flow: FlowId, start: Time) -> bool {
+        let inside = (self.from..self.until).contains(&start);
+        if inside {
+            self.bits[flow.index() / 64] |= 1 << (flow.index() % 64);
+        }
+        inside
+    }
+
+    fn has(&self, flow: FlowId) -> bool {
+        self.bits[flow.index() / 64] >> (flow.index() % 64) & 1 == 1
+    }
+
+    fn len(&self) -> u32 {
+        self.bits.iter().map(|bits| bits.count_ones()).sum()
     }
 }

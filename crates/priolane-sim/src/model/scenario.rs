@@ -18,8 +18,8 @@ mod spec;
 pub use error::{DependencyProblem, ScenarioError};
 pub(crate) use spec::pause_wire;
 pub use spec::{
-    Adaptation, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, SendJitter, Stop,
-    SwitchSpec, VmPricing, pause_frames, pause_links,
+    Adaptation, Awaited, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, SendJitter,
+    Stop, SwitchSpec, VmPricing, pause_frames, pause_links,
 };
 
 /// A valid, immutable run description. It can only be created by [`ScenarioSpec::build`].

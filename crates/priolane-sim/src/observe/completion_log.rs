@@ -76,6 +76,7 @@ pub(crate) struct FlowLog {
     admitted: Vec<(FlowId, Class, Span)>,
     moved: Vec<(FlowId, Class)>,
     missing: Vec<(FlowId, u64)>,
+    duplicates: Vec<(FlowId, u32)>,
     ended: Vec<FlowEnd>,
     samples: Vec<FlowSample>,
 }
@@ -86,6 +87,7 @@ struct FlowEnd {
     flow: FlowId,
     retransmits: u32,
     timeouts: u32,
+    spurious: u32,
     /// Classes of the first and of the last payload packet.
     classes: (Class, Class),
 }
@@ -124,14 +126,22 @@ impl FlowLog {
         }
     }
 
+    /// Records a packet of payload that its receiver already had.
+    pub(crate) fn duplicated(&mut self, flow: FlowId) {
+        match self.duplicates.last_mut() {
+            Some((last, packets)) if *last == flow => *packets = packets.saturating_add(1),
+            _ => self.duplicates.push((flow, 1)),
+        }
+    }
+
     /// Records the end of a flow that requested class `asked`, as its sender reported it.
     pub(crate) fn completed(&mut self, report: &FlowReport, asked: Class) {
-        let &FlowReport { flow, retransmits, timeouts, class_first, class_last, .. } = report;
+        let &FlowReport { flow, retransmits, timeouts, spurious, class_first, class_last, .. } = report;
         self.times.completed(flow, report.elapsed);
         let classes = (class_first, class_last);
         let is_plain = retransmits == 0 && timeouts == 0 && classes == (asked, asked);
         if self.keep_classes == KeepClasses::All || !is_plain {
-            self.ended.push(FlowEnd { flow, retransmits, timeouts, classes });
+            self.ended.push(FlowEnd { flow, retransmits, timeouts, spurious, classes });
         }
     }
 
@@ -171,10 +181,14 @@ impl FlowLog {
         for (flow, bytes) in self.missing {
             edit(flow, &mut |record| record.missing = bytes);
         }
-        for FlowEnd { flow, retransmits, timeouts, classes } in self.ended {
+        for (flow, packets) in self.duplicates {
+            edit(flow, &mut |record| record.spurious = record.spurious.saturating_add(packets));
+        }
+        for FlowEnd { flow, retransmits, timeouts, spurious, classes } in self.ended {
             edit(flow, &mut |record| {
                 (record.class.first, record.class.last) = classes;
                 (record.retransmits, record.timeouts) = (retransmits, timeouts);
+                record.spurious = record.spurious.saturating_add(spurious);
             });
         }
         outcome.flow_samples.append(&mut self.samples);

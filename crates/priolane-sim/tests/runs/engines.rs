@@ -23,10 +23,15 @@ use priolane_rounds::rounds;
 use priolane_sim::Drive;
 use priolane_sim::outcome::{Outcome, StartTime};
 use priolane_sim::scenario::{
-    Adaptation, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, SendJitter, Stop,
-    VmPricing,
+    Adaptation, Awaited, Engine, MeasurementError, Nic, PortSpec, ScenarioSpec, ScheduledControl, SendJitter,
+    Stop, VmPricing,
 };
 use priolane_sim::topology::{LinkSpec, PathChoice, SingleSwitch, Spray};
+
+fn when_all_are_done(not_before: Time) -> Stop {
+    let (grace, limit) = (Span::from_ms(1), Time(400_000_000_000));
+    Stop::WhenDone { awaits: Awaited::Finite, grace, not_before, limit }
+}
 
 pub(crate) fn random(seed: u64) -> ScenarioSpec {
     let mut draw = Draw::new(seed);
@@ -52,10 +57,7 @@ pub(crate) fn random(seed: u64) -> ScenarioSpec {
     }
     scenario.send_jitter = draw.pick(&[SendJitter::NONE, SendJitter::PACKET, SendJitter::Span(Span(777))]);
     let not_before = draw.pick(&[Time::ZERO, Time(30_000_000_000)]);
-    scenario.stop = draw.pick(&[
-        Stop::WhenDone { grace: Span::from_ms(1), not_before, limit: Time(400_000_000_000) },
-        Stop::At(Time(333_333_333)),
-    ]);
+    scenario.stop = draw.pick(&[when_all_are_done(not_before), Stop::At(Time(333_333_333))]);
     if seed.is_multiple_of(3) {
         let mut adaptation = adaptation(&mut draw);
         // No message is faster than a packet on one link.
@@ -284,6 +286,7 @@ fn every_flow_ends_where_nothing_is_lost_for_good() {
         scenario.controls.clear();
         scenario.waits.iter_mut().for_each(|wait| wait.until = None);
         scenario.stop = Stop::WhenDone {
+            awaits: Awaited::Finite,
             // Longer than a receiver delays an ACK, which may be 1 ms.
             grace: Span::from_ms(2),
             not_before: Time::ZERO,
@@ -326,7 +329,8 @@ fn a_run_goes_on_until_its_earliest_end_on_both_engines() {
         scenario.sample_every = None;
         let limit = Time(100_000_000_000_000);
         let end = Time(77_000_000_123);
-        scenario.stop = Stop::WhenDone { grace: Span::from_ms(1), not_before: end, limit };
+        scenario.stop =
+            Stop::WhenDone { awaits: Awaited::Finite, grace: Span::from_ms(1), not_before: end, limit };
         let last = outcome(&scenario, drive(engine));
         assert!(last.flows.iter().all(|f| f.fct.is_some()));
         assert_eq!(last.stopped_at, end, "{engine:?}");
@@ -428,8 +432,56 @@ fn a_flow_may_start_as_late_as_a_run_may_last() {
     let late = Time(Time::LATEST.0 - 1_000_000_000);
     let flows = vec![flow(0, (0, 1), 100_000, Time::ZERO), flow(1, (1, 0), 100_000, late)];
     let mut scenario = scenario(topology, fifo(Buffer::UNLIMITED), flows);
-    scenario.stop = Stop::WhenDone { grace: Span::from_us(2), not_before: Time::ZERO, limit: Time::LATEST };
+    scenario.stop = Stop::WhenDone {
+        awaits: Awaited::Finite,
+        grace: Span::from_us(2),
+        not_before: Time::ZERO,
+        limit: Time::LATEST,
+    };
     let outcome = agreed(&scenario);
     let [first, second] = [0, 1].map(|flow: usize| outcome.flows.at(flow).fct);
     assert!(first.is_some() && first == second, "{first:?} {second:?}");
+}
+
+#[test]
+fn a_run_waits_for_the_flows_that_start_in_its_window_and_for_no_other() {
+    let (grace, limit) = (Span::from_ms(2), Time(100_000_000_000_000));
+    let mut dependents = 0;
+    for seed in 0..rounds(40, 400) {
+        let mut scenario = random(seed);
+        if matches!(scenario.transport, Transport::PHost(_)) {
+            bound_queues(&mut scenario);
+        }
+        scenario.controls.clear();
+        scenario.sample_every = None;
+        scenario.waits.iter_mut().for_each(|wait| wait.until = None);
+        scenario.stop = Stop::WhenDone { awaits: Awaited::Finite, grace, not_before: Time::ZERO, limit };
+        // Starts and ends of all flows, from a run that waits for all.
+        let whole = outcome(&scenario, drive(Engine::Window));
+        let times: Vec<(Time, Time)> = scenario
+            .flows
+            .iter()
+            .zip(&whole.flows)
+            .map(|(flow, record)| {
+                let start = match record.began {
+                    StartTime::At(start) => start,
+                    _ => flow.start,
+                };
+                (start, start + record.fct_acked.unwrap())
+            })
+            .collect();
+        let mut starts: Vec<Time> = times.iter().map(|&(start, _)| start).collect();
+        starts.sort_unstable();
+        let [from, until] = [starts.len() / 4, starts.len() / 2].map(|place| starts[place]);
+        let inside = |start: Time| (from..until).contains(&start);
+        let last = times.iter().filter(|&&(start, _)| inside(start)).map(|&(_, end)| end).max();
+        let expected = last.map_or(until, |last| until.max(last + grace));
+        dependents += scenario.waits.iter().filter(|wait| inside(times[wait.flow.index()].0)).count();
+        let awaits = Awaited::StartedIn { from, until };
+        scenario.stop = Stop::WhenDone { awaits, grace, not_before: until, limit };
+        for engine in [Engine::Window, Engine::Wheel] {
+            assert_eq!(outcome(&scenario, drive(engine)).stopped_at, expected, "seed {seed}, {engine:?}");
+        }
+    }
+    assert!(dependents > 0, "no window had a flow that waited for others");
 }

@@ -4,6 +4,7 @@ mod support;
 
 mod adaptation;
 mod admission;
+mod attained;
 mod contracts;
 mod data_priority;
 mod dependencies;

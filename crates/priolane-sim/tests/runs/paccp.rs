@@ -7,7 +7,7 @@ use priolane_core::port::Buffer;
 use priolane_core::transport::{Controller, Transport, window};
 use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, ScenarioSpec, Stop, VmPricing};
+use priolane_sim::scenario::{Awaited, Engine, ScenarioSpec, Stop, VmPricing};
 use priolane_sim::topology::Dumbbell;
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -189,8 +189,12 @@ fn best_effort_everywhere_is_new_reno() {
 fn what_unreliable_flows_lose_is_told() {
     let mut scenario = bottleneck(&[Weights::BEST_EFFORT; 4]);
     scenario.flows.edit_all(|flow| flow.size = Some(20_000_000));
-    scenario.stop =
-        Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(10 * SECOND) };
+    scenario.stop = Stop::WhenDone {
+        awaits: Awaited::Finite,
+        grace: Span::from_ms(1),
+        not_before: Time::ZERO,
+        limit: Time(10 * SECOND),
+    };
     let Transport::Window { window, .. } = &mut scenario.transport else {
         unreachable!("the window machine")
     };

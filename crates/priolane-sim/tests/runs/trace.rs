@@ -11,7 +11,7 @@ use priolane_core::transport::window::{self, Handshake};
 use priolane_core::units::{Limit, Span, Time};
 use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Nic, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Awaited, Engine, Nic, ScenarioSpec, Stop};
 use priolane_sim::topology::{LinkSpec, SingleSwitch};
 use priolane_sim::trace::{
     Backlog, Extent, Fate, Following, Hop, Loss, Marking, Service, Trace, TracedPacket, Transmission,
@@ -232,7 +232,12 @@ fn random(seed: u64) -> ScenarioSpec {
     scenario.nic = draw.nic();
     scenario.host_delay = draw.pick(&[Span::ZERO, Span::from_ns(700)]);
     scenario.stop = draw.pick(&[
-        Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit: Time(400_000_000_000) },
+        Stop::WhenDone {
+            awaits: Awaited::Finite,
+            grace: Span::from_ms(1),
+            not_before: Time::ZERO,
+            limit: Time(400_000_000_000),
+        },
         Stop::At(Time(333_333_333)),
     ]);
     scenario

@@ -10,12 +10,12 @@ use priolane_core::transport::dctcp::Reduction;
 use priolane_core::transport::window::{self, ControlEcn};
 use priolane_core::transport::{Controller, Transport, dctcp, new_reno};
 use priolane_core::units::{Limit, Rate, Span, Time};
-use priolane_sim::scenario::{Nic, PortSpec, ScenarioError, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Awaited, Nic, PortSpec, ScenarioError, ScenarioSpec, Stop};
 use priolane_sim::topology::{LeafSpine, LinkSpec, PathChoice, Topology, TopologyError};
 use priolane_source::InputError;
 use priolane_workload::{
-    App, AppError, Counts, DestinationScope, Load, LoadOf, MinimumLatency, OpenLoop, Poisson, SizeDraw,
-    Sizes, Until, WorkloadContext, flow_list,
+    App, AppError, Counts, DestinationScope, InitialState, Load, LoadOf, MinimumLatency, OpenLoop, Poisson,
+    SizeDraw, Sizes, Until, WorkloadContext, flow_list,
 };
 
 /// A built-in scenario that cannot be built: a bug.
@@ -115,7 +115,8 @@ pub(super) fn generate(
         until,
         floor: MinimumLatency { trip: topology.lookahead(&frame).times(2), rate: HOST_RATE },
         changes: &[],
-        measured_from: Time::ZERO,
+        measured: [Time::ZERO, Time::NEVER],
+        initial: InitialState::Empty,
     };
     Ok(priolane_workload::merge(vec![priolane_workload::generate(app, &site)?]))
 }
@@ -141,7 +142,8 @@ pub(super) fn dctcp_scenario(topology: Topology, dctcp: Dctcp, flows: FlowList) 
     let ports = topology.links.iter().map(|link| port(link.rate)).collect();
     let transport = Transport::Window { window, controller, scheduler: SchedulerKind::RoundRobin };
     let limit = Time(100_000_000_000_000);
-    let stop = Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit };
+    let stop =
+        Stop::WhenDone { awaits: Awaited::Finite, grace: Span::from_ms(1), not_before: Time::ZERO, limit };
     ScenarioSpec::new(topology, ports, transport, flows, stop)
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use priolane_core::ids::NodeId;
 use priolane_core::units::{PS_PER_S, Time};
 use priolane_lab::experiment::Experiment;
-use priolane_lab::plan::{MeasuredFlows, ResolvedRun};
+use priolane_lab::plan::{MeasuredFlows, Point, ResolvedRun, SteadyNeeds};
 use priolane_sim::topology::Topology;
 use priolane_workload::offered::{Volume, Window};
 use serde::Serialize;
@@ -26,6 +26,8 @@ pub struct PointLoads {
     pub seconds: f64,
     /// From hosts up into the network and down again.
     pub tiers: Vec<TierLoad>,
+    /// What the steady state of each open-loop group takes.
+    pub steady: Vec<SteadyNeeds>,
 }
 
 /// What is offered to the links of a tier, as parts of what they carry.
@@ -40,11 +42,7 @@ pub struct TierLoad {
 }
 
 /// What the flows of `built` offer; `None` where none starts within the span, or that is no time.
-pub(super) fn offered(
-    experiment: &Experiment,
-    values: &[(String, Json)],
-    built: &ResolvedRun,
-) -> Option<PointLoads> {
+pub(super) fn offered(experiment: &Experiment, point: &Point, built: &ResolvedRun) -> Option<PointLoads> {
     let window = window(experiment, built)?;
     let span = window.until.since(window.from);
     let links = by_link(built, window);
@@ -57,8 +55,9 @@ pub(super) fn offered(
         *tier = (tier.0 + bytes, tier.1 + carries, tier.2.max(bytes / carries));
     }
     let line = |((_, tier), (bytes, carries, busiest))| TierLoad { tier, mean: bytes / carries, busiest };
-    let point = values.iter().cloned().collect();
-    Some(PointLoads { point, seconds, tiers: tiers.into_iter().map(line).collect() })
+    let tiers = tiers.into_iter().map(line).collect();
+    let values = point.values.iter().cloned().collect();
+    Some(PointLoads { point: values, seconds, tiers, steady: point.steady.clone() })
 }
 
 /// When flows count.
@@ -162,7 +161,7 @@ list = [LIST]
         let points = plan::points_of("x.toml", &text, Path::new("."), &Options::default()).unwrap();
         let point = &points.points[0];
         let built = plan::build_at(&point.experiment, "newreno", 1).unwrap();
-        offered(&point.experiment, &point.values, &built).unwrap()
+        offered(&point.experiment, point, &built).unwrap()
     }
 
     #[test]
@@ -192,7 +191,7 @@ list = [LIST]
         let text = TWO_RACKS.replace("LIST", r#"{ src = 0, dst = 1, size = "1kB" }"#);
         let points = plan::points_of("x.toml", &text, Path::new("."), &Options::default()).unwrap();
         let built = plan::build_at(&points.points[0].experiment, "newreno", 1).unwrap();
-        assert_eq!(offered(&points.points[0].experiment, &[], &built), None);
+        assert_eq!(offered(&points.points[0].experiment, &points.points[0], &built), None);
     }
 
     #[test]
@@ -204,7 +203,7 @@ list = [LIST]
         let points = plan::points_of("x.toml", &text, Path::new("."), &Options::default()).unwrap();
         let point = &points.points[0];
         let built = plan::build_at(&point.experiment, "newreno", 1).unwrap();
-        let found = offered(&point.experiment, &point.values, &built).unwrap();
+        let found = offered(&point.experiment, point, &built).unwrap();
         let sending = found.tiers.iter().find(|tier| tier.tier == "hosts, sending").unwrap();
         assert!((sending.mean / 0.3 - 1.0).abs() < 0.01, "{sending:?}");
         assert!(sending.busiest >= sending.mean);

@@ -102,6 +102,7 @@ deadline = [{ share = 0.5, within = "400us" }, { share = 0.5, within = "4ms" }]
 on_downgrade = { kind = "defer", by = "50us", times = 2 }
 
 [scheme.firapam]
+admit = { mi = "rpc" }
 assign = { kind = "random_fraction", fractions = [0.5, 0.25, 0.25] }
 
 # A target that only flows of 1000 packets meet.

@@ -62,6 +62,12 @@ pub(super) fn refuse(run: &Run, scenario: &ScenarioSpec, scale: u64) -> Result<(
         "flows that wait for other flows are not sent here",
         simulate,
     );
+    refuse(
+        scenario.flows.iter().any(|flow| flow.attained > 0),
+        "time.start",
+        "no flow is under way when the hosts begin",
+        "start = \"empty\", or `priolane run`, which simulates it",
+    );
     refuse(!scenario.outages.is_empty(), "failure", "lines do not fail here", simulate);
     let lossy = scenario.topology.links.iter().any(|link| link.loss > 0.0);
     refuse(lossy, "topology", "lines lose nothing here", simulate);

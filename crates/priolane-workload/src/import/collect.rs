@@ -388,6 +388,7 @@ impl StoredFlow {
             coflow: self.coflow,
             coflow_place: 0,
             weights: Weights::BEST_EFFORT,
+            attained: 0,
         };
         Row { flow, after, delay: None, path: None }
     }

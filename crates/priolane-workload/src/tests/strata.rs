@@ -109,19 +109,20 @@ fn the_load_of_a_short_run_comes_out() {
 }
 
 #[test]
-fn the_measured_part_and_each_law_have_strata_of_their_own() {
+fn the_parts_around_the_window_and_each_law_have_strata_of_their_own() {
     let network = Network::new();
     let ms = |ms| Time(Span::from_ms(ms).0);
     let later = sizes_of(law(&[(7_000.0, 0.0), (9_000.0, 1.0)]));
     let changes =
         [NewValue::Sizes(Box::new(later)), NewValue::Load(0.5)].map(|to| LoadChange { at: ms(60), to });
     let until = Until::Time(ms(100));
-    let site = WorkloadContext { until, measured_from: ms(20), changes: &changes, ..network.site() };
+    let site = WorkloadContext { until, measured: [ms(20), ms(80)], changes: &changes, ..network.site() };
     let flows = generate(&App::Poisson(app(three_parts(), SizeDraw::Strata)), &site).unwrap();
     for (from, until, law) in [
         (ms(0), ms(20), three_parts()),
         (ms(20), ms(60), three_parts()),
-        (ms(60), ms(100), law(&[(7_000.0, 0.0), (9_000.0, 1.0)])),
+        (ms(60), ms(80), law(&[(7_000.0, 0.0), (9_000.0, 1.0)])),
+        (ms(80), ms(100), law(&[(7_000.0, 0.0), (9_000.0, 1.0)])),
     ] {
         let own: Vec<FlowSpec> =
             flows.iter().filter(|flow| (from..until).contains(&flow.start)).cloned().collect();

@@ -8,12 +8,13 @@ fn config(mode: GradientMode) -> Config {
     Config {
         levels: 3,
         mode,
+        first: (mode == GradientMode::Literal).then_some(First::Zero),
         utility: Constants::default(),
         a: mode.step_size(),
         step: (mode == GradientMode::Analytic).then_some(0.1),
         b_low: 0.1,
         b_up: 1.9,
-        monitoring: Monitoring::default(),
+        monitoring: Monitoring { mi: Interval::Rpc, remap: Remap::AtIssue },
     }
 }
 
@@ -86,16 +87,49 @@ fn an_analytic_update_moves_by_a_g_at_most_a_step() {
 #[test]
 fn a_literal_update_is_the_difference_quotient_of_successive_ends() {
     let mut policy = Firapam::new(Config { a: 1e-4, ..config(GradientMode::Literal) });
-    // First: x = 1 / 1 = 1 Gbit/s, u = 1 - 0. No quotient yet.
-    near(ends(&mut policy, 125_000_000, SECOND, SECOND, 0), 1.0);
-    // Then x = 1 / 0.8 = 1.25, u = 1 - 900 * 0.2 = -179: g = -180 / 0.25 = -720, p = 1 - 0.072.
-    near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.928);
+    // First: x = 1 / 1 = 1 Gbit/s, u = 1 - 0: g = (1 - 0) / (1 - 0) = 1, p = 1 + 0.0001.
+    near(ends(&mut policy, 125_000_000, SECOND, SECOND, 0), 1.000_1);
+    // Then x = 1 / 0.8 = 1.25, u = 1 - 900 * 0.2 = -179: g = -180 / 0.25 = -720, p falls by 0.072.
+    near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.928_1);
     // The same sample again: 0 / 0 is no quotient.
-    near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.928);
-    // x = 1 / 2 = 0.5, u = 1 + 900 = 901: g = 1080 / -0.75 = -1440, p = 0.928 - 0.144.
-    near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(2000), 0), 0.784);
+    near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(800), 0), 0.928_1);
+    // x = 1 / 2 = 0.5, u = 1 + 900 = 901: g = 1080 / -0.75 = -1440, p falls by 0.144.
+    near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(2000), 0), 0.784_1);
     let account = policy.account();
-    assert_eq!((account.skipped, account.keys[0].updates), (2, 2));
+    assert_eq!((account.skipped, account.keys[0].updates), (1, 3));
+}
+
+#[test]
+fn the_first_literal_update_of_a_key_is_the_utility_over_the_rate_or_none() {
+    let literal = |first| Config { a: 1e-4, first: Some(first), ..config(GradientMode::Literal) };
+    // D = 1 Gbit / 1 s, x = 1 Gbit / d. On time u = 1 - 900 (1 - d), late u = 1 + 900 (d - 1): g = u d.
+    for (took, g) in [(500, -449.0 * 0.5), (999, 0.1 * 0.999), (1_000, 1.0), (1_500, 451.0 * 1.5)] {
+        let first =
+            ends(&mut Firapam::new(literal(First::Zero)), 125_000_000, SECOND, Span::from_ms(took), 0);
+        near(first, 1.0 + 1e-4 * g);
+        let mut policy = Firapam::new(literal(First::None));
+        near(ends(&mut policy, 125_000_000, SECOND, Span::from_ms(took), 0), 1.0);
+        assert_eq!(policy.account().skipped, 1);
+    }
+    // Each destination and class has a first sample of its own, whatever others have seen.
+    let mut policy = Firapam::new(literal(First::Zero));
+    ends(&mut policy, 125_000_000, SECOND, Span::from_ms(500), 0);
+    let spec = flow(1, (2, 1), 125_000_000, Some(SECOND));
+    policy.active.insert(spec.id, ActiveFlow::new(&spec, 1, 0.0));
+    policy.completed(&done(1, 125_000_000, Span::from_ms(1_500), 0), Time::ZERO);
+    near(policy.admit_probability(HostId(2), 1), 1.0 + 1e-4 * 451.0 * 1.5);
+}
+
+#[test]
+fn the_first_sample_belongs_to_the_literal_mode_and_is_zero_there_by_default() {
+    let checked = |mode, first| {
+        let mut config = Config { first, ..config(mode) };
+        config.check().map(|()| config.first)
+    };
+    assert_eq!(checked(GradientMode::Literal, None).unwrap(), Some(First::Zero));
+    assert_eq!(checked(GradientMode::Literal, Some(First::None)).unwrap(), Some(First::None));
+    assert_eq!(checked(GradientMode::Analytic, None).unwrap(), None);
+    assert!(checked(GradientMode::Analytic, Some(First::Zero)).is_err());
 }
 
 #[test]
@@ -104,7 +138,10 @@ fn literal_updates_lower_flows_of_one_size_and_deadline_whoever_is_late() {
     let times = [100, 250, 400, 900, 999, 1_000, 1_001, 1_500, 3_000, 20_000].map(Span::from_ms);
     for (bytes, allowed) in [(125_000_000, SECOND), (1_000, SECOND), (9_000_000, Span::from_ms(20))] {
         for (first, second) in times.iter().flat_map(|&one| times.map(|other| (one, other))) {
-            let mut policy = Firapam::new(Config { a: 1e-6, b_low: 1e-6, ..config(GradientMode::Literal) });
+            let first_sample = Some(First::None);
+            let config =
+                Config { a: 1e-6, b_low: 1e-6, first: first_sample, ..config(GradientMode::Literal) };
+            let mut policy = Firapam::new(config);
             ends(&mut policy, bytes, allowed, first, 0);
             let p = ends(&mut policy, bytes, allowed, second, 0);
             let g = -900.0 * seconds(first) * seconds(second) / seconds(allowed);
@@ -148,7 +185,7 @@ fn issue_is_algorithm_1() {
 fn moves_are_to_the_adjacent_level_and_as_frequent_as_p_says() {
     for (p, neighbour) in [(0.35, 2u8), (1.35, 0)] {
         let mut policy = Firapam::new(config(GradientMode::Analytic));
-        policy.channels.insert((HostId(1), 1), Channel { p, ..Channel::new(None) });
+        policy.channels.insert((HostId(1), 1), Channel { p, ..Channel::new(None, None) });
         let (mut rng, n) = (rng(4), 100_000);
         let mut given = [0u32; 3];
         for id in 0..n {
@@ -301,7 +338,7 @@ fn no_bytes_no_time_and_a_deadline_at_the_start_teach_nothing() {
 #[test]
 fn a_key_is_read_at_the_class_asked_for_and_written_at_that_given() {
     let mut policy = Firapam::new(config(GradientMode::Analytic));
-    policy.channels.insert((HostId(1), 0), Channel { p: 0.1, ..Channel::new(None) });
+    policy.channels.insert((HostId(1), 0), Channel { p: 0.1, ..Channel::new(None, None) });
     let (spec, end) =
         (flow(0, (1, 0), 125_000_000, Some(SECOND)), done(0, 125_000_000, Span::from_ms(1200), 0));
     let mut rng = rng(6);

@@ -31,7 +31,7 @@ impl Rule for CoflowSize {
 
     /// A flow without a coflow is a coflow by itself.
     fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
-        Some(count_exceeded(&self.thresholds, flow.size?) as Class)
+        Some(count_exceeded(&self.thresholds, flow.whole_size()?) as Class)
     }
 
     fn assign(&self, flows: &mut FlowList, _: Vec<f64>) {
@@ -63,13 +63,13 @@ impl CoflowSizes {
         for flow in flows {
             let Some(coflow) = flow.coflow else { continue };
             let sum = sizes.entry((flow.group, coflow)).or_insert(Some(0));
-            *sum = sum.zip(flow.size).map(|(sum, size)| sum.saturating_add(size));
+            *sum = sum.zip(flow.whole_size()).map(|(sum, size)| sum.saturating_add(size));
         }
         Self(sizes)
     }
 
     /// Returns the bytes of the flow's coflow, or of the flow if it has none.
     fn size(&self, flow: &FlowSpec) -> Option<u64> {
-        flow.coflow.map_or(flow.size, |coflow| self.0.get(&(flow.group, coflow)).copied().flatten())
+        flow.coflow.map_or(flow.whole_size(), |coflow| self.0.get(&(flow.group, coflow)).copied().flatten())
     }
 }

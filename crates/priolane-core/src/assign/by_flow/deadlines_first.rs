@@ -30,7 +30,7 @@ impl Rule for DeadlinesFirst {
         if flow.deadline.is_some() {
             return Some(0);
         }
-        Some(1 + count_exceeded(&self.thresholds, flow.size?) as Class)
+        Some(1 + count_exceeded(&self.thresholds, flow.whole_size()?) as Class)
     }
 
     fn reads_deadlines(&self) -> bool {

@@ -47,7 +47,7 @@ impl Rule for EqualBytes {
     }
 
     fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
-        Some(self.thresholds.class(misjudge(flow.size?, self.error, u)))
+        Some(self.thresholds.class(misjudge(flow.whole_size()?, self.error, u)))
     }
 
     fn unsolved(&self) -> Option<&SizeScope> {

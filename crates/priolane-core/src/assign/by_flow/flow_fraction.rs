@@ -39,7 +39,7 @@ impl Rule for FlowFraction {
     }
 
     fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
-        Some(self.thresholds.class(flow.size?))
+        Some(self.thresholds.class(flow.whole_size()?))
     }
 
     fn unsolved(&self) -> Option<&SizeScope> {

@@ -74,7 +74,7 @@ impl Rule for PowerLaw {
 
     fn class(&self, flow: &FlowSpec, _: f64) -> Option<Class> {
         let (over, scale) = match self.of {
-            Measure::Size(Sizes { scale, offset }) => (flow.size?.saturating_sub(offset), scale),
+            Measure::Size(Sizes { scale, offset }) => (flow.whole_size()?.saturating_sub(offset), scale),
             Measure::Deadline(Times { scale, offset }) => {
                 (allowance(flow)?.0.saturating_sub(offset.0), scale.0)
             }

@@ -35,6 +35,6 @@ impl Rule for Size {
     }
 
     fn class(&self, flow: &FlowSpec, u: f64) -> Option<Class> {
-        Some(count_exceeded(&self.thresholds, misjudge(flow.size?, self.error, u)) as Class)
+        Some(count_exceeded(&self.thresholds, misjudge(flow.whole_size()?, self.error, u)) as Class)
     }
 }

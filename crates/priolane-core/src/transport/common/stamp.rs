@@ -11,6 +11,9 @@ const TICK_SHIFT: u32 = 10;
 pub struct Stamp(pub u32);
 
 impl Stamp {
+    /// The resolution of a reading.
+    pub(in crate::transport) const TICK: Span = Span(1 << TICK_SHIFT);
+
     /// Returns the reading of `clock` at true time `at`.
     #[inline]
     pub fn read(clock: LocalClock, at: Time) -> Self {

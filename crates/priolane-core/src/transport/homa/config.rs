@@ -2,10 +2,12 @@
 
 use super::levels::{Levels, LevelsError};
 use crate::assign::SizeScope;
+use crate::finding::{Finding, NetworkFacts};
 use crate::ids::CLASSES;
 use crate::keys::{ByteList, Bytes, KeyConflict, Keys};
 use crate::packet::Frame;
 use crate::part::Part;
+use crate::transport::receiver_driven::{RoundTripTimer, too_few};
 use crate::units::Span;
 
 /// Parameters of Homa.
@@ -16,7 +18,8 @@ use crate::units::Span;
     summary = "Homa: receivers grant to the messages with the fewest remaining bytes and choose the classes \
                of their packets",
     source = "Homa (SIGCOMM 2018) §3",
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Number of classes for unscheduled packets, from class 0 on.
@@ -57,6 +60,14 @@ impl Config {
     /// Returns the defaults, for packets of `frame`: one unscheduled class, seven scheduled classes.
     pub fn new(frame: Frame) -> Self {
         Self { frame, ..Self::default() }
+    }
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let timer = |key, lasts, repeats| RoundTripTimer { key, lasts, repeats }.finding(network);
+        let resend = timer("resend", self.resend, "receivers ask for missing data");
+        let retry = timer("retry", self.retry, "senders send their first packet");
+        let window = self.rtt_bytes.and_then(|bytes| too_few("rtt_bytes", bytes, network));
+        [resend, retry, window].into_iter().flatten().collect()
     }
 
     /// Uses computed cut-offs, which may be fewer than requested.

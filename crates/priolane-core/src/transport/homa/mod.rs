@@ -145,6 +145,9 @@ impl Homa {
         let (left, wants) = (flow.left(), flow.wants_grants().then(|| flow.place(slot)));
         self.grants.update(slot, flow.inbound.src, &mut flow.grant_position, wants);
         self.host.heard(header.src, seen);
+        if self.host.payload.packets == seen {
+            self.host.duplicate(header);
+        }
         if left == 0 {
             self.host.deliver(cx.now, meta, header);
             self.host.acknowledge(header);

@@ -1,8 +1,10 @@
 //! Parameters of NDP.
 
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{Keys, Millionths, Words};
 use crate::packet::Frame;
 use crate::part::Part;
+use crate::transport::receiver_driven::{RoundTripTimer, too_few};
 use crate::units::{Rate, Span};
 
 /// Parameters of NDP.
@@ -14,7 +16,8 @@ use crate::units::{Rate, Span};
                link rate",
     source = "NDP (SIGCOMM 2017) §3",
     requires = [Trimming],
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Initial window in packets; auto for the bandwidth-delay product of the path. (The paper: 30 packets of 9
@@ -63,6 +66,14 @@ impl Config {
     /// Returns the defaults above, for packets of `frame`.
     pub fn new(frame: Frame) -> Self {
         Self { frame, ..Self::default() }
+    }
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let rto = RoundTripTimer { key: "rto", lasts: self.rto, repeats: "senders send each packet" };
+        let window = self.init_window.filter(|&packets| packets > 0);
+        let window = window.map(|packets| u64::from(packets) * u64::from(network.frame.mss()));
+        let window = window.and_then(|bytes| too_few("window", bytes, network));
+        rto.finding(network).into_iter().chain(window).collect()
     }
 
     /// Returns the time between two pulls of a receiver whose link has `rate`: that of a full packet at the pull

@@ -135,6 +135,7 @@ impl Ndp {
         let turn = self.next_turn();
         let idle = self.pulling.is_empty() && self.pacer.next() <= cx.now;
         let Some(flow) = self.host.flows.receivers.get_mut(slot) else { return };
+        let seen = self.host.payload.packets;
         let message_type = flow.arrived(packet, &mut self.host.payload);
         if flow.wants_pull() {
             flow.owed += 1;
@@ -153,6 +154,9 @@ impl Ndp {
             self.host.deliver(cx.now, meta, header);
         }
         debug_assert!(trimmed || message_type == MessageType::Ack, "payload that came is acknowledged");
+        if self.host.payload.packets == seen {
+            self.host.duplicate(header);
+        }
         self.host.outbox.push(answer(header, kind), body);
     }
 

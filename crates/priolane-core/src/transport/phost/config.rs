@@ -1,8 +1,10 @@
 //! Parameters of pHost.
 
+use crate::finding::{Finding, NetworkFacts};
 use crate::keys::{Keys, Thousandths, Words};
 use crate::packet::Frame;
 use crate::part::Part;
+use crate::transport::receiver_driven::{RoundTripTimer, too_few};
 use crate::units::Span;
 
 /// Parameters of pHost.
@@ -13,7 +15,8 @@ use crate::units::Span;
     summary = "pHost: receivers give tokens, one per packet time, to the flow with the fewest missing \
                packets; classes 0 to 2",
     source = "pHost (CoNEXT 2015) §3",
-    provides = [Ranks]
+    provides = [Ranks],
+    findings = Self::findings
 )]
 pub struct Config {
     /// Bandwidth-delay product in packets; auto for that of each flow's path. It sets the number of free tokens,
@@ -64,6 +67,29 @@ impl Config {
     /// Returns the defaults above, for packets of `frame`.
     pub fn new(frame: Frame) -> Self {
         Self { frame, ..Self::default() }
+    }
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let retry =
+            RoundTripTimer { key: "retry", lasts: self.retry, repeats: "senders send their requests" };
+        let window =
+            self.bdp.filter(|&bdp| bdp > 0).map(|bdp| u64::from(bdp) * u64::from(network.frame.mss()));
+        let window = window.and_then(|bytes| too_few("bdp", bytes, network));
+        [retry.finding(network), self.short_lived()].into_iter().flatten().chain(window).collect()
+    }
+
+    /// A token that expires while its sender transmits the packet before is never used on a busy link.
+    fn short_lived(&self) -> Option<Finding> {
+        let packet_time = 1_000;
+        if self.expiry_milli >= packet_time {
+            return None;
+        }
+        let what = format!(
+            "a token expires after {} packet times, sooner than its sender has transmitted the packet before: senders \
+             use tokens only if their link is idle when they arrive",
+            f64::from(self.expiry_milli) / 1e3
+        );
+        Some(Finding::warning("expiry", what, "expiry = 1.5"))
     }
 
     /// Returns the number of packets that a flow of `packets` packets sends without tokens.

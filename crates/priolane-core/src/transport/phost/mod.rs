@@ -177,6 +177,9 @@ impl PHost {
         flow.arrived(packet, &mut self.host.payload);
         let left = flow.left;
         self.host.heard(packet.header.src, seen);
+        if self.host.payload.packets == seen {
+            self.host.duplicate(&packet.header);
+        }
         if left > 0 {
             self.ask(slot);
         } else {

@@ -434,6 +434,110 @@ fn acks_of_what_was_in_flight_do_not_wake_a_yielding_flow_of_the_paper() {
     }
 }
 
+/// A flow of the released code that yields at 21 us and takes its class for `n` flows: D_limit is 18.4 us.
+fn stopped(n: f64) -> Driven {
+    let mut driven = Driven::sending(Variant::Released);
+    driven.ack(20, 18.5);
+    driven.ack(21, 18.5);
+    driven.flow.flows = Cardinality::ONE;
+    driven.flow.flows.estimate(n, 4.0, Variant::Released);
+    driven.flow.set_step();
+    assert!(driven.flow.is_yielding());
+    driven
+}
+
+#[test]
+fn an_ack_below_the_target_wakes_a_stopped_flow_of_the_released_code_with_its_step() {
+    // W = 0 grows by 180 B min(1, 5 / n), and a flow with 100 B or less stops again: n = 8 gives 112.5 B, n = 9 100 B.
+    for (n, wakes_with) in
+        [(1.0, Some(180.0)), (5.0, Some(180.0)), (8.0, Some(112.5)), (9.0, None), (40.0, None)]
+    {
+        let mut driven = stopped(n);
+        driven.ack(30, 14.0);
+        assert_eq!(driven.flow.is_yielding(), wakes_with.is_none(), "{n}");
+        if let Some(window) = wakes_with {
+            close(driven.cwnd(), window);
+            // The next one finds a window below a packet, which grows by as much.
+            driven.ack(31, 14.0);
+            close(driven.cwnd(), window + 180.0 * (5.0 / n).min(1.0) * 1_000.0 / (window + 1_000.0));
+        }
+    }
+    let mut paper = Driven::sending(Variant::Paper);
+    paper.ack(20, 18.5);
+    paper.ack(21, 18.5);
+    let probe = paper.flow.gate();
+    paper.ack(30, 14.0);
+    assert_eq!(paper.flow.gate(), probe, "no ACK changes anything");
+}
+
+#[test]
+fn acks_that_leave_no_window_put_the_probe_off_to_within_a_round_trip() {
+    // On the empty path within a round trip, and from D_target to D_limit, however far the delay is above D_target.
+    for delay in [12.0, 12.9, 16.0, 17.0, 18.3] {
+        let mut waits = Vec::new();
+        for seed in 0..50 {
+            let mut driven = stopped(1.0);
+            driven.flow.jitter = Jitter::seeded(seed);
+            let before = driven.cwnd();
+            for at in 100..120 {
+                driven.ack(at, delay);
+                assert!(driven.flow.is_yielding(), "{delay}");
+                waits.push(driven.probe_in(at));
+            }
+            close(driven.cwnd(), before);
+        }
+        let mean = waits.iter().sum::<f64>() / 1e3;
+        // U(0, 12 us): mean 6, standard deviation 12 / sqrt(12) / sqrt(1,000) = 0.11.
+        assert!(
+            (mean - 6.0).abs() < 0.5 && waits.iter().all(|wait| (0.0..12.0).contains(wait)),
+            "{delay} {mean}"
+        );
+    }
+}
+
+#[test]
+fn a_window_that_falls_to_a_tenth_of_a_packet_probes_within_a_round_trip_as_released() {
+    for (variant, after) in [(Variant::Paper, 2.3), (Variant::Released, 0.0)] {
+        let mut waits = Vec::new();
+        for seed in 0..200 {
+            let mut driven = Driven::sending(variant);
+            driven.flow.jitter = Jitter::seeded(seed);
+            driven.flow.inner.set_cwnd(101.0);
+            // 18.3 us: 2.3 us above D_target and below D_limit. 1 - 0.8 x 2.3 / 18.3 leaves 90.8 B.
+            driven.ack(50, 18.3);
+            assert!(driven.flow.is_yielding());
+            waits.push(driven.probe_in(50));
+        }
+        let mean = waits.iter().sum::<f64>() / 200.0;
+        // U(0, 12 us) after that: standard deviation of the mean 0.25.
+        assert!((mean - after - 6.0).abs() < 1.0, "{variant:?} {mean}");
+        assert!(waits.iter().all(|wait| (after - 0.01..after + 12.0).contains(wait)), "{variant:?}");
+    }
+}
+
+#[test]
+fn every_answer_to_a_probe_counts_as_released() {
+    let probed = || {
+        let mut driven = stopped(1.0);
+        driven.flow.on_probe_sent(Time(22_000_000), Span::from_us(500));
+        driven
+    };
+    // An ACK at D_target puts the next probe off; the answer to the one in flight resumes all the same.
+    let mut driven = probed();
+    driven.ack(30, 16.5);
+    assert!(driven.flow.is_yielding());
+    driven.answer(40, 17.0);
+    assert_eq!((driven.flow.is_yielding(), driven.cwnd()), (false, 500.0));
+    // The flow is awake when the answer comes: half a packet, or its share of an empty path; above D_limit nothing.
+    for (delay, window) in [(17.0, 500.0), (12.0, 37_500.0), (30.0, 180.0)] {
+        let mut driven = probed();
+        driven.ack(30, 14.0);
+        assert!(!driven.flow.is_yielding());
+        driven.answer(40, delay);
+        assert_eq!((driven.flow.is_yielding(), driven.cwnd()), (false, window), "{delay}");
+    }
+}
+
 #[test]
 fn the_best_class_starts_at_line_rate_and_never_yields() {
     let top = Channel { target: Span::from_us(4), limit: None, start: Start::LineRate, linear_start: 1.0 };

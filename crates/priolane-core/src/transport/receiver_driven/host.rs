@@ -178,6 +178,15 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         self.flows.drop_dead_timers();
     }
 
+    /// In a simulator, reports a packet of payload that this host already had.
+    #[inline]
+    pub(in crate::transport) fn duplicate(&mut self, header: &Header) {
+        let is_payload = header.kind == Kind::Data && header.payload > 0 && !header.marks.has(Marks::TRIMMED);
+        if is_payload && !self.peers.is_measuring() {
+            self.events.push_back(Event::Duplicate { flow: header.flow });
+        }
+    }
+
     /// Returns the state of the flow of a packet from its sender. A real host rejects flows that are too long, and reports
     /// packets of flows that it does not receive.
     #[inline]
@@ -189,7 +198,10 @@ impl<S: HasOutgoing, R: HasInbound> Host<S, R> {
         let key = FlowKey::of(&packet.header);
         match self.flows.incoming(key) {
             Some(Incoming::Active(slot)) => Receiving::Active(slot),
-            Some(Incoming::Ended(End::Received)) => Receiving::Received,
+            Some(Incoming::Ended(End::Received)) => {
+                self.duplicate(&packet.header);
+                Receiving::Received
+            }
             Some(Incoming::Ended(End::Rejected(why))) => self.reject(key, why),
             None if packet.body.size > self.longest => {
                 self.flows.refuse(key, End::Rejected(Rejection::TooLong), now);

@@ -16,6 +16,7 @@
 #[cfg(test)]
 pub(super) mod bench;
 mod control_message;
+mod findings;
 mod host;
 mod inbound;
 mod order;
@@ -25,6 +26,7 @@ mod packets;
 
 pub(super) use control_message::answer;
 pub use control_message::{ControlMessage, MessageType};
+pub(super) use findings::{RoundTripTimer, too_few};
 pub(super) use host::{HasInbound, HasOutgoing, Host, Receiving, has_inbound, has_outgoing};
 pub(super) use inbound::Inbound;
 pub(super) use order::{OrderKey, replace};

@@ -107,6 +107,7 @@ impl Outgoing {
             retransmitted: self.retransmitted,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
+            spurious: 0,
             rtt: Span::ZERO,
             elapsed,
             class_first: self.class_first.unwrap_or(self.class_last),

@@ -136,8 +136,10 @@ impl Tokens {
             SenderSignal::Stop => TokenMessage::Stop,
             SenderSignal::Fin => TokenMessage::Fin { size: size.unwrap_or(u64::MAX) },
         };
-        let rank =
-            if signal == SenderSignal::Sync { self.config.priority.announced_key(&sender.spec) } else { 0 };
+        let rank = match signal {
+            SenderSignal::Sync => self.config.priority.announced_key(&sender.spec, self.config.frame.mss()),
+            SenderSignal::Stop | SenderSignal::Fin => 0,
+        };
         self.ranked_signal(RemoteEnd::to(&sender.spec), body, rank);
     }
 
@@ -348,6 +350,9 @@ impl Tokens {
         let (arrived, seen) = (DataArrival { packet: place, token }, self.payload.packets);
         receiver.arrive(arrived, cx, &self.config, &mut self.payload, |hole| missed.push(hole));
         let way = RemoteEnd::back(receiver);
+        if self.payload.packets == seen && !self.peers.is_measuring() {
+            self.events.push_back(Event::Duplicate { flow: header.flow });
+        }
         missed.into_iter().for_each(|hole| self.miss(way, hole));
         if self.peers.is_measuring() {
             self.flows.heard(slot, cx.now);

@@ -9,6 +9,9 @@
 //! deadline     as logarithmic; x is the time from the SYNC's arrival to the deadline
 //! exact        one class, and a key that ports sort by (ideal)
 //! ```
+//!
+//! The packets that a flow had sent before the run count in its size and in what it has attained; its sender announces
+//! their number.
 
 use super::body::MAX_CLASSES;
 use crate::endpoint::FlowRequest;
@@ -69,10 +72,16 @@ impl Priority {
         !matches!(self, Self::Attained(_))
     }
 
-    /// Returns the value that a sender adds to its SYNC besides size, deadline and class: the position of the
-    /// coflow, if that is the key.
-    pub fn announced_key(&self, flow: &FlowRequest) -> u64 {
-        if *self == Self::Exact(Key::Coflow) { u64::from(flow.coflow_place) } else { 0 }
+    /// Returns the value that a sender adds to its SYNC besides size, deadline and class: the position of the coflow,
+    /// if that is the key, or the packets of `mss` bytes that the flow had sent before, if packets are counted.
+    pub fn announced_key(&self, flow: &FlowRequest, mss: u16) -> u64 {
+        match self {
+            Self::Exact(Key::Coflow) => u64::from(flow.coflow_place),
+            Self::Size(_) | Self::Attained(_) | Self::Exact(Key::Size) => {
+                flow.attained / u64::from(mss.max(1))
+            }
+            Self::Single | Self::Asked | Self::Deadline(_) | Self::Exact(Key::Remaining | Key::Deadline) => 0,
+        }
     }
 
     /// Returns the number of classes; 0 if flows request classes, which are not known here.
@@ -90,14 +99,14 @@ impl Priority {
         let class = match self {
             Self::Single => 0,
             Self::Asked => flow.asked.min(MAX_CLASSES - 1),
-            Self::Size(at) => passed(at, &flow.packets),
-            Self::Attained(at) => passed(at, &(flow.arrived + 1)),
+            Self::Size(at) => passed(at, &flow.packets.saturating_add(flow.announced_key)),
+            Self::Attained(at) => passed(at, &(flow.announced_key.saturating_add(flow.arrived + 1))),
             Self::Deadline(at) if flow.deadline == Time::NEVER => at.len() as Class,
             Self::Deadline(at) => passed(at, &flow.deadline.since(flow.opened)),
             Self::Exact(key) => {
                 let key = match key {
                     Key::Remaining => flow.packets.saturating_sub(flow.arrived),
-                    Key::Size => flow.packets,
+                    Key::Size => flow.packets.saturating_add(flow.announced_key),
                     Key::Deadline => flow.deadline.0,
                     Key::Coflow => flow.announced_key,
                 };
@@ -164,6 +173,7 @@ impl Exponential {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{FlowId, HostId};
 
     fn flow(packets: u64) -> RankInputs {
         RankInputs {
@@ -172,7 +182,7 @@ mod tests {
             opened: Time(1_000),
             deadline: Time::NEVER,
             asked: 3,
-            announced_key: 9_000,
+            announced_key: 0,
         }
     }
 
@@ -226,6 +236,22 @@ mod tests {
     }
 
     #[test]
+    fn packets_sent_before_the_run_count() {
+        let (attained, size) = (Priority::Attained(vec![3, 10]), Priority::Size(vec![3, 10]));
+        let request = FlowRequest {
+            attained: 7 * 1_460 + 1_459,
+            ..FlowRequest::new(FlowId(0), HostId(1), Some(1), Time::ZERO)
+        };
+        let before = attained.announced_key(&request, 1_460);
+        assert_eq!((before, size.announced_key(&request, 1_460)), (7, 7));
+        assert_eq!(Priority::Asked.announced_key(&request, 1_460), 0);
+        let at = |arrived| attained.of(&RankInputs { arrived, announced_key: before, ..flow(u64::MAX) }).0;
+        assert_eq!([0, 1, 2].map(at), [1, 1, 2]);
+        let of = |packets| size.of(&RankInputs { announced_key: before, ..flow(packets) }).0;
+        assert_eq!([1, 2, 3].map(of), [1, 1, 2]);
+    }
+
+    #[test]
     fn deadlines_count_from_the_flows_coming_and_no_deadline_is_last() {
         let priority = Priority::Deadline(vec![Span(10), Span(100)]);
         let by = |at| priority.of(&RankInputs { deadline: Time(at), ..flow(5) }).0;
@@ -235,10 +261,10 @@ mod tests {
 
     #[test]
     fn exact_keys_are_what_is_left_what_there_is_or_the_deadline() {
-        let known = RankInputs { arrived: 4, deadline: Time(77), ..flow(10) };
+        let known = RankInputs { arrived: 4, deadline: Time(77), announced_key: 9_000, ..flow(10) };
         let key = |key| Priority::Exact(key).of(&known);
         assert_eq!(key(Key::Remaining), (0, 6));
-        assert_eq!((key(Key::Size), key(Key::Deadline)), ((0, 10), (0, 77)));
+        assert_eq!((key(Key::Size), key(Key::Deadline)), ((0, 9_010), (0, 77)));
         assert_eq!(key(Key::Coflow), (0, 9_000));
         assert_eq!((Priority::Single.of(&known), Priority::Asked.of(&known)), ((0, 0), (3, 0)));
     }

@@ -363,6 +363,7 @@ impl Sender {
             retransmitted: self.retransmitted,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
+            spurious: 0,
             rtt: self.rtt,
             elapsed,
             class_first: self.class_first,

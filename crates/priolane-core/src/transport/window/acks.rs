@@ -23,7 +23,7 @@ use super::config::{Config, LossRecovery};
 use super::controller::{AckEvent, CongestionControl, Growth, LossEvent, Repeat};
 use super::recovery::{Kind, Recovery, State};
 use super::sender::Sender;
-use crate::transport::common::Interval;
+use crate::transport::common::{Interval, Stamp};
 use crate::units::{Span, Time};
 
 /// The contents of an ACK, decoded for its sender.
@@ -58,8 +58,13 @@ pub(super) enum Echoed {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// Completes the handshake.
-    pub(super) fn on_established(&mut self, rtt: Span) {
+    /// Completes the handshake. Its timeouts were spurious if the reply is to a SYN that left before any of them.
+    pub(super) fn on_established(&mut self, now: Time, rtt: Span, config: &Config) {
+        let first_timeout = self.start() + config.initial_rto.max(config.min_rto);
+        // Stamps are rounded to ticks.
+        if now.0.saturating_sub(rtt.0) + 2 * Stamp::TICK.0 < first_timeout.0 {
+            self.rto.add_spurious(self.sent.timeouts);
+        }
         self.rto.sample(rtt);
         self.state = State::Open;
         self.deadline = Time::NEVER;
@@ -166,6 +171,7 @@ impl<C: CongestionControl> Sender<C> {
         self.acknowledge(ack, config);
         if let State::Recovery(recovery) = &mut self.state {
             recovery.acknowledged(self.una);
+            self.rto.add_spurious(recovery.spurious_timeouts(Time(ack.now.0.saturating_sub(ack.rtt.0))));
         }
         acked
     }
@@ -294,6 +300,9 @@ impl<C: CongestionControl> Sender<C> {
     fn begin(&mut self, kind: Kind, edge: u64) {
         let mut recovery = Recovery::new(kind, self.next, self.una);
         recovery.lose_to(edge, &self.sacked);
+        if kind == Kind::Timeout {
+            recovery.expired_after(&self.state);
+        }
         self.state = State::Recovery(Box::new(recovery));
         self.may_recover_at = self.next + 1;
         self.dup_acks = 0;

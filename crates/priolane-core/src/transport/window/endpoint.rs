@@ -354,7 +354,7 @@ impl<C: CongestionControl, S: HostScheduler, const FAST: bool> Window<C, S, FAST
         if !matches!(sender.state, State::Handshake) {
             return;
         }
-        sender.on_established(rtt);
+        sender.on_established(now, rtt, &self.config);
         if self.peers.is_measuring()
             && let Some(path) = self.peers.acknowledged(slot, Sample { now, rtt, acked: 0 })
         {

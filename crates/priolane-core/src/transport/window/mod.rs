@@ -11,6 +11,7 @@ mod config;
 mod controller;
 mod endpoint;
 mod fast_path;
+mod findings;
 mod gaps;
 mod loss_based;
 mod outbox;

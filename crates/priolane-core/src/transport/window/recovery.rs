@@ -1,7 +1,8 @@
 //! Loss state of a sender: which bytes are lost, and which of those were retransmitted. Module `acks` defines how
 //! ACKs and timeouts change it.
 
-use crate::transport::common::{Interval, Ranges};
+use crate::transport::common::{Interval, Ranges, Stamp};
+use crate::units::Time;
 
 /// The state of a sender.
 #[derive(Debug)]
@@ -28,6 +29,10 @@ pub(super) struct Recovery {
     pub(super) lost_left: u64,
     /// Bytes that left the network according to duplicate ACKs (RFC 6582 §3.2); 0 with selective ACKs.
     pub(super) inflation: u64,
+    /// Timeouts since data was last acknowledged; 0 once it is known whether they were spurious.
+    expiries: u32,
+    /// When the first retransmission after those timeouts left; `Time::NEVER` before.
+    resent_at: Time,
     first: First,
 }
 
@@ -47,7 +52,34 @@ enum First {
 
 impl Recovery {
     pub(super) fn new(kind: Kind, recover: u64, una: u64) -> Self {
-        Self { recover, kind, rexmit_next: una, edge: una, lost_left: 0, inflation: 0, first: First::Due }
+        Self {
+            recover,
+            kind,
+            rexmit_next: una,
+            edge: una,
+            lost_left: 0,
+            inflation: 0,
+            expiries: 0,
+            resent_at: Time::NEVER,
+            first: First::Due,
+        }
+    }
+
+    /// Records the timeout that began this recovery, and those before it that `state` waits to judge.
+    pub(super) fn expired_after(&mut self, state: &State) {
+        let (before, resent_at) = match state {
+            State::Recovery(earlier) if earlier.expiries > 0 => (earlier.expiries, earlier.resent_at),
+            _ => (0, Time::NEVER),
+        };
+        (self.expiries, self.resent_at) = (before.saturating_add(1), resent_at);
+    }
+
+    /// Judges the timeouts by the first ACK of new data, which answers a packet that was sent at `sent_at`: they were
+    /// spurious if that is the original packet (Eifel detection, RFC 3522 §3.2). Returns the number of spurious ones.
+    pub(super) fn spurious_timeouts(&mut self, sent_at: Time) -> u32 {
+        let expiries = std::mem::take(&mut self.expiries);
+        // Stamps are rounded to ticks; the original left at least a timeout earlier.
+        if sent_at + Stamp::TICK.times(2) < self.resent_at { expiries } else { 0 }
     }
 
     /// Returns true if the next retransmission ignores the window.
@@ -62,8 +94,9 @@ impl Recovery {
     }
 
     /// Records the retransmission of a hole.
-    pub(super) fn sent_again(&mut self, sent: Interval, sacked: &Ranges) {
+    pub(super) fn sent_again(&mut self, sent: Interval, now: Time, sacked: &Ranges) {
         self.first = First::Sent;
+        self.resent_at = self.resent_at.min(now);
         let Interval { start, end } = sent;
         self.lost_left -= sacked.missing(Interval { start, end: end.min(self.edge) });
         self.rexmit_next = end;

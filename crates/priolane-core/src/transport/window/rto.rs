@@ -14,7 +14,7 @@ use super::Config;
 use crate::units::Span;
 
 /// Number of doublings after which any timeout has reached its ceiling.
-const MAX_DOUBLINGS: u32 = 40;
+const MAX_DOUBLINGS: u16 = 40;
 
 /// Round-trip estimate and back-off of a flow.
 // Packed: every flow has one.
@@ -23,11 +23,13 @@ const MAX_DOUBLINGS: u32 = 40;
 pub(super) struct Rto {
     srtt: Span,
     rttvar: Span,
-    doublings: u32,
+    doublings: u16,
+    /// Expiries after which the reply to the original packet arrived.
+    spurious: u16,
 }
 
 impl Rto {
-    pub(super) const NEW: Self = Self { srtt: Span::ZERO, rttvar: Span::ZERO, doublings: 0 };
+    pub(super) const NEW: Self = Self { srtt: Span::ZERO, rttvar: Span::ZERO, doublings: 0, spurious: 0 };
 
     /// Returns the smoothed round-trip time; zero before the first sample.
     pub(super) fn srtt(&self) -> Span {
@@ -53,6 +55,16 @@ impl Rto {
         self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
     }
 
+    /// Counts expiries after which the reply to the original packet arrived.
+    pub(super) fn add_spurious(&mut self, expiries: u32) {
+        self.spurious = self.spurious.saturating_add(u16::try_from(expiries).unwrap_or(u16::MAX));
+    }
+
+    /// Returns the number of those expiries, 65,535 if there are more.
+    pub(super) fn spurious(&self) -> u32 {
+        u32::from(self.spurious)
+    }
+
     /// Returns true if the timer has expired since the last sample.
     pub(super) fn backed_off(&self) -> bool {
         self.doublings > 0
@@ -61,7 +73,7 @@ impl Rto {
     /// Returns the timeout for a timer started now.
     #[inline]
     pub(super) fn timeout(&self, config: &Config) -> Span {
-        let Self { srtt, rttvar, doublings } = *self;
+        let Self { srtt, rttvar, doublings, .. } = *self;
         let estimate = match srtt {
             Span::ZERO => config.initial_rto,
             _ => Span(srtt.0.saturating_add(rttvar.0.saturating_mul(4))),

@@ -41,17 +41,18 @@ struct Levels {
 }
 
 impl Levels {
-    /// Returns the levels of a flow; `next` is the first byte not sent.
-    fn at(config: &Config, next: u64, &SendCounters { retransmitted: again, .. }: &SendCounters) -> Self {
+    /// Returns the levels of a flow that had sent `attained` bytes before; `next` is the first byte not sent.
+    fn at(config: &Config, (attained, next): (Offset, u64), sent: &SendCounters) -> Self {
+        let (before, again) = (attained.get(), sent.retransmitted);
         let find = |ladder: &DemotionThresholds| match ladder.count() {
             // Advancing the stream sends at least as many bytes.
             Count::StreamOffset => {
-                let level = ladder.level(next);
-                (level, ladder.end_of(level).saturating_add(again))
+                let level = ladder.level(before + next);
+                (level, ladder.end_of(level).saturating_sub(before).saturating_add(again))
             }
             Count::BytesSent => {
-                let level = ladder.level(next + again);
-                (level, ladder.end_of(level))
+                let level = ladder.level(before + next + again);
+                (level, ladder.end_of(level).saturating_sub(before))
             }
         };
         let ((class, class_until), (host, host_until)) = (find(&config.class), find(&config.host_level));
@@ -171,6 +172,8 @@ pub(super) struct Sender<C> {
     classes: Classes,
     promotion: Promotion,
     levels: Levels,
+    /// Payload bytes that the flow had sent before it started here ([`FlowRequest::attained`]).
+    attained: Offset,
 }
 
 impl<C: CongestionControl> SentFlow for Sender<C> {
@@ -196,6 +199,7 @@ impl<C: CongestionControl> HasTimer for Sender<C> {
 impl<C: CongestionControl> Sender<C> {
     /// Creates a flow that starts at `now` in `state`.
     pub(super) fn new(spec: &FlowRequest, state: State, controller: C, config: &Config, now: Time) -> Self {
+        let attained = Offset::new(spec.attained.min(Offset::MAX));
         let sent = SendCounters { retransmitted: 0, retransmits: 0, timeouts: 0 };
         Self {
             id: spec.id,
@@ -220,7 +224,8 @@ impl<C: CongestionControl> Sender<C> {
             queued: 0,
             gate: SendPermission::Open,
             planned: None,
-            levels: Levels::at(config, 0, &sent),
+            levels: Levels::at(config, (attained, 0), &sent),
+            attained,
             sent,
             classes: Classes { first: None, last: spec.class },
             promotion: Promotion::NONE,
@@ -248,6 +253,11 @@ impl<C: CongestionControl> Sender<C> {
         let class = self.promotion.class;
         self.change_class(class);
         Some(class)
+    }
+
+    /// Returns the time at which an application started the flow.
+    pub(super) fn start(&self) -> Time {
+        self.start
     }
 
     /// Returns true if every byte is acknowledged.
@@ -393,13 +403,14 @@ impl<C: CongestionControl> Sender<C> {
     /// Returns the flow's entry for the host scheduler; `level` is that of its next packet.
     #[inline]
     pub(super) fn candidate(&self, slot: u32, level: u8) -> Candidate {
-        Candidate { slot, flow: self.id, level, sent: self.next, remaining: self.left(self.next) }
+        let sent = self.attained.get() + self.next;
+        Candidate { slot, flow: self.id, level, sent, remaining: self.left(self.next) }
     }
 
     /// Returns the level of `plan` inside the host.
     #[inline]
     pub(super) fn host_level(&self, plan: Plan, config: &Config) -> u8 {
-        level(plan, &config.host_level, self.levels.host)
+        self.level_of(plan, &config.host_level, self.levels.host)
     }
 
     /// Sends `plan` and returns the packet.
@@ -411,11 +422,11 @@ impl<C: CongestionControl> Sender<C> {
         config: &Config,
     ) -> Packet<Segment<C::Telemetry>> {
         let skips = plan.transmission == Transmission::Again && config.reliability == Reliability::Unreliable;
-        let class = self.class(level(plan, &config.class, self.levels.class));
+        let class = self.class(self.level_of(plan, &config.class, self.levels.class));
         let host_level = self.host_level(plan, config);
         self.classes.first.get_or_insert(class);
         self.classes.last = class;
-        self.account(plan, config);
+        self.account(plan, cx.now, config);
         if self.deadline == Time::NEVER {
             self.deadline = cx.now + self.rto.timeout(config);
         }
@@ -463,7 +474,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.size == plan.interval().end { ecn.with(Marks::LAST) } else { ecn }
     }
 
-    fn account(&mut self, plan: Plan, config: &Config) {
+    fn account(&mut self, plan: Plan, now: Time, config: &Config) {
         let len = plan.bytes();
         match plan.transmission {
             Transmission::First => self.next += len,
@@ -473,7 +484,7 @@ impl<C: CongestionControl> Sender<C> {
                     self.sent.retransmits += 1;
                 }
                 if let State::Recovery(recovery) = &mut self.state {
-                    recovery.sent_again(plan.interval(), &self.sacked);
+                    recovery.sent_again(plan.interval(), now, &self.sacked);
                 }
             }
         }
@@ -485,7 +496,7 @@ impl<C: CongestionControl> Sender<C> {
     /// Updates the levels after data was sent or the thresholds changed.
     pub(super) fn find_levels(&mut self, config: &Config) {
         let before = self.levels.class;
-        self.levels = Levels::at(config, self.next, &self.sent);
+        self.levels = Levels::at(config, (self.attained, self.next), &self.sent);
         if self.levels.class != before {
             self.notify_class();
         }
@@ -494,6 +505,18 @@ impl<C: CongestionControl> Sender<C> {
     /// Passes the class of new packets to the controller.
     pub(super) fn notify_class(&mut self) {
         self.controller.set_class(self.class(self.levels.class));
+    }
+
+    /// Returns the level of `plan` in `ladder`: `reached`, that of new data, except for a retransmission if levels count
+    /// stream offsets.
+    #[inline]
+    fn level_of(&self, plan: Plan, ladder: &DemotionThresholds, reached: u8) -> u8 {
+        match (plan.transmission, ladder.count()) {
+            (Transmission::Again, Count::StreamOffset) => {
+                ladder.level(self.attained.get() + plan.offset.get())
+            }
+            (Transmission::First, _) | (Transmission::Again, Count::BytesSent) => reached,
+        }
     }
 
     #[inline]
@@ -527,21 +550,12 @@ impl<C: CongestionControl> Sender<C> {
             retransmitted: self.sent.retransmitted,
             retransmits: self.sent.retransmits,
             timeouts: self.sent.timeouts,
+            spurious: self.rto.spurious(),
             rtt: self.rto.srtt(),
             elapsed,
             class_first: self.classes.first.unwrap_or_else(|| self.class(self.levels.class)),
             class_last: self.classes.last,
         }
-    }
-}
-
-/// Returns the level of `plan` in `ladder`: that of new data, except for a retransmission if levels count stream
-/// offsets.
-#[inline]
-fn level(plan: Plan, ladder: &DemotionThresholds, reached: u8) -> u8 {
-    match (plan.transmission, ladder.count()) {
-        (Transmission::Again, Count::StreamOffset) => ladder.level(plan.offset.get()),
-        (Transmission::First, _) | (Transmission::Again, Count::BytesSent) => reached,
     }
 }
 
@@ -553,4 +567,4 @@ fn segment_len(offset: u64, mss: u16, left: u64) -> u16 {
 }
 
 /// Keeps the fixed state of a sender small: a host may have thousands.
-const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 304);
+const _: () = assert!(size_of::<Sender<crate::transport::dctcp::Dctcp>>() <= 312);

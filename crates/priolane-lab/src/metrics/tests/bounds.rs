@@ -25,7 +25,7 @@ fn mean_bound(pairs: [(u16, u16); 4]) -> f64 {
                 (HostId(src), HostId(dst), Time::ZERO, Some(1_000_000));
         });
     }
-    let summaries = summarize(&fixture.source(), &fixture.outcome, &[]);
+    let summaries = summarize(&fixture.source(), &fixture.outcome, &[]).by_class;
     summaries[ALL].mean_fct_bound_s.unwrap()
 }
 
@@ -68,7 +68,7 @@ fn flows_that_gave_up_bytes_count_as_nothing_and_unfinished_ones_not_at_all() {
             (flow.start, flow.size) = (Time::ZERO, Some(1_000_000));
         });
         change(&mut fixture);
-        summarize(&fixture.source(), &fixture.outcome, &[])[ALL].mean_fct_bound_s
+        summarize(&fixture.source(), &fixture.outcome, &[]).by_class[ALL].mean_fct_bound_s
     };
     let whole = bound(&|_| {}).unwrap();
     let near = |found: Option<f64>, expected: f64| assert!((found.unwrap() / expected - 1.0).abs() < 1e-9);

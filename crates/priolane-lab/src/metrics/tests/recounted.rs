@@ -32,6 +32,7 @@ struct Drawn {
     asked: u8,
     given: u8,
     timeouts: u32,
+    spurious: u32,
     missing: u64,
     measured: bool,
     coflow: Option<u32>,
@@ -59,6 +60,7 @@ fn draw(stream: &mut Stream) -> Drawn {
         asked: stream.below(3) as u8,
         given: stream.below(3) as u8,
         timeouts: stream.below(3) as u32,
+        spurious: stream.below(2) as u32,
         missing: if lossy { bytes / 2 } else { 0 },
         measured,
         coflow: coflow.then(|| stream.below(4) as u32),
@@ -86,7 +88,7 @@ fn made_up(flows: &[Drawn]) -> MadeUp {
         fixture.outcome.flows.edit(place, |flow| {
             (flow.fct, flow.fct_acked) = (own.fct.map(Span), own.acked.map(Span));
             (flow.class.asked, flow.class.given) = (own.asked, own.given);
-            (flow.timeouts, flow.missing) = (own.timeouts, own.missing);
+            (flow.timeouts, flow.spurious, flow.missing) = (own.timeouts, own.spurious, own.missing);
         });
         (fixture.bare_fct[place], fixture.measured[place]) = (Span(own.bare), own.measured);
     }
@@ -139,7 +141,7 @@ fn part(n: usize, m: usize) -> Option<f64> {
 }
 
 /// The summary of `own` flows without its bound, by counting.
-fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64) -> Summary {
+fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64, until: Option<u64>) -> Summary {
     let done: Vec<&Drawn> = own.iter().copied().filter(|flow| flow.fct.is_some()).collect();
     let fct: Vec<f64> = done.iter().map(|flow| flow.fct.unwrap() as f64 / S).collect();
     let slow: Vec<f64> = done.iter().zip(&fct).map(|(flow, fct)| fct / (least_ps(flow) as f64 / S)).collect();
@@ -170,7 +172,12 @@ fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64) -> Summary {
     let tail = quantile(&fct, 990);
     let in_tail = |flow: &&&Drawn| flow.fct.unwrap() as f64 / S >= tail.unwrap();
     let tail_size = done.iter().filter(in_tail).count();
+    let late: Vec<f64> =
+        done.iter().filter(|flow| flow.timeouts > 0).map(|flow| flow.fct.unwrap() as f64 / S).collect();
     let arrived: u64 = done.iter().map(|flow| flow.bytes.unwrap() - flow.missing).sum();
+    let after = |flow: &Drawn, until: u64| {
+        (0..flow.fct.unwrap()).filter(|since| flow.start + since >= until).count() as f64 / S
+    };
     Summary {
         flows: own.len() as u64,
         unfinished: (own.len() - done.len()) as u64,
@@ -198,9 +205,15 @@ fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64) -> Summary {
         downgraded: part(count(&|flow| flow.given > flow.asked), own.len()),
         upgraded: part(count(&|flow| flow.given < flow.asked), own.len()),
         goodput_bps: (!done.is_empty()).then(|| arrived as f64 * 8.0 / fct.iter().sum::<f64>()),
+        after_stop: until
+            .filter(|_| !done.is_empty())
+            .map(|until| done.iter().map(|flow| after(flow, until)).sum::<f64>() / fct.iter().sum::<f64>()),
         timeouts: Some(own.iter().map(|flow| u64::from(flow.timeouts)).sum()),
+        spurious_timeouts: Some(own.iter().map(|flow| u64::from(flow.spurious)).sum()),
         timed_out: part(count(&|flow| flow.timeouts > 0), own.len()),
         tail_timed_out: part(done.iter().filter(in_tail).filter(|flow| flow.timeouts > 0).count(), tail_size),
+        timed_out_fct_share: (!done.is_empty()).then(|| late.iter().sum::<f64>() / fct.iter().sum::<f64>()),
+        timed_out_p50_fct_s: quantile(&late, 500),
     }
 }
 
@@ -229,14 +242,16 @@ fn every_number_of_a_summary_is_that_of_a_count_over_its_flows() {
         let handshakes = round % 2 == 1;
         let mut source = fixture.source();
         source.with_handshake = handshakes.then_some(&with_handshake);
+        let until = (round % 3 > 0).then(|| stream.below(900));
+        source.window = until.map(|until| (Time::ZERO, Time(until)));
         let least_ps: fn(&Drawn) -> u64 = if handshakes { |flow| flow.denominator } else { |flow| flow.bare };
         let (stated, tests): (Vec<SizeClass>, Vec<_>) = classes().into_iter().unzip();
-        let summaries = summarize(&source, &fixture.outcome, &stated);
+        let summaries = summarize(&source, &fixture.outcome, &stated).by_class;
         assert_eq!(summaries.len(), stated.len() + 1);
         let finite: Vec<&Drawn> = flows.iter().filter(|flow| flow.measured && flow.bytes.is_some()).collect();
         same(
             &Summary { mean_fct_bound_s: None, ..summaries[ALL] },
-            &counted(&finite, least_ps),
+            &counted(&finite, least_ps, until),
             &format!("all in round {round}"),
         );
         for (class, is_of) in stated.iter().zip(tests) {
@@ -245,7 +260,7 @@ fn every_number_of_a_summary_is_that_of_a_count_over_its_flows() {
             let found = summaries[&class.name];
             same(
                 &Summary { mean_fct_bound_s: None, ..found },
-                &counted(&own, least_ps),
+                &counted(&own, least_ps, until),
                 &format!("{} in round {round}", class.name),
             );
             // There is a bound wherever there is a mean.

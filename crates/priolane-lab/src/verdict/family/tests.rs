@@ -7,14 +7,14 @@ use super::super::report::ComparisonReport;
 use super::super::rules::{BySeed, trend};
 use super::*;
 use crate::experiment::{Claim, OpenRange, Source, Test, TrendDirection};
-use crate::metrics::interval::Interval;
+use crate::metrics::estimate::{Estimate, Nature};
 use crate::metrics::metric::Unit;
 
 /// Returns a claim with a comparison for each list of values by seed.
 fn claim(parts: &[Vec<f64>], band: Band) -> ClaimReport {
     let mut point = PointReport::at(serde_json::Map::new());
     let compared = |values: &Vec<f64>| {
-        let value = Interval::of(values);
+        let value = Estimate::arithmetic(values, Nature::Quantity);
         ComparisonReport::new("a - b".into(), (Unit::One, value), Decision::of(&value, band))
     };
     point.contrasts = parts.iter().map(compared).collect();
@@ -31,7 +31,7 @@ fn at_one_point(mut point: PointReport) -> ClaimReport {
         at: serde_json::Map::new(),
         test: Test::Order(Vec::new()),
     };
-    ClaimReport::new(&claim, vec![point])
+    ClaimReport::new(&claim, vec![point], Vec::new())
 }
 
 fn above_zero() -> Band {
@@ -74,7 +74,7 @@ fn among_many_claims_of_random_numbers_hardly_a_figure_has_a_false_verdict() {
                 let parts = [normal.around_zero(&common, part), normal.around_zero(&common, part)];
                 claim(&parts, Band::closed(-100.0, 0.0))
             }));
-            judge(&mut claims, 1);
+            judge(&mut claims, 1.0);
             let is_false = |verdict: fn(&ClaimReport) -> Verdict| {
                 claims[..10].iter().any(|claim| verdict(claim) == Verdict::Reproduced)
                     || claims[10..].iter().any(|claim| verdict(claim) == Verdict::Contradicted)
@@ -96,15 +96,15 @@ fn looks_while_seeds_are_added_do_not_add_up_to_false_verdicts() {
     let (mut false_if_ignored, mut false_if_counted) = (0, 0);
     for _ in 0..figures {
         let values: Vec<f64> = (0..3 << (LOOKS - 1)).map(|_| normal.draw()).collect();
-        let ever_reproduced = |looks: u32| {
+        let ever_reproduced = |share: f64| {
             (0..LOOKS).any(|look| {
                 let mut claims = [claim(&[values[..3 << look].to_vec()], above_zero())];
-                judge(&mut claims, looks);
+                judge(&mut claims, share);
                 claims[0].verdict == Verdict::Reproduced
             })
         };
-        false_if_ignored += u64::from(ever_reproduced(1));
-        false_if_counted += u64::from(ever_reproduced(LOOKS));
+        false_if_ignored += u64::from(ever_reproduced(1.0));
+        false_if_counted += u64::from(ever_reproduced(1.0 / f64::from(LOOKS)));
     }
     assert!(false_if_counted <= most_of(figures), "{false_if_counted} of {figures}");
     assert!(false_if_ignored > most_of(figures), "{false_if_ignored} of {figures}");
@@ -113,9 +113,9 @@ fn looks_while_seeds_are_added_do_not_add_up_to_false_verdicts() {
 /// Returns the claim that the values grow along x.
 fn growing(along: &[(f64, BySeed)]) -> ClaimReport {
     let mut point = PointReport::at(serde_json::Map::new());
-    let found = trend(along, TrendDirection::Up);
+    let found = trend(along, TrendDirection::Up, Nature::Quantity);
     let step = found.adverse_step.map(|step| (step.change, step.decision));
-    let parts = [Some(found.slope), step].into_iter().flatten();
+    let parts = [Some((found.change, found.decision)), step].into_iter().flatten();
     point.contrasts = parts
         .map(|(value, decision)| ComparisonReport::new("a".into(), (Unit::One, value), decision))
         .collect();
@@ -134,7 +134,7 @@ fn a_curve_that_saturates_is_hardly_ever_contradicted_by_a_step() {
             .map(|x| (f64::from(x), (1..=8).map(|seed| (seed, level(x) + normal.draw())).collect()))
             .collect();
         let mut claims = [growing(&along)];
-        judge(&mut claims, 1);
+        judge(&mut claims, 1.0);
         assert_ne!(claims[0].verdict, Verdict::Incomplete);
         alone += u64::from(claims[0].alone == Verdict::Contradicted);
         among += u64::from(claims[0].verdict == Verdict::Contradicted);
@@ -150,7 +150,7 @@ fn one_claim_with_one_bound_is_judged_by_its_interval() {
     for end in [1.03, 1.04, 4.96, 4.97] {
         for band in [OpenRange::above(end), OpenRange::below(end)] {
             let mut claims = [claim(&[values.to_vec()], band.into())];
-            judge(&mut claims, 1);
+            judge(&mut claims, 1.0);
             assert_eq!(claims[0].verdict, claims[0].alone, "{band:?}");
         }
     }
@@ -161,7 +161,7 @@ fn a_claim_among_others_needs_more_seeds() {
     // The p value of 3 above 0 with four degrees of freedom is 0.0066: below 0.025, and above 0.025 / 4.
     let some = || claim(&[vec![1.0, 2.0, 3.0, 4.0, 5.0]], above_zero());
     let verdicts = |claims: &mut [ClaimReport]| {
-        judge(claims, 1);
+        judge(claims, 1.0);
         claims.iter().map(|claim| claim.verdict).collect::<Vec<_>>()
     };
     assert_eq!(verdicts(&mut [some(), some(), some()]), [Verdict::Reproduced; 3]);
@@ -169,7 +169,10 @@ fn a_claim_among_others_needs_more_seeds() {
     assert_eq!(verdicts(&mut four), [Verdict::Undecided; 4]);
     assert_eq!(four[0].alone, Verdict::Reproduced);
     // At 0.00625 and n = 6: t = 3 sqrt(6) / 1.5811 = 4.65 with five degrees of freedom, p = 0.0028.
-    assert_eq!(four[0].undecided, Some(UndecidedReason::Among(Some(6))));
+    // At 0.00625 and n = 6: the lower quartile of the mean is 3 - 0.7407 x 0.7071 = 2.476, t = 2.476 sqrt(6) / 1.5811 =
+    // 3.84 with five degrees of freedom, p = 0.0061.
+    let six = SeedRange { low: 6, high: Some(6) };
+    assert_eq!(four[0].undecided, Some(UndecidedReason::Among(Seeds::Between(six))));
     // A claim without variance has p = 0, so the correction for the others does not change.
     let known = claim(&[vec![2.0; 5]], above_zero());
     assert_eq!(verdicts(&mut [some(), some(), known, some()]), [Verdict::Reproduced; 4]);
@@ -180,9 +183,9 @@ fn a_contradiction_by_one_of_many_comparisons_is_corrected_for_their_number() {
     let low = vec![-1.0, -2.0, -3.0, -4.0, -5.0];
     let high = || vec![1000.0, 1000.1, 999.9, 1000.0, 1000.2];
     let mut few = [claim(&[low.clone(), high(), high()], above_zero())];
-    judge(&mut few, 1);
+    judge(&mut few, 1.0);
     assert_eq!(few[0].verdict, Verdict::Contradicted);
     let mut many = [claim(&[low, high(), high(), high()], above_zero())];
-    judge(&mut many, 1);
+    judge(&mut many, 1.0);
     assert_eq!((many[0].alone, many[0].verdict), (Verdict::Contradicted, Verdict::Undecided));
 }

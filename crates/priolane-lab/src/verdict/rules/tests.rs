@@ -7,8 +7,16 @@ fn seeds(values: &[f64]) -> BySeed {
     (1..).zip(values.iter().copied()).collect()
 }
 
-fn interval(values: &[f64]) -> Interval {
-    Interval::of(values)
+fn interval(values: &[f64]) -> Estimate {
+    Estimate::arithmetic(values, Nature::Quantity)
+}
+
+fn comparison(a: &BySeed, b: &BySeed) -> Comparison {
+    super::comparison(a, b, Nature::Quantity)
+}
+
+fn trend(along: &[(f64, BySeed)], way: TrendDirection) -> Trend {
+    super::trend(along, way, Nature::Quantity)
 }
 
 fn outcome_of(decision: Decision) -> (Verdict, Direction) {
@@ -45,20 +53,15 @@ fn one_seed_decides_nothing() {
     let (a, b) = (seeds(&[2.0]), seeds(&[1.0]));
     let published = PublishedNumber { value: 2.0, within: 0.1, scale: Scale::Absolute };
     let along = [(0.5, seeds(&[1.0])), (0.6, seeds(&[2.0]))];
+    let undecided = Decision::undecided(UndecidedReason::OneSeed);
     for decision in [
         judge_order(comparison(&a, &b)),
         equal(comparison(&a, &a), 0.1),
         agrees(comparison(&a, &a), 0.1),
         judge_bound(&interval(&[2.0]), OpenRange::above(1.0)),
         published.judge(&interval(&[2.0])),
-        trend(&along, TrendDirection::Up).slope.1,
+        trend(&along, TrendDirection::Up).decision,
     ] {
-        let undecided = Decision {
-            verdict: Verdict::Undecided,
-            direction: Direction::None,
-            undecided: Some(UndecidedReason::OneSeed),
-            distance: None,
-        };
         assert_eq!(decision, undecided);
     }
 }
@@ -183,19 +186,30 @@ fn more_seeds_of_the_same_law_never_leave_less_decided() {
 }
 
 #[test]
-fn trend_needs_slopes_of_one_sign_and_monotone_means() {
-    let up = [(0.5, seeds(&[1.0, 10.0])), (0.6, seeds(&[2.0, 11.1])), (0.7, seeds(&[3.0, 12.0]))];
+fn trend_needs_changes_of_one_sign_and_monotone_means() {
+    let up = [(0.5, seeds(&[1.0, 10.0])), (0.6, seeds(&[2.0, 20.2])), (0.7, seeds(&[3.0, 30.0]))];
     let found = trend(&up, TrendDirection::Up);
-    // Slopes are 10 and 10 per unit of load (10.0 to 12.0 over 0.2 is 10).
-    assert!((found.slope.0.mean.unwrap() - 10.0).abs() < 1e-9);
-    assert_eq!(outcome_of(found.slope.1), (Verdict::Reproduced, Direction::Agrees));
+    // Of three equidistant x, the fitted change is that from the first to the last: 3 for both seeds.
+    assert!((found.change.mean.unwrap() - 3.0).abs() < 1e-9);
+    assert_eq!(outcome_of(found.decision), (Verdict::Reproduced, Direction::Agrees));
     assert_eq!(found.adverse_step, None);
     let down = trend(&up, TrendDirection::Down);
-    assert_eq!(outcome_of(down.slope.1), (Verdict::Contradicted, Direction::Opposes));
+    assert_eq!(outcome_of(down.decision), (Verdict::Contradicted, Direction::Opposes));
     let unsure = [(0.5, seeds(&[1.0, 1.0, 1.0])), (0.6, seeds(&[3.0, 0.9, 1.0]))];
     let found = trend(&unsure, TrendDirection::Up);
-    assert_eq!(outcome_of(found.slope.1), (Verdict::Undecided, Direction::None));
+    assert_eq!(outcome_of(found.decision), (Verdict::Undecided, Direction::None));
     assert_eq!(found.adverse_step, None);
+}
+
+#[test]
+fn a_trend_with_a_zero_and_one_of_events_is_one_of_differences() {
+    let up = [(0.5, seeds(&[0.0, 0.1])), (0.7, seeds(&[0.3, 0.4]))];
+    let found = trend(&up, TrendDirection::Up).change;
+    assert_eq!(found.average, Average::Arithmetic);
+    assert!((found.mean.unwrap() - 0.3).abs() < 1e-12, "{found:?}");
+    let shares = [(0.5, seeds(&[0.2, 0.1])), (0.7, seeds(&[0.3, 0.4]))];
+    let found = super::trend(&shares, TrendDirection::Up, Nature::Events).change;
+    assert!((found.mean.unwrap() - 0.2).abs() < 1e-12 && found.average == Average::Arithmetic, "{found:?}");
 }
 
 #[test]
@@ -203,19 +217,35 @@ fn a_step_against_the_trend_contradicts_it_only_beyond_noise() {
     let steps = |second: &[f64]| {
         let along = [(0.5, seeds(&[1.0, 1.1, 1.2])), (0.6, seeds(second)), (0.7, seeds(&[3.0, 3.1, 3.2]))];
         let found = trend(&along, TrendDirection::Up);
-        assert_eq!(outcome_of(found.slope.1), (Verdict::Reproduced, Direction::Agrees));
+        assert_eq!(outcome_of(found.decision), (Verdict::Reproduced, Direction::Agrees));
         found.adverse_step.unwrap()
     };
-    // Changes of -0.1, -0.11 and -0.09: t = -17.3 with two degrees of freedom.
-    let sure = steps(&[0.9, 0.99, 1.11]);
+    // Ratios of 0.9, 0.89 and 0.91: logarithms of mean -0.105399, s = 0.011112, t = -16.43 with two degrees of freedom.
+    let sure = steps(&[0.9, 0.979, 1.092]);
     assert_eq!((sure.from, sure.decision.verdict), (0, Verdict::Contradicted));
-    assert!((sure.change.mean.unwrap() + 0.1).abs() < 1e-9);
-    // One of two steps: the one-sided p value of 0.00166, twice.
-    assert!((sure.decision.distance.unwrap().if_inside() - 2.0 * 0.00166).abs() < 2e-5);
-    // Changes of -0.5, 0.2 and -0.1.
+    assert!((sure.change.mean.unwrap() - libm::exp(-0.105_399)).abs() < 1e-5);
+    // One of two steps: the one-sided p value (1 - t / sqrt(2 + t^2)) / 2, twice.
+    assert!((sure.decision.distance.unwrap().if_inside() - 2.0 * 0.00184).abs() < 2e-5);
+    // Ratios of 0.5, 1.18 and 0.92.
     let unsure = steps(&[0.5, 1.3, 1.1]).decision;
-    assert_eq!(outcome_of(unsure), (Verdict::Undecided, Direction::Agrees));
+    assert_eq!(outcome_of(unsure.clone()), (Verdict::Undecided, Direction::Agrees));
     assert_eq!(unsure.undecided, Some(UndecidedReason::NotMonotone));
+}
+
+#[test]
+fn equal_counts_of_few_seeds_decide_nothing() {
+    let (none, some) = (seeds(&[0.0; 3]), seeds(&[0.2, 0.1, 0.3]));
+    let same = super::comparison(&none, &none, Nature::Events);
+    assert_eq!(judge_order(same).undecided, Some(UndecidedReason::SameCount));
+    let rare = Estimate::of(&[0.0; 3], Nature::Events);
+    assert_eq!(judge_bound(&rare, OpenRange::below(0.1)).undecided, Some(UndecidedReason::SameCount));
+    let many = Estimate::of(&[0.0; 6], Nature::Events);
+    assert_eq!(judge_bound(&many, OpenRange::below(0.1)).verdict, Verdict::Reproduced);
+    // Counts that differ have an interval.
+    assert_ne!(
+        judge_order(super::comparison(&none, &some, Nature::Events)).undecided,
+        Some(UndecidedReason::SameCount)
+    );
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What a report holds of claims and panels, member by member, and what it says where values are missing.
 
 use super::*;
-use crate::metrics::interval::Interval;
+use crate::metrics::estimate::{Estimate, Nature};
 use crate::panels::PanelReport;
+use crate::verdict::decision::Seeds;
+use crate::verdict::unfit::LoadDeviation;
 
 fn at(load: f64) -> serde_json::Map<String, Value> {
     [(LOAD.to_owned(), json!(load))].into_iter().collect()
@@ -49,16 +51,17 @@ fn a_claim_is_written_with_its_kind_and_its_numbers() {
 
 #[test]
 fn of_two_reasons_the_later_in_the_list_is_told_whichever_comes_first() {
-    use UndecidedReason::{Among, Interval, NoRatio, NotMonotone, OnEdge, OneSeed};
+    use UndecidedReason::{Among, Interval, NoRatio, NotMonotone, OnEdge, OneSeed, SameCount};
     let demand = Demand { of: LoadOf::Host, counts: Counts::Wire, asked: 0.2, offered: 0.6 };
     let all = [
-        Interval(None),
-        Among(Some(3)),
+        Interval(Seeds::TooMany),
+        Among(Seeds::NotEstimated),
         OnEdge,
         NotMonotone,
+        SameCount,
         OneSeed,
         NoRatio,
-        UndecidedReason::Load(demand),
+        UndecidedReason::Load(LoadDeviation { demand, strata_would_help: true }),
     ];
     for (place, &later) in all.iter().enumerate() {
         for &earlier in &all[..place] {
@@ -67,7 +70,10 @@ fn of_two_reasons_the_later_in_the_list_is_told_whichever_comes_first() {
     }
     let because: Vec<Value> =
         all.iter().map(|why| serde_json::to_value(why).unwrap()["because"].clone()).collect();
-    assert_eq!(because, ["interval", "claims", "edge", "monotone", "one_seed", "no_ratio", "load"]);
+    assert_eq!(
+        because,
+        ["interval", "claims", "edge", "monotone", "same_count", "one_seed", "no_ratio", "load"]
+    );
 }
 
 #[test]
@@ -85,7 +91,7 @@ fn claims_without_a_point_or_a_step_are_incomplete_and_say_why() {
     let report = report_of(&plan, &[]);
     let verdicts: Vec<(Verdict, usize)> =
         report.claims.iter().map(|claim| (claim.alone, claim.points.len())).collect();
-    assert_eq!(verdicts, [(Verdict::Incomplete, 1), (Verdict::Undecided, 1), (Verdict::Incomplete, 0)]);
+    assert_eq!(verdicts, [(Verdict::Incomplete, 1), (Verdict::Reproduced, 1), (Verdict::Incomplete, 0)]);
     let of_claims: Vec<&String> = report.warnings.iter().filter(|w| w.starts_with("claim")).collect();
     assert_eq!(
         of_claims,
@@ -97,7 +103,7 @@ fn claims_without_a_point_or_a_step_are_incomplete_and_say_why() {
     // Measured values of a trend are named by their x.
     let measured: Vec<&str> = report.claims[1].points[0].measured.iter().map(|m| m.metric.as_str()).collect();
     assert_eq!(measured, ["fct.all.dctcp at 0.5", "fct.all.dctcp at 0.6"]);
-    assert_eq!(report.claims[1].points[0].contrasts[0].of, "slope of fct.all.dctcp");
+    assert_eq!(report.claims[1].points[0].contrasts[0].of, "fitted fct.all.dctcp at 0.6 / at 0.5");
 }
 
 #[test]
@@ -145,9 +151,9 @@ fn a_panel_has_a_series_for_each_metric_and_scheme_and_a_mark_for_each_value() {
     let nowhere = Panel { title: "N".into(), at: at(0.7), ..panel(&BAR, None, &metrics) };
     plan.experiment.panels = vec![line, bars, one_scheme, nowhere];
     let report = report_of(&plan, &[]);
-    // Flow i takes i + 1 ms times ten loads times the mean seed of 2, and half of that under `nos2`.
+    // Flow i takes i + 1 ms times ten loads times the mean seed, and half of that under `nos2`.
     let ms = |flow: u32, load: u32, scheme: &str| {
-        let slow = f64::from((flow + 1) * load * 2) * 1e-3;
+        let slow = f64::from((flow + 1) * load) * mean_seed() * 1e-3;
         if scheme == "dctcp" { slow } else { slow / 2.0 }
     };
     let near = |a: Option<f64>, b: f64| (a.unwrap() / b - 1.0).abs() < 1e-9;
@@ -202,7 +208,10 @@ fn a_distribution_gives_the_mean_over_seeds_of_the_part_of_flows_at_or_below_eac
         let x = x.as_f64().unwrap();
         let parts: Vec<f64> =
             by_seed.iter().map(|own| own.iter().filter(|v| **v <= x).count() as f64 / 4.0).collect();
-        assert!((y.unwrap() - Interval::of(&parts).mean.unwrap()).abs() < 1e-12, "{x}");
+        assert!(
+            (y.unwrap() - Estimate::arithmetic(&parts, Nature::Quantity).mean.unwrap()).abs() < 1e-12,
+            "{x}"
+        );
     }
     for what in ["panel \"P\": a cdf can show fct or", "panel \"P\": `nobody` is not a size class"] {
         assert!(report.warnings.iter().any(|w| w.starts_with(what)), "{:?}", report.warnings);

@@ -100,8 +100,10 @@ impl DependencyTracker {
             let signal = DependencySignal { to: source, flow, at: cx.now + delay };
             if source != self.host {
                 cx.sink.send_signal(signal);
-            } else if self.on_signal(&signal).is_some() && cx.flows.size(flow.index()).is_some() {
-                cx.sink.dependent_scheduled();
+            } else if let Some(start) = self.on_signal(&signal)
+                && cx.flows.size(flow.index()).is_some()
+            {
+                cx.sink.dependent_scheduled(flow, start);
             }
         }
     }

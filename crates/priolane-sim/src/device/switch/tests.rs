@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use priolane_core::flows::FlowList;
-use priolane_core::ids::{CLASSES, HostId};
+use priolane_core::ids::{CLASSES, FlowId, HostId};
 use priolane_core::packet::Frame;
 use priolane_core::port::{Alpha, Buffer, DisciplineSpec, FifoSpec, StrictSpec};
 use priolane_core::rng::{Purpose, Stream};
@@ -53,9 +53,9 @@ impl ControlSink for SendLog {
         unreachable!("a switch records no flows")
     }
     fn send_report(&mut self, _report: ScheduledReport) {}
-    fn flow_done(&mut self, _at: Time) {}
+    fn flow_done(&mut self, _flow: FlowId, _at: Time) {}
     fn send_signal(&mut self, _signal: DependencySignal) {}
-    fn dependent_scheduled(&mut self) {}
+    fn dependent_scheduled(&mut self, _flow: FlowId, _start: Time) {}
     fn violated(&mut self, error: RunError) {
         panic!("{error}");
     }

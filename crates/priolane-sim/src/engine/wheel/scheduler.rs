@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use priolane_core::ids::NodeId;
+use priolane_core::ids::{FlowId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
@@ -150,12 +150,12 @@ impl<B: Body> ControlSink for WheelScheduler<B> {
         self.signals.push(signal);
     }
 
-    fn dependent_scheduled(&mut self) {
-        self.stop.dependent_scheduled();
+    fn dependent_scheduled(&mut self, flow: FlowId, start: Time) {
+        self.stop.dependent_scheduled(flow, start);
     }
 
-    fn flow_done(&mut self, at: Time) {
-        self.stop.flow_done(at);
+    fn flow_done(&mut self, flow: FlowId, at: Time) {
+        self.stop.flow_done(flow, at);
     }
 
     fn violated(&mut self, error: RunError) {

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use priolane_core::ids::NodeId;
+use priolane_core::ids::{FlowId, NodeId};
 use priolane_core::packet::{Body, Packet};
 use priolane_core::units::Time;
 
@@ -110,12 +110,12 @@ impl<B: Body> ControlSink for WindowScheduler<B> {
         self.signals.push(signal);
     }
 
-    fn dependent_scheduled(&mut self) {
-        self.stop.dependent_scheduled();
+    fn dependent_scheduled(&mut self, flow: FlowId, start: Time) {
+        self.stop.dependent_scheduled(flow, start);
     }
 
-    fn flow_done(&mut self, at: Time) {
-        self.stop.flow_done(at);
+    fn flow_done(&mut self, flow: FlowId, at: Time) {
+        self.stop.flow_done(flow, at);
     }
 
     fn violated(&mut self, error: RunError) {

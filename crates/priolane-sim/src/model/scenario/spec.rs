@@ -54,9 +54,11 @@ pub enum Nic {
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// At `grace` after the last finite flow has completed, not before `not_before` and not after `limit`. The grace
+    /// At `grace` after the last awaited flow has completed, not before `not_before` and not after `limit`. The grace
     /// period lets the last ACKs arrive; it is at least [`ScenarioSpec::lookahead`].
     WhenDone {
+        /// The flows that the run waits for.
+        awaits: Awaited,
         /// Simulated time after the last completion.
         grace: Span,
         /// The earliest instant.
@@ -66,6 +68,21 @@ pub enum Stop {
     },
     /// At this instant.
     At(Time),
+}
+
+/// The flows that a run waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// All flows of finite size.
+    Finite,
+    /// The flows of finite size that start in `[from, until)`. A run awaits these if other flows go on to start behind
+    /// them. `until` is at most the `not_before` of the stop condition.
+    StartedIn {
+        /// The first instant.
+        from: Time,
+        /// The first instant after the last one.
+        until: Time,
+    },
 }
 
 /// A scheduled control message of an experiment.
@@ -264,7 +281,7 @@ impl ScenarioSpec {
     /// Returns the empty path of a flow and its replies, with the random times of both hosts.
     pub(crate) fn empty_path(&self, flow: &FlowSpec) -> Path {
         let jitter = |host| self.send_jitter(self.topology.uplink(host));
-        let path = self.topology.empty_path(&self.frame, flow, self.host_delay);
+        let path = self.topology.empty_path(&self.frame, (flow.src, flow.dst), flow.entropy, self.host_delay);
         Path { send_jitter: jitter(flow.src) + jitter(flow.dst), ..path }
     }
 

@@ -26,7 +26,12 @@ fn scenario() -> ScenarioSpec {
         controller: Controller::NewReno(new_reno::Config { init_window: None }),
         scheduler: SchedulerKind::RoundRobin,
     };
-    let stop = Stop::WhenDone { grace: Span::from_us(10), not_before: Time::ZERO, limit: Time(1 << 50) };
+    let stop = Stop::WhenDone {
+        awaits: Awaited::Finite,
+        grace: Span::from_us(10),
+        not_before: Time::ZERO,
+        limit: Time(1 << 50),
+    };
     let flows = vec![flow(0, (0, 1)), flow(1, (2, 0))];
     let ports = vec![fifo; topology.links.len()];
     ScenarioSpec {
@@ -214,7 +219,8 @@ fn no_message_is_faster_than_the_lookahead() {
     });
     assert_eq!(loss, ScenarioError::ReportLoss { found: "1.5".to_owned() });
     let grace = Span(lookahead.0 - 1);
-    let stop = Stop::WhenDone { grace, not_before: Time::ZERO, limit: Time(1 << 50) };
+    let stop =
+        Stop::WhenDone { awaits: Awaited::Finite, grace, not_before: Time::ZERO, limit: Time(1 << 50) };
     let short = refused(|s| s.stop = stop);
     assert_eq!(short, ScenarioError::Grace { grace: grace.0, lookahead: lookahead.0 });
 }

@@ -1,18 +1,24 @@
 //! Delays of a packet and its reply on an empty network: the base delays of delay-based transports.
 
-use priolane_core::endpoint::{BaseDelay, FlowSpec, Path};
-use priolane_core::ids::LinkId;
+use priolane_core::endpoint::{BaseDelay, Path};
+use priolane_core::ids::{HostId, LinkId};
 use priolane_core::packet::Frame;
 use priolane_core::units::{Rate, Span};
 
 use super::network::Topology;
 
 impl Topology {
-    /// Returns the empty path of `flow` and its replies, by the flow's entropy. A host takes `host_delay` to process a
-    /// packet; round trips include it at both ends, and no random time before packets leave.
-    pub(crate) fn empty_path(&self, frame: &Frame, flow: &FlowSpec, host_delay: Span) -> Path {
-        let there = self.path(flow.src, flow.dst, flow.entropy);
-        let back = self.path(flow.dst, flow.src, flow.entropy);
+    /// Returns the empty path of flows with this entropy from `src` to `dst`, and of their replies. A host takes
+    /// `host_delay` to process a packet; round trips include it at both ends, and no random time before packets leave.
+    pub fn empty_path(
+        &self,
+        frame: &Frame,
+        (src, dst): (HostId, HostId),
+        entropy: u16,
+        host_delay: Span,
+    ) -> Path {
+        let there = self.path(src, dst, entropy);
+        let back = self.path(dst, src, entropy);
         let answer = self.time_of(&back, frame.ack_wire());
         let base = |wire| {
             let one_way = self.time_of(&there, wire);
@@ -38,10 +44,6 @@ impl Topology {
 
 #[cfg(test)]
 mod tests {
-    use priolane_core::endpoint::Weights;
-    use priolane_core::ids::{FlowId, HostId};
-    use priolane_core::units::Time;
-
     use super::*;
     use crate::model::topology::{Dumbbell, LinkSpec};
 
@@ -50,21 +52,8 @@ mod tests {
         let link = |gbps, us| LinkSpec::lossless(Rate::from_gbps(gbps), Span::from_us(us));
         let topology =
             Dumbbell { left: 2, right: 2, host_link: link(100, 1), bottleneck: link(10, 3) }.build();
-        let flow = FlowSpec {
-            id: FlowId(0),
-            src: HostId(0),
-            dst: HostId(3),
-            size: None,
-            start: Time::ZERO,
-            class: 0,
-            deadline: None,
-            group: 0,
-            entropy: 7,
-            coflow: None,
-            coflow_place: 0,
-            weights: Weights::BEST_EFFORT,
-        };
-        let path = topology.unwrap().empty_path(&Frame::ETHERNET, &flow, Span::from_ns(500));
+        let path =
+            topology.unwrap().empty_path(&Frame::ETHERNET, (HostId(0), HostId(3)), 7, Span::from_ns(500));
         assert_eq!((path.hops, path.rate), (3, Rate::from_gbps(10)));
         // 1538 B: twice 123.04 ns and 1230.4 ns; 84 B: twice 6.72 ns and 67.2 ns; 5 us of propagation delay.
         let (full, small) = (5_000_000 + 2 * 123_040 + 1_230_400, 5_000_000 + 2 * 6_720 + 67_200);

@@ -1,7 +1,7 @@
 //! Admission policies for tests.
 
 use priolane_core::admit::aequitas::{self, Per, Update};
-use priolane_core::admit::firapam::{self, Constants, GradientMode};
+use priolane_core::admit::firapam::{self, Constants, First, GradientMode};
 use priolane_core::admit::{Interval, Monitoring, Policy, Remap, pase};
 use priolane_core::transport::Transport;
 use priolane_core::units::Span;
@@ -14,12 +14,13 @@ pub fn firapam(a: f64) -> firapam::Config {
     firapam::Config {
         levels: 3,
         mode: GradientMode::Analytic,
+        first: None,
         utility: Constants::default(),
         a,
         step: Some(0.1),
         b_low: 0.1,
         b_up: 1.9,
-        monitoring: Monitoring::default(),
+        monitoring: Monitoring { mi: Interval::Rpc, remap: Remap::AtIssue },
     }
 }
 
@@ -50,13 +51,13 @@ pub fn admit(scenario: &mut ScenarioSpec, draw: &mut Draw) {
         }
         1 => Policy::Pase(pase::Config { levels: 3, monitoring: Monitoring { mi: Interval::Rtt, remap } }),
         mode => {
-            let (mode, a, step) = match mode {
-                2 => (GradientMode::Literal, 25.0, None),
-                _ => (GradientMode::Analytic, 5.0, Some(0.5)),
+            let (mode, first, a, step) = match mode {
+                2 => (GradientMode::Literal, Some(First::Zero), 25.0, None),
+                _ => (GradientMode::Analytic, None, 5.0, Some(0.5)),
             };
             let mi = draw.pick(&[Interval::Rpc, Interval::Rtt, Interval::Rtt]);
             let monitoring = Monitoring { mi, remap };
-            Policy::Firapam(firapam::Config { mode, step, monitoring, ..firapam(a) })
+            Policy::Firapam(firapam::Config { mode, first, step, monitoring, ..firapam(a) })
         }
     };
     let Transport::Window { window, .. } = &mut scenario.transport else {

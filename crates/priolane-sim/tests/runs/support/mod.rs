@@ -30,7 +30,7 @@ use priolane_core::units::{Limit, Rate, Span, Time};
 use priolane_sim::dependencies::FlowDependency;
 use priolane_sim::outage::{FailedElement, Failure, Outages};
 use priolane_sim::outcome::Outcome;
-use priolane_sim::scenario::{Engine, Nic, PortSpec, Scenario, ScenarioSpec, Stop};
+use priolane_sim::scenario::{Awaited, Engine, Nic, PortSpec, Scenario, ScenarioSpec, Stop};
 use priolane_sim::topology::{Dumbbell, FatTree, LeafSpine, LinkSpec, SingleSwitch, ThreeTier, Topology};
 use priolane_sim::trace::{Following, Trace};
 use priolane_sim::{Drive, NodeOrder, Threads};
@@ -200,7 +200,8 @@ pub fn scenario(topology: Topology, port: PortSpec, flows: Vec<FlowSpec>) -> Sce
     let ports = vec![port; topology.links.len()];
     let transport = window(new_reno(), window::Config::new(Frame::ETHERNET));
     let limit = Time(10_000_000_000_000);
-    let stop = Stop::WhenDone { grace: Span::from_ms(1), not_before: Time::ZERO, limit };
+    let stop =
+        Stop::WhenDone { awaits: Awaited::Finite, grace: Span::from_ms(1), not_before: Time::ZERO, limit };
     ScenarioSpec::new(topology, ports, transport, flows.into(), stop)
 }
 

@@ -18,7 +18,7 @@ topology = {{ kind = "single_switch", hosts = 4, host_link = {{ rate = "10Gbps",
     let points = plan::points_of("x.toml", &text, Path::new("."), &Options::default()).unwrap();
     let point = &points.points[0];
     let built = plan::build_at(&point.experiment, "newreno", 1).unwrap();
-    offered(&point.experiment, &point.values, &built).unwrap()
+    offered(&point.experiment, point, &built).unwrap()
 }
 
 fn group(name: &str, app: &str) -> String {

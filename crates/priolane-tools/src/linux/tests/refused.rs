@@ -29,6 +29,12 @@ fn each_thing_that_no_testbed_does_is_refused_at_its_key() {
         refusal("dctcp", &ring),
         format!("star.toml: group: flows that wait for other flows are not sent here. {simulated}")
     );
+    let warm = star(&[(TIME, "time = { start = \"warm\", warmup = \"1ms\", measure = \"1ms\" }")]);
+    assert_eq!(
+        refusal("dctcp", &warm),
+        "star.toml: time.start: no flow is under way when the hosts begin. Use start = \"empty\", or `priolane run`, which \
+         simulates it."
+    );
     let failure = "[[event]]\nat = \"1us\"\nfail = \"link:h0-s0\"\nuntil = \"2us\"\n";
     let failing = star(&[]) + failure;
     assert_eq!(

@@ -1,0 +1,112 @@
+//! What a steady state takes: the warm-up and the window that an open-loop group wants at its load.
+//!
+//! ```text
+//! warm-up from an empty network   1.8 (E[S^2] / E[S]) / C / (1 - rho)^2, to 5 % of the mean with fair sharing
+//! with start = "warm"             an eighth
+//! window                          4 times the largest flow alone on its link
+//! ```
+//!
+//! `C` is the rate of the sender's link, `rho` the load on the wire of the most loaded tier, `S` the size of a flow. The
+//! factors are measured on one link (docs/assumptions.md#steady-state); with several bottlenecks a flow they are lower
+//! bounds.
+
+use priolane_core::units::{PS_PER_S, Span};
+use priolane_source::quantity::show_span;
+use priolane_workload::{InitialState, OpenLoop};
+use serde::Serialize;
+
+use crate::experiment::Timing;
+
+/// Factor of the warm-up from an empty network.
+const EMPTY: f64 = 1.8;
+
+/// The same with a warm start.
+const WARM: f64 = EMPTY / 8.0;
+
+/// The window that means of the largest flows want, in times of the largest flow alone.
+const WINDOW: f64 = 4.0;
+
+/// What the steady state of a group takes, beside what the experiment has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SteadyNeeds {
+    /// Name of the group.
+    pub group: String,
+    /// Load of the most loaded tier on the wire, below 1.
+    pub load: f64,
+    /// Warm-up that a steady state wants, in seconds, by the experiment's `time.start`.
+    pub wanted_warmup_s: f64,
+    /// The same with a warm start.
+    pub warm_start_s: f64,
+    /// Warm-up of the experiment, in seconds.
+    pub warmup_s: f64,
+    /// Time of the largest flow alone on the link of its sender, in seconds.
+    pub largest_s: f64,
+    /// Measured window, in times of the largest flow alone.
+    pub window: f64,
+}
+
+impl SteadyNeeds {
+    /// Returns what a group takes whose senders' links have `rate_bps` and whose most loaded tier has `load`; `None` at a
+    /// load of 1 or more, or if the experiment does not measure a window.
+    pub(super) fn of(
+        time: &Timing,
+        group: &str,
+        open_loop: &OpenLoop,
+        (load, rate_bps): (f64, f64),
+    ) -> Option<Self> {
+        let &Timing::Window { start, warmup, measure, .. } = time else { return None };
+        if load >= 1.0 {
+            return None;
+        }
+        let sizes = &open_loop.sizes.law;
+        let unit = 8.0 * sizes.second_moment() / sizes.mean() / rate_bps / ((1.0 - load) * (1.0 - load));
+        let factor = match start {
+            InitialState::Empty => EMPTY,
+            InitialState::Warm => WARM,
+        };
+        let largest_s = 8.0 * sizes.max() / rate_bps;
+        Some(Self {
+            group: group.to_owned(),
+            load,
+            wanted_warmup_s: factor * unit,
+            warm_start_s: WARM * unit,
+            warmup_s: warmup.as_secs_f64(),
+            largest_s,
+            window: measure.as_secs_f64() / largest_s,
+        })
+    }
+
+    /// Returns what the experiment lacks.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let Self { group, load, wanted_warmup_s, warm_start_s, warmup_s, largest_s, window } = self;
+        let mut found = Vec::new();
+        if warmup_s < wanted_warmup_s {
+            let or = if warm_start_s < wanted_warmup_s {
+                format!(", or {} with time.start = \"warm\"", show(*warm_start_s))
+            } else {
+                String::new()
+            };
+            found.push(format!(
+                "group {group}: a steady state at the load of {load:.3} on the wire wants a warm-up of about {}{or}; \
+                 time.warmup is {}",
+                show(*wanted_warmup_s),
+                show(*warmup_s)
+            ));
+        }
+        if *window < WINDOW {
+            found.push(format!(
+                "group {group}: time.measure is {window:.2} times the {} that the largest flow takes alone; means of the \
+                 largest flows want {WINDOW} times",
+                show(*largest_s)
+            ));
+        }
+        found
+    }
+}
+
+/// Shows a time with three digits.
+fn show(seconds: f64) -> String {
+    let ps = seconds * PS_PER_S as f64;
+    let unit = libm::pow(10.0, libm::log10(ps.max(1.0)).floor() - 2.0).max(1.0);
+    show_span(Span(((ps / unit).round() * unit) as u64))
+}
