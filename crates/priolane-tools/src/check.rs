@@ -334,8 +334,8 @@ load = { of = "host", counts = "payload", value = 0.5 }
 
     #[test]
     fn hops_of_a_run_that_is_cut_short_are_predicted() {
-        let short = [("time.warmup", "\"0ms\""), ("time.measure", "\"20ms\""), ("time.drain", "false")];
-        let ratio = predicted_over_real("papers/nos2/queues.toml", &short);
+        let window = r#"{ start = "empty", warmup = "0ms", measure = "20ms", drain = false }"#;
+        let ratio = predicted_over_real("papers/nos2/queues.toml", &[("time", window)]);
         assert!((0.5..2.0).contains(&ratio), "{ratio}");
     }
 

@@ -26,6 +26,7 @@ fn columns_of_flows_have_the_fields_of_their_names() {
     fixture.scenario.flows.edit(1, |flow| {
         flow.deadline = Some(Time(9_000));
         flow.coflow = CoflowId::new(5);
+        flow.attained = 9;
     });
     fixture.outcome.flows.edit(1, |flow| {
         *flow = FlowRecord {
@@ -42,7 +43,8 @@ fn columns_of_flows_have_the_fields_of_their_names() {
     // Flow 1 starts at 10 ps and has 1,001 B; alone it takes 1,000 ps.
     let expected = "flow=1 group=all src=0 dst=1 bytes=1001 start_ps=10 fct_ps=2500 fct_acked_ps=2600 bare_fct_ps=1000 \
                     slowdown=2.5 class_asked=1 class_given=2 moves=5 class_first=3 class_last=4 deadline_ps=9000 met=true \
-                    retransmits=6 timeouts=7 cos=BE theta_bps=0 w=1 missing_bytes=8 measured=true coflow=5";
+                    retransmits=6 timeouts=7 cos=BE theta_bps=0 w=1 missing_bytes=8 measured=true attained_bytes=9 \
+                    coflow=5";
     assert_eq!(row(&fixture, Table::Flows, 1).join(" "), expected);
 }
 
