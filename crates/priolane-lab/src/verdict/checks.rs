@@ -152,7 +152,8 @@ fn load(records: &[&RunRecord]) -> Vec<Check> {
     by_asked.into_iter().map(line).collect()
 }
 
-fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+/// Returns the least and the largest value.
+pub(super) fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |range, x| match range {
         None => Some((x, x)),
         Some((low, high)) => Some((low.min(x), high.max(x))),

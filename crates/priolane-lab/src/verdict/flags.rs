@@ -14,9 +14,8 @@
 use serde::Serialize;
 
 use super::grid::Grid;
-use crate::metrics::metric::{Metric, Need};
+use crate::metrics::metric::Metric;
 use crate::metrics::path::MetricPath;
-use priolane_results::record::RunRecord;
 use priolane_results::summary::Summary;
 
 /// A reason to distrust a metric of a claim.
@@ -47,7 +46,7 @@ pub(super) const MOST_OF_SUM: f64 = 0.1;
 pub(super) const MOST_OF_TAIL: f64 = 0.5;
 
 /// Largest part of the flows that may be unfinished.
-const MOST_UNFINISHED: f64 = 0.01;
+pub(super) const MOST_UNFINISHED: f64 = 0.01;
 
 /// Fewest flows of a run for a mean or a median: five on each side of it.
 const FEWEST: f64 = 10.0;
@@ -58,14 +57,11 @@ pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Fla
     if !measure.metric.is_of_completion_times() {
         return Vec::new();
     }
-    let baseline = grid.plan.experiment.metrics.baseline.as_deref();
-    let baseline = baseline.filter(|_| measure.metric.needs.contains(&Need::Baseline));
-    let schemes = [Some(path.scheme.as_str()), baseline.filter(|&name| name != path.scheme)];
     let mut flags = Vec::new();
-    for scheme in schemes.into_iter().flatten() {
-        let records = grid.seeds.iter().filter_map(|&seed| grid.records_of(point, scheme, seed)).flatten();
+    for scheme in grid.schemes_of(path) {
+        let records = grid.records_at(point, scheme);
         let summaries: Vec<&Summary> =
-            records.filter_map(|record: &RunRecord| record.summary.get(&measure.class)).collect();
+            records.iter().filter_map(|record| record.summary.get(&measure.class)).collect();
         let of = format!("class `{}` of `{scheme}`", measure.class);
         flags.extend(of_class(measure.metric, &summaries, &of));
     }

@@ -13,7 +13,7 @@ use super::thresholds;
 use crate::experiment::Experiment;
 use crate::metrics::SizeClass;
 use crate::metrics::ladder::Threshold;
-use crate::metrics::metric::{Bins, Context, Missing, StoredData};
+use crate::metrics::metric::{Bins, Context, Missing, Need, StoredData};
 use crate::metrics::path::MetricPath;
 use crate::plan::{Plan, Run};
 use priolane_results::column::Row;
@@ -114,6 +114,19 @@ impl<'a> Grid<'a> {
         let records: Option<Vec<&RunRecord>> =
             places.iter().map(|&place| self.records[place].as_ref()).collect();
         records.filter(|records| !records.is_empty())
+    }
+
+    /// Returns the records of all complete runs of a scheme at a point, over all seeds.
+    pub(super) fn records_at(&self, point: usize, scheme: &str) -> Vec<&RunRecord> {
+        self.seeds.iter().filter_map(|&seed| self.records_of(point, scheme, seed)).flatten().collect()
+    }
+
+    /// Returns the schemes from whose runs a metric is computed: its own and, for a gain, the baseline.
+    pub(super) fn schemes_of<'p>(&'p self, path: &'p MetricPath) -> impl Iterator<Item = &'p str> {
+        let own = path.scheme.as_str();
+        let baseline = self.plan.experiment.metrics.baseline.as_deref();
+        let needed = path.measure.metric.needs.contains(&Need::Baseline);
+        std::iter::once(own).chain(baseline.filter(move |&name| needed && name != own))
     }
 
     /// Returns the runs of a scheme at a point with a seed, complete or not; one if there are none, which reports that.

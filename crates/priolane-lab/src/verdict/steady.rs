@@ -17,11 +17,12 @@ use priolane_results::steady::SteadySummary;
 use priolane_results::summary::Summary;
 
 use super::decision::UndecidedReason;
+use super::flags::MOST_UNFINISHED;
 use super::grid::Grid;
 use super::unfit::Unsteady;
 use crate::experiment::Experiment;
 use crate::metrics::estimate::{Estimate, Nature};
-use crate::metrics::metric::{Need, Scope};
+use crate::metrics::metric::Scope;
 use crate::metrics::path::MetricPath;
 use crate::metrics::{ALL, SizeClass, mean_of};
 
@@ -31,30 +32,25 @@ const DIRECT_OVER_LITTLE: [f64; 2] = [0.85, 1.15];
 /// Largest relative distance between the halves of the window.
 const APART: f64 = 0.1;
 
-/// Largest part of the flows of a class that may not have completed.
-const UNFINISHED: f64 = 0.01;
-
 /// Returns why a claim about `path` at `point` is not decided, if arrivals continue and the runs are not in a steady
 /// state. `None` if they are, or if none is claimed.
 pub(super) fn unsteady(grid: &Grid, path: &MetricPath, point: usize) -> Option<UndecidedReason> {
     let metric = path.measure.metric;
-    let baseline = grid.plan.experiment.metrics.baseline.as_deref();
-    let compared = baseline.filter(|_| metric.needs.contains(&Need::Baseline));
     if !grid.experiment_at(point).is_some_and(Experiment::is_stationary) {
         return None;
     }
     let class = largest(grid.classes());
     let completed = !metric.by_little && matches!(metric.scope, Scope::Flows | Scope::Classes | Scope::Asked);
     let of_scheme = |scheme: &str| {
-        let records = grid.seeds.iter().filter_map(|&seed| grid.records_of(point, scheme, seed));
-        let runs: Vec<&RunRecord> = records.flatten().filter(|run| !run.steady.is_empty()).collect();
+        let runs = grid.records_at(point, scheme);
         let late = || {
-            unfinished(&of_class(&runs, &path.measure.class)).filter(|&part| completed && part > UNFINISHED)
+            unfinished(&of_class(&runs, &path.measure.class))
+                .filter(|&part| completed && part > MOST_UNFINISHED)
         };
         let fault = not_steady(&of_class(&runs, &class)).or_else(|| late().map(Unsteady::Unfinished));
         fault.map(UndecidedReason::Unsteady)
     };
-    std::iter::once(path.scheme.as_str()).chain(compared).find_map(of_scheme)
+    grid.schemes_of(path).find_map(of_scheme)
 }
 
 /// The flows of a class in a run.
@@ -94,8 +90,7 @@ pub(super) fn check(grid: &Grid, records: &[&RunRecord]) -> Option<Result<String
     let stationary = |&point: &usize| grid.experiment_at(point).is_some_and(Experiment::is_stationary);
     for point in (0..grid.points.len()).filter(stationary) {
         for scheme in &grid.schemes {
-            let runs = grid.seeds.iter().filter_map(|&seed| grid.records_of(point, scheme, seed));
-            let fault = not_steady(&of_class(&runs.flatten().collect::<Vec<_>>(), &class));
+            let fault = not_steady(&of_class(&grid.records_at(point, scheme), &class));
             if let Some(fault) = fault {
                 faults.entry(scheme.clone()).or_insert(fault);
             }
@@ -137,7 +132,7 @@ fn not_steady(runs: &[ClassRun]) -> Option<Unsteady> {
 
 /// Returns the direct mean over that by Little's law, over all flows of all runs; `None` if too many did not complete.
 fn direct_over_little(runs: &[ClassRun]) -> Option<f64> {
-    unfinished(runs).filter(|&part| part <= UNFINISHED)?;
+    unfinished(runs).filter(|&part| part <= MOST_UNFINISHED)?;
     let mean = |of: fn(&ClassRun) -> (Option<f64>, u64)| {
         let (mut sum, mut count) = (0.0, 0);
         for (mean, flows) in runs.iter().map(of) {

@@ -6,6 +6,7 @@ use priolane_core::quantity;
 use priolane_results::record::RunRecord;
 use priolane_results::summary::Summary;
 
+use super::checks::range;
 use super::flags::{MOST_OF_SUM, MOST_OF_TAIL, Pooled};
 use crate::metrics::ALL;
 
@@ -59,14 +60,6 @@ fn warning(runs: &[&RunRecord], class: &str) -> Option<String> {
         rounded(100.0 * pooled.of_sum),
         timer(runs[0], &summaries),
     ))
-}
-
-/// Returns the least and the largest value.
-fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |range, x| match range {
-        None => Some((x, x)),
-        Some((low, high)) => Some((f64::min(low, x), f64::max(high, x))),
-    })
 }
 
 fn ms(low: f64, high: f64) -> String {
