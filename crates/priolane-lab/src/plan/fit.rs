@@ -38,6 +38,7 @@ pub(super) fn traffic(
         _ => error,
     };
     let mut found = Mistakes::new(experiment.sources.experiment());
+    found.keep(traffic::check_start(experiment).map_err(located));
     let (mut warnings, mut loads) = (Vec::new(), Vec::new());
     let flows = found.each(experiment.groups.iter().enumerate(), |(number, group)| {
         let first = traffic::probe(experiment, topology, number).map_err(located)?;

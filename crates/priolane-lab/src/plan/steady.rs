@@ -10,8 +10,8 @@
 //! factors are measured on one link (docs/assumptions.md#steady-state); with several bottlenecks a flow they are lower
 //! bounds.
 
+use priolane_core::quantity::about_span;
 use priolane_core::units::{PS_PER_S, Span};
-use priolane_source::quantity::show_span;
 use priolane_workload::{InitialState, OpenLoop};
 use serde::Serialize;
 
@@ -104,9 +104,6 @@ impl SteadyNeeds {
     }
 }
 
-/// Shows a time with three digits.
 fn show(seconds: f64) -> String {
-    let ps = seconds * PS_PER_S as f64;
-    let unit = libm::pow(10.0, libm::log10(ps.max(1.0)).floor() - 2.0).max(1.0);
-    show_span(Span(((ps / unit).round() * unit) as u64))
+    about_span(Span((seconds * PS_PER_S as f64).round() as u64))
 }

@@ -86,6 +86,29 @@ pub(super) fn probe(
     Ok(most)
 }
 
+/// Checks that some group begins with the flows of a steady state, if the experiment starts warm.
+///
+/// # Errors
+/// Returns an [`InputError`] with the key at fault, but without its line.
+pub(super) fn check_start(experiment: &Experiment) -> Result<(), InputError> {
+    let begins_warm = |group: &Group| {
+        group.app.part().starts_warm() && initial(&experiment.time, group.active) == InitialState::Warm
+    };
+    if starts_warm(experiment) && !experiment.groups.iter().any(begins_warm) {
+        return Err(not_warm(experiment, "no group has flows of a steady state to start with"));
+    }
+    Ok(())
+}
+
+fn starts_warm(experiment: &Experiment) -> bool {
+    matches!(experiment.time, Timing::Window { start: InitialState::Warm, .. })
+}
+
+fn not_warm(experiment: &Experiment, what: impl Into<String>) -> InputError {
+    let fix = "start = \"empty\", or app = \"poisson\" in groups with a load";
+    InputError::new(experiment.sources.experiment(), None, "time.start", what, fix)
+}
+
 /// Checks that a group can start warm, if the experiment does and the group has a load, and returns the number of its
 /// flows under way.
 ///
@@ -98,21 +121,12 @@ pub(super) fn under_way(
 ) -> Result<usize, InputError> {
     let group = &experiment.groups[number];
     let app = group.app.part();
-    let warm = matches!(experiment.time, Timing::Window { start: InitialState::Warm, .. });
-    let fault = |what: String| {
-        let fix = "start = \"empty\", or app = \"poisson\" in groups with a load";
-        Err(InputError::new(experiment.sources.experiment(), None, "time.start", what, fix))
-    };
-    let begins_warm = |group: &Group| initial(&experiment.time, group.active) == InitialState::Warm;
-    let mut groups = experiment.groups.iter();
-    if warm && !groups.any(|group| group.app.part().starts_warm() && begins_warm(group)) {
-        return fault("no group has flows of a steady state to start with".to_owned());
+    if !starts_warm(experiment) {
+        return Ok(0);
     }
-    if !warm || !app.starts_warm() {
-        return match app.load() {
-            Some(_) if warm => fault(format!("the flows under way of group {:?} are not known", group.name)),
-            _ => Ok(0),
-        };
+    if !app.starts_warm() {
+        let what = format!("the flows under way of group {:?} are not known", group.name);
+        return if app.load().is_some() { Err(not_warm(experiment, what)) } else { Ok(0) };
     }
     let initial = initial(&experiment.time, group.active);
     let draw = Draw { seed: 1, group: number as u16, until: Until::Time(Time(1)), initial };

@@ -1,10 +1,10 @@
 //! What no flow can be faster than: alone in the network, whatever paths its packets take, and in the mean of many flows.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::executed;
 use priolane_core::rng::{Purpose, Stream};
-use priolane_lab::execute::{Settings, execute};
+use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::scheme::SHIPPED;
 use priolane_lab::verdict;
@@ -13,15 +13,7 @@ use priolane_source::InputError;
 
 /// The records of all runs of an experiment, on both engines; `folder` has the files that it names.
 fn records(folder: &Path, text: &str) -> Vec<RunRecord> {
-    let plan = plan::from_text("x.toml", text, folder, &Options::default())
-        .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let settings = Settings { verify: true, ..Settings::default() };
-    let run = |run: &plan::Run| {
-        let go_on = &mut |_| ControlFlow::Continue(());
-        let done = execute(run, folder, &settings, go_on);
-        done.unwrap_or_else(|e| panic!("{}, seed {}: {e}\n{text}", run.scheme, run.seed)).record().clone()
-    };
-    plan.runs.iter().map(run).collect()
+    executed::records(folder, text, &Settings { verify: true, ..Settings::default() })
 }
 
 /// Two racks of two hosts each over two ways of unlike rates and delays.

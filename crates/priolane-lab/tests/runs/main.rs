@@ -9,6 +9,7 @@ mod coflows;
 mod damaged_files;
 mod edges;
 mod equipment;
+mod executed;
 mod fingerprints;
 mod flow_sizes;
 mod lanes;

@@ -9,10 +9,10 @@
 //!                             m(x) = E[min(S, x)^2],  r(x) = lambda E[min(S, x)]           (Kleinrock 1976, 4.6)
 //! ```
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use priolane_lab::execute::{Settings, execute};
+use crate::executed;
+use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::verdict;
 use priolane_results::record::RunRecord;
@@ -59,12 +59,7 @@ large = {{ above = "250kB" }}
 /// The records of an experiment, by scheme.
 fn records(text: &str, folder: &Path) -> impl Fn(&str) -> Vec<RunRecord> + use<> {
     std::fs::write(folder.join("uniform.csv"), "bytes,cdf\n30000,0\n330000,1\n").unwrap();
-    let plan = plan::from_text("x.toml", text, folder, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
-    let run = |run: &plan::Run| {
-        let done = execute(run, folder, &Settings::default(), &mut |_| ControlFlow::Continue(()));
-        done.unwrap_or_else(|e| panic!("{e}")).record().clone()
-    };
-    let all: Vec<RunRecord> = plan.runs.iter().map(run).collect();
+    let all = executed::records(folder, text, &Settings::default());
     move |scheme| all.iter().filter(|record| record.scheme == scheme).cloned().collect()
 }
 
@@ -236,9 +231,9 @@ fn what_a_steady_state_lacks_is_a_warning_with_its_numbers() {
     assert_eq!(
         short,
         [
-            "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 80200us, or 10ms \
+            "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 80.2ms, or 10ms \
              with time.start = \"warm\"; time.warmup is 70ms",
-            "group all: time.measure is 3.79 times the 2640us that the largest flow takes alone; means of the largest \
+            "group all: time.measure is 3.79 times the 2.64ms that the largest flow takes alone; means of the largest \
              flows want 4 times",
         ]
     );

@@ -1,0 +1,20 @@
+//! Runs all of an experiment, for tests of what is recorded.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use priolane_lab::execute::{Settings, execute};
+use priolane_lab::plan::{self, Options};
+use priolane_results::record::RunRecord;
+
+/// Returns the records of all runs of the experiment `text`, in the order of the plan; `folder` has the files that it
+/// names, and gets the results.
+pub(crate) fn records(folder: &Path, text: &str, settings: &Settings) -> Vec<RunRecord> {
+    let plan = plan::from_text("x.toml", text, folder, &Options::default())
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let run = |run: &plan::Run| {
+        let done = execute(run, folder, settings, &mut |_| ControlFlow::Continue(()));
+        done.unwrap_or_else(|e| panic!("{}, seed {}: {e}\n{text}", run.scheme, run.seed)).record().clone()
+    };
+    plan.runs.iter().map(run).collect()
+}
