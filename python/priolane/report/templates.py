@@ -54,6 +54,6 @@ def inline(path: Path) -> tuple[Markup, str]:
 
 
 def badge(verdict: Verdict, source: Source = Source.PAPER, count: int = 1) -> dict[str, str]:
-    """Class, sign and word of the badge of a verdict on so many claims of `source`: told apart by sign and word, not by
-    colour alone."""
+    """Class, sign and word of the badge of a verdict on so many claims of `source`. Sign and word distinguish verdicts,
+    so that none depends on colour alone."""
     return {"class": verdict.value, "sign": _SIGNS[verdict], "word": source.word(verdict, count)}

@@ -1,4 +1,4 @@
-//! Settings that do not go together: which are told, which are errors, and that runs do what is told of them.
+//! Settings that do not go together: which cause a warning, which an error, and that runs behave as the message says.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -173,10 +173,10 @@ fn rates_and_windows_that_no_idle_path_allows_are_errors() {
     }
 }
 
-/// A network, a setting that is told, one that just fits, and the key at fault.
+/// A network, a setting that causes a finding, one that just fits, and the key at fault.
 type Case = (Fabric, &'static str, &'static str, &'static str);
 
-/// Asserts that the first setting of each case is told, and that nothing is told of the second.
+/// Asserts that the first setting of each case causes a finding, and that the second causes none.
 fn assert_found(cases: &[Case]) {
     for &(fabric, wrong, right, key) in cases {
         let found = fabric.findings(&format!("[scheme]\n{wrong}\n"));
