@@ -168,7 +168,7 @@ def test_a_flag_stands_at_the_verdict_and_in_the_line(
 
 
 def false_verdicts(tenants: Path, experiments: int, planned: int) -> int:
-    """The number of experiments, of `experiments` with 24 seeds each, that have a verdict at some look. Each is false."""
+    """The number of experiments, of `experiments` of 24 seeds each, with a verdict at some look. Each is false."""
     out = tenants.parent / "null"
     results = run(tenants, out, seeds=24 * experiments, jobs=2)
     count = 0
