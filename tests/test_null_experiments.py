@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
-from null_experiments import OWN, Cell, cells, experiment, factors, judge, rejected, run, topology
+from null_experiments import OWN, Cell, cells, experiment, factors, is_odd, judge, rejected, run, topology
 
 TWO = Cell("newreno", "fifo_small", 2, "10Gbps", "endless")
 INCAST = Cell("newreno", "fifo_small", 15, "10Gbps", "incast")
@@ -20,10 +20,12 @@ NO_JITTER = 'host.send_jitter="0ns"'
 def test_any_two_values_of_different_factors_meet_in_a_cell() -> None:
     read = factors()
     found = [cell for cell in cells(read) if cell.scheme in read["schemes"]["fair"]]
-    axes = [read["schemes"]["fair"], [*read["port"]], read["senders"], read["rate"], read["traffic"]["fair"]]
-    for (i, one), (j, other) in itertools.combinations(enumerate(axes), 2):
-        met = {(astuple(cell)[i], astuple(cell)[j]) for cell in found}
-        assert met == {*itertools.product(one, other)}
+    fair, senders = read["traffic"]["fair"], read["senders"]
+    for traffic, hosts in ((fair, senders), (read["traffic"]["unequal"], [8, 15])):
+        axes = [read["schemes"]["fair"], [*read["port"]], hosts, read["rate"], traffic]
+        own = [astuple(cell) for cell in found if cell.traffic in traffic]
+        for (i, one), (j, other) in itertools.combinations(enumerate(axes), 2):
+            assert {(cell[i], cell[j]) for cell in own} == {*itertools.product(one, other)}
     assert len(cells(read)) <= 200
     assert len({str(cell) for cell in cells(read)}) == len(cells(read))
 
@@ -67,13 +69,21 @@ def test_holm_finds_something_among_many_null_cells_in_at_most_one_of_twenty_des
     assert sum(bool(rejected(design)) for design in designs) <= 17
 
 
+@pytest.mark.parametrize("senders", [8, 15])
+def test_the_number_of_a_host_says_nothing_about_its_link(senders: int) -> None:
+    hosts = np.arange(1, senders + 1)
+    odd = np.array([is_odd(host, senders) for host in hosts])
+    assert hosts[odd].mean() == hosts[~odd].mean()
+    assert abs(odd.sum() - senders / 2) < 1
+
+
 def test_cells_differ_in_what_they_are_named_by() -> None:
     read = factors()
-    lines = topology(Cell("dctcp", "pfc", 2, "100Gbps", "half_packet")).splitlines()
+    lines = topology(Cell("dctcp", "pfc", 8, "100Gbps", "half_packet")).splitlines()
     # Half a packet of 1538 B at 100 Gbit/s takes 61.52 ns.
-    assert lines[-2:] == ["link,h1,s,100000Mbps,1061520ps", "link,h2,s,100000Mbps,1000000ps"]
-    lines = topology(Cell("dctcp", "pfc", 2, "10Gbps", "ppm")).splitlines()
-    assert lines[-3:] == [
+    assert lines[-8:-6] == ["link,h1,s,100000Mbps,1061520ps", "link,h2,s,100000Mbps,1000000ps"]
+    lines = topology(Cell("dctcp", "pfc", 8, "10Gbps", "ppm")).splitlines()
+    assert lines[-9:-6] == [
         "link,h0,s,10000Mbps,1000000ps",
         "link,h1,s,10001Mbps,1000000ps",
         "link,h2,s,9999Mbps,1000000ps",

@@ -88,22 +88,28 @@ def factors() -> dict[str, Any]:
 
 
 def cells(read: dict[str, Any]) -> list[Cell]:
-    """The cells: three pairwise designs, one for each list of schemes."""
-    schemes, traffic = read["schemes"], read["traffic"]
+    """The cells: pairwise designs, one for each list of schemes, and one for links that differ.
+
+    Of two hosts, number and link would differ alike, so that two hosts have equal links only.
+    """
+    schemes, traffic, senders = read["schemes"], read["traffic"], read["senders"]
+    many = [number for number in senders if number > 2]
+    ports = [*read["port"]]
     designs = [
-        (schemes["fair"], [*read["port"]], traffic["fair"]),
-        (schemes["fair_own"], [OWN], traffic["fair"]),
-        (schemes["one"], [OWN], traffic["one"]),
+        [schemes["fair"], senders, read["rate"], traffic["fair"], ports],
+        [schemes["fair"], many, read["rate"], traffic["unequal"], ports],
+        [schemes["fair_own"], senders, read["rate"], traffic["fair"], [OWN]],
+        [schemes["fair_own"], many, read["rate"], traffic["unequal"], [OWN]],
+        [schemes["one"], senders, read["rate"], traffic["one"], [OWN]],
     ]
-    return [cell for design in designs for cell in _covering(design, read)]
+    return [cell for design in designs for cell in _covering(design)]
 
 
-def _covering(design: tuple[list[str], list[str], list[str]], read: dict[str, Any]) -> Iterator[Cell]:
+def _covering(design: list[list[Any]]) -> Iterator[Cell]:
     """Cells in which any two values of different factors meet."""
-    names, ports, traffic = design
+    *axes, ports = design
     # A factor with one value is not one for allpairspy.
-    axes = [names, read["senders"], read["rate"], traffic, *([ports] if len(ports) > 1 else [])]
-    for scheme, senders, rate, kind, *port in allpairspy.AllPairs(axes):
+    for scheme, senders, rate, kind, *port in allpairspy.AllPairs(design if len(ports) > 1 else axes):
         yield Cell(scheme, port[0] if port else ports[0], senders, rate, kind)
 
 
@@ -113,10 +119,21 @@ def experiment(cell: Cell, read: dict[str, Any]) -> str:
     lines += ["[topology]", 'kind = "file"', 'path = "null.csv"']
     if cell.port != OWN and cell.ends:
         lines += ["[host]", 'min_rto = "1ms"', 'initial_rto = "1ms"', 'handshake = "none"']
-    lines += ["[scheme.x]", f'base = "{cell.scheme}"']
-    if cell.port != OWN:
-        lines.append(f"port = {toml_text({**read['port'][cell.port], 'ecn': read['ecn']})}")
+    lines += ["[scheme.x]", *_scheme(cell, read)]
     return "\n".join([*lines, *_groups(cell), ""])
+
+
+def _scheme(cell: Cell, read: dict[str, Any]) -> list[str]:
+    """A shipped scheme, with another port. It is no base, as a port would keep the lossless classes of its base."""
+    if cell.port == OWN:
+        keys = {"base": cell.scheme}
+    else:
+        shipped = tomllib.loads((ROOT / "schemes" / f"{cell.scheme}.toml").read_text(encoding="utf-8"))
+        keys = {key: value for key, value in shipped.items() if key not in {"paper", "assumptions"}}
+        keys["port"] = {**read["port"][cell.port], "ecn": read["ecn"]}
+    if cell.traffic == "incast":
+        keys |= read["incast"].get(cell.scheme, {})
+    return [f"{key} = {toml_text(value)}" for key, value in keys.items()]
 
 
 def _times(cell: Cell) -> list[str]:
@@ -143,13 +160,21 @@ def _groups(cell: Cell) -> Iterator[str]:
         yield from ["[[group]]", 'name = "sink"', 'hosts = "0"', 'app = "none"']
 
 
+def is_odd(host: int, senders: int) -> bool:
+    """Whether a sender's link has the longer delay or the faster clock: every second one, counted from both ends.
+
+    So the senders with such links have the same mean number as the others.
+    """
+    return host > 0 and min(host, senders + 1 - host) % 2 == 1
+
+
 def topology(cell: Cell) -> str:
     """The topology file of a cell: one switch, the receiver 0, and the senders."""
     gbps = cell.gbps
     hosts = range(cell.senders + 1)
     lines = ["node,s,switch", *(f"node,h{host},host" for host in hosts)]
     for host in hosts:
-        odd = host % 2 == 1
+        odd = is_odd(host, cell.senders)
         delay_ps = 1_000_000 + (PACKET_BITS * 1_000 // gbps // 2 if cell.traffic == "half_packet" and odd else 0)
         mbps = gbps * 1_000 + (gbps // 10 * (1 if odd else -1) if cell.traffic == "ppm" and host > 0 else 0)
         lines.append(f"link,h{host},s,{mbps}Mbps,{delay_ps}ps")

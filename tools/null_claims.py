@@ -1,0 +1,169 @@
+"""Judges claims in which nothing may be found: that a host's number decides, and that groups with swapped hosts differ.
+
+`python tools/null_claims.py trials` judges the claim of each experiment in experiments/validation/null `--trials N` times
+(default 400), each time on seeds of its own. Every verdict is false. At a probability of 5 %, 400 trials have more than 29
+verdicts with a probability of 2 %; the exit status is then 1.
+
+`python tools/null_claims.py swap [FILE ...]` runs experiments with the hosts of two groups swapped: of all shipped ones, or
+of those named. Hosts are swapped where both groups have as many hosts in each rack, so that only numbers change. The exit
+status is 1 if more than 5 % of the decided verdicts change, or one turns from reproduced to contradicted.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import stats
+
+from priolane import _core
+from priolane.experiment import Options
+from priolane.grid import run, run_grid
+from priolane.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+TRIALS = ROOT / "experiments" / "validation" / "null"
+LEVEL = 0.05
+SEEDS = 6
+"""Seeds of a trial."""
+
+Verdicts = dict[tuple[str, str], str]
+"""The verdict of each claim, by its section and its sentence."""
+
+
+def judged(path: Path, options: Options, directory: Path) -> Verdicts:
+    """The verdicts of the claims of the experiment `path` on the results in `directory`, which nobody has looked at."""
+    report = json.loads(_core.verdicts(path, options.to_json(), directory, "[]"))
+    return {(claim["section"], claim["says"]): claim["verdict"] for claim in report["claims"]}
+
+
+def trials(path: Path, count: int) -> Counter[str]:
+    """How often the claim of a null experiment gets each verdict, of `count` trials on seeds of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = run(path, Path(folder) / "out", seeds=SEEDS * count, jobs=os.cpu_count() or 1)
+        found: Counter[str] = Counter()
+        for nth in range(count):
+            seeds = tuple(range(SEEDS * nth + 1, SEEDS * (nth + 1) + 1))
+            found.update(judged(path, Options(seeds=seeds), results.directory).values())
+    return found
+
+
+def most_false(count: int) -> int:
+    """The largest number of false verdicts of `count` whose exact 95 % interval begins at 5 % or below."""
+    return next(k for k in itertools.count() if stats.beta.ppf(LEVEL / 2, k + 1, count - k) > LEVEL)
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Two groups of an experiment, and the values of their keys `hosts`."""
+
+    one: str
+    other: str
+    hosts_of_one: str
+    hosts_of_other: str
+
+    @property
+    def sets(self) -> tuple[tuple[str, str], ...]:
+        """The settings that give each group the hosts of the other one."""
+        return (
+            (f"group.{self.one}.hosts", json.dumps(self.hosts_of_other)),
+            (f"group.{self.other}.hosts", json.dumps(self.hosts_of_one)),
+        )
+
+
+def numbers(hosts: str) -> list[int]:
+    """The numbers that a value of the key `hosts` lists."""
+    spans = (part.partition("-") for part in hosts.split(","))
+    return [host for first, _, last in spans for host in range(int(first), int(last or first) + 1)]
+
+
+def swaps(merged: dict[str, Any]) -> Iterator[Swap]:
+    """Disjoint pairs of groups with as many hosts in each rack, in the order of the file."""
+    topology = merged["topology"]
+    per_rack = topology.get("hosts_per_leaf") or topology.get("hosts_per_tor") or topology.get("hosts", 1)
+    racks: dict[tuple[tuple[int, int], ...], list[tuple[str, str]]] = {}
+    for group in merged["group"]:
+        hosts, pairs = group.get("hosts", "*"), group.get("pairs")
+        # Groups that list their pairs by host, or whose hosts take part in others, would not be the same afterwards.
+        if hosts == "*" or not isinstance(hosts, str) or isinstance(pairs, list) or group["app"] in {"flows", "none"}:
+            continue
+        shape = tuple(sorted(Counter(host // per_rack for host in numbers(hosts)).items()))
+        racks.setdefault(shape, []).append((group["name"], hosts))
+    for groups in racks.values():
+        for (one, first), (other, second) in zip(groups[::2], groups[1::2], strict=False):
+            if not set(numbers(first)) & set(numbers(second)):
+                yield Swap(one, other, first, second)
+
+
+def swapped(path: Path) -> tuple[Verdicts, Verdicts] | None:
+    """The verdicts of a shipped experiment at its quick size, and with hosts swapped; none if it has no such groups."""
+    quick = Options(size="quick")
+    merged = json.loads(_core.check(path, quick.to_json()))["merged"]
+    sets = tuple(pair for swap in swaps(merged) for pair in swap.sets)
+    if not sets or not merged.get("claim"):
+        return None
+    both = []
+    for options in (quick, Options(size="quick", sets=sets)):
+        with tempfile.TemporaryDirectory() as folder:
+            results = run_grid(path, Path(folder) / "out", options, Settings(jobs=os.cpu_count() or 1))
+            both.append(judged(path, options, results.directory))
+    return both[0], both[1]
+
+
+def changes(before: Verdicts, after: Verdicts) -> tuple[int, int, int]:
+    """The number of verdicts decided before or after, of those that changed, and of those that turned round."""
+    decided = [(before[claim], after[claim]) for claim in before if {before[claim], after[claim]} != {"undecided"}]
+    turned = sum("undecided" not in pair and pair[0] != pair[1] for pair in decided)
+    return len(decided), sum(old != new for old, new in decided), turned
+
+
+def run_trials(count: int) -> int:
+    """Prints how many trials of each null experiment found something; the exit status."""
+    status = 0
+    for path in sorted(TRIALS.glob("*.toml")):
+        found = trials(path, count)
+        false = count - found["undecided"]
+        print(f"{path.stem}: {false} of {count} trials have a verdict, {most_false(count)} allowed: {dict(found)}", flush=True)
+        status |= false > most_false(count)
+    return status
+
+
+def run_swaps(paths: Sequence[Path]) -> int:
+    """Prints what swapped hosts change in each experiment; the exit status."""
+    sums = (0, 0, 0)
+    for path in paths:
+        both = swapped(path)
+        if both is None:
+            continue
+        found = changes(*both)
+        sums = (sums[0] + found[0], sums[1] + found[1], sums[2] + found[2])
+        print(f"{path.stem}: {found[0]} decided, {found[1]} change, {found[2]} turn round", flush=True)
+        for claim, old in both[0].items():
+            if old != both[1][claim]:
+                print(f"  {claim[0]}: {claim[1]}: {old}, then {both[1][claim]}", flush=True)
+    print(f"in all {sums[0]} decided, {sums[1]} change, {sums[2]} turn round")
+    return int(sums[1] > LEVEL * sums[0] or sums[2] > 0)
+
+
+def main() -> int:
+    """Reads the arguments and runs what they ask for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("trials").add_argument("--trials", type=int, default=400)
+    commands.add_parser("swap").add_argument("files", nargs="*", type=Path)
+    options = parser.parse_args()
+    if options.command == "trials":
+        return run_trials(options.trials)
+    shipped = sorted((ROOT / "experiments").glob("papers/**/*.toml")) + sorted((ROOT / "experiments").glob("ours/*.toml"))
+    return run_swaps(options.files or shipped)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
