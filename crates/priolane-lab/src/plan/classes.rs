@@ -1,24 +1,30 @@
-//! Warns about classes of flows that no flow of a run belongs to.
+//! Warns about classes that no flow and no coflow of a run belongs to.
 
+use std::collections::BTreeMap;
+
+use priolane_core::endpoint::FlowSpec;
 use priolane_core::flows::FlowList;
+use priolane_core::ids::CoflowId;
 use priolane_core::price::Cos;
 
 use crate::experiment::Experiment;
 use crate::metrics::{Payer, SizeClass};
 
-/// Returns a warning for each class of `[metrics] classes` without a measured flow. Classes by
+/// Returns a warning for each class of `[metrics] classes` without a measured flow or coflow. Classes by
 /// the priority that admission assigns during the run are not looked at.
 pub(super) fn empty(experiment: &Experiment, (flows, measured): (&FlowList, &[bool])) -> Vec<String> {
     let classes = experiment.metrics.classes.iter();
     let known_before = classes.filter(|class| class.given.is_none());
+    let coflows = coflows(flows, measured);
+    let holds = |class: &SizeClass, flow: &FlowSpec| {
+        let group = experiment.groups.get(usize::from(flow.group)).map_or("", |group| group.name.as_str());
+        class.contains(flow.size, Payer { group, cos: Cos::of(flow.weights) })
+            && class.asked.is_none_or(|asked| asked == flow.class)
+    };
     let is_empty = |class: &&SizeClass| {
-        !flows.iter().zip(measured).any(|(flow, &measured)| {
-            let group =
-                experiment.groups.get(usize::from(flow.group)).map_or("", |group| group.name.as_str());
-            measured
-                && class.contains(flow.size, Payer { group, cos: Cos::of(flow.weights) })
-                && class.asked.is_none_or(|asked| asked == flow.class)
-        })
+        let mut measured_flows = flows.iter().zip(measured).filter(|&(_, &measured)| measured);
+        !measured_flows.any(|(flow, _)| holds(class, &flow))
+            && !coflows.iter().any(|coflow| holds(class, coflow))
     };
     let text = |class: &SizeClass| {
         format!(
@@ -28,4 +34,23 @@ pub(super) fn empty(experiment: &Experiment, (flows, measured): (&FlowList, &[bo
         )
     };
     known_before.filter(is_empty).map(text).collect()
+}
+
+/// Returns the first flow of each measured coflow with the bytes of all its flows as its size. A coflow is measured if its
+/// first flow is.
+fn coflows(flows: &FlowList, measured: &[bool]) -> Vec<FlowSpec> {
+    let mut all: BTreeMap<(u16, CoflowId), (FlowSpec, bool)> = BTreeMap::new();
+    for (flow, &measured) in flows.iter().zip(measured) {
+        let Some(coflow) = flow.coflow else { continue };
+        all.entry((flow.group, coflow))
+            .and_modify(|(sum, is_measured)| {
+                let size = sum.size.zip(flow.size).map(|(a, b)| a.saturating_add(b));
+                if flow.start < sum.start {
+                    (*sum, *is_measured) = (flow, measured);
+                }
+                sum.size = size;
+            })
+            .or_insert((flow, measured));
+    }
+    all.into_values().filter(|&(_, measured)| measured).map(|(sum, _)| sum).collect()
 }

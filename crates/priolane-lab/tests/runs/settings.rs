@@ -364,6 +364,24 @@ fn overloaded_receivers_low_loads_and_empty_classes_are_told() {
     assert!(!warned(&class("above = \"1kB\"")).contains("no measured flow"));
 }
 
+#[test]
+fn a_class_of_coflows_counts_the_bytes_of_all_their_flows() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = "start_ns,src,dst,bytes,coflow\n0,0,2,4000,1\n0,1,3,4000,1\n";
+    std::fs::write(folder.path().join("job.csv"), list).unwrap();
+    let warned = |bound: &str| {
+        let tables = format!(
+            "[[group]]\nname = \"job\"\nhosts = \"0-1\"\nto = \"right\"\napp = \"flows\"\nlist = \"job.csv\"\n\
+             [metrics]\nclasses = {{ job = {{ group = \"job\", {bound} }} }}\n"
+        );
+        let text = TEN.text(&tables).replace("flows = 2", "flows = 4");
+        let plan = plan::from_text("x.toml", &text, folder.path(), &Options::default()).unwrap();
+        plan::build(&plan.runs[0]).unwrap().warnings.join("\n")
+    };
+    assert!(!warned("above = \"7kB\"").contains("no measured flow"), "{}", warned("above = \"7kB\""));
+    assert!(warned("above = \"9kB\"").contains("the class `job` has no measured flow"));
+}
+
 /// Whether a line of the message is about `key`.
 fn begins_line(error: &str, key: &str) -> bool {
     error.lines().any(|line| line.contains(&format!(": {key}: ")))

@@ -20,7 +20,7 @@
 use priolane_core::endpoint::FlowSpec;
 use priolane_core::transport::Transport;
 use priolane_core::units::{Span, Time};
-use priolane_sim::scenario::{Scenario, Stop};
+use priolane_sim::scenario::{Awaited, Scenario, Stop};
 use priolane_sim::window_length;
 
 /// Memory of a link in bytes, with its queue, counters and routing table entries.
@@ -175,11 +175,20 @@ fn expected_distinct(places: f64, events: f64) -> f64 {
     places * -f64::exp_m1(-events / places)
 }
 
-/// Returns the last instant at which flows send: the configured stop, or, if the run drains, the idle-network end of
-/// its last flow.
+/// Returns the last instant at which flows send: the configured stop; if the run drains, the idle-network end of its last
+/// flow; if it awaits the flows of a window, the end of the last of these at the assumed slowdown.
 fn end(scenario: &Scenario) -> Time {
     match scenario.stop {
         Stop::At(end) => end,
+        Stop::WhenDone { awaits: Awaited::StartedIn { from, until }, not_before, limit, .. } => {
+            let awaited = |flow: &FlowSpec| (from..until).contains(&flow.start);
+            let lasts = |flow: FlowSpec| {
+                let alone = scenario.topology.host_capacity(flow.src).serialize(flow.size.unwrap_or(0));
+                flow.start + Span((alone.0 as f64 * SLOWDOWN) as u64)
+            };
+            let last = scenario.flows.iter().filter(awaited).map(lasts).max().unwrap_or(Time::ZERO);
+            last.max(not_before).min(limit)
+        }
         Stop::WhenDone { not_before, limit, .. } => {
             // Finite flows are sent completely, however long that takes.
             if scenario.flows.iter().all(|flow| flow.size.is_some()) {

@@ -175,3 +175,28 @@ fn a_check_sums_up_points_schemes_and_seeds() {
     assert_eq!(loads, [serde_json::json!(0.3), serde_json::json!(1.2)]);
     assert_eq!(found.merged["sweep"].as_object().map(|sweep| sweep.len()), Some(1));
 }
+
+/// Eight hosts whose flows arrive at a load of 0.5 by payload for a second, and a window of 99 ms.
+const CONTINUES: &str = r#"title = "Arrivals continue"
+schemes = ["newreno"]
+time = { warmup = "1ms", measure = "99ms", arrivals = "continue", limit = "1s" }
+topology = { kind = "single_switch", hosts = 8, host_link = { rate = "10Gbps", delay = "1us" } }
+[[group]]
+name = "all"
+hosts = "*"
+app = "poisson"
+sizes = "imc10"
+load = { of = "host", counts = "payload", value = 0.5 }
+"#;
+
+#[test]
+fn a_run_whose_arrivals_continue_ends_with_the_flows_of_its_window() {
+    let scenario = scenario(CONTINUES);
+    let found = Forecast::of(&scenario, 1.0).under(&scenario.transport);
+    // 40 Gbit/s for the 100 ms until the window ends, over two links. The run is at most a quarter longer, three times what
+    // the largest flow takes alone, and the bytes of 2,600 flows spread by 10 %.
+    let bytes = 40e9 / 8.0 * 0.1;
+    let hops = found.packet_hops as f64 / (1.0 + scenario.transport.cost().control);
+    let ratio = hops * 1460.0 / (2.0 * bytes);
+    assert!((0.8..1.4).contains(&ratio), "{ratio}");
+}
