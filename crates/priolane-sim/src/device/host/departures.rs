@@ -317,18 +317,24 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// Transmits packets of the transmit queue while the link is free.
+    /// Transmits the packets of the transmit queue that are due. The queue is not asked before: it would discard what has
+    /// expired, and how long that counts as queued would depend on how often the transport is called.
     #[inline]
     pub(super) fn serve<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
-        self.expire(now, sink);
-        if self.waiting.packets > 0 && self.port.line.free_at <= now {
+        if self.is_due(now) {
             self.serve_queue(now, sink);
         }
     }
 
+    /// Returns whether the transmit queue starts a packet at `now`, unless its class is paused.
+    #[inline]
+    fn is_due(&self, now: Time) -> bool {
+        self.waiting.packets > 0 && self.next_service() <= now
+    }
+
     #[inline(never)]
     fn serve_queue<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
-        while self.waiting.packets > 0 && self.port.line.free_at <= now {
+        while self.is_due(now) {
             let paused = self.paused;
             let Some(id) = self.start_queued(now, paused, sink) else { return };
             self.waiting.remove(id);
@@ -341,7 +347,7 @@ impl<E: Endpoint> Host<E> {
         }
     }
 
-    /// Removes expired packets from the transmit queue.
+    /// Removes expired packets from the transmit queue, which a packet is about to join.
     #[inline]
     fn expire<W: EventSink<E::Body>>(&mut self, now: Time, sink: &mut W) {
         if !self.waiting.limited {
