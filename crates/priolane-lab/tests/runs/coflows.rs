@@ -1,13 +1,12 @@
 //! Coflows from file to results: what a scheme makes of them, replay of a trace, and what is refused.
 
-use std::ops::ControlFlow;
-use std::path::Path;
-
 use priolane_core::ids::CoflowId;
-use priolane_lab::execute::{Settings, execute};
+use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_lab::verdict::{self, Verdict};
 use priolane_source::InputError;
+
+use crate::executed;
 
 /// Four hosts at a switch; coflows of 20 and of 200 kB in turn.
 const APP: &str = r#"app = "coflow"
@@ -78,12 +77,6 @@ fn settings() -> Settings {
     Settings { verify: true, ..Settings::default() }
 }
 
-fn run_all(plan: &Plan, dir: &Path) {
-    for run in &plan.runs {
-        execute(run, dir, &settings(), &mut |_| ControlFlow::Continue(())).unwrap();
-    }
-}
-
 #[test]
 fn coflows_that_go_first_by_their_size_take_less_time_on_both_engines() {
     let folder = Folder::new();
@@ -95,7 +88,7 @@ fn coflows_that_go_first_by_their_size_take_less_time_on_both_engines() {
         assert!(flow.coflow.is_some());
     }
     let dir = folder.0.path().join("out");
-    run_all(&plan, &dir);
+    executed::records_of(&plan, &dir, &settings());
     let report = verdict::verdicts(&plan, &dir);
     assert_eq!(report.claims.len(), 4);
     for claim in &report.claims {
@@ -226,7 +219,7 @@ fn iterations_of_a_ring_take_their_steps_and_come_after_computing_on_both_engine
     let built = plan::build(&plan.runs[0]).unwrap();
     let step = built.bare_fct[0].as_secs_f64();
     let dir = folder.0.path().join("out");
-    run_all(&plan, &dir);
+    executed::records_of(&plan, &dir, &settings());
     let record = verdict::load_summary(&dir, &plan.runs[0]).unwrap();
     let all = record.coflows["all"];
     assert_eq!((all.coflows, all.unfinished), (3, 0));

@@ -1,11 +1,12 @@
 //! The metrics `size` and `flow_share`: of the flows that a file states, whatever becomes of them.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use priolane_lab::execute::{Settings, execute};
+use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::verdict;
+
+use crate::executed;
 
 const FLOWS: &str = r#"title = "Sizes"
 schemes = ["dctcp"]
@@ -47,7 +48,7 @@ metrics = ["size.small"]
 fn sizes_are_means_and_distributions_of_payload_and_shares_are_of_the_class_that_they_are_over() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan::from_text("x.toml", FLOWS, Path::new("."), &Options::default()).unwrap();
-    execute(&plan.runs[0], folder.path(), &Settings::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    executed::records_of(&plan, folder.path(), &Settings::default());
     let mut panels = verdict::verdicts(&plan, folder.path()).panels;
     let drawn = panels.remove(1).series.remove(0).points;
     let bars: Vec<Option<f64>> =

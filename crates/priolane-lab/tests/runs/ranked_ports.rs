@@ -1,10 +1,9 @@
 //! Ports that sort by the bytes a flow has left, from the file to the tables, on both engines.
 
-use std::ops::ControlFlow;
-use std::path::Path;
+use priolane_lab::execute::Settings;
+use priolane_results::record::RunRecord;
 
-use priolane_lab::execute::{self, FinishedRun, Settings};
-use priolane_lab::plan::{self, Options};
+use crate::executed;
 
 /// Two senders share the line of one receiver; the short flow starts when 1 MB of the long one is under way.
 const EXPERIMENT: &str = r#"title = "A short flow behind a long one"
@@ -34,19 +33,13 @@ port = { kind = "ranked" }
 /// Slowdown of the one flow below 100 kB under each scheme, both engines agreeing.
 fn slowdowns() -> Vec<(String, f64)> {
     let text = format!("{EXPERIMENT}[metrics]\nclasses = {{ short = {{ below = \"100kB\" }} }}\n");
-    let plan = plan::from_text("ranked.toml", &text, Path::new("."), &Options::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { verify: true, ..Settings::default() };
-    let slowdown = |run: &plan::Run| {
-        let go_on = &mut |_| ControlFlow::Continue(());
-        match execute::execute(run, folder.path(), &settings, go_on).unwrap() {
-            FinishedRun::Simulated(record) | FinishedRun::AlreadyThere(record) => {
-                assert_eq!(record.summary["all"].unfinished, 0, "{}", run.scheme);
-                (run.scheme.clone(), record.summary["short"].mean_slowdown.unwrap())
-            }
-        }
+    let slowdown = |record: RunRecord| {
+        assert_eq!(record.summary["all"].unfinished, 0, "{}", record.scheme);
+        (record.scheme.clone(), record.summary["short"].mean_slowdown.unwrap())
     };
-    plan.runs.iter().map(slowdown).collect()
+    executed::records(folder.path(), &text, &settings).into_iter().map(slowdown).collect()
 }
 
 #[test]

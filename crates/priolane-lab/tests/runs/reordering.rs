@@ -1,11 +1,12 @@
 //! The metric `reordering`: none on one path, some on sprayed packets, under a transport of each kind.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use priolane_lab::execute::{Settings, execute};
+use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options};
 use priolane_lab::verdict;
+
+use crate::executed;
 
 /// By scheme, the metric of a run in which four hosts send to four others over four spines.
 fn reordering(paths: &str, symmetric: &str, send_jitter: &str) -> Vec<(String, f64)> {
@@ -44,9 +45,7 @@ metrics = ["reordering.all"]
     );
     let folder = tempfile::tempdir().unwrap();
     let plan = plan::from_text("x.toml", &text, Path::new("."), &Options::default()).unwrap();
-    for run in &plan.runs {
-        execute(run, folder.path(), &Settings::default(), &mut |_| ControlFlow::Continue(())).unwrap();
-    }
+    executed::records_of(&plan, folder.path(), &Settings::default());
     let series = verdict::verdicts(&plan, folder.path()).panels.remove(0).series;
     series.into_iter().map(|s| (s.scheme, s.points[0].y.mean.unwrap())).collect()
 }

@@ -1,13 +1,14 @@
 //! pFabric, pHost, NDP and Homa from the file to the tables, on both engines; and what of them is refused.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::transport::homa::Levels;
 use priolane_core::transport::{Spec, Transport};
-use priolane_lab::execute::{self, FinishedRun, Settings};
+use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_source::InputError;
+
+use crate::executed;
 
 const EXPERIMENT: &str = r#"title = "Two racks, sprayed"
 schemes = ["pfabric", "phost", "ndp", "homa"]
@@ -53,16 +54,13 @@ fn every_shipped_scheme_ends_all_flows_and_short_ones_go_first() {
     );
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { verify: true, ..Settings::default() };
-    for run in &plan.runs {
-        let go_on = &mut |_| ControlFlow::Continue(());
-        let (FinishedRun::Simulated(record) | FinishedRun::AlreadyThere(record)) =
-            execute::execute(run, folder.path(), &settings, go_on).unwrap();
+    for record in executed::records_of(&plan, folder.path(), &settings) {
         let [all, short] = ["all", "short"].map(|class| &record.summary[class]);
-        assert_eq!((all.flows, all.unfinished), (300, 0), "{}", run.scheme);
+        assert_eq!((all.flows, all.unfinished), (300, 0), "{}", record.scheme);
         let slowdowns = [short.mean_slowdown.unwrap(), all.mean_slowdown.unwrap()];
-        assert!(slowdowns[0] >= 1.0 && slowdowns[1] < 8.0, "{}: {slowdowns:?}", run.scheme);
-        if run.scheme != "ndp" {
-            assert!(slowdowns[0] < 1.1 * slowdowns[1], "{}: {slowdowns:?}", run.scheme);
+        assert!(slowdowns[0] >= 1.0 && slowdowns[1] < 8.0, "{}: {slowdowns:?}", record.scheme);
+        if record.scheme != "ndp" {
+            assert!(slowdowns[0] < 1.1 * slowdowns[1], "{}: {slowdowns:?}", record.scheme);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Schemes of tokens from file to scenario, and what is refused of them.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use priolane_core::ids::HostId;
@@ -9,12 +8,14 @@ use priolane_core::transport::Transport;
 use priolane_core::transport::tokens::priority::{Exponential, Key, Priority};
 use priolane_core::transport::tokens::{Config, RankedPackets, Stop, UNSCHEDULED_CLASS};
 use priolane_core::units::{Limit, Span};
-use priolane_lab::execute::{Settings, execute};
+use priolane_lab::execute::Settings;
 use priolane_lab::plan::{self, Options, Plan};
 use priolane_results::summary::PortSet;
 use priolane_sim::scenario::{Nic, Scenario};
 use priolane_sim::topology::{PathChoice, Spray};
 use priolane_source::{InputError, from_json};
+
+use crate::executed;
 
 const NETWORK: &str = r#"title = "Tokens"
 schemes = ["top"]
@@ -237,15 +238,13 @@ port.buffer = { zero_loss = "168kB" }
 "#;
     let plan = planned(text).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    for run in &plan.runs {
+    // A run that lost data would fail here.
+    let records = executed::records_of(&plan, folder.path(), &Settings::default());
+    for (run, record) in plan.runs.iter().zip(&records) {
         let built = plan::build(run).unwrap();
         let bounds = built.zero_loss.unwrap();
         let to_host = built.scenario.topology.downlink(HostId(0)).index();
         assert_eq!(built.scenario.ports[to_host].buffer.limit, Limit::Bytes(bounds[to_host]));
-        // A run that lost data would fail here.
-        let go_on = &mut |_| ControlFlow::Continue(());
-        let done = execute(run, folder.path(), &Settings::default(), go_on).unwrap();
-        let record = done.record();
         // With ten packets in 13 ms a flow may hear nothing for a millisecond and ask again: some come twice.
         let received = record.received;
         assert!(received.loss == Some(0.0) && received.packets >= 10_000, "{}: {received:?}", run.scheme);
@@ -304,11 +303,9 @@ transport.p = 2107
 {keys}"#,
         packets * 1460
     );
-    let plan = planned(&text).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { verify: true, ..Settings::default() };
-    let done = execute(&plan.runs[0], folder.path(), &settings, &mut |_| ControlFlow::Continue(())).unwrap();
-    done.record().summary["all"].mean_fct_s.unwrap()
+    executed::records(folder.path(), &text, &settings)[0].summary["all"].mean_fct_s.unwrap()
 }
 
 #[test]
@@ -359,16 +356,9 @@ transport.p = 2107
 [scheme.homa]
 port.buffer = { shared = "250pkt" }
 "#;
-    let plan = planned(text).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let lost: Vec<f64> = plan
-        .runs
-        .iter()
-        .map(|run| {
-            let done = execute(run, folder.path(), &Settings::default(), &mut |_| ControlFlow::Continue(()));
-            done.unwrap().record().received.loss.unwrap()
-        })
-        .collect();
+    let records = executed::records(folder.path(), text, &Settings::default());
+    let lost: Vec<f64> = records.iter().map(|record| record.received.loss.unwrap()).collect();
     // 750 of 1000 packets find no room but for those that the line takes meanwhile: ten packet times.
     assert!(lost[0] == 0.0 && lost[1] > 0.25, "{lost:?}");
 }
@@ -398,9 +388,7 @@ fn sprayed_packets_are_sent_once_if_late_ones_do_not_count_as_lost() {
         let plan = sprayed(paths, reordering);
         let warned = plan.warnings.iter().any(|w| w.contains("transport.reordering = 3"));
         assert_eq!(warned, reordering == 3, "{paths} {reordering}: {:?}", plan.warnings);
-        let go_on = &mut |_| ControlFlow::Continue(());
-        let done = execute(&plan.runs[0], folder.path(), &Settings::default(), go_on).unwrap();
-        let received = done.record().received;
+        let received = executed::records_of(&plan, folder.path(), &Settings::default())[0].received;
         assert!(received.loss == Some(0.0), "{paths} {reordering}: {received:?}");
         let needed = 4 * 1_000_000_u64.div_ceil(1_460);
         assert_eq!(received.packets > needed, reordering == 3, "{paths} {reordering}: {received:?}");
