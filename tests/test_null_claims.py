@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
-from null_claims import TRIALS, Swap, changes, most_false, numbers, swapped, swaps, trials
+from null_claims import TRIALS, UNFIT, Swap, changes, most_false, numbers, swapped, swaps, trials
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_as_many_false_verdicts_are_allowed_as_five_percent_may_have() -> None:
-    # scipy's beta quantiles against the binomial distribution, summed: 30 of 400 or more have a probability of 2.0 % at 5 %.
+    # By the binomial distribution, 30 of 400 or more have a probability of 1.9 % at 5 %.
     assert most_false(400) == 29
     assert most_false(20) == 3
 
@@ -41,6 +42,7 @@ def test_what_changes_is_counted_among_decided_verdicts() -> None:
     before = dict.fromkeys([("s", "1"), ("s", "2"), ("s", "3"), ("s", "4")], "reproduced")
     after = {("s", "1"): "reproduced", ("s", "2"): "undecided", ("s", "3"): "contradicted", ("s", "4"): "reproduced"}
     assert changes(before | {("s", "5"): "undecided"}, after | {("s", "5"): "undecided"}) == (4, 2, 1)
+    assert changes(before | {("s", "5"): "reproduced"}, after | {("s", "5"): UNFIT}) == (4, 2, 1)
 
 
 def test_a_host_number_decides_no_claim_of_a_few_trials() -> None:

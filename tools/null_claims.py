@@ -1,17 +1,19 @@
 """Judges claims in which nothing may be found: that a host's number decides, and that groups with swapped hosts differ.
 
-`python tools/null_claims.py trials` judges the claim of each experiment in experiments/validation/null `--trials N` times
-(default 400), each time on seeds of its own. Every verdict is false. At a probability of 5 %, 400 trials have more than 29
-verdicts with a probability of 2 %; the exit status is then 1.
+`python tools/null_claims.py trials` judges the claim of each experiment in experiments/validation/null `--trials N`
+times (default 400), each time on seeds of its own. Every verdict is false. At a probability of 5 %, 400 trials have
+more than 29 verdicts with a probability of 2 %; the exit status is then 1.
 
-`python tools/null_claims.py swap [FILE ...]` runs experiments with the hosts of two groups swapped: of all shipped ones, or
-of those named. Hosts are swapped where both groups have as many hosts in each rack, so that only numbers change. The exit
-status is 1 if more than 5 % of the decided verdicts change, or one turns from reproduced to contradicted.
+`python tools/null_claims.py swap [FILE ...]` runs experiments at their quick size with the hosts of two groups swapped:
+of all shipped ones up to `--hops N` packet-hops, or of those named. Hosts are swapped where both groups have as many
+hosts in each rack, so that only numbers change. The exit status is 1 if more than 5 % of the decided verdicts change,
+or one turns from reproduced to contradicted.
 """
 
 import argparse
 import itertools
 import json
+import math
 import os
 import sys
 import tempfile
@@ -32,7 +34,10 @@ ROOT = Path(__file__).parent.parent
 TRIALS = ROOT / "experiments" / "validation" / "null"
 LEVEL = 0.05
 SEEDS = 6
-"""Seeds of a trial."""
+"""Seeds of a trial, and of an experiment with swapped hosts."""
+
+UNFIT = "load"
+"""In place of a verdict: the flows of these seeds offer another load than the experiment asks for."""
 
 Verdicts = dict[tuple[str, str], str]
 """The verdict of each claim, by its section and its sentence."""
@@ -41,7 +46,12 @@ Verdicts = dict[tuple[str, str], str]
 def judged(path: Path, options: Options, directory: Path) -> Verdicts:
     """The verdicts of the claims of the experiment `path` on the results in `directory`, which nobody has looked at."""
     report = json.loads(_core.verdicts(path, options.to_json(), directory, "[]"))
-    return {(claim["section"], claim["says"]): claim["verdict"] for claim in report["claims"]}
+    return {(claim["section"], claim["says"]): _verdict(claim) for claim in report["claims"]}
+
+
+def _verdict(claim: dict[str, Any]) -> str:
+    because: str | None = (claim.get("undecided") or {}).get("because")
+    return UNFIT if because == "load" else str(claim["verdict"])
 
 
 def trials(path: Path, count: int) -> Counter[str]:
@@ -102,15 +112,19 @@ def swaps(merged: dict[str, Any]) -> Iterator[Swap]:
                 yield Swap(one, other, first, second)
 
 
-def swapped(path: Path) -> tuple[Verdicts, Verdicts] | None:
-    """The verdicts of a shipped experiment at its quick size, and with hosts swapped; none if it has no such groups."""
-    quick = Options(size="quick")
-    merged = json.loads(_core.check(path, quick.to_json()))["merged"]
+def swapped(path: Path, hops: float = math.inf) -> tuple[Verdicts, Verdicts] | None:
+    """The verdicts of a shipped experiment at its quick size, and with hosts swapped.
+
+    There are none if it has no such groups, or if one of the two takes more than `hops` packet-hops.
+    """
+    quick = Options(size="quick", seeds=SEEDS)
+    checked = json.loads(_core.check(path, quick.to_json()))
+    merged = checked["merged"]
     sets = tuple(pair for swap in swaps(merged) for pair in swap.sets)
-    if not sets or not merged.get("claim"):
+    if not sets or not merged.get("claim") or checked["packet_hops"] > hops:
         return None
     both = []
-    for options in (quick, Options(size="quick", sets=sets)):
+    for options in (quick, Options(size="quick", seeds=SEEDS, sets=sets)):
         with tempfile.TemporaryDirectory() as folder:
             results = run_grid(path, Path(folder) / "out", options, Settings(jobs=os.cpu_count() or 1))
             both.append(judged(path, options, results.directory))
@@ -118,8 +132,12 @@ def swapped(path: Path) -> tuple[Verdicts, Verdicts] | None:
 
 
 def changes(before: Verdicts, after: Verdicts) -> tuple[int, int, int]:
-    """The number of verdicts decided before or after, of those that changed, and of those that turned round."""
-    decided = [(before[claim], after[claim]) for claim in before if {before[claim], after[claim]} != {"undecided"}]
+    """The number of verdicts decided before or after, of those that changed, and of those that turned round.
+
+    Claims that either seeds are unfit for are not counted.
+    """
+    pairs = [(before[claim], after[claim]) for claim in before]
+    decided = [pair for pair in pairs if set(pair) != {"undecided"} and UNFIT not in pair]
     turned = sum("undecided" not in pair and pair[0] != pair[1] for pair in decided)
     return len(decided), sum(old != new for old, new in decided), turned
 
@@ -130,16 +148,19 @@ def run_trials(count: int) -> int:
     for path in sorted(TRIALS.glob("*.toml")):
         found = trials(path, count)
         false = count - found["undecided"]
-        print(f"{path.stem}: {false} of {count} trials have a verdict, {most_false(count)} allowed: {dict(found)}", flush=True)
+        print(
+            f"{path.stem}: {false} of {count} trials have a verdict, {most_false(count)} allowed: {dict(found)}",
+            flush=True,
+        )
         status |= false > most_false(count)
     return status
 
 
-def run_swaps(paths: Sequence[Path]) -> int:
+def run_swaps(paths: Sequence[Path], hops: float) -> int:
     """Prints what swapped hosts change in each experiment; the exit status."""
     sums = (0, 0, 0)
     for path in paths:
-        both = swapped(path)
+        both = swapped(path, hops)
         if both is None:
             continue
         found = changes(*both)
@@ -157,12 +178,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("trials").add_argument("--trials", type=int, default=400)
-    commands.add_parser("swap").add_argument("files", nargs="*", type=Path)
+    swap = commands.add_parser("swap")
+    swap.add_argument("files", nargs="*", type=Path)
+    swap.add_argument("--hops", type=float, default=1e9)
     options = parser.parse_args()
     if options.command == "trials":
         return run_trials(options.trials)
-    shipped = sorted((ROOT / "experiments").glob("papers/**/*.toml")) + sorted((ROOT / "experiments").glob("ours/*.toml"))
-    return run_swaps(options.files or shipped)
+    shipped = sorted((ROOT / "experiments").glob("papers/**/*.toml")) + sorted(
+        (ROOT / "experiments").glob("ours/*.toml")
+    )
+    return run_swaps(options.files, math.inf) if options.files else run_swaps(shipped, options.hops)
 
 
 if __name__ == "__main__":
