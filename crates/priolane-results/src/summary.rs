@@ -78,6 +78,10 @@ pub struct Summary {
     /// Retransmission timeouts of all flows of the class; null in records of versions that did not count them.
     #[serde(default)]
     pub timeouts: Option<u64>,
+    /// Timeouts of these flows that waited for `initial_rto`, as their round-trip time was not measured yet; 0 for
+    /// transports without that key, null where nobody counted them.
+    #[serde(default)]
+    pub initial_timeouts: Option<u64>,
     /// Timeouts of these flows after which the reply to the original packet arrived: the packet was late and not lost
     /// (Eifel detection, RFC 3522). For transports without such replies (pHost, NDP, Homa and token transports), packets
     /// that arrived although the receiver already had them. Null where nobody counted them.

@@ -27,6 +27,7 @@ pub(super) fn done(id: u32, bytes: u64, elapsed: Span, again: u64) -> FlowReport
         retransmitted: again,
         retransmits: 0,
         timeouts: 0,
+        initial_timeouts: 0,
         spurious: 0,
         rtt: Span::ZERO,
         elapsed,

@@ -108,6 +108,9 @@ pub struct FlowReport {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Those of them before the first sample of the round-trip time, which waited for the key `initial_rto`; 255 if
+    /// there are more. 0 for transports without that key.
+    pub initial_timeouts: u32,
     /// Those of them after which the reply to the original packet arrived (Eifel detection, RFC 3522): the packet was
     /// late and not lost. 0 for transports whose replies do not tell; see [`Event::Duplicate`].
     pub spurious: u32,

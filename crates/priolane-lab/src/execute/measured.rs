@@ -45,8 +45,10 @@ pub fn store_measured(run: &Run, store: &Store, measurement: Measurement) -> Res
     let rows = rows(&ran);
     let mut record = Simulation { run, built: &built }.record(&rows, &ran);
     record.measured = Some(on);
-    // Hosts report their timeouts, and not which of them were spurious.
-    record.summary.values_mut().for_each(|summary| summary.spurious_timeouts = None);
+    // Hosts report their timeouts, and neither what they waited for nor which of them were spurious.
+    for summary in record.summary.values_mut() {
+        (summary.initial_timeouts, summary.spurious_timeouts) = (None, None);
+    }
     for ports in record.ports.values_mut() {
         // Switches of the kernel say neither how long their queues were, nor how long packets waited.
         ports.max_queue_bytes = ports.max_queue_bytes.filter(|_| knows_queues);

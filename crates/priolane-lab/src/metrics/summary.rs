@@ -64,6 +64,7 @@ pub(crate) fn summarize_flow(
         goodput_bps: None,
         after_stop: None,
         timeouts: None,
+        initial_timeouts: None,
         spurious_timeouts: None,
         timed_out: None,
         tail_timed_out: None,
@@ -175,6 +176,7 @@ impl FlowTally {
             goodput_bps: self.transfers.goodput_bps(&self.fcts),
             after_stop: self.after.zip(total(&self.fcts)).map(|(after, all)| after as f64 / all as f64),
             timeouts: Some(self.transfers.timeouts),
+            initial_timeouts: Some(self.transfers.initial),
             spurious_timeouts: Some(self.transfers.spurious),
             timed_out: part(self.transfers.timed_out),
             tail_timed_out: p99.map(|p99| self.transfers.part_timed_out_from(p99, &self.fcts)),
@@ -190,6 +192,8 @@ struct Transfers {
     /// Payload delivered by completed flows, in bytes.
     delivered: u128,
     timeouts: u64,
+    /// Timeouts before the first sample of the round-trip time.
+    initial: u64,
     spurious: u64,
     /// Number of flows with at least one timeout.
     timed_out: u64,
@@ -200,6 +204,7 @@ struct Transfers {
 impl Transfers {
     fn add(&mut self, bytes: u64, record: &FlowRecord) {
         self.timeouts += u64::from(record.timeouts);
+        self.initial += u64::from(record.initial_timeouts);
         self.spurious += u64::from(record.spurious);
         self.timed_out += u64::from(record.timeouts > 0);
         if let Some(fct) = record.fct {

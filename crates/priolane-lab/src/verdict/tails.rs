@@ -67,8 +67,8 @@ fn ms(low: f64, high: f64) -> String {
     if low == high { format!("{low} ms") } else { format!("{low} to {high} ms") }
 }
 
-/// Returns the key whose timer the flows waited for, with its value. A flow that waited for `initial_rto` takes at least
-/// that long, and a flow of the class that did not time out takes far less; where neither is so, both keys are named.
+/// Returns the keys whose timers ran out, each with its value; both with their counts if there are timeouts of both. A
+/// timeout before the first sample of the round-trip time waited for `initial_rto`, and any other for `min_rto` at least.
 fn timer(record: &RunRecord, summaries: &[&Summary]) -> String {
     let named = |key| {
         let text = stated(record, key)?;
@@ -78,18 +78,21 @@ fn timer(record: &RunRecord, summaries: &[&Summary]) -> String {
         return "the retransmission timeout".to_owned();
     };
     let key = |(name, text, _): &(String, &str, f64)| format!("{name} ({text})");
-    let (first, later) = (initial.2, least.2);
-    let waited = range(summaries.iter().filter_map(|s| s.timed_out_p50_fct_s));
-    let usual = range(summaries.iter().filter_map(|s| s.p50_fct_s));
-    match waited {
-        _ if first <= later => key(&least),
-        Some((_, high)) if high < first => key(&least),
-        Some((low, high))
-            if low >= first && high < 2.0 * first && usual.is_some_and(|(_, most)| most < first / 2.0) =>
-        {
-            key(&initial)
-        }
-        _ => format!("{} or {}", key(&initial), key(&least)),
+    // `min_rto` is the floor of both.
+    if initial.2 <= least.2 {
+        return key(&least);
+    }
+    let sum = |count: fn(&Summary) -> Option<u64>| summaries.iter().map(|s| count(s)).sum::<Option<u64>>();
+    match sum(|s| s.initial_timeouts).zip(sum(|s| s.timeouts)) {
+        None => format!("{} or {}", key(&initial), key(&least)),
+        Some((0, _)) => key(&least),
+        Some((first, all)) if first == all => key(&initial),
+        Some((first, all)) => format!(
+            "{} in {first} and {} in {} of {all} timeouts",
+            key(&initial),
+            key(&least),
+            all.saturating_sub(first)
+        ),
     }
 }
 
@@ -129,13 +132,14 @@ mod tests {
     use super::*;
 
     /// A class of a run: 1,000 flows that take 1 ms, or `late` if they timed out, with these parts of flows that timed
-    /// out, of the sum of completion times, and of the tail.
+    /// out, of the sum of completion times, and of the tail; timeouts before and after the first sample.
     struct Class {
         name: &'static str,
         timed_out: f64,
         of_sum: f64,
         tail: f64,
         late: f64,
+        timeouts: Option<[u64; 2]>,
     }
 
     fn record(classes: &[Class], drops: u64) -> RunRecord {
@@ -148,6 +152,8 @@ mod tests {
                 timed_out_fct_share: Some(class.of_sum),
                 timed_out_p50_fct_s: Some(class.late),
                 tail_timed_out: Some(class.tail),
+                timeouts: class.timeouts.map(|[first, later]| first + later),
+                initial_timeouts: class.timeouts.map(|[first, _]| first),
                 ..Summary::default()
             };
             (class.name.to_owned(), summary)
@@ -183,12 +189,27 @@ mod tests {
         }
     }
 
-    const SMALL: Class = Class { name: "small", timed_out: 0.05, of_sum: 0.75, tail: 1.0, late: 0.0101 };
-    const LARGE: Class = Class { name: "large", timed_out: 0.5, of_sum: 0.4, tail: 0.6, late: 0.09 };
-    const ALL_FLOWS: Class = Class { name: "all", timed_out: 0.1, of_sum: 0.3, tail: 0.6, late: 0.02 };
+    const SMALL: Class = Class {
+        name: "small",
+        timed_out: 0.05,
+        of_sum: 0.75,
+        tail: 1.0,
+        late: 0.0101,
+        timeouts: Some([50, 0]),
+    };
+    const LARGE: Class = Class {
+        name: "large",
+        timed_out: 0.5,
+        of_sum: 0.4,
+        tail: 0.6,
+        late: 0.09,
+        timeouts: Some([100, 500]),
+    };
+    const ALL_FLOWS: Class =
+        Class { name: "all", timed_out: 0.1, of_sum: 0.3, tail: 0.6, late: 0.02, timeouts: Some([150, 500]) };
 
     #[test]
-    fn each_class_is_named_with_the_timer_that_its_flows_waited_for() {
+    fn each_class_is_named_with_the_timers_that_ran_out() {
         let some = record(&[ALL_FLOWS, SMALL, LARGE], 7);
         let more =
             record(&[ALL_FLOWS, Class { timed_out: 0.03, of_sum: 0.25, late: 0.0104, ..SMALL }, LARGE], 9);
@@ -196,8 +217,8 @@ mod tests {
             warnings(&[&some, &more]),
             [
                 "`pias`, class `large`: 50 % of the flows timed out and hold 40 % of the sum of completion times; their \
-                 median FCT is 90 ms; mean and 99th percentile of its FCT show `host.initial_rto` (10ms) or \
-                 `host.min_rto` (1ms) more than the scheme",
+                 median FCT is 90 ms; mean and 99th percentile of its FCT show `host.initial_rto` (10ms) in \
+                 200 and `host.min_rto` (1ms) in 1000 of 1200 timeouts more than the scheme",
                 "`pias`, class `small`: 4 % of the flows timed out and hold 50 % of the sum of completion times; their \
                  median FCT is 10.1 to 10.4 ms; mean and 99th percentile of its FCT show `host.initial_rto` (10ms) more \
                  than the scheme",
@@ -207,11 +228,21 @@ mod tests {
 
     #[test]
     fn a_mean_is_named_without_its_tail_and_a_timer_of_min_rto_by_its_name() {
-        let mean = Class { of_sum: 0.11, tail: 0.4, late: 0.002, ..SMALL };
+        // The flows took as long as one `initial_rto`, and all of their timeouts followed a sample.
+        let mean = Class { of_sum: 0.11, tail: 0.4, timeouts: Some([0, 50]), ..SMALL };
         let [text] = &warnings(&[&record(&[mean], 7)])[..] else { panic!("one class") };
         assert!(text.contains("the mean of its FCT shows `host.min_rto` (1ms) more"), "{text}");
         let neither = Class { of_sum: 0.09, tail: 0.4, ..SMALL };
         assert_eq!(warnings(&[&record(&[neither], 7)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn both_timers_are_named_where_nobody_counted() {
+        let texts = warnings(&[&record(&[Class { timeouts: None, ..SMALL }], 7)]);
+        assert!(
+            texts[0].contains("show `host.initial_rto` (10ms) or `host.min_rto` (1ms) more"),
+            "{texts:?}"
+        );
     }
 
     #[test]

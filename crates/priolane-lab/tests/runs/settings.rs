@@ -321,6 +321,16 @@ fn timeouts_that_were_spurious_are_counted_where_nothing_is_lost() {
 }
 
 #[test]
+fn timeouts_are_counted_by_the_timer_that_ran_out() {
+    // The reply to the SYN comes after 1.2 ms: one timer of 1 ms expires for each flow, before any sample.
+    let (outcome, _) = TEN.far("200us").ran("[host]\ninitial_rto = \"1ms\"\nmin_rto = \"1ms\"\n");
+    assert!(outcome.flows.iter().all(|flow| (flow.timeouts, flow.initial_timeouts) == (1, 1)));
+    // No SYN is lost in a queue of two packets, so that each flow has a sample before its first timeout.
+    let (outcome, counters) = TEN.ran("[switch]\nbuffer = { shared = \"2pkt\" }\n");
+    assert!(counters.timeouts > 0 && outcome.flows.iter().all(|flow| flow.initial_timeouts == 0));
+}
+
+#[test]
 fn packets_that_a_receiver_had_are_counted_for_transports_without_replies() {
     // Nothing is late or lost, so Homa repeats nothing; with timers of one round trip it does.
     let (outcome, _) = TEN.of("homa").ran("");

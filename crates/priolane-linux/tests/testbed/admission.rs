@@ -57,6 +57,7 @@ fn classes_of_the_policy(admission: &AdmissionJob, flows: &[Flow], report: &Host
                     retransmitted: end.retransmitted,
                     retransmits: end.retransmits,
                     timeouts: end.timeouts,
+                    initial_timeouts: 0,
                     spurious: 0,
                     rtt: Span(ps(end.rtt_ns)),
                     elapsed: Span(ps(end.elapsed_ns)),

@@ -87,6 +87,7 @@ struct FlowEnd {
     flow: FlowId,
     retransmits: u32,
     timeouts: u32,
+    initial_timeouts: u32,
     spurious: u32,
     /// Classes of the first and of the last payload packet.
     classes: (Class, Class),
@@ -136,12 +137,12 @@ impl FlowLog {
 
     /// Records the end of a flow that requested class `asked`, as its sender reported it.
     pub(crate) fn completed(&mut self, report: &FlowReport, asked: Class) {
-        let &FlowReport { flow, retransmits, timeouts, spurious, class_first, class_last, .. } = report;
+        let &FlowReport { flow, retransmits, timeouts, initial_timeouts, spurious, .. } = report;
         self.times.completed(flow, report.elapsed);
-        let classes = (class_first, class_last);
+        let classes = (report.class_first, report.class_last);
         let is_plain = retransmits == 0 && timeouts == 0 && classes == (asked, asked);
         if self.keep_classes == KeepClasses::All || !is_plain {
-            self.ended.push(FlowEnd { flow, retransmits, timeouts, spurious, classes });
+            self.ended.push(FlowEnd { flow, retransmits, timeouts, initial_timeouts, spurious, classes });
         }
     }
 
@@ -184,10 +185,11 @@ impl FlowLog {
         for (flow, packets) in self.duplicates {
             edit(flow, &mut |record| record.spurious = record.spurious.saturating_add(packets));
         }
-        for FlowEnd { flow, retransmits, timeouts, spurious, classes } in self.ended {
+        for FlowEnd { flow, retransmits, timeouts, initial_timeouts, spurious, classes } in self.ended {
             edit(flow, &mut |record| {
                 (record.class.first, record.class.last) = classes;
                 (record.retransmits, record.timeouts) = (retransmits, timeouts);
+                record.initial_timeouts = initial_timeouts;
                 record.spurious = record.spurious.saturating_add(spurious);
             });
         }

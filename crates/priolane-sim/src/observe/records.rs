@@ -25,6 +25,9 @@ pub struct FlowRecord {
     pub retransmits: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Those of them that waited for the key `initial_rto`, as no round-trip time had been measured; 0 for transports
+    /// without that key.
+    pub initial_timeouts: u32,
     /// Timeouts after which the reply to the original packet arrived; for transports without such replies, packets that
     /// the receiver already had. Of flows that ended at their sender, but for such packets.
     pub spurious: u32,
@@ -113,6 +116,7 @@ pub struct RecordColumns {
     moves: SparseColumn<u32>,
     retransmits: SparseColumn<u32>,
     timeouts: SparseColumn<u32>,
+    initial_timeouts: SparseColumn<u32>,
     spurious: SparseColumn<u32>,
     missing: SparseColumn<u64>,
 }
@@ -136,6 +140,7 @@ impl Columns for RecordColumns {
             moves: self.moves.at(place),
             retransmits: self.retransmits.at(place),
             timeouts: self.timeouts.at(place),
+            initial_timeouts: self.initial_timeouts.at(place),
             spurious: self.spurious.at(place),
             missing: self.missing.at(place),
         }
@@ -149,6 +154,7 @@ impl Columns for RecordColumns {
         self.moves.set(place, record.moves);
         self.retransmits.set(place, record.retransmits);
         self.timeouts.set(place, record.timeouts);
+        self.initial_timeouts.set(place, record.initial_timeouts);
         self.spurious.set(place, record.spurious);
         self.missing.set(place, record.missing);
     }
@@ -161,6 +167,7 @@ impl Columns for RecordColumns {
         self.moves.push(record.moves);
         self.retransmits.push(record.retransmits);
         self.timeouts.push(record.timeouts);
+        self.initial_timeouts.push(record.initial_timeouts);
         self.spurious.push(record.spurious);
         self.missing.push(record.missing);
     }
@@ -182,6 +189,7 @@ impl RecordColumns {
             moves: SparseColumn::uniform(len, 0),
             retransmits: SparseColumn::uniform(len, 0),
             timeouts: SparseColumn::uniform(len, 0),
+            initial_timeouts: SparseColumn::uniform(len, 0),
             spurious: SparseColumn::uniform(len, 0),
             missing: SparseColumn::uniform(len, 0),
         };
@@ -223,7 +231,7 @@ mod tests {
             last: some(4) as u8,
         };
         let [began, held, moves, retransmits, timeouts, missing] = [61, 61, 32, 32, 32, 48].map(&mut some);
-        let spurious = some(32) as u32;
+        let [initial_timeouts, spurious] = [32, 32].map(|bits| some(bits) as u32);
         FlowRecord {
             began: match began % 3 {
                 _ if began == 0 => StartTime::AsPlanned,
@@ -238,6 +246,7 @@ mod tests {
             moves: moves as u32,
             retransmits: retransmits as u32,
             timeouts: timeouts as u32,
+            initial_timeouts,
             spurious,
             missing,
         }

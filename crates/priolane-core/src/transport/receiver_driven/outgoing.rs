@@ -107,6 +107,7 @@ impl Outgoing {
             retransmitted: self.retransmitted,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
+            initial_timeouts: 0,
             spurious: 0,
             rtt: Span::ZERO,
             elapsed,

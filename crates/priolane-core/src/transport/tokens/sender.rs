@@ -363,6 +363,7 @@ impl Sender {
             retransmitted: self.retransmitted,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
+            initial_timeouts: 0,
             spurious: 0,
             rtt: self.rtt,
             elapsed,

@@ -14,7 +14,7 @@ use super::Config;
 use crate::units::Span;
 
 /// Number of doublings after which any timeout has reached its ceiling.
-const MAX_DOUBLINGS: u16 = 40;
+const MAX_DOUBLINGS: u8 = 40;
 
 /// Round-trip estimate and back-off of a flow.
 // Packed: every flow has one.
@@ -23,13 +23,16 @@ const MAX_DOUBLINGS: u16 = 40;
 pub(super) struct Rto {
     srtt: Span,
     rttvar: Span,
-    doublings: u16,
+    doublings: u8,
+    /// Expiries before the first sample, which waited for `initial_rto`; 255 if there are more.
+    initial_expiries: u8,
     /// Expiries after which the reply to the original packet arrived.
     spurious: u16,
 }
 
 impl Rto {
-    pub(super) const NEW: Self = Self { srtt: Span::ZERO, rttvar: Span::ZERO, doublings: 0, spurious: 0 };
+    pub(super) const NEW: Self =
+        Self { srtt: Span::ZERO, rttvar: Span::ZERO, doublings: 0, initial_expiries: 0, spurious: 0 };
 
     /// Returns the smoothed round-trip time; zero before the first sample.
     pub(super) fn srtt(&self) -> Span {
@@ -50,9 +53,17 @@ impl Rto {
         self.srtt = Span(srtt.0 - srtt.0 / 8 + rtt.0 / 8);
     }
 
-    /// Doubles the timeout after an expiry.
+    /// Counts an expiry and doubles the timeout.
     pub(super) fn back_off(&mut self) {
+        if self.srtt() == Span::ZERO {
+            self.initial_expiries = self.initial_expiries.saturating_add(1);
+        }
         self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
+    }
+
+    /// Returns the number of expiries before the first sample, 255 if there are more.
+    pub(super) fn initial_expiries(&self) -> u32 {
+        u32::from(self.initial_expiries)
     }
 
     /// Counts expiries after which the reply to the original packet arrived.
@@ -108,6 +119,19 @@ mod tests {
         rto.sample(Span(1_600));
         // rttvar = 400 - 100 + 800 / 4 = 500; srtt = 800 - 100 + 200 = 900; 900 + 2000.
         assert_eq!((rto.srtt(), rto.timeout(&config())), (Span(900), Span(2_900)));
+    }
+
+    #[test]
+    fn expiries_before_the_first_sample_are_counted_apart() {
+        let mut rto = Rto::NEW;
+        (0..300).for_each(|_| rto.back_off());
+        assert_eq!(rto.initial_expiries(), 255);
+        let mut rto = Rto::NEW;
+        rto.back_off();
+        rto.back_off();
+        rto.sample(Span(800));
+        rto.back_off();
+        assert_eq!(rto.initial_expiries(), 2);
     }
 
     #[test]

@@ -550,6 +550,7 @@ impl<C: CongestionControl> Sender<C> {
             retransmitted: self.sent.retransmitted,
             retransmits: self.sent.retransmits,
             timeouts: self.sent.timeouts,
+            initial_timeouts: self.rto.initial_expiries(),
             spurious: self.rto.spurious(),
             rtt: self.rto.srtt(),
             elapsed,

@@ -32,6 +32,7 @@ struct Drawn {
     asked: u8,
     given: u8,
     timeouts: u32,
+    initial: u32,
     spurious: u32,
     missing: u64,
     measured: bool,
@@ -60,6 +61,7 @@ fn draw(stream: &mut Stream) -> Drawn {
         asked: stream.below(3) as u8,
         given: stream.below(3) as u8,
         timeouts: stream.below(3) as u32,
+        initial: stream.below(2) as u32,
         spurious: stream.below(2) as u32,
         missing: if lossy { bytes / 2 } else { 0 },
         measured,
@@ -88,7 +90,8 @@ fn made_up(flows: &[Drawn]) -> MadeUp {
         fixture.outcome.flows.edit(place, |flow| {
             (flow.fct, flow.fct_acked) = (own.fct.map(Span), own.acked.map(Span));
             (flow.class.asked, flow.class.given) = (own.asked, own.given);
-            (flow.timeouts, flow.spurious, flow.missing) = (own.timeouts, own.spurious, own.missing);
+            (flow.timeouts, flow.initial_timeouts) = (own.timeouts, own.initial);
+            (flow.spurious, flow.missing) = (own.spurious, own.missing);
         });
         (fixture.bare_fct[place], fixture.measured[place]) = (Span(own.bare), own.measured);
     }
@@ -209,6 +212,7 @@ fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64, until: Option<u64>) -> S
             .filter(|_| !done.is_empty())
             .map(|until| done.iter().map(|flow| after(flow, until)).sum::<f64>() / fct.iter().sum::<f64>()),
         timeouts: Some(own.iter().map(|flow| u64::from(flow.timeouts)).sum()),
+        initial_timeouts: Some(own.iter().map(|flow| u64::from(flow.initial)).sum()),
         spurious_timeouts: Some(own.iter().map(|flow| u64::from(flow.spurious)).sum()),
         timed_out: part(count(&|flow| flow.timeouts > 0), own.len()),
         tail_timed_out: part(done.iter().filter(in_tail).filter(|flow| flow.timeouts > 0).count(), tail_size),

@@ -308,6 +308,7 @@ fn completed(flow: u32) -> Event {
         retransmitted: 14,
         retransmits: 15,
         timeouts: 16,
+        initial_timeouts: 0,
         spurious: 0,
         rtt: Span::from_ns(17),
         elapsed: Span::from_ns(18),

@@ -132,6 +132,7 @@ impl Paced {
             retransmitted: 0,
             retransmits: 0,
             timeouts: 0,
+            initial_timeouts: 0,
             spurious: 0,
             rtt: Span::ZERO,
             elapsed: now.since(spec.start),
