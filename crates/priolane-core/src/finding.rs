@@ -8,6 +8,7 @@ use crate::endpoint::Path;
 use crate::ids::HostId;
 use crate::keys::KeyConflict;
 use crate::packet::Frame;
+use crate::part::Row;
 use crate::units::{Limit, Rate, Span};
 
 /// How certain it is that the settings are wrong.
@@ -24,6 +25,8 @@ pub enum Severity {
 pub struct Finding {
     /// How certain it is that the settings are wrong.
     pub severity: Severity,
+    /// The row whose key is at fault; `None` if it is the part's own.
+    pub row: Option<Row>,
     /// The key of the part at fault, what is wrong, and what to write instead.
     pub conflict: KeyConflict,
 }
@@ -36,7 +39,13 @@ impl Finding {
         what: impl Into<String>,
         fix: impl Into<String>,
     ) -> Self {
-        Self { severity, conflict: KeyConflict::of(key, what, fix) }
+        Self { severity, row: None, conflict: KeyConflict::of(key, what, fix) }
+    }
+
+    /// Returns the finding with its key in `row`: another part of the scheme has to change.
+    #[must_use]
+    pub fn in_row(self, row: Row) -> Self {
+        Self { row: Some(row), ..self }
     }
 
     /// Creates a finding about settings that may be meant.
@@ -56,6 +65,12 @@ pub struct NetworkFacts<'a> {
     pub switch_ports: &'a [QueueFacts],
     /// The rates of the links that leave hosts, in ascending order.
     pub host_rates: &'a [Rate],
+    /// The number of classes that packets of the scheme carry, at least 1.
+    pub classes: u32,
+    /// The 99.85th percentile of the errors of measured delays; `None` if delays are exact.
+    pub noise: Option<Span>,
+    /// The empty round trip of a packet with one byte of payload between the first and the last host.
+    pub round_trip: Span,
     /// Whether the transport of the scheme reacts to congestion marks.
     pub marks: MarkUse,
     /// The memory of the switches that is left beside the headroom of lossless classes; `None` without such classes.

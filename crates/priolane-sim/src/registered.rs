@@ -103,10 +103,6 @@ where
     fn queues(&self) -> transport::QueueLimit {
         self.config.queues()
     }
-
-    fn channels(&self) -> Option<transport::delay::Channels> {
-        self.config.channels()
-    }
 }
 
 impl<C> RegisteredController for Own<C>

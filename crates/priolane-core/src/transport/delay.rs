@@ -94,19 +94,6 @@ impl Size {
     }
 }
 
-/// The delay channels of the classes (PrioPlus §4.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Channels {
-    /// Number of channels.
-    pub priorities: u8,
-    /// The highest D_limit of a class that yields, relative to the delay of the empty path.
-    pub limit: Span,
-    /// A: the delay variation that the controller causes.
-    pub fluctuation: Span,
-    /// B: the error of delay measurements at hosts.
-    pub noise: Span,
-}
-
 /// A controller that keeps the delay of its packets near a target; PrioPlus wraps one.
 pub trait DelayBased: super::window::CongestionControl {
     /// Returns the delay signal that it uses.

@@ -1,6 +1,5 @@
 //! The interface between the parameters of a congestion controller and those of the window transport.
 
-use super::delay::Channels;
 use super::window;
 use crate::keys::KeyConflict;
 
@@ -30,11 +29,6 @@ pub trait ControllerParams {
     /// Returns what keeps the queues of its flows short. Default: marks, delays or other signals of the network.
     fn queues(&self) -> QueueLimit {
         QueueLimit::Signals
-    }
-
-    /// Returns the delay channels of the classes. Default: none.
-    fn channels(&self) -> Option<Channels> {
-        None
     }
 }
 

@@ -42,6 +42,7 @@
 mod cardinality;
 mod channel_table;
 mod channels;
+mod findings;
 mod pace;
 mod probe;
 mod round_trips;
@@ -55,12 +56,13 @@ use probe::{Jitter, Phase};
 use round_trips::{RoundTripPhase, RoundTrips};
 pub use variant::Variant;
 
-use super::delay::{Channels, DelayBased, FixedTarget, Signal};
+use super::delay::{DelayBased, FixedTarget, Signal};
 use super::window::{
     AckEvent, CongestionControl, FlowStart, Growth, LossEvent, ProbeReply, Repeat, SendPermission,
 };
 use super::{ControllerParams, ledbat, swift};
 use crate::endpoint::Path;
+use crate::finding::{Finding, NetworkFacts};
 use crate::ids::Class;
 use crate::keys::{Keys, Words};
 use crate::part::{Capability, Part};
@@ -157,6 +159,10 @@ impl Part for Config<swift::Config> {
         "PrioPlus with Swift: strict priorities inside one queue, each with its own delay channel";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        Self::findings(self, network)
+    }
 }
 
 impl Part for Config<ledbat::Config> {
@@ -164,15 +170,15 @@ impl Part for Config<ledbat::Config> {
     const SUMMARY: &'static str = "PrioPlus with LEDBAT";
     const SOURCE: &'static str = "PrioPlus (EuroSys 2025) §4";
     const PROVIDES: &'static [Capability] = &[Capability::Ranks];
+
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        Self::findings(self, network)
+    }
 }
 
 impl<C: ControllerParams> ControllerParams for Config<C> {
     fn start_with(&mut self, bytes: u64, mss: u64) {
         self.inner.start_with(bytes, mss);
-    }
-
-    fn channels(&self) -> Option<Channels> {
-        Self::channels(self)
     }
 }
 

@@ -13,10 +13,9 @@ use priolane_core::nic::Nic;
 use priolane_core::part::{Capability, Row};
 use priolane_core::port::{BufferSpec, ClassMap, PortKeys, PortKind, QueueOf};
 use priolane_core::scheme::{Choice, find, unmet};
-use priolane_core::transport::delay::Channels;
-use priolane_core::transport::{Controller, Spec, ndp};
-use priolane_core::units::{Limit, Rate};
-use priolane_source::quantity::{show_bytes, show_limit, show_rate, show_span};
+use priolane_core::transport::{Spec, ndp};
+use priolane_core::units::Limit;
+use priolane_source::quantity::{show_limit, show_span};
 
 use super::Scheme;
 use super::fabric::{Coverage, Fabric, Fault, Routing};
@@ -33,8 +32,6 @@ pub fn check(scheme: &Scheme, fabric: &Fabric) -> Result<Vec<String>, Fault> {
     queues(scheme, fabric)?;
     deadlines(scheme, fabric)?;
     intervals(scheme, fabric)?;
-    check_channels(scheme, fabric)?;
-    targets(scheme, fabric)?;
     pfc::check(scheme, fabric)?;
     tokens::check(scheme, fabric)?;
     messages(scheme, fabric)?;
@@ -228,71 +225,6 @@ fn own_order(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     Err(Fault::new("transport", what, fix))
 }
 
-/// Checks virtual priorities: a channel for each class, and a buffer that covers the highest delay limit.
-fn check_channels(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let Some(channels) = channels(scheme) else { return Ok(()) };
-    let wanted = scheme.classes_carried(fabric.top_class);
-    if wanted > u32::from(channels.priorities) {
-        let what = format!("packets carry {wanted} classes, but there are {} channels", channels.priorities);
-        return Err(Fault::new("transport.priorities", what, format!("priorities = {wanted}")));
-    }
-    let full = u64::from(fabric.frame.max_wire());
-    let room = |rate: &Rate| match scheme.port.buffer.limit_at(*rate) {
-        Limit::Unlimited => None,
-        Limit::Packets(n) => Some((*rate, u64::from(n) * full)),
-        Limit::Bytes(n) => Some((*rate, n)),
-    };
-    let short = |&(rate, bytes): &(Rate, u64)| rate.serialize(bytes) < channels.limit;
-    if let Some((rate, bytes)) = fabric.switch_rates.iter().filter_map(room).find(short) {
-        let what = format!(
-            "the highest D_limit is {} above the base delay, but a buffer of {} is full after {} at {}",
-            show_span(channels.limit),
-            show_bytes(bytes),
-            show_span(rate.serialize(bytes)),
-            show_rate(rate)
-        );
-        let fix = format!(
-            "a buffer of at least {}, or fewer or narrower channels",
-            show_bytes(rate.bytes_in(channels.limit) + 1)
-        );
-        return Err(Fault::new("port.buffer", what, fix));
-    }
-    Ok(())
-}
-
-/// Checks that Swift's delay targets, which decrease by a step per class, stay above zero.
-fn targets(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
-    let Some(Controller::Swift(keys)) = scheme.transport.controller() else { return Ok(()) };
-    let below = u64::from(scheme.classes_carried(fabric.top_class).saturating_sub(1));
-    if keys.class_step.times(below) < keys.target {
-        return Ok(());
-    }
-    let what = format!(
-        "a step of {} for each of {below} lower classes leaves nothing of the target of {}",
-        show_span(keys.class_step),
-        show_span(keys.target)
-    );
-    Err(Fault::new("transport.class_step", what, "a smaller step, or a higher target"))
-}
-
-/// Returns the delay channels of the scheme's transport, if any.
-fn channels(scheme: &Scheme) -> Option<Channels> {
-    scheme.transport.controller()?.part().channels()
-}
-
-/// Warns if the delay noise of hosts exceeds that covered by the channels.
-fn noisy(channels: &Channels, fabric: &Fabric) -> Option<String> {
-    let noise = fabric.noise.filter(|&noise| noise > channels.noise)?;
-    Some(format!(
-        "the error of measured delays is up to {} (99.85th percentile), but channels have room for {}, so \
-         flows yield to noise; with transport.noise = \"{}\" channels are {} wide",
-        show_span(noise),
-        show_span(channels.noise),
-        show_span(noise),
-        show_span(noise + channels.fluctuation)
-    ))
-}
-
 /// Checks that one row sets the classes that flows request, and that the admit row supports all of them.
 fn classes(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     let top = fabric.top_class;
@@ -399,7 +331,6 @@ fn warnings(scheme: &Scheme, fabric: &Fabric) -> Vec<String> {
                 .to_owned(),
         );
     }
-    all.extend(channels(scheme).and_then(|channels| noisy(&channels, fabric)));
     if fabric.deadlines == Coverage::Some {
         all.extend(scheme.admit.part().with_some_deadlines().map(str::to_owned));
     }

@@ -37,6 +37,9 @@ pub(crate) fn findings(scheme: &Scheme, fabric: &Fabric) -> Vec<SchemeFinding> {
         paths: &paths,
         switch_ports: &ports,
         host_rates: &fabric.host_rates,
+        classes: scheme.classes_carried(fabric.top_class),
+        noise: fabric.noise,
+        round_trip: fabric.round_trip,
         marks: mark_use(scheme),
         lossless: lossless(scheme, fabric),
     };
@@ -50,7 +53,8 @@ pub(crate) fn findings(scheme: &Scheme, fabric: &Fabric) -> Vec<SchemeFinding> {
     rows.into_iter().flat_map(|(row, found)| found.into_iter().map(move |found| in_row(row, found))).collect()
 }
 
-fn in_row(row: Row, Finding { severity, conflict }: Finding) -> SchemeFinding {
+fn in_row(own: Row, Finding { severity, row, conflict }: Finding) -> SchemeFinding {
+    let row = row.unwrap_or(own);
     let key = conflict.key.map_or(row.key().to_owned(), |key| format!("{}.{key}", row.key()));
     SchemeFinding { severity, fault: Fault::new(key, conflict.what, conflict.fix) }
 }

@@ -7,24 +7,16 @@
 use super::{Channel, ChannelError, ChannelTable, Config, Start, Variant};
 use crate::keys::KeyConflict;
 use crate::quantity::show_span;
-use crate::transport::delay::Channels;
 use crate::units::Span;
 
 impl<C> Config<C> {
-    /// Returns the channel dimensions that other parts need; `None` if channels are off.
-    pub(super) fn channels(&self) -> Option<Channels> {
-        let Self { priorities, fluctuation, noise, .. } = *self;
-        let limit = self.width().times(u64::from(priorities - self.never_yield)) + self.head();
-        self.channel_table.as_ref().map(|_| Channels { priorities, limit, fluctuation, noise })
-    }
-
     /// Returns the distance from one D_target to the next.
-    fn width(&self) -> Span {
+    pub(super) fn width(&self) -> Span {
         self.fluctuation + self.noise
     }
 
     /// Returns the distance from a D_target to its D_limit.
-    fn head(&self) -> Span {
+    pub(super) fn head(&self) -> Span {
         Span(self.fluctuation.0 / 2) + self.noise
     }
 

@@ -1,8 +1,8 @@
 //! Targets and windows of Swift that do not go together with the empty path.
 
 use super::{Config, Law};
-use crate::finding::{Finding, NetworkFacts, PathFacts};
-use crate::quantity::{about_bytes, about_span};
+use crate::finding::{Finding, NetworkFacts, PathFacts, Severity};
+use crate::quantity::{about_bytes, about_span, show_span};
 use crate::units::Span;
 
 /// Least fraction of the rate of an empty path that a lone flow should keep.
@@ -44,8 +44,22 @@ impl Config {
     /// Returns which of its settings do not go together on a network.
     pub(super) fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
         let delay = idle(self, network).or_else(|| slow(self, network)).or_else(|| deep(self, network));
-        delay.into_iter().chain(ceiling(self, network)).collect()
+        [used_up(self, network), delay, ceiling(self, network)].into_iter().flatten().collect()
     }
+}
+
+/// A step by class that leaves the lowest class no target above zero.
+fn used_up(config: &Config, network: &NetworkFacts<'_>) -> Option<Finding> {
+    let below = u64::from(network.classes.saturating_sub(1));
+    if config.class_step.times(below) < config.target {
+        return None;
+    }
+    let what = format!(
+        "a step of {} for each of {below} lower classes leaves nothing of the target of {}",
+        show_span(config.class_step),
+        show_span(config.target)
+    );
+    Some(Finding::new(Severity::Error, "class_step", what, "a smaller step, or a higher target"))
 }
 
 /// A target below the delay of the empty path at any window: the window falls to its floor.

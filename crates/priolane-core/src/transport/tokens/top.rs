@@ -1,9 +1,11 @@
 //! TOP: the token transport whose receivers rank their flows (TOP §3).
 
 use super::{Config, RankBy, RankedPackets, Stop, Tokens};
+use crate::finding::{Finding, NetworkFacts, Severity};
 use crate::keys::{KeyConflict, Keys, Words};
 use crate::packet::Frame;
 use crate::part::Part;
+use crate::quantity::show_span;
 use crate::transport::{Setup, TransportKeys};
 use crate::units::Span;
 
@@ -14,7 +16,8 @@ use crate::units::Span;
     name = "top",
     summary = "TOP: ExpressPass with token priorities",
     source = "TOP §3",
-    requires = [TokenPorts, TokenQueue]
+    requires = [TokenPorts, TokenQueue],
+    findings = Self::findings
 )]
 pub struct Top {
     /// The parameters of the token transport.
@@ -59,6 +62,19 @@ impl Top {
             ));
         }
         Ok(())
+    }
+
+    /// A lifetime below the time of a token from the receiver to the sender: every token expires.
+    fn findings(&self, network: &NetworkFacts<'_>) -> Vec<Finding> {
+        let too_short = |lifetime: &Span| lifetime.times(2) < network.round_trip;
+        let Some(lifetime) = self.expiry.lifetime().filter(too_short) else { return Vec::new() };
+        let what = format!(
+            "the lifetime of tokens is {}, below half of the base RTT, {}",
+            show_span(lifetime),
+            show_span(Span(network.round_trip.0 / 2))
+        );
+        let fix = "T = d + |P| th, which includes the queueing time of tokens";
+        vec![Finding::new(Severity::Error, "lifetime", what, fix)]
     }
 }
 

@@ -2,10 +2,8 @@
 
 use priolane_core::assign::Assign;
 use priolane_core::port::{PortKind, TokenOrder};
-use priolane_core::transport::tokens::{Expiry, Paths, RankBy, RankedPackets};
+use priolane_core::transport::tokens::{Paths, RankBy, RankedPackets};
 use priolane_core::transport::{Spec, tokens};
-use priolane_core::units::Span;
-use priolane_source::quantity::show_span;
 
 use crate::scheme::Scheme;
 use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
@@ -14,7 +12,6 @@ use crate::scheme::fabric::{Coverage, Fabric, Fault, Routing};
 pub(super) struct Tokens<'a> {
     pub(super) machine: &'a tokens::Config,
     priority: &'a RankBy,
-    expiry: Expiry,
     pub(super) paths: Paths,
     ranks: RankedPackets,
 }
@@ -25,14 +22,12 @@ impl<'a> Tokens<'a> {
             Spec::ExpressPass(keys) => Some(Self {
                 machine: &keys.tokens,
                 priority: &RankBy::Single,
-                expiry: Expiry::Switch,
                 paths: Paths::Symmetric,
                 ranks: RankedPackets::Tokens,
             }),
             Spec::Top(keys) => Some(Self {
                 machine: &keys.tokens,
                 priority: &keys.priority,
-                expiry: keys.expiry,
                 paths: keys.paths,
                 ranks: keys.ranks,
             }),
@@ -72,20 +67,6 @@ pub(super) fn check(scheme: &Scheme, fabric: &Fabric) -> Result<(), Fault> {
     if port.data_queues != wanted {
         let what = format!("ports have {} data queues, but data has {wanted} ranks", port.data_queues);
         return Err(Fault::new("port.data_queues", what, format!("data_queues = {wanted}")));
-    }
-    if let Some(lifetime) = tokens.expiry.lifetime()
-        && lifetime.times(2) < fabric.round_trip
-    {
-        let what = format!(
-            "the lifetime of tokens is {}, below half of the base RTT, {}",
-            show_span(lifetime),
-            show_span(Span(fabric.round_trip.0 / 2))
-        );
-        return Err(Fault::new(
-            "transport.lifetime",
-            what,
-            "T = d + |P| th, which includes the queueing time of tokens",
-        ));
     }
     if tokens.priority.reads_deadlines() && fabric.deadlines == Coverage::None {
         let what = "receivers rank flows by deadlines, but no flow has one".to_owned();
