@@ -9,6 +9,7 @@
 //! (docs/assumptions.md#size-strata).
 
 use priolane_core::flows::FlowList;
+use priolane_core::ids::HostId;
 use priolane_core::keys::Words;
 use priolane_core::rng::{Purpose, Stream};
 use priolane_core::sizes::{SizeDistribution, whole_bytes};
@@ -37,11 +38,15 @@ const LEAST_LINKS: usize = 16;
 impl SizeDraw {
     /// Rejects stratified sizes of flows that share too few links of senders or receivers.
     pub(crate) fn check(self, site: &WorkloadContext<'_>) -> Result<(), AppError> {
-        let links = distinct(site.hosts).len().min(distinct(site.to).len());
         match self {
-            Self::Strata if links < LEAST_LINKS => Err(AppError::FewLinks(links)),
-            Self::Strata | Self::Independent => Ok(()),
+            Self::Strata => enough_links(site.hosts, site.to),
+            Self::Independent => Ok(()),
         }
+    }
+
+    /// Returns whether sizes that are drawn so may be drawn by strata instead, for flows from `hosts` to `to`.
+    pub fn may_become_strata(self, hosts: &[HostId], to: &[HostId]) -> bool {
+        self == Self::Independent && enough_links(hosts, to).is_ok()
     }
 
     /// Draws the size of a flow; for strata, which need all flows, a placeholder that [`Self::set_sizes`] replaces.
@@ -57,6 +62,14 @@ impl SizeDraw {
         if self == Self::Strata {
             set_sizes(flows, clock, site);
         }
+    }
+}
+
+/// Returns an error if flows from `hosts` to `to` share too few links for stratified sizes.
+fn enough_links(hosts: &[HostId], to: &[HostId]) -> Result<(), AppError> {
+    match distinct(hosts).len().min(distinct(to).len()) {
+        links if links < LEAST_LINKS => Err(AppError::FewLinks(links)),
+        _ => Ok(()),
     }
 }
 

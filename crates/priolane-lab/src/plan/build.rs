@@ -155,7 +155,7 @@ pub fn build_at(experiment: &Experiment, scheme: &str, seed: u64) -> Result<Reso
     drop(independent);
     warnings.extend(load.asked.iter().flat_map(|_| overload(&load)));
     if scenario.waits.is_empty() {
-        warnings.extend(demand::too_low(&load.demands));
+        warnings.extend(demand::too_low(&load.groups, &load.demands));
     }
     warnings.extend(classes::empty(experiment, (&scenario.flows, &measured)));
     Ok(ResolvedRun {

@@ -7,6 +7,7 @@ use priolane_source::{InputError, Mistakes, Table};
 
 use super::fit::FittedTraffic;
 use super::global::TrafficEstimates;
+use super::offers::GroupOffer;
 use super::steady::SteadyNeeds;
 use super::{fit, ports, resolve};
 use crate::experiment::{Experiment, LoadedExperiment, NamedScheme, overlay};
@@ -24,6 +25,8 @@ pub(super) struct CheckedPoint {
     pub(super) flows: u64,
     /// What the steady state of each open-loop group takes.
     pub(super) steady: Vec<SteadyNeeds>,
+    /// What each group with a stated load offers.
+    pub(super) offers: Vec<GroupOffer>,
 }
 
 /// Solves for the thresholds of an experiment and checks its schemes against the network.
@@ -35,7 +38,7 @@ pub(super) fn check(
     let LoadedExperiment { mut experiment, schemes } = read;
     let file = experiment.sources.experiment().to_owned();
     let topology = ports::network(&experiment, root)?;
-    let FittedTraffic { mut warnings, flows, steady } = fit::traffic(&experiment, &topology, root)?;
+    let FittedTraffic { mut warnings, flows, steady, offers } = fit::traffic(&experiment, &topology, root)?;
     fit::failures(&experiment, &topology, root)?;
     let fabric = ports::fabric(&experiment, &topology);
     let estimates = TrafficEstimates::new(&experiment, &topology);
@@ -57,7 +60,7 @@ pub(super) fn check(
     });
     found.finish()?;
     experiment.scheme.extend(checked);
-    Ok(CheckedPoint { experiment, warnings, findings, flows, steady })
+    Ok(CheckedPoint { experiment, warnings, findings, flows, steady, offers })
 }
 
 /// Returns what is to be said of settings of `scheme` that may not be meant on `fabric`.

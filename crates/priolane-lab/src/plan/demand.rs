@@ -16,7 +16,7 @@ use priolane_source::InputError;
 use priolane_workload::offered::{Fabric, Volume, Window};
 use priolane_workload::{Counts, LoadOf, NewValue};
 
-use super::traffic;
+use super::{offers, traffic};
 use crate::experiment::{Event, Experiment};
 use priolane_results::record::Demand;
 
@@ -33,6 +33,8 @@ pub struct GroupLoad {
     rate: Rate,
     /// The interval in which it starts flows.
     active: Window,
+    /// Whether its sizes may be drawn by strata, and are not.
+    may_use_strata: bool,
 }
 
 /// Returns the requested load of each group that requests a constant one.
@@ -62,6 +64,7 @@ pub(super) fn groups(experiment: &Experiment, topology: &Topology) -> Result<Vec
             hosts,
             rate,
             active: Window { from, until },
+            may_use_strata: offers::may_use_strata(experiment, topology, group)?,
         });
     }
     Ok(all)
@@ -101,17 +104,22 @@ pub(super) fn demands(
 /// Fraction of a requested load below which the flows of a run are not what was asked for.
 const HALF: f64 = 0.5;
 
-/// Warns about loads of which the flows offer less than half.
-pub(super) fn too_low(demands: &[Demand]) -> Vec<String> {
+/// Warns about loads of `groups` of which the flows offer less than half.
+pub(super) fn too_low(groups: &[GroupLoad], demands: &[Demand]) -> Vec<String> {
     let low = demands.iter().filter(|demand| demand.offered < HALF * demand.asked);
     let text = |demand: &Demand| {
         let of = match demand.of {
             LoadOf::Host => "hosts",
             LoadOf::Core => "the core",
         };
+        let mut own = groups.iter().filter(|group| (group.of, group.counts) == (demand.of, demand.counts));
+        let strata = match own.any(|group| group.may_use_strata) {
+            true => ", and draw = \"strata\" spreads their sizes evenly",
+            false => "",
+        };
         format!(
             "the flows of this seed offer {of} a load of {:.3}, less than half of the {:.3} that is asked: a longer \
-             `measure` has more flows, and draw = \"strata\" spreads their sizes evenly",
+             `measure` has more flows{strata}",
             demand.offered, demand.asked
         )
     };
@@ -187,6 +195,7 @@ mod tests {
             hosts: hosts.iter().map(|&host| HostId(host)).collect(),
             rate: Rate::from_gbps(10),
             active: Window { from: Time::ZERO, until: Time(u64::MAX) },
+            may_use_strata: false,
         }
     }
 
@@ -251,6 +260,21 @@ mod tests {
         assert_eq!((demand.of, demand.counts, demand.asked), (LoadOf::Core, Counts::Wire, 0.5));
         let wire = Frame::ETHERNET.stream_wire(146_000) as f64;
         assert!((demand.offered - wire / 2.5e6).abs() < 1e-12 && wire > 150_000.0, "{demand:?}");
+    }
+
+    #[test]
+    fn strata_are_advised_to_groups_that_may_use_them() {
+        let demand = Demand { of: LoadOf::Host, counts: Counts::Payload, asked: 0.5, offered: 0.2 };
+        let advised = |groups: &[GroupLoad]| {
+            let texts = too_low(groups, &[demand]);
+            assert_eq!(texts.len(), 1, "{texts:?}");
+            texts[0].contains("strata")
+        };
+        let may = GroupLoad { may_use_strata: true, ..group(0, 0.5, &[0]) };
+        // A group whose load is measured otherwise has no part in this one.
+        let other = GroupLoad { of: LoadOf::Core, ..may.clone() };
+        assert!(advised(&[group(1, 0.1, &[0]), may]));
+        assert!(!advised(&[group(1, 0.1, &[0]), other]));
     }
 
     #[test]

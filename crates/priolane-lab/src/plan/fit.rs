@@ -1,12 +1,11 @@
 //! Checks at planning time that traffic fits the network and figures fit the sweep, and reports the line at fault.
 
-use priolane_core::ids::HostId;
-use priolane_core::units::Rate;
 use priolane_sim::topology::Topology;
 use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
-use priolane_workload::{Counts, DestinationScope, Load, LoadOf, OpenLoop, mean_bytes};
+use priolane_workload::LoadOf;
 
+use super::offers::{GroupHosts, GroupOffer, GroupShares, needs, on_wire};
 use super::steady::SteadyNeeds;
 use super::{failures, observed_port, receivers, size, traffic};
 use crate::experiment::{Experiment, Group, Test, overlay};
@@ -20,6 +19,8 @@ pub(super) struct FittedTraffic {
     pub(super) flows: u64,
     /// What the steady state of each open-loop group takes.
     pub(super) steady: Vec<SteadyNeeds>,
+    /// What each group with a stated load offers.
+    pub(super) offers: Vec<GroupOffer>,
 }
 
 /// Checks that each group's traffic can be generated on `topology`.
@@ -71,13 +72,14 @@ pub(super) fn traffic(
                 group.name
             ));
         }
-        loads.push(GroupShares { number, hosts: site.hosts, host, core });
+        loads.push(GroupShares { number, hosts: site.hosts, measure: (load.of, load.counts), host, core });
         Ok(flows)
     });
     found.keep(observed_port::observed_port(experiment, topology).map_err(located));
     found.finish()?;
     let flows = size::check(experiment, &flows).map_err(located)?;
-    warnings.extend(receivers::overload(experiment, topology)?);
+    let receivers = receivers::loads(experiment, topology)?;
+    warnings.extend(receivers.warning);
     let core: f64 = loads.iter().map(|group| group.core).sum();
     if core > 1.0 {
         warnings.push(format!(
@@ -87,50 +89,18 @@ pub(super) fn traffic(
     }
     let steady: Vec<SteadyNeeds> =
         loads.iter().filter_map(|group| needs(experiment, topology, &loads, group)).collect();
+    let offer = |own: &GroupShares| {
+        GroupOffer::of(experiment, topology, (&loads, own), receivers.by_group[own.number])
+    };
+    let offers = loads.iter().map(offer).collect::<Result<Vec<GroupOffer>, InputError>>()?;
     if experiment.time.steady_window().is_some() {
         warnings.extend(steady.iter().flat_map(SteadyNeeds::warnings));
     }
-    Ok(FittedTraffic { warnings, flows, steady })
+    Ok(FittedTraffic { warnings, flows, steady, offers })
 }
 
 /// What a load above capacity means for results.
 const NO_STEADY_STATE: &str = "there is no steady state, and the number of flows is part of the result";
-
-/// The load of a group on the wire.
-struct GroupShares {
-    number: usize,
-    hosts: Vec<HostId>,
-    /// Load of the links of its hosts.
-    host: f64,
-    /// Its load on the links out of racks.
-    core: f64,
-}
-
-/// Returns what the steady state of a group takes, beside the load of the other groups on the same links.
-fn needs(
-    experiment: &Experiment,
-    topology: &Topology,
-    all: &[GroupShares],
-    own: &GroupShares,
-) -> Option<SteadyNeeds> {
-    let group = &experiment.groups[own.number];
-    let open_loop = group.app.part().open_loop()?;
-    let shares_host = |other: &&GroupShares| other.hosts.iter().any(|host| own.hosts.contains(host));
-    let of_hosts: f64 = all.iter().filter(shares_host).map(|other| other.host).sum();
-    let of_core: f64 = if own.core > 0.0 { all.iter().map(|other| other.core).sum() } else { 0.0 };
-    let rate = topology.host_capacity(*own.hosts.first()?).bps() as f64;
-    SteadyNeeds::of(&experiment.time, &group.name, open_loop, (of_hosts.max(of_core), rate))
-}
-
-/// Returns the bytes on the wire of a byte of payload: of flows of known sizes their mean, else that of full packets, a
-/// lower bound.
-fn on_wire(experiment: &Experiment, open_loop: Option<&OpenLoop>) -> f64 {
-    let frame = &experiment.frame;
-    match open_loop.map(|open_loop| &open_loop.sizes.law) {
-        Some(law) => mean_bytes(law, Counts::Wire, frame) / mean_bytes(law, Counts::Payload, frame),
-        None => f64::from(frame.data_wire(frame.mss())) / f64::from(frame.mss()),
-    }
-}
 
 /// Checks that all failing elements exist in the network, and that no host is cut off permanently.
 pub(super) fn failures(experiment: &Experiment, topology: &Topology, root: &Table) -> Result<(), InputError> {
@@ -170,69 +140,6 @@ fn promised(experiment: &Experiment, topology: &Topology, group: &Group) -> Resu
             Err(InputError::new(file, None, format!("group.{}.{key}", group.name), what, fix))
         }
         _ => Ok(()),
-    }
-}
-
-/// A group's senders and their destinations.
-struct GroupHosts {
-    hosts: Vec<HostId>,
-    /// Mean probability that a flow leaves its rack.
-    leaves_rack: f64,
-}
-
-impl GroupHosts {
-    fn of(
-        experiment: &Experiment,
-        topology: &Topology,
-        group: &Group,
-        reach: DestinationScope,
-    ) -> Result<Self, InputError> {
-        let hosts = traffic::hosts(experiment, topology, group)?;
-        let to = traffic::targets(experiment, topology, group)?;
-        let mut in_rack = vec![0u32; topology.hosts as usize];
-        let mut is_target = vec![false; topology.hosts as usize];
-        for host in &to {
-            if !std::mem::replace(&mut is_target[host.index()], true) {
-                in_rack[topology.rack[host.index()] as usize] += 1;
-            }
-        }
-        let targets: u32 = in_rack.iter().sum();
-        let leaving = |host: &HostId| {
-            let own_rack = in_rack[topology.rack[host.index()] as usize];
-            let all = targets - u32::from(is_target[host.index()]);
-            if all == 0 { 0.0 } else { f64::from(targets - own_rack) / f64::from(all) }
-        };
-        let leaves_rack = match reach {
-            DestinationScope::OtherRacks => 1.0,
-            DestinationScope::AnyHost => hosts.iter().map(leaving).sum::<f64>() / hosts.len().max(1) as f64,
-        };
-        Ok(Self { hosts, leaves_rack })
-    }
-
-    /// Returns the link rate of all senders, if it is the same.
-    fn one_rate(&self, topology: &Topology) -> Option<Rate> {
-        let mut rates = self.hosts.iter().map(|&host| topology.host_capacity(host));
-        let first = rates.next()?;
-        if rates.all(|rate| rate == first) { Some(first) } else { None }
-    }
-
-    /// Returns the load of host links and of links out of racks on the wire; `on_wire` is the bytes of a byte of
-    /// payload.
-    fn shares(&self, topology: &Topology, load: Load, on_wire: f64) -> [f64; 2] {
-        let wire = match load.counts {
-            Counts::Wire => 1.0,
-            Counts::Payload => on_wire,
-        };
-        let hosts = topology.hosts_capacity(self.hosts.iter().copied());
-        let core = topology.core_capacity() as f64;
-        let ratio = |over: f64, under: f64| if under > 0.0 { over / under } else { 0.0 };
-        match load.of {
-            LoadOf::Host => [load.value * wire, load.value * wire * self.leaves_rack * ratio(hosts, core)],
-            LoadOf::Core => {
-                let demand = load.value * wire * core;
-                [ratio(demand, hosts * self.leaves_rack), load.value * wire]
-            }
-        }
     }
 }
 

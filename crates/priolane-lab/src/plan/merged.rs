@@ -5,7 +5,7 @@ use std::sync::Arc;
 use priolane_source::{InputError, Sources, from_json};
 use serde_json::Value as Json;
 
-use super::check;
+use super::check::{self, CheckedPoint};
 use super::points::{Point, add_runs};
 use super::run::Run;
 use crate::experiment;
@@ -25,10 +25,11 @@ pub fn from_merged(sources: Sources, merged: &Json, seed: u64) -> Result<Run, In
     let root = from_json(&file, &merged)?;
     let interrupt = Interrupt::default();
     let checked = check::check(experiment::read(&file, &root, sources)?, &root, &interrupt)?;
-    let experiment = Arc::new(checked.experiment);
+    let CheckedPoint { experiment, findings, flows, steady, offers, .. } = checked;
+    let (experiment, offers) = (Arc::new(experiment), offers.into());
+    let point = Point { values: Vec::new(), experiment, findings, flows, steady, offers };
     let mut runs = Vec::new();
-    let (findings, flows, steady) = (checked.findings, checked.flows, checked.steady);
-    add_runs(&Point { values: Vec::new(), experiment, findings, flows, steady }, &mut runs, &interrupt)?;
+    add_runs(&point, &mut runs, &interrupt)?;
     let count = runs.len();
     match <[Run; 1]>::try_from(runs) {
         Ok([run]) => Ok(run),

@@ -8,6 +8,7 @@ use priolane_source::{InputError, Mistakes, Node, Origin, Sources, Table, Value,
 use serde_json::Value as Json;
 
 use super::check::CheckedPoint;
+use super::offers::GroupOffer;
 use super::options::Options;
 use super::overrides::{self, Sweep, axis_json, only, shown};
 use super::run::{Plan, Run};
@@ -55,6 +56,8 @@ pub struct Point {
     pub flows: u64,
     /// What the steady state of each open-loop group takes.
     pub steady: Vec<SteadyNeeds>,
+    /// What each group with a stated load offers, shared by the runs of the point.
+    pub offers: Arc<[GroupOffer]>,
 }
 
 /// Returns the points of the experiment `text`, called `name` in messages, whose files are relative to `base`.
@@ -99,8 +102,9 @@ pub fn points_of(name: &str, text: &str, base: &Path, options: &Options) -> Resu
             ..checked.experiment.clone()
         });
         let values = axes.iter().zip(&point).map(|(axis, node)| (axis.key.clone(), shown(node))).collect();
-        let CheckedPoint { experiment, findings, flows, steady, .. } = checked;
-        points.push(Point { values, experiment: Arc::new(experiment), findings, flows, steady });
+        let CheckedPoint { experiment, findings, flows, steady, offers, .. } = checked;
+        let (experiment, offers) = (Arc::new(experiment), offers.into());
+        points.push(Point { values, experiment, findings, flows, steady, offers });
     }
     let experiment = experiment.ok_or_else(|| {
         InputError::new(name, None, "sweep", "the sweep has no point", "at least one value per key")
@@ -168,6 +172,7 @@ pub(super) fn add_runs(point: &Point, runs: &mut Vec<Run>, interrupt: &Interrupt
                 merged: merged.clone(),
                 findings: point.findings.get(scheme).cloned().unwrap_or_default(),
                 flows: point.flows,
+                offers: Arc::clone(&point.offers),
             });
         }
     }

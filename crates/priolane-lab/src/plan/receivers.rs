@@ -19,38 +19,56 @@ struct Offered {
     by: Vec<String>,
 }
 
-/// Returns a warning if groups offer a receiver more than its link carries, but their senders no more than theirs: of
-/// the receiver that is offered most. Groups that are active in a part of the run only are looked at one by one.
+/// The loads of the links of receivers.
+pub(super) struct ReceiverLoads {
+    /// By group: the largest load of the links of its receivers on the wire, from 0; of the group alone if it is active
+    /// in a part of the run only, otherwise with all groups that are always active.
+    pub(super) by_group: Vec<f64>,
+    /// The receiver that is offered most, if that is more than its link carries, and its senders are offered no more
+    /// than theirs.
+    pub(super) warning: Option<String>,
+}
+
+/// Returns what groups with a stated load offer to receivers.
 ///
 /// # Errors
 /// Returns an error if a group names a host that does not exist.
-pub(super) fn overload(experiment: &Experiment, topology: &Topology) -> Result<Option<String>, InputError> {
+pub(super) fn loads(experiment: &Experiment, topology: &Topology) -> Result<ReceiverLoads, InputError> {
+    let groups = &experiment.groups;
+    let own = groups.iter().map(|group| by_receiver(experiment, topology, group));
+    let own = own.collect::<Result<Vec<_>, InputError>>()?;
     let mut always: BTreeMap<HostId, Offered> = BTreeMap::new();
-    let mut worst: Option<(f64, HostId, Offered)> = None;
-    for group in &experiment.groups {
-        let own = by_receiver(experiment, topology, group)?;
-        for (host, bps) in own {
-            let offered = if group.active.is_none() {
-                always.entry(host).or_default()
-            } else {
-                &mut Offered::default()
-            };
+    for (group, own) in groups.iter().zip(&own).filter(|(group, _)| group.active.is_none()) {
+        for &(host, bps) in own {
+            let offered = always.entry(host).or_default();
             offered.bps += bps;
             offered.by.push(group.name.clone());
-            let share = offered.bps / topology.host_capacity(host).bps() as f64;
-            if worst.as_ref().is_none_or(|(most, ..)| share > *most) {
-                worst = Some((share, host, offered.clone()));
+        }
+    }
+    let mut worst: Option<(f64, HostId, Offered)> = None;
+    let mut by_group = vec![0.0; groups.len()];
+    for ((group, own), most) in groups.iter().zip(&own).zip(&mut by_group) {
+        for &(host, bps) in own {
+            let together = always.get(&host).filter(|_| group.active.is_none());
+            let offered = together.map_or(bps, |offered| offered.bps);
+            let load = offered / topology.host_capacity(host).bps() as f64;
+            *most = load.max(*most);
+            if worst.as_ref().is_none_or(|(most, ..)| load > *most) {
+                let alone = || Offered { bps, by: vec![group.name.clone()] };
+                worst = Some((load, host, together.cloned().unwrap_or_else(alone)));
             }
         }
     }
-    let Some((share, host, offered)) = worst.filter(|(share, ..)| *share > 1.0) else { return Ok(None) };
-    let groups = if offered.by.len() == 1 { "group" } else { "groups" };
-    Ok(Some(format!(
-        "{groups} {}: host {} is offered {share:.3} of what its link carries on the wire: its flows wait longer the \
-         longer the run is; a lower load.value or more receivers end that",
-        offered.by.join(", "),
-        host.0
-    )))
+    let warning = worst.filter(|(load, ..)| *load > 1.0).map(|(load, host, offered)| {
+        let groups = if offered.by.len() == 1 { "group" } else { "groups" };
+        format!(
+            "{groups} {}: host {} is offered {load:.3} of what its link carries on the wire: its flows wait longer the \
+             longer the run is; a lower load.value or more receivers end that",
+            offered.by.join(", "),
+            host.0
+        )
+    });
+    Ok(ReceiverLoads { by_group, warning })
 }
 
 /// Returns the bits per second on the wire that a group with a load offers to each of its receivers in the mean; none

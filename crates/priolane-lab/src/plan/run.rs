@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::offers::GroupOffer;
 use crate::experiment::{Experiment, Reading};
 
 /// All runs of an experiment.
@@ -41,4 +42,6 @@ pub struct Run {
     pub findings: Vec<String>,
     /// Approximate number of flows.
     pub flows: u64,
+    /// What each group with a stated load offers, the same for all runs of a sweep point.
+    pub offers: Arc<[GroupOffer]>,
 }

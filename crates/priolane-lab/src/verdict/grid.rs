@@ -15,7 +15,7 @@ use crate::metrics::SizeClass;
 use crate::metrics::ladder::Threshold;
 use crate::metrics::metric::{Bins, Context, Missing, Need, StoredData};
 use crate::metrics::path::MetricPath;
-use crate::plan::{Plan, Run};
+use crate::plan::{GroupOffer, Plan, Run};
 use priolane_results::column::Row;
 use priolane_results::flows::FlowRow;
 use priolane_results::record::RunRecord;
@@ -101,6 +101,13 @@ impl<'a> Grid<'a> {
     pub(super) fn experiment_at(&self, point: usize) -> Option<&'a Experiment> {
         let (_, places) = self.places.iter().find(|((of, ..), _)| *of == point)?;
         places.first().map(|&place| self.plan.runs[place].experiment.as_ref())
+    }
+
+    /// Returns what each group with a stated load offers at a point; none if the plan has no run there.
+    pub(super) fn offers_at(&self, point: usize) -> &'a [GroupOffer] {
+        let at_point = self.places.iter().find(|((of, ..), _)| *of == point);
+        let place = at_point.and_then(|(_, places)| places.first());
+        place.map_or(&[], |&place| &self.plan.runs[place].offers)
     }
 
     /// Returns the places of the runs of a scheme at a point with a seed.

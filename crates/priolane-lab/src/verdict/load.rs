@@ -1,10 +1,8 @@
 //! Checks that the requested load of a sweep point was offered; otherwise no claim is decided.
 
-use priolane_workload::SizeDraw;
-
 use super::grid::Grid;
 use super::unfit::{LOAD_TOLERANCE, LoadDeviation};
-use crate::experiment::Group;
+use crate::plan::GroupOffer;
 use priolane_results::record::{Demand, RunRecord};
 
 /// Returns why no claim can be decided at `point`: the mean offered load over seeds, measured as the experiment
@@ -12,9 +10,10 @@ use priolane_results::record::{Demand, RunRecord};
 pub(super) fn load_deviation(grid: &Grid, point: usize) -> Option<LoadDeviation> {
     let demands = demands(grid, point);
     let off = |demand: &Demand| (demand.offered - demand.asked).abs() > LOAD_TOLERANCE * demand.asked;
-    let independent = |group: &Group| group.app.part().size_draw() == Some(SizeDraw::Independent);
-    let strata_would_help = grid.plan.experiment.groups.iter().any(independent);
-    demands.into_iter().find(off).map(|demand| LoadDeviation { demand, strata_would_help })
+    let demand = demands.into_iter().find(off)?;
+    let own = |offer: &&GroupOffer| (offer.of, offer.counts) == (demand.of, demand.counts);
+    let strata_would_help = grid.offers_at(point).iter().filter(own).any(|offer| offer.may_use_strata);
+    Some(LoadDeviation { demand, strata_would_help })
 }
 
 /// Returns requested and offered loads at `point`, as means over seeds, for each combination of values that metrics

@@ -10,7 +10,7 @@ use super::*;
 use crate::execute::{Job, Settings};
 use crate::experiment::{Claim, MetricAt, OpenRange, Source, Test, TrendDirection};
 use crate::panels::{BAR, CDF, LINE, Panel, PanelKind, SCATTER};
-use crate::plan::{Load, ResolvedRun};
+use crate::plan::{GroupOffer, Load, ResolvedRun};
 use priolane_results::record::Demand;
 use priolane_testkit::made_up::MadeUp;
 
@@ -270,12 +270,17 @@ fn a_ratio_of_two_metrics_has_a_bound() {
 fn a_claim_is_undecided_where_the_offered_load_is_off() {
     let order = || Test::Order(vec!["gain.all.nos2".into(), "gain.all.dctcp".into()]);
     let trend = Test::Trend { of: "fct.all.dctcp".into(), along: LOAD.into(), goes: TrendDirection::Up };
-    let judge_loads = |offered: fn(u64) -> f64, left_out: &[usize]| {
+    let judge = |offered: fn(u64) -> f64, left_out: &[usize], may_use_strata: bool| {
         let dir = tempfile::tempdir().unwrap();
-        let plan = plan_of(vec![order(), trend.clone()]);
+        let mut plan = plan_of(vec![order(), trend.clone()]);
+        for run in &mut plan.runs {
+            let as_said = |offer: &GroupOffer| GroupOffer { may_use_strata, ..offer.clone() };
+            run.offers = run.offers.iter().map(as_said).collect();
+        }
         run_at(&plan, &dir, left_out, Some(offered));
         verdicts(&plan, dir.path())
     };
+    let judge_loads = |offered, left_out: &[usize]| judge(offered, left_out, false);
     // Seeds 1 to 3 have offered loads of 0.45, 0.50 and 0.55: individually off, but 0.50 on average.
     let right = judge_loads(|seed| 0.4 + 0.05 * seed as f64, &[]);
     assert_eq!(right.claims[0].verdict, Verdict::Reproduced);
@@ -286,13 +291,14 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
         let says = claim.undecided.map(|why| why.to_string());
         assert_eq!(
             says.as_deref(),
-            Some(
-                "requested load 0.500 of hosts, offered 0.470, tolerance ±5 %: measure longer, or use draw = \"strata\""
-            )
+            Some("requested load 0.500 of hosts, offered 0.470, tolerance ±5 %: measure longer")
         );
         // The measurements stay in the report.
         assert_eq!(claim.points[0].contrasts.len(), 1);
     }
+    let with_strata = judge(|seed| 0.37 + 0.05 * seed as f64, &[], true);
+    let says = with_strata.claims[0].undecided.map(|why| why.to_string()).unwrap();
+    assert!(says.ends_with("measure longer, or use draw = \"strata\""), "{says}");
     assert_eq!(low.claims[0].alone, Verdict::Undecided);
     assert_eq!(low.claims[0].points[0].contrasts[0].verdict, Verdict::Reproduced);
     // A missing run takes precedence over the load.

@@ -13,7 +13,7 @@ pub(super) const LOAD_TOLERANCE: f64 = 0.05;
 pub struct LoadDeviation {
     /// Requested and offered load, as means over seeds.
     pub demand: Demand,
-    /// Whether a group draws the sizes of its flows independently, so that strata would bring the load closer.
+    /// Whether a group with this load draws sizes independently and may use strata, which would bring the load closer.
     pub strata_would_help: bool,
 }
 

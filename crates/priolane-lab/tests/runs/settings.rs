@@ -368,6 +368,8 @@ fn overloaded_receivers_low_loads_and_empty_classes_are_told() {
         "{}",
         warned(&window("1us"))
     );
+    // Strata would be refused: the group has two hosts.
+    assert!(!warned(&window("1us")).contains("strata"), "{}", warned(&window("1us")));
     assert!(!warned(&window("400ms")).contains("less than half"), "{}", warned(&window("400ms")));
     let class = |bound: &str| TEN.text(&format!("[metrics]\nclasses = {{ few = {{ {bound} }} }}\n"));
     assert!(warned(&class("below = \"1kB\"")).contains("the class `few` has no measured flow"));

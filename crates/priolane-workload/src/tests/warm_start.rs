@@ -132,4 +132,8 @@ fn no_steady_state_and_strata_over_few_links_are_refused() {
     assert!(generate(&strata, &site).is_ok());
     let few = WorkloadContext { to: &network.hosts[..15], ..site };
     assert_eq!(generate(&strata, &few), Err(AppError::FewLinks(15)));
+    // What would be refused, or is so already, is not advised.
+    let may = |draw: SizeDraw, to| draw.may_become_strata(&network.hosts, to);
+    assert!(may(SizeDraw::Independent, &network.hosts) && !may(SizeDraw::Independent, &network.hosts[..15]));
+    assert!(!may(SizeDraw::Strata, &network.hosts));
 }
