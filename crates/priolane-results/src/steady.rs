@@ -22,6 +22,12 @@ pub struct SteadySummary {
     pub direct_fct_s: Option<f64>,
     /// `mean_fct_s` of the halves of the window.
     pub halves_fct_s: [Option<f64>; 2],
+    /// Flows that started in the second half of the window.
+    #[serde(default)]
+    pub second_half_arrivals: u64,
+    /// Flows that completed in the second half of the window, whenever they started.
+    #[serde(default)]
+    pub second_half_completions: u64,
 }
 
 impl SteadySummary {

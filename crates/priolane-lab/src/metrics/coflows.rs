@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use priolane_core::units::PS_PER_S;
 use priolane_results::RecordBatch;
 
+use super::coverage::Coverage;
 use super::metric::{Context, Metric, Missing, Need, Scope, Unit, parts};
 use super::{Payer, PerMille, SizeClass, mean_of, percentile};
 use priolane_results::coflows::CoflowRow;
@@ -16,7 +17,9 @@ use priolane_results::record::RunRecord;
 use priolane_results::rows::Table;
 use priolane_results::summary::CoflowSummary;
 
-const OF_COFLOWS: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
+const OF_CLASSES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
+
+const OF_COFLOWS: Metric = Metric { coverage: Coverage::Coflows, ..OF_CLASSES };
 
 const SECONDS: Metric = Metric { unit: Unit::Seconds, ..OF_COFLOWS };
 
@@ -59,14 +62,14 @@ pub(super) const METRICS: &[Metric] = &[
         name: "coflows_finished",
         meaning: "Coflows that finished",
         eval: |c| of(c, |own| Some(own.finished() as f64)),
-        ..OF_COFLOWS
+        ..OF_CLASSES
     },
     Metric {
         name: "coflows_finished_gain",
         meaning: "Coflows that finished over those of the baseline",
         needs: &[Need::Baseline],
         quotient: Some(finished_gain),
-        ..OF_COFLOWS
+        ..OF_CLASSES
     },
 ];
 

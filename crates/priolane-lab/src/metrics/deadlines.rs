@@ -1,10 +1,13 @@
 //! Deadline metrics of flows by class.
 
+use super::coverage::Coverage;
 use super::fct::of;
 use super::interval::half_width;
 use super::metric::{Metric, SHARE};
 
-const PART: Metric = Metric { range: SHARE, ..Metric::OF_FLOWS };
+const OF_DEADLINES: Metric = Metric { coverage: Coverage::Deadlines, ..Metric::OF_FLOWS };
+
+const PART: Metric = Metric { range: SHARE, ..OF_DEADLINES };
 
 /// Fractions of deadlines met, missed and infeasible, relative to all that were met or missed.
 pub(super) const METRICS: &[Metric] = &[
@@ -37,6 +40,6 @@ pub(super) const METRICS: &[Metric] = &[
         name: "deadline_miss_half_width",
         meaning: "Half of the 95 % interval (Wilson) of the miss rate, as if flows were independent",
         eval: |c| of(c, |s| half_width(s.deadlines_missed, s.deadlines_met)),
-        ..Metric::OF_FLOWS
+        ..OF_DEADLINES
     },
 ];

@@ -2,6 +2,7 @@
 
 use priolane_core::units::Span;
 
+use super::coverage::Coverage;
 use super::metric::{Context, Metric, Missing, Need, SHARE, Scale, Scope, Unit, parts};
 use super::path::single_flow;
 use super::summarize_flow;
@@ -11,7 +12,9 @@ use priolane_results::record::RunRecord;
 use priolane_results::rows::Table;
 use priolane_results::summary::Summary;
 
-const SECONDS: Metric = Metric { unit: Unit::Seconds, ..Metric::OF_FLOWS };
+const OF_COMPLETED: Metric = Metric { coverage: Coverage::Completed, ..Metric::OF_FLOWS };
+
+const SECONDS: Metric = Metric { unit: Unit::Seconds, ..OF_COMPLETED };
 
 /// Completion times, slowdowns, and assigned classes.
 pub(super) const METRICS: &[Metric] = &[
@@ -22,8 +25,8 @@ pub(super) const METRICS: &[Metric] = &[
         needs: &[Need::Baseline],
         scale: Scale::Relative,
         quotient: Some(gain),
-        by_little: true,
-        ..Metric::OF_FLOWS
+        coverage: Coverage::LittlesLaw,
+        ..OF_COMPLETED
     },
     Metric {
         name: "fct",
@@ -31,7 +34,7 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of(c, |s| s.mean_fct_s),
         of_flow: Some(|flow| flow.fct_ps.map(|fct| Span(fct).as_secs_f64())),
         tuned: Some(|s| s.mean_fct_s),
-        by_little: true,
+        coverage: Coverage::LittlesLaw,
         ..SECONDS
     },
     Metric {
@@ -64,8 +67,8 @@ pub(super) const METRICS: &[Metric] = &[
         name: "cv",
         meaning: "Coefficient of variation of FCT: standard deviation over mean",
         eval: |c| of(c, |s| s.cv),
-        by_little: true,
-        ..Metric::OF_FLOWS
+        coverage: Coverage::LittlesLaw,
+        ..OF_COMPLETED
     },
     Metric {
         name: "slowdown",
@@ -73,33 +76,33 @@ pub(super) const METRICS: &[Metric] = &[
         eval: |c| of(c, |s| s.mean_slowdown),
         of_flow: Some(|flow| flow.slowdown),
         tuned: Some(|s| s.mean_slowdown),
-        by_little: true,
-        ..Metric::OF_FLOWS
+        coverage: Coverage::LittlesLaw,
+        ..OF_COMPLETED
     },
     Metric {
         name: "slowdown_p50",
         meaning: "Median slowdown",
         eval: |c| of(c, |s| s.p50_slowdown),
-        ..Metric::OF_FLOWS
+        ..OF_COMPLETED
     },
     Metric {
         name: "slowdown_p95",
         meaning: "95th percentile of slowdown",
         eval: |c| of(c, |s| s.p95_slowdown),
-        ..Metric::OF_FLOWS
+        ..OF_COMPLETED
     },
     Metric {
         name: "slowdown_p99",
         meaning: "99th percentile of slowdown",
         eval: |c| of(c, |s| s.p99_slowdown),
         tuned: Some(|s| s.p99_slowdown),
-        ..Metric::OF_FLOWS
+        ..OF_COMPLETED
     },
     Metric {
         name: "slowdown_p999",
         meaning: "99.9th percentile of slowdown",
         eval: |c| of(c, |s| s.p999_slowdown),
-        ..Metric::OF_FLOWS
+        ..OF_COMPLETED
     },
     Metric {
         name: "fct_ratio",
@@ -107,8 +110,8 @@ pub(super) const METRICS: &[Metric] = &[
         scope: Scope::Classes,
         needs: &[Need::Over],
         quotient: Some(ratio),
-        by_little: true,
-        ..Metric::OF_FLOWS
+        coverage: Coverage::LittlesLaw,
+        ..OF_COMPLETED
     },
     // Lower bound on the mean completion time of any scheme (see `metrics::bound`).
     Metric {
@@ -121,7 +124,7 @@ pub(super) const METRICS: &[Metric] = &[
         name: "fct_over_bound",
         meaning: "`fct` over `fct_bound`",
         quotient: Some(over_bound),
-        ..Metric::OF_FLOWS
+        ..OF_COMPLETED
     },
     Metric {
         name: "downgraded",

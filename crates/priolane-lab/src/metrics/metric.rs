@@ -6,6 +6,7 @@ use std::io;
 use priolane_results::RecordBatch;
 use serde::Serialize;
 
+use super::coverage::Coverage;
 use super::estimate::{Estimate, Nature};
 use super::ladder::Threshold;
 use super::{ALL, SizeClass, mean_of};
@@ -164,8 +165,8 @@ pub struct Metric {
     /// Computes both parts of its value if that is a quotient, the second above 0. Over several runs it is the quotient
     /// of their means: the mean of quotients is biased.
     pub quotient: Option<Eval<(f64, f64)>>,
-    /// Whether it is computed by Little's law if arrivals continue, so that no flow has to complete.
-    pub by_little: bool,
+    /// The flows that its value is made of.
+    pub coverage: Coverage,
     /// Computes its values over time, if it has any.
     pub over_time: Option<Eval<Bins>>,
     /// Computes its value for a single flow of a table, if distributions over flows can be plotted.
@@ -197,7 +198,7 @@ impl Metric {
         scale: Scale::Absolute,
         eval: |_| Err(Missing::Seed("no value")),
         quotient: None,
-        by_little: false,
+        coverage: Coverage::Every,
         over_time: None,
         of_flow: None,
         tuned: None,

@@ -2,12 +2,14 @@
 //!
 //! Percentile p of n values is the `ceil(p n / 100)`-th smallest. Means are summed in the order of the flow list.
 //! Standard deviations are those of the population (divided by n), since the measured flows are the whole population.
-//! Unfinished flows are counted, but excluded from means and percentiles.
+//! Unfinished flows are counted, but excluded from percentiles, and from means unless these come from Little's law
+//! (`coverage`).
 
 pub mod admission;
 pub mod bound;
 mod class;
 pub mod coflows;
+pub mod coverage;
 mod deadlines;
 pub mod effective;
 pub mod estimate;

@@ -41,6 +41,8 @@ pub(crate) fn summarize(
         SteadySummary {
             direct_fct_s: mean_of(&direct),
             halves_fct_s: [first.mean_fct_s(), second.mean_fct_s()],
+            second_half_arrivals: second.arrivals,
+            second_half_completions: second.completions,
             ..whole.summary()
         }
     };
@@ -79,6 +81,7 @@ fn lives(source: &Source, outcome: &Outcome, class: &SizeClass) -> Vec<Life> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     arrivals: u64,
+    completions: u64,
     /// Time that flows spend in the window, in picoseconds.
     time: u128,
     /// Sum of differences of squared ages, in square seconds.
@@ -92,6 +95,7 @@ impl Tally {
         let mut tally = Self::default();
         for life in lives {
             tally.arrivals += u64::from((from..until).contains(&life.start));
+            tally.completions += u64::from(life.completed && (from..until).contains(&life.end));
             let (enters, leaves) = (life.start.max(from), life.end.min(until));
             if enters >= leaves {
                 continue;

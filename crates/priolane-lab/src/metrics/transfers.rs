@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use priolane_results::summary::Summary;
 
 use super::ALL;
+use super::coverage::Coverage;
 use super::fct::of;
 use super::metric::{Metric, SHARE, Scale, Scope, Unit, gbps};
 
-const OF_CLASSES: Metric = Metric { scope: Scope::Classes, ..Metric::OF_FLOWS };
+/// Senders report the timeouts of a flow when it ends.
+const OF_CLASSES: Metric =
+    Metric { scope: Scope::Classes, coverage: Coverage::Completed, ..Metric::OF_FLOWS };
 
 /// Goodput and timeouts of flows by class.
 pub(super) const METRICS: &[Metric] = &[

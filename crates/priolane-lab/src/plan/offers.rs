@@ -208,3 +208,17 @@ impl GroupHosts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_share_links_while_both_are_active() {
+        let active = |from, until| Some(Active { from: Span(from), until });
+        let (early, late) = (active(0, Some(Span(10))), active(10, None));
+        assert!(!overlap(early, late) && !overlap(late, early));
+        assert!(overlap(early, active(9, None)) && overlap(early, active(0, Some(Span(1)))));
+        assert!(overlap(None, late) && overlap(None, None));
+    }
+}

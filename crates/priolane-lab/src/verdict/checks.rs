@@ -109,15 +109,22 @@ fn unfinished(records: &[&RunRecord]) -> Check {
     // A run with only long-lived flows is measured by their rates.
     let finite: Vec<&RunRecord> = records.iter().filter(|record| record.rates.is_none()).copied().collect();
     let empty = by_run(&finite).filter(|all| all.flows == 0).count();
+    let by_little: Vec<bool> = records
+        .iter()
+        .filter(|record| record.summary.get(ALL).is_some_and(|all| all.unfinished > 0))
+        .map(|record| record.steady.contains_key(ALL))
+        .collect();
+    let consequence = match (by_little.contains(&true), by_little.contains(&false)) {
+        (true, false) => "and left out of percentiles, but counted in means, which come from Little's law",
+        (true, true) => "and left out of percentiles and of means that do not come from Little's law",
+        (false, _) => "and left out of means and percentiles",
+    };
     let (state, says) = if empty > 0 {
         (State::Warn, format!("{empty} of {} runs measured no flow: use a longer measurement", records.len()))
     } else if left.is_empty() {
         (State::Ok, "all measured flows finished".to_owned())
     } else {
-        (
-            State::Warn,
-            format!("some measured flows are unfinished and excluded from means: {}", left.join(", ")),
-        )
+        (State::Warn, format!("some measured flows are unfinished {consequence}: {}", left.join(", ")))
     };
     Check { name: "unfinished", state, says }
 }

@@ -1,21 +1,28 @@
 //! Reasons to distrust a metric although it has an interval: completion times that are waits for a retransmission timer,
-//! means over the flows that happened to finish, and percentiles of few flows.
+//! values of what happened to finish, networks that are offered more than they carry, and percentiles of few flows.
 //!
-//! A claim on completion times is flagged if one of its metrics is, at one of its points, over all its seeds:
+//! A claim is flagged if one of its metrics is, at one of its points, over all its seeds:
 //!
 //! | flag | rule |
 //! |---|---|
 //! | timeouts | flows that timed out hold more than 10 % of the sum of completion times; for a percentile from the 99th on, they are at least half of the flows from the 99th percentile on |
-//! | unfinished | more than 1 % of the flows did not finish, and are in no mean and no percentile |
+//! | unfinished | the metric leaves out more than 1 % of the flows, coflows or deadlines of its class, as the run ended before |
+//! | saturated | more flows arrive than the network can carry (`saturation`) |
 //! | few flows | a run has, on average, fewer than 10 flows for a mean or a median, 100 for a 95th, 500 for a 99th and 5,000 for a 99.9th percentile, and their number differs between seeds |
 //!
-//! The rules are our choice: docs/assumptions.md#flags.
+//! A claim that is undecided for one of these reasons has no flag of it. The rules are our choice:
+//! docs/assumptions.md#flags.
 
 use serde::Serialize;
 
+use super::decision::UndecidedReason;
 use super::grid::Grid;
+use super::unfit::Unsteady;
+use super::{saturation, steady};
+use crate::metrics::coverage::{Coverage, LeftOut};
 use crate::metrics::metric::Metric;
 use crate::metrics::path::MetricPath;
+use priolane_results::record::RunRecord;
 use priolane_results::summary::Summary;
 
 /// A reason to distrust a metric of a claim.
@@ -33,8 +40,10 @@ pub struct Flag {
 pub enum FlagKind {
     /// It shows a retransmission timeout more than the scheme.
     Timeouts,
-    /// It leaves out flows that did not finish.
+    /// It leaves out flows, coflows or deadlines, as the run ended before.
     Unfinished,
+    /// It grows with the simulated time, as more flows arrive than the network can carry.
+    Saturated,
     /// It rests on few flows.
     FewFlows,
 }
@@ -45,8 +54,8 @@ pub(super) const MOST_OF_SUM: f64 = 0.1;
 /// Least part of the flows from the 99th percentile on with a timeout at which timeouts determine the tail.
 pub(super) const MOST_OF_TAIL: f64 = 0.5;
 
-/// Largest part of the flows that may be unfinished.
-pub(super) const MOST_UNFINISHED: f64 = 0.01;
+/// Largest part of its flows, coflows or deadlines that a metric may leave out.
+pub(super) const MOST_LEFT_OUT: f64 = 0.01;
 
 /// Fewest flows of a run for a mean or a median: five on each side of it.
 const FEWEST: f64 = 10.0;
@@ -54,59 +63,78 @@ const FEWEST: f64 = 10.0;
 /// Returns the flags of a metric at a point, over all seeds.
 pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Flag> {
     let measure = &path.measure;
-    if !measure.metric.is_of_completion_times() {
-        return Vec::new();
-    }
-    let mut flags = Vec::new();
+    let metric = measure.metric;
+    let undecided = match steady::unsteady(grid, path, point) {
+        Some(UndecidedReason::Unsteady(reason)) => Some(reason),
+        _ => None,
+    };
+    let grows =
+        metric.is_of_completion_times() || matches!(metric.coverage, Coverage::Deadlines | Coverage::Coflows);
+    let (mut flags, mut saturated) = (Vec::new(), None);
     for scheme in grid.schemes_of(path) {
         let records = grid.records_at(point, scheme);
-        let summaries: Vec<&Summary> =
-            records.iter().filter_map(|record| record.summary.get(&measure.class)).collect();
         let of = format!("class `{}` of `{scheme}`", measure.class);
-        flags.extend(of_class(measure.metric, &summaries, &of));
+        if metric.is_of_completion_times() {
+            let of_class = |record: &&'_ RunRecord| record.summary.get(&measure.class).copied();
+            let summaries: Vec<Summary> = records.iter().filter_map(of_class).collect();
+            flags.extend(timeouts(metric, &summaries, &of).into_iter().chain(few(metric, &summaries, &of)));
+        }
+        if !matches!(undecided, Some(Unsteady::LeftOut(..))) {
+            let left_out = records.iter().map(|record| metric.coverage.left_out(record, &measure.class));
+            flags.extend(unfinished(metric.coverage, left_out.sum(), &of));
+        }
+        if grows && undecided.is_none() {
+            let of_point =
+                || saturation::of_point(grid, &measure.class, point).filter(|_| !records.is_empty());
+            saturated =
+                saturated.or_else(of_point).or_else(|| saturation::of_runs(&records, &measure.class, &of));
+        }
     }
+    flags.extend(saturated.map(|says| Flag { kind: FlagKind::Saturated, says }));
     flags
 }
 
-fn of_class(metric: &Metric, summaries: &[&Summary], of: &str) -> Vec<Flag> {
-    let Pooled { flows, unfinished, of_sum, of_tail, runs } = Pooled::of(summaries);
-    let mut flags = Vec::new();
-    let mut flag = |kind, says| flags.push(Flag { kind, says });
+/// Flags waits for a retransmission timer.
+fn timeouts(metric: &Metric, summaries: &[Summary], of: &str) -> Option<Flag> {
+    let Pooled { of_sum, of_tail, .. } = Pooled::of(&summaries.iter().collect::<Vec<_>>());
     let percent = |part: f64| format!("{:.0} %", 100.0 * part);
-    if metric.percentile().is_some_and(|percentile| percentile >= 99.0) {
-        if of_tail >= MOST_OF_TAIL {
-            let says = format!("{} of the slowest flows of {of} had a timeout", percent(of_tail));
-            flag(FlagKind::Timeouts, says);
+    let says = match metric.percentile() {
+        Some(percentile) if percentile >= 99.0 && of_tail >= MOST_OF_TAIL => {
+            format!("{} of the slowest flows of {of} had a timeout", percent(of_tail))
         }
-    } else if metric.percentile().is_none() && of_sum > MOST_OF_SUM {
-        let says = format!("flows of {of} that timed out hold {} of its completion times", percent(of_sum));
-        flag(FlagKind::Timeouts, says);
-    }
-    if unfinished as f64 > MOST_UNFINISHED * flows as f64 {
-        let says = format!("{unfinished} of {flows} flows of {of} did not finish and are left out");
-        flag(FlagKind::Unfinished, says);
-    }
+        None if of_sum > MOST_OF_SUM => {
+            format!("flows of {of} that timed out hold {} of its completion times", percent(of_sum))
+        }
+        _ => return None,
+    };
+    Some(Flag { kind: FlagKind::Timeouts, says })
+}
+
+/// Flags a metric that leaves out too much.
+fn unfinished(coverage: Coverage, left_out: LeftOut, of: &str) -> Option<Flag> {
+    let says = || Flag { kind: FlagKind::Unfinished, says: coverage.says(left_out, of) };
+    (left_out.part() > MOST_LEFT_OUT).then(says)
+}
+
+/// Flags a metric of few flows.
+fn few(metric: &Metric, summaries: &[Summary], of: &str) -> Option<Flag> {
     let needed = FEWEST * 50.0 / (100.0 - metric.percentile().unwrap_or(50.0)).min(50.0);
-    let per_run = flows as f64 / runs.max(1) as f64;
+    let flows: u64 = summaries.iter().map(|summary| summary.flows).sum();
+    let per_run = flows as f64 / summaries.len().max(1) as f64;
     // Runs that all have as many flows by design are not thinned out by chance.
     let drawn = summaries.windows(2).any(|pair| pair[0].flows != pair[1].flows);
-    if drawn && per_run < needed {
-        let says = format!("{of} has {per_run:.0} flows a run, and {needed:.0} would be needed");
-        flag(FlagKind::FewFlows, says);
-    }
-    flags
+    let says = || format!("{of} has {per_run:.0} flows a run, and {needed:.0} would be needed");
+    (drawn && per_run < needed).then(|| Flag { kind: FlagKind::FewFlows, says: says() })
 }
 
 /// Counts of one class over several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pooled {
     pub flows: u64,
-    pub unfinished: u64,
     /// Completion times of flows that timed out, over the sum of all.
     pub of_sum: f64,
     /// Flows that timed out, over all from the 99th percentile of each run on, mean over runs.
     pub of_tail: f64,
-    pub runs: usize,
 }
 
 impl Pooled {
@@ -118,10 +146,8 @@ impl Pooled {
         let tails: Vec<f64> = summaries.iter().filter_map(|summary| summary.tail_timed_out).collect();
         Self {
             flows: summaries.iter().map(|summary| summary.flows).sum(),
-            unfinished: summaries.iter().map(|summary| summary.unfinished).sum(),
             of_sum: if all > 0.0 { late / all } else { 0.0 },
             of_tail: if tails.is_empty() { 0.0 } else { tails.iter().sum::<f64>() / tails.len() as f64 },
-            runs: summaries.len(),
         }
     }
 }
@@ -129,6 +155,7 @@ impl Pooled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::coverage::MeansFrom;
 
     fn summary(flows: u64, share: f64, tail: f64) -> Summary {
         Summary {
@@ -142,8 +169,11 @@ mod tests {
 
     fn kinds(metric: &str, summaries: &[Summary]) -> Vec<FlagKind> {
         let metric = Metric::named(metric).unwrap();
-        let all: Vec<&Summary> = summaries.iter().collect();
-        of_class(metric, &all, "class `small` of `pias`").iter().map(|flag| flag.kind).collect()
+        let of = "class `small` of `pias`";
+        let completed = |summary: &Summary| metric.coverage.of_flows(summary, MeansFrom::CompletedFlows);
+        let left_out = unfinished(metric.coverage, summaries.iter().map(completed).sum(), of);
+        let all = [timeouts(metric, summaries, of), left_out, few(metric, summaries, of)];
+        all.into_iter().flatten().map(|flag| flag.kind).collect()
     }
 
     #[test]

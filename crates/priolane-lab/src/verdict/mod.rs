@@ -14,6 +14,7 @@ mod looks;
 mod panels;
 mod report;
 pub mod rules;
+mod saturation;
 mod steady;
 mod tails;
 mod thresholds;

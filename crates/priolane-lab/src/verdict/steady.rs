@@ -5,7 +5,8 @@
 //!                   the window stay longer than those that are in it. Checked if at most 1 % did not complete.
 //! halves            means of the largest class in both halves of the window: at most 10 % apart, or with overlapping
 //!                   95 % intervals over seeds
-//! unfinished        for a metric of completed flows, such as a percentile: at most 1 % of its class did not complete
+//! left out          of the flows, coflows or deadlines of its class, a metric leaves out at most 1 %: none of flows if it is a
+//!                   mean by Little's law
 //! ```
 //!
 //! The largest class reaches its steady state last (docs/assumptions.md#steady-state).
@@ -17,12 +18,12 @@ use priolane_results::steady::SteadySummary;
 use priolane_results::summary::Summary;
 
 use super::decision::UndecidedReason;
-use super::flags::MOST_UNFINISHED;
+use super::flags::MOST_LEFT_OUT;
 use super::grid::Grid;
 use super::unfit::Unsteady;
 use crate::experiment::Experiment;
+use crate::metrics::coverage::LeftOut;
 use crate::metrics::estimate::{Estimate, Nature};
-use crate::metrics::metric::Scope;
 use crate::metrics::path::MetricPath;
 use crate::metrics::{ALL, SizeClass, mean_of};
 
@@ -40,15 +41,14 @@ pub(super) fn unsteady(grid: &Grid, path: &MetricPath, point: usize) -> Option<U
         return None;
     }
     let class = largest(grid.classes());
-    let completed = !metric.by_little && matches!(metric.scope, Scope::Flows | Scope::Classes | Scope::Asked);
     let of_scheme = |scheme: &str| {
         let runs = grid.records_at(point, scheme);
-        let late = || {
-            unfinished(&of_class(&runs, &path.measure.class))
-                .filter(|&part| completed && part > MOST_UNFINISHED)
+        let left_out = || {
+            let all = runs.iter().map(|run| metric.coverage.left_out(run, &path.measure.class));
+            let part = all.sum::<LeftOut>().part();
+            (part > MOST_LEFT_OUT).then_some(Unsteady::LeftOut(metric.coverage, part))
         };
-        let fault = not_steady(&of_class(&runs, &class)).or_else(|| late().map(Unsteady::Unfinished));
-        fault.map(UndecidedReason::Unsteady)
+        not_steady(&of_class(&runs, &class)).or_else(left_out).map(UndecidedReason::Unsteady)
     };
     grid.schemes_of(path).find_map(of_scheme)
 }
@@ -132,7 +132,7 @@ fn not_steady(runs: &[ClassRun]) -> Option<Unsteady> {
 
 /// Returns the direct mean over that by Little's law, over all flows of all runs; `None` if too many did not complete.
 fn direct_over_little(runs: &[ClassRun]) -> Option<f64> {
-    unfinished(runs).filter(|&part| part <= MOST_UNFINISHED)?;
+    unfinished(runs).filter(|&part| part <= MOST_LEFT_OUT)?;
     let mean = |of: fn(&ClassRun) -> (Option<f64>, u64)| {
         let (mut sum, mut count) = (0.0, 0);
         for (mean, flows) in runs.iter().map(of) {

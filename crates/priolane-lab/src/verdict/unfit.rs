@@ -5,6 +5,8 @@ use std::fmt;
 use priolane_results::record::Demand;
 use priolane_workload::LoadOf;
 
+use crate::metrics::coverage::Coverage;
+
 /// Maximum relative deviation of the offered load from the requested one; our choice, docs/assumptions.md#load-check.
 pub(super) const LOAD_TOLERANCE: f64 = 0.05;
 
@@ -40,8 +42,8 @@ pub enum Unsteady {
     DirectOverLittle(f64),
     /// The mean of the second half of the window over that of the first.
     Halves(f64),
-    /// The part of the flows that did not complete.
-    Unfinished(f64),
+    /// The part of what the metric is made of that it leaves out, as the run ended before.
+    LeftOut(Coverage, f64),
 }
 
 impl fmt::Display for Unsteady {
@@ -57,12 +59,18 @@ impl fmt::Display for Unsteady {
                 "no steady state: the mean of the largest flows changed by a factor of {ratio:.2} from the first to the \
                  second half of the window; warm up and measure longer"
             ),
-            Self::Unfinished(part) => write!(
-                f,
-                "{:.1} % of the flows did not complete, 1 % allowed for a metric of completed flows; use a later \
-                 time.limit",
-                part * 100.0
-            ),
+            Self::LeftOut(coverage, part) => {
+                let what = match coverage {
+                    Coverage::Deadlines => "deadlines are after the end of the run",
+                    Coverage::Coflows => "coflows did not complete",
+                    Coverage::Every | Coverage::Completed | Coverage::LittlesLaw => "flows did not complete",
+                };
+                let percent = part * 100.0;
+                write!(
+                    f,
+                    "{percent:.1} % of the {what} and are left out, 1 % allowed; use a later time.limit"
+                )
+            }
         }
     }
 }

@@ -154,18 +154,46 @@ fn a_warm_start_is_the_steady_state_of_equal_shares_from_the_first_flow_on() {
     assert!(empty < 3.5, "{empty}");
 }
 
-#[test]
-fn claims_are_decided_only_where_the_steady_state_is_reached() {
+/// The report of a claim at a load, of four seeds.
+fn judged(time: &str, load: f64) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
     let claims = "[[claim]]\nsection = \"1\"\nsays = \"equal shares take longer\"\n\
                   order = [\"fct.all.ps\", \"fct.all.srpt\"]\n";
-    let judged = |time: &str| {
-        let text = experiment(time, 0.9, 4, claims);
-        drop(records(&text, folder.path()));
-        let plan = plan::from_text("x.toml", &text, folder.path(), &Options::default()).unwrap();
-        let report = verdict::verdicts(&plan, folder.path());
-        serde_json::to_value(&report.claims[0]).unwrap()
+    let text = experiment(time, load, 4, claims);
+    drop(records(&text, folder.path()));
+    let plan = plan::from_text("x.toml", &text, folder.path(), &Options::default()).unwrap();
+    let report = verdict::verdicts(&plan, folder.path());
+    serde_json::to_value(&report.claims[0]).unwrap()
+}
+
+#[test]
+fn a_claim_about_a_link_that_is_offered_more_than_it_carries_is_flagged_once() {
+    let saturated = |claim: &serde_json::Value| {
+        let flags = claim["flags"].as_array().unwrap();
+        let own: Vec<String> = flags
+            .iter()
+            .filter(|flag| flag["kind"] == "saturated")
+            .map(|flag| flag["says"].as_str().unwrap().to_owned())
+            .collect();
+        own
     };
+    assert_eq!(saturated(&judged(r#"measure = "30ms""#, 0.9)), [""; 0]);
+    // 1.2 of payload, 1,501 / 1,500 of which is on the wire.
+    let over = saturated(&judged(r#"measure = "30ms""#, 1.2));
+    assert!(
+        over.len() == 1 && over[0].contains("the links of senders") && over[0].contains("1.201"),
+        "{over:?}"
+    );
+    // Where a steady state is claimed, the claim is undecided for it or flagged, and not both.
+    let continued =
+        judged(r#"warmup = "10ms", measure = "60ms", arrivals = "continue", limit = "80ms""#, 1.2);
+    let undecided = continued["points"][0]["undecided"]["because"] == "steady_state";
+    assert_eq!(saturated(&continued).len(), usize::from(!undecided), "{continued}");
+}
+
+#[test]
+fn claims_are_decided_only_where_the_steady_state_is_reached() {
+    let judged = |time: &str| judged(time, 0.9);
     let steady = judged(r#"start = "warm", warmup = "1s", measure = "3s", arrivals = "continue""#);
     assert_eq!(steady["verdict"], "reproduced", "{steady}");
     // Flows that start within 30 ms of an empty start wait for those that come behind them.

@@ -125,6 +125,10 @@ fn means_are_integrals_over_the_flows_in_the_system() {
             assert!(near(own.std_fct_s.map(|x| x * x), std.map(|x| x * x)), "{own:?} {std:?}");
             assert!(near(own.mean_slowdown, per(window, &|flow, _| 1.0 / flow.alone as f64)), "{own:?}");
             assert!(near(own.direct_fct_s, direct), "{own:?} {direct:?}");
+            let ends = flows.iter().filter_map(|flow| flow.fct.map(|fct| flow.start + fct));
+            let ended = ends.filter(|end| (middle..until).contains(end)).count() as u64;
+            let second_half = (own.second_half_arrivals as f64, own.second_half_completions);
+            assert_eq!(second_half, (inside((middle, until)), ended));
             assert!(near(own.halves_fct_s[0], per((from, middle), &|_, _| 1.0)), "{own:?}");
             assert!(near(own.halves_fct_s[1], per((middle, until), &|_, _| 1.0)), "{own:?}");
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::metrics::coverage::Coverage;
 
 /// A run with this number of flows, of which some did not complete, and their means in seconds.
 fn run([flows, unfinished]: [u64; 2], [direct, little]: [f64; 2], halves: [f64; 2]) -> ClassRun {
@@ -69,7 +70,11 @@ fn the_largest_class_has_the_highest_lower_bound() {
 
 #[test]
 fn what_is_missing_is_said_with_its_number_and_its_remedy() {
-    let says = [Unsteady::DirectOverLittle(1.82), Unsteady::Halves(0.7), Unsteady::Unfinished(0.123)];
+    let says = [
+        Unsteady::DirectOverLittle(1.82),
+        Unsteady::Halves(0.7),
+        Unsteady::LeftOut(Coverage::Completed, 0.123),
+    ];
     let [direct, halves, unfinished] = says.map(|fault| fault.to_string());
     assert!(direct.contains("1.82 times") && direct.contains("time.start"), "{direct}");
     assert!(halves.contains("factor of 0.70") && halves.contains("measure longer"), "{halves}");

@@ -248,7 +248,7 @@ fn checks_count_what_runs_leave_and_name_what_is_wrong() {
             (
                 "unfinished",
                 State::Warn,
-                "some measured flows are unfinished and excluded from means: dctcp 3 of 24"
+                "some measured flows are unfinished and left out of means and percentiles: dctcp 3 of 24"
             ),
             ("load", State::Warn, "requested 0.500, offered to hosts 0.510 to 0.530, to the core unknown"),
             (
