@@ -122,6 +122,25 @@ def test_a_scheme_whose_flows_did_not_finish_is_not_the_best_and_the_others_are_
     assert "Flows of left did not finish" in " ".join(notes(view, "*"))
 
 
+def test_a_mean_by_littles_law_leaves_no_flow_out_and_may_be_the_best(tmp_path: Path) -> None:
+    directory = results(tmp_path / "r", {name: THREE[name] for name in "ab"}, steady={"all": {}, "small": {}})
+    for path in directory.glob("*/run.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["scheme"] == "a":
+            record["summary"]["all"]["unfinished"] = 3
+            record.pop("file_sha256")
+            factories.write(path, record)
+    view = overview(load(directory))
+    assert [entry(view, "a", name).left_out for name in ("fct", "slowdown", "fct_p50", "fct_p99")] == [0, 0, 9, 9]
+    assert entry(view, "a", "fct").best
+    assert not entry(view, "a", "fct_p99").best
+    text = " ".join(notes(view, "*"))
+    assert "Flows of a did not finish: they are left out of median, p99, its p99, goodput, which are not" in text
+    found = compare_schemes(view, "a", "b")
+    metrics = {contest.change.metric for contest in found.contests if contest.change.size_class == "all"}
+    assert (metrics, found.incomplete) == ({"fct", "slowdown"}, 4)
+
+
 def test_one_seed_has_no_interval_and_no_best(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = results(tmp_path / "r", {"a": {1: 0.001}, "b": {1: 0.002}})
     view = overview(load(directory))

@@ -30,14 +30,6 @@ LEVEL = _core.level()
 # The complement of `deadline_miss_rate`, and what moves whenever `timed_out` does.
 _LEFT_OUT = ("deadline_meet_ratio", "timed_out_fct_share", "timed_out_p50_fct_s")
 
-# Counts and shares of events in the summary of a class.
-_EVENTS = frozenset(
-    {
-        *("flows", "unfinished", "deadlines_met", "deadlines_missed", "deadlines_censored", "timeouts"),
-        *("timed_out", "tail_timed_out", "deadline_miss_rate", "deadline_infeasible_rate", "downgraded", "upgraded"),
-    }
-)
-
 Group = tuple[str, str]
 BySeed = dict[int, dict[str, Any]]
 
@@ -329,7 +321,7 @@ def change_of(
 def _nature(name: tuple[str, str]) -> Nature:
     """What the values of a metric are: those of whole runs are counts."""
     size_class, metric = name
-    return Nature.EVENTS if size_class == RUN or metric in _EVENTS else Nature.QUANTITY
+    return Nature.EVENTS if size_class == RUN else Nature(_core.summary_nature(metric))
 
 
 def _difference(

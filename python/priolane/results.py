@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Of the error probability of verdicts: what a first look without a plan spends (`priolane_lab::verdict::Looks`).
-UNPLANNED_SHARE = 0.8
 Table = Literal["summary", "flows", "ports", "series", "coflows", "bills"]
 # The shape of the note of a grid.
 _TEXTS = shapes.many(shapes.text)
@@ -370,7 +368,7 @@ def earlier_looks(report: Path) -> list[dict[str, Any]]:
         LOOKS(read["looks"], "")
         looks: list[dict[str, Any]] = read["looks"]
     except (InputError, KeyError, TypeError, ValueError):
-        return [{"seeds": [], "share": UNPLANNED_SHARE}]
+        return [{"seeds": [], "share": _core.first_share(1)}]
     return looks
 
 

@@ -2,7 +2,8 @@
 
 Of each class of flows and sweep point the metrics of which less or more is better are tested, as `comparison` tests
 those of two results: ratios of A to B by seed, p values corrected by Holm's method for the number of metrics. A scheme
-*beats* the other in a metric if that has moved in its favour.
+*beats* the other in a metric if that has moved in its favour. A value that leaves out flows that did not finish is
+compared with none.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,12 +46,14 @@ class Contest:
 
 @dataclass(frozen=True)
 class SchemeComparison:
-    """Both schemes' names, and all contests: those that are decided first. `tested` is how many are corrected for."""
+    """Both schemes' names, and all contests: those that are decided first. `tested` is how many are corrected for,
+    `incomplete` how many are no contest, as flows of a scheme did not finish and are left out."""
 
     first: str
     second: str
     contests: tuple[Contest, ...]
     tested: int
+    incomplete: int
 
     def won(self, winner: Winner) -> list[Contest]:
         """The contests that one of them won, or neither."""
@@ -67,13 +70,18 @@ def compare_schemes(view: Overview, first: str, second: str) -> SchemeComparison
         raise InputError(f"--schemes {first} {second}: two different schemes of {', '.join(there)}")
     quantities: dict[str, Quantity] = {}
     changes: list[Change] = []
+    incomplete = 0
     for section in view.classes:
         for quantity, point, entry, other in _pairs(section, first, second):
+            if entry.left_out or other.left_out:
+                incomplete += 1
+                continue
             quantities[quantity.name] = quantity
             change = change_of((first, point), (section.name, quantity.name), (other.by_seed, entry.by_seed))
             changes += [] if change is None else [change]
     contests = [Contest(quantities[change.metric], change) for change in with_findings(changes)]
-    return SchemeComparison(first, second, tuple(contests), sum(change.p is not None for change in changes))
+    tested = sum(change.p is not None for change in changes)
+    return SchemeComparison(first, second, tuple(contests), tested, incomplete)
 
 
 def _pairs(section: ClassTable, first: str, second: str) -> Iterator[tuple[Quantity, Mapping[str, Any], Entry, Entry]]:

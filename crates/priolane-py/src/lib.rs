@@ -18,11 +18,12 @@ mod unit;
 use std::path::PathBuf;
 
 use priolane_lab::metrics::FAMILIES;
+use priolane_lab::metrics::coverage::MeansFrom;
 use priolane_lab::metrics::estimate::{Average, Estimate, Nature};
 use priolane_lab::metrics::metric::{Metric, Unit};
 use priolane_lab::metrics::student::{self, Difference};
-use priolane_lab::verdict::Look;
 use priolane_lab::verdict::rules::{Comparison, comparison};
+use priolane_lab::verdict::{Look, Looks};
 use priolane_results::checksum;
 use priolane_results::summary::Summary;
 use priolane_workload::import::{self, Request};
@@ -295,6 +296,32 @@ fn summary_value(metric: &str, summary: &str) -> PyResult<Option<f64>> {
     Ok(value(&request::<Summary>(summary)?))
 }
 
+/// Returns the nature of the values of a member of a class's summary in `run.json`: `quantity` or `events`.
+#[pyfunction]
+fn summary_nature(member: &str) -> &'static str {
+    Metric::nature_in_summary(member).name()
+}
+
+/// Returns the member of a class's summary in `run.json` that counts what a metric leaves out, as the run ended before;
+/// `None` if it leaves out nothing. `means` is `littles_law` or `completed_flows`: what means of the class come from.
+#[pyfunction]
+fn left_out(metric: &str, means: &str) -> PyResult<Option<&'static str>> {
+    let found =
+        Metric::named(metric).ok_or_else(|| PyValueError::new_err(format!("no metric {metric:?}")))?;
+    let means = match means {
+        "littles_law" => MeansFrom::LittlesLaw,
+        "completed_flows" => MeansFrom::CompletedFlows,
+        _ => return Err(PyValueError::new_err(format!("means do not come from {means:?}"))),
+    };
+    Ok(found.coverage.counted_in(means))
+}
+
+/// Returns what the first of `planned` looks at claims spends of the error probability, from 0 to 1.
+#[pyfunction]
+fn first_share(planned: u32) -> f64 {
+    Looks::first_share(planned)
+}
+
 /// A scale, a mean, and both ends of its 95 % interval; `None` without an interval.
 type EstimateTuple = (&'static str, f64, Option<f64>, Option<f64>);
 
@@ -450,6 +477,9 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_checked, module)?)?;
     module.add_function(wrap_pyfunction!(unit::run_unit, module)?)?;
     module.add_function(wrap_pyfunction!(summary_value, module)?)?;
+    module.add_function(wrap_pyfunction!(summary_nature, module)?)?;
+    module.add_function(wrap_pyfunction!(left_out, module)?)?;
+    module.add_function(wrap_pyfunction!(first_share, module)?)?;
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace_network, module)?)?;

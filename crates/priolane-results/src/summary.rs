@@ -75,7 +75,8 @@ pub struct Summary {
     /// continue, without a window, or if none finished.
     #[serde(default)]
     pub after_stop: Option<f64>,
-    /// Retransmission timeouts of all flows of the class; null in records of versions that did not count them.
+    /// Retransmission timeouts of the flows of the class that ended at their sender; null in records of versions that did
+    /// not count them.
     #[serde(default)]
     pub timeouts: Option<u64>,
     /// Timeouts of these flows that waited for `initial_rto`, as their round-trip time was not measured yet; 0 for
@@ -99,6 +100,20 @@ pub struct Summary {
     /// Median completion time of the flows that had a timeout, in seconds; null if none of these finished.
     #[serde(default)]
     pub timed_out_p50_fct_s: Option<f64>,
+}
+
+impl Summary {
+    /// The members that count flows, deadlines or timeouts.
+    pub const COUNTS: [&'static str; 8] = [
+        "flows",
+        "unfinished",
+        "deadlines_met",
+        "deadlines_missed",
+        "deadlines_censored",
+        "timeouts",
+        "initial_timeouts",
+        "spurious_timeouts",
+    ];
 }
 
 /// Summary of the measured coflows of a class. Values are null if no coflow has one.
@@ -289,4 +304,27 @@ pub struct OrderRecord {
     /// Maximum of the queued bytes.
     #[serde(default)]
     pub queue_max_bytes: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counts_are_the_members_that_are_whole_numbers() {
+        let whole = serde_json::to_value(Summary::default()).unwrap();
+        let refuses_a_half = |member: &&String| {
+            let mut changed = whole.clone();
+            changed[member.as_str()] = json!(0.5);
+            serde_json::from_value::<Summary>(changed).is_err()
+        };
+        let mut found: Vec<&str> =
+            whole.as_object().unwrap().keys().filter(refuses_a_half).map(String::as_str).collect();
+        let mut counts = Summary::COUNTS;
+        found.sort_unstable();
+        counts.sort_unstable();
+        assert_eq!(found, counts);
+    }
 }

@@ -22,6 +22,8 @@ def show_contests(found: SchemeComparison, seeds: int) -> None:
             + (
                 "one seed has no interval; run more, --seeds 5"
                 if seeds < 2
+                else "flows did not finish, and every value leaves some out"
+                if found.incomplete and not found.contests
                 else "all values are the same in every seed"
             )
         )
@@ -32,6 +34,8 @@ def show_contests(found: SchemeComparison, seeds: int) -> None:
             f"and open in {found.tested - won - lost} (paired by seed; Holm's correction, all together "
             f"at {LEVEL * 100:.0f} %)"
         )
+    if found.incomplete:
+        show.line(f"Not compared: {found.incomplete} values that leave out flows that did not finish")
     decided = [contest for contest in found.contests if contest.winner is not Winner.NEITHER]
     if decided:
         _table(found, decided)
@@ -81,6 +85,7 @@ def as_json(found: SchemeComparison) -> dict[str, Any]:
         "first": found.first,
         "second": found.second,
         "tested": found.tested,
+        "incomplete": found.incomplete,
         "contests": [
             {
                 "class": contest.change.size_class,

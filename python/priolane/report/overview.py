@@ -3,8 +3,8 @@
 Values are estimates over seeds (`priolane.report.estimate`): their 95 % intervals contain what a seed draws, and
 nothing else. A scheme is *best* in a metric if its mean is, and the 95 % interval of its change to each other scheme,
 paired by seed, excludes no change (an intersection-union test: no correction for the number of schemes is needed). The
-mean of a scheme of which flows of the class did not finish leaves out the slowest of them: it is never the best, and no
-scheme is compared with it.
+value that leaves out flows that did not finish leaves out the slowest of them: it is never the best, and no scheme is
+compared with it. Which values do, the compiled module says: means by Little's law count every flow.
 """
 
 import json
@@ -100,12 +100,12 @@ _ALWAYS = ("drops", "timeouts")
 @dataclass(frozen=True)
 class Entry:
     """A value and, by seed, what it is the mean of. `best`: it is beyond what luck gives the other schemes.
-    `unfinished` flows are left out of it."""
+    `left_out` counts the flows that did not finish and are not in it."""
 
     estimate: Estimate
     by_seed: BySeed
     best: bool = False
-    unfinished: int = 0
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -259,8 +259,20 @@ def _entry(quantity: Quantity, size_class: str, records: Mapping[int, Record]) -
     by_seed = {seed: float(value) for seed, value in read.items() if value is not None}
     most = 100.0 if quantity.unit == "%" else math.inf
     estimate = Estimate.of(list(by_seed.values()), quantity.nature).within(0.0, most)
-    left = sum(record["summary"].get(size_class, {}).get("unfinished", 0) for record in records.values())
-    return Entry(estimate, by_seed, unfinished=left if quantity.better else 0)
+    left = sum(_left_out(quantity, size_class, record) for record in records.values()) if quantity.better else 0
+    return Entry(estimate, by_seed, left_out=left)
+
+
+def _left_out(quantity: Quantity, size_class: str, record: Record) -> int:
+    """How many flows of a class did not finish and are not in the value of a metric."""
+    means = "littles_law" if size_class in record.get("steady", {}) else "completed_flows"
+    counted_in = _counted_in(quantity.name, means)
+    return 0 if counted_in is None else int(record["summary"].get(size_class, {}).get(counted_in, 0))
+
+
+@cache
+def _counted_in(metric: str, means: str) -> str | None:
+    return _core.left_out(metric, means)
 
 
 def _with_best(rows: Sequence[Row], quantities: Sequence[Quantity]) -> tuple[Row, ...]:
@@ -283,7 +295,7 @@ def _best(entries: Sequence[Entry], quantity: Quantity) -> int | None:
     known = [
         (entry.estimate.mean, place)
         for place, entry in enumerate(entries)
-        if entry.estimate.mean is not None and not entry.unfinished
+        if entry.estimate.mean is not None and not entry.left_out
     ]
     if quantity.better == 0 or len(known) < 2:
         return None

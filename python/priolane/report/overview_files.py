@@ -43,7 +43,7 @@ def _values(section: ClassTable, row: Row) -> dict[str, Any]:
             "high": entry.estimate.high,
             "seeds": {str(seed): value for seed, value in entry.by_seed.items()},
             "best": entry.best,
-            "unfinished": entry.unfinished,
+            "unfinished": entry.left_out,
         }
         for quantity, entry in zip(section.quantities, row.entries, strict=True)
     }

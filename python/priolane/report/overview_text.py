@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from priolane.report.numbers import fitting, short
-from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity, Row
+from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity
 
 _COUNTS_FROM = 1000
 
@@ -68,8 +68,16 @@ def heading(section: ClassTable) -> str:
     return f"{section.name}: {section.text}; {flows}" if section.text else f"{section.name}: {flows}"
 
 
-def _leaves_out(row: Row) -> bool:
-    return any(entry.unfinished for entry in row.entries)
+def _incomplete(view: Overview) -> tuple[list[str], list[str]]:
+    """The schemes of which some value leaves out flows that did not finish, and what these values are called."""
+    schemes: dict[str, None] = {}
+    labels: dict[str, None] = {}
+    for section in view.classes:
+        for row in section.rows:
+            for quantity, entry in zip(section.quantities, row.entries, strict=True):
+                if entry.left_out:
+                    schemes[row.scheme] = labels[quantity.label] = None
+    return list(schemes), list(labels)
 
 
 def notes(view: Overview, sign: str) -> list[str]:
@@ -84,10 +92,11 @@ def notes(view: Overview, sign: str) -> list[str]:
             f"seeds ({view.drawn}). {sign}: best, and the 95 % interval of its change to each other scheme, seed by "
             "seed, excludes no change."
         )
-        left = {row.scheme: None for section in view.classes for row in section.rows if _leaves_out(row)}
-        if left:
+        schemes, labels = _incomplete(view)
+        if schemes:
             lines.append(
-                f"Flows of {', '.join(left)} did not finish: means that leave them out are not compared with others."
+                f"Flows of {', '.join(schemes)} did not finish: they are left out of {', '.join(labels)}, which are "
+                "not compared with those of other schemes."
             )
     else:
         lines.append("One seed: no intervals, so that no scheme is marked as best; --seeds 5 gives both.")

@@ -35,10 +35,14 @@ pub enum Nature {
 impl Nature {
     /// Returns the nature with this name.
     pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "quantity" => Some(Self::Quantity),
-            "events" => Some(Self::Events),
-            _ => None,
+        [Self::Quantity, Self::Events].into_iter().find(|nature| nature.name() == name)
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quantity => "quantity",
+            Self::Events => "events",
         }
     }
 

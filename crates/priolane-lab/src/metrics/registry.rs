@@ -2,6 +2,7 @@
 
 use super::estimate::Nature;
 use super::metric::Metric;
+use priolane_results::summary::Summary;
 
 /// Metrics that are documented together.
 #[derive(Debug)]
@@ -53,6 +54,16 @@ impl Metric {
         Some(f64::from(number) / f64::from(10_u32.pow(digits.len() as u32 - 2)))
     }
 
+    /// Returns the nature of the values of a member of a class's summary in `run.json`: that of the metric of its name,
+    /// and events for counts that are no metric.
+    pub fn nature_in_summary(member: &str) -> Nature {
+        match Self::named(member) {
+            Some(metric) => metric.nature(),
+            None if Summary::COUNTS.contains(&member) => Nature::Events,
+            None => Nature::Quantity,
+        }
+    }
+
     /// Returns all metrics, family by family.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         FAMILIES.iter().flat_map(|family| family.metrics)
@@ -72,6 +83,15 @@ mod tests {
         let made_of_them = |name: &str| Metric::named(name).is_some_and(Metric::is_of_completion_times);
         assert!(["gain", "goodput", "slowdown_p99"].into_iter().all(made_of_them));
         assert!(!["timed_out", "timeouts", "downgraded", "rate"].into_iter().any(made_of_them));
+    }
+
+    #[test]
+    fn counts_and_shares_of_a_summary_are_events_and_its_times_are_none() {
+        let events = ["timed_out", "tail_timed_out", "deadline_miss_rate", "downgraded", "deadline_jain"];
+        let counted = Summary::COUNTS.into_iter().chain(events);
+        assert!(counted.into_iter().all(|member| Metric::nature_in_summary(member) == Nature::Events));
+        let times = ["mean_fct_s", "p99_slowdown", "goodput_bps", "cv", "after_stop"];
+        assert!(times.into_iter().all(|member| Metric::nature_in_summary(member) == Nature::Quantity));
     }
 
     #[test]

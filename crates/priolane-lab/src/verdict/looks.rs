@@ -40,6 +40,13 @@ impl Looks {
         Self { planned: 1, earlier: Vec::new() }
     }
 
+    /// Returns what the first of `planned` looks spends of the error probability, from 0 to 1; four fifths if it is the
+    /// only one, which no plan follows.
+    pub fn first_share(planned: u32) -> f64 {
+        let (looks, place) = Self { planned, earlier: Vec::new() }.with(&[]);
+        looks[place].share
+    }
+
     /// Returns all looks after one at the runs of `seeds`, and the place of that look.
     pub(super) fn with(&self, seeds: &[u64]) -> (Vec<Look>, usize) {
         let set = |seeds: &[u64]| seeds.iter().copied().collect::<BTreeSet<u64>>();
