@@ -1,7 +1,9 @@
 """Looks at the claims of a directory, as one adds seeds, and the words and flags of verdicts."""
 
+import html
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from priolane.experiment import Options
 from priolane.grid import run, run_grid
 from priolane.report.model import Report, Source, Verdict, error_bound
 from priolane.report.write import write_report
-from priolane.results import UNPLANNED_SHARE, earlier_looks, load
+from priolane.results import earlier_looks, load
 from priolane.settings import Settings
 
 # Two tenants that nothing tells apart send to one host, and a claim says that one of them is faster.
@@ -99,14 +101,48 @@ def test_seeds_that_are_added_to_a_directory_are_looks_and_the_same_seeds_are_no
     assert (len(back.looks), back.look) == (3, 0)
 
 
+def page_and_its_command(directory: Path) -> tuple[str, list[str]]:
+    """The page of results, and the words of the command that it prints to make them again, without their place."""
+    page = html.unescape(write_report(load(directory)).read_text(encoding="utf-8"))
+    command = re.search(r'<dt>Run again</dt><dd><code class="command">(.*?)</code>', page)
+    assert command is not None
+    words = shlex.split(command[1])
+    assert (words[0], words[-2:]) == ("priolane", ["-o", str(directory)])
+    return page, words[1:-2]
+
+
+def test_the_command_of_a_page_gives_its_verdicts_or_the_page_says_that_looks_were_spent(tenants: Path) -> None:
+    def again(words: list[str], place: str) -> Report:
+        assert main([*words, "-o", str(tenants.parent / place)]) == 0
+        return load(tenants.parent / place).report
+
+    spent = "In an empty directory, this command judges"
+    # Planned looks: the command carries the plan, and the first look of an empty directory has the share of this one.
+    out = tenants.parent / "planned"
+    for seeds in (2, 3):
+        planned = run_grid(tenants, out, Options(seeds=seeds, looks=4), Settings()).report
+    page, words = page_and_its_command(out)
+    fresh = again(words, "planned again")
+    assert spent not in page
+    assert fresh.claims == planned.claims
+    # Without a plan, the second look has a fifth of what the first one of an empty directory has.
+    out = tenants.parent / "unplanned"
+    for seeds in (2, 3):
+        unplanned = run(tenants, out, seeds=seeds).report
+    page, words = page_and_its_command(out)
+    fresh = again(words, "unplanned again")
+    assert (fresh.looks[fresh.look].share, round(unplanned.looks[unplanned.look].share, 9)) == (0.8, 0.16)
+    assert f"{spent} the claims with 4 % instead of 0.8 %" in page
+
+
 def test_a_report_that_cannot_be_read_is_one_look(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     assert earlier_looks(path) == []
     path.write_text("{", encoding="utf-8")
-    assert earlier_looks(path) == [{"seeds": [], "share": UNPLANNED_SHARE}]
+    assert earlier_looks(path) == [{"seeds": [], "share": 0.8}]
     # One of a version that did not count looks in directories.
     path.write_text(_core.with_checksum('{"looks": 6}'), encoding="utf-8")
-    assert earlier_looks(path) == [{"seeds": [], "share": UNPLANNED_SHARE}]
+    assert earlier_looks(path) == [{"seeds": [], "share": 0.8}]
     looks = [{"seeds": [1, 2], "share": 0.8}]
     path.write_text(_core.with_checksum(json.dumps({"looks": looks})), encoding="utf-8")
     assert earlier_looks(path) == looks

@@ -4,11 +4,13 @@ This module is the one place that knows the report's JSON. A missing key is a `K
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from priolane import _core
 from priolane.deprecation import renamed
 from priolane.files import parse_json
 from priolane.report.axes import in_numbers, spans_decades, with_scale
@@ -381,6 +383,19 @@ def _spent(report: Report) -> str:
     return (
         f" This directory was also judged with other seeds (number of seeds: {seeds}); of the {100 * LEVEL:g} %, this "
         f"look spends {100 * LEVEL * share:.2g} %."
+    )
+
+
+def spent_elsewhere(report: Report) -> str:
+    """What is to be said beside the command that makes the results again, if it would judge the claims otherwise in an
+    empty directory, as a sentence; empty if its verdicts would be the same."""
+    share, fresh = report.looks[report.look].share, _core.first_share(report.planned_looks)
+    if not report.claims or math.isclose(share, fresh, rel_tol=1e-9):
+        return ""
+    return (
+        f"In an empty directory, this command judges the claims with {100 * LEVEL * fresh:.2g} % instead of "
+        f"{100 * LEVEL * share:.2g} % for a false verdict, as this directory was judged before with other seeds: its "
+        "verdicts may differ from those of this page."
     )
 
 

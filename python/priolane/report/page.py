@@ -16,7 +16,7 @@ from priolane.directory import FIGURES
 from priolane.figures.pictures import Picture
 from priolane.report.kinds import kind_of
 from priolane.report.metrics_table import table_of
-from priolane.report.model import Claim, Panel, Source, Verdict, error_bound, spread, tallies
+from priolane.report.model import Claim, Panel, Source, Verdict, error_bound, spent_elsewhere, spread, tallies
 from priolane.report.over_time import OverTime
 from priolane.report.overview import Overview
 from priolane.report.overview_page import scheme_tables, sections
@@ -106,6 +106,7 @@ def _content(
         "digest": report.digest,
         "version": next((record["version"] for record in results.records.values()), ""),
         "rerun": making.rerun,
+        "spent": spent_elsewhere(report),
     }
 
 
