@@ -125,6 +125,7 @@ def experiment(cell: Cell, read: dict[str, Any]) -> str:
 
 def _scheme(cell: Cell, read: dict[str, Any]) -> list[str]:
     """A shipped scheme, with another port. It is no base, as a port would keep the lossless classes of its base."""
+    keys: dict[str, Any]
     if cell.port == OWN:
         keys = {"base": cell.scheme}
     else:

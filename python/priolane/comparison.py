@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from priolane import _core
 from priolane._core import InputError
 from priolane.experiment import PlannedRun
-from priolane.report.estimate import Nature, paired_change
+from priolane.report.estimate import Nature, over_seeds, paired_change
 from priolane.results import Results, load
 
 RUN = "run"
@@ -260,7 +260,11 @@ def _metrics(
         for values in side.values():
             names.update(dict.fromkeys(values))
     for name in names:
-        a, b = ({seed: values.get(name) for seed, values in side.items()} for side in sides)
+        known = [
+            {seed: value for seed, values in side.items() if (value := values.get(name)) is not None} for side in sides
+        ]
+        means = [over_seeds(name, values, side) for values, side in zip(known, (left, right), strict=True)]
+        a, b = ({seed: of.get(seed) for seed in side} for of, side in zip(means, sides, strict=True))
         yield name, a, b
 
 

@@ -21,10 +21,12 @@ use priolane_lab::metrics::FAMILIES;
 use priolane_lab::metrics::coverage::MeansFrom;
 use priolane_lab::metrics::estimate::{Average, Estimate, Nature};
 use priolane_lab::metrics::metric::{Metric, Unit};
+use priolane_lab::metrics::pooled::pooled as steady_means;
 use priolane_lab::metrics::student::{self, Difference};
 use priolane_lab::verdict::rules::{Comparison, comparison};
 use priolane_lab::verdict::{Look, Looks};
 use priolane_results::checksum;
+use priolane_results::steady::SteadySummary;
 use priolane_results::summary::Summary;
 use priolane_workload::import::{self, Request};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -316,6 +318,20 @@ fn left_out(metric: &str, means: &str) -> PyResult<Option<&'static str>> {
     Ok(found.coverage.counted_in(means))
 }
 
+/// Returns a value for each seed, of which the geometric mean is the mean of the steady state: the ratio of sums. Each of
+/// `means` has the mean of a run by Little's law and the arrivals that it is per.
+#[pyfunction]
+fn pooled(means: Vec<(f64, f64)>) -> Vec<f64> {
+    steady_means(&means)
+}
+
+/// Whether a metric, or the member of a class's summary in `run.json`, is a mean over arrivals by Little's law while
+/// arrivals continue.
+#[pyfunction]
+fn is_per_arrival(name: &str) -> bool {
+    SteadySummary::PER_ARRIVAL.contains(&name) || Metric::named(name).is_some_and(|metric| metric.arrivals.is_some())
+}
+
 /// Returns what the first of `planned` looks at claims spends of the error probability, from 0 to 1.
 #[pyfunction]
 fn first_share(planned: u32) -> f64 {
@@ -480,6 +496,8 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(summary_nature, module)?)?;
     module.add_function(wrap_pyfunction!(left_out, module)?)?;
     module.add_function(wrap_pyfunction!(first_share, module)?)?;
+    module.add_function(wrap_pyfunction!(is_per_arrival, module)?)?;
+    module.add_function(wrap_pyfunction!(pooled, module)?)?;
     module.add_function(wrap_pyfunction!(thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace_network, module)?)?;

@@ -31,6 +31,10 @@ pub struct SteadySummary {
 }
 
 impl SteadySummary {
+    /// The members of a class's summary in `run.json` that are means over `arrivals` by Little's law. Over several runs,
+    /// the mean of the steady state is a ratio of sums.
+    pub const PER_ARRIVAL: [&'static str; 2] = ["mean_fct_s", "mean_slowdown"];
+
     /// Returns the direct mean over that by Little's law: 1 in a steady state, above it while flows accumulate.
     #[must_use]
     pub fn direct_over_little(&self) -> Option<f64> {

@@ -97,3 +97,19 @@ def paired_change(first: Sequence[float], second: Sequence[float], nature: Natur
     """The change from `first` to `second`, which have a value of each seed in one order."""
     (average, mean, low, high), p = _core.change(list(first), list(second), nature)
     return PairedChange(Estimate(mean, low, high, len(first), Average(average)), p)
+
+
+def over_seeds(
+    name: tuple[str, str], values: Mapping[int, float], records: Mapping[int, Mapping[str, Any]]
+) -> dict[int, float]:
+    """The values of a metric by seed, whose geometric mean is that of the steady state where arrivals continue.
+
+    `name` is the class and the metric, or the member of a class's summary. Values other than means over arrivals stay
+    as they are.
+    """
+    size_class, metric = name
+    arrivals = [records[seed].get("steady", {}).get(size_class, {}).get("arrivals", 0) for seed in values]
+    if not _core.is_per_arrival(metric) or not all(arrivals):
+        return dict(values)
+    means = [(value, float(count)) for value, count in zip(values.values(), arrivals, strict=True)]
+    return dict(zip(values, _core.pooled(means), strict=True))

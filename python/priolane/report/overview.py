@@ -16,7 +16,7 @@ from typing import Any
 
 from priolane import _core
 from priolane.record_shape import require_totals
-from priolane.report.estimate import Estimate, Nature, paired_change
+from priolane.report.estimate import Estimate, Nature, over_seeds, paired_change
 from priolane.results import Results
 
 ALL = "all"
@@ -257,6 +257,7 @@ def _rows(cells: Cells, size_class: str, quantities: Sequence[Quantity]) -> Iter
 def _entry(quantity: Quantity, size_class: str, records: Mapping[int, Record]) -> Entry:
     read = {seed: quantity.read(record, size_class) for seed, record in records.items()}
     by_seed = {seed: float(value) for seed, value in read.items() if value is not None}
+    by_seed = over_seeds((size_class, quantity.name), by_seed, records)
     most = 100.0 if quantity.unit == "%" else math.inf
     estimate = Estimate.of(list(by_seed.values()), quantity.nature).within(0.0, most)
     left = sum(_left_out(quantity, size_class, record) for record in records.values()) if quantity.better else 0

@@ -26,6 +26,7 @@ pub(super) const METRICS: &[Metric] = &[
         scale: Scale::Relative,
         quotient: Some(gain),
         coverage: Coverage::LittlesLaw,
+        arrivals: Some(arrivals_of_gain),
         ..OF_COMPLETED
     },
     Metric {
@@ -35,6 +36,7 @@ pub(super) const METRICS: &[Metric] = &[
         of_flow: Some(|flow| flow.fct_ps.map(|fct| Span(fct).as_secs_f64())),
         tuned: Some(|s| s.mean_fct_s),
         coverage: Coverage::LittlesLaw,
+        arrivals: Some(arrivals),
         ..SECONDS
     },
     Metric {
@@ -77,6 +79,7 @@ pub(super) const METRICS: &[Metric] = &[
         of_flow: Some(|flow| flow.slowdown),
         tuned: Some(|s| s.mean_slowdown),
         coverage: Coverage::LittlesLaw,
+        arrivals: Some(arrivals),
         ..OF_COMPLETED
     },
     Metric {
@@ -111,6 +114,7 @@ pub(super) const METRICS: &[Metric] = &[
         needs: &[Need::Over],
         quotient: Some(ratio),
         coverage: Coverage::LittlesLaw,
+        arrivals: Some(arrivals_of_ratio),
         ..OF_COMPLETED
     },
     // Lower bound on the mean completion time of any scheme (see `metrics::bound`).
@@ -168,6 +172,25 @@ fn ratio(context: &Context) -> Result<(f64, f64), Missing> {
     })?;
     let other = summary(context, context.record, over)?;
     parts(own.mean_fct_s, other.mean_fct_s, NONE)
+}
+
+/// Returns the arrivals of the class, and 1 for a value without a second part.
+fn arrivals(context: &Context) -> Option<(f64, f64)> {
+    Some((arrivals_in(context.record, context.class)?, 1.0))
+}
+
+fn arrivals_of_gain(context: &Context) -> Option<(f64, f64)> {
+    let baseline = context.stored.baseline().ok()?;
+    Some((arrivals_in(baseline, context.class)?, arrivals_in(context.record, context.class)?))
+}
+
+fn arrivals_of_ratio(context: &Context) -> Option<(f64, f64)> {
+    Some((arrivals_in(context.record, context.class)?, arrivals_in(context.record, context.over()?)?))
+}
+
+/// Returns the flows of a class that arrive in the steady window of a run; `None` if the run has none.
+fn arrivals_in(record: &RunRecord, class: &str) -> Option<f64> {
+    record.steady.get(class).map(|steady| steady.arrivals as f64)
 }
 
 /// Returns the summary of a class, or of a single flow, of a run.

@@ -167,6 +167,9 @@ pub struct Metric {
     pub quotient: Option<Eval<(f64, f64)>>,
     /// The flows that its value is made of.
     pub coverage: Coverage,
+    /// Returns the arrivals that its value is per, or that each of its parts is, if arrivals continue and the value comes
+    /// from Little's law; `None` in other runs. Over seeds it is then a ratio of sums.
+    pub arrivals: Option<fn(&Context<'_>) -> Option<(f64, f64)>>,
     /// Computes its values over time, if it has any.
     pub over_time: Option<Eval<Bins>>,
     /// Computes its value for a single flow of a table, if distributions over flows can be plotted.
@@ -199,6 +202,7 @@ impl Metric {
         eval: |_| Err(Missing::Seed("no value")),
         quotient: None,
         coverage: Coverage::Every,
+        arrivals: None,
         over_time: None,
         of_flow: None,
         tuned: None,

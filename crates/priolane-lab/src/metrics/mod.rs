@@ -19,6 +19,7 @@ pub mod ladder;
 pub mod metric;
 pub mod order;
 pub mod path;
+pub mod pooled;
 pub mod ports;
 pub mod rates;
 mod registry;

@@ -15,6 +15,7 @@ use crate::metrics::SizeClass;
 use crate::metrics::ladder::Threshold;
 use crate::metrics::metric::{Bins, Context, Missing, Need, StoredData};
 use crate::metrics::path::MetricPath;
+use crate::metrics::pooled::Part;
 use crate::plan::{GroupOffer, Plan, Run};
 use priolane_results::column::Row;
 use priolane_results::flows::FlowRow;
@@ -143,29 +144,42 @@ impl<'a> Grid<'a> {
     }
 
     /// Returns a metric at a point by seed, and why some seeds have no value. With several runs of a seed, it is their
-    /// mean, and of a quotient that of the means.
+    /// mean, and of a quotient that of the means. Means of a steady state are such that their geometric mean over seeds is
+    /// a ratio of sums (`metrics::pooled`).
     pub(super) fn by_seed(&self, path: &MetricPath, point: usize) -> (BySeed, Vec<MissingValue>) {
-        let mut values = BySeed::new();
-        let mut gaps = Vec::new();
+        let (mut seeds, mut gaps) = (Vec::new(), Vec::new());
+        let (mut of, mut over) = (Vec::new(), Vec::new());
         for &seed in &self.seeds {
-            match self.value(path, point, seed) {
-                Ok(value) => drop(values.insert(seed, value)),
+            match self.parts(path, point, seed) {
+                Ok((own, per)) => {
+                    seeds.push(seed);
+                    of.push(own);
+                    over.push(per);
+                }
                 Err(gap) => gaps.push(gap),
             }
         }
-        (values, gaps)
+        let values =
+            Part::over_seeds(&of).into_iter().zip(Part::over_seeds(&over)).map(|(of, over)| of / over);
+        (seeds.into_iter().zip(values).collect(), gaps)
     }
 
-    fn value(&self, path: &MetricPath, point: usize, seed: u64) -> Result<f64, MissingValue> {
+    /// Returns both parts of a metric for a seed; of one that is no quotient, the second is 1.
+    fn parts(&self, path: &MetricPath, point: usize, seed: u64) -> Result<(Part, Part), MissingValue> {
         let runs: Vec<RunContext<'_>> = self.runs(point, &path.scheme, seed).collect();
-        let sum = |values: Vec<f64>| values.into_iter().sum::<f64>();
-        match path.measure.metric.quotient {
-            Some(parts) => {
-                let (of, over): (Vec<f64>, Vec<f64>) = evaluate_all(&runs, path, parts)?.into_iter().unzip();
-                Ok(sum(of) / sum(over))
-            }
-            None => Ok(sum(evaluate_all(&runs, path, path.measure.metric.eval)?) / runs.len() as f64),
-        }
+        let metric = path.measure.metric;
+        let values = match metric.quotient {
+            Some(parts) => evaluate_all(&runs, path, parts)?,
+            None => evaluate_all(&runs, path, metric.eval)?.into_iter().map(|value| (value, 1.0)).collect(),
+        };
+        let arrivals = |run: &RunContext<'_>| {
+            run.evaluate(path, |context| Ok(metric.arrivals.and_then(|arrivals| arrivals(context)))).ok()?
+        };
+        let arrivals: Option<Vec<(f64, f64)>> = runs.iter().map(arrivals).collect();
+        let (of, over): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
+        let (of_arrivals, over_arrivals): (Option<Vec<f64>>, Option<Vec<f64>>) =
+            arrivals.map(|all| all.into_iter().unzip()).unzip();
+        Ok((Part::of(&of, of_arrivals.as_deref()), Part::of(&over, over_arrivals.as_deref())))
     }
 
     /// Returns a metric over time, for each seed whose runs are all complete. With several runs of a seed, each bin is
