@@ -116,11 +116,12 @@ lock: $(STAMPS)/venv
 manual: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/manual.py
 
-# docs/ledger.md and the counts in README.md, from python/priolane/records.
+# The counts of verdicts in README.md, from python/priolane/records.
 ledger: $(STAMPS)/ci
 	$(BIN)/python tools/ledger.py
 
-# The site, in target/site; open target/site/index.html. A link that leads nowhere fails the build.
+# The site, in target/site; open target/site/index.html. Its ledger and its reference are made of the records and of the compiled
+# module. A link that leads nowhere fails the build.
 docs: $(STAMPS)/ci $(STAMPS)/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo 'The site is in target/site/index.html'
@@ -130,7 +131,7 @@ RESULTS ?= runs/recorded
 gallery: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/gallery.py $(RESULTS)
 
-# docs/evidence/held-out.md: verdicts with each half of the seeds, from the same results.
+# docs/evidence/held_out.json: verdicts with each half of the seeds, from the same results.
 held-out: $(STAMPS)/ci $(STAMPS)/dev
 	$(BIN)/python tools/held_out.py $(RESULTS)
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -31,13 +32,21 @@ def directory(results: Results, tmp_path: Path) -> Path:
     return tmp_path / "records"
 
 
-def test_the_ledger_and_the_counts_follow_from_the_records() -> None:
-    found = ledger.shipped()
-    assert ledger.LEDGER.read_text(encoding="utf-8") == ledger.ledger(found), "make ledger"
+def test_the_counts_in_the_readme_follow_from_the_records() -> None:
     text = ledger.README.read_text(encoding="utf-8")
-    assert text == ledger.readme(text, found), "make ledger"
-    by_reading = ledger.shipped(reading_ledger.READINGS)
-    assert reading_ledger.PAGE.read_text(encoding="utf-8") == reading_ledger.page(by_reading, found), "make ledger"
+    assert text == ledger.readme(text, ledger.shipped()), "make ledger"
+
+
+def test_the_page_by_reading_has_every_recorded_claim_under_each_reading() -> None:
+    found = ledger.shipped(reading_ledger.READINGS)
+    page = reading_ledger.page(found, ledger.shipped())
+    for record in found:
+        section = page.partition(f'## <a id="{record.figure.replace("/", "-")}"></a>')[2].partition("\n## ")[0]
+        lines = [line for line in section.splitlines() if line.startswith("| ")][1:]
+        assert len(lines) == len(record.grids[0]["claims"]), record.figure
+        for line, claims in zip(lines, zip(*(grid["claims"] for grid in record.grids), strict=True), strict=True):
+            shown = re.split(r"(?<!\\) \| ", line.removeprefix("| ").removesuffix(" |"))[2:-2]
+            assert [cell.partition(":")[0] for cell in shown] == [claim["verdict"] for claim in claims], line
 
 
 def test_records_by_reading_are_of_the_readings_and_claims_that_there_are() -> None:
@@ -122,8 +131,6 @@ def test_counts_change_with_a_record(directory: Path) -> None:
     record["grids"][0]["claims"][0]["verdict"] = "contradicted"
     path.write_text(json.dumps(record), encoding="utf-8")
     assert of_papers().endswith("| 1 | 1 | 2 | 0 |")
-    assert "`nos2/fig6`" not in ledger.ledger(ledger.shipped(directory))
-    assert "`nos2/fig7`" in ledger.ledger(ledger.shipped(directory))
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"figure": "nos2/fig6"}', '{"grids": 3}'])

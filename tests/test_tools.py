@@ -93,7 +93,7 @@ def test_sentences_that_are_too_long_and_numbers_of_another_form_are_found(text:
     assert [int(line.split(":")[1]) for line in check_prose.violations("a.md", text)] == lines
 
 
-def test_links_and_generated_pages_are_not_prose() -> None:
+def test_the_list_of_changes_and_links_are_not_checked() -> None:
     pages = check_prose.pages(Path(__file__).parent.parent)
     assert "docs/concepts.md" in pages
-    assert not {"docs/ledger.md", "docs/reference.md", "crates/priolane-lab/data/assumptions.md"} & set(pages)
+    assert not {"CHANGELOG.md", "crates/priolane-lab/data/assumptions.md"} & set(pages)

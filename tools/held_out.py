@@ -1,13 +1,13 @@
 """Judges every claim of a figure twice, with each half of its seeds: `make held-out RESULTS=DIR`.
 
 `DIR` is what `priolane reproduce PAPER/all -o DIR` filled, with a directory PAPER-FIG for each figure. A verdict flips
-if one half reproduces a claim and the other contradicts it. Writes their rows in docs/evidence/held-out.md.
+if one half reproduces a claim and the other contradicts it. Writes the counts in docs/evidence/held_out.json, keeps
+those of other figures, and prints what docs/validation.md says of them.
 """
 
 import argparse
 import dataclasses
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,8 @@ from priolane.record import Record, results_version
 from priolane.results import Results, load
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "evidence" / "held-out.md"
+KEPT = ROOT / "docs" / "evidence" / "held_out.json"
+PAGE = ROOT / "docs" / "validation.md"
 FEWEST_SEEDS = 8
 """Seeds of a figure below which halves decide nothing."""
 
@@ -43,7 +44,7 @@ class Judged:
     second: tuple[str, ...]
 
     def row(self) -> "Row":
-        """Its row of the page."""
+        """Its counts."""
         pairs = list(zip(self.first, self.second, strict=True))
         decided = Counter((a in DECIDED) + (b in DECIDED) for a, b in pairs)
         flips = sum(set(pair) == DECIDED for pair in pairs)
@@ -62,18 +63,16 @@ class Row:
     once: int
     flips: int
 
-    def text(self) -> str:
-        """The row as a line of the table."""
-        return "| " + " | ".join(map(str, dataclasses.astuple(self))) + " |\n"
-
-
-ROW = re.compile(r"^\| (?P<figure>[a-z0-9]+/\w+)(?P<numbers>(?: \| \d+){6}) \|$", re.MULTILINE)
-
 
 def rows(text: str) -> dict[str, Row]:
-    """The rows of a page, by figure."""
-    found = (Row(row["figure"], *map(int, row["numbers"].replace("|", " ").split())) for row in ROW.finditer(text))
+    """The rows that a file keeps, by figure."""
+    found = (Row(**row) for row in json.loads(text))
     return {row.figure: row for row in found}
+
+
+def written(listed: Sequence[Row]) -> str:
+    """The text of the file with these rows, one on a line."""
+    return "[\n" + ",\n".join(f" {json.dumps(dataclasses.asdict(row))}" for row in listed) + "\n]\n"
 
 
 def judge(results: Results, seeds: Sequence[int]) -> tuple[str, ...]:
@@ -103,27 +102,8 @@ def halves(directory: Path) -> Iterator[Judged]:
         yield Judged(item.key, len(seeds), results_version(), first, second)
 
 
-HEAD = """\
-# Held-out seeds
-
-A verdict should not depend on which seeds were run. Here all claims of a figure are judged twice, with each half of its
-seeds. A verdict flips if one half reproduces the claim and the other contradicts it. `make held-out RESULTS=DIR` writes
-the rows of the figures in `DIR`, and keeps the others. The column `results` is the [version of results](../versions.md)
-of the runs.
-"""
-COUNTS = """\
-{figures} figures are judged so, with {fewest} seeds or more. Both halves decide {twice} claims, of which {flips}
-flip. The probability that a judgement of a figure has a false verdict is at most 5 %. So at most {promised:.1f} of
-these {judgements} have one on average.
-"""
-TABLE = """\
-| figure | results | seeds | claims | both halves decide | one half decides | flips |
-|---|---|---|---|---|---|---|
-"""
-
-
 def gaps(listed: Sequence[Row], recorded: Iterable[Record]) -> str:
-    """Which records have enough seeds and no row, or a row of other runs; empty if there are none."""
+    """Which records have enough seeds and no row, or a row of other runs; empty if every record has its row."""
     rows_by_figure = {row.figure: row for row in listed}
     without, others = [], []
     for record in recorded:
@@ -141,19 +121,10 @@ def gaps(listed: Sequence[Row], recorded: Iterable[Record]) -> str:
     return "".join(lines)
 
 
-def page(listed: Sequence[Row], recorded: Iterable[Record] = ()) -> str:
-    """The page of docs/evidence."""
-    counts = COUNTS.format(
-        figures=len(listed),
-        fewest=FEWEST_SEEDS,
-        twice=sum(row.twice for row in listed),
-        flips=sum(row.flips for row in listed),
-        judgements=2 * len(listed),
-        promised=0.05 * 2 * len(listed),
-    )
-    rest = gaps(listed, recorded)
-    head = "\n".join([HEAD, counts, *([rest] if rest else []), TABLE])
-    return head + "".join(row.text() for row in listed)
+def summary(listed: Sequence[Row]) -> str:
+    """What docs/validation.md says of the rows."""
+    twice, flips = sum(row.twice for row in listed), sum(row.flips for row in listed)
+    return f"{len(listed)} figures are judged twice. Both halves decide {twice} claims, and {flips} of these flip."
 
 
 def merged(kept: Mapping[str, Row], judged: Iterable[Judged]) -> list[Row]:
@@ -163,11 +134,12 @@ def merged(kept: Mapping[str, Row], judged: Iterable[Judged]) -> list[Row]:
 
 
 def main() -> int:
-    """Writes the page."""
+    """Writes the file."""
     parser = argparse.ArgumentParser(description="judges claims with each half of the seeds of a figure")
     parser.add_argument("results", type=Path, help="directory with the results of figures, PAPER-FIG")
-    listed = merged(rows(PAGE.read_text(encoding="utf-8")), halves(parser.parse_args().results))
-    PAGE.write_text(page(listed, ledger.shipped()), encoding="utf-8")
+    listed = merged(rows(KEPT.read_text(encoding="utf-8")), halves(parser.parse_args().results))
+    KEPT.write_text(written(listed), encoding="utf-8")
+    print(f"{summary(listed)}\n{gaps(listed, ledger.shipped())}", end="")
     return 0
 
 

@@ -1,6 +1,7 @@
-"""Writes docs/ledger.md, docs/ledger-readings.md and the counts in README.md from python/priolane/records.
+"""Counts the verdicts of the records in python/priolane/records, and writes the table of counts in README.md.
 
-`make ledger` does it after records have changed; tests/test_ledger.py compares all three with the records.
+`make ledger` writes it after records have changed; tests/test_ledger.py compares the table with the records. The site
+makes its ledger of the same records (tools/site_pages/ledger_pages.py).
 """
 
 import math
@@ -11,18 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import reading_ledger
 from priolane import papers
-from priolane.record import RECORDS, Record, counts_text, records
+from priolane.record import RECORDS, Record, records
 from priolane.report.estimate import Estimate
 from priolane.report.model import Source, Verdict
 
 ROOT = Path(__file__).parent.parent
-LEDGER = ROOT / "docs" / "ledger.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- counts: make ledger -->\n", "<!-- end of counts -->\n"
 NAMES = {paper: name for paper, name in papers.names().items() if paper != papers.OURS}
-_VALUES = 3
 # How many times the recorded seeds would decide a claim, by the bound of each row of the table.
 _SEED_ROWS = (2, 4, 16)
 _SEEDS = re.compile(r"(?:about|more than|to) (\d+) seeds|seeds or many more")
@@ -31,20 +29,6 @@ _NOT_SEEDS = {
     "requested load": "the offered load is not the requested one",
     "the same count of events": "all seeds have the same count of events",
 }
-
-_HEAD = """# Ledger
-
-Every claim of every figure that is recorded, with what was measured and its verdict. `make ledger` writes this page
-from the files in `python/priolane/records`, which `priolane reproduce PAPER/FIG --record python/priolane/records`
-writes.
-
-The verdict is that among all claims of the figure: the probability that even one *reproduced* or *contradicted* of a
-figure is false is at most 5 %. *Alone* is the verdict by the claim's own 95 % intervals
-([results.md](results.md#metrics-over-seeds-and-verdicts)). Papers print numbers without a tolerance, so the band of a
-claim ("within 15 %") is our choice, also where the sentence is the paper's. Sizes are those of the experiment file; at
-the quick size, with few seeds, many claims are undecided. [Claims by reading](ledger-readings.md) has the claims under
-each reading of a paper, and [verdicts that flipped](evidence/flips.md) says why.
-"""
 
 
 def counts(found: Sequence[Record]) -> str:
@@ -62,7 +46,7 @@ def counts(found: Sequence[Record]) -> str:
         lines.append(_row(NAMES.get(paper, "our own figures"), f"{len(there)} of {len(of_paper)}", tally))
         if source is Source.PAPER:
             beside += _sum(record.counts(Source.OURS) for record in there)
-    lines.append(_row("our own, on figures of papers", "", beside))
+    lines.append(_row("our additional checks on those figures", "", beside))
     return "\n".join(lines) + "\n"
 
 
@@ -101,16 +85,6 @@ def _lacks(reason: str, seeds: int) -> str:
     return next((row for row, most in zip(_seed_rows(), _SEED_ROWS, strict=False) if times <= most), _seed_rows()[-1])
 
 
-def ledger(found: Sequence[Record]) -> str:
-    """The page."""
-    there = {record.figure for record in found}
-    left = [item.key for _, items in _by_paper() for item in items if item.key not in there]
-    parts = [_HEAD, counts(found), undecided(found), *(_figure(record) for record in found)]
-    if left:
-        parts.append("## Not recorded\n\n" + ", ".join(f"`{key}`" for key in left) + "\n")
-    return "\n".join(parts)
-
-
 def readme(text: str, found: Sequence[Record]) -> str:
     """README with the counts between its two marks."""
     before, _, rest = text.partition(BEGIN)
@@ -142,46 +116,16 @@ def _row(name: str, figures: str, tally: Counter[Verdict]) -> str:
     return f"| {name} | {figures} | " + " | ".join(str(tally[verdict]) for verdict in Verdict) + " |"
 
 
-def _figure(record: Record) -> str:
-    grid = record.grids[0]
-    reading = f" Reading: `{grid['reading']}`." if grid["reading"] else ""
-    looks = f", {grid['looks']} looks" if grid["looks"] > 1 else ""
-    size = f"{record.size}{looks}; {grid['runs']} runs; results version {record.results}"
-    lines = [
-        f"## {record.figure}: {record.title}\n",
-        f"{counts_text(record.counts())}. Size: {size}; digest `{grid['digest'][:16]}`.{reading}\n",
-        f"```sh\n{record.command}\n```\n",
-        "| claim | asks | measured | verdict | alone |",
-        "|---|---|---|---|---|",
-        *(_claim(claim) for claim in record.claims),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _claim(claim: Mapping[str, Any]) -> str:
-    own = " (ours)" if claim["source"] == Source.OURS.value else ""
-    items = claim["compared"] or claim["measured"]
-    values = [f"{item['what']}: {estimate_text(item)}" for item in items[:_VALUES]]
-    if len(items) > _VALUES:
-        values.append(f"and {len(items) - _VALUES} more")
-    verdict = claim["verdict"] + (f"; {claim['reason']}" if claim["reason"] else "")
-    cells = [f"{claim['section']}{own}: {claim['says']}", claim["asked"], "; ".join(values), verdict, claim["alone"]]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
 def estimate_text(item: Mapping[str, Any]) -> str:
     """A measured value with its interval and unit."""
     return Estimate(item["mean"], item["low"], item["high"], item["seeds"]).format(item["unit"])
 
 
 def main() -> int:
-    """Writes the files."""
+    """Writes the table."""
     found = shipped()
-    by_reading = shipped(reading_ledger.READINGS)
-    reading_ledger.PAGE.write_text(reading_ledger.page(by_reading, found), encoding="utf-8")
-    LEDGER.write_text(ledger(found), encoding="utf-8")
     README.write_text(readme(README.read_text(encoding="utf-8"), found), encoding="utf-8")
-    print(f"ledger: {len(found)} figures, {len(by_reading)} of them by reading")
+    print(f"README.md: verdicts of {len(found)} figures")
     return 0
 
 

@@ -1,7 +1,7 @@
-"""Writes docs/ledger-readings.md: the claims of a figure under each reading of its paper.
+"""Makes the page of the site that has the claims of a figure under each reading of its paper.
 
 The records are those of `priolane reproduce PAPER/FIG --reading all --record docs/evidence/readings`. Many are of
-smaller sizes than those of docs/ledger.md, as each reading takes as many runs as the figure.
+smaller sizes than those of the ledger, as each reading takes as many runs as the figure.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -15,20 +15,25 @@ from priolane.report.model import Verdict
 DOCS = Path(__file__).parent.parent / "docs"
 READINGS = DOCS / "evidence" / "readings"
 """The records that have a grid for each reading."""
-PAGE = DOCS / "ledger-readings.md"
 
-_HEAD = """# Claims by reading
+_HEAD = """---
+hide: [navigation, toc]
+---
+
+# Claims by reading
+
+**Does a verdict depend on how the paper was read? This table shows each claim under each reading that was run.**
 
 Where a paper is silent, its experiment file states the readings that its text allows, with their evidence
-([experiments.md](experiments.md)). This page has each claim under each reading that was run. The first reading leads:
-the [ledger](ledger.md) and all counts are of it, often at a larger size. Here all readings of a figure have the same
-size and the same seeds. A cell has the verdict among all claims of the figure and, if the claim compares one value, the
-measured one. At small sizes, many claims are undecided. `make ledger` writes this page.
+([experiment files](experiments.md)). The [ledger](ledger.md) and all counts use the first reading, often at a larger
+size. Here, all readings of a figure have the same size and the same seeds, and many claims are undecided at small
+sizes. A cell has the verdict among all claims of the figure and, if the claim compares one value, the measured one.
 
-The column *readings* says whether the choice of a reading changes the verdict: *agree* if every reading reproduces the
-claim, or every reading contradicts it, *differ* if one reproduces what another contradicts, and *open* otherwise. The
-column *ledger* has the verdict of the ledger. Where it is the opposite of the first reading's verdict here, the size
-decides, and the ledger's size is the better one; *other size* counts these claims.
+The column *readings* says whether the choice of a reading changes the verdict. It has *agree* if every reading
+reproduces the claim, or if every reading contradicts it. It has *differ* if one reading reproduces what another
+contradicts, and *open* otherwise. The column *ledger* has the verdict of the ledger. *Other size* counts the claims
+whose verdict there is the opposite of the first reading's verdict here. Their verdict depends on the size, and the
+larger size of the ledger is the better evidence.
 """
 
 

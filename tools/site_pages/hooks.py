@@ -24,11 +24,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the generated pages, which take the place of those of the same name."""
+    """Adds the generated pages."""
     for name, text in pages.generated().items():
-        there = files.get_file_from_path(name)
-        if there is not None:
-            files.remove(there)
+        if files.get_file_from_path(name) is not None:
+            raise PluginError(f"docs/{name}: the site makes this page. Remove the file.")
         files.append(File.generated(config, name, content=text))
     return files
 

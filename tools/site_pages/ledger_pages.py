@@ -11,6 +11,7 @@ from typing import Any
 from markdown_text import code, table
 
 import ledger
+import reading_ledger
 from priolane.record import Record, counts_text
 from priolane.report.model import Source, Verdict
 
@@ -34,6 +35,16 @@ def record_of(figure: str) -> Record | None:
 def counts() -> str:
     """The table of counts per paper."""
     return ledger.counts(records())
+
+
+def undecided() -> str:
+    """The table of what undecided claims lack."""
+    return ledger.undecided(records())
+
+
+def by_reading() -> str:
+    """The page of claims under each reading of their papers."""
+    return reading_ledger.page(ledger.shipped(reading_ledger.READINGS), records())
 
 
 def claims() -> str:

@@ -32,6 +32,7 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "tests": evidence_pages.tests,
     "counts": ledger_pages.counts,
     "claims": ledger_pages.claims,
+    "undecided": ledger_pages.undecided,
     "records": ledger_pages.runs,
     "pictures": gallery_pages.pictures,
     "papers": gallery_pages.cited_papers,
@@ -41,8 +42,11 @@ _DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 def generated() -> dict[str, str]:
-    """The Markdown of pages that no file below docs/ has, and of those that the site has in another form."""
-    found = {path.name: path.read_text(encoding="utf-8") for path in _TEMPLATES.glob("*.md")}
+    """The Markdown of pages that no file below docs/ has, by path."""
+    found = {
+        path.relative_to(_TEMPLATES).as_posix(): path.read_text(encoding="utf-8") for path in _TEMPLATES.rglob("*.md")
+    }
+    found["ledger-readings.md"] = ledger_pages.by_reading()
     for several in (parts_pages.pages, scheme_pages.pages, assumption_pages.pages):
         found.update(several())
     return found

@@ -90,18 +90,18 @@ pub fn parts() -> Vec<PartInfo> {
 }
 
 /// Returns the rows that have parts, in the order in which they are documented.
-pub(crate) fn rows() -> impl Iterator<Item = Row> {
+fn rows() -> impl Iterator<Item = Row> {
     Row::OF_SCHEME.into_iter().chain([Row::Topology, Row::App])
 }
 
 /// Returns the entries of all parts.
-pub(crate) fn entries() -> Vec<Entry> {
+fn entries() -> Vec<Entry> {
     let of_experiments = TopologySpec::entries().into_iter().chain(App::entries());
     ENTRIES.iter().cloned().chain(of_experiments).collect()
 }
 
 /// Returns what a part provides, in words.
-pub(crate) fn provision(provision: &Provision) -> String {
+fn provision(provision: &Provision) -> String {
     match provision.if_set {
         Some(key) => format!("{} (with `{key}`)", provision.capability.clause()),
         None => provision.capability.clause().to_owned(),
@@ -109,11 +109,11 @@ pub(crate) fn provision(provision: &Provision) -> String {
 }
 
 /// Groups of keys that many parts of a row share, with the keys as declared by the first of them.
-pub(crate) struct SharedGroups<'e>(pub(crate) BTreeMap<&'static str, Vec<&'e KeyInfo>>);
+struct SharedGroups<'e>(BTreeMap<&'static str, Vec<&'e KeyInfo>>);
 
 impl<'e> SharedGroups<'e> {
     /// Finds the groups that `parts` share.
-    pub(crate) fn of(parts: &[&'e Entry]) -> Self {
+    fn of(parts: &[&'e Entry]) -> Self {
         let mut groups: BTreeMap<&'static str, Vec<Vec<&KeyInfo>>> = BTreeMap::new();
         for part in parts {
             let mut own: BTreeMap<&'static str, Vec<&KeyInfo>> = BTreeMap::new();
@@ -129,7 +129,7 @@ impl<'e> SharedGroups<'e> {
     }
 
     /// Whether `key` is one of them. A key that differs from that of the other parts stays with its part.
-    pub(crate) fn has(&self, key: &KeyInfo) -> bool {
+    fn has(&self, key: &KeyInfo) -> bool {
         self.0.get(key.group).is_some_and(|keys| keys.contains(&key))
     }
 }

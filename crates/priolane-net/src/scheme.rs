@@ -71,7 +71,7 @@ impl SchemeError {
             }
             KeyError::Several(errors) => match errors.first() {
                 Some(first) => Self::of(key, first),
-                None => at(key, "it cannot be read".to_owned(), "see docs/reference.md".to_owned()),
+                None => at(key, "it cannot be read".to_owned(), "see `priolane keys`".to_owned()),
             },
         }
     }
