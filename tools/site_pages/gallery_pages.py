@@ -1,6 +1,7 @@
 """Pictures of figures beside their verdicts: the gallery, and the head of a finding."""
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -17,6 +18,7 @@ from priolane import papers
 
 ROOT = Path(__file__).parent.parent.parent
 _FINDINGS = ROOT / "docs" / "findings"
+_SHOWN = re.compile(r"^<!-- made by the site: figure ([\w/]+) -->$", re.MULTILINE)
 
 
 @cache
@@ -89,9 +91,19 @@ def _picture_run(key: str) -> Iterator[str]:
     yield f"The picture shows {run_shown}: {size}, digest `{digest[:16]}`"
 
 
+@cache
+def _findings() -> Mapping[str, str]:
+    """The page below docs/findings that has each figure."""
+    return {
+        figure: page.relative_to(_FINDINGS).as_posix()
+        for page in sorted(_FINDINGS.rglob("*.md"))
+        for figure in _SHOWN.findall(page.read_text(encoding="utf-8"))
+    }
+
+
 def _links(item: papers.PaperFigure, up: str) -> Iterator[str]:
-    if up == "" and (_FINDINGS / f"{item.key}.md").is_file():
-        yield f"[finding](findings/{item.key}.md)"
+    if up == "" and item.key in _findings():
+        yield f"[finding](findings/{_findings()[item.key]})"
     yield f"[claims]({up}ledger.md#{_anchor(item.key)})"
     if up:
         yield f"[gallery]({up}gallery.md#{_anchor(item.key)})"
