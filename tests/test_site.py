@@ -232,13 +232,24 @@ def test_search_works_from_files(site: Path, page: browser.Page) -> None:
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
+def test_the_index_of_the_search_has_no_tables_of_records(site: Path) -> None:
+    index = json.loads(
+        (site / "search" / "search_index.js").read_text(encoding="utf-8").partition("=")[2].rstrip(";\n")
+    )
+    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {"faq.html", "thresholds.html", "reference/transport.html", "findings/nos2/fig6.html"} <= found
+    assert found.isdisjoint({"ledger.html", "ledger-readings.html", "gallery.html", "evidence/tests.html"})
+    assert not [name for name in found if name.startswith("assumptions/")]
+    assert {entry.get("boost") for entry in index["docs"] if entry["location"].startswith("faq.html")} == {4}
+
+
 def test_every_section_can_be_reached_on_a_wide_screen(site: Path, page: browser.Page) -> None:
     page.open(site / "concepts.html")
     page.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
     shown = "[...document.querySelectorAll('.md-tabs__link')].filter(link => link.getBoundingClientRect().height > 0)"
     wait_for(page, f"{shown}.length > 0")
     names = page.value(f"{shown}.map(link => link.textContent.trim()).join(' ')")
-    for name in ("Start", "Guides", "Reference", "Gallery", "Ledger", "Findings", "Evidence", "About"):
+    for name in ("Start", "Guides", "Concepts", "Figures and findings", "Reference", "Evidence", "About"):
         assert name in names
     page.call("Emulation.clearDeviceMetricsOverride")
 

@@ -93,6 +93,28 @@ def test_sentences_that_are_too_long_and_numbers_of_another_form_are_found(text:
     assert [int(line.split(":")[1]) for line in check_prose.violations("a.md", text)] == lines
 
 
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("This is no limit.\n", 1),
+        ("There is no limit, and it is no longer than 5. Two are no better.\n", 0),
+        ("| a | b |\n|---|---|\n| points are no limits | there are no points |\n", 1),
+        ("With one class it is none.\n\nWhere there is none, wait.\n", 1),
+        ("All of it\nis lost. Some of its parts are.\n", 1),
+        ("They are told\napart.\n", 1),
+        ("What is tried, what bounds it, and the test.\n", 1),
+        ("What is tried, where? What a flow sends is not in its packets, but in its tables.\n", 0),
+        ("```\nall of it is none\n```\n\nThe option `is no such` of `of it`.\n", 0),
+    ],
+)
+def test_phrases_that_are_hard_to_read_are_found_in_pages_for_users(text: str, times: int) -> None:
+    for page in ("README.md", "docs/a.md", "docs/guides/a.md"):
+        found = list(check_prose.violations(page, text))
+        assert len(found) == times
+        assert all("hard to read" in line for line in found)
+    assert not list(check_prose.violations("CONTRIBUTING.md", text))
+
+
 def test_the_list_of_changes_and_links_are_not_checked() -> None:
     pages = check_prose.pages(Path(__file__).parent.parent)
     assert "docs/concepts.md" in pages

@@ -1,5 +1,7 @@
 """Fails where a page is hard to read: a sentence that is too long, or a number or unit in a form of its own.
 
+In docs/ and README.md it also refuses phrases that native readers stumble over.
+
 It reads the Markdown that people write, without code and links. tools/check_vocabulary.py looks for
 words, `typos` for misspellings.
 """
@@ -37,6 +39,20 @@ _FORMS = (
     ),
     (re.compile(r"\d%"), "a percentage without its space", "95 %"),
 )
+# Comparisons, before which "is no" is idiomatic: "is no longer than".
+_MORE = (
+    "more|less|fewer|longer|shorter|faster|slower|larger|smaller|better|worse|later|earlier|"
+    "higher|lower|further|nearer|closer"
+)
+_NOT_THERE = r"(?<!\b[Tt]here )\b"
+# What native readers stumble over, and what to write.
+_PHRASES = (
+    (re.compile(rf"{_NOT_THERE}(?:is|are) no (?!(?:{_MORE})\b)"), '"is not" or "has no"'),
+    (re.compile(rf"{_NOT_THERE}(?:is|are) none\b"), '"is not", or say what there is'),
+    (re.compile(r"\bof it\b"), "the noun that it stands for"),
+    (re.compile(r"\btold apart\b"), '"distinguished", or "no significant difference"'),
+    (re.compile(r"^\W*What [^.?]*?, (?:what|where|how|in)\b[^?]*\.\W*$"), "a sentence with a verb"),
+)
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -67,13 +83,16 @@ def plain(text: str) -> str:
 
 
 def violations(name: str, text: str) -> Iterator[str]:
-    """A message for each sentence that is too long, and for each number or unit in a form of its own."""
+    """A message for each sentence that is too long, each number or unit in a form of its own, and each phrase."""
     for line, paragraph in paragraphs(text):
         words = plain(paragraph)
         for sentence in _END.split(words):
             count = sum(bool(_WORD.search(word)) for word in (sentence or "").split())
             if count > LONGEST:
                 yield f'{name}:{line}: "{sentence[:60]}...": {count} words. Use at most {LONGEST} in a sentence.'
+            for phrase, better in _PHRASES if name == "README.md" or name.startswith("docs/") else ():
+                for found in phrase.finditer(sentence or ""):
+                    yield f'{name}:{line}: "{found.group()}": hard to read. Use {better}.'
         for form, what, right in _FORMS:
             for found in form.finditer(words):
                 yield f'{name}:{line}: "{found.group()}": {what}. Use the form {right}.'
@@ -95,7 +114,7 @@ def pages(root: Path) -> list[str]:
 def main() -> int:
     """Checks all pages; the exit code is 1 if one of them is hard to read."""
     found = [line for name in pages(ROOT) for line in violations(name, (ROOT / name).read_text("utf-8"))]
-    print("\n".join(found) or f"prose: no sentence above {LONGEST} words")
+    print("\n".join(found) or f"prose: no sentence above {LONGEST} words, and no phrase that is hard to read")
     return 1 if found else 0
 
 

@@ -34,6 +34,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Leads links that leave the folder of pages to the repository; fills in what pages take from records."""
+    page.meta["search"] = pages.search(page.file.src_uri)
     try:
         text = pages.filled(markdown, page.file.src_uri)
         return links.to_repository(text, page.file.src_uri, ROOT)

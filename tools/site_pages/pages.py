@@ -37,6 +37,15 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "pictures": gallery_pages.pictures,
     "papers": gallery_pages.cited_papers,
 }
+# Pages of tables whose rows would hide what the other pages say.
+_NOT_SEARCHED = {
+    "ledger.md",
+    "ledger-readings.md",
+    "gallery.md",
+    "matrix.md",
+    "evidence/tests.md",
+    "evidence/faults.md",
+}
 _MARK = re.compile(r"^<!-- made by the site: (\w+)(?: ([\w/]+))? -->$", re.MULTILINE)
 _DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -64,15 +73,26 @@ def filled(markdown: str, page: str) -> str:
     return assumption_pages.on_lines(text) if page == "assumptions.md" else text
 
 
+def search(page: str) -> dict[str, Any]:
+    """How the search treats a page: tables that are made of records and tests are left out, and answers come first."""
+    if page in _NOT_SEARCHED or page in assumption_pages.titles():
+        return {"exclude": True}
+    if page == "faq.md":
+        return {"boost": 4}
+    if page.startswith("reference/"):
+        return {"boost": 0.5}
+    return {}
+
+
 def navigation(nav: Any) -> Any:
     """The navigation of mkdocs.yml, with the generated pages that it does not name."""
     for entry in nav:
         if "Reference" in entry:
             entry["Reference"] = [_extended(page) for page in entry["Reference"]]
-        if "About" in entry:
-            entry["About"] = [_with_papers(page) for page in entry["About"]]
-        if "Findings" in entry:
-            entry["Findings"] += [{ledger.NAMES[paper]: _findings(paper)} for paper in ledger.NAMES]
+        if "Concepts" in entry:
+            entry["Concepts"] = [_with_papers(page) for page in entry["Concepts"]]
+        if "Figures and findings" in entry:
+            entry["Figures and findings"] += [{ledger.NAMES[paper]: _findings(paper)} for paper in ledger.NAMES]
     return nav
 
 

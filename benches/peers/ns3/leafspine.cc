@@ -1,4 +1,4 @@
-// The scenario dctcp_leafspine144 of priolane's bench (docs/bench.md) in ns-3.37: 9 x 16 hosts, 4 spines, 10G/40G,
+// The scenario dctcp_leafspine144 of priolane's bench (docs/performance.md) in ns-3.37: 9 x 16 hosts, 4 spines, 10G/40G,
 // links of 1 us, DCTCP, a flow list from a file.
 //
 //   leafspine --flows=LIST.csv        start_ns,src,dst,bytes in each line, after comments (#) and names of columns

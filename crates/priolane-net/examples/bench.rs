@@ -1,4 +1,4 @@
-//! Messages per second, goodput and latency over the loopback interface, beside TCP: numbers of docs/real-hosts.md.
+//! Messages per second, goodput and latency over the loopback interface, beside TCP: numbers of docs/evidence/agreement.md.
 //!
 //! `cargo run --release -p priolane-net --example bench [TRANSPORT...]`; `PRIOLANE_KEY=1` for datagrams with a key,
 //! `PRIOLANE_SEGMENTATION=1` for datagrams that the kernel cuts, `PRIOLANE_RECEIVE_OFFLOAD=1` for groups that it makes of them.

@@ -1,7 +1,7 @@
 //! Measures the speed of the engines on this machine, relative to a yardstick measured on the same machine.
 //!
 //! [`bench`] answers a [`Request`] with a [`Bench`], which `priolane bench --json` prints. Clocks are read here and
-//! never affect results of runs; docs/bench.md explains the numbers.
+//! never affect results of runs; docs/performance.md explains the numbers.
 
 mod case;
 mod cell;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Datagrams of a batch: more gain nothing, fewer cost a tenth (docs/real-hosts.md).
+/// Datagrams of a batch: more gain nothing, fewer cost a tenth (docs/evidence/agreement.md).
 pub(crate) const BATCH: usize = 32;
 
 /// The answer of a system call that returns -1 for an error.

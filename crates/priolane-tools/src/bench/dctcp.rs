@@ -57,7 +57,7 @@ fn leaf_spine() -> Result<Topology, TopologyError> {
     .build()
 }
 
-/// Returns the leaf-spine and flow list of the cross-check with ns-3 (docs/bench.md).
+/// Returns the leaf-spine and flow list of the cross-check with ns-3 (docs/performance.md).
 pub(super) fn leafspine144() -> Result<ScenarioSpec, ScenarioBuildError> {
     let mut topology = leaf_spine()?;
     topology.path_choice = PathChoice::Pinned;

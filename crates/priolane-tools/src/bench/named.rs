@@ -14,7 +14,7 @@ pub struct NamedScenario {
     pub name: &'static str,
     /// One-line description.
     pub about: &'static str,
-    /// Size for the yardstick, as derived in docs/bench.md; `None` to measure it in the runs ([`super::Raw::extent`]).
+    /// Size for the yardstick, as derived in docs/performance.md; `None` to measure it in the runs ([`super::Raw::extent`]).
     pub extent: Option<Extent>,
     /// Whether it is measured by default.
     pub usual: Usual,

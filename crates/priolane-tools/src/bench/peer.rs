@@ -9,7 +9,7 @@ use super::measure::{TimedRun, build, once};
 use super::named::NamedScenario;
 use super::scenarios::find;
 
-/// The scenario that the other simulators run too; docs/bench.md has its parameters.
+/// The scenario that the other simulators run too; docs/performance.md has its parameters.
 pub(crate) const SCENARIO: &str = "dctcp_leafspine144";
 
 /// One run, with the fields that the programs of the other simulators print.
