@@ -101,7 +101,7 @@ def test_sentences_that_are_too_long_and_numbers_of_another_form_are_found(text:
         ("| a | b |\n|---|---|\n| points are no limits | there are no points |\n", 1),
         ("With one class it is none.\n\nWhere there is none, wait.\n", 1),
         ("All of it\nis lost. Some of its parts are.\n", 1),
-        ("They are told\napart.\n", 1),
+        ("They are told\napart, which tells them apart.\n", 2),
         ("What is tried, what bounds it, and the test.\n", 1),
         ("What is tried, where? What a flow sends is not in its packets, but in its tables.\n", 0),
         ("```\nall of it is none\n```\n\nThe option `is no such` of `of it`.\n", 0),

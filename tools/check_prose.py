@@ -1,6 +1,6 @@
 """Fails where a page is hard to read: a sentence that is too long, or a number or unit in a form of its own.
 
-In docs/ and README.md it also refuses phrases that native readers stumble over.
+In pages for users it also refuses phrases that native readers stumble over.
 
 It reads the Markdown that people write, without code and links. tools/check_vocabulary.py looks for
 words, `typos` for misspellings.
@@ -39,6 +39,8 @@ _FORMS = (
     ),
     (re.compile(r"\d%"), "a percentage without its space", "95 %"),
 )
+# What users read.
+_FOR_USERS = ("docs/", "README.md", "tools/site_pages/templates/")
 # Comparisons, before which "is no" is idiomatic: "is no longer than".
 _MORE = (
     "more|less|fewer|longer|shorter|faster|slower|larger|smaller|better|worse|later|earlier|"
@@ -50,7 +52,7 @@ _PHRASES = (
     (re.compile(rf"{_NOT_THERE}(?:is|are) no (?!(?:{_MORE})\b)"), '"is not" or "has no"'),
     (re.compile(rf"{_NOT_THERE}(?:is|are) none\b"), '"is not", or say what there is'),
     (re.compile(r"\bof it\b"), "the noun that it stands for"),
-    (re.compile(r"\btold apart\b"), '"distinguished", or "no significant difference"'),
+    (re.compile(r"\bt(?:old|ells?)(?: \w+)? apart\b"), '"distinguished", or "no significant difference"'),
     (re.compile(r"^\W*What [^.?]*?, (?:what|where|how|in)\b[^?]*\.\W*$"), "a sentence with a verb"),
 )
 
@@ -90,7 +92,7 @@ def violations(name: str, text: str) -> Iterator[str]:
             count = sum(bool(_WORD.search(word)) for word in (sentence or "").split())
             if count > LONGEST:
                 yield f'{name}:{line}: "{sentence[:60]}...": {count} words. Use at most {LONGEST} in a sentence.'
-            for phrase, better in _PHRASES if name == "README.md" or name.startswith("docs/") else ():
+            for phrase, better in _PHRASES if name.startswith(_FOR_USERS) else ():
                 for found in phrase.finditer(sentence or ""):
                     yield f'{name}:{line}: "{found.group()}": hard to read. Use {better}.'
         for form, what, right in _FORMS:
