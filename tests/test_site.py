@@ -238,7 +238,7 @@ def test_the_index_of_the_search_has_no_tables_of_records(site: Path) -> None:
     )
     found = {entry["location"].partition("#")[0] for entry in index["docs"]}
     assert {"faq.html", "thresholds.html", "reference/transport.html", "findings/nos2/fig6.html"} <= found
-    assert found.isdisjoint({"ledger.html", "ledger-readings.html", "gallery.html", "evidence/tests.html"})
+    assert found.isdisjoint({"ledger.html", "ledger-readings.html", "gallery.html", "reference/metrics.html"})
     assert not [name for name in found if name.startswith("assumptions/")]
     assert {entry.get("boost") for entry in index["docs"] if entry["location"].startswith("faq.html")} == {4}
 

@@ -37,12 +37,14 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "pictures": gallery_pages.pictures,
     "papers": gallery_pages.cited_papers,
 }
-# Pages of tables whose rows would hide what the other pages say.
+# Pages of generated tables. Their rows would hide what other pages say: results.md explains every metric and column.
 _NOT_SEARCHED = {
     "ledger.md",
     "ledger-readings.md",
     "gallery.md",
     "matrix.md",
+    "reference/metrics.md",
+    "reference/columns.md",
     "evidence/tests.md",
     "evidence/faults.md",
 }
@@ -74,7 +76,7 @@ def filled(markdown: str, page: str) -> str:
 
 
 def search(page: str) -> dict[str, Any]:
-    """How the search treats a page: tables that are made of records and tests are left out, and answers come first."""
+    """How the search treats a page: generated tables are left out, and answers come first."""
     if page in _NOT_SEARCHED or page in assumption_pages.titles():
         return {"exclude": True}
     if page == "faq.md":
