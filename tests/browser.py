@@ -46,17 +46,20 @@ class Page:
                 result: dict[str, Any] = read["result"]
                 return result
 
-    def open(self, path: Path) -> None:
-        """Shows a file in a new tab and waits until it is loaded."""
+    def open(self, path: Path, *, scripts: bool = True) -> None:
+        """Shows a file in a new tab and waits until it is loaded. Without `scripts`, none of the page's runs."""
         self.session = ""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.events.clear()
         self.call("Page.navigate", url=path.absolute().as_uri())
         while not self.of("Page.loadEventFired"):
             self._receive()
+        # What a test evaluates is a script, too.
+        self.call("Emulation.setScriptExecutionDisabled", value=False)
 
     def of(self, method: str) -> list[dict[str, Any]]:
         """The parameters of every event of a kind."""

@@ -57,7 +57,10 @@ def make_run(directory: Path, run: dict[str, Any]) -> None:
             "flow": pa.array([0, 1, 2], pa.uint32()),
             "bytes": pa.array([1460, 50_000, 2_000_000], pa.uint64()),
             "fct_ps": pa.array([40_000_000, 900_000_000, None], pa.uint64()),
+            "bare_fct_ps": pa.array([36_000_000, 375_000_000, 1_700_000_000], pa.uint64()),
             "slowdown": pa.array([1.1, 2.4, None], pa.float64()),
+            "timeouts": pa.array([0, 0, 1], pa.uint32()),
+            "measured": pa.array([True, True, True]),
         }
     )
     pq.write_table(flows, directory / "flows.parquet")

@@ -1,5 +1,6 @@
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,10 @@ import pytest
 import factories
 from fake_core import FakeCore, FakePlan
 from priolane import papers
+from priolane._core import InputError
 from priolane.cli import main
+from priolane.report.write import write_report
+from priolane.results import load
 
 
 @pytest.fixture
@@ -35,8 +39,8 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     assert "\x1b" not in shown
     assert errors == ""
     assert (out / "report.html").is_file()
-    assert (out / "figures" / "panel-1.png").is_file()
-    assert list((out / "figures").glob("*.pdf")) == []
+    assert (out / "figures" / "panel-1.csv").is_file()
+    assert {path.suffix for path in (out / "figures").iterdir()} == {".csv"}
     assert core.options[0]["sets"] == [["a.b", '"c"']]
 
 
@@ -164,13 +168,37 @@ def test_report_needs_the_directory_only(tmp_path: Path, capsys: pytest.CaptureF
     assert str(directory / "report.html") in capsys.readouterr().out
 
 
-def test_pdf_is_asked_for_and_goes_when_it_is_not(tmp_path: Path) -> None:
-    directory = factories.make_results(tmp_path / "grid")
-    assert main(["report", str(directory), "--pdf"]) == 0
+def test_png_and_pdf_are_asked_for_and_go_when_they_are_not(tmp_path: Path) -> None:
+    directory = factories.make_results(tmp_path / "grid", panels=1)
+    assert main(["report", str(directory), "--png", "--pdf"]) == 0
     names = {path.name for path in (directory / "figures").iterdir()}
-    assert {"panel-1.png", "panel-1.pdf", "figure.png"} <= names
+    assert names == {"panel-1.png", "panel-1.pdf", "figure.png", "panel-1.csv", "results.csv"}
+    page = (directory / "report.html").read_text(encoding="utf-8")
+    assert '<a href="figures/panel-1.png">PNG</a>' in page
+    assert main(["report", str(directory), "--pdf"]) == 0
+    assert {path.name for path in (directory / "figures").iterdir()} == {name for name in names if "png" not in name}
     assert main(["report", str(directory)]) == 0
-    assert {path.name for path in (directory / "figures").iterdir()} == {name for name in names if "pdf" not in name}
+    assert {path.suffix for path in (directory / "figures").iterdir()} == {".csv"}
+
+
+def test_without_matplotlib_pages_are_written_and_png_is_refused_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = factories.make_results(tmp_path / "grid", panels=1)
+    # A module that is `None` is one that cannot be imported.
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in [name for name in sys.modules if name.startswith("priolane.figures.")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert main(["report", str(directory)]) == 0
+    assert '<svg class="fig"' in (directory / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    for option in ("--png", "--pdf"):
+        with pytest.raises(SystemExit) as stopped:
+            main(["report", str(tmp_path / "nowhere"), option])
+        assert stopped.value.code == 2
+        assert "pip install 'priolane[plots]'" in capsys.readouterr().err
+    with pytest.raises(InputError, match="drawn by matplotlib, which is not installed"):
+        write_report(load(directory), pdf=True)
 
 
 def test_report_of_an_empty_directory_is_exit_2(tmp_path: Path) -> None:

@@ -82,10 +82,10 @@ def test_only_listed_outputs_are_replaced_or_removed(
     assert main(["report", str(out)]) == 0
     left = sorted((out / "figures").iterdir())
     gone = "panel-2"
-    assert {path.name for path in set(figures) - set(left)} == {f"{gone}.png", f"{gone}.csv"}
+    assert {path.name for path in set(figures) - set(left)} == {f"{gone}.csv"}
     assert mine.read_text() == "precious"
     # A file of the user's where a figure is to go is not replaced.
-    new = out / "figures" / f"{gone}.png"
+    new = out / "figures" / f"{gone}.csv"
     new.write_text("precious")
     capsys.readouterr()
     assert main(command) == 2

@@ -139,7 +139,7 @@ def test_every_check_that_can_fail_has_a_cure() -> None:
     checks = {check.name: check for check in examine(bare)}
     assert [name for name, check in checks.items() if check.ok] == ["cores"]
     assert [name for name, check in checks.items() if not check.ok and not check.cure] == []
-    assert checks["packages"].cure == "pip install jinja2 matplotlib pandas pyarrow rich"
+    assert checks["packages"].cure == "pip install jinja2 numpy pandas pyarrow rich"
 
 
 def test_a_user_without_root_is_tried_in_a_user_namespace() -> None:

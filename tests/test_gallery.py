@@ -20,7 +20,7 @@ import gallery
 def results(tmp_path: Path) -> Path:
     """A directory with the results of one figure, drawn."""
     factories.make_results(tmp_path / "runs" / "nos2-fig6")
-    assert main(["report", str(tmp_path / "runs" / "nos2-fig6")]) == 0
+    assert main(["report", str(tmp_path / "runs" / "nos2-fig6"), "--png"]) == 0
     return tmp_path / "runs"
 
 

@@ -105,7 +105,7 @@ def test_what_a_directory_would_have_is_in_the_store(experiment: Path, tmp_path:
     paths = [path.relative_to(tmp_path / "out") for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert names() == {path.as_posix() for path in paths if not path.name.startswith(".")}
     for path in paths:
-        if path.parent.name != "out" and path.suffix in (".parquet", ".png"):
+        if path.parent.name != "out" and path.suffix in (".parquet", ".csv"):
             assert Failing.store[f"{ROOT}/{path.as_posix()}"].getvalue() == (tmp_path / "out" / path).read_bytes()
     assert "x.toml -o failing://bucket/results" in Failing.store[f"{ROOT}/report.html"].getvalue().decode()
 

@@ -60,34 +60,39 @@ def test_no_string_of_a_file_adds_an_element_or_attribute(tmp_path: Path, text: 
     spoil(directory, text)
     page = structure(write_report(load(directory), rerun=text).read_text(encoding="utf-8"))
     assert page.elements == harmless.elements
-    assert {tag for tag, _ in page.drawn} <= {tag for tag, _ in harmless.drawn} | {"use"}
+    assert {tag for tag, _ in page.drawn} <= {tag for tag, _ in harmless.drawn}
     assert not [name for _, name in page.drawn if name.startswith("on")]
     if text.isprintable() and len(text) < 100:
         assert text in "".join(page.text)
 
 
-def test_the_page_is_one_file_without_scripts(results: Results) -> None:
+def test_the_page_is_one_file_with_its_own_script_only(results: Results) -> None:
     page = write_report(results).read_text(encoding="utf-8")
     tags = {tag for tag, _ in structure(page).elements} | {tag for tag, _ in structure(page).drawn}
-    assert not tags & {"script", "link", "img", "iframe", "object", "image", "foreignobject", "form"}
+    assert page.count("<script") == page.count("<script>") == 1
+    assert not tags & {"link", "img", "iframe", "object", "image", "foreignobject", "form"}
     assert "style=" not in page
     # Links lead to places of the page and to files beside it.
     assert not re.findall(r"(?:href|src)=\"(?!#|figures/)", page)
     files = re.findall(r"href=\"(figures/[^\"]*)", page)
-    assert {"figures/results.csv", "figures/panel-1.png", "figures/panel-1.csv"} <= set(files)
+    assert set(files) == {"figures/results.csv", *(f"figures/panel-{nth}.csv" for nth in range(1, 5))}
     assert [file for file in files if not (results.directory / file).is_file()] == []
-    assert not re.search(r"href=\"[^\"]*pdf", page)
-    assert 'href="figures/panel-1.pdf"' in write_report(results, pdf=True).read_text(encoding="utf-8")
+    drawn = write_report(results, png=True, pdf=True).read_text(encoding="utf-8")
+    assert {'href="figures/panel-1.png"', 'href="figures/panel-1.pdf"'} <= set(re.findall(r'href="[^"]*"', drawn))
 
 
-def test_the_policy_allows_the_pages_own_style_only(results: Results) -> None:
+def test_the_policy_allows_the_pages_own_style_and_script_only(results: Results) -> None:
     page = write_report(results).read_text(encoding="utf-8")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
     assert policy
     assert style
     expected = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
-    assert policy[1].startswith(f"default-src 'none'; style-src 'sha256-{expected}'; img-src data:")
+    script = re.search(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert script
+    allowed = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
+    wanted = f"default-src 'none'; style-src 'sha256-{expected}'; script-src 'sha256-{allowed}'; img-src data:;"
+    assert policy[1].startswith(wanted)
 
 
 def test_the_page_shows_what_a_reader_needs(results: Results) -> None:

@@ -1,6 +1,8 @@
 """The report page as a reader's browser shows it: drawn, silent, alone, and made of text only."""
 
+import itertools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,44 +60,177 @@ def test_the_page_says_nothing_and_asks_for_nothing(page: browser.Page) -> None:
     assert page.value("performance.getEntriesByType('resource').length") == 0
 
 
+# The drawings that the style sheet shows.
+SHOWN_FIGURES = "[...document.querySelectorAll('figure svg.fig')].filter(svg => svg.getClientRects().length)"
+
+
 def test_figures_are_drawn(page: browser.Page) -> None:
     boxes = page.value(
-        "[...document.querySelectorAll('figure svg')].map(svg => [svg, ...svg.querySelectorAll('[id*=\"-line-\"],"
-        ' [id*="-mark-"]\')].map(e => { const b = e.getBoundingClientRect(); return [b.width, b.height]; }))'
+        f"{SHOWN_FIGURES}.map(svg => [svg, ...svg.querySelectorAll('.line, .m')].map(e =>"
+        " { const b = e.getBoundingClientRect(); return [b.width, b.height]; }))"
     )
     figures = page.value("document.querySelectorAll('figure').length")
     assert len(boxes) == figures >= 4
     for (width, height), *parts in boxes:
         assert width > 250
-        assert height > 150
+        assert height > 120
         assert parts
         assert all(wide + high > 0 for wide, high in parts)
     # The style sheet holds: the policy let it in.
-    assert page.value("getComputedStyle(document.querySelector('.paper')).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.value("getComputedStyle(document.querySelector('.c1 .line')).stroke") == "rgb(15, 69, 155)"
     assert page.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth") is True
 
 
-def test_pointing_at_a_mark_shows_its_value_and_interval(page: browser.Page) -> None:
-    page.point_at('[id*="-mark-2-0"]')
-    text = page.tooltip()
-    assert text == page.value("document.querySelector('[id*=\"-mark-2-0\"] > title').textContent")
-    assert text is not None
-    assert "[" in text
-    assert "seeds" in text
+def test_dark_pages_have_hues_of_their_own_and_paper_has_those_of_light(page: browser.Page) -> None:
+    stroke = "getComputedStyle(document.querySelector('.c1 .line')).stroke"
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    page.call("Emulation.setEmulatedMedia", media="screen", features=dark)
+    assert page.value(stroke) == "rgb(110, 160, 245)"
+    page.call("Emulation.setEmulatedMedia", media="print", features=dark)
+    assert page.value(stroke) == "rgb(15, 69, 155)"
+    assert page.value("getComputedStyle(document.querySelector('.hint')).display") == "none"
+    page.call("Emulation.setEmulatedMedia", media="", features=[])
+
+
+# The first figure is of gains over load by scheme: nos2, pias, es8.
+TIP = "(tip => tip.hidden ? null : [...tip.children].map(one => one.textContent))(document.querySelector('.tip'))"
+FIRST = "document.querySelector('figure svg.fig')"
+
+
+def press(page: browser.Page, *keys: str) -> None:
+    for key in keys:
+        page.call("Input.dispatchKeyEvent", type="keyDown", key=key)
+        page.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+
+def test_pointing_at_a_figure_shows_the_values_of_all_schemes_there(page: browser.Page) -> None:
+    page.point_at("figure svg.fig .m[data-k='3']")
+    head, *lines = page.value(TIP)
+    assert head == "Load 0.8"
+    assert [line.split()[0] for line in lines] == ["nos2", "pias", "es8"]
+    assert lines[0] == "nos2 1.52 [1.43,\u202f1.61], 2 seeds"
+    assert page.value("document.querySelector('.tip').getAttribute('role')") == "status"
+    assert page.value(f"{FIRST}.querySelector('.cross').getAttribute('d').startsWith('M')") is True
+
+
+def test_arrow_keys_step_through_a_figure_and_escape_ends(page: browser.Page) -> None:
+    assert page.value(f"{FIRST}.getAttribute('role')") == "group"
+    page.value(f"{FIRST}.focus()")
+    heads = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft"):
+        press(page, key)
+        heads.append(page.value(TIP)[0])
+    # It stays at the first one.
+    assert heads == ["Load 0.5", "Load 0.6", "Load 0.5", "Load 0.5"]
+    press(page, "Escape")
+    assert page.value(TIP) is None
+
+
+def test_a_button_takes_a_scheme_out_of_all_figures_and_back(page: browser.Page) -> None:
+    seen = (
+        "[...document.querySelectorAll('figure [data-s=\"pias\"]')].filter(part => part.getClientRects().length).length"
+    )
+    before = page.value(seen)
+    assert before >= 4
+    button = "document.querySelector('button[data-chip=\"pias\"]')"
+    page.value(f"{button}.focus()")
+    page.value(f"{button}.click()")
+    assert (page.value(seen), page.value(f"{button}.getAttribute('aria-pressed')")) == (0, "false")
+    page.point_at("figure svg.fig .m[data-k='3']")
+    assert [line.split()[0] for line in page.value(TIP)[1:]] == ["nos2", "es8"]
+    page.value(f"{button}.click()")
+    assert page.value(seen) == before
+
+
+# Bytes waiting at a port.
+TRACE = "#over-time figure:first-child"
+TRACE_SLOT = f'{TRACE} .slots [data-k="49"]'
+
+
+def drag(page: browser.Page, start: float, end: float) -> None:
+    """Drags across the first figure, in parts of the width of its frame."""
+    left, right, y = page.value(
+        f"(svg => {{ svg.scrollIntoView({{block: 'center'}}); const b = svg.getBoundingClientRect();"
+        " const [l, r, t, o] = svg.dataset.plot.split(' ').map(Number); const f = b.width / svg.viewBox.baseVal.width;"
+        f" return [b.x + l * f, b.x + r * f, b.y + (t + o) / 2 * f]; }})({FIRST})"
+    )
+    places = [left + part * (right - left) for part in (start, (start + end) / 2, end)]
+    kinds = ("mousePressed", "mouseMoved", "mouseReleased")
+    for kind, x in zip(kinds, places, strict=True):
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+
+
+def test_dragging_zooms_along_x_and_a_double_click_shows_all_again(page: browser.Page) -> None:
+    # Loads 0.5 to 0.8 lie from 0.037 to 0.963 of the frame: the right half has 0.7 and 0.8.
+    marks = f"[...{FIRST}.querySelectorAll('.m')].filter(m => m.getClientRects().length)"
+    seen = f"[...new Set({marks}.map(m => m.dataset.k))]"
+    line = f"{FIRST}.querySelector('.line').getAttribute('d')"
+    whole = page.value(line)
+    drag(page, 0.5, 1.0)
+    assert page.value(seen) == ["2", "3"]
+    assert page.value(line) != whole
+    assert page.value(f"getComputedStyle({FIRST}.querySelector('.reset')).display") != "none"
+    # The place of 0.8 has kept its part of what is shown: 0.963 is now at 0.926.
+    left, right = page.value(f"{FIRST}.dataset.plot.split(' ').map(Number).slice(0, 2)")
+    at = page.value(
+        f"(m => Number(m.dataset.x) + Number(/translate\\((-?[\\d.]+)/.exec(m.getAttribute('transform'))[1]))"
+        f"({FIRST}.querySelector(\".series .m[data-k='3']\"))"
+    )
+    assert (at - left) / (right - left) == pytest.approx(0.926, abs=0.03)
+    # Names stay beside their lines, and apart. The left half ends at 0.6.
+    page.value(f"{FIRST}.dispatchEvent(new MouseEvent('dblclick'))")
+    names = f"[...{FIRST}.querySelectorAll('.lab')].map(name => Number(name.getAttribute('y')))"
+    before = page.value(names)
+    drag(page, 0.0, 0.5)
+    ends = page.value(f"[...{FIRST}.querySelectorAll(\".m[data-k='1']\")].map(mark => Number(mark.dataset.y))")
+    moved = page.value(names)
+    assert sorted(range(3), key=moved.__getitem__) == sorted(range(3), key=ends.__getitem__)
+    assert min(b - a for a, b in itertools.pairwise(sorted(moved))) >= 14
+    assert min(moved) == pytest.approx(min(ends) + 4)
+    page.value(f"{FIRST}.dispatchEvent(new MouseEvent('dblclick'))")
+    assert page.value(names) == before
+    assert page.value(seen) == ["0", "1", "2", "3"]
+    assert [float(x) for x in re.findall(r"[\d.]+", page.value(line))] == pytest.approx(
+        [float(x) for x in re.findall(r"[\d.]+", whole)]
+    )
 
 
 def test_pointing_anywhere_over_time_shows_all_schemes(page: browser.Page) -> None:
-    page.point_at('[id$="-slot-49"]')
     # The 50th bin holds the instant 500 us: 50 kB, and 4 kB more.
-    assert page.tooltip() == "time (ms) 0.495\nnos2: 50.0, at most 50.0\npias: 54.0, at most 54.0"
-    opacity = "getComputedStyle(document.querySelector('[id$=\"-slot-{}\"] path')).opacity"
-    assert float(page.value(opacity.format(49))) == pytest.approx(0.12)
-    assert float(page.value(opacity.format(10))) < 0.01
+    wanted = ["time 0.495 ms", "nos2 50.0, at most 50.0", "pias 54.0, at most 54.0"]
+    page.point_at(TRACE_SLOT)
+    assert page.value(TIP) == wanted
+    # The narrow drawing has no strips of its own and says the same.
+    page.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
+    trace = f"document.querySelector('{TRACE} .n svg.fig')"
+    page.value(f"{trace}.focus()")
+    press(page, *["ArrowRight"] * 50)
+    assert page.value(TIP) == wanted
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_without_scripts_the_same_figures_have_titles_and_a_legend(blank: browser.Page, path: Path) -> None:
+    blank.open(path, scripts=False)
+    blank.point_at("figure svg.fig .m[data-k='3'] .dot")
+    assert blank.tooltip() == "nos2, Load 0.8: 1.52 [1.43,\u202f1.61], 2 seeds"
+    blank.point_at(TRACE_SLOT)
+    assert blank.tooltip() == "time 0.495 ms\nnos2: 50.0, at most 50.0\npias: 54.0, at most 54.0"
+    assert blank.value(f"{FIRST}.getAttribute('role')") == "img"
+    assert blank.value("document.querySelector('.tip') === null") is True
+    legend = "[...document.querySelectorAll('.legend button')].map(b => [b.textContent, b.disabled])"
+    assert blank.value(legend)[:3] == [["nos2", True], ["pias", True], ["es8", True]]
 
 
 def test_a_narrow_screen_scrolls_one_way_only(page: browser.Page) -> None:
     page.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
     assert page.value("document.documentElement.scrollWidth <= 360") is True
+    # Text has its size on a phone too: drawings are not scaled down.
+    assert (
+        page.value(
+            f"Math.min(...{SHOWN_FIGURES}.map(svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width))"
+        )
+        > 0.8
+    )
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
@@ -109,9 +244,9 @@ def test_hostile_texts_stay_text(blank: browser.Page, tmp_path: Path, nth: int) 
     assert blank.complaints() == []
     assert blank.of("Page.javascriptDialogOpening") == []
     assert len(blank.of("Network.requestWillBeSent")) == 1
-    assert blank.value("document.scripts.length + document.images.length") == 0
+    assert blank.value("[document.scripts.length, document.images.length]") == [1, 0]
     # The page's own links lead to places of it and to files beside it.
-    own = r"/^(#scheme-\d+|figures\/[a-z]+(-\d+)?\.(png|csv))$/"
+    own = r"/^(#scheme-\d+|figures\/[a-z]+(-\d+)?\.csv)$/"
     hrefs = "[...document.links].map(link => link.getAttribute('href'))"
     assert blank.value(f"{hrefs}.filter(href => !{own}.test(href)).length") == 0
     assert blank.value(f"{hrefs}.length") > 0

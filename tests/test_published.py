@@ -3,7 +3,6 @@
 import csv
 import json
 import tomllib
-import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +10,9 @@ import numpy as np
 import pytest
 
 from factories import FIXTURES
+from plots import texts_of
 from priolane.figures.draw import draw_panel
 from priolane.figures.style import style_of
-from priolane.figures.svg import SVG, page_svg
 from priolane.report.model import Panel, Report
 from priolane.report.published import Curve, PublishedPoint, printed
 
@@ -35,17 +34,12 @@ def papers_lines(panel: Panel) -> list[tuple[list[list[float]], str, str]]:
     ]
 
 
-def texts(panel: Panel) -> list[str]:
-    root = ET.fromstring(page_svg(draw_panel(panel), "f0-", panel.title))  # noqa: S314 - our own drawing
-    return [element.text or "" for element in root.iter(f"{{{SVG}}}text")]
-
-
 def test_a_curve_has_the_colour_of_its_series_and_ends_where_the_panel_does() -> None:
     published = (curve("nos2", (0.5, 1.2), (0.8, 1.4), (0.95, 9.0)),)
     drawn = papers_lines(replace(LINE, published=published))
     assert drawn == [([[0.5, 1.2], [0.8, 1.4]], style_of("nos2").colour, "-")]
-    assert texts(replace(LINE, published=published)).count("paper") == 1
-    assert "paper" not in texts(LINE)
+    assert texts_of(replace(LINE, published=published)).count("paper") == 1
+    assert "paper" not in texts_of(LINE)
 
 
 def test_points_of_a_text_are_not_joined_and_a_mean_over_all_is_level() -> None:
@@ -75,7 +69,6 @@ def test_an_empty_bar_stands_around_that_of_its_scheme() -> None:
         ours = bars[f"p0-mark-{place[scheme]}-{of}"]
         assert printed_bar.get_bbox().x0 == pytest.approx(ours.get_bbox().x0)  # type: ignore[attr-defined]
         assert printed_bar.get_bbox().height == height  # type: ignore[attr-defined]
-    assert drawing.titles["p0-paper-0-0"] == "paper, nos2: Fig. 6, read off the drawing, mice: 3"
 
 
 def test_a_report_says_what_was_printed_and_how_it_was_read() -> None:

@@ -1,7 +1,7 @@
 """Makes the small pictures of docs/images/gallery from directories of results: `make gallery RESULTS=DIR`.
 
-`DIR` is what `priolane reproduce PAPER/all -o DIR` filled, with a directory PAPER-FIG for each figure. A figure without
-results there keeps the picture that it has. docs/images/gallery/runs.json says which run each picture shows.
+`DIR` is what `priolane reproduce PAPER/all --png -o DIR` filled, with a directory PAPER-FIG for each figure. A figure
+without results there keeps the picture that it has. docs/images/gallery/runs.json says which run each picture shows.
 """
 
 import argparse

@@ -25,7 +25,7 @@ def requirements(pyproject: Path) -> dict[str, list[str]]:
         "build": read["build-system"]["requires"],
         "wheel": [LINKER],
         "run": runtime,
-        "dev": sorted({*runtime, *extras["dev"], *extras["docs"]}),
+        "dev": sorted({*runtime, *extras["plots"], *extras["dev"], *extras["docs"]}),
     }
 
 

@@ -43,16 +43,16 @@ def planning(*arguments):
     counts["plannings"] += 1
     return plan(*arguments)
 _core.Plan = planning
-def drawing(draw, *arguments):
+def drawing(draw, *arguments, **more):
     counts["drawings"] += 1
-    return draw(*arguments)
+    return draw(*arguments, **more)
 class Hook:
     def find_spec(self, name, path=None, target=None):
-        if name == "priolane.figures.write":
+        if name == "priolane.report.page_figures":
             sys.meta_path.remove(self)
-            from priolane.figures import draw
+            from priolane.figure import draw
             draw_panel = draw.draw_panel
-            draw.draw_panel = lambda *arguments: drawing(draw_panel, *arguments)
+            draw.draw_panel = lambda *arguments, **more: drawing(draw_panel, *arguments, **more)
 sys.meta_path.insert(0, Hook())
 from priolane.command import main
 try:
@@ -153,7 +153,7 @@ def _of_a_run(directory: Path) -> dict[str, int]:
     """How often a run plans its grid, and draws a panel, the next whole number above."""
     out = directory / "out"
     counts = _counted(directory, [*_RUN, str(out)])
-    panels = len(list((out / "figures").glob("panel-*.png")))
+    panels = len(list((out / "figures").glob("panel-*.csv")))
     if panels == 0:
         raise RunFailed(f"{FIRST} has no panel to draw")
     drawings, left = divmod(counts["drawings"], panels)

@@ -66,7 +66,8 @@ class ReproductionOptions:
     """
 
     settings: Settings
-    pdf: bool = False
+    # Kinds of files of figures, `png` and `pdf`.
+    formats: tuple[str, ...] = ()
     record: Path | None = None
     budget: Budget | None = None
     on_look: Callable[[Look], None] = lambda _: None
@@ -190,8 +191,8 @@ def _run(grid: Grid, others: tuple[Path, ...], how: ReproductionOptions, watch: 
 def _finish(results: Results, rerun: str | None, how: ReproductionOptions) -> Summary:
     """Writes the page of a grid, in a process of the pool if there is one."""
     if how.settings.pool is None:
-        return write_and_summarize(results.directory, rerun, pdf=how.pdf)
-    return how.settings.pool.call(write_and_summarize, results.directory, rerun, pdf=how.pdf)
+        return write_and_summarize(results.directory, rerun, how.formats)
+    return how.settings.pool.call(write_and_summarize, results.directory, rerun, how.formats)
 
 
 class _SharedRuns:

@@ -1,22 +1,21 @@
-"""The page of an answer: one file, no scripts, the style sheet of the report pages."""
+"""The page of an answer: one file with the style sheet of the report pages and the script that reads figures."""
 
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
 
 from priolane.advice import terminal
 from priolane.advice.answer import Advice, describe_end
 from priolane.advice.frontier import panel
-from priolane.report.templates import own
+from priolane.figure.draw import draw_panel
+from priolane.figure.palette import SeriesStyles
+from priolane.report.templates import figure_script, styled
 
 _HERE = Path(__file__).parent
 
 
 def page(advice: Advice) -> str:
     """The page's HTML."""
-    from priolane.figures.write import draw_report  # noqa: PLC0415 - matplotlib is slow to load
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -25,15 +24,18 @@ def page(advice: Advice) -> str:
         lstrip_blocks=True,
     )
     drawn = panel(advice)
-    pictures = draw_report([drawn]).panels if drawn is not None else ()
-    style, style_hash = own("page.css")
+    figure = None if drawn is None else draw_panel(drawn, SeriesStyles([drawn]), "f0", has_legend=False)
+    style, style_hash = styled()
+    script, script_hash = figure_script()
     (columns, rows), (disturbed, disturbances) = terminal.tables(advice)
     return environment.get_template("page.html.j2").render(
         style=style,
         style_hash=style_hash,
+        script=script,
+        script_hash=script_hash,
         advice=advice,
         configuration=terminal.configuration(advice),
-        picture=Markup(pictures[0].svg) if pictures else None,  # noqa: S704 - serialised XML
+        figure=figure,
         columns=columns,
         rows=rows,
         disturbed=disturbed,

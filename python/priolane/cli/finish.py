@@ -2,11 +2,13 @@
 
 import argparse
 import threading
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 from priolane.cli import claims, show
 from priolane.directory import PAGE_FILE
+from priolane.figures.formats import missing_plots
 from priolane.object_store import display_name
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_json
@@ -15,23 +17,38 @@ from priolane.results import Results
 
 
 def add_figures(command: argparse.ArgumentParser) -> None:
-    """The argument that says which files figures leave."""
-    command.add_argument("--pdf", action="store_true", help="figures as PDF too, with fonts that publishers take")
+    """The arguments that say which files figures leave besides the page and CSV."""
+    command.add_argument("--png", action=_Plots, help="figures as PNG too; needs priolane[plots]")
+    command.add_argument(
+        "--pdf", action=_Plots, help="figures as PDF too, with fonts that publishers take; needs priolane[plots]"
+    )
+
+
+class _Plots(argparse.Action):
+    """An option that is refused at once where what draws such files is not installed."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=False, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: Any) -> None:
+        reason = missing_plots()
+        if reason:
+            parser.error(reason)
+        setattr(namespace, self.dest, True)
 
 
 def prepare() -> None:
-    """Begins to load what draws, which takes half a second, in a thread: for while the last run goes on."""
+    """Begins to load what writes the page in a thread: for while the last run goes on."""
     threading.Thread(target=_load, daemon=True).start()
 
 
 def _load() -> None:
-    for name in ("priolane.figures.write", "priolane.report.page"):
-        import_module(name)
+    import_module("priolane.report.page")
 
 
 def present(results: Results, chosen: argparse.Namespace, *, with_table: bool = False) -> None:
     """Writes figures and page, and tells of the results."""
-    write_report(results, pdf=chosen.pdf)
+    write_report(results, png=chosen.png, pdf=chosen.pdf)
     tell(results, with_table=with_table)
 
 
@@ -50,7 +67,7 @@ def tell(results: Results, *, with_table: bool = False) -> None:
 
 def present_as_json(results: Results, chosen: argparse.Namespace) -> None:
     """Writes figures and page, and prints everything as one JSON object."""
-    write_report(results, pdf=chosen.pdf)
+    write_report(results, png=chosen.png, pdf=chosen.pdf)
     show.json_lines(_as_json(results))
 
 

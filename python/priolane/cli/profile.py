@@ -25,6 +25,7 @@ def require_alone(chosen: argparse.Namespace) -> None:
         "--jobs": chosen.jobs is not None,
         "--on": parse_backend(chosen.on) != LOCAL,
         "--out": chosen.out is not None,
+        "--png": chosen.png,
         "--pdf": chosen.pdf,
     }
     for name, is_given in needless.items():

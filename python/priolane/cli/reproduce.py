@@ -15,6 +15,7 @@ from priolane.cli.progress import progress
 from priolane.command_line import command_line, path_word
 from priolane.directory import PAGE_FILE
 from priolane.experiment import Options
+from priolane.figures.formats import formats_of
 from priolane.object_store import display_name, open_output
 from priolane.prediction import check, from_plans
 from priolane.printable import message
@@ -64,8 +65,9 @@ def execute(chosen: argparse.Namespace) -> int:
         )
     wanted = papers.find(chosen.name)
     budget = arguments.until(chosen)
+    drawn = formats_of(png=chosen.png, pdf=chosen.pdf)
     with open_output(chosen.out or Path("runs"), arguments.settings(chosen)) as (base, settings):
-        how = ReproductionOptions(settings, chosen.pdf, chosen.record, budget, lambda look: show.line(str(look)))
+        how = ReproductionOptions(settings, drawn, chosen.record, budget, lambda look: show.line(str(look)))
         if papers.is_group(chosen.name):
             return _run_many(chosen.name.removesuffix(f"/{papers.ALL}"), wanted, base, (options, how))
         return _run_one(plan_figures(wanted, base, options, base if chosen.out else None), base, how)

@@ -2,7 +2,7 @@
 schemes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -24,10 +24,9 @@ _SERIES_IN_COLUMN = 8
 
 @dataclass
 class Drawing:
-    """A matplotlib figure and the hover text of each of its marks, by the mark's id."""
+    """A matplotlib figure."""
 
     figure: Figure
-    titles: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,9 @@ class PanelAxes:
     prefix: str
     styles: SeriesStyles
 
-    def label(self, set_gid: Callable[[str], object], gid: str, title: str) -> None:
-        """Gives an artist an id and a hover text."""
-        whole = f"{self.prefix}-{gid}"
-        set_gid(whole)
-        self.drawing.titles[whole] = title
+    def name(self, set_gid: Callable[[str], object], gid: str) -> None:
+        """Gives an artist an id."""
+        set_gid(f"{self.prefix}-{gid}")
 
 
 def many_series(panel: Panel) -> bool:
@@ -82,13 +79,6 @@ class Painter:
     least_height: Callable[[Panel], float] = usual_height
 
 
-def hover_text(series: Series, panel: Panel, mark: Mark) -> str:
-    """What a reader sees when pointing at a mark: series, x, value with its interval, number of seeds."""
-    where = mark.x if isinstance(mark.x, str) else f"{panel.x_label} {mark.x:.4g}".strip()
-    seeds = f"{mark.estimate.seeds} seed{'' if mark.estimate.seeds == 1 else 's'}"
-    return f"{series.label}, {where}: {mark.estimate}, {seeds}"
-
-
 def marked(marks: int) -> range:
     """Which of so many marks of a curve are drawn."""
     every = max(1, marks // MARKS_PER_CURVE)
@@ -121,7 +111,7 @@ def paint_mark(place: PanelAxes, number: tuple[int, int], at: tuple[float, Mark]
     (drawn,) = place.axes.plot(
         [x], [mark.estimate.mean or 0.0], linestyle="none", **dot(series, place.styles.of(series))
     )
-    place.label(drawn.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
+    place.name(drawn.set_gid, f"mark-{order}-{nth}")
 
 
 def dot(series: Series, style: Style) -> dict[str, Any]:

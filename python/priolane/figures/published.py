@@ -51,7 +51,7 @@ def paint_lines(panel: Panel, place: PanelAxes, names: list[str]) -> None:
             drawn += axes.plot(xs, ys, color=colour, markersize=_DOT, **_marks(is_apart=curve.is_apart))
         for line in drawn:
             line.set(alpha=_ALPHA, linewidth=_WIDTH, zorder=1.2, markeredgewidth=0)
-            place.label(line.set_gid, f"paper-{order}", str(curve))
+            place.name(line.set_gid, f"paper-{order}")
     if panel.published:
         apart = all(curve.is_apart and all(point.x is not None for point in curve.points) for curve in panel.published)
         _entry(place).set(linewidth=_WIDTH, alpha=_ALPHA, markersize=_DOT, markeredgewidth=0, **_marks(is_apart=apart))
@@ -66,7 +66,7 @@ def paint_bars(panel: Panel, place: PanelAxes, at: dict[tuple[str, str], float],
                 continue
             (bar,) = place.axes.bar([x], [point.y], width, facecolor="none", edgecolor=INK, zorder=3.2)
             bar.set(linewidth=_DOTTED, linestyle=":")
-            place.label(bar.set_gid, f"paper-{order}-{nth}", f"{curve}, {bar_name(point.x)}: {point.y:g}")
+            place.name(bar.set_gid, f"paper-{order}-{nth}")
     if panel.published:
         _entry(place).set(linewidth=_DOTTED, linestyle=":")
 

@@ -1,48 +1,31 @@
-"""All that is made of the panels of a report, from one drawing of each."""
+"""The PNG and PDF files of the panels of a report, from one drawing of each panel."""
 
 import io
 from collections.abc import Sequence
 
-from priolane.figures.draw import draw_panel, width_of
+from priolane.figures.draw import draw_panel
+from priolane.figures.formats import names
 from priolane.figures.marks import Drawing
-from priolane.figures.pictures import Picture, Pictures, names
 from priolane.figures.raster import png, rasterize, together
 from priolane.figures.series_styles import SeriesStyles
 from priolane.figures.style import SINGLE_IN, matplotlib_style
-from priolane.figures.svg import page_svg
 from priolane.report.model import Panel
 
 # What a PDF would say of its maker and its time, and must not.
 _UNSAID = {"CreationDate": None, "Producer": None}
 
 
-def draw_report(panels: Sequence[Panel], over_time: Sequence[Panel] = (), *, pdf: bool = False) -> Pictures:
-    """Draws the panels of a report, which have files, and those over time, which the page alone has.
-
-    Files are `panel-1.png` and so on, `figure.png` with all of them and, if `pdf`, `panel-1.pdf` and so on.
-    """
-    everything = [*panels, *over_time]
-    styles = SeriesStyles(everything)
-    drawings = [draw_panel(panel, styles) for panel in everything]
-    shown = tuple(
-        Picture(page_svg(drawing, f"f{nth}-", _label(panel)), width_of(panel) > SINGLE_IN)
-        for nth, (panel, drawing) in enumerate(zip(everything, drawings, strict=True))
-    )
-    return Pictures(_files(drawings[: len(panels)], pdf=pdf), shown)
-
-
-def _files(drawings: Sequence[Drawing], *, pdf: bool) -> dict[str, bytes]:
-    rasters = [rasterize(drawing) for drawing in drawings]
+def draw_files(panels: Sequence[Panel], formats: Sequence[str]) -> dict[str, bytes]:
+    """The files of a report's panels by name: `panel-1.png` and so on, `figure.png` with all of them, `panel-1.pdf`."""
+    styles = SeriesStyles(panels)
+    drawings = [draw_panel(panel, styles) for panel in panels]
+    rasters = [rasterize(drawing) for drawing in drawings] if "png" in formats else []
     contents: list[bytes] = []
-    for drawing, raster in zip(drawings, rasters, strict=True):
-        contents.append(png(raster.pixels))
-        if pdf:
-            contents.append(_pdf(drawing))
-    if len(rasters) == 1:
-        contents.append(contents[0])
-    elif rasters:
-        contents.append(png(together(rasters)))
-    return dict(zip(names(len(drawings), pdf=pdf), contents, strict=True))
+    for nth, drawing in enumerate(drawings):
+        contents += [png(rasters[nth].pixels) if kind == "png" else _pdf(drawing) for kind in formats]
+    if rasters:
+        contents.append(contents[0] if len(rasters) == 1 else png(together(rasters)))
+    return dict(zip(names(len(drawings), formats), contents, strict=True))
 
 
 def _pdf(drawing: Drawing) -> bytes:
@@ -50,8 +33,3 @@ def _pdf(drawing: Drawing) -> bytes:
     with matplotlib_style(SINGLE_IN):
         drawing.figure.savefig(stream, format="pdf", metadata=_UNSAID, bbox_inches="tight")
     return stream.getvalue()
-
-
-def _label(panel: Panel) -> str:
-    """What screen readers say of a panel."""
-    return f"{panel.title}. {panel.y_label} by {panel.x_label or 'group'}."

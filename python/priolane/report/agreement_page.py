@@ -6,17 +6,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from priolane import _core
 from priolane.agreement import Row, completion_times, rates_over_time
-from priolane.figures.pictures import Picture
+from priolane.figure.draw import Figure, draw_panels
+from priolane.figure.palette import SeriesStyles
 from priolane.files import write_whole
 from priolane.report.estimate import Estimate
 from priolane.report.generator import GENERATOR
 from priolane.report.model import Mark, Panel, Series
 from priolane.report.numbers import short
-from priolane.report.templates import own, render
+from priolane.report.templates import figure_script, render, styled
 
 AGREEMENT_PAGE = "agreement.html"
 _LABELS = ("simulated", "measured")
@@ -43,15 +42,19 @@ class Section:
 
 def write_agreement(path: Path, sections: Sequence[Section], command: str) -> None:
     """Writes the page; raises `WriteError` if the disk is full or must not be written."""
-    from priolane.figures.write import draw_report  # noqa: PLC0415 - matplotlib is slow to load
-
     panels = [_panels(section) for section in sections]
-    pictures = iter(draw_report([], list(chain.from_iterable(panels))).panels)
-    drawn = [(section, [next(pictures) for _ in mine]) for section, mine in zip(sections, panels, strict=True)]
-    style, style_hash = own("page.css")
+    styles = SeriesStyles(list(chain.from_iterable(panels)))
+    drawn = [
+        (section, draw_panels(mine, styles, has_legend=False, prefix=f"s{nth}f"))
+        for nth, (section, mine) in enumerate(zip(sections, panels, strict=True))
+    ]
+    style, style_hash = styled()
+    script, script_hash = figure_script()
     content = {
         "style": style,
         "style_hash": style_hash,
+        "script": script,
+        "script_hash": script_hash,
         "title": "Simulated and measured",
         "sections": [_content(section, shown) for section, shown in drawn],
         "summary": [_summary(section) for section in sections],
@@ -62,12 +65,12 @@ def write_agreement(path: Path, sections: Sequence[Section], command: str) -> No
     write_whole(path, render("agreement.html.j2", content))
 
 
-def _content(section: Section, pictures: Sequence[Picture]) -> dict[str, Any]:
+def _content(section: Section, figures: Sequence[Figure]) -> dict[str, Any]:
     return {
         "name": section.name,
         "about": section.about,
         "failure": section.failure,
-        "figures": [Markup(picture.svg) for picture in pictures],  # noqa: S704 - serialised XML
+        "figures": [figure.markup for figure in figures],
         "rows": [
             [row.quantity, short(row.simulated), short(row.measured), row.tolerance, row.agrees] for row in section.rows
         ],

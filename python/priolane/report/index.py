@@ -4,7 +4,6 @@ The page is one file and needs no other but for its links. It is priolane's to r
 generator.
 """
 
-import base64
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from priolane import _core, papers
 from priolane.files import write_whole
 from priolane.report.generator import GENERATOR
 from priolane.report.model import Source, Verdict
 from priolane.report.summary import Summary
-from priolane.report.templates import own, render
+from priolane.report.templates import render, styled
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Index:
 
 def write_index(path: Path, index: Index) -> None:
     """Writes the page; raises `WriteError` if the disk is full or must not be written."""
-    style, style_hash = own("page.css")
+    style, style_hash = styled()
     groups = list(_groups(index, path.parent))
     content = {
         "style": style,
@@ -75,7 +76,7 @@ def counts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[int, int], Cou
 class _Row:
     entry: Entry
     link: str
-    picture: str
+    picture: Markup
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,14 @@ def _groups(index: Index, directory: Path) -> Iterator[_Group]:
         if entries:
             yield _Group(
                 name=name,
-                rows=[_Row(entry, _link(entry, directory), _picture(entry.summary)) for entry in entries],
+                rows=[
+                    _Row(
+                        entry,
+                        _link(entry, directory),
+                        _picture(entry),
+                    )
+                    for entry in entries
+                ],
                 done=_done(entries),
                 tallies={source: _tally(entries, source) for source in Source},
             )
@@ -117,7 +125,5 @@ def _link(entry: Entry, directory: Path) -> str:
     return quote(Path(os.path.relpath(entry.page, directory)).as_posix())
 
 
-def _picture(summary: Summary | None) -> str:
-    if summary is None or not summary.thumbnail:
-        return ""
-    return "data:image/png;base64," + base64.b64encode(summary.thumbnail).decode()
+def _picture(entry: Entry) -> Markup:
+    return Markup() if entry.summary is None else entry.summary.thumbnail

@@ -1,7 +1,7 @@
 """One self-contained page of a grid: no network, readable in print, in grey and in the dark.
 
-The page carries a content security policy that allows the one style sheet it holds (by its hash) and nothing else. A
-page with tables of metrics holds and allows one script besides, which sorts and filters them.
+The page carries a content security policy that allows the style sheet and the scripts that it holds, by their hashes,
+and nothing else. The scripts read figures, and sort and filter tables of metrics; all is there without them.
 Every text that comes from a file goes through the template's escaping, or into SVG as XML text.
 """
 
@@ -10,21 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
-
 from priolane.directory import FIGURES
-from priolane.figures.pictures import Picture
+from priolane.figure.draw import key_of
 from priolane.report.kinds import kind_of
 from priolane.report.metrics_table import table_of
 from priolane.report.model import Claim, Panel, Source, Verdict, error_bound, spent_elsewhere, spread, tallies
-from priolane.report.over_time import OverTime
 from priolane.report.overview import Overview
 from priolane.report.overview_page import scheme_tables, sections
 from priolane.report.overview_text import notes
+from priolane.report.page_figures import PageFigures, ShownFigure
 from priolane.report.published import printed
 from priolane.report.readings import by_reading
 from priolane.report.tables import load_rows, priority_rows, run_rows
-from priolane.report.templates import own, render
+from priolane.report.templates import figure_script, own, render, styled
 from priolane.results import Results
 
 _MANY = 4
@@ -32,48 +30,38 @@ _MANY = 4
 
 @dataclass(frozen=True)
 class _Figure:
-    panel: Panel
+    shown: ShownFigure
     files: Mapping[str, str]
-    svg: Markup
-    is_wide: bool
     columns: list[str]
     rows: list[list[str]]
 
 
 @dataclass(frozen=True)
 class PageOptions:
-    """How results were made: the command that makes them again, and whether figures are there as PDF too."""
+    """How results were made: the command that makes them again, and the kinds of files that there are of each figure
+    besides CSV, such as `png`."""
 
     rerun: str
-    pdf: bool = False
+    formats: tuple[str, ...] = ()
 
 
-def page(
-    results: Results, view: Overview, traces: OverTime | None, pictures: Sequence[Picture], making: PageOptions
-) -> str:
-    """The page's HTML.
-
-    `view` is the table of results; `pictures` are of the report's drawn panels, then of `traces`.
-    """
-    return render("page.html.j2", _content(results, view, (traces, pictures), making))
+def page(results: Results, view: Overview, drawn: PageFigures, making: PageOptions) -> str:
+    """The page's HTML. `view` is the table of results."""
+    return render("page.html.j2", _content(results, view, drawn, making))
 
 
-def _content(
-    results: Results, view: Overview, drawn: tuple[OverTime | None, Sequence[Picture]], making: PageOptions
-) -> dict[str, Any]:
+def _content(results: Results, view: Overview, drawn: PageFigures, making: PageOptions) -> dict[str, Any]:
     report = results.report
-    traces, pictures = drawn
     experiment = results.experiment
-    panels = [*report.drawn, *(traces.panels if traces is not None else ())]
+    figures = [_figure(shown, _files(nth, making.formats)) for nth, shown in enumerate(drawn.figures, 1)]
     # What is drawn over time has no files.
-    files = [_files(nth, pdf=making.pdf) if nth <= len(report.drawn) else {} for nth in range(1, len(panels) + 1)]
-    figures = [_figure(panel, picture, of) for panel, picture, of in zip(panels, pictures, files, strict=True)]
-    (style, style_hash), (script, script_hash) = own("page.css"), own("table.js")
+    traces = [_figure(shown, {}) for shown in drawn.traces]
+    style, style_hash = styled()
+    scripts = [*([figure_script()] if figures or traces else []), *([own("table.js")] if report.tables else [])]
     return {
         "style": style,
         "style_hash": style_hash,
-        "script": script,
-        "script_hash": script_hash,
+        "scripts": scripts,
         "metrics_tables": [table_of(panel) for panel in report.tables],
         "title": report.title,
         "paper": report.paper,
@@ -85,10 +73,12 @@ def _content(
         "overview": sections(view),
         "notes": notes(view, "Bold"),
         "schemes": {name: _in_lines(table) for name, table in scheme_tables(results).items()},
-        "figures": figures[: len(report.drawn)],
+        "figures": figures,
+        "are_default": drawn.are_default,
+        "legend": [(entry.style.name, entry.text, key_of(entry)) for entry in drawn.legend],
         "printed": printed(curve for panel in report.drawn for curve in panel.published),
-        "traces": None if traces is None else traces.text,
-        "trace_figures": figures[len(report.drawn) :],
+        "traces": drawn.about_traces,
+        "trace_figures": traces,
         "claims": report.claims,
         "error_bound": error_bound(report),
         "own_words": _words(report.claims),
@@ -114,9 +104,9 @@ def _in_lines(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _files(nth: int, *, pdf: bool) -> dict[str, str]:
-    """The files of a drawn panel, from 1, by what they are, as the page names them."""
-    return {kind.upper(): f"{FIGURES}/panel-{nth}.{kind}" for kind in ("png", *(["pdf"] if pdf else []), "csv")}
+def _files(nth: int, formats: Sequence[str]) -> dict[str, str]:
+    """The files of a panel, from 1, by what they are, as the page names them."""
+    return {kind.upper(): f"{FIGURES}/panel-{nth}.{kind}" for kind in (*formats, "csv")}
 
 
 _OWNERS = {Source.PAPER: "Claims of the paper", Source.OURS: "Our own claims"}
@@ -137,15 +127,17 @@ _STATES = {
 }
 
 
-def _figure(panel: Panel, picture: Picture, files: Mapping[str, str]) -> _Figure:
-    xs: list[float | str] = []
-    kind = kind_of(panel.kind)
-    svg = Markup(picture.svg)  # noqa: S704 - serialised XML
+def _figure(shown: ShownFigure, files: Mapping[str, str]) -> _Figure:
+    columns, rows = _values_of(shown.panel)
+    return _Figure(shown=shown, files=files, columns=columns, rows=rows)
+
+
+def _values_of(panel: Panel) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of the table of a panel; no rows where it has none."""
     if any(mark.across is not None for series in panel.series for mark in series.marks):
-        columns, rows = _dots(panel)
-        return _Figure(panel=panel, files=files, svg=svg, is_wide=picture.is_wide, columns=columns, rows=rows)
-    if kind.table:
-        xs = list(dict.fromkeys(mark.x for series in panel.series for mark in series.marks))
+        return _dots(panel)
+    kind = kind_of(panel.kind)
+    xs = list(dict.fromkeys(mark.x for series in panel.series for mark in series.marks)) if kind.table else []
     rows = [
         [
             x if isinstance(x, str) else format(x, kind.x_format),
@@ -153,8 +145,7 @@ def _figure(panel: Panel, picture: Picture, files: Mapping[str, str]) -> _Figure
         ]
         for x in xs
     ]
-    columns = [panel.x_label or "group", *(series.label for series in panel.series)]
-    return _Figure(panel=panel, files=files, svg=svg, is_wide=picture.is_wide, columns=columns, rows=rows)
+    return [panel.x_label or "group", *(series.label for series in panel.series)], rows
 
 
 def _dots(panel: Panel) -> tuple[list[str], list[list[str]]]:

@@ -1,31 +1,30 @@
 """What a figure comes to, for a page that shows many: its counts, what to look at, and a small picture."""
 
-import io
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from priolane.directory import FIGURES
+from markupsafe import Markup
+
+from priolane.figure.draw import draw_thumbnail
+from priolane.figure.palette import SeriesStyles
 from priolane.report.model import Report, Source, Verdict
 from priolane.report.write import write_report
 from priolane.results import Results, load
 
-# Twice as many pixels as the page gives it, for screens that have them.
-_WIDTH, _HEIGHT = 320, 240
-
 
 @dataclass(frozen=True)
 class Summary:
-    """A figure in short. `cautions` are checks that do not hold, and warnings; `thumbnail` is a PNG, empty without a
-    panel that is drawn."""
+    """A figure in short. `cautions` are checks that do not hold, and warnings; `thumbnail` is a small SVG, empty
+    without a panel that is drawn."""
 
     title: str
     runs: int
     seeds: int
     counts: Mapping[Source, Counter[Verdict]]
     cautions: tuple[str, ...]
-    thumbnail: bytes
+    thumbnail: Markup
 
     @property
     def tally(self) -> Counter[Verdict]:
@@ -34,23 +33,22 @@ class Summary:
 
 
 def summary_of(results: Results) -> Summary:
-    """The summary of results whose figures are written; raises what reading them does."""
+    """The summary of results ; raises what reading them does."""
     report = results.report
-    picture = results.directory / FIGURES / "panel-1.png"
     return Summary(
         title=report.title,
         runs=len(results.runs),
         seeds=len(report.seeds),
         counts={source: Counter(c.verdict for c in report.claims if c.source is source) for source in Source},
         cautions=tuple(_cautions(report)),
-        thumbnail=_thumbnail(picture) if report.drawn else b"",
+        thumbnail=_thumbnail(report),
     )
 
 
-def write_and_summarize(directory: Path, rerun: str | None, *, pdf: bool) -> Summary:
+def write_and_summarize(directory: Path, rerun: str | None, formats: Sequence[str]) -> Summary:
     """Writes the report of the results in `directory`, and returns its summary. It raises as `write_report` does."""
     results = load(directory)
-    write_report(results, rerun=rerun, pdf=pdf)
+    write_report(results, rerun=rerun, png="png" in formats, pdf="pdf" in formats)
     return summary_of(results)
 
 
@@ -59,11 +57,5 @@ def _cautions(report: Report) -> list[str]:
     return [*failed, *report.warnings]
 
 
-def _thumbnail(picture: Path) -> bytes:
-    from PIL import Image  # noqa: PLC0415 - where pictures are drawn
-
-    stream = io.BytesIO()
-    with Image.open(picture) as image:
-        image.thumbnail((_WIDTH, _HEIGHT))
-        image.quantize(32).save(stream, "png", optimize=True)
-    return stream.getvalue()
+def _thumbnail(report: Report) -> Markup:
+    return draw_thumbnail(report.drawn[0], SeriesStyles(report.drawn)) if report.drawn else Markup()

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from priolane.figure.stylesheet import SCRIPT, stylesheet
 from priolane.report.model import Source, Verdict, point_text
 from priolane.report.numbers import short
 
@@ -47,9 +48,23 @@ def own(name: str) -> tuple[Markup, str]:
     return inline(_TEMPLATES / name)
 
 
+def styled() -> tuple[Markup, str]:
+    """The style sheet of pages that hold figures, and its hash for the page's policy."""
+    return hashed((_TEMPLATES / "page.css").read_text(encoding="utf-8") + stylesheet())
+
+
+def figure_script() -> tuple[Markup, str]:
+    """The script that reads figures, and its hash for the page's policy."""
+    return inline(SCRIPT)
+
+
 def inline(path: Path) -> tuple[Markup, str]:
     """A style sheet or script of ours, to be put into a page, and its hash for the page's policy."""
-    text = path.read_text(encoding="utf-8")
+    return hashed(path.read_text(encoding="utf-8"))
+
+
+def hashed(text: str) -> tuple[Markup, str]:
+    """A text of ours as markup, and its hash as policies name it."""
     return Markup(text), base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: S704 - our own file
 
 

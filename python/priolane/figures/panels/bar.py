@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 
-from priolane.figures.marks import Painter, PanelAxes, hover_text, means, numbers, paint_interval
+from priolane.figures.marks import Painter, PanelAxes, means, numbers, paint_interval
 from priolane.figures.published import bar_name, paint_bars, ys_within
 from priolane.figures.style import INK, style_of_class
 from priolane.report.model import Panel
@@ -43,7 +43,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
                 label=str(order) if nth == 0 and not alone else "_nolegend_",
                 linewidth=0,
             )
-            place.label(bar.set_gid, f"mark-{order}-{nth}", hover_text(series, panel, mark))
+            place.name(bar.set_gid, f"mark-{order}-{nth}")
             paint_interval(place.axes, x, mark.estimate, INK)
     paint_bars(panel, place, at, width * 0.94)
     places = [float(nth) for nth in range(len(names))]

@@ -5,7 +5,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize, to_hex, to_rgb
 from matplotlib.patches import Rectangle
 
-from priolane.figures.marks import AXES_IN, Painter, PanelAxes, hover_text, means
+from priolane.figures.marks import AXES_IN, Painter, PanelAxes, means
 from priolane.figures.style import INK, RULE
 from priolane.figures.ticks import name_powers
 from priolane.report.model import Mark, Panel
@@ -34,7 +34,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
             mean = mark.estimate.mean
             colour = "white" if mean is None else to_hex(tuple(colours.to_rgba(np.array([mean * scale]))[0]))
             cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=colour, edgecolor=RULE, linewidth=0.5)
-            place.label(place.axes.add_patch(cell).set_gid, f"mark-{row}-{nth}", hover_text(series, panel, mark))
+            place.name(place.axes.add_patch(cell).set_gid, f"mark-{row}-{nth}")
             if len(names) <= _CELLS_IN_PAGE:
                 text = "\N{EN DASH}" if mean is None else short(mean * scale)
                 place.axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=_ink_on(colour))

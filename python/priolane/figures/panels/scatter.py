@@ -6,8 +6,7 @@ import numpy as np
 
 from priolane.figures.marks import Painter, PanelAxes, dot, legend_entry, line, many_series, paint_interval
 from priolane.figures.style import INK
-from priolane.report.model import Mark, Panel, Series
-from priolane.report.numbers import short
+from priolane.report.model import Mark, Panel
 
 # Diameters in points: of dots of one size, and of the largest where areas differ, and the least that is seen.
 _USUAL = 6.5
@@ -40,7 +39,7 @@ def _paint(panel: Panel, place: PanelAxes) -> list[str]:
             # Small dots lie on large ones.
             drawn_as = dot(series, style) | {"markersize": diameter, "alpha": 0.8, "zorder": 4 - diameter / 100}
             (drawn,) = axes.plot([xs[nth]], [ys[nth]], linestyle="none", **drawn_as)
-            place.label(drawn.set_gid, f"mark-{order}-{nth}", _hover_text(series, panel, mark))
+            place.name(drawn.set_gid, f"mark-{order}-{nth}")
         legend_entry(axes, str(order), series, style if len(xs) > 1 else place.styles.named(series.scheme))
     if panel.log_x:
         axes.set_xscale("log")
@@ -87,14 +86,6 @@ def _paint_rays(panel: Panel, place: PanelAxes) -> None:
         axes.annotate(f"{slope:g}", (xs[-1], slope * xs[-1]), (-9, -7), textcoords="offset points", fontsize=_SMALL)
     axes.set_xlim(left, right)
     axes.set_ylim(bottom, top)
-
-
-def _hover_text(series: Series, panel: Panel, mark: Mark) -> str:
-    """Series, what it is joined along, both values with their intervals, the size, and the number of seeds."""
-    along = "" if mark.along is None else f" at {mark.along}"
-    size = "" if mark.size is None or mark.size.mean is None else f"; area {short(mark.size.mean)}"
-    seeds = f"{mark.estimate.seeds} seed{'' if mark.estimate.seeds == 1 else 's'}"
-    return f"{series.label}{along}: {panel.x_label} {mark.across}, {panel.y_label} {mark.estimate}{size}; {seeds}"
 
 
 def _least_height(_panel: Panel) -> float:

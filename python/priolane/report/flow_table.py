@@ -1,0 +1,84 @@
+"""Reading `flows.parquet` of a run, which somebody else may have written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from priolane._core import InputError
+from priolane.experiment import PlannedRun
+from priolane.results import Results
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+FLOWS = "flows.parquet"
+_CURE = "run the experiment again"
+_PS_PER_S = 1e12
+
+
+@dataclass(frozen=True)
+class FinishedFlows:
+    """The measured flows of a run that finished, by column: bytes of payload, seconds, and the slowdown. `unfinished`
+    counts the measured flows that did not finish, `timeouts` the retransmission timeouts of all of them."""
+
+    size: "Floats"
+    fct_s: "Floats"
+    bare_s: "Floats"
+    slowdown: "Floats"
+    unfinished: int
+    timeouts: int
+
+
+def finished_flows(results: Results, run: PlannedRun) -> FinishedFlows | None:
+    """The flows of a run; `None` where it has no table of flows.
+
+    Raises `InputError` if the file is damaged, or lacks columns of flows.
+    """
+    import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
+
+    if not any(file["name"] == FLOWS for file in results.records.get(run.id, {}).get("files", [])):
+        return None
+    path = results.checked(run.id, FLOWS)
+    table = _read(path)
+    table = table.filter(pc.and_(table.column("measured"), pc.is_valid(table.column("bytes"))))
+    done = table.filter(pc.and_(pc.is_valid(table.column("fct_ps")), pc.is_valid(table.column("slowdown"))))
+    done = done.filter(pc.is_valid(done.column("bare_fct_ps")))
+    size, fct, bare, slowdown = (_floats(done, name, path) for name in ("bytes", "fct_ps", "bare_fct_ps", "slowdown"))
+    timeouts = int(pc.sum(table.column("timeouts")).as_py() or 0)
+    unfinished = table.num_rows - done.num_rows
+    return FinishedFlows(size, fct / _PS_PER_S, bare / _PS_PER_S, slowdown, unfinished, timeouts)
+
+
+def _read(path: Path) -> "pa.Table":
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    kinds: dict[str, Callable[[Any], bool]] = {
+        **dict.fromkeys(("bytes", "fct_ps", "bare_fct_ps", "timeouts"), pa.types.is_integer),
+        "slowdown": pa.types.is_floating,
+        "measured": pa.types.is_boolean,
+    }
+    try:
+        table = pq.read_table(path, columns=list(kinds))
+    except (pa.ArrowException, KeyError, ValueError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: damaged: it is no table of a run: {reason}; {_CURE}") from error
+    for name, is_kind in kinds.items():
+        if name not in table.column_names or not is_kind(table.schema.field(name).type):
+            raise InputError(f"{path}: damaged: it has no column {name!r} of flows; {_CURE}")
+    return table
+
+
+def _floats(table: "pa.Table", name: str, path: Path) -> "Floats":
+    """A column as numbers above 0."""
+    import numpy as np  # noqa: PLC0415
+
+    found: Floats = table.column(name).to_numpy().astype(np.float64)
+    if not bool(np.isfinite(found).all() and (found > 0).all()):
+        raise InputError(f"{path}: damaged: the column {name!r} has a value that no flow has; {_CURE}")
+    return found

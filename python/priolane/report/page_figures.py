@@ -1,0 +1,102 @@
+"""What a page of results draws: the panels of its report, or figures by default, and values over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from priolane.figure.draw import Figure, draw_panel, draw_plot, draw_thumbnail
+from priolane.figure.palette import Entry, SeriesStyles
+from priolane.figure.panels import plot_of
+from priolane.report.default_figures import DefaultFigure, default_figures, queue_panel
+from priolane.report.model import Panel, Report
+from priolane.report.over_time import OverTime, over_time
+from priolane.report.overview import Overview
+from priolane.results import Results
+
+HERO_PX = 640.0
+"""The width of the first default figure, which stands alone in its row."""
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A panel, its figure, and what is shown_text below its title."""
+
+    panel: Panel
+    figure: Figure
+    caption: str = ""
+    is_hero: bool = False
+
+
+@dataclass(frozen=True)
+class PageFigures:
+    """The figures of a page: those that have files, `figures`, and those over time; and the legend of all."""
+
+    figures: tuple[ShownFigure, ...]
+    traces: tuple[ShownFigure, ...]
+    about_traces: str
+    legend: tuple[Entry, ...]
+    are_default: bool
+
+    @property
+    def panels(self) -> list[Panel]:
+        """The panels that have files."""
+        return [shown.panel for shown in self.figures]
+
+
+def page_figures(results: Results, view: Overview) -> PageFigures:
+    """Draws everything; raises `InputError` if a table of a run is damaged."""
+    report, traces = results.report, over_time(results)
+    defaults = [] if report.panels else default_figures(results, view, traces)
+    # The default figure of the longest queue shows the same readings.
+    left = [panel for panel in _panels_of(traces) if not defaults or panel is not queue_panel(traces)]
+    panels = [default.panel for default in defaults] or list(report.drawn)
+    styles = SeriesStyles([*panels, *left], leading_names(report))
+    figures = (
+        [_default(default, styles, nth) for nth, default in enumerate(defaults)]
+        if defaults
+        else _drawn(panels, styles, "f")
+    )
+    return PageFigures(
+        figures=tuple(figures),
+        traces=tuple(_drawn(left, styles, "t")),
+        about_traces=traces.text if traces is not None and left else "",
+        legend=tuple(styles.legend),
+        are_default=bool(defaults),
+    )
+
+
+def _panels_of(traces: OverTime | None) -> Sequence[Panel]:
+    return () if traces is None else traces.panels
+
+
+def _drawn(panels: Sequence[Panel], styles: SeriesStyles, prefix: str) -> list[ShownFigure]:
+    return [
+        ShownFigure(panel, draw_panel(panel, styles, f"{prefix}{nth}", has_legend=True))
+        for nth, panel in enumerate(panels)
+    ]
+
+
+def _default(default: DefaultFigure, styles: SeriesStyles, nth: int) -> ShownFigure:
+    plot = plot_of(default.panel, styles)
+    plot = replace(plot, guides=default.guides, lines=(*plot.lines, *default.lines))
+    drawn = draw_plot(plot, f"f{nth}", HERO_PX if nth == 0 else None)
+    return ShownFigure(default.panel, Figure(drawn, plot.is_wide), default.caption, is_hero=nth == 0)
+
+
+def leading_names(report: Report) -> list[str]:
+    """The schemes of the first claim, which have a style of their own whatever else is shown."""
+    if not report.claims:
+        return []
+    first = report.claims[0]
+    parts = [part for item in first.measured for part in item.what.split(".")]
+    schemes = {series.scheme for panel in report.panels for series in panel.series}
+    return [name for name in dict.fromkeys(parts) if name in schemes]
+
+
+def thumbnail(figures: PageFigures) -> Markup:
+    """A small picture of the first figure; empty without one."""
+    if not figures.figures:
+        return Markup()
+    first = figures.figures[0].panel
+    return draw_thumbnail(first, SeriesStyles(figures.panels))
