@@ -3,9 +3,9 @@
 import io
 import xml.etree.ElementTree as ET
 
-from priolane.figures.draw import draw_panel
-from priolane.figures.marks import Drawing
-from priolane.figures.style import SINGLE_IN, matplotlib_style
+from priolane.plots.draw import draw_panel
+from priolane.plots.marks import Drawing
+from priolane.plots.style import SINGLE_IN, matplotlib_style
 from priolane.report.model import Panel
 
 SVG = "http://www.w3.org/2000/svg"

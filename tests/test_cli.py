@@ -187,7 +187,7 @@ def test_without_matplotlib_pages_are_written_and_png_is_refused_before_anything
     directory = factories.make_results(tmp_path / "grid", panels=1)
     # A module that is `None` is one that cannot be imported.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for name in [name for name in sys.modules if name.startswith("priolane.figures.")]:
+    for name in [name for name in sys.modules if name.startswith("priolane.plots.")]:
         monkeypatch.delitem(sys.modules, name)
     assert main(["report", str(directory)]) == 0
     assert '<svg class="fig"' in (directory / "report.html").read_text(encoding="utf-8")

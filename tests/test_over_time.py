@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import factories
-from priolane.figures.draw import draw_panel
+from priolane.plots.draw import draw_panel
 from priolane.report.model import Panel
 from priolane.report.over_time import BINS, Bins, over_time, picoseconds
 from priolane.report.write import write_report

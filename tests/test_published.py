@@ -11,8 +11,8 @@ import pytest
 
 from factories import FIXTURES
 from plots import texts_of
-from priolane.figures.draw import draw_panel
-from priolane.figures.style import style_of
+from priolane.plots.draw import draw_panel
+from priolane.plots.style import style_of
 from priolane.report.model import Panel, Report
 from priolane.report.published import Curve, PublishedPoint, printed
 

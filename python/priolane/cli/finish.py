@@ -8,8 +8,8 @@ from typing import Any
 
 from priolane.cli import claims, show
 from priolane.directory import PAGE_FILE
-from priolane.figures.formats import missing_plots
 from priolane.object_store import display_name
+from priolane.plots.formats import missing_plots
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_json
 from priolane.report.write import write_report

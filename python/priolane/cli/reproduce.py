@@ -15,8 +15,8 @@ from priolane.cli.progress import progress
 from priolane.command_line import command_line, path_word
 from priolane.directory import PAGE_FILE
 from priolane.experiment import Options
-from priolane.figures.formats import formats_of
 from priolane.object_store import display_name, open_output
+from priolane.plots.formats import formats_of
 from priolane.prediction import check, from_plans
 from priolane.printable import message
 from priolane.record import counts_text, read_record

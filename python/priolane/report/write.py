@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from priolane.directory import FIGURES, PAGE_FILE, REPORT_FILE, declare_outputs, exclusive_writer
-from priolane.figures.formats import formats_of, names, require_plots
 from priolane.files import write_whole
+from priolane.plots.formats import formats_of, names, require_plots
 from priolane.report.figure_csv import figure_csv
 from priolane.report.metrics_table import as_csv
 from priolane.report.overview import overview
@@ -35,7 +35,7 @@ def write_report(results: Results, *, rerun: str | None = None, png: bool = Fals
         plots = names(len(drawn.panels), formats)
         declare_outputs(directory, [REPORT_FILE, PAGE_FILE, *(f"{FIGURES}/{name}" for name in (*plots, *files))])
         if plots:
-            from priolane.figures.write import draw_files  # noqa: PLC0415 - matplotlib is slow to load
+            from priolane.plots.write import draw_files  # noqa: PLC0415 - matplotlib is slow to load
 
             files |= draw_files(drawn.panels, formats)
         for name, content in files.items():

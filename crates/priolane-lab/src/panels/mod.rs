@@ -1,7 +1,7 @@
 //! Panels of figures: their kinds and data. Python draws them.
 //!
 //! A kind of panel has a file of its own, whose [`PanelKind`] is in [`KINDS`], and a painter of the same name in
-//! `python/priolane/figures/panels`.
+//! `python/priolane/figure/panels` (pages) and `python/priolane/plots/panels` (PNG and PDF).
 
 mod bar;
 mod cdf;

@@ -5,9 +5,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize, to_hex, to_rgb
 from matplotlib.patches import Rectangle
 
-from priolane.figures.marks import AXES_IN, Painter, PanelAxes, means
-from priolane.figures.style import INK, RULE
-from priolane.figures.ticks import name_powers
+from priolane.plots.marks import AXES_IN, Painter, PanelAxes, means
+from priolane.plots.style import INK, RULE
+from priolane.plots.ticks import name_powers
 from priolane.report.model import Mark, Panel
 from priolane.report.numbers import relabelled, short
 

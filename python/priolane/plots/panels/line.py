@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from priolane.figures.marks import (
+from priolane.plots.marks import (
     Painter,
     PanelAxes,
     legend_entry,
@@ -19,8 +19,8 @@ from priolane.figures.marks import (
     paint_mark,
     roomy_height,
 )
-from priolane.figures.published import paint_lines, ys_within
-from priolane.figures.style import Style
+from priolane.plots.published import paint_lines, ys_within
+from priolane.plots.style import Style
 from priolane.report.model import Panel, Series
 
 # How far neighbouring series stand apart at one x, and all of them at most, as parts of the distance between two x:

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from priolane.figures.series_styles import SeriesStyles
-from priolane.figures.style import SOLID, Style
+from priolane.plots.series_styles import SeriesStyles
+from priolane.plots.style import SOLID, Style
 from priolane.report.estimate import Estimate
 from priolane.report.model import Mark, Panel, Series
 

@@ -1,6 +1,6 @@
 """Values over time: a line of means and a shade up to the largest value."""
 
-from priolane.figures.marks import MARKS_PER_CURVE, Painter, PanelAxes, dot, legend_entry, line, means
+from priolane.plots.marks import MARKS_PER_CURVE, Painter, PanelAxes, dot, legend_entry, line, means
 from priolane.report.model import Panel, Series
 
 _SHADE = 0.16

@@ -5,9 +5,9 @@ from typing import Any
 
 from matplotlib.lines import Line2D
 
-from priolane.figures.marks import PanelAxes, numbers
-from priolane.figures.series_styles import SeriesStyles
-from priolane.figures.style import INK
+from priolane.plots.marks import PanelAxes, numbers
+from priolane.plots.series_styles import SeriesStyles
+from priolane.plots.style import INK
 from priolane.report.model import Panel
 from priolane.report.published import PAPER, Curve, PublishedPoint
 

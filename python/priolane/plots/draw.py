@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
-from priolane.figures.layout import Font, legend_columns, name_categories, shortened, wrapped
-from priolane.figures.marks import Drawing, PanelAxes
-from priolane.figures.panels import painter_of
-from priolane.figures.series_styles import SeriesStyles
-from priolane.figures.style import DOUBLE_IN, INK, SINGLE_IN, matplotlib_style
-from priolane.figures.ticks import name_powers, name_ticks
+from priolane.plots.layout import Font, legend_columns, name_categories, shortened, wrapped
+from priolane.plots.marks import Drawing, PanelAxes
+from priolane.plots.panels import painter_of
+from priolane.plots.series_styles import SeriesStyles
+from priolane.plots.style import DOUBLE_IN, INK, SINGLE_IN, matplotlib_style
+from priolane.plots.ticks import name_powers, name_ticks
 from priolane.report.model import Panel
 from priolane.report.numbers import relabelled
 

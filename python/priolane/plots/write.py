@@ -3,12 +3,12 @@
 import io
 from collections.abc import Sequence
 
-from priolane.figures.draw import draw_panel
-from priolane.figures.formats import names
-from priolane.figures.marks import Drawing
-from priolane.figures.raster import png, rasterize, together
-from priolane.figures.series_styles import SeriesStyles
-from priolane.figures.style import SINGLE_IN, matplotlib_style
+from priolane.plots.draw import draw_panel
+from priolane.plots.formats import names
+from priolane.plots.marks import Drawing
+from priolane.plots.raster import png, rasterize, together
+from priolane.plots.series_styles import SeriesStyles
+from priolane.plots.style import SINGLE_IN, matplotlib_style
 from priolane.report.model import Panel
 
 # What a PDF would say of its maker and its time, and must not.

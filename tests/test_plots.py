@@ -12,15 +12,15 @@ from matplotlib.figure import Figure
 
 from factories import FIXTURES
 from plots import SVG, svg_of
-from priolane.figures import write
-from priolane.figures.draw import draw_panel, width_of
-from priolane.figures.layout import Font, legend_columns, wrapped
-from priolane.figures.marks import Drawing
-from priolane.figures.raster import Pixels, Raster, rasterize, together
-from priolane.figures.series_styles import SeriesStyles, distinct
-from priolane.figures.style import DOUBLE_IN, SINGLE_IN, SOLID, matplotlib_style, style_of
-from priolane.figures.ticks import power_text
-from priolane.figures.write import draw_files
+from priolane.plots import write
+from priolane.plots.draw import draw_panel, width_of
+from priolane.plots.layout import Font, legend_columns, wrapped
+from priolane.plots.marks import Drawing
+from priolane.plots.raster import Pixels, Raster, rasterize, together
+from priolane.plots.series_styles import SeriesStyles, distinct
+from priolane.plots.style import DOUBLE_IN, SINGLE_IN, SOLID, matplotlib_style, style_of
+from priolane.plots.ticks import power_text
+from priolane.plots.write import draw_files
 from priolane.report.axes import in_numbers, metrics_label
 from priolane.report.estimate import Estimate
 from priolane.report.kinds import kind_of

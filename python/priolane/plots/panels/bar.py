@@ -2,9 +2,9 @@
 
 from matplotlib.axes import Axes
 
-from priolane.figures.marks import Painter, PanelAxes, means, numbers, paint_interval
-from priolane.figures.published import bar_name, paint_bars, ys_within
-from priolane.figures.style import INK, style_of_class
+from priolane.plots.marks import Painter, PanelAxes, means, numbers, paint_interval
+from priolane.plots.published import bar_name, paint_bars, ys_within
+from priolane.plots.style import INK, style_of_class
 from priolane.report.model import Panel
 
 # How far beyond bars an axis goes for the sake of intervals, in heights of all bars.

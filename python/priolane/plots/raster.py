@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from numpy.typing import NDArray
 from PIL import Image
 
-from priolane.figures.marks import Drawing
-from priolane.figures.style import DPI, SINGLE_IN, matplotlib_style
+from priolane.plots.marks import Drawing
+from priolane.plots.style import DPI, SINGLE_IN, matplotlib_style
 
 _WHITE = 255
 # White around what is drawn.

@@ -1,6 +1,6 @@
 """A cumulative distribution per series."""
 
-from priolane.figures.marks import (
+from priolane.plots.marks import (
     Painter,
     PanelAxes,
     legend_entry,
@@ -11,7 +11,7 @@ from priolane.figures.marks import (
     paint_mark,
     roomy_height,
 )
-from priolane.figures.published import paint_lines
+from priolane.plots.published import paint_lines
 from priolane.report.model import Panel
 
 

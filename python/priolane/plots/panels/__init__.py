@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-from priolane.figures.marks import Painter
+from priolane.plots.marks import Painter
 
 
 def painter_of(kind: str) -> Painter:
     """The painter of panels of that kind."""
-    painter: Painter = import_module(f"priolane.figures.panels.{kind}").PAINTER
+    painter: Painter = import_module(f"priolane.plots.panels.{kind}").PAINTER
     return painter

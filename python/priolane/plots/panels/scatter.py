@@ -4,8 +4,8 @@ from math import sqrt
 
 import numpy as np
 
-from priolane.figures.marks import Painter, PanelAxes, dot, legend_entry, line, many_series, paint_interval
-from priolane.figures.style import INK
+from priolane.plots.marks import Painter, PanelAxes, dot, legend_entry, line, many_series, paint_interval
+from priolane.plots.style import INK
 from priolane.report.model import Mark, Panel
 
 # Diameters in points: of dots of one size, and of the largest where areas differ, and the least that is seen.
