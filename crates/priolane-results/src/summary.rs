@@ -91,13 +91,14 @@ pub struct Summary {
     /// The part of the flows that had a timeout; null without flows.
     #[serde(default)]
     pub timed_out: Option<f64>,
-    /// Of the flows whose completion time is at least `p99_fct_s`, the part that had a timeout; null if none finished.
+    /// Of the flows whose completion time is at least `p99_fct_s`, the part that waited for a timeout, one that was not spurious; null
+    /// if none finished.
     #[serde(default)]
     pub tail_timed_out: Option<f64>,
-    /// Completion times of the flows that had a timeout, over the sum of all; null if none finished.
+    /// Completion times of the flows that waited for a timeout, over the sum of all; null if none finished.
     #[serde(default)]
     pub timed_out_fct_share: Option<f64>,
-    /// Median completion time of the flows that had a timeout, in seconds; null if none of these finished.
+    /// Median completion time of the flows that waited for a timeout, in seconds; null if none of these finished.
     #[serde(default)]
     pub timed_out_p50_fct_s: Option<f64>,
 }

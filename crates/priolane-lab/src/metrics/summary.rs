@@ -197,7 +197,8 @@ struct Transfers {
     spurious: u64,
     /// Number of flows with at least one timeout.
     timed_out: u64,
-    /// Completion times of completed flows with a timeout, in picoseconds.
+    /// Completion times of completed flows with a timeout that was not spurious, in picoseconds. A spurious one delays
+    /// nothing.
     late: Vec<u64>,
 }
 
@@ -209,7 +210,7 @@ impl Transfers {
         self.timed_out += u64::from(record.timeouts > 0);
         if let Some(fct) = record.fct {
             self.delivered += u128::from(bytes.saturating_sub(record.missing));
-            self.late.extend((record.timeouts > 0).then_some(fct.0));
+            self.late.extend((record.timeouts > record.spurious).then_some(fct.0));
         }
     }
 
@@ -219,21 +220,22 @@ impl Transfers {
         (sum > 0).then(|| 8.0 * self.delivered as f64 / (sum as f64 / PS_PER_S as f64))
     }
 
-    /// Returns the completion times of flows with a timeout over the sum of all; `None` if the sum is 0.
+    /// Returns the completion times of flows that waited for a timeout over the sum of all; `None` if the sum is 0.
     fn share_of_sum(&self, fcts: &[u64]) -> Option<f64> {
         let sum = |fcts: &[u64]| fcts.iter().map(|&fct| u128::from(fct)).sum::<u128>();
         let all = sum(fcts);
         (all > 0).then(|| sum(&self.late) as f64 / all as f64)
     }
 
-    /// Returns the median completion time of flows with a timeout.
+    /// Returns the median completion time of flows that waited for a timeout.
     fn median_late(&self) -> Option<u64> {
         let mut late = self.late.clone();
         late.sort_unstable();
         percentile(&late, PerMille(500))
     }
 
-    /// Returns the fraction of flows with a timeout among those whose completion time is at least `least`; `fcts` is sorted.
+    /// Returns the fraction of flows that waited for a timeout among those whose completion time is at least `least`; `fcts`
+    /// is sorted.
     fn part_timed_out_from(&self, least: u64, fcts: &[u64]) -> f64 {
         let late = self.late.iter().filter(|&&fct| fct >= least).count();
         late as f64 / (fcts.len() - fcts.partition_point(|&fct| fct < least)) as f64

@@ -77,7 +77,13 @@ fn goodput_and_timeouts_by_hand() {
     assert_eq!((whole.timeouts, whole.timed_out), (Some(8), Some(0.75)));
     // The 99th percentile of three is the third, which had a timeout.
     assert_eq!(whole.tail_timed_out, Some(1.0));
-    fixture.outcome.flows.edit(2, |flow| (flow.timeouts, flow.missing) = (0, 400));
+    assert_eq!(whole.timed_out_fct_share, Some(5.0 / 6.0));
+    // A spurious timeout delays nothing.
+    fixture.outcome.flows.edit(2, |flow| flow.spurious = 1);
+    let spurious = all(&fixture);
+    assert_eq!((spurious.timed_out, spurious.tail_timed_out), (Some(0.75), Some(0.0)));
+    assert_eq!(spurious.timed_out_fct_share, Some(2.0 / 6.0));
+    fixture.outcome.flows.edit(2, |flow| (flow.timeouts, flow.spurious, flow.missing) = (0, 0, 400));
     let given_up = all(&fixture);
     assert_eq!((given_up.goodput_bps, given_up.tail_timed_out), (Some(2600.0 * 8.0 / 6.0), Some(0.0)));
     fixture.outcome.flows.edit_all(|flow| flow.fct = None);

@@ -46,7 +46,7 @@ pub(super) const METRICS: &[Metric] = &[
     },
     Metric {
         name: "tail_timed_out",
-        meaning: "The same of the flows from the 99th percentile of completion times on",
+        meaning: "Part of the flows from the 99th percentile of completion times on that waited for a timeout",
         range: SHARE,
         eval: |c| of(c, |s| s.tail_timed_out),
         tuned: Some(|s| s.tail_timed_out),
