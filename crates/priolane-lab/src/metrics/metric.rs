@@ -143,6 +143,9 @@ impl Bins {
 /// The function that evaluates a metric.
 pub(crate) type Eval<T> = fn(&Context<'_>) -> Result<T, Missing>;
 
+/// Returns the arrivals that both parts of a value are per; `None` if it does not come from Little's law.
+pub(crate) type Arrivals = fn(&Context<'_>) -> Option<(f64, f64)>;
+
 /// A metric of a run. Two metrics are equal if their names are.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
@@ -169,7 +172,7 @@ pub struct Metric {
     pub coverage: Coverage,
     /// Returns the arrivals that its value is per, or that each of its parts is, if arrivals continue and the value comes
     /// from Little's law; `None` in other runs. Over seeds it is then a ratio of sums.
-    pub arrivals: Option<fn(&Context<'_>) -> Option<(f64, f64)>>,
+    pub arrivals: Option<Arrivals>,
     /// Computes its values over time, if it has any.
     pub over_time: Option<Eval<Bins>>,
     /// Computes its value for a single flow of a table, if distributions over flows can be plotted.
