@@ -93,6 +93,8 @@ pub struct QueueFacts {
     pub rate: Rate,
     /// The most that may wait in one queue of such a port if all others are empty.
     pub holds: Limit,
+    /// The memory in bytes that all ports of a switch share; `None` if ports have buffers of their own.
+    pub memory: Option<u64>,
     /// The backlog above which packets are marked; `None` if they are never marked.
     pub marks_above: Option<Limit>,
 }

@@ -31,7 +31,8 @@ impl PortKeys {
     /// Returns the facts about one queue of a port on a link of `rate`.
     pub fn queue_facts(&self, rate: Rate) -> QueueFacts {
         let marks_above = self.ecn.as_ref().and_then(|ecn| ecn.threshold(rate));
-        QueueFacts { rate, holds: self.room(rate, 1), marks_above }
+        let memory = self.buffer.memory().map(|memory| memory.size);
+        QueueFacts { rate, holds: self.room(rate, 1), memory, marks_above }
     }
 
     /// Returns which of its settings do not go together on a network, as those of switch ports.

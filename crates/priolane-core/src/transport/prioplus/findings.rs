@@ -4,7 +4,7 @@ use super::Config;
 use crate::finding::{Finding, NetworkFacts, QueueFacts, Severity};
 use crate::part::Row;
 use crate::quantity::{show_bytes, show_rate, show_span};
-use crate::units::Span;
+use crate::units::{Rate, Span};
 
 impl<C> Config<C> {
     /// Returns which of its settings do not go together on a network; none if channels are off.
@@ -30,12 +30,18 @@ impl<C> Config<C> {
         Some(Finding::new(Severity::Error, "priorities", what, format!("priorities = {carried}")))
     }
 
-    /// A queue that is full before the delay reaches the highest D_limit: flows lose packets and do not yield.
+    /// A queue that is full before the delay reaches the highest D_limit: flows lose packets and do not yield. It is a
+    /// warning if the memory that ports share would be large enough, of which a dynamic threshold gives a queue a part.
     fn queue(&self, network: &NetworkFacts<'_>) -> Option<Finding> {
         let limit = self.highest_limit();
-        let room = |port: &QueueFacts| Some((port.rate, port.room(&network.frame)?));
+        let room = |port: &QueueFacts| Some((port.rate, port.room(&network.frame)?, port.memory));
+        let short = |rate: Rate, bytes: u64| rate.serialize(bytes) < limit;
         let mut rooms = network.switch_ports.iter().filter_map(room);
-        let (rate, bytes) = rooms.find(|&(rate, bytes)| rate.serialize(bytes) < limit)?;
+        let (rate, bytes, memory) = rooms.find(|&(rate, bytes, _)| short(rate, bytes))?;
+        let severity = match memory {
+            Some(memory) if !short(rate, memory) => Severity::Warning,
+            _ => Severity::Error,
+        };
         let what = format!(
             "the highest D_limit is {} above the base delay, but a queue of {} is full after {} at {}",
             show_span(limit),
@@ -47,7 +53,7 @@ impl<C> Config<C> {
             "a buffer of which one queue holds at least {}, or fewer or narrower channels",
             show_bytes(rate.bytes_in(limit) + 1)
         );
-        Some(Finding::new(Severity::Error, "buffer", what, fix).in_row(Row::Port))
+        Some(Finding::new(severity, "buffer", what, fix).in_row(Row::Port))
     }
 
     /// An error of measured delays that channels have no room for.
