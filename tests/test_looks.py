@@ -166,7 +166,7 @@ def test_an_experiment_without_a_paper_never_speaks_of_reproduction(
     )
     path.write_text(text, encoding="utf-8")
     out = tenants.parent / "own"
-    assert main(["run", str(path), "-o", str(out), "--seeds", "8"]) == 0
+    assert main(["run", str(path), "-o", str(out), "--seeds", "8", "-v"]) == 0
     shown = capsys.readouterr().out
     assert "our own claims: 1 holds, 1 does not hold\n" in shown
     page = (out / "report.html").read_text(encoding="utf-8")
@@ -183,7 +183,9 @@ def test_a_flag_stands_at_the_verdict_and_in_the_line(
     says = "flows of class `mice` of `pias` that timed out hold 79 % of its completion times"
 
     def flagged(report: dict[str, list[dict[str, object]]]) -> dict[str, list[dict[str, object]]]:
-        report["claims"][0]["flags"] = [{"kind": "timeouts", "says": says}, {"kind": "few_flows", "says": "few"}]
+        numbers = {"scheme": "pias", "class": "mice", "measured": 0.79, "limit": 0.1}
+        flags = [{"kind": "timeouts", "says": says}, {"kind": "few_flows", "says": "few"}]
+        report["claims"][0]["flags"] = [flag | numbers for flag in flags]
         return report
 
     factories.edit(directory / "report.json", flagged)

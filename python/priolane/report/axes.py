@@ -26,7 +26,9 @@ _WORDS = {
 _PERCENTILE = re.compile(r"(fct|cct|slowdown|queue)_p(\d+)")
 # What a metric is of a single flow.
 _OF_FLOWS = {"fct": "FCT", "slowdown": "slowdown", "size": "size"}
-_OF_UNITS = {"s": "time", "B": "size", "Gbit/s": "rate", "1": ""}
+_OF_UNITS = {"s": "time", "B": "size", "Gbit/s": "rate", "1": "", "part": ""}
+# Units that stand beside no label.
+_BARE = ("1", "part")
 
 # By the units that values are written with: the unit of reports, and how many of it one is.
 _WRITTEN = {
@@ -53,12 +55,13 @@ def metrics_label(metrics: Sequence[str], *, of_flows: bool = False) -> str:
     if len(units) != 1:
         return ""
     unit = units.pop()
-    words = _quantity_label(quantities[0], of_flows=of_flows) if len(quantities) == 1 else _OF_UNITS[unit]
+    words = quantity_label(quantities[0], of_flows=of_flows) if len(quantities) == 1 else _OF_UNITS[unit]
     of_class = f", {classes[0]}" if words and len(classes) == 1 and classes[0] not in ("", "all") else ""
-    return f"{words}{of_class}" + (f" ({unit})" if unit != "1" else "")
+    return f"{words}{of_class}" + ("" if unit in _BARE else f" ({unit})")
 
 
-def _quantity_label(name: str, *, of_flows: bool) -> str:
+def quantity_label(name: str, *, of_flows: bool = False) -> str:
+    """What values of a quantity are called along an axis: `mean FCT`, `FCT p99`."""
     if of_flows and name in _OF_FLOWS:
         return _OF_FLOWS[name]
     found = _PERCENTILE.fullmatch(name)

@@ -14,7 +14,7 @@ from priolane import _core
 from priolane.deprecation import renamed
 from priolane.files import parse_json
 from priolane.report.axes import in_numbers, spans_decades, with_scale
-from priolane.report.estimate import Estimate
+from priolane.report.estimate import Average, Estimate
 from priolane.report.kinds import TIME, kind_of
 from priolane.report.numbers import format_value, short
 from priolane.report.published import Curve
@@ -61,10 +61,18 @@ class Source(StrEnum):
 
 @dataclass(frozen=True)
 class Flag:
-    """A reason to distrust a metric of a claim, in a word and as a clause with numbers."""
+    """A reason to distrust a metric of a claim, in a word and as a clause with numbers.
+
+    It is about the flows of `of_class` with `scheme`. `measured` is the number that crosses `limit`: a part of all, or
+    flows a run. Records of earlier versions have neither.
+    """
 
     kind: str
     text: str
+    scheme: str = ""
+    of_class: str = ""
+    measured: float | None = None
+    limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,16 @@ class Look:
 
     seeds: tuple[int, ...]
     share: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """A metric that is compared. `at` has the swept keys whose values differ from those of the claim's point."""
+
+    quantity: str
+    of_class: str
+    scheme: str
+    at: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,13 @@ class MeasuredQuantity:
     direction: Direction = Direction.NONE
     # Why the verdict is `undecided`; empty if it is not.
     reason: str = ""
+    # Of comparisons only: one metric, or the two that are compared.
+    sides: tuple[Side, ...] = ()
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether it is the ratio of two metrics, and not their difference."""
+        return len(self.sides) > 1 and self.estimate.average is Average.GEOMETRIC
 
     @property
     def value(self) -> str:
@@ -119,6 +144,10 @@ class Claim:
     # The reason in a word, as docs/results.md lists them; empty if `reason` is.
     reason_code: str
     flags: tuple[Flag, ...] = ()
+    # The fewest and the most seeds that would decide it, with even odds; `None` where nobody estimates that.
+    seeds_needed: tuple[int | None, int | None] | None = None
+    # Whether the figure is about this claim.
+    leads: bool = False
 
     says = renamed("says", "text")
     asked = renamed("asked", "criterion")
@@ -245,6 +274,11 @@ class Report:
     missing: tuple[str, ...]
 
     @property
+    def lead(self) -> Claim | None:
+        """The claim that the figure is about: the one that leads, else the first one; `None` without claims."""
+        return next((claim for claim in self.claims if claim.leads), self.claims[0] if self.claims else None)
+
+    @property
     def drawn(self) -> tuple[Panel, ...]:
         """The panels that there are pictures of."""
         return tuple(panel for panel in self.panels if kind_of(panel.kind).drawn)
@@ -314,6 +348,7 @@ def _claim(value: Mapping[str, Any]) -> Claim:
             Verdict(item["verdict"]),
             Direction(item["direction"]),
             _reason(item),
+            tuple(Side(side["quantity"], side["class"], side["scheme"], side["at"]) for side in item["sides"]),
         )
         for point in points
         for item in point["contrasts"]
@@ -331,8 +366,19 @@ def _claim(value: Mapping[str, Any]) -> Claim:
         direction=Direction(value["direction"]),
         reason=_reason(value),
         reason_code="" if value["undecided"] is None else value["undecided"]["because"],
-        flags=tuple(Flag(flag["kind"], flag["says"]) for flag in value["flags"]),
+        flags=tuple(_flag(flag) for flag in value["flags"]),
+        seeds_needed=_seeds_needed(value),
+        leads=value["lead"],
     )
+
+
+def _flag(flag: Mapping[str, Any]) -> Flag:
+    return Flag(flag["kind"], flag["says"], flag["scheme"], flag["class"], flag["measured"], flag["limit"])
+
+
+def _seeds_needed(value: Mapping[str, Any]) -> tuple[int | None, int | None] | None:
+    seeds = None if value["undecided"] is None else value["undecided"]["seeds"]
+    return None if seeds is None else (seeds[0], seeds[1])
 
 
 def _reason(value: Mapping[str, Any]) -> str:

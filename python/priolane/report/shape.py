@@ -13,21 +13,27 @@ _ESTIMATE = {
     "n": whole,
 }
 _INTERVAL = members(_ESTIMATE)
-_DECISION = {"verdict": text, "direction": text, "undecided": optional(members({"because": text, "says": text}))}
+_UNDECIDED = members({"because": text, "says": text, "seeds": optional(many(optional(whole)))})
+_DECISION = {"verdict": text, "direction": text, "undecided": optional(_UNDECIDED)}
+_SIDE = members({**dict.fromkeys(("quantity", "class", "scheme"), text), "at": by_name(value)})
 _UNIT = one_of(*UNITS)
 _POINT = members(
     {
         "point": by_name(value),
         "measured": many(members({"metric": text, "unit": _UNIT, **_ESTIMATE})),
-        "contrasts": many(members({"of": text, "unit": _UNIT, **_ESTIMATE, **_DECISION})),
+        "contrasts": many(members({"of": text, "sides": many(_SIDE), "unit": _UNIT, **_ESTIMATE, **_DECISION})),
     }
+)
+_FLAG = members(
+    {**dict.fromkeys(("kind", "says", "scheme", "class"), text), **dict.fromkeys(("measured", "limit"), number)}
 )
 _CLAIM = members(
     {
         **dict.fromkeys(("section", "says", "source", "kind", "alone"), text),
         "points": many(_POINT),
         **_DECISION,
-        "flags": many(members({"kind": text, "says": text})),
+        "lead": flag,
+        "flags": many(_FLAG),
     }
 )
 # The numbers of each kind of claim.

@@ -18,6 +18,10 @@ pub struct Claim {
     pub says: String,
     /// Source of the statement.
     pub source: Source,
+    /// Whether it is the claim that the figure is about: reports begin with it. At most one claim leads; by default it is
+    /// the first one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lead: bool,
     /// Sweep points to which it is restricted: swept key and value.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub at: Map<String, Json>,
@@ -177,12 +181,41 @@ pub enum TrendDirection {
     Down,
 }
 
-/// Reads one `[[claim]]`; `paper` is the paper of the experiment, if any.
-pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -> Result<Claim, InputError> {
+/// Reads the `[[claim]]` tables of a file one after another: at most one claim leads.
+pub(super) struct ClaimReader<'a> {
+    names: &'a Names<'a>,
+    paper: Option<&'a str>,
+    leader: Option<String>,
+}
+
+impl<'a> ClaimReader<'a> {
+    /// `paper` is the paper of the experiment, if any.
+    pub(super) fn new(names: &'a Names<'a>, paper: Option<&'a str>) -> Self {
+        Self { names, paper, leader: None }
+    }
+
+    /// Reads the next claim.
+    pub(super) fn read(&mut self, field: &Field<'_>) -> Result<Claim, InputError> {
+        let claim = claim(field, self.names, self.paper)?;
+        if !claim.lead {
+            return Ok(claim);
+        }
+        match self.leader.replace(claim.says.clone()) {
+            None => Ok(claim),
+            Some(first) => {
+                let what = format!("`lead` is set twice: \"{first}\" leads already");
+                Err(field.error(what, "lead = true in one claim only"))
+            }
+        }
+    }
+}
+
+fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -> Result<Claim, InputError> {
     let mut keys = field.table()?;
     let section = text(keys.need("section", "section = \"§V-B\"")?)?;
     let says = text(keys.need("says", "says = \"mice gain most\"")?)?;
     let source = source(keys.take("source").as_ref(), paper)?;
+    let lead = keys.take("lead").map_or(Ok(false), |field| field.truth())?;
     let at = keys.take("at").map_or(Ok(Map::new()), |f| f.read::<_, SweptValues>())?;
     let kinds = ["order", "equal", "bound", "ratio", "agree", "trend"];
     let stated: Vec<(&str, Field<'_>)> = kinds.into_iter().filter_map(|k| Some((k, keys.take(k)?))).collect();
@@ -203,7 +236,7 @@ pub(super) fn claim(field: &Field<'_>, names: &Names<'_>, paper: Option<&str>) -
         return Err(field.error("within belongs to equal", "Remove the key, or move it into ratio"));
     }
     keys.finish()?;
-    Ok(Claim { section, says, source, at, test })
+    Ok(Claim { section, says, source, lead, at, test })
 }
 
 fn source(field: Option<&Field<'_>>, paper: Option<&str>) -> Result<Source, InputError> {

@@ -46,7 +46,8 @@ pub fn read(file: &str, root: &Table, mut sources: Sources) -> Result<LoadedExpe
     names.learn(metrics.as_ref(), sampling.as_ref().and_then(|sampling| sampling.admission_every));
     let panels = list(&mut found, keys.take("panel"), |field| evaluation::panel(field, &names, &mut sources));
     let paper = words.as_ref().and_then(|words| words.paper.as_deref());
-    let claims = list(&mut found, keys.take("claim"), |field| claims::claim(field, &names, paper));
+    let mut reader = claims::ClaimReader::new(&names, paper);
+    let claims = list(&mut found, keys.take("claim"), |field| reader.read(field));
     found.keep(keys.finish());
     let experiment = (|| {
         let Traffic { time, groups, events, controls } = traffic;

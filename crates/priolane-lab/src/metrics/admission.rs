@@ -1,7 +1,7 @@
 //! Metrics of admission probabilities, and warnings about the admission of a run.
 
 use super::interval::half_width;
-use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope};
+use super::metric::{Bins, Context, Metric, Missing, Need, SHARE, Scope, Unit};
 use priolane_results::admission::{AdmissionRecord, ENOUGH, Keys, Settling, Term, Transition};
 
 const OF_KEYS: Metric =
@@ -24,6 +24,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "p_settled",
         meaning: "Part of the probabilities that stay within that band in their last tenth",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| settling(c, |s| s.settled as f64 / s.keys as f64),
         ..OF_KEYS

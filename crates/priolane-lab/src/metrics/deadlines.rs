@@ -3,11 +3,11 @@
 use super::coverage::Coverage;
 use super::fct::of;
 use super::interval::half_width;
-use super::metric::{Metric, SHARE};
+use super::metric::{Metric, SHARE, Unit};
 
 const OF_DEADLINES: Metric = Metric { coverage: Coverage::Deadlines, ..Metric::OF_FLOWS };
 
-const PART: Metric = Metric { range: SHARE, ..OF_DEADLINES };
+const PART: Metric = Metric { unit: Unit::Part, range: SHARE, ..OF_DEADLINES };
 
 /// Fractions of deadlines met, missed and infeasible, relative to all that were met or missed.
 pub(super) const METRICS: &[Metric] = &[
@@ -33,6 +33,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "deadline_jain",
         meaning: "Jain's index, over sending hosts, of the part of deadlines that each met",
+        unit: Unit::One,
         eval: |c| of(c, |s| s.deadline_jain),
         ..PART
     },

@@ -36,6 +36,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "effective_share",
         meaning: "The same over what the bottleneck can carry",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| of(c, |all, own| Some(own.end? / all.capacity_bps)),
         ..OF_BOTTLENECK
@@ -49,6 +50,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "effective_settled",
         meaning: "Part of the runs whose effective throughput has settled within the window",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| of(c, |_, own| own.end.map(|_| f64::from(u8::from(own.settled.is_some())))),
         ..OF_BOTTLENECK

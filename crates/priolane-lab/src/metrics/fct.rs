@@ -133,6 +133,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "downgraded",
         meaning: "Part of the flows that were given a lower class than they asked for",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| of(c, |s| s.downgraded),
         ..Metric::OF_FLOWS
@@ -140,6 +141,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "upgraded",
         meaning: "Part of the flows that were given a higher class than they asked for",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| of(c, |s| s.upgraded),
         ..Metric::OF_FLOWS

@@ -18,9 +18,12 @@ use priolane_results::summary::Summary;
 /// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Unit {
-    /// Dimensionless: a ratio, a fraction, a count.
+    /// Dimensionless: a ratio, an index, a count.
     #[serde(rename = "1")]
     One,
+    /// A part of all: 1 is 100 %.
+    #[serde(rename = "part")]
+    Part,
     /// Seconds.
     #[serde(rename = "s")]
     Seconds,

@@ -35,12 +35,14 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "o1",
         meaning: "Part of the line that lower classes take while a higher class waits",
+        unit: Unit::Part,
         eval: |c| of(c, |port| port.o1),
         ..OF_PORT
     },
     Metric {
         name: "o2",
         meaning: "Part of the line that is idle while any class waits",
+        unit: Unit::Part,
         eval: |c| of(c, |port| port.o2),
         ..OF_PORT
     },

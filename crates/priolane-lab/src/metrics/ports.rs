@@ -26,6 +26,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "port_drop_rate",
         meaning: "Part of the offered packets that were dropped",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| of(c, |set| set.drop_rate),
         ..OF_SET
@@ -33,12 +34,14 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "port_utilization",
         meaning: "Bytes sent over what the lines can carry, mean over ports",
+        unit: Unit::Part,
         eval: |c| of(c, |set| set.utilization),
         ..OF_SET
     },
     Metric {
         name: "port_busiest",
         meaning: "The same of the busiest port",
+        unit: Unit::Part,
         eval: |c| of(c, |set| set.busiest),
         ..OF_SET
     },
@@ -59,6 +62,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "port_queue_of_bound",
         meaning: "Largest part of its own bound that waited at a port",
+        unit: Unit::Part,
         eval: |c| of(c, |set| set.queue_of_bound),
         ..OF_SET
     },

@@ -59,6 +59,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "below_theta",
         meaning: "Part of flows and bins in which the rate is below the minimum rate",
+        unit: Unit::Part,
         eval: |c| of_class(c, |own| own.below_theta),
         ..OF_RATES
     },

@@ -23,6 +23,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "flow_share",
         meaning: "Flows of the class over all flows, or over those of the class that it is `over`",
+        unit: Unit::Part,
         range: SHARE,
         eval: share,
         ..OF_CLASSES

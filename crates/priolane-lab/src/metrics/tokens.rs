@@ -4,7 +4,7 @@ use super::metric::{Context, Metric, Missing, SHARE, Scope, Unit, gbps};
 use priolane_results::tokens::TokenRecord;
 
 /// Fractions of the tokens sent.
-const PART: Metric = Metric { range: SHARE, ..OF_RUN };
+const PART: Metric = Metric { unit: Unit::Part, range: SHARE, ..OF_RUN };
 
 const OF_RUN: Metric = Metric { scope: Scope::Run, ..Metric::OF_FLOWS };
 
@@ -57,6 +57,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "loss",
         meaning: "Bytes dropped or trimmed at ports over bytes given to the network, without tokens",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| c.of_run(|run| run.received.loss),
         ..OF_RUN

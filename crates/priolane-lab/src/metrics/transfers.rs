@@ -39,6 +39,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "timed_out",
         meaning: "Part of the flows that had a retransmission timeout",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| of(c, |s| s.timed_out),
         tuned: Some(|s| s.timed_out),
@@ -47,6 +48,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "tail_timed_out",
         meaning: "Part of the flows from the 99th percentile of completion times on that waited for a timeout",
+        unit: Unit::Part,
         range: SHARE,
         eval: |c| of(c, |s| s.tail_timed_out),
         tuned: Some(|s| s.tail_timed_out),

@@ -6,7 +6,7 @@ use super::decision::{Decision, UndecidedReason};
 use super::flags::{self, Flag};
 use super::grid::{Grid, MissingValue, Point, same, show, value_of};
 use super::load;
-use super::report::{ClaimReport, ComparisonReport, MeasuredMetric, PointReport};
+use super::report::{ClaimReport, ComparisonReport, MeasuredMetric, PointReport, Side};
 use super::rules::{self, BySeed, Comparison, PublishedNumber};
 use super::steady;
 use crate::experiment::{Claim, MetricAt, Test, TrendDirection};
@@ -46,6 +46,10 @@ pub(super) struct MetricRef {
 impl MetricRef {
     fn unit(&self) -> Unit {
         self.path.measure.metric.unit
+    }
+
+    fn side(&self) -> Side {
+        Side::new(&self.path, self.at.clone())
     }
 
     fn nature(&self) -> Nature {
@@ -152,7 +156,13 @@ impl ClaimEvaluator<'_> {
             self.warn(&format!("the sweep has fewer than two values of `{along}`"));
             complete = false;
         }
-        let places = line.points.iter().map(|&(_, point)| label(point)).collect::<Vec<String>>();
+        let place = |&(_, point): &(f64, usize)| {
+            value_of(&points[point], along)
+                .map(|value| (along.to_owned(), value.clone()))
+                .into_iter()
+                .collect()
+        };
+        let places: Vec<Place> = line.points.iter().map(place).collect();
         report.contrasts = trend_contrasts(path, goes, (&places, &values));
         if complete {
             let unfit = |&(_, point): &(f64, usize)| self.unfit(Some(path), point);
@@ -215,12 +225,15 @@ pub(super) fn contrasts(test: &Test, evidence: &[MetricSamples]) -> Vec<Comparis
     }
 }
 
-/// Returns the comparisons that determine a trend along x, given the names of the values of x, and x with the values by
-/// seed.
+/// The swept key of a trend with its value at one x.
+pub(super) type Place = Map<String, Value>;
+
+/// Returns the comparisons that determine a trend along x, given the swept key with its value at each x, and x with the
+/// values by seed.
 pub(super) fn trend_contrasts(
     path: &MetricPath,
     goes: TrendDirection,
-    (places, along): (&[String], &[(f64, BySeed)]),
+    (places, along): (&[Place], &[(f64, BySeed)]),
 ) -> Vec<ComparisonReport> {
     let metric = path.measure.metric;
     let trend = rules::trend(along, goes, metric.nature());
@@ -228,16 +241,17 @@ pub(super) fn trend_contrasts(
         Average::Geometric => ("/", Unit::One),
         Average::Arithmetic => ("-", metric.unit),
     };
-    let name = |of: &str, from: usize, to: usize| {
-        let at = |place: usize| places.get(place).map_or("", String::as_str);
-        format!("{of}{path} at {} {sign} at {}", at(to), at(from))
+    let of = |what: &str, (from, to): (usize, usize), change: Estimate, decision: Decision| {
+        let at = |place: usize| places.get(place).cloned().unwrap_or_default();
+        let label = |place: usize| at(place).values().next().map_or_else(String::new, Value::to_string);
+        let of = format!("{what}{path} at {} {sign} at {}", label(to), label(from));
+        ComparisonReport::new(of, (unit, change), decision)
+            .between([to, from].map(|place| Side::new(path, at(place))))
     };
-    let fitted = name("fitted ", 0, places.len().saturating_sub(1));
-    let mut contrasts = vec![ComparisonReport::new(fitted, (unit, trend.change), trend.decision)];
-    contrasts.extend(trend.adverse_step.map(|step| {
-        let of = name("", step.from, step.from + 1);
-        ComparisonReport::new(of, (unit, step.change), step.decision)
-    }));
+    let last = places.len().saturating_sub(1);
+    let mut contrasts = vec![of("fitted ", (0, last), trend.change, trend.decision)];
+    let step = trend.adverse_step;
+    contrasts.extend(step.map(|step| of("", (step.from, step.from + 1), step.change, step.decision)));
     contrasts
 }
 
@@ -246,6 +260,7 @@ fn agreement((reading, ours): &MetricSamples, theirs: &[f64], within: f64) -> Co
     let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
     let comparison = rules::comparison(ours, &theirs, reading.nature());
     report((reading, &"given values by seed"), comparison, rules::agrees(comparison, within))
+        .between([reading.side()])
 }
 
 /// Evaluates one metric, or the ratio of two.
@@ -260,11 +275,12 @@ fn one_or_ratio(
     let (reading, values) = &evidence[0];
     let value = reading.path.measure.metric.estimate(&rules::values(values));
     ComparisonReport::new(reading.to_string(), (reading.unit(), value), of_one(&value))
+        .between([reading.side()])
 }
 
 fn compare(a: &MetricSamples, b: &MetricSamples, judge: impl Fn(Comparison) -> Decision) -> ComparisonReport {
     let comparison = rules::comparison(&a.1, &b.1, a.0.nature().and(b.0.nature()));
-    report((a.0, &b.0), comparison, judge(comparison))
+    report((a.0, &b.0), comparison, judge(comparison)).between([a.0.side(), b.0.side()])
 }
 
 /// Reports the comparison of a metric with something else.

@@ -18,7 +18,8 @@ use serde::Serialize;
 use super::decision::UndecidedReason;
 use super::grid::Grid;
 use super::unfit::Unsteady;
-use super::{saturation, steady};
+use super::saturation::{self, Saturation};
+use super::steady;
 use crate::metrics::coverage::{Coverage, LeftOut};
 use crate::metrics::metric::Metric;
 use crate::metrics::path::MetricPath;
@@ -30,6 +31,14 @@ use priolane_results::summary::Summary;
 pub struct Flag {
     /// What is wrong.
     pub kind: FlagKind,
+    /// Scheme whose flows it is about.
+    pub scheme: String,
+    /// Class of these flows.
+    pub class: String,
+    /// The number that is too large or too small: a part of all, or flows a run.
+    pub measured: f64,
+    /// What it would have to be at most, or at least.
+    pub limit: f64,
     /// The metric and the numbers, as a clause.
     pub says: String,
 }
@@ -73,58 +82,82 @@ pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Fla
     let (mut flags, mut saturated) = (Vec::new(), None);
     for scheme in grid.schemes_of(path) {
         let records = grid.records_at(point, scheme);
-        let of = format!("class `{}` of `{scheme}`", measure.class);
+        let place = Place { scheme, class: &measure.class };
         if metric.is_of_completion_times() {
             let of_class = |record: &&'_ RunRecord| record.summary.get(&measure.class).copied();
             let summaries: Vec<Summary> = records.iter().filter_map(of_class).collect();
-            flags.extend(timeouts(metric, &summaries, &of).into_iter().chain(few(metric, &summaries, &of)));
+            flags.extend(timeouts(metric, &summaries, place).into_iter().chain(few(metric, &summaries, place)));
         }
         if !matches!(undecided, Some(Unsteady::LeftOut(..))) {
             let left_out = records.iter().map(|record| metric.coverage.left_out(record, &measure.class));
-            flags.extend(unfinished(metric.coverage, left_out.sum(), &of));
+            flags.extend(unfinished(metric.coverage, left_out.sum(), place));
         }
         if grows && undecided.is_none() {
             let of_point =
                 || saturation::of_point(grid, &measure.class, point).filter(|_| !records.is_empty());
-            saturated =
-                saturated.or_else(of_point).or_else(|| saturation::of_runs(&records, &measure.class, &of));
+            let found = || of_point().or_else(|| saturation::of_runs(&records, place));
+            let flag = |found: Saturation| place.flag(FlagKind::Saturated, (found.measured, found.limit), found.says);
+            saturated = saturated.or_else(|| found().map(flag));
         }
     }
-    flags.extend(saturated.map(|says| Flag { kind: FlagKind::Saturated, says }));
+    flags.extend(saturated);
     flags
 }
 
+/// The flows that a flag is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// The scheme.
+    pub(super) scheme: &'a str,
+    /// The class of flows.
+    pub(super) class: &'a str,
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "class `{}` of `{}`", self.class, self.scheme)
+    }
+}
+
+impl Place<'_> {
+    fn flag(self, kind: FlagKind, (measured, limit): (f64, f64), says: String) -> Flag {
+        Flag { kind, scheme: self.scheme.to_owned(), class: self.class.to_owned(), measured, limit, says }
+    }
+}
+
 /// Flags waits for a retransmission timer.
-fn timeouts(metric: &Metric, summaries: &[Summary], of: &str) -> Option<Flag> {
+fn timeouts(metric: &Metric, summaries: &[Summary], of: Place<'_>) -> Option<Flag> {
     let Pooled { of_sum, of_tail, .. } = Pooled::of(&summaries.iter().collect::<Vec<_>>());
     let percent = |part: f64| format!("{:.0} %", 100.0 * part);
-    let says = match metric.percentile() {
+    let (numbers, says) = match metric.percentile() {
         Some(percentile) if percentile >= 99.0 && of_tail >= MOST_OF_TAIL => {
-            format!("{} of the slowest flows of {of} had a timeout", percent(of_tail))
+            ((of_tail, MOST_OF_TAIL), format!("{} of the slowest flows of {of} had a timeout", percent(of_tail)))
         }
         None if of_sum > MOST_OF_SUM => {
-            format!("flows of {of} that timed out hold {} of its completion times", percent(of_sum))
+            let says = format!("flows of {of} that timed out hold {} of its completion times", percent(of_sum));
+            ((of_sum, MOST_OF_SUM), says)
         }
         _ => return None,
     };
-    Some(Flag { kind: FlagKind::Timeouts, says })
+    Some(of.flag(FlagKind::Timeouts, numbers, says))
 }
 
 /// Flags a metric that leaves out too much.
-fn unfinished(coverage: Coverage, left_out: LeftOut, of: &str) -> Option<Flag> {
-    let says = || Flag { kind: FlagKind::Unfinished, says: coverage.says(left_out, of) };
-    (left_out.part() > MOST_LEFT_OUT).then(says)
+fn unfinished(coverage: Coverage, left_out: LeftOut, of: Place<'_>) -> Option<Flag> {
+    let says = coverage.says(left_out, &of.to_string());
+    (left_out.part() > MOST_LEFT_OUT)
+        .then(|| of.flag(FlagKind::Unfinished, (left_out.part(), MOST_LEFT_OUT), says))
 }
 
 /// Flags a metric of few flows.
-fn few(metric: &Metric, summaries: &[Summary], of: &str) -> Option<Flag> {
+fn few(metric: &Metric, summaries: &[Summary], of: Place<'_>) -> Option<Flag> {
     let needed = FEWEST * 50.0 / (100.0 - metric.percentile().unwrap_or(50.0)).min(50.0);
     let flows: u64 = summaries.iter().map(|summary| summary.flows).sum();
     let per_run = flows as f64 / summaries.len().max(1) as f64;
     // Runs that all have as many flows by design are not thinned out by chance.
     let drawn = summaries.windows(2).any(|pair| pair[0].flows != pair[1].flows);
     let says = || format!("{of} has {per_run:.0} flows a run, and {needed:.0} would be needed");
-    (drawn && per_run < needed).then(|| Flag { kind: FlagKind::FewFlows, says: says() })
+    (drawn && per_run < needed).then(|| of.flag(FlagKind::FewFlows, (per_run, needed), says()))
 }
 
 /// Counts of one class over several runs.
@@ -169,7 +202,7 @@ mod tests {
 
     fn kinds(metric: &str, summaries: &[Summary]) -> Vec<FlagKind> {
         let metric = Metric::named(metric).unwrap();
-        let of = "class `small` of `pias`";
+        let of = Place { scheme: "pias", class: "small" };
         let completed = |summary: &Summary| metric.coverage.of_flows(summary, MeansFrom::CompletedFlows);
         let left_out = unfinished(metric.coverage, summaries.iter().map(completed).sum(), of);
         let all = [timeouts(metric, summaries, of), left_out, few(metric, summaries, of)];

@@ -11,6 +11,7 @@ use super::rules::{self, BySeed};
 use crate::experiment::{Claim, OpenRange, Source, Test};
 use crate::metrics::estimate::Estimate;
 use crate::metrics::metric::{Metric, Unit};
+use crate::metrics::path::{Measure, MetricPath};
 
 /// A claim and its evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +22,8 @@ pub struct ClaimReport {
     pub says: String,
     /// Source of the statement.
     pub source: Source,
+    /// Whether the figure is about this claim (`[[claim]] lead`).
+    pub lead: bool,
     /// The test as in experiment files: `kind`, and the numbers of that kind.
     #[serde(flatten, serialize_with = "asked")]
     pub test: Test,
@@ -48,6 +51,7 @@ impl ClaimReport {
             section: claim.section.clone(),
             says: claim.says.clone(),
             source: claim.source,
+            lead: claim.lead,
             test: claim.test.clone(),
             direction: Direction::of_all(points.iter().map(|point| point.direction)),
             undecided: reasons.reduce(UndecidedReason::or).filter(|_| verdict == Verdict::Undecided),
@@ -152,6 +156,8 @@ impl MeasuredMetric {
 pub struct ComparisonReport {
     /// The compared values: `a / b` or `a - b`; of a trend `fitted a at x / at x`.
     pub of: String,
+    /// The metrics that are compared, in the order of `of`.
+    pub sides: Vec<Side>,
     /// Unit; `1` for ratios.
     pub unit: Unit,
     /// Mean and confidence interval over seeds, which the verdict is about.
@@ -171,6 +177,33 @@ pub struct ComparisonReport {
 impl ComparisonReport {
     pub(super) fn new(of: String, (unit, value): (Unit, Estimate), decision: Decision) -> Self {
         let Decision { verdict, direction, undecided, distance } = decision;
-        Self { of, unit, value, verdict, direction, undecided, distance }
+        Self { of, sides: Vec::new(), unit, value, verdict, direction, undecided, distance }
+    }
+
+    /// Names the metrics that are compared.
+    #[must_use]
+    pub(super) fn between(self, sides: impl IntoIterator<Item = Side>) -> Self {
+        Self { sides: sides.into_iter().collect(), ..self }
+    }
+}
+
+/// A metric that is compared, in its parts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    /// Name of the metric.
+    pub quantity: &'static str,
+    /// Second part of its path: a size class, `all`, a flow, a set of ports, the number of a threshold.
+    pub class: String,
+    /// Scheme.
+    pub scheme: String,
+    /// Swept keys whose values differ from those of the point; for a trend, the swept key.
+    pub at: serde_json::Map<String, Value>,
+}
+
+impl Side {
+    /// Returns the metric at `path` where the keys of `at` have these values.
+    pub(super) fn new(path: &MetricPath, at: serde_json::Map<String, Value>) -> Self {
+        let Measure { metric, class } = &path.measure;
+        Self { quantity: metric.name, class: class.clone(), scheme: path.scheme.clone(), at }
     }
 }

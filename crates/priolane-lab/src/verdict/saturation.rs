@@ -11,6 +11,7 @@
 use priolane_results::record::RunRecord;
 use priolane_results::steady::SteadySummary;
 
+use super::flags::Place;
 use super::grid::Grid;
 use crate::metrics::SizeClass;
 use crate::metrics::estimate::{Estimate, Nature};
@@ -25,40 +26,53 @@ const MOST_GROWTH: f64 = 0.1;
 /// What saturation does to a metric.
 const GROWS: &str = "so that its values grow with the simulated time";
 
+/// That more flows arrive than the network can carry.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Saturation {
+    /// The load on the wire, or the part of the arrivals by which they exceed completions.
+    pub(super) measured: f64,
+    /// What it would have to be at most.
+    pub(super) limit: f64,
+    /// Both in words.
+    pub(super) says: String,
+}
+
 /// Returns which tier of links is full, if flows of `class` use one at a point.
-pub(super) fn of_point(grid: &Grid, class: &str, point: usize) -> Option<String> {
+pub(super) fn of_point(grid: &Grid, class: &str, point: usize) -> Option<Saturation> {
     full(grid.offers_at(point), grid.classes(), class)
 }
 
-fn full(offers: &[GroupOffer], classes: &[SizeClass], class: &str) -> Option<String> {
+fn full(offers: &[GroupOffer], classes: &[SizeClass], class: &str) -> Option<Saturation> {
     let groups = classes.iter().find(|own| own.name == class).map_or(&[][..], |own| &own.group);
     let own = offers.iter().filter(|offer| groups.is_empty() || groups.contains(&offer.group));
     let offer =
         own.max_by(|one, other| one.load.total_cmp(&other.load)).filter(|offer| offer.load >= FULL)?;
     let GroupOffer { tier, load, .. } = offer;
-    Some(format!(
-        "class `{class}` uses {tier}, which are offered {load:.3} of their capacity on the wire, {GROWS}"
-    ))
+    let says =
+        format!("class `{class}` uses {tier}, which are offered {load:.3} of their capacity on the wire, {GROWS}");
+    Some(Saturation { measured: *load, limit: FULL, says })
 }
 
-/// Returns by how much the flows of `class` in progress grow in the second half of the window; `of` names the class.
-pub(super) fn of_runs(records: &[&RunRecord], class: &str, of: &str) -> Option<String> {
-    let runs: Vec<&SteadySummary> = records.iter().filter_map(|record| record.steady.get(class)).collect();
+/// Returns by how much the flows of a class in progress grow in the second half of the window.
+pub(super) fn of_runs(records: &[&RunRecord], of: Place<'_>) -> Option<Saturation> {
+    let runs: Vec<&SteadySummary> = records.iter().filter_map(|record| record.steady.get(of.class)).collect();
     growth(&runs, of)
 }
 
-fn growth(runs: &[&SteadySummary], of: &str) -> Option<String> {
+fn growth(runs: &[&SteadySummary], of: Place<'_>) -> Option<Saturation> {
     let arrivals: u64 = runs.iter().map(|run| run.second_half_arrivals).sum();
     let completions: u64 = runs.iter().map(|run| run.second_half_completions).sum();
     let excess = |run: &&SteadySummary| run.second_half_arrivals as f64 - run.second_half_completions as f64;
     let by_run: Vec<f64> = runs.iter().map(excess).collect();
     let above_zero = Estimate::arithmetic(&by_run, Nature::Quantity).ends().is_some_and(|(low, _)| low > 0.0);
-    let grown = arrivals as f64 - completions as f64 > MOST_GROWTH * arrivals as f64;
-    (grown && above_zero).then(|| {
+    let grown = arrivals as f64 - completions as f64;
+    let says = || {
         format!(
             "{arrivals} flows of {of} started in the second half of the window and {completions} completed, {GROWS}"
         )
-    })
+    };
+    let found = || Saturation { measured: grown / arrivals as f64, limit: MOST_GROWTH, says: says() };
+    (grown > MOST_GROWTH * arrivals as f64 && above_zero).then(found)
 }
 
 #[cfg(test)]
@@ -83,7 +97,7 @@ mod tests {
         };
         let classes = [of("web", &["web"]), of("backup", &["backup"]), of("both", &["backup", "web"])];
         let full = |class: &str| full(&offers, &classes, class);
-        let says = full("web").unwrap();
+        let says = full("web").unwrap().says;
         assert!(
             says.contains("the links out of racks") && says.contains("1.000 of their capacity"),
             "{says}"
@@ -100,7 +114,8 @@ mod tests {
             ..SteadySummary::default()
         };
         let runs: Vec<SteadySummary> = runs.iter().map(steady).collect();
-        growth(&runs.iter().collect::<Vec<_>>(), "class `all` of `pias`")
+        let of = Place { scheme: "pias", class: "all" };
+        growth(&runs.iter().collect::<Vec<_>>(), of).map(|found| found.says)
     }
 
     #[test]

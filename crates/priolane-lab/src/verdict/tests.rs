@@ -28,6 +28,7 @@ fn plan_of(claims: Vec<Test>) -> Plan {
         section: "§1".into(),
         says: "so it is".into(),
         source: Source::Paper,
+        lead: false,
         at: Default::default(),
         test,
     };

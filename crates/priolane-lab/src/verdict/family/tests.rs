@@ -28,6 +28,7 @@ fn at_one_point(mut point: PointReport) -> ClaimReport {
         section: "§1".into(),
         says: "so it is".into(),
         source: Source::Paper,
+        lead: false,
         at: serde_json::Map::new(),
         test: Test::Order(Vec::new()),
     };

@@ -143,6 +143,7 @@ fn draw_claim(stream: &mut Stream, (law, truth): (Law, f64), common: &[f64]) -> 
         section: "§1".into(),
         says: "so it is".into(),
         source: Source::Ours,
+        lead: false,
         at: Default::default(),
         test,
     };
@@ -157,7 +158,8 @@ fn report(NullClaim { claim, values }: &NullClaim, seeds: u64) -> ClaimReport {
     let readings: Vec<MetricRef> = paths.map(|path| MetricRef { path, at: serde_json::Map::new() }).collect();
     let mut point = PointReport::at(serde_json::Map::new());
     point.contrasts = if let Test::Trend { goes, .. } = claim.test {
-        let places: Vec<String> = (0..values.len()).map(|x| x.to_string()).collect();
+        let place = |x: usize| [("x".to_owned(), x.into())].into_iter().collect();
+        let places: Vec<serde_json::Map<String, serde_json::Value>> = (0..values.len()).map(place).collect();
         let along: Vec<(f64, BySeed)> =
             values.iter().enumerate().map(|(x, v)| (x as f64, first(v))).collect();
         trend_contrasts(&readings[0].path, goes, (&places, &along))
