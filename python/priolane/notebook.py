@@ -1,12 +1,17 @@
-"""The progress of a grid in a notebook: a line with a bar, replaced as runs proceed."""
+"""What notebooks show: the progress of a grid, replaced as runs proceed; claims as sentences; a figure."""
 
+import base64
 import html
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
+from priolane.directory import FIGURES
 from priolane.experiment import Plan, PlannedRun
 from priolane.grid import Watcher
+from priolane.report.model import Claim, Report, Verdict
+from priolane.report.sentences import reason_text, sentence, verdict_text
 from priolane.worker import JobResult
 
 _EVERY_S = 0.2
@@ -17,6 +22,38 @@ def in_notebook() -> bool:
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
+
+
+_SIGNS = {
+    Verdict.REPRODUCED: "\N{CHECK MARK}",
+    Verdict.CONTRADICTED: "\N{BALLOT X}",
+    Verdict.UNDECIDED: "\N{ALMOST EQUAL TO}",
+    Verdict.INCOMPLETE: "?",
+}
+# A picture of more pixels than a cell is wide, for screens that have them.
+_FIGURE_STYLE = "max-width: 34em; width: 100%"
+
+
+def claims_html(report: Report) -> str:
+    """The claims as a list of sentences with their verdicts, in the order of the file; empty without claims."""
+    items = "".join(f"<li>{_claim(claim)}</li>" for claim in report.claims)
+    return f'<ul style="list-style: none; padding-left: 0; text-align: left">{items}</ul>' if items else ""
+
+
+def _claim(claim: Claim) -> str:
+    flag = f" \N{BLACK FLAG} {claim.flag_kinds}" if claim.flags else ""
+    verdict = f"<b>{_SIGNS[claim.verdict]} {html.escape(verdict_text(claim))}</b>{html.escape(flag)}"
+    return f"{verdict}: {html.escape(f'{sentence(claim)} {reason_text(claim)}'.rstrip())}"
+
+
+def figure_html(directory: Path) -> str:
+    """The first figure of results as a picture in the cell; empty where none was drawn."""
+    try:
+        picture = (directory / FIGURES / "panel-1.png").read_bytes()
+    except OSError:
+        return ""
+    content = base64.b64encode(picture).decode()
+    return f'<img alt="the first figure" style="{_FIGURE_STYLE}" src="data:image/png;base64,{content}">'
 
 
 class NotebookBar(Watcher):

@@ -47,6 +47,11 @@ class Record:
         seeds = len(self.grids[0]["seeds"])
         return f"{self.grids[0]['size']}, {seeds} seed{'' if seeds == 1 else 's'}"
 
+    def is_of(self, results: Results) -> bool:
+        """Whether it was made with the size and the seeds of these results."""
+        grid = self.grids[0]
+        return bool(grid["size"] == results.options.size and grid["seeds"] == list(results.report.seeds))
+
     def counts(self, source: Source | None = None) -> Counter[Verdict]:
         """How many claims have each verdict: all, or those that one of both makes."""
         claims = (claim for claim in self.claims if source is None or claim["source"] == source.value)
@@ -148,9 +153,12 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "alone": claim.uncorrected_verdict.value,
         "direction": claim.direction.value,
         "reason": claim.reason,
+        "reason_code": claim.reason_code,
+        "seeds_needed": claim.seeds_needed,
+        "lead": claim.leads,
         "flags": [{"kind": flag.kind, "says": flag.text} for flag in claim.flags],
         "measured": [_measured(item) for item in claim.measured],
-        "compared": [_measured(item) | {"verdict": item.verdict} for item in claim.contrasts],
+        "compared": [_compared(item) for item in claim.contrasts],
     }
 
 
@@ -166,6 +174,14 @@ def _measured(item: MeasuredQuantity) -> dict[str, Any]:
         "high": _digits(estimate.high),
         "seeds": estimate.seeds,
     }
+
+
+def _compared(item: MeasuredQuantity) -> dict[str, Any]:
+    sides = [
+        {"quantity": side.quantity, "class": side.of_class, "scheme": side.scheme, "at": dict(side.at)}
+        for side in item.sides
+    ]
+    return _measured(item) | {"verdict": item.verdict, "sides": sides}
 
 
 def _digits(value: Any) -> Any:

@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -230,10 +231,15 @@ class Results:
         return f"<Results {self.title!r}: {self._there()} in {self.directory}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the same line, and a table of the means over seeds by scheme, sweep point and size class."""
+        """For notebooks: the same line, claims as sentences, the first figure, and a table of the means over seeds by
+        scheme, sweep point and size class."""
         import pandas as pd  # noqa: PLC0415
 
+        from priolane.notebook import claims_html, figure_html  # noqa: PLC0415 - it imports this module
+
         line = f"<p><b>{html.escape(self.title)}</b>: {self._there()} in {html.escape(str(self.directory))}</p>"
+        with suppress(InputError):
+            line += claims_html(self.report) + figure_html(self.directory)
         frame = self.summary()
         if frame.empty:
             return line

@@ -1,0 +1,52 @@
+"""Claims as sentences: what was measured, what was asked, and what came of it. One file for each kind of claim."""
+
+from collections.abc import Callable, Mapping
+
+from priolane.report.model import Claim, Direction, Verdict
+from priolane.report.sentences import agree, bound, equal, order, ratio, trend
+from priolane.report.sentences.undecided import reason_text, seeds_text
+from priolane.report.sentences.words import sentence_case, statement
+
+__all__ = ["finding", "reason_text", "seeds_text", "sentence", "verdict_text"]
+
+_KINDS: Mapping[str, Callable[[Claim], str]] = {
+    "agree": agree.sentence,
+    "bound": bound.sentence,
+    "equal": equal.sentence,
+    "order": order.sentence,
+    "ratio": ratio.sentence,
+    "trend": trend.sentence,
+}
+# A sentence that is not shown to be so must not read as a result.
+_PREFIXES = {
+    Verdict.CONTRADICTED: "Not so here: ",
+    Verdict.UNDECIDED: "Open: ",
+    Verdict.INCOMPLETE: "Not finished: ",
+}
+_LEANS = {Direction.AGREES: ", leans yes", Direction.OPPOSES: ", leans no"}
+
+
+def sentence(claim: Claim) -> str:
+    """What was measured, and what the claim asks, as one sentence that says whether it is so."""
+    prefix = _PREFIXES[Verdict.INCOMPLETE] if not _is_measured(claim) else _PREFIXES.get(claim.verdict, "")
+    return prefix + finding(claim)
+
+
+def finding(claim: Claim) -> str:
+    """The same beside a verdict, which says whether it is so."""
+    if not _is_measured(claim):
+        return f"{statement(claim.text)}: not measured."
+    return f"{sentence_case(_KINDS[claim.test['kind']](claim))}."
+
+
+def _is_measured(claim: Claim) -> bool:
+    return bool(claim.contrasts) and all(item.estimate.mean is not None for item in claim.contrasts)
+
+
+def verdict_text(claim: Claim) -> str:
+    """The verdict in words, and what an undecided claim leans to."""
+    if claim.verdict is not Verdict.UNDECIDED:
+        return claim.word
+    if claim.uncorrected_verdict not in (Verdict.UNDECIDED, Verdict.INCOMPLETE):
+        return f"{claim.word} (alone: {claim.source.word(claim.uncorrected_verdict)})"
+    return claim.word + _LEANS.get(claim.direction, "")

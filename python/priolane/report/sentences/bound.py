@@ -1,0 +1,18 @@
+"""Claims that a metric, or the ratio of two, is in a range."""
+
+from priolane.report.model import Claim
+from priolane.report.sentences.rows import values_text
+from priolane.report.sentences.values import number_text
+from priolane.report.sentences.words import statement
+
+
+def sentence(claim: Claim) -> str:
+    """`Large flows lose at most 10 % with PIAS: 1.17 [1.03, 1.30]; asked: above 0.9`."""
+    above, below = claim.test.get("above"), claim.test.get("below")
+
+    def beyond(mean: float) -> float:
+        return max(above - mean if above is not None else 0.0, mean - below if below is not None else 0.0)
+
+    unit = claim.contrasts[0].unit
+    ends = [f"{name} {number_text(end, unit)}" for name, end in (("above", above), ("below", below)) if end is not None]
+    return f"{statement(claim.text)}: {values_text(claim, beyond)}; asked: {' and '.join(ends)}"

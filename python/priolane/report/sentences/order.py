@@ -1,0 +1,36 @@
+"""Claims that metrics are in an order: each is above the next."""
+
+from priolane.report.model import Claim
+from priolane.report.sentences.contrast import around_ratio
+from priolane.report.sentences.rows import judged, values_text
+from priolane.report.sentences.values import listed
+from priolane.report.sentences.words import statement
+
+_TIMES = " times"
+
+
+def sentence(claim: Claim) -> str:
+    """`Small flows finish 2.9 times [1.9, 4.4] as fast with pias as with dctcp`; what is asked is meant: above 1."""
+    pair = pair_text(claim)
+    if pair:
+        return pair
+    if all(item.is_ratio for item in claim.contrasts):
+        return f"{statement(claim.text)}: ratios of {values_text(claim, lambda mean: -mean)}; asked: above 1"
+    return f"{statement(claim.text)}: differences of {values_text(claim, lambda mean: -mean)}; asked: above 0"
+
+
+def pair_text(claim: Claim) -> str:
+    """The comparison of two metrics as a sentence of its own; empty where the claim has more, or differences."""
+    around = {around_ratio(item) for item in claim.contrasts}
+    words = around.pop() if len(around) == 1 else None
+    if words is None:
+        return ""
+    before, behind = words
+    rows, unit = judged(claim), claim.contrasts[0].unit
+    if len(rows) > 1 and any(place for place, _ in rows):
+        first, *others = rows
+        if len(rows) <= 3:
+            text = f"{before}{listed([('', first[1])], unit, _TIMES)}{behind} at {first[0]}"
+            more = [listed([row], unit, _TIMES) for row in others]
+            return ", ".join([text, *more[:-1], f"and {more[-1]}"])
+    return f"{before}{values_text(claim, lambda mean: -mean, _TIMES)}{behind}"

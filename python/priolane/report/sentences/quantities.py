@@ -1,0 +1,31 @@
+"""What sentences call quantities."""
+
+import re
+
+from priolane.report.axes import quantity_label
+
+_PERCENTILE = re.compile(r"(fct|cct|slowdown|queue)_p(\d+)")
+_MEDIAN = "50"
+_ABBREVIATIONS = ("fct", "cct")
+_WORDS = {
+    "deadline_meet_ratio": "the share of deadlines met",
+    "deadline_miss_rate": "the share of deadlines missed",
+    "fct_ratio": "relative mean FCT",
+    "flow_share": "the share of flows",
+    "jain": "Jain's index",
+    "rate": "mean rate",
+    "rate_ratio": "relative mean rate",
+    "size": "mean size",
+    "tail_timed_out": "the share of timeouts in the tail",
+    "timed_out": "the share of flows that timed out",
+}
+
+
+def quantity_words(name: str) -> str:
+    """A quantity in the middle of a sentence: `mean FCT`, `p99 FCT`, `median slowdown`."""
+    found = _PERCENTILE.fullmatch(name)
+    if found is None:
+        return _WORDS.get(name, quantity_label(name))
+    about = found[1].upper() if found[1] in _ABBREVIATIONS else found[1]
+    digits = found[2] if len(found[2]) < 3 else f"{found[2][:2]}.{found[2][2:]}"
+    return f"median {about}" if digits == _MEDIAN else f"p{digits} {about}"

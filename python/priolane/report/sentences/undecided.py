@@ -1,0 +1,37 @@
+"""Why a claim is undecided, and what would decide it, in a sentence."""
+
+from priolane.report.model import Claim, Verdict
+from priolane.report.sentences.words import sentence_case
+
+# Reasons that have a sentence here; the lab's text stands for all others.
+_ONE_SEED, _INTERVAL, _AMONG = "one_seed", "interval", "claims"
+
+
+def reason_text(claim: Claim) -> str:
+    """What follows the sentence of an undecided claim; empty for any other."""
+    if claim.verdict is not Verdict.UNDECIDED:
+        return ""
+    if claim.reason_code == _ONE_SEED:
+        return "One seed has no interval: run at least 3 seeds."
+    seeds = seeds_text(claim)
+    if claim.reason_code == _INTERVAL and seeds:
+        return seeds
+    if claim.reason_code == _AMONG and claim.uncorrected_verdict is not Verdict.UNDECIDED:
+        alone = f"Alone it {_is(claim)}; among all claims it is open."
+        return f"{alone} {seeds}".rstrip()
+    return f"{sentence_case(claim.reason)}." if claim.reason else ""
+
+
+def _is(claim: Claim) -> str:
+    word = claim.source.word(claim.uncorrected_verdict)
+    return word if word.startswith(("holds", "does")) else f"is {word}"
+
+
+def seeds_text(claim: Claim) -> str:
+    """How many seeds would decide it, with even odds; empty where nobody estimates that."""
+    if claim.seeds_needed is None:
+        return ""
+    low, high = claim.seeds_needed
+    if high is None:
+        return f"{low} seeds or many more would decide it."
+    return f"About {low} seeds would decide it." if low == high else f"{low} to {high} seeds would decide it."

@@ -1,0 +1,11 @@
+"""Words of sentences that are not about numbers."""
+
+
+def sentence_case(text: str) -> str:
+    """A text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def statement(says: str) -> str:
+    """What a claim says, at the beginning of a sentence that goes on."""
+    return sentence_case(says.strip().rstrip("."))
