@@ -55,7 +55,7 @@ fast: $(STAMPS)/venv
 	touch $(STAMPS)/build
 
 demo: build
-	$(BIN)/priolane reproduce nos2/fig6 --quick -o runs/demo
+	$(BIN)/priolane reproduce nos2/fig1 -o runs/demo
 
 # Minutes: everything, with few rounds of the loops over random input. pip installs packages while cargo compiles.
 test: $(STAMPS)/venv

@@ -102,6 +102,9 @@ class FakeCore:
         self.plan(path, options)
         return json.dumps(
             {
+                "points": 2,
+                "schemes": 4,
+                "seeds": 2,
                 "runs": 16,
                 "packet_hops": 1.5e8,
                 "seconds": 90.0,

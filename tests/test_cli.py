@@ -26,7 +26,7 @@ def test_run_prints_claims_and_leaves_page_and_figures(
     core: FakeCore, experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    assert main(["run", str(experiment), "-o", str(out), "--jobs", "1", "--seeds", "2", "--set", 'a.b="c"']) == 0
+    assert main(["run", str(experiment), "-o", str(out), "--jobs", "1", "--seeds", "2", "--set", 'a.b="c"', "-v"]) == 0
     shown, errors = capsys.readouterr()
     assert "mice: ES-8 > NOS2 > PIAS" in shown
     assert "undecided;" in shown
@@ -49,7 +49,7 @@ def test_run_ends_with_the_table_of_results_and_can_print_json_alone(
     experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"]
-    assert main(command) == 0
+    assert main([*command, "-v"]) == 0
     shown = capsys.readouterr().out
     # After the claims, before the warnings.
     order = [shown.index(text) for text in ("our own claims", "all: all flows; 1,000 flows a run", "warning:", "page ")]
@@ -78,7 +78,12 @@ def test_warnings_of_the_plan_are_printed_before_the_first_run(
 
     monkeypatch.setattr(FakePlan, "to_json", warned)
     core.failing = {core.runs()[0]["id"]}
-    assert main(["run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"]) == 1
+    command = ["run", str(experiment), "-o", str(tmp_path / "out"), "--jobs", "1"]
+    assert main(command) == 1
+    errors = capsys.readouterr().err
+    assert errors.count("warning: dctcp") == 2
+    assert "warning: 10 more, which `priolane check` lists\n" in errors
+    assert main([*command, "-v"]) == 1
     errors = capsys.readouterr().err
     assert errors.index("warning: dctcp: port.ecn: 0\n") < errors.index("bytes are not conserved")
     assert errors.count("warning: dctcp") == 10
@@ -209,7 +214,7 @@ def test_check_prints_numbers_and_warnings(
     core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 4)
-    assert main(["check", str(experiment)]) == 0
+    assert main(["check", str(experiment), "-v"]) == 0
     assert capsys.readouterr().out.splitlines()[-11:] == [
         "runs: 16",
         "packet_hops: 1.50e+08",
@@ -226,7 +231,7 @@ def test_check_prints_numbers_and_warnings(
     ]
     assert core.ran == []
     monkeypatch.setattr("os.cpu_count", lambda: 64)
-    assert main(["check", str(experiment)]) == 0
+    assert main(["check", str(experiment), "-v"]) == 0
     assert "--threads 4 would use all 64 cores" in capsys.readouterr().out
 
 
@@ -234,7 +239,7 @@ def test_check_warns_of_runs_that_the_machine_has_no_memory_for(
     core: FakeCore, experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     core.check_bytes = 10**15
-    assert main(["check", str(experiment)]) == 0
+    assert main(["check", str(experiment), "-v"]) == 0
     assert "warning: a run is predicted to take 1.00e+06 GB of memory, this machine has" in capsys.readouterr().out
 
 

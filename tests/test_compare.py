@@ -163,7 +163,7 @@ def test_keys_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("group.all.sizes", "web_search", "data_mining"),
         ("host_delay", None, "1us"),
     ]
-    assert main(["compare", str(first), str(second)]) == 0
+    assert main(["compare", str(first), str(second), "-v"]) == 0
     printed = capsys.readouterr().out
     assert "experiments differ in 2 values of the merged experiment:" in printed
     assert "1 metric changed, of one seed and without interval" in printed
@@ -182,7 +182,7 @@ def test_runs_and_versions_of_one_side_are_said(tmp_path: Path, capsys: pytest.C
     gone.unlink()
     other = second / load(second).runs[1].id / "run.json"
     factories.edit(other, lambda record: record | {"version": "0.2.0+fedcba9876543210"})
-    assert main(["compare", str(first), str(second)]) == 0
+    assert main(["compare", str(first), str(second), "-v"]) == 0
     printed = capsys.readouterr().out
     assert "versions differ: 0.1.0+0123456789abcdef and 0.1.0+0123456789abcdef, 0.2.0+fedcba9876543210" in printed
     assert f"only in {first}: 1 run (dctcp seed 1)" in printed

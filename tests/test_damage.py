@@ -110,7 +110,7 @@ def test_a_record_that_differs_under_one_digest_is_not_identical(
 ) -> None:
     other = factories.make_results(tmp_path / "other")
     factories.edit(other / FIRST / "run.json", lambda record: record | {"stopped_at_ps": 7})
-    assert main(["compare", str(results.directory), str(other)]) == 0
+    assert main(["compare", str(results.directory), str(other), "-v"]) == 0
     printed = capsys.readouterr().out
     assert "identical:" not in printed
     assert "16 runs in both, 15 of them identical to the bit" in printed

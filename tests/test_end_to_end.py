@@ -230,7 +230,7 @@ def test_a_closed_stream_is_no_error(tmp_path: Path, closed: int) -> None:
         env=_environment(),
     )
     assert (found.returncode, found.stderr) == (0, "")
-    assert ("digest" in found.stdout) == (closed == 2)
+    assert ("report.html" in found.stdout) == (closed == 2)
     assert priolane.load(out).missing() == []
 
 
@@ -238,7 +238,7 @@ def test_a_closed_stream_is_no_error(tmp_path: Path, closed: int) -> None:
 def test_flows_alone_take_the_times_of_other_simulators(tmp_path: Path, name: str) -> None:
     experiment = Path(priolane.__file__).parent.parent.parent / "experiments" / "validation" / f"{name}.toml"
     claims = experiment.read_text(encoding="utf-8").count("[[claim]]")
-    done = call("run", experiment, "-o", tmp_path / "runs")
+    done = call("run", experiment, "-o", tmp_path / "runs", "-v")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("the stated numbers within") == claims
     report = json.loads((tmp_path / "runs" / "report.json").read_text(encoding="utf-8"))

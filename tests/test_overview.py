@@ -192,12 +192,12 @@ def test_the_table_fits_the_terminal_and_says_what_it_leaves_out(
     results(tmp_path / "r", two)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
-    assert main(["results", "r"]) == 0
+    assert main(["results", "r", "-v"]) == 0
     wide = capsys.readouterr().out
     assert "1.10 [0.846, 1.38]*" in wide
     assert "Not shown" not in wide
     monkeypatch.setenv("COLUMNS", "60")
-    assert main(["results", "r"]) == 0
+    assert main(["results", "r", "-v"]) == 0
     narrow = capsys.readouterr().out
     assert max(map(len, narrow.splitlines())) <= 60
     assert "1.10*" in narrow
@@ -210,11 +210,11 @@ def test_of_a_large_sweep_the_last_point_is_shown_and_how_to_see_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = results(tmp_path / "r", THREE, loads=tuple(n / 20 for n in range(1, 15)))
-    assert main(["results", str(directory)]) == 0
+    assert main(["results", str(directory), "-v"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "Shown is load.value = 0.7, the last of 14 sweep points" in shown
     assert "--point load.value=0.05" in shown
-    assert main(["results", str(directory), "--point", "load.value=0.05", "--class", "all"]) == 0
+    assert main(["results", str(directory), "--point", "load.value=0.05", "--class", "all", "-v"]) == 0
     one = capsys.readouterr().out
     # 1.097 ms at 0.8 is 68.6 us at 0.05.
     assert "68.6" in one
@@ -286,7 +286,7 @@ def test_schemes_of_one_directory_are_compared_by_seed_and_corrected_together(
     # Slowdowns are the same in every seed: not tested.
     assert found.tested == 8
     assert not found.won(Winner.SECOND)
-    assert main(["compare", str(directory), "--schemes", "a", "b"]) == 0
+    assert main(["compare", str(directory), "--schemes", "a", "b", "-v"]) == 0
     shown = capsys.readouterr().out
     assert "Does a beat b? Of 8 metrics tested it is better in 8, worse in 0, and open in 0" in shown
     assert "the same" in shown

@@ -15,6 +15,8 @@ START = ROOT / "docs" / "start"
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
+    # The pages show what a pipe has.
+    monkeypatch.delenv("COLUMNS", raising=False)
     return tmp_path
 
 

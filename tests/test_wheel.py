@@ -89,7 +89,7 @@ def test_a_figure_gives_the_digest_of_its_record(environment: Path, tmp_path: Pa
     record = read_record("prioplus/starts")
     assert record is not None
     assert record.command == "priolane reproduce prioplus/starts"
-    command = [str(environment / "bin" / "priolane"), *record.command.split()[1:], "-o", "starts"]
+    command = [str(environment / "bin" / "priolane"), *record.command.split()[1:], "-o", "starts", "-v"]
     done = subprocess.run(command, cwd=tmp_path, env=bare(tmp_path), check=True, capture_output=True, text=True)
     assert f"digest {record.grids[0]['digest']}" in done.stdout
     assert (tmp_path / "starts" / "report.html").is_file()

@@ -146,6 +146,13 @@ def add_point(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_verbose(command: "argparse.ArgumentParser | argparse._MutuallyExclusiveGroup") -> None:
+    """The argument that asks for everything there is to print."""
+    command.add_argument(
+        "-v", "--verbose", action="store_true", help="print everything, not only the answer in at most 20 lines"
+    )
+
+
 def add_size(command: argparse.ArgumentParser) -> None:
     """The arguments that choose among an experiment's sizes."""
     size = command.add_mutually_exclusive_group()

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from priolane.cli import arguments, show
+from priolane.cli.brief.checked import check_lines
+from priolane.cli.brief.screen import Screen
+from priolane.command_line import command_line, path_word
 from priolane.prediction import check, from_check
 from priolane.report.numbers import format_value, short
 
@@ -14,21 +17,45 @@ from priolane.report.numbers import format_value, short
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("file", type=Path, metavar="FILE.toml")
-    command.add_argument("--json", action="store_true", help="everything as JSON")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="everything as JSON")
+    form.add_argument(
+        "--merged", action="store_true", help="the experiment with defaults, schemes and overrides in place, as JSON"
+    )
+    arguments.add_verbose(form)
     arguments.add_options(command)
     command.set_defaults(execute=execute)
 
 
 def execute(chosen: argparse.Namespace) -> int:
-    """Prints the merged experiment, then one line per number, then the warnings."""
+    """Prints what would run, its cost, the load that it offers, and the warnings; with `-v` the merged experiment, then
+    one line per number, then the warnings."""
     found = check(chosen.file, arguments.options(chosen))
     cores = os.cpu_count() or 1
     found["command_seconds"] = from_check(found, cores).wait_s
     if chosen.json:
         show.json_lines(found, indent=2)
         return 0
-    show.json_lines(found.pop("merged", {}), indent=2)
+    if chosen.merged:
+        show.json_lines(found["merged"], indent=2)
+        return 0
     warnings = [*found.pop("warnings", []), *_beyond_memory(int(found["bytes"]))]
+    if chosen.verbose:
+        _show_all(found, warnings, cores)
+        return 0
+    named = (str(chosen.file), _run_command(chosen))
+    for text in check_lines(Screen.of_output(), found, named, warnings):
+        show.line(text)
+    return 0
+
+
+def _run_command(chosen: argparse.Namespace) -> str:
+    return command_line("priolane", "run", path_word(chosen.file), *arguments.options(chosen).arguments())
+
+
+def _show_all(found: dict[str, Any], warnings: Sequence[str], cores: int) -> None:
+    """The merged experiment, every number, every load, every warning."""
+    show.json_lines(found.pop("merged", {}), indent=2)
     for key, value in found.items():
         if not isinstance(value, list | dict):
             show.line(f"{key}: {show.number(value)}{_MEANINGS.get(key, '')}")
@@ -36,7 +63,6 @@ def execute(chosen: argparse.Namespace) -> int:
     show.line(f"threads: {_threads(int(found['runs']), cores)}")
     for warning in warnings:
         show.line(f"warning: {warning}")
-    return 0
 
 
 _MEANINGS = {

@@ -9,6 +9,8 @@ from typing import Any
 
 from priolane._core import InputError
 from priolane.cli import arguments, contests, show
+from priolane.cli.brief.compared import comparison_lines, contest_lines
+from priolane.cli.brief.screen import Screen
 from priolane.cli.damage import report_damage
 from priolane.comparison import LEVEL, Change, Comparison, Design, Finding, change_text, compare
 from priolane.experiment import PlannedRun
@@ -45,6 +47,7 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     arguments.add_point(command)
     command.add_argument("--json", action="store_true", help="everything, as JSON")
+    arguments.add_verbose(command)
     command.set_defaults(execute=execute)
 
 
@@ -63,9 +66,13 @@ def execute(chosen: argparse.Namespace) -> int:
         return report_damage(both)
     if found.identical:
         show.line(f"identical: {_count(found.runs, 'run')}, every digest and every record the same")
-    _circumstances(found, chosen.first, chosen.second)
-    if not found.identical:
-        _changes(found)
+    if chosen.verbose or found.identical:
+        _circumstances(found, chosen.first, chosen.second)
+        if not found.identical:
+            _changes(found)
+    else:
+        for text in comparison_lines(Screen.of_output(), found, (str(chosen.first), str(chosen.second))):
+            show.line(text)
     return report_damage(both)
 
 
@@ -77,8 +84,11 @@ def _schemes_of_one(chosen: argparse.Namespace) -> int:
     found = compare_schemes(view, *chosen.schemes)
     if chosen.json:
         show.json_lines(contests.as_json(found))
-    else:
+    elif chosen.verbose:
         contests.show_contests(found, len(view.seeds))
+    else:
+        for text in contest_lines(Screen.of_output(), found, view):
+            show.line(text)
     return report_damage([results])
 
 

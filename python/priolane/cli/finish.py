@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from priolane.cli import claims, show
+from priolane.cli.brief.next_steps import after_run
+from priolane.cli.brief.outcome import Outcome, outcome_lines
+from priolane.cli.brief.screen import Screen
 from priolane.directory import PAGE_FILE
 from priolane.object_store import display_name
 from priolane.plots.formats import missing_plots
@@ -46,15 +49,25 @@ def _load() -> None:
     import_module("priolane.report.page")
 
 
-def present(results: Results, chosen: argparse.Namespace, *, with_table: bool = False) -> None:
-    """Writes figures and page, and tells of the results."""
+def present(results: Results, chosen: argparse.Namespace, *, seconds: float | None = None) -> None:
+    """Writes figures and page, and tells of the results, which took `seconds` if they were made now."""
     write_report(results, png=chosen.png, pdf=chosen.pdf)
-    tell(results, with_table=with_table)
+    if chosen.verbose:
+        tell_all(results, with_table=True)
+    else:
+        tell(Outcome(results, seconds, after_run(results)))
 
 
-def tell(results: Results, *, with_table: bool = False) -> None:
-    """Prints claims, the table of results if asked for, and warnings, and says where the page is."""
+def tell(outcome: Outcome) -> None:
+    """Prints the answer, one table, the worst warning, where the page is, and what to do next: at most 20 lines."""
+    for text in outcome_lines(Screen.of_output(), outcome):
+        show.line(text)
+
+
+def tell_all(results: Results, *, with_table: bool = False) -> None:
+    """Prints all claims, the table of results if asked for, and all warnings, and says where the page is."""
     report = results.report
+    show.line(f"{results.title}: {len(results.runs)} runs in {display_name(results.directory)}")
     claims.print_claims(report)
     if with_table:
         from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load

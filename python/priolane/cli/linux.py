@@ -35,6 +35,7 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     _add_machines(run)
     add_figures(run)
+    arguments.add_verbose(run)
     run.set_defaults(execute=_exit_code(_run))
     agree = actions.add_parser("agree", help="simulate and measure an experiment, and say how far they are apart")
     agree.description = (
@@ -163,7 +164,7 @@ def _run(chosen: argparse.Namespace) -> None:
     grid, options = _planned(chosen)
     results = _measured(grid, options, _results(chosen, "linux"), chosen)
     show.line(f"{results.title}: {len(results.runs)} runs on Linux in {results.directory}")
-    present(results, chosen, with_table=True)
+    present(results, chosen)
 
 
 def _both(chosen: argparse.Namespace, out: Path) -> tuple[Results, Results]:

@@ -13,6 +13,7 @@ def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument("dir", type=arguments.results, metavar="DIR", help="a directory, or a URL")
     add_figures(command)
+    arguments.add_verbose(command)
     command.set_defaults(execute=execute)
 
 

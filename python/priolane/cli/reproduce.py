@@ -1,6 +1,7 @@
 """`priolane reproduce`: figures of papers, from their experiment files to their verdicts."""
 
 import argparse
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from priolane import papers
 from priolane._core import InputError
 from priolane.backend import LOCAL
 from priolane.cli import FAILED, arguments, show
-from priolane.cli.finish import add_figures, prepare, tell
+from priolane.cli.brief.outcome import Outcome
+from priolane.cli.finish import add_figures, prepare, tell, tell_all
 from priolane.cli.progress import progress
 from priolane.command_line import command_line, path_word
 from priolane.directory import PAGE_FILE
@@ -20,7 +22,7 @@ from priolane.plots.formats import formats_of
 from priolane.prediction import check, from_plans
 from priolane.printable import message
 from priolane.record import counts_text, read_record
-from priolane.report.model import Verdict
+from priolane.report.model import Source, Verdict
 from priolane.report.summary import Summary
 from priolane.reproduction import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
 
@@ -50,6 +52,7 @@ def add(command: argparse.ArgumentParser) -> None:
     )
     arguments.add_grid(command, arguments.results)
     add_figures(command)
+    arguments.add_verbose(command)
     command.set_defaults(execute=execute)
 
 
@@ -70,22 +73,46 @@ def execute(chosen: argparse.Namespace) -> int:
         how = ReproductionOptions(settings, drawn, chosen.record, budget, lambda look: show.line(str(look)))
         if papers.is_group(chosen.name):
             return _run_many(chosen.name.removesuffix(f"/{papers.ALL}"), wanted, base, (options, how))
-        return _run_one(plan_figures(wanted, base, options, base if chosen.out else None), base, how)
+        planned = plan_figures(wanted, base, options, base if chosen.out else None)
+        return _run_one(planned, base, how, verbose=chosen.verbose)
 
 
-def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions) -> int:
-    """A figure: its claims, one by one."""
+def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions, *, verbose: bool) -> int:
+    """A figure: what its claims come to, or with `verbose` its claims, one by one."""
+    began = time.monotonic()
     with progress(near_end=prepare) as watcher:
         (done,) = reproduce(planned, base, how, watcher)
     if done.failure:
         return _failed(done)
-    for results in reversed(done.results):
-        reading = "" if results.options.reading is None else f", reading {results.options.reading}"
-        show.line(f"{done.figure.item.key}{reading}: {done.figure.item.about}; {len(results.runs)} runs")
-        tell(results)
+    if verbose:
+        for results in reversed(done.results):
+            reading = "" if results.options.reading is None else f", reading {results.options.reading}"
+            show.line(f"{done.figure.item.key}{reading}: {done.figure.item.about}")
+            tell_all(results)
+    else:
+        tell(_outcome(done, time.monotonic() - began))
     if done.record is not None:
         show.line(f"record {done.record}")
     return 0
+
+
+def _outcome(done: Reproduction, seconds: float) -> Outcome:
+    """The leading reading with the verdicts that are recorded at another size; other readings are on its page."""
+    leading = done.results[0]
+    record = read_record(done.figure.item.key)
+    if record is None or record.is_of(leading):
+        return Outcome(leading, seconds, _next_steps(done), of_figure=True)
+    recorded = {claim["says"]: Source(claim["source"]).word(Verdict(claim["verdict"])) for claim in record.claims}
+    note = f"Recorded ({record.size}): {counts_text(record.counts())}."
+    return Outcome(leading, seconds, _next_steps(done), recorded, note, of_figure=True)
+
+
+def _next_steps(done: Reproduction) -> list[str]:
+    """The figure at its own size if this was a quick one, else another figure."""
+    key = done.figure.item.key
+    if done.figure.options.size == "quick":
+        return [f"priolane reproduce {key}", "priolane reproduce --list"]
+    return ["priolane reproduce nos2/fig6 --quick", "priolane reproduce --list"]
 
 
 def _run_many(

@@ -3,6 +3,8 @@
 import argparse
 
 from priolane.cli import arguments, show
+from priolane.cli.brief.listed_results import results_lines
+from priolane.cli.brief.screen import Screen
 from priolane.cli.damage import report_damage
 from priolane.report.overview import overview
 from priolane.report.overview_files import as_csv, as_json, narrowed
@@ -27,6 +29,7 @@ def add(command: argparse.ArgumentParser) -> None:
         help="these classes of flows alone, `run` for whole runs (default: all)",
     )
     arguments.add_point(command)
+    arguments.add_verbose(command)
     command.set_defaults(execute=execute)
 
 
@@ -39,8 +42,11 @@ def execute(chosen: argparse.Namespace) -> int:
         show.json_lines(as_json(found))
     elif chosen.csv:
         show.line(as_csv(found).removesuffix("\n"))
-    else:
+    elif chosen.verbose:
         from priolane.cli.overview import show as show_table  # noqa: PLC0415 - rich is slow to load
 
         show_table(found, str(chosen.dir))
+    else:
+        for text in results_lines(Screen.of_output(), read, found):
+            show.line(text)
     return report_damage([read])

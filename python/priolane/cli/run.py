@@ -1,6 +1,7 @@
 """`priolane run`: a whole grid, continuing where it stopped."""
 
 import argparse
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from priolane.cli.finish import add_figures, prepare, present, present_as_json
 from priolane.cli.progress import progress
 from priolane.experiment import Options, plan
 from priolane.grid import run_plan
-from priolane.object_store import display_name, open_output
+from priolane.object_store import open_output
 from priolane.results import Results
 from priolane.sequential import run_until_decided
 
@@ -19,6 +20,7 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE.toml")
     arguments.add_grid(command, arguments.results)
     add_figures(command)
+    arguments.add_verbose(command)
     command.add_argument(
         "--json", action="store_true", help="the results as one JSON object, and nothing else, on standard output"
     )
@@ -30,16 +32,16 @@ def add(command: argparse.ArgumentParser) -> None:
     command.set_defaults(execute=execute)
 
 
-_MOST_WARNINGS = 10
-"""Warnings before a run; all of them stand below its results and on its page."""
+_MOST_WARNINGS, _MOST_WITHOUT_ASKING = 10, 2
+"""Warnings before a run, with `-v` and without; all of them stand on its page."""
 
 
-def _warn(warnings: Sequence[str]) -> None:
+def _warn(warnings: Sequence[str], most: int) -> None:
     """What may not be meant, before the first run, beside the output."""
-    for warning in warnings[:_MOST_WARNINGS]:
+    for warning in warnings[:most]:
         show.note(f"warning: {warning}")
-    if len(warnings) > _MOST_WARNINGS:
-        show.note(f"warning: {len(warnings) - _MOST_WARNINGS} more, which `priolane check` lists")
+    if len(warnings) > most:
+        show.note(f"warning: {len(warnings) - most} more, which `priolane check` lists")
 
 
 def execute(chosen: argparse.Namespace) -> int:
@@ -48,10 +50,11 @@ def execute(chosen: argparse.Namespace) -> int:
         profile.require_alone(chosen)
         profile.profile(plan(chosen.file, arguments.options(chosen)), as_json=chosen.json)
         return 0
+    began = time.monotonic()
     budget, asked = arguments.until(chosen), arguments.options(chosen)
     tell = show.note if chosen.json else show.line
     grid = plan(chosen.file, asked)
-    _warn(grid.warnings)
+    _warn(grid.warnings, _MOST_WARNINGS if chosen.verbose else _MOST_WITHOUT_ASKING)
     with open_output(chosen.out or Path("runs") / chosen.file.stem, arguments.settings(chosen)) as (out, settings):
 
         def run_with(options: Options) -> Results:
@@ -66,6 +69,5 @@ def execute(chosen: argparse.Namespace) -> int:
         if chosen.json:
             present_as_json(results, chosen)
         else:
-            show.line(f"{results.title}: {len(results.runs)} runs in {display_name(results.directory)}")
-            present(results, chosen, with_table=True)
+            present(results, chosen, seconds=time.monotonic() - began)
     return 0

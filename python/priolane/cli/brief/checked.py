@@ -1,0 +1,86 @@
+"""What `priolane check` prints: what would run, what it costs, the load that it offers, and what may not be meant."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from priolane.cli.brief.screen import MOST_LINES, Screen, in_columns
+from priolane.report.numbers import format_value, short
+
+_MOST_POINTS = 5
+_MOST_TIERS = 3
+_MOST_LINES_EACH = 2
+
+
+def check_lines(screen: Screen, found: Mapping[str, Any], named: Sequence[str], warnings: Sequence[str]) -> list[str]:
+    """The lines, at most 20. `named` is the file, and the command that runs it."""
+    file, command = named
+    head = [*screen.wrapped(_valid(found, file), 2), *screen.wrapped(_cost(found), 2, "cost     ", " " * 9)]
+    loads = _loads(screen, found["loads"])
+    last = [
+        screen.cut(f"next     {command}"),
+        screen.cut("         `priolane check --merged` prints the file with every default filled in"),
+    ]
+    room = MOST_LINES - len(head) - len(loads) - len(last) - (1 if loads else 0) - 2
+    warned = _warnings(screen, [*_overloaded(found["loads"]), *warnings], room)
+    return [line for part in (head, loads, warned, last) if part for line in ("", *part)][1:]
+
+
+def _valid(found: Mapping[str, Any], file: str) -> str:
+    counts = [
+        f"{found[key]} {key if found[key] != 1 else key.removesuffix('s')}"
+        for key in ("schemes", "points", "seeds")
+        if key != "points" or found[key] > 1
+    ]
+    runs = f"{found['runs']:,} run{'' if found['runs'] == 1 else 's'}"
+    return f"{file} is valid: {runs} ({', '.join(counts)}), {found['packet_hops']:.1e} packet-hops"
+
+
+def _cost(found: Mapping[str, Any]) -> str:
+    memory = format_value(float(found["bytes"]), "B")
+    return (
+        f"{short(found['seconds'])} s of one core; `priolane run` takes about {short(found['command_seconds'])} s on "
+        f"all cores, and {memory} of memory for the largest run"
+    )
+
+
+def _loads(screen: Screen, loads: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The load that flows offer to each tier, a line for each of a few points of the sweep."""
+    if not loads:
+        return []
+    shown = loads if len(loads) <= _MOST_POINTS else [*loads[: _MOST_POINTS - 1], loads[-1]]
+    tiers = list(dict.fromkeys(tier["tier"] for point in shown for tier in point["tiers"]))[:_MOST_TIERS]
+    rows = [["", *tiers]]
+    for point in shown:
+        where = ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in _told(point["point"]).items())
+        of = {tier["tier"]: f"{short(tier['mean'])} ({short(tier['busiest'])})" for tier in point["tiers"]}
+        rows.append([where, *(of.get(tier, "-") for tier in tiers)])
+    title = "offered load, share of link capacity: mean of a tier (its busiest link), first seed"
+    left = f"{len(loads) - len(shown)} more points: -v" if len(loads) > len(shown) else ""
+    return [screen.cut(line) for line in (title, *in_columns(rows), left) if line]
+
+
+def _told(point: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Swept keys as people call them: a load by its name."""
+    return {key.removesuffix(".value"): value for key, value in point.items()}
+
+
+def _overloaded(loads: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A warning if a link is offered more than it carries; else nothing."""
+    tiers = [(tier["busiest"], tier["tier"]) for point in loads for tier in point["tiers"]]
+    most, tier = max(tiers, default=(0.0, ""))
+    if most <= 1.0:
+        return []
+    where = f"in the first seed, the busiest link of the tier `{tier}` is offered {short(most)} times its capacity"
+    return [f"{where} while flows are measured, so its queue grows; measure longer, or offer less load"]
+
+
+def _warnings(screen: Screen, warnings: Sequence[str], room: int) -> list[str]:
+    """As many warnings as there is room for, each in at most two lines; the last line says how many are left out."""
+    lines: list[str] = []
+    for place, warning in enumerate(warnings):
+        block = screen.wrapped(warning, _MOST_LINES_EACH, "warning  ", " " * 9)
+        rest = len(warnings) - place
+        if len(lines) + len(block) + (1 if rest > 1 else 0) > room:
+            return [*lines, f"warning  {rest} more: -v"]
+        lines += block
+    return lines

@@ -1,0 +1,58 @@
+"""Claims on a screen: sign, verdict, sentence and flag, those that matter first."""
+
+from collections.abc import Mapping
+
+from priolane.cli.brief.screen import Screen
+from priolane.report.model import LEVEL, Claim, Report, Source, Verdict, tallies, tally_text
+from priolane.report.sentences import finding, reason_text
+
+_MOST_CLAIMS = 6
+_MOST_LINES = 2
+_ORDER = (Verdict.CONTRADICTED, Verdict.INCOMPLETE, Verdict.UNDECIDED, Verdict.REPRODUCED)
+_OWNERS = {Source.PAPER: "Paper", Source.OURS: "Ours"}
+
+Recorded = Mapping[str, str]
+"""The recorded verdict on a claim, in words, by what the claim says."""
+
+
+def by_weight(report: Report) -> list[Claim]:
+    """The claims: the one that leads by the file, then the contradicted ones, those without a verdict, the others."""
+    return sorted(report.claims, key=lambda claim: (not claim.leads, _ORDER.index(claim.verdict)))
+
+
+def claim_lines(screen: Screen, report: Report, room: int, recorded: Recorded) -> tuple[list[str], list[Claim]]:
+    """At most six claims in at most `room` lines, the tally included; and the claims that are shown."""
+    claims = by_weight(report)
+    left = room - (1 if len(claims) > 1 else 0)
+    shown: list[Claim] = []
+    lines: list[str] = []
+    candidates = claims[:_MOST_CLAIMS]
+    width = max((len(claim.word) for claim in candidates), default=0)
+    for claim in candidates:
+        if len(lines) >= left:
+            break
+        lines += _claim(screen, claim, (width, min(_MOST_LINES, left - len(lines))), recorded.get(claim.text, ""))
+        shown.append(claim)
+    tally = [_tally(screen, report, len(claims) - len(shown))] if len(claims) > 1 else []
+    return [*lines, *tally], shown
+
+
+def _claim(screen: Screen, claim: Claim, size: tuple[int, int], recorded: str) -> list[str]:
+    """A claim in at most `size[1]` lines, its verdict in a column of `size[0]`."""
+    width, most = size
+    sign = screen.sign(claim.verdict.value)
+    before = f"{sign} {claim.word.ljust(width)}  "
+    flag = f"{screen.sign('flag')} {claim.flag_kinds}" if claim.flags else ""
+    note = "  ".join(part for part in (f"recorded: {recorded}" if recorded else "", flag) if part)
+    text = f"{finding(claim)} {reason_text(claim)}".rstrip()
+    narrow = Screen(screen.columns - (len(note) + 2 if note else 0), screen.is_utf8)
+    first, *rest = narrow.wrapped(text, most, before, " " * len(before))
+    return [f"{first.ljust(screen.columns - len(note))}{note}".rstrip(), *rest]
+
+
+def _tally(screen: Screen, report: Report, left_out: int) -> str:
+    """How many claims are not shown, how many have each verdict, and what these promise together if there is room."""
+    more = f"{left_out} more: -v. " if left_out else ""
+    owners = ". ".join(f"{_OWNERS[source]}: {tally_text(source, counts)}" for source, counts in tallies(report))
+    whole = f"{more}{owners}. Family-wise error at most {100 * LEVEL:g} %."
+    return whole if len(whole) <= screen.columns else screen.cut(f"{more}{owners}.")

@@ -1,0 +1,161 @@
+"""What `priolane compare` prints: who is better in how many metrics, and the largest differences."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from priolane.cli.brief.screen import MOST_LINES, Screen, in_columns
+from priolane.comparison import LEVEL, Change, Comparison, Finding
+from priolane.report.estimate import Average, Estimate
+from priolane.report.numbers import format_value, short
+from priolane.report.overview import Overview
+from priolane.report.sentences.places import place_text
+from priolane.report.sentences.values import rounded
+from priolane.scheme_comparison import Contest, SchemeComparison, Winner
+
+_MOST_ROWS = 10
+_MOST_POINTS = 3
+_MOST_SETTINGS = 3
+_LONGEST_VALUE = 24
+_METRIC_NAMES = {"slowdown_p99": "p99 slowdown", "fct": "mean FCT", "fct_p50": "median FCT", "fct_p99": "p99 FCT"}
+
+
+def contest_lines(screen: Screen, found: SchemeComparison, view: Overview) -> list[str]:
+    """Two schemes of one directory, in at most 20 lines."""
+    head = screen.wrapped(_answer(found, len(view.seeds)), 2)
+    groups: dict[tuple[str, str], list[Contest]] = {}
+    for contest in found.contests:
+        groups.setdefault((contest.change.size_class, contest.quantity.name), []).append(contest)
+    every = view.points
+    points = every if len(every) <= _MOST_POINTS else (every[0], *every[-_MOST_POINTS + 1 :])
+    largest_first = sorted(groups.values(), key=lambda group: max(map(_size, group)), reverse=True)[:_MOST_ROWS]
+    rows = [[f"{found.first} over {found.second}", "", *(place_text(point, every) for point in points), "better"]]
+    for group in largest_first:
+        by_point = {repr(contest.change.point): contest for contest in group}
+        cells = [_cell(screen, by_point.get(repr(point))) for point in points]
+        quantity = group[0].quantity
+        name = _METRIC_NAMES.get(quantity.name, quantity.label)
+        rows.append([group[0].change.size_class, name, *cells, _better(found, group)])
+    decided, is_open = (screen.sign(verdict) for verdict in ("reproduced", "undecided"))
+    notes = [
+        f"{decided} decided among all {found.tested} metrics, {is_open} open; ratios are those that `run` judges",
+        f"more  -v has all {len(found.contests)} rows, --json the p values",
+    ]
+    lines = in_columns(rows) if largest_first else []
+    parts = [head, lines, notes if largest_first else []]
+    return [screen.cut(line) for part in parts if part for line in ("", *part)][1:]
+
+
+def _answer(found: SchemeComparison, seeds: int) -> str:
+    if not found.tested:
+        why = "one seed has no interval; run more, --seeds 5" if seeds < 2 else "all values are the same in every seed"
+        return f"Does {found.first} beat {found.second}? Not known: {why}"
+    won, lost = len(found.won(Winner.FIRST)), len(found.won(Winner.SECOND))
+    return (
+        f"{found.first} beats {found.second} in {won} of {found.tested} metrics, and loses in {lost}; "
+        f"{found.tested - won - lost} are open (paired by seed, Holm, {100 * LEVEL:.0f} %)"
+    )
+
+
+def _size(contest: Contest) -> tuple[bool, float]:
+    """How much a difference tells: decided ones first, then by factors."""
+    return contest.winner is not Winner.NEITHER, magnitude(contest.change)
+
+
+def magnitude(change: Change) -> float:
+    """How large a change is, as the logarithm of a ratio; a difference from or to 0 is the largest."""
+    return abs(math.log1p(change.change)) if change.relative else math.inf
+
+
+def ratio_text(change: Change, unit: str) -> str:
+    """A relative change as a ratio with its interval, `1.13 [1.05, 1.22]`; any other as a difference."""
+    if not change.relative:
+        sign = "+" if change.change > 0 else ""
+        return sign + format_value(change.change, unit if unit != "%" else "1")
+    low, high = (None if end is None else 1 + end for end in (change.low, change.high))
+    estimate = Estimate(1 + change.change, low, high, change.shared, Average.GEOMETRIC)
+    texts = rounded(estimate, 1.0)
+    return texts[0] if len(texts) == 1 else f"{texts[0]} [{texts[1]}, {texts[2]}]"
+
+
+def _cell(screen: Screen, contest: Contest | None) -> str:
+    if contest is None:
+        return "-"
+    if contest.change.finding is Finding.SAME:
+        return "the same"
+    decided = contest.winner is not Winner.NEITHER
+    sign = screen.sign("reproduced" if decided else "undecided")
+    return f"{ratio_text(contest.change, contest.quantity.unit)} {sign}"
+
+
+def _better(found: SchemeComparison, group: Sequence[Contest]) -> str:
+    """The scheme that is better wherever that is decided; empty where it is nowhere."""
+    names: Mapping[Winner, str] = {Winner.FIRST: found.first, Winner.SECOND: found.second}
+    won = list(dict.fromkeys(names[contest.winner] for contest in group if contest.winner in names))
+    return " and ".join(won)
+
+
+def comparison_lines(screen: Screen, found: Comparison, places: Sequence[str]) -> list[str]:
+    """Two directories, in at most 20 lines."""
+    head = [_same_runs(found), *_circumstances(found, places)]
+    settings = [
+        f"{item.key}: {_value(screen, item.first)} and {_value(screen, item.second)}"
+        for item in found.settings[:_MOST_SETTINGS]
+    ]
+    if len(found.settings) > _MOST_SETTINGS:
+        settings.append(f"{len(found.settings) - _MOST_SETTINGS} more settings differ: -v")
+    order = (Finding.MOVED, Finding.SUGGESTED, Finding.UNTESTED)
+    changes = [change for finding in order for change in found.found(finding)]
+    room = MOST_LINES - len(head) - len(settings) - 6
+    table = _changes(screen, found, changes[: max(1, min(_MOST_ROWS, room))], places)
+    notes = [f"more  -v has all {len(changes)} changes, --json everything"] if table else []
+    parts = [head, settings, table, notes]
+    return [screen.cut(line) for part in parts if part for line in ("", *part)][1:]
+
+
+def _circumstances(found: Comparison, places: Sequence[str]) -> list[str]:
+    """What makes the two sides less comparable, a line each."""
+    lines = []
+    if found.versions[0] != found.versions[1]:
+        lines.append(f"versions differ: {', '.join(found.versions[0])} and {', '.join(found.versions[1])}")
+    if found.others:
+        lines.append(f"{len(found.others)} runs have the same tables and other records: check with `run --verify`")
+    for place, missing, alone in zip(places, found.missing, (found.only_first, found.only_second), strict=True):
+        lines += [f"{place} is not whole: {missing} of its runs are missing"] if missing else []
+        lines += [f"{len(alone)} of the runs are in {place} only"] if alone else []
+    return lines
+
+
+def _same_runs(found: Comparison) -> str:
+    moved, suggested = len(found.found(Finding.MOVED)), len(found.found(Finding.SUGGESTED))
+    runs = f"{found.runs} run{'' if found.runs == 1 else 's'} in both, {found.same} identical to the bit"
+    if not found.tested:
+        return f"{runs}; no metric has an interval: run more seeds to know"
+    answer = f"{moved} of {found.tested} metrics moved beyond noise (Holm, {100 * LEVEL:.0f} %)"
+    return f"{answer}, {suggested} may have; {runs}"
+
+
+def _changes(screen: Screen, found: Comparison, changes: Sequence[Change], places: Sequence[str]) -> list[str]:
+    if not changes:
+        return []
+    every = list({repr(change.point): change.point for change in found.changes}.values())
+    rows = [["scheme", *(["point"] if len(every) > 1 else []), "metric", "first", "second", "second over first", ""]]
+    for change in changes:
+        sign = screen.sign("reproduced") if change.finding is Finding.MOVED else screen.sign("undecided")
+        rows.append(
+            [
+                screen.cut(change.scheme, _LONGEST_VALUE),
+                *([place_text(change.point, every)] if len(every) > 1 else []),
+                f"{change.size_class}.{change.metric}",
+                short(change.first),
+                short(change.second),
+                ratio_text(change, "1"),
+                sign,
+            ]
+        )
+    first, second = places
+    return [f"first: {first}, second: {second}", *in_columns(rows)]
+
+
+def _value(screen: Screen, value: Any) -> str:
+    return screen.cut("nothing" if value is None else str(value), _LONGEST_VALUE)

@@ -1,0 +1,108 @@
+"""What `run`, `reproduce` and `report` print: the answer, one table, the worst warning, the page, what to do next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from priolane.cli.brief.claims import Recorded, by_weight, claim_lines
+from priolane.cli.brief.screen import MOST_LINES, Screen
+from priolane.cli.brief.tables import class_lines, class_of, panel_lines
+from priolane.cli.brief.warnings import warning_lines
+from priolane.directory import PAGE_FILE
+from priolane.report.model import Claim, Report
+from priolane.report.overview import Overview, overview
+from priolane.results import Results
+
+_QUANTITIES = ("fct", "fct_p99", "timed_out", "fct_p50", "slowdown", "goodput")
+_MOST_ROWS, _LEAST_ROWS = 6, 3
+_MOST_WARNING = 2
+# Kinds of panels whose marks are values at places along x.
+_TABULAR = ("bar", "line")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Results with what the command adds: how long it took, what to type next, and recorded verdicts.
+
+    `seconds` is `None` for results that were there. `of_figure`: the table has the values of the first panel.
+    """
+
+    results: Results
+    seconds: float | None = None
+    next_steps: Sequence[str] = ()
+    recorded: Recorded = field(default_factory=dict)
+    recorded_note: str = ""
+    of_figure: bool = False
+
+
+def outcome_lines(screen: Screen, outcome: Outcome) -> list[str]:
+    """The lines, at most 20."""
+    report, view = outcome.results.report, overview(outcome.results)
+    head = [screen.cut(_heading(outcome, report))]
+    note = [screen.cut(outcome.recorded_note)] if outcome.recorded_note else []
+    last = [f"page  {outcome.results.directory / PAGE_FILE}", *_steps(screen, outcome.next_steps)]
+    warned = warning_lines(screen, report, by_weight(report), _MOST_WARNING)
+    # Blank lines: below the heading, above the table, above the warning.
+    room = MOST_LINES - len(head) - len(note) - len(last) - len(warned) - 2
+    wanted, _ = claim_lines(screen, report, room, outcome.recorded)
+    table = _table(screen, outcome, (report, view), room - len(wanted) - 1 if wanted else room)
+    left = room - (len(table) + 1 if table else 0)
+    claims, shown = claim_lines(screen, report, left, outcome.recorded)
+    warned = warning_lines(screen, report, shown, len(warned)) if warned else []
+    parts = [[*claims, *note], table, [*warned, *last]]
+    return [*head, *(line for part in parts if part for line in ("", *part))]
+
+
+def _steps(screen: Screen, steps: Sequence[str]) -> list[str]:
+    return [
+        line
+        for nth, step in enumerate(steps)
+        for line in screen.command(step, "next  " if nth == 0 else "      ", " " * 8)
+    ]
+
+
+def _heading(outcome: Outcome, report: Report) -> str:
+    results = outcome.results
+    schemes = len({run.scheme for run in results.runs})
+    points = len({repr(sorted(run.point.items())) for run in results.runs})
+    seeds = len({run.seed for run in results.runs})
+    counts = [_count(schemes, "scheme"), *([_count(points, "point")] if points > 1 else []), _count(seeds, "seed")]
+    took = "" if outcome.seconds is None else f" in {_time(outcome.seconds)}"
+    return f"{report.title}: {_count(len(results.runs), 'run')} ({', '.join(counts)}){took}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _table(screen: Screen, outcome: Outcome, read: tuple[Report, Overview], room: int) -> list[str]:
+    """The table that fits into `room` lines, or has a few rows if there is less room; of results without claims, the
+    tables of all classes that fit."""
+    report, view = read
+    rows = max(_LEAST_ROWS, min(_MOST_ROWS, room - 3))
+    if outcome.of_figure:
+        for panel in report.drawn:
+            lines = panel_lines(screen, panel, rows) if panel.kind in _TABULAR else []
+            if lines:
+                return lines
+    if not report.claims:
+        return _all_tables(screen, view, rows, room)
+    section = class_of(view, _class_of(report.lead))
+    return [] if section is None else class_lines(screen, section, _QUANTITIES, rows)
+
+
+def _all_tables(screen: Screen, view: Overview, rows: int, room: int) -> list[str]:
+    lines: list[str] = []
+    for section in view.classes:
+        table = class_lines(screen, section, _QUANTITIES, rows)
+        if table and len(lines) + len(table) + 1 <= room:
+            lines += ["", *table] if lines else table
+    return lines
+
+
+def _class_of(claim: Claim | None) -> str | None:
+    sides = [side for item in claim.contrasts for side in item.sides] if claim is not None else []
+    return sides[0].of_class if sides else None
