@@ -329,7 +329,8 @@ fn pooled(means: Vec<(f64, f64)>) -> Vec<f64> {
 /// arrivals continue.
 #[pyfunction]
 fn is_per_arrival(name: &str) -> bool {
-    SteadySummary::PER_ARRIVAL.contains(&name) || Metric::named(name).is_some_and(|metric| metric.arrivals.is_some())
+    SteadySummary::PER_ARRIVAL.contains(&name)
+        || Metric::named(name).is_some_and(|metric| metric.arrivals.is_some())
 }
 
 /// Returns what the first of `planned` looks at claims spends of the error probability, from 0 to 1.

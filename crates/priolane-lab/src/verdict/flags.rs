@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use super::decision::UndecidedReason;
 use super::grid::Grid;
-use super::unfit::Unsteady;
 use super::saturation::{self, Saturation};
 use super::steady;
+use super::unfit::Unsteady;
 use crate::metrics::coverage::{Coverage, LeftOut};
 use crate::metrics::metric::Metric;
 use crate::metrics::path::MetricPath;
@@ -86,7 +86,9 @@ pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Fla
         if metric.is_of_completion_times() {
             let of_class = |record: &&'_ RunRecord| record.summary.get(&measure.class).copied();
             let summaries: Vec<Summary> = records.iter().filter_map(of_class).collect();
-            flags.extend(timeouts(metric, &summaries, place).into_iter().chain(few(metric, &summaries, place)));
+            flags.extend(
+                timeouts(metric, &summaries, place).into_iter().chain(few(metric, &summaries, place)),
+            );
         }
         if !matches!(undecided, Some(Unsteady::LeftOut(..))) {
             let left_out = records.iter().map(|record| metric.coverage.left_out(record, &measure.class));
@@ -96,7 +98,9 @@ pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Fla
             let of_point =
                 || saturation::of_point(grid, &measure.class, point).filter(|_| !records.is_empty());
             let found = || of_point().or_else(|| saturation::of_runs(&records, place));
-            let flag = |found: Saturation| place.flag(FlagKind::Saturated, (found.measured, found.limit), found.says);
+            let flag = |found: Saturation| {
+                place.flag(FlagKind::Saturated, (found.measured, found.limit), found.says)
+            };
             saturated = saturated.or_else(|| found().map(flag));
         }
     }
@@ -130,11 +134,13 @@ fn timeouts(metric: &Metric, summaries: &[Summary], of: Place<'_>) -> Option<Fla
     let Pooled { of_sum, of_tail, .. } = Pooled::of(&summaries.iter().collect::<Vec<_>>());
     let percent = |part: f64| format!("{:.0} %", 100.0 * part);
     let (numbers, says) = match metric.percentile() {
-        Some(percentile) if percentile >= 99.0 && of_tail >= MOST_OF_TAIL => {
-            ((of_tail, MOST_OF_TAIL), format!("{} of the slowest flows of {of} had a timeout", percent(of_tail)))
-        }
+        Some(percentile) if percentile >= 99.0 && of_tail >= MOST_OF_TAIL => (
+            (of_tail, MOST_OF_TAIL),
+            format!("{} of the slowest flows of {of} had a timeout", percent(of_tail)),
+        ),
         None if of_sum > MOST_OF_SUM => {
-            let says = format!("flows of {of} that timed out hold {} of its completion times", percent(of_sum));
+            let says =
+                format!("flows of {of} that timed out hold {} of its completion times", percent(of_sum));
             ((of_sum, MOST_OF_SUM), says)
         }
         _ => return None,

@@ -48,8 +48,9 @@ fn full(offers: &[GroupOffer], classes: &[SizeClass], class: &str) -> Option<Sat
     let offer =
         own.max_by(|one, other| one.load.total_cmp(&other.load)).filter(|offer| offer.load >= FULL)?;
     let GroupOffer { tier, load, .. } = offer;
-    let says =
-        format!("class `{class}` uses {tier}, which are offered {load:.3} of their capacity on the wire, {GROWS}");
+    let says = format!(
+        "class `{class}` uses {tier}, which are offered {load:.3} of their capacity on the wire, {GROWS}"
+    );
     Some(Saturation { measured: *load, limit: FULL, says })
 }
 
