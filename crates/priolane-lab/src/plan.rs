@@ -46,6 +46,7 @@ pub use points::{Point, Points, Warnings, points_of};
 pub use requirement::Requirement;
 pub use run::{Plan, Run};
 pub use steady::SteadyNeeds;
+pub(crate) use traffic::may_start_warm;
 
 /// Plans the runs of the experiment file at `path`.
 ///

@@ -28,6 +28,9 @@ pub struct SteadySummary {
     /// Flows that completed in the second half of the window, whenever they started.
     #[serde(default)]
     pub second_half_completions: u64,
+    /// Mean number of flows under way in the first and in the last quarter of the window.
+    #[serde(default)]
+    pub quarters_under_way: [f64; 2],
 }
 
 impl SteadySummary {

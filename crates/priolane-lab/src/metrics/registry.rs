@@ -46,6 +46,11 @@ impl Metric {
         self.nature() == Nature::Quantity && families.into_iter().any(|metric| metric == self)
     }
 
+    /// Whether it is about coflows: the bounds of its class are those of coflows.
+    pub fn is_of_coflows(&self) -> bool {
+        super::coflows::METRICS.iter().any(|metric| metric == self)
+    }
+
     /// Returns the percentile of completion times that it is, in per cent: 99 of `fct_p99`, 99.9 of `fct_p999`; `None`
     /// of a mean.
     pub fn percentile(&self) -> Option<f64> {
@@ -82,6 +87,8 @@ mod tests {
         assert_eq!(found, [Some(50.0), Some(95.0), Some(99.0), Some(99.9), None, None]);
         let made_of_them = |name: &str| Metric::named(name).is_some_and(Metric::is_of_completion_times);
         assert!(["gain", "goodput", "slowdown_p99"].into_iter().all(made_of_them));
+        let of_coflows = |name: &str| Metric::named(name).is_some_and(Metric::is_of_coflows);
+        assert!(of_coflows("cct_p99") && of_coflows("coflows_finished") && !of_coflows("fct"));
         assert!(!["timed_out", "timeouts", "downgraded", "rate"].into_iter().any(made_of_them));
     }
 

@@ -28,7 +28,9 @@ pub(crate) fn summarize(
     classes: &[SizeClass],
 ) -> BTreeMap<String, SteadySummary> {
     let Some((from, until)) = source.steady_window() else { return BTreeMap::new() };
-    let middle = from + Span(until.since(from).0 / 2);
+    let length = until.since(from).0;
+    let middle = from + Span(length / 2);
+    let quarters = [(from, from + Span(length / 4)), (until - Span(length / 4), until)];
     let summary = |class: &SizeClass| {
         let lives = lives(source, outcome, class);
         let [whole, first, second] =
@@ -43,6 +45,7 @@ pub(crate) fn summarize(
             halves_fct_s: [first.mean_fct_s(), second.mean_fct_s()],
             second_half_arrivals: second.arrivals,
             second_half_completions: second.completions,
+            quarters_under_way: quarters.map(|quarter| Tally::of(&lives, quarter).under_way(quarter)),
             ..whole.summary()
         }
     };
@@ -113,6 +116,12 @@ impl Tally {
 
     fn per_arrival(&self, sum: f64) -> Option<f64> {
         (self.arrivals > 0).then(|| sum / self.arrivals as f64)
+    }
+
+    /// Returns the mean number of flows under way in the window that was integrated over; 0 if it has no length.
+    fn under_way(&self, (from, until): (Time, Time)) -> f64 {
+        let length = until.since(from);
+        if length == Span::ZERO { 0.0 } else { self.time as f64 / length.0 as f64 }
     }
 
     fn mean_fct_s(&self) -> Option<f64> {

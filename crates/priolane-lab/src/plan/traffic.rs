@@ -100,6 +100,16 @@ pub(super) fn check_start(experiment: &Experiment) -> Result<(), InputError> {
     Ok(())
 }
 
+/// Whether runs begin empty, and could begin with the flows of a steady state: all groups with a load have such flows, and
+/// one of them is active from the beginning on.
+pub(crate) fn may_start_warm(experiment: &Experiment) -> bool {
+    let Timing::Window { start: InitialState::Empty, .. } = experiment.time else { return false };
+    let from_zero = |group: &Group| group.active.is_none_or(|active| active.from == Span::ZERO);
+    let mut with_load = experiment.groups.iter().filter(|group| group.app.part().load().is_some()).peekable();
+    let first = experiment.groups.iter().any(|group| group.app.part().starts_warm() && from_zero(group));
+    with_load.peek().is_some() && first && with_load.all(|group| group.app.part().starts_warm())
+}
+
 fn starts_warm(experiment: &Experiment) -> bool {
     matches!(experiment.time, Timing::Window { start: InitialState::Warm, .. })
 }

@@ -72,7 +72,7 @@ impl Direction {
 }
 
 /// Why a verdict is `undecided`. Of several reasons, the last one in this order is reported.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum UndecidedReason {
     /// The interval contains an end of the band.
     Interval(Seeds),
@@ -117,6 +117,20 @@ impl UndecidedReason {
             Self::NoRatio => 6,
             Self::Unsteady(_) => 7,
             Self::Load(_) => 8,
+        }
+    }
+
+    /// Whether the runs of the point are unfit to decide any claim, whatever the values are.
+    pub fn is_of_runs(&self) -> bool {
+        match self {
+            Self::Unsteady(_) | Self::Load(_) => true,
+            Self::Interval(_)
+            | Self::Among(_)
+            | Self::OnEdge
+            | Self::NotMonotone
+            | Self::SameCount
+            | Self::OneSeed
+            | Self::NoRatio => false,
         }
     }
 
@@ -187,7 +201,7 @@ impl Serialize for UndecidedReason {
             load: Option<Demand>,
             says: String,
         }
-        let (seeds, load) = match *self {
+        let (seeds, load) = match self {
             Self::Interval(Seeds::Between(range)) | Self::Among(Seeds::Between(range)) => {
                 (Some([Some(range.low), range.high]), None)
             }

@@ -68,10 +68,10 @@ fn settle(claim: &mut ClaimReport, (reproduced, contradicted): (f64, f64), level
 
 /// Returns why a claim is undecided, with the number of seeds that would decide it among all claims.
 fn reason(claim: &ClaimReport, next: &Next) -> Option<UndecidedReason> {
-    match claim.undecided {
+    match &claim.undecided {
         Some(UndecidedReason::Interval(_)) => Some(UndecidedReason::Interval(seeds(claim, next))),
         None => Some(UndecidedReason::Among(seeds(claim, next))),
-        other => other,
+        Some(other) => Some(other.clone()),
     }
 }
 
@@ -104,10 +104,10 @@ impl Evidence {
 }
 
 /// Returns the distances of a point's comparisons; `None` for those that decide nothing, such as all comparisons of a
-/// point with missing runs or a deviating load.
+/// point with missing runs, with a deviating load or without a steady state.
 fn distances(point: &PointReport) -> impl Iterator<Item = Option<&Distance>> {
-    let off = matches!(point.undecided, Some(UndecidedReason::Load(_)));
-    let is_decided = point.verdict != Verdict::Incomplete && !off;
+    let is_unfit = point.undecided.as_ref().is_some_and(UndecidedReason::is_of_runs);
+    let is_decided = point.verdict != Verdict::Incomplete && !is_unfit;
     point.contrasts.iter().map(move |contrast| contrast.distance.as_ref().filter(|_| is_decided))
 }
 

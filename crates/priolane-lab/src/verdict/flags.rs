@@ -90,7 +90,7 @@ pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Fla
                 timeouts(metric, &summaries, place).into_iter().chain(few(metric, &summaries, place)),
             );
         }
-        if !matches!(undecided, Some(Unsteady::LeftOut(..))) {
+        if !undecided.as_ref().is_some_and(Unsteady::is_of_unfinished) {
             let left_out = records.iter().map(|record| metric.coverage.left_out(record, &measure.class));
             flags.extend(unfinished(metric.coverage, left_out.sum(), place));
         }

@@ -46,7 +46,7 @@ impl ClaimReport {
     /// Returns the report of a claim evaluated by its own intervals.
     pub(super) fn new(claim: &Claim, points: Vec<PointReport>, flags: Vec<Flag>) -> Self {
         let verdict = points.iter().map(|point| point.verdict).max().unwrap_or(Verdict::Incomplete);
-        let reasons = points.iter().filter_map(|point| point.undecided);
+        let reasons = points.iter().filter_map(|point| point.undecided.clone());
         Self {
             section: claim.section.clone(),
             says: claim.says.clone(),
@@ -127,7 +127,7 @@ impl PointReport {
             self.undecided = self
                 .contrasts
                 .iter()
-                .filter_map(|comparison| comparison.undecided)
+                .filter_map(|comparison| comparison.undecided.clone())
                 .reduce(UndecidedReason::or);
         }
     }

@@ -196,8 +196,11 @@ pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection, nature: Nature
         TrendDirection::Down => judge_bound(&change, OpenRange::below(tie)),
     };
     let adverse_step = largest_adverse_step(along, way, (average, nature)).map(|step| {
-        let undecided =
-            step.decision.undecided.and(decision.undecided.or(Some(UndecidedReason::NotMonotone)));
+        let undecided = step
+            .decision
+            .undecided
+            .clone()
+            .and(decision.undecided.clone().or(Some(UndecidedReason::NotMonotone)));
         let direction = decision.direction;
         AdverseStep { decision: Decision { undecided, direction, ..step.decision }, ..step }
     });

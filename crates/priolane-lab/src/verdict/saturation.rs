@@ -26,6 +26,11 @@ const MOST_GROWTH: f64 = 0.1;
 /// What saturation does to a metric.
 const GROWS: &str = "so that its values grow with the simulated time";
 
+/// Returns the largest load of a link on the wire, if it is 1 or more.
+pub(super) fn overload(offers: &[GroupOffer]) -> Option<f64> {
+    offers.iter().map(|offer| offer.load).filter(|&load| load >= FULL).reduce(f64::max)
+}
+
 /// That more flows arrive than the network can carry.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Saturation {

@@ -251,7 +251,7 @@ fn a_band_that_a_wide_interval_only_touches_decides_nothing() {
     let [apart, like] = &report.claims[..] else { panic!("two claims") };
     assert_eq!(apart.verdict, Verdict::Undecided);
     assert!(matches!(apart.undecided, Some(UndecidedReason::Interval(_))), "{:?}", apart.undecided);
-    assert_eq!((like.verdict, like.undecided), (Verdict::Reproduced, None));
+    assert_eq!((like.verdict, &like.undecided), (Verdict::Reproduced, &None));
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
     let low = judge_loads(|seed| 0.37 + 0.05 * seed as f64, &[]);
     for claim in &low.claims {
         assert_eq!((claim.verdict, claim.direction), (Verdict::Undecided, Direction::None));
-        let says = claim.undecided.map(|why| why.to_string());
+        let says = claim.undecided.as_ref().map(ToString::to_string);
         assert_eq!(
             says.as_deref(),
             Some("requested load 0.500 of hosts, offered 0.470, tolerance ±5 %: measure longer")
@@ -298,7 +298,7 @@ fn a_claim_is_undecided_where_the_offered_load_is_off() {
         assert_eq!(claim.points[0].contrasts.len(), 1);
     }
     let with_strata = judge(|seed| 0.37 + 0.05 * seed as f64, &[], true);
-    let says = with_strata.claims[0].undecided.map(|why| why.to_string()).unwrap();
+    let says = with_strata.claims[0].undecided.as_ref().map(ToString::to_string).unwrap();
     assert!(says.ends_with("measure longer, or use draw = \"strata\""), "{says}");
     assert_eq!(low.claims[0].alone, Verdict::Undecided);
     assert_eq!(low.claims[0].points[0].contrasts[0].verdict, Verdict::Reproduced);

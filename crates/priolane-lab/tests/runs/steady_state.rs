@@ -154,20 +154,31 @@ fn a_warm_start_is_the_steady_state_of_equal_shares_from_the_first_flow_on() {
     assert!(empty < 3.5, "{empty}");
 }
 
+const LONGER: &str = "[[claim]]\nsection = \"1\"\nsays = \"equal shares take longer\"\n\
+                      order = [\"fct.all.ps\", \"fct.all.srpt\"]\n";
+
 /// The report of a claim at a load, of four seeds.
 fn judged(time: &str, load: f64) -> serde_json::Value {
+    judged_text(&experiment(time, load, 4, LONGER))
+}
+
+fn judged_text(text: &str) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
-    let claims = "[[claim]]\nsection = \"1\"\nsays = \"equal shares take longer\"\n\
-                  order = [\"fct.all.ps\", \"fct.all.srpt\"]\n";
-    let text = experiment(time, load, 4, claims);
-    drop(records(&text, folder.path()));
-    let plan = plan::from_text("x.toml", &text, folder.path(), &Options::default()).unwrap();
+    drop(records(text, folder.path()));
+    let plan = plan::from_text("x.toml", text, folder.path(), &Options::default()).unwrap();
     let report = verdict::verdicts(&plan, folder.path());
     serde_json::to_value(&report.claims[0]).unwrap()
 }
 
+/// What a claim says of a steady state that is not reached.
+fn without_steady_state(claim: &serde_json::Value) -> &str {
+    let reason = &claim["points"][0]["undecided"];
+    assert!(claim["verdict"] == "undecided" && reason["because"] == "steady_state", "{claim}");
+    reason["says"].as_str().unwrap()
+}
+
 #[test]
-fn a_claim_about_a_link_that_is_offered_more_than_it_carries_is_flagged_once() {
+fn a_claim_about_a_link_that_is_offered_more_than_it_carries_is_undecided_or_flagged() {
     let saturated = |claim: &serde_json::Value| {
         let flags = claim["flags"].as_array().unwrap();
         let own: Vec<String> = flags
@@ -184,11 +195,12 @@ fn a_claim_about_a_link_that_is_offered_more_than_it_carries_is_flagged_once() {
         over.len() == 1 && over[0].contains("the links of senders") && over[0].contains("1.201"),
         "{over:?}"
     );
-    // Where a steady state is claimed, the claim is undecided for it or flagged, and not both.
+    // Where a steady state is claimed, the claim is undecided for it and not flagged.
     let continued =
-        judged(r#"warmup = "10ms", measure = "60ms", arrivals = "continue", limit = "80ms""#, 1.2);
-    let undecided = continued["points"][0]["undecided"]["because"] == "steady_state";
-    assert_eq!(saturated(&continued).len(), usize::from(!undecided), "{continued}");
+        judged(r#"warmup = "10ms", measure = "1200ms", arrivals = "continue", limit = "1300ms""#, 1.2);
+    let says = without_steady_state(&continued);
+    assert!(says.starts_with("no steady state at a load of 1.20 on the wire: lower the load"), "{says}");
+    assert_eq!(saturated(&continued), [""; 0]);
 }
 
 #[test]
@@ -198,11 +210,31 @@ fn claims_are_decided_only_where_the_steady_state_is_reached() {
     assert_eq!(steady["verdict"], "reproduced", "{steady}");
     // Flows that start within 30 ms of an empty start wait for those that come behind them.
     let early = judged(r#"measure = "30ms", arrivals = "continue", limit = "3s""#);
-    assert_eq!(early["verdict"], "undecided", "{early}");
-    assert_eq!(early["points"][0]["undecided"]["because"], "steady_state", "{early}");
+    assert_ne!(without_steady_state(&early), "");
     // No steady state is claimed of flows from an empty network.
     let stopped = judged(r#"measure = "30ms""#);
     assert_ne!(stopped["points"][0]["undecided"]["because"], "steady_state", "{stopped}");
+}
+
+#[test]
+fn classes_without_flows_do_not_hide_that_flows_accumulate() {
+    let judged = |time: &str| {
+        let text = experiment(time, 0.95, 60, LONGER);
+        let classes = "small = { to = \"100kB\" }\nmiddle = { above = \"100kB\", to = \"250kB\" }\n\
+                       large = { above = \"250kB\" }\n";
+        assert!(text.contains(classes));
+        judged_text(&text.replace(classes, "huge = { above = \"1MB\" }\n"))
+    };
+    // Flows that start within 60 ms of an empty start wait for those that come behind them.
+    let early = judged(r#"measure = "60ms", arrivals = "continue", limit = "300ms""#);
+    assert!(without_steady_state(&early).contains("class `all`"), "{early}");
+    // The limit comes before they have completed.
+    let cut = judged(r#"measure = "60ms", arrivals = "continue", limit = "61ms""#);
+    let says = without_steady_state(&cut);
+    assert!(says.contains("of the flows of class `all`") && says.contains("time.limit"), "{says}");
+    // The end of the window cuts them off, while their number grows.
+    let open = judged(r#"measure = "60ms", arrivals = "continue", drain = false"#);
+    assert!(without_steady_state(&open).contains("class `all`"), "{open}");
 }
 
 /// The warnings of the experiment with this time, load and more lines, or its error.

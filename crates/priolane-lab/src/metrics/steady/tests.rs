@@ -79,7 +79,7 @@ fn means_are_integrals_over_the_flows_in_the_system() {
     let mut stream = Stream::new(5, Purpose::Ties, 0);
     for _ in 0..rounds(200, 4_000) {
         let mut draw = |below: u64| stream.below(below);
-        let (from, length) = (1 + draw(50), 2 * (1 + draw(40)));
+        let (from, length) = (1 + draw(50), 4 * (1 + draw(20)));
         let (until, stopped_at) = (from + length, from + length + draw(60));
         let count = draw(60);
         let mut flows: Vec<Flow> = (0..count)
@@ -129,6 +129,12 @@ fn means_are_integrals_over_the_flows_in_the_system() {
             let ended = ends.filter(|end| (middle..until).contains(end)).count() as u64;
             let second_half = (own.second_half_arrivals as f64, own.second_half_completions);
             assert_eq!(second_half, (inside((middle, until)), ended));
+            let quarter = length / 4;
+            for (place, window) in [(from, from + quarter), (until - quarter, until)].into_iter().enumerate()
+            {
+                let under_way = integral(flows, stopped_at, window, |_, _| 1.0) / quarter as f64;
+                assert!(near(Some(own.quarters_under_way[place]), Some(under_way)), "{own:?} {under_way}");
+            }
             assert!(near(own.halves_fct_s[0], per((from, middle), &|_, _| 1.0)), "{own:?}");
             assert!(near(own.halves_fct_s[1], per((middle, until), &|_, _| 1.0)), "{own:?}");
         }

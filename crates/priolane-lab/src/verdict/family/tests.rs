@@ -5,6 +5,7 @@ use super::super::band::Band;
 use super::super::decision::Decision;
 use super::super::report::ComparisonReport;
 use super::super::rules::{BySeed, trend};
+use super::super::unfit::Unsteady;
 use super::*;
 use crate::experiment::{Claim, OpenRange, Source, Test, TrendDirection};
 use crate::metrics::estimate::{Estimate, Nature};
@@ -189,4 +190,24 @@ fn a_contradiction_by_one_of_many_comparisons_is_corrected_for_their_number() {
     let mut many = [claim(&[low, high(), high(), high()], above_zero())];
     judge(&mut many, 1.0);
     assert_eq!((many[0].alone, many[0].verdict), (Verdict::Contradicted, Verdict::Undecided));
+}
+
+#[test]
+fn a_point_without_a_steady_state_decides_nothing_about_the_others() {
+    // The interval of the values from 1 to 5 ends at 4.9632: with p just below 0.025, the first point contradicts alone.
+    let point = |values: Vec<f64>, unfit: Option<Unsteady>| {
+        let mut point = claim(&[values], OpenRange::above(4.97).into()).points.remove(0);
+        point.settle(unfit.map(UndecidedReason::Unsteady));
+        point
+    };
+    let judged = |unfit: Option<Unsteady>| {
+        let points =
+            vec![point(vec![1.0, 2.0, 3.0, 4.0, 5.0], None), point(vec![0.1, 0.2, 0.3, 0.15, 0.25], unfit)];
+        let mut claims = [ClaimReport { points, ..claim(&[vec![1.0, 2.0, 3.0, 4.0, 5.0]], above_zero()) }];
+        claims[0].alone = Verdict::Contradicted;
+        judge(&mut claims, 1.0);
+        claims[0].verdict
+    };
+    assert_eq!(judged(None), Verdict::Contradicted);
+    assert_eq!(judged(Some(Unsteady::Overload(1.3))), Verdict::Undecided);
 }

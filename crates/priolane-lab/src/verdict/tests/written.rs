@@ -63,9 +63,10 @@ fn of_two_reasons_the_later_in_the_list_is_told_whichever_comes_first() {
         NoRatio,
         UndecidedReason::Load(LoadDeviation { demand, strata_would_help: true }),
     ];
-    for (place, &later) in all.iter().enumerate() {
-        for &earlier in &all[..place] {
-            assert_eq!((earlier.or(later), later.or(earlier)), (later, later));
+    for (place, later) in all.iter().enumerate() {
+        for earlier in &all[..place] {
+            let both = (earlier.clone().or(later.clone()), later.clone().or(earlier.clone()));
+            assert_eq!(both, (later.clone(), later.clone()));
         }
     }
     let because: Vec<Value> =
