@@ -99,6 +99,12 @@ def test_seeds_that_are_added_to_a_directory_are_looks_and_the_same_seeds_are_no
     assert (shares(planned)[2], planned.look) == ((9, 0.02), 2)
     back = run(tenants, out).report
     assert (len(back.looks), back.look) == (3, 0)
+    # The same seeds with a longer window are other runs.
+    text = tenants.read_text(encoding="utf-8")
+    tenants.write_text(text.replace('measure = "2ms"', 'measure = "3ms"'), encoding="utf-8")
+    longer = run(tenants, out).report
+    assert (len(longer.looks), longer.look) == (4, 3)
+    assert longer.looks[3].share < 0.02
 
 
 def page_and_its_command(directory: Path) -> tuple[str, list[str]]:
@@ -139,11 +145,11 @@ def test_a_report_that_cannot_be_read_is_one_look(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     assert earlier_looks(path) == []
     path.write_text("{", encoding="utf-8")
-    assert earlier_looks(path) == [{"seeds": [], "share": 0.8}]
+    assert earlier_looks(path) == [{"seeds": [], "runs": "", "share": 0.8}]
     # One of a version that did not count looks in directories.
     path.write_text(_core.with_checksum('{"looks": 6}'), encoding="utf-8")
-    assert earlier_looks(path) == [{"seeds": [], "share": 0.8}]
-    looks = [{"seeds": [1, 2], "share": 0.8}]
+    assert earlier_looks(path) == [{"seeds": [], "runs": "", "share": 0.8}]
+    looks = [{"seeds": [1, 2], "runs": "ab", "share": 0.8}]
     path.write_text(_core.with_checksum(json.dumps({"looks": looks})), encoding="utf-8")
     assert earlier_looks(path) == looks
 

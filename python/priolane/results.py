@@ -374,7 +374,7 @@ def earlier_looks(report: Path) -> list[dict[str, Any]]:
         LOOKS(read["looks"], "")
         looks: list[dict[str, Any]] = read["looks"]
     except (InputError, KeyError, TypeError, ValueError):
-        return [{"seeds": [], "share": _core.first_share(1)}]
+        return [{"seeds": [], "runs": "", "share": _core.first_share(1)}]
     return looks
 
 

@@ -427,7 +427,7 @@ def _spent(report: Report) -> str:
     seeds = ", ".join(str(len(look.seeds)) if look.seeds else "unknown" for look in earlier)
     share = report.looks[report.look].share
     return (
-        f" This directory was also judged with other seeds (number of seeds: {seeds}); of the {100 * LEVEL:g} %, this "
+        f" This directory was also judged with other runs (number of seeds: {seeds}); of the {100 * LEVEL:g} %, this "
         f"look spends {100 * LEVEL * share:.2g} %."
     )
 
@@ -440,7 +440,7 @@ def spent_elsewhere(report: Report) -> str:
         return ""
     return (
         f"In an empty directory, this command judges the claims with {100 * LEVEL * fresh:.2g} % instead of "
-        f"{100 * LEVEL * share:.2g} % for a false verdict, as this directory was judged before with other seeds: its "
+        f"{100 * LEVEL * share:.2g} % for a false verdict, as this directory was judged before with other runs: its "
         "verdicts may differ from those of this page."
     )
 

@@ -72,7 +72,7 @@ _PANEL = members(
     },
     {"metrics": many(text), "rays": many(number), "published": many(_CURVE)},
 )
-LOOKS = many(members({"seeds": many(whole), "share": number}))
+LOOKS = many(members({"seeds": many(whole), "runs": text, "share": number}))
 """The looks at the claims of a directory."""
 
 _REPORT = members(

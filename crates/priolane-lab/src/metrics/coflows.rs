@@ -9,7 +9,7 @@ use priolane_core::units::PS_PER_S;
 use priolane_results::RecordBatch;
 
 use super::coverage::Coverage;
-use super::metric::{Context, Metric, Missing, Need, Scope, Unit, parts};
+use super::metric::{Context, Metric, Missing, Need, Scale, Scope, Unit, parts};
 use super::{Payer, PerMille, SizeClass, mean_of, percentile};
 use priolane_results::coflows::CoflowRow;
 use priolane_results::column::Row;
@@ -61,6 +61,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "coflows_finished",
         meaning: "Coflows that finished",
+        scale: Scale::Events,
         eval: |c| of(c, |own| Some(own.finished() as f64)),
         ..OF_CLASSES
     },

@@ -5,8 +5,9 @@
 //! no end is below 0. Shares and counts of events, of which 0 is an ordinary value, have an arithmetic mean and the
 //! interval of the values; so have differences, and quantities that are not above 0 in some seed.
 //!
-//! Seeds with equal counts of events do not show how the count varies. Their interval has the width 0 only from the
-//! number of seeds on at which an interval that excludes half of the seeds has a confidence of 95 %: 2^-n is at most
+//! Equal values of several seeds do not show how the value varies: counts, extremes of a queue and percentiles have few
+//! values. Their interval has the width 0 if no seed changes anything in the runs, and otherwise only from the number of
+//! seeds on at which an interval that excludes half of the seeds has a confidence of 95 %: 2^-n is at most
 //! 2.5 % from n = 6 on.
 
 use serde::Serialize;
@@ -26,8 +27,10 @@ pub enum Average {
 /// What the values of a metric are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
-    /// A continuous quantity: equal values in all seeds show that seeds do not change it.
+    /// A quantity that is continuous, or the same in all seeds: equal values show that seeds do not change it.
     Quantity,
+    /// A quantity of runs that seeds change: equal values in all seeds can be chance.
+    Drawn,
     /// A share or count of events: equal values in all seeds can be chance.
     Events,
 }
@@ -35,13 +38,14 @@ pub enum Nature {
 impl Nature {
     /// Returns the nature with this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Quantity, Self::Events].into_iter().find(|nature| nature.name() == name)
+        [Self::Quantity, Self::Drawn, Self::Events].into_iter().find(|nature| nature.name() == name)
     }
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Quantity => "quantity",
+            Self::Drawn => "drawn",
             Self::Events => "events",
         }
     }
@@ -49,7 +53,11 @@ impl Nature {
     /// Returns the nature of a comparison of two metrics.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        if self == Self::Events { self } else { other }
+        match (self, other) {
+            (Self::Events, _) | (_, Self::Events) => Self::Events,
+            (Self::Drawn, _) | (_, Self::Drawn) => Self::Drawn,
+            (Self::Quantity, Self::Quantity) => Self::Quantity,
+        }
     }
 }
 
@@ -80,7 +88,7 @@ impl Estimate {
     /// Returns the estimate of `values` of a metric of this nature: geometric for a quantity that is above 0 in every
     /// seed.
     pub fn of(values: &[f64], nature: Nature) -> Self {
-        if nature == Nature::Quantity && values.iter().all(|&value| value > 0.0) {
+        if nature != Nature::Events && values.iter().all(|&value| value > 0.0) {
             return Self::geometric(values, nature);
         }
         Self::arithmetic(values, nature)
@@ -109,7 +117,7 @@ impl Estimate {
         let sample = Sample::of(values, unit);
         let constant = sample.is_none_or(|sample| sample.is_constant());
         let least_p = match (nature, sample) {
-            (Nature::Events, Some(_)) if constant => libm::exp2(-f64::from(n)),
+            (Nature::Events | Nature::Drawn, Some(_)) if constant => libm::exp2(-f64::from(n)),
             _ => 0.0,
         };
         let back = |x: f64| if average == Average::Geometric { libm::exp(x) } else { x };
@@ -215,6 +223,10 @@ mod tests {
             (Some((0.0, 0.0)), 1.0 / 64.0)
         );
         assert_eq!(of(2, Nature::Quantity).ends(), Some((0.0, 0.0)));
+        // Two seeds in which the longest queue of a port was 13 packets.
+        let queue = |seeds: usize| Estimate::of(&vec![13.0; seeds], Nature::Drawn);
+        assert_eq!((queue(2).mean, queue(2).ends(), queue(5).ends()), (Some(13.0), None, None));
+        assert_eq!((queue(6).ends(), queue(6).average), (Some((13.0, 13.0)), Average::Geometric));
     }
 
     #[test]

@@ -104,6 +104,15 @@ pub enum Scale {
     Events,
 }
 
+/// What seeds change in the runs of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// Nothing: at each point and with each scheme, the runs of all seeds have the same results.
+    Same,
+    /// The results of some point and scheme.
+    Differ,
+}
+
 /// Why a metric has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
@@ -221,9 +230,23 @@ impl Metric {
         if self.range == SHARE || self.scale == Scale::Events { Nature::Events } else { Nature::Quantity }
     }
 
-    /// Returns the estimate of its values over seeds. Quantities that can be negative have an arithmetic mean.
+    /// Returns the nature of its values in runs of several seeds, which differ or are all the same. A threshold is computed
+    /// from a continuous measure, or from the plan.
+    pub fn nature_over_seeds(&self, runs: Runs) -> Nature {
+        match (runs, self.nature()) {
+            (Runs::Same, _) => Nature::Quantity,
+            (Runs::Differ, Nature::Quantity) if self.scope != Scope::Thresholds => Nature::Drawn,
+            (Runs::Differ, own) => own,
+        }
+    }
+
+    /// Returns the estimate of its values over seeds whose runs differ.
     pub fn estimate(&self, values: &[f64]) -> Estimate {
-        let nature = self.nature();
+        self.estimate_of(values, self.nature_over_seeds(Runs::Differ))
+    }
+
+    /// Returns the estimate of values of this nature. Quantities that can be negative have an arithmetic mean.
+    pub fn estimate_of(&self, values: &[f64], nature: Nature) -> Estimate {
         let signed = self.range.0 < 0.0;
         let estimate =
             if signed { Estimate::arithmetic(values, nature) } else { Estimate::of(values, nature) };

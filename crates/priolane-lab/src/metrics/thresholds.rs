@@ -4,7 +4,7 @@ use priolane_core::endpoint::ThresholdSet;
 use priolane_core::units::Time;
 
 use super::ladder::Threshold;
-use super::metric::{Context, Metric, Missing, Scope, Unit};
+use super::metric::{Context, Metric, Missing, Scale, Scope, Unit};
 use super::path::threshold_number;
 use priolane_results::column::Row;
 use priolane_results::rows::Table;
@@ -38,6 +38,7 @@ pub(super) const METRICS: &[Metric] = &[
     Metric {
         name: "class_threshold_settling",
         meaning: "Periods until the threshold stays within 10 % of its last value",
+        scale: Scale::Events,
         eval: |c| of(c, ThresholdSet::Class, Threshold::settling),
         ..THRESHOLD
     },

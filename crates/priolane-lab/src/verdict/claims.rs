@@ -22,7 +22,7 @@ pub(super) fn judge_all(grid: &Grid) -> (Vec<ClaimReport>, Vec<String>) {
 }
 
 fn judge(grid: &Grid, claim: &Claim, warnings: &mut Vec<String>) -> ClaimReport {
-    match parse_all(&claim.test) {
+    match parse_all(grid, &claim.test) {
         Ok(paths) => {
             let mut evaluator = ClaimEvaluator { grid, claim, warnings, flags: Vec::new() };
             let points = evaluator.points(&paths);
@@ -41,6 +41,8 @@ pub(super) struct MetricRef {
     pub path: MetricPath,
     /// Keys whose values differ from those of the claim's point.
     pub at: Map<String, Value>,
+    /// The nature of its values over seeds.
+    pub nature: Nature,
 }
 
 impl MetricRef {
@@ -52,8 +54,8 @@ impl MetricRef {
         Side::new(&self.path, self.at.clone())
     }
 
-    fn nature(&self) -> Nature {
-        self.path.measure.metric.nature()
+    fn measured(&self, values: &BySeed) -> MeasuredMetric {
+        MeasuredMetric::new(self.to_string(), (self.path.measure.metric, self.nature), values)
     }
 }
 
@@ -68,9 +70,11 @@ impl std::fmt::Display for MetricRef {
     }
 }
 
-fn parse_all(test: &Test) -> Result<Vec<MetricRef>, String> {
+fn parse_all(grid: &Grid, test: &Test) -> Result<Vec<MetricRef>, String> {
     let reading = |MetricAt { metric, at }: &MetricAt| {
-        Ok(MetricRef { path: MetricPath::parse(metric)?, at: at.clone() })
+        let path = MetricPath::parse(metric)?;
+        let nature = grid.nature(path.measure.metric);
+        Ok(MetricRef { path, at: at.clone(), nature })
     };
     test.metrics().into_iter().map(reading).collect()
 }
@@ -95,7 +99,7 @@ impl ClaimEvaluator<'_> {
         match &self.claim.test {
             Test::Trend { along, .. } => lines(self.grid, &points, along)
                 .iter()
-                .map(|line| self.line(&readings[0].path, along, line))
+                .map(|line| self.line(&readings[0], along, line))
                 .collect(),
             _ => points.into_iter().map(|point| self.point(readings, point)).collect(),
         }
@@ -124,11 +128,7 @@ impl ClaimEvaluator<'_> {
                     BySeed::new()
                 }
             };
-            report.measured.push(MeasuredMetric::new(
-                reading.to_string(),
-                reading.path.measure.metric,
-                &values,
-            ));
+            report.measured.push(reading.measured(&values));
             evidence.push((reading, values));
         }
         report.contrasts = contrasts(&self.claim.test, &evidence);
@@ -139,7 +139,8 @@ impl ClaimEvaluator<'_> {
     }
 
     /// Evaluates a trend along the points of one line.
-    fn line(&mut self, path: &MetricPath, along: &str, line: &Line) -> PointReport {
+    fn line(&mut self, reading: &MetricRef, along: &str, line: &Line) -> PointReport {
+        let MetricRef { path, nature, .. } = reading;
         let mut report = PointReport::at(as_map(&line.fixed));
         let mut complete = true;
         let mut values = Vec::new();
@@ -148,7 +149,7 @@ impl ClaimEvaluator<'_> {
         for &(x, point) in &line.points {
             let at = self.evidence(path, point, &mut complete);
             let metric = format!("{path} at {}", label(point));
-            report.measured.push(MeasuredMetric::new(metric, path.measure.metric, &at));
+            report.measured.push(MeasuredMetric::new(metric, (path.measure.metric, *nature), &at));
             values.push((x, at));
         }
         let Test::Trend { goes, .. } = self.claim.test else { return report };
@@ -163,7 +164,7 @@ impl ClaimEvaluator<'_> {
                 .collect()
         };
         let places: Vec<Place> = line.points.iter().map(place).collect();
-        report.contrasts = trend_contrasts(path, goes, (&places, &values));
+        report.contrasts = trend_contrasts(reading, goes, (&places, &values));
         if complete {
             let unfit = |&(_, point): &(f64, usize)| self.unfit(Some(path), point);
             report.settle(line.points.iter().find_map(unfit));
@@ -231,12 +232,12 @@ pub(super) type Place = Map<String, Value>;
 /// Returns the comparisons that determine a trend along x, given the swept key with its value at each x, and x with the
 /// values by seed.
 pub(super) fn trend_contrasts(
-    path: &MetricPath,
+    MetricRef { path, nature, .. }: &MetricRef,
     goes: TrendDirection,
     (places, along): (&[Place], &[(f64, BySeed)]),
 ) -> Vec<ComparisonReport> {
     let metric = path.measure.metric;
-    let trend = rules::trend(along, goes, metric.nature());
+    let trend = rules::trend(along, goes, *nature);
     let (sign, unit) = match trend.change.average {
         Average::Geometric => ("/", Unit::One),
         Average::Arithmetic => ("-", metric.unit),
@@ -258,7 +259,7 @@ pub(super) fn trend_contrasts(
 /// Compares a metric with reference values of the same seeds.
 fn agreement((reading, ours): &MetricSamples, theirs: &[f64], within: f64) -> ComparisonReport {
     let theirs: BySeed = (1..).zip(theirs.iter().copied()).collect();
-    let comparison = rules::comparison(ours, &theirs, reading.nature());
+    let comparison = rules::comparison(ours, &theirs, reading.nature);
     report((reading, &"given values by seed"), comparison, rules::agrees(comparison, within))
         .between([reading.side()])
 }
@@ -273,13 +274,13 @@ fn one_or_ratio(
         return compare(a, b, of_ratio);
     }
     let (reading, values) = &evidence[0];
-    let value = reading.path.measure.metric.estimate(&rules::values(values));
+    let value = reading.path.measure.metric.estimate_of(&rules::values(values), reading.nature);
     ComparisonReport::new(reading.to_string(), (reading.unit(), value), of_one(&value))
         .between([reading.side()])
 }
 
 fn compare(a: &MetricSamples, b: &MetricSamples, judge: impl Fn(Comparison) -> Decision) -> ComparisonReport {
-    let comparison = rules::comparison(&a.1, &b.1, a.0.nature().and(b.0.nature()));
+    let comparison = rules::comparison(&a.1, &b.1, a.0.nature.and(b.0.nature));
     report((a.0, &b.0), comparison, judge(comparison)).between([a.0.side(), b.0.side()])
 }
 

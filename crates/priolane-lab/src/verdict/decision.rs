@@ -82,7 +82,7 @@ pub enum UndecidedReason {
     OnEdge,
     /// The means along a trend are not monotone.
     NotMonotone,
-    /// All seeds have the same count of events, and are too few to show how it varies.
+    /// All seeds have the same value although their runs differ, and are too few to show how it varies.
     SameCount,
     /// There is only one seed, hence no interval.
     OneSeed,
@@ -180,9 +180,9 @@ impl fmt::Display for UndecidedReason {
             Self::Among(seeds) => write!(f, "not decided among all claims of the figure{seeds}"),
             Self::OnEdge => f.write_str("the mean is on the edge of the band"),
             Self::NotMonotone => f.write_str("the means are not monotone"),
-            Self::SameCount => f.write_str(
-                "all seeds have the same count of events, and 6 seeds at least show how it varies",
-            ),
+            Self::SameCount => {
+                f.write_str("all seeds have the same value, and 6 seeds at least show how it varies")
+            }
             Self::OneSeed => f.write_str("more than one seed is needed"),
             Self::NoRatio => f.write_str("a value is not above 0, so there is no ratio"),
             Self::Unsteady(how) => how.fmt(f),

@@ -12,8 +12,9 @@ use super::rules::BySeed;
 use super::thresholds;
 use crate::experiment::Experiment;
 use crate::metrics::SizeClass;
+use crate::metrics::estimate::Nature;
 use crate::metrics::ladder::Threshold;
-use crate::metrics::metric::{Bins, Context, Missing, Need, StoredData};
+use crate::metrics::metric::{Bins, Context, Metric, Missing, Need, Runs, StoredData};
 use crate::metrics::path::MetricPath;
 use crate::metrics::pooled::Part;
 use crate::plan::{GroupOffer, Plan, Run};
@@ -71,6 +72,25 @@ impl<'a> Grid<'a> {
             places.entry((point, run.scheme.clone(), run.seed)).or_default().push(place);
         }
         Self { plan, points, seeds, schemes, records, store, places }
+    }
+
+    /// Returns the nature of the values of a metric over the seeds of the plan.
+    pub(super) fn nature(&self, metric: &Metric) -> Nature {
+        metric.nature_over_seeds(if self.seeds_change_nothing() { Runs::Same } else { Runs::Differ })
+    }
+
+    /// Whether all seeds have the same results at each point and with each scheme, as far as runs are complete.
+    fn seeds_change_nothing(&self) -> bool {
+        let digests = |point, scheme: &str, seed| -> Option<Vec<&str>> {
+            let records = self.records_of(point, scheme, seed)?;
+            Some(records.into_iter().map(|record| record.digest.as_str()).collect())
+        };
+        let is_same = |point, scheme: &String| {
+            let mut of_seeds = self.seeds.iter().filter_map(|&seed| digests(point, scheme, seed));
+            let first = of_seeds.next();
+            of_seeds.all(|other| Some(&other) == first.as_ref())
+        };
+        (0..self.points.len()).all(|point| self.schemes.iter().all(|scheme| is_same(point, scheme)))
     }
 
     /// Returns the size classes of the experiment.

@@ -123,7 +123,8 @@ pub fn verdicts_at(plan: &Plan, dir: &Path, looks: &Looks) -> Report {
     let grid = Grid::load(plan, dir);
     let (mut claims, claim_warnings) = claims::judge_all(&grid);
     let planned_looks = looks.planned;
-    let (looks, look) = looks.with(&grid.seeds);
+    let runs = looks::digest_of(plan.runs.iter().map(|run| run.id.as_str()));
+    let (looks, look) = looks.with(&grid.seeds, &runs);
     family::judge(&mut claims, looks[look].share);
     let (panels, panel_warnings) = panels::draw_all(&grid);
     let mut warnings = deduplicate::merge_similar(&plan.warnings);

@@ -52,7 +52,8 @@ impl Values for Grid<'_> {
     }
 
     fn mean(&self, path: &MetricPath, point: usize) -> Estimate {
-        path.measure.metric.estimate(&rules::values(&self.by_seed(path, point).0))
+        let metric = path.measure.metric;
+        metric.estimate_of(&rules::values(&self.by_seed(path, point).0), self.nature(metric))
     }
 
     fn over_time(&self, path: &MetricPath, point: usize) -> Result<Vec<Bins>, String> {

@@ -9,7 +9,7 @@ use super::distance::Distance;
 use super::flags::Flag;
 use super::rules::{self, BySeed};
 use crate::experiment::{Claim, OpenRange, Source, Test};
-use crate::metrics::estimate::Estimate;
+use crate::metrics::estimate::{Estimate, Nature};
 use crate::metrics::metric::{Metric, Unit};
 use crate::metrics::path::{Measure, MetricPath};
 
@@ -146,8 +146,8 @@ pub struct MeasuredMetric {
 }
 
 impl MeasuredMetric {
-    pub(super) fn new(name: String, metric: &Metric, values: &BySeed) -> Self {
-        Self { metric: name, unit: metric.unit, value: metric.estimate(&rules::values(values)) }
+    pub(super) fn new(name: String, (metric, nature): (&Metric, Nature), values: &BySeed) -> Self {
+        Self { metric: name, unit: metric.unit, value: metric.estimate_of(&rules::values(values), nature) }
     }
 }
 

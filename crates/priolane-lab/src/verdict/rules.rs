@@ -185,7 +185,7 @@ pub(crate) struct AdverseStep {
 /// increasing order of x.
 pub(crate) fn trend(along: &[(f64, BySeed)], way: TrendDirection, nature: Nature) -> Trend {
     let is_positive = along.iter().flat_map(|(_, values)| values.values()).all(|&value| value > 0.0);
-    let geometric = nature == Nature::Quantity && is_positive;
+    let geometric = nature != Nature::Events && is_positive;
     let average = if geometric { Average::Geometric } else { Average::Arithmetic };
     let seeds = along.first().map(|(_, values)| values.keys()).into_iter().flatten();
     let fitted: Vec<f64> = seeds.filter_map(|&seed| fitted_change(along, seed, average)).collect();

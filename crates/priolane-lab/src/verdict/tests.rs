@@ -70,8 +70,12 @@ fn run_with(
         outcome.flows.edit_all(|record| {
             let flow = flows.next().unwrap_or_default();
             let slow = flow * run.seed * load.round() as u64 * 1_000_000_000;
-            record.fct =
-                Some(Span(if run.scheme == "dctcp" { slow } else { slow / faster(load.round() as u64) }));
+            // For claims, a few picoseconds by which seeds differ, so that no two ratios are equal.
+            let is_claimed = u64::from(!plan.experiment.claims.is_empty());
+            let apart = is_claimed * run.seed * run.seed * run.seed;
+            let dctcp = slow + apart;
+            let nos2 = slow / faster(load.round() as u64) + 2 * apart;
+            record.fct = Some(Span(if run.scheme == "dctcp" { dctcp } else { nos2 }));
         });
         let demand = |offered| Demand { of: LoadOf::Host, counts: Counts::Payload, asked: 0.5, offered };
         let load = Load {
@@ -116,7 +120,7 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
     let metric = |s: &str| MetricAt::from(s);
     let plan = plan_of(vec![
         Test::Order(vec![metric("gain.all.nos2"), metric("gain.all.dctcp")]),
-        Test::Equal { of: vec![metric("gain.all.nos2"), metric("gain.small.nos2")], within: 0.1 },
+        Test::Equal { of: vec![metric("gain.all.nos2"), metric("gain.flow0.nos2")], within: 0.1 },
         Test::Bound { of: metric("gain.all.nos2"), over: None, range: OpenRange::above(1.5) },
         Test::Ratio {
             of: metric("fct.all.dctcp"),
@@ -137,14 +141,15 @@ fn claims_of_every_kind_are_judged_from_stored_runs() {
     assert_eq!(directions, [Agrees, Direction::None, Agrees, Agrees, Agrees, Opposes]);
     assert_eq!(report.claims[3].undecided, None);
     let gain = &report.claims[0].points[0].measured[0];
-    assert_eq!((gain.metric.as_str(), gain.value.mean, gain.value.n), ("gain.all.nos2", Some(2.0), 3));
+    assert_eq!((gain.metric.as_str(), gain.value.n), ("gain.all.nos2", 3));
+    assert!((gain.value.mean.unwrap() - 2.0).abs() < 1e-7, "{gain:?}");
     // Times are proportional to the load.
     let fitted = &report.claims[4].points[0].contrasts[0];
     assert_eq!(fitted.of, "fitted fct.flow2.dctcp at 0.6 / at 0.5");
-    assert!((fitted.value.mean.unwrap() - 1.2).abs() < 1e-9, "{fitted:?}");
+    assert!((fitted.value.mean.unwrap() - 1.2).abs() < 1e-7, "{fitted:?}");
     // Flow 2 at load 0.5: 3 x 5 ms times the mean seed.
     let mean = report.claims[4].points[0].measured[0].value.mean.unwrap();
-    assert!((mean - 0.015 * mean_seed()).abs() < 1e-12, "{mean}");
+    assert!((mean - 0.015 * mean_seed()).abs() < 1e-9, "{mean}");
 }
 
 #[test]
@@ -175,7 +180,7 @@ fn numbers_from_elsewhere_are_compared_seed_by_seed() {
     assert!(matches!(report.claims[4].undecided, Some(UndecidedReason::Among(Seeds::Between(_)))));
     assert!(report.claims.iter().all(|claim| claim.direction == Direction::None));
     let first = &report.claims[0].points[0].contrasts[0];
-    assert!((first.value.mean.unwrap() - 1.0).abs() < 1e-9, "{first:?}");
+    assert!((first.value.mean.unwrap() - 1.0).abs() < 1e-7, "{first:?}");
     assert_eq!(first.of, "fct.all.dctcp / given values by seed");
 }
 
@@ -199,7 +204,7 @@ fn metrics_are_means_over_the_keys_that_are_averaged_seed_by_seed() {
     // Intervals are those of three seeds, not of six runs.
     let measured = &point.measured[0].value;
     assert_eq!(measured.n, 3);
-    assert!((measured.mean.unwrap() - 0.01375 * mean_seed()).abs() < 1e-12, "{measured:?}");
+    assert!((measured.mean.unwrap() - 0.01375 * mean_seed()).abs() < 1e-9, "{measured:?}");
     // Both runs of a seed are one sample of a distribution; all of the 24 flows are pooled.
     plan.experiment.panels = vec![panel(&CDF, None, &["fct.all"])];
     let drawn = report_of(&plan, &[]).panels;
@@ -208,7 +213,8 @@ fn metrics_are_means_over_the_keys_that_are_averaged_seed_by_seed() {
         panic!("one line for dctcp")
     };
     let last = series.points.last().unwrap();
-    assert_eq!((&last.x, last.y.mean, last.y.n), (&json!(0.072), Some(1.0), 3));
+    assert!((last.x.as_f64().unwrap() - 0.072).abs() < 1e-9, "{last:?}");
+    assert_eq!((last.y.mean, last.y.n), (Some(1.0), 3));
     // Without one of its runs a seed has no value.
     let lacking = report_of(&plan, &[0]);
     assert_eq!(lacking.claims[0].verdict, Verdict::Incomplete);
@@ -230,7 +236,7 @@ fn a_quotient_that_is_averaged_is_that_of_means() {
         .filter(|series| series.scheme == "nos2")
         .flat_map(|series| series.points.iter().filter_map(|mark| mark.y.mean))
         .collect();
-    assert!(of_nos2.len() == 2 && of_nos2.iter().all(|gain| (gain - 11.0 / 7.0).abs() < 1e-9), "{of_nos2:?}");
+    assert!(of_nos2.len() == 2 && of_nos2.iter().all(|gain| (gain - 11.0 / 7.0).abs() < 1e-7), "{of_nos2:?}");
 }
 
 #[test]
@@ -389,7 +395,7 @@ fn metrics_are_compared_across_points_where_a_claim_says_so() {
     assert_eq!(first.verdict, Verdict::Reproduced);
     let contrast = &first.points[0].contrasts[0];
     assert_eq!(contrast.of, "fct.all.dctcp / fct.all.dctcp at group.all.load.value = 0.5");
-    assert!((contrast.value.mean.unwrap() - 1.2).abs() < 1e-9 && first.points.len() == 1);
+    assert!((contrast.value.mean.unwrap() - 1.2).abs() < 1e-7 && first.points.len() == 1);
     assert_eq!(second.verdict, Verdict::Reproduced);
     assert_eq!(second.points[0].measured[0].metric, "fct.all.dctcp at group.all.load.value = 0.6");
     assert_eq!(third.verdict, Verdict::Incomplete);
@@ -432,7 +438,7 @@ fn panels_hold_a_mark_per_scheme_and_x() {
     assert_eq!(line.series.iter().map(|s| s.scheme.as_str()).collect::<Vec<_>>(), ["dctcp", "nos2"]);
     // Mean of 1..=4 ms is 2.5 ms; times 5, times the mean seed.
     let expected = 0.0125 * mean_seed();
-    assert!((line.series[0].points[0].y.mean.unwrap() - expected).abs() < 1e-12);
+    assert!((line.series[0].points[0].y.mean.unwrap() - expected).abs() < 1e-9);
     assert!(line.series[0].points[0].y.low.unwrap() < expected);
     let bars = &report.panels[1];
     assert_eq!(bars.x_values, [json!("gain.small"), json!("gain.all")]);
@@ -458,7 +464,7 @@ fn a_dot_reads_its_metrics_at_the_points_that_x_and_y_are_of() {
     assert!(series.iter().all(|s| s.at.is_empty()));
     let mark = &series[0].points[0];
     let dot = mark.dot.as_ref().unwrap();
-    let near = |a: f64, b: f64| (a - b * mean_seed()).abs() < 1e-12;
+    let near = |a: f64, b: f64| (a - b * mean_seed()).abs() < 1e-9;
     assert!(near(mark.x.as_f64().unwrap(), 0.0125) && near(mark.y.mean.unwrap(), 0.015), "{mark:?}");
     assert_eq!((dot.x_interval.mean, dot.along.as_ref()), (mark.x.as_f64(), None));
     // The area is evaluated at the point of x: flow 0 takes 1 ms.
@@ -533,4 +539,25 @@ fn runs_without_a_measured_flow_are_told() {
     let report = verdicts(&plan, dir.path());
     assert_eq!(report.checks[3].says, "1 of 12 runs measured no flow: use a longer measurement");
     assert_eq!(report.checks[3].state, State::Warn);
+}
+
+#[test]
+fn equal_values_of_few_seeds_decide_only_where_no_seed_changes_anything() {
+    // All gains are exactly 2, in runs that differ by the seed and in runs that do not.
+    let judged = |seed_of: fn(u64) -> u64| {
+        let mut plan = plan_of(Vec::new());
+        let dir = tempfile::tempdir().unwrap();
+        let mut like = plan.clone();
+        like.runs.iter_mut().for_each(|run| run.seed = seed_of(run.seed));
+        run_all(&like, &dir, &[]);
+        let bound = Test::Bound { of: "gain.all.nos2".into(), over: None, range: OpenRange::above(1.5) };
+        plan.experiment.claims = plan_of(vec![bound]).experiment.claims;
+        verdicts(&plan, dir.path()).claims.remove(0)
+    };
+    let by_seed = judged(|seed| seed);
+    assert_eq!((by_seed.verdict, by_seed.undecided), (Verdict::Undecided, Some(UndecidedReason::SameCount)));
+    assert_eq!(by_seed.points[0].measured[0].value.ends(), None);
+    let same = judged(|_| 1);
+    assert_eq!(same.verdict, Verdict::Reproduced);
+    assert_eq!(same.points[0].measured[0].value.ends(), Some((2.0, 2.0)));
 }

@@ -155,14 +155,19 @@ fn report(NullClaim { claim, values }: &NullClaim, seeds: u64) -> ClaimReport {
     let first =
         |by_seed: &BySeed| by_seed.range(..=seeds).map(|(&seed, &value)| (seed, value)).collect::<BySeed>();
     let paths = claim.test.metrics().into_iter().map(|of| MetricPath::parse(&of.metric).unwrap());
-    let readings: Vec<MetricRef> = paths.map(|path| MetricRef { path, at: serde_json::Map::new() }).collect();
+    let readings: Vec<MetricRef> = paths
+        .map(|path| {
+            let nature = path.measure.metric.nature();
+            MetricRef { path, at: serde_json::Map::new(), nature }
+        })
+        .collect();
     let mut point = PointReport::at(serde_json::Map::new());
     point.contrasts = if let Test::Trend { goes, .. } = claim.test {
         let place = |x: usize| [("x".to_owned(), x.into())].into_iter().collect();
         let places: Vec<serde_json::Map<String, serde_json::Value>> = (0..values.len()).map(place).collect();
         let along: Vec<(f64, BySeed)> =
             values.iter().enumerate().map(|(x, v)| (x as f64, first(v))).collect();
-        trend_contrasts(&readings[0].path, goes, (&places, &along))
+        trend_contrasts(&readings[0], goes, (&places, &along))
     } else {
         contrasts(&claim.test, &readings.iter().zip(values.iter().map(first)).collect::<Vec<_>>())
     };
@@ -180,7 +185,7 @@ fn false_verdicts(stream: &mut Stream, law: (Law, f64), planned: u32) -> (bool, 
     let mut looks = Looks { planned, earlier: Vec::new() };
     let (mut alone, mut among) = (false, false);
     for seeds in LOOKS {
-        let (made, place) = looks.with(&(1..=seeds).collect::<Vec<u64>>());
+        let (made, place) = looks.with(&(1..=seeds).collect::<Vec<u64>>(), "");
         looks.earlier = made;
         let mut reports: Vec<ClaimReport> = claims.iter().map(|claim| report(claim, seeds)).collect();
         family::judge(&mut reports, looks.earlier[place].share);
