@@ -27,7 +27,7 @@ _SEEDS = re.compile(r"(?:about|more than|to) (\d+) seeds|seeds or many more")
 _NOT_SEEDS = {
     "the means are not monotone": "the means are not monotone: more seeds decide only if they become so",
     "requested load": "the offered load is not the requested one",
-    "the same count of events": "all seeds have the same count of events",
+    "the same value": "all seeds have the same value",
 }
 
 

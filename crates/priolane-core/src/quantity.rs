@@ -177,9 +177,36 @@ pub fn about_span(span: Span) -> String {
     about(span.0, &TIME, |_| true)
 }
 
+/// The same for a time that is enough: rounded up.
+pub fn about_span_up(span: Span) -> String {
+    about(rounded_up(span.0, &TIME, |_| true), &TIME, |_| true)
+}
+
 /// Formats a number of bytes with three significant digits, for messages: `"17.6kB"`.
 pub fn about_bytes(bytes: u64) -> String {
     about(bytes, &BYTES, |unit| !unit.contains('i'))
+}
+
+/// The same for a size that is enough: rounded up.
+pub fn about_bytes_up(bytes: u64) -> String {
+    let allowed = |unit: &str| !unit.contains('i');
+    about(rounded_up(bytes, &BYTES, allowed), &BYTES, allowed)
+}
+
+/// Returns the least number with three significant digits in its unit that is not below `value`.
+fn rounded_up(value: u64, dimension: &Dimension, allowed: impl Fn(&str) -> bool) -> u64 {
+    let fits = |&&(unit, factor): &&(&str, u128)| allowed(unit) && factor <= u128::from(value);
+    let factor = dimension.units.iter().rev().find(fits).map_or(1, |&(_, factor)| factor);
+    let whole = u128::from(value) / factor;
+    let parts = if whole < 10 {
+        100
+    } else if whole < 100 {
+        10
+    } else {
+        1
+    };
+    let step = u64::try_from((factor / parts).max(1)).unwrap_or(u64::MAX);
+    value.checked_next_multiple_of(step).unwrap_or(value)
 }
 
 /// Formats `value` in the largest unit that is not above it, rounded to three significant digits.
@@ -341,6 +368,20 @@ mod tests {
         assert_eq!(bytes("128TiB"), Ok(1 << 47));
         assert_eq!(bytes("140737488355329B").unwrap_err().fix, "at most 128TiB");
         assert_eq!(rate("18446744Tbps").map(Rate::bps), Ok(18_446_744_000_000_000_000));
+    }
+
+    #[test]
+    fn what_is_enough_is_never_below_and_at_most_a_hundredth_above() {
+        for value in [0, 1, 999, 1_001, 1_230_400, 9_995_001, 14_073_088, 407_800_000, 999_999_999, 7 << 40] {
+            let (time, size) = (span(&about_span_up(Span(value))), bytes(&about_bytes_up(value)));
+            for enough in [time.unwrap().0, size.unwrap()] {
+                assert!((value..=value + value / 100 + 1).contains(&enough), "{value}: {enough}");
+            }
+        }
+        assert_eq!(
+            (about_span_up(Span(1_230_400)), about_bytes_up(11_313)),
+            ("1.24us".into(), "11.4kB".into())
+        );
     }
 
     #[test]

@@ -192,12 +192,14 @@ fn is_zero(span: &Span) -> bool {
 }
 
 impl Experiment {
-    /// Whether traffic and network stay the same during the run: no event, and no group that starts or ends in it.
+    /// Whether traffic and network stay the same during the run: no event, no flow that is aborted, and no group that
+    /// starts or ends in it.
     pub fn is_stationary(&self) -> bool {
+        let aborts = |control: &ControlText| matches!(control.change, Change::Abort(true));
         let stays = |group: &Group| {
             group.active.is_none_or(|active| active.from == Span::ZERO && active.until.is_none())
         };
-        self.events.is_empty() && self.groups.iter().all(stays)
+        self.events.is_empty() && !self.controls.iter().any(aborts) && self.groups.iter().all(stays)
     }
 
     /// Returns the experiment file as JSON.

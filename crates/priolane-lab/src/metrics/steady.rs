@@ -8,12 +8,14 @@
 //!   slowdown       f(t) = t / d   d is the completion time of the whole flow alone in the network
 //! ```
 //!
-//! A flow's life ends with its completion or with the run. A flow that was under way when the run began belongs to the
+//! A flow's life ends with its completion, its abort or the run. A flow that was under way when the run began belongs to the
 //! class of its whole size; its age counts from the beginning of the run, so second moments are slightly too small
 //! while such flows are left. Flows that never started have no life.
 
 use std::collections::BTreeMap;
 
+use priolane_core::endpoint::Control;
+use priolane_core::ids::FlowId;
 use priolane_core::units::{PS_PER_S, Span, Time};
 use priolane_results::source::Source;
 use priolane_results::steady::SteadySummary;
@@ -56,7 +58,7 @@ pub(crate) fn summarize(
 #[derive(Clone, Copy, Debug)]
 struct Life {
     start: Time,
-    /// Its completion, or the end of the run.
+    /// Its completion, its abort, or the end of the run.
     end: Time,
     /// Completion time of the whole flow alone in the network.
     alone: Span,
@@ -66,6 +68,7 @@ struct Life {
 
 /// Returns the lives of the flows of a class.
 fn lives(source: &Source, outcome: &Outcome, class: &SizeClass) -> Vec<Life> {
+    let aborts = aborts(source);
     let mut under_way = source.under_way.iter();
     let flows = source.scenario.flows.iter().zip(source.measured).zip(source.denominators());
     let mut lives = Vec::new();
@@ -74,10 +77,18 @@ fn lives(source: &Source, outcome: &Outcome, class: &SizeClass) -> Vec<Life> {
         if record.began == StartTime::Never || !class.includes(source, &spec, &record) {
             continue;
         }
-        let end = record.fct.map_or(outcome.stopped_at, |fct| spec.start + fct);
+        let cut = aborts.get(&spec.id).map_or(outcome.stopped_at, |&at| at.min(outcome.stopped_at));
+        let end = record.fct.map_or(cut.max(spec.start), |fct| spec.start + fct);
         lives.push(Life { start: spec.start, end, alone, measured, completed: record.fct.is_some() });
     }
     lives
+}
+
+/// Returns when flows are aborted: the first time of each.
+fn aborts(source: &Source) -> BTreeMap<FlowId, Time> {
+    let aborted = source.scenario.controls.iter().filter(|control| control.control == Control::Abort);
+    // Controls are in order of time.
+    aborted.rev().map(|control| (control.flow, control.at)).collect()
 }
 
 /// Integrals over the lives of flows within a window.

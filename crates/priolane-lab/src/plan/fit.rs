@@ -5,9 +5,9 @@ use priolane_source::quantity::show_rate;
 use priolane_source::{InputError, Mistakes, Node, Origin, Table, Value, nearest};
 use priolane_workload::LoadOf;
 
-use super::offers::{GroupHosts, GroupOffer, GroupShares, needs, on_wire};
+use super::offers::{GroupOffer, Offered, offered};
 use super::steady::SteadyNeeds;
-use super::{failures, observed_port, receivers, size, traffic};
+use super::{failures, observed_port, size, traffic};
 use crate::experiment::{Experiment, Group, Test, overlay};
 use crate::panels::TIME;
 
@@ -40,7 +40,7 @@ pub(super) fn traffic(
     };
     let mut found = Mistakes::new(experiment.sources.experiment());
     found.keep(traffic::check_start(experiment).map_err(located));
-    let (mut warnings, mut loads) = (Vec::new(), Vec::new());
+    let mut warnings = Vec::new();
     let flows = found.each(experiment.groups.iter().enumerate(), |(number, group)| {
         let first = traffic::probe(experiment, topology, number).map_err(located)?;
         let under_way = traffic::under_way(experiment, topology, number).map_err(located)?;
@@ -49,58 +49,37 @@ pub(super) fn traffic(
         let hosts = traffic::hosts(experiment, topology, group)?.len() as u32;
         let notes = group.app.part().notes(hosts)?;
         warnings.extend(notes.into_iter().map(|what| format!("group {}: {what}", group.name)));
-        let Some((load, reach)) = group.app.part().load() else { return Ok(flows) };
-        let site = GroupHosts::of(experiment, topology, group, reach)?;
-        let one_rate = site.one_rate(topology);
-        if load.of == LoadOf::Host && one_rate.is_none() {
-            let error = InputError::new(
-                experiment.sources.experiment(),
-                None,
-                format!("group.{}.load.of", group.name),
-                "the links of this group's hosts have different rates, so the load of hosts is not a single \
-                 number",
-                "a group for each rate, or of = \"core\"",
-            );
-            return Err(located(error));
-        }
-        let open_loop = group.app.part().open_loop();
-        let [host, core] = site.shares(topology, load, on_wire(experiment, open_loop));
-        if host > 1.0 {
-            warnings.push(format!(
-                "group {}: the load of its hosts is {host:.3} on the wire, above the capacity of their links: \
-                 {NO_STEADY_STATE}",
-                group.name
-            ));
-        }
-        loads.push(GroupShares { number, hosts: site.hosts, measure: (load.of, load.counts), host, core });
+        one_rate(experiment, topology, group).map_err(located)?;
         Ok(flows)
     });
     found.keep(observed_port::observed_port(experiment, topology).map_err(located));
     found.finish()?;
     let flows = size::check(experiment, &flows).map_err(located)?;
-    let receivers = receivers::loads(experiment, topology)?;
-    warnings.extend(receivers.warning);
-    let core: f64 = loads.iter().map(|group| group.core).sum();
-    if core > 1.0 {
-        warnings.push(format!(
-            "the load of the links out of racks is {core:.3} on the wire, above their capacity: \
-             {NO_STEADY_STATE}"
-        ));
-    }
-    let steady: Vec<SteadyNeeds> =
-        loads.iter().filter_map(|group| needs(experiment, topology, &loads, group)).collect();
-    let offer = |own: &GroupShares| {
-        GroupOffer::of(experiment, topology, (&loads, own), receivers.by_group[own.number])
-    };
-    let offers = loads.iter().map(offer).collect::<Result<Vec<GroupOffer>, InputError>>()?;
+    let Offered { warnings: full, steady, offers } = offered(experiment, topology).map_err(located)?;
+    warnings.extend(full);
     if experiment.time.steady_window().is_some() {
         warnings.extend(steady.iter().flat_map(SteadyNeeds::warnings));
     }
     Ok(FittedTraffic { warnings, flows, steady, offers })
 }
 
-/// What a load above capacity means for results.
-const NO_STEADY_STATE: &str = "there is no steady state, and the number of flows is part of the result";
+/// Checks that the load of hosts is a single number: the links of a group with such a load have one rate.
+fn one_rate(experiment: &Experiment, topology: &Topology, group: &Group) -> Result<(), InputError> {
+    let Some((load, _)) = group.app.part().load() else { return Ok(()) };
+    let hosts = traffic::hosts(experiment, topology, group)?;
+    let mut rates = hosts.iter().map(|&host| topology.host_capacity(host));
+    let first = rates.next();
+    if load.of == LoadOf::Core || rates.all(|rate| Some(rate) == first) {
+        return Ok(());
+    }
+    Err(InputError::new(
+        experiment.sources.experiment(),
+        None,
+        format!("group.{}.load.of", group.name),
+        "the links of this group's hosts have different rates, so the load of hosts is not a single number",
+        "a group for each rate, or of = \"core\"",
+    ))
+}
 
 /// Checks that all failing elements exist in the network, and that no host is cut off permanently.
 pub(super) fn failures(experiment: &Experiment, topology: &Topology, root: &Table) -> Result<(), InputError> {

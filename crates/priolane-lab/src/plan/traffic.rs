@@ -100,6 +100,18 @@ pub(super) fn check_start(experiment: &Experiment) -> Result<(), InputError> {
     Ok(())
 }
 
+/// Refuses a warm start where a link is offered more than it carries; `what` tells which.
+///
+/// # Errors
+/// Returns an [`InputError`] with the key at fault, but without its line.
+pub(super) fn refuse_warm(experiment: &Experiment, what: &str) -> Result<(), InputError> {
+    if !starts_warm(experiment) {
+        return Ok(());
+    }
+    let fix = "lower loads, or start = \"empty\"";
+    Err(InputError::new(experiment.sources.experiment(), None, "time.start", what.to_owned(), fix))
+}
+
 /// Whether runs begin empty, and could begin with the flows of a steady state: all groups with a load have such flows, and
 /// one of them is active from the beginning on.
 pub(crate) fn may_start_warm(experiment: &Experiment) -> bool {

@@ -70,12 +70,20 @@ fn own_classes<'a>(grid: &Grid<'a>, path: &'a MetricPath) -> Vec<&'a str> {
     std::iter::once(own).chain(class.and_then(|class| class.over.as_deref())).collect()
 }
 
+/// When runs end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RunEnd {
+    /// With the last flow of their window, or at their limit.
+    WithFlows,
+    /// With their window, which cuts flows off.
+    WithWindow,
+}
+
 /// The steady state that is claimed at a point.
 struct Claimed<'a> {
     experiment: &'a Experiment,
     classes: &'a [SizeClass],
-    /// Whether runs wait for the flows of their window.
-    drains: bool,
+    end: RunEnd,
     /// The largest load of a link on the wire, if it is 1 or more.
     overload: Option<f64>,
 }
@@ -86,8 +94,9 @@ impl<'a> Claimed<'a> {
         let experiment = grid.experiment_at(point).filter(|experiment| experiment.is_stationary())?;
         experiment.time.steady_window()?;
         let drains = matches!(experiment.time, Timing::Window { drain: true, .. });
+        let end = if drains { RunEnd::WithFlows } else { RunEnd::WithWindow };
         let overload = saturation::overload(grid.offers_at(point));
-        Some(Self { experiment, classes: grid.classes(), drains, overload })
+        Some(Self { experiment, classes: grid.classes(), end, overload })
     }
 
     /// Returns how the runs of a scheme miss their steady state, by `all`, the largest class and the classes `own`;
@@ -97,7 +106,7 @@ impl<'a> Claimed<'a> {
             return None;
         }
         let of_class = |class: &str| {
-            let how = not_steady(&of_class(runs, class), self.drains)?;
+            let how = not_steady(&of_class(runs, class), self.end)?;
             let (class, may_start_warm) = (class.to_owned(), may_start_warm(self.experiment));
             Some(Unsteady::Class { class, how, may_start_warm })
         };
@@ -195,12 +204,11 @@ fn unfinished(runs: &[ClassRun]) -> Option<f64> {
     (flows > 0).then(|| late as f64 / flows as f64)
 }
 
-/// Returns how the runs of a scheme miss their steady state, by the flows of a class. `drains` tells whether the runs
-/// wait for the flows of their window.
-fn not_steady(runs: &[ClassRun], drains: bool) -> Option<NotSteady> {
+/// Returns how the runs of a scheme miss their steady state, by the flows of a class.
+fn not_steady(runs: &[ClassRun], end: RunEnd) -> Option<NotSteady> {
     let [low, high] = DIRECT_OVER_LITTLE;
     let (direct, halves) = (direct_over_little(runs), Change::of_halves(runs));
-    if let Some(part) = unfinished(runs).filter(|&part| drains && part > MOST_LEFT_OUT) {
+    if let Some(part) = unfinished(runs).filter(|&part| end == RunEnd::WithFlows && part > MOST_LEFT_OUT) {
         return Some(NotSteady::Unfinished(part));
     }
     if direct.is_none() && halves.is_none() {
@@ -212,7 +220,7 @@ fn not_steady(runs: &[ClassRun], drains: bool) -> Option<NotSteady> {
     if let Some(halves) = halves.filter(|halves| halves.shows && halves.apart() > 1.0 + APART) {
         return Some(NotSteady::Halves(halves.ratio));
     }
-    let grown = |change: &Change| !drains && change.shows && change.ratio > 1.0 + APART;
+    let grown = |change: &Change| end == RunEnd::WithWindow && change.shows && change.ratio > 1.0 + APART;
     Change::of_quarters(runs).filter(grown).map(|change| NotSteady::UnderWay(change.ratio))
 }
 

@@ -253,6 +253,22 @@ fn windows_and_timeouts_that_may_be_meant_are_told_and_those_that_just_fit_are_n
 }
 
 #[test]
+fn a_ceiling_of_the_window_that_is_advised_is_enough() {
+    for delay in ["1us", "3us", "7us", "11us"] {
+        let ceiling = |window: &str| {
+            let tables = format!("[scheme]\ndctcp.transport.max_window = {window}\n");
+            TEN.far(delay)
+                .findings(&tables)
+                .into_iter()
+                .find(|found| found.starts_with("transport.max_window"))
+        };
+        let found = ceiling("\"5kB\"").unwrap();
+        let advised = found.split("max_window = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+        assert_eq!(ceiling(&format!("{advised:?}")), None, "{delay}: {found}");
+    }
+}
+
+#[test]
 fn receivers_tokens_targets_and_queues_that_may_be_meant_are_told_and_those_that_just_fit_are_not() {
     assert_found(&[
         (

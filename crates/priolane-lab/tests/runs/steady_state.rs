@@ -282,7 +282,7 @@ fn a_start_that_cannot_be_warm_is_refused_at_its_key() {
 #[test]
 fn what_a_steady_state_lacks_is_a_warning_with_its_numbers() {
     // E[S^2] / E[S] = 39.9e9 / 180e3 B = 221.7 kB: 1.773 ms on the link. At 0.8 * 1501 / 1500: 1.8 * 1.773 / 0.0398 =
-    // 80.2 ms, an eighth 10.0 ms. The largest flow takes 2.64 ms alone.
+    // 80.23 ms, an eighth 10.03 ms, rounded up. The largest flow takes 2.64 ms alone.
     let of = |time: &str| -> Vec<String> {
         let warnings = check(time, 0.8, "").unwrap();
         warnings.into_iter().filter(|warning| warning.starts_with("group all")).collect()
@@ -291,7 +291,7 @@ fn what_a_steady_state_lacks_is_a_warning_with_its_numbers() {
     assert_eq!(
         short,
         [
-            "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 80.2ms, or 10ms \
+            "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 80.3ms, or 10.1ms \
              with time.start = \"warm\"; time.warmup is 70ms",
             "group all: time.measure is 3.79 times the 2.64ms that the largest flow takes alone; means of the largest \
              flows want 4 times",
@@ -307,4 +307,77 @@ fn what_a_steady_state_lacks_is_a_warning_with_its_numbers() {
         over[0].contains("1.501 on the wire") && over[0].contains("the number of flows is part"),
         "{over:?}"
     );
+}
+
+/// The warnings about groups.
+fn of_groups(text: &str) -> Vec<String> {
+    checked(text).unwrap().into_iter().filter(|warning| warning.starts_with("group")).collect()
+}
+
+/// Eight senders to one receiver of the same rate, and groups beside them.
+fn incast(load: f64, more: &str) -> String {
+    let time = r#"warmup = "70ms", measure = "11ms", arrivals = "continue""#;
+    experiment(time, load, 1, more)
+        .replace("hosts = 2", "hosts = 9")
+        .replace("hosts = \"0\"", "hosts = \"0-7\"")
+        .replace("hosts = \"1\"", "hosts = \"8\"")
+}
+
+#[test]
+fn loads_of_all_groups_on_a_link_add_up() {
+    // 8 x 0.1 x 1501 / 1500 at the receiver is what 0.8 is on one link, as above. A warm start would draw by 0.1.
+    let short = of_groups(&incast(0.1, ""));
+    let says = "group all: a steady state at the load of 0.801 on the wire wants a warm-up of about 80.3ms; \
+                time.warmup is 70ms";
+    assert_eq!(short, [says]);
+    assert_eq!(of_groups(&incast(0.1, "").replace("70ms", "80.3ms")), [""; 0]);
+    // Two groups of one sender, to receivers of their own.
+    let two = |time: &str| {
+        let second = "[[group]]\nname = \"more\"\nhosts = \"0\"\nto = \"other\"\napp = \"poisson\"\n\
+                      sizes = { csv = \"uniform.csv\", interpolation = \"linear\" }\n\
+                      load = { of = \"host\", counts = \"wire\", value = 0.55 }\n\
+                      [[group]]\nname = \"other\"\nhosts = \"2\"\napp = \"none\"\n";
+        let text = experiment(time, 0.55, 1, second).replace("counts = \"payload\"", "counts = \"wire\"");
+        checked(&text.replace("hosts = 2", "hosts = 3"))
+    };
+    let over = two(r#"measure = "1ms""#).unwrap();
+    assert!(over[0].starts_with("groups all, more: the load of host 0 is 1.100 on the wire"), "{over:?}");
+    let warm = two(r#"start = "warm", warmup = "1ms", measure = "1ms""#).unwrap_err();
+    assert!(warm.contains("x.toml:4") && warm.contains("time.start") && warm.contains("1.100"), "{warm}");
+}
+
+#[test]
+fn a_warm_up_that_is_advised_is_enough_and_a_start_that_is_advised_is_accepted() {
+    let wanted = |warnings: &[String]| -> Option<(String, Option<String>)> {
+        let said = warnings.first()?.split("wants a warm-up of about ").nth(1)?;
+        let (empty, rest) = said.split_once([',', ';'])?;
+        let warm = rest.strip_prefix(" or ").and_then(|rest| rest.split_once(" with time.start"));
+        Some((empty.to_owned(), warm.map(|(warm, _)| warm.to_owned())))
+    };
+    for load in [0.3, 0.55, 0.79, 0.93] {
+        let with = |time: &str| {
+            let time = format!("{time}, measure = \"11ms\", arrivals = \"continue\"");
+            of_groups(&experiment(&time, load, 1, ""))
+        };
+        let (empty, warm) = wanted(&with(r#"warmup = "1us""#)).unwrap();
+        assert_eq!(with(&format!("warmup = {empty:?}")), [""; 0], "{load}");
+        let warm = format!("start = \"warm\", warmup = {:?}", warm.unwrap());
+        assert_eq!(with(&warm), [""; 0], "{load}");
+        // Who starts warm is not told to do so.
+        let early = with(r#"start = "warm", warmup = "1us""#);
+        assert!(!early[0].contains("time.start"), "{early:?}");
+    }
+    // Bursts have no flows of a steady state to start with.
+    let bursts = experiment(r#"warmup = "1us", measure = "11ms", arrivals = "continue""#, 0.5, 1, "")
+        .replace("app = \"poisson\"", "app = \"on_off\"\nburst_load = 0.9\nburst_flows = 2");
+    let bursts = of_groups(&bursts);
+    assert!(bursts[0].contains("wants a warm-up") && !bursts[0].contains("time.start"), "{bursts:?}");
+}
+
+#[test]
+fn flows_that_are_aborted_claim_no_steady_state() {
+    let abort = format!("[[control]]\nat = \"20ms\"\ngroup = \"all\"\nabort = true\n{LONGER}");
+    let text = experiment(r#"measure = "30ms", arrivals = "continue", limit = "60ms""#, 0.5, 4, &abort);
+    let judged = judged_text(&text);
+    assert_ne!(judged["points"][0]["undecided"]["because"], "steady_state", "{judged}");
 }

@@ -2,7 +2,7 @@
 
 use super::config::{Config, Handshake};
 use crate::finding::{Finding, LosslessFacts, NetworkFacts, PathFacts};
-use crate::quantity::{about_bytes, about_span, show_rate};
+use crate::quantity::{about_bytes, about_bytes_up, about_span, show_rate};
 use crate::transport::QueueLimit;
 use crate::units::Span;
 
@@ -106,7 +106,7 @@ impl Config {
             show_rate(rate),
             100.0 * most as f64 / bdp as f64
         );
-        Some(Finding::warning("max_window", what, format!("max_window = {:?}", about_bytes(bdp))))
+        Some(Finding::warning("max_window", what, format!("max_window = {:?}", about_bytes_up(bdp))))
     }
 
     /// A first window that arrives faster than the bottleneck sends, and does not fit in front of it.

@@ -2,6 +2,7 @@
 
 use priolane_core::rng::{Purpose, Stream};
 use priolane_rounds::rounds;
+use priolane_sim::scenario::ScheduledControl;
 use priolane_testkit::made_up::MadeUp;
 
 use super::*;
@@ -150,6 +151,21 @@ fn in_a_steady_state_the_law_gives_the_mean_of_completed_flows() {
     assert_eq!((all.arrivals, all.mean_fct_s, all.mean_slowdown), (20, Some(6.0), Some(2.0)));
     assert_eq!((all.std_fct_s, all.halves_fct_s), (Some(3.0), [Some(6.0); 2]));
     assert_eq!((all.direct_fct_s, all.direct_over_little()), (Some(6.0), Some(1.0)));
+}
+
+#[test]
+fn an_aborted_flow_is_under_way_until_its_abort() {
+    // Of two flows in a window from 10 to 30 s, one completes after 4 s; the other is aborted at 18 s, and again later.
+    let flow = |fct| Flow { start: 12, fct, bytes: 1, attained: 0, alone: 3 };
+    let mut fixture = made_up(&[flow(Some(4)), flow(None)], 40, (10, 30));
+    let aborted = fixture.scenario.flows.iter().nth(1).unwrap().id;
+    let abort = |at: u64| ScheduledControl { at: Time(at * S), flow: aborted, control: Control::Abort };
+    fixture.scenario.controls = vec![abort(18), abort(25)];
+    let window = Some((Time(10 * S), Time(30 * S)));
+    let source = Source { window, arrivals_continue: true, ..fixture.source() };
+    let all = summarize(&source, &fixture.outcome, &[SizeClass::all()])["all"];
+    // 4 s and 6 s over two arrivals; nothing is under way from 18 s on.
+    assert_eq!((all.mean_fct_s, all.quarters_under_way[1]), (Some(5.0), 0.0));
 }
 
 #[test]

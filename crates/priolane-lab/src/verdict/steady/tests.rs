@@ -18,7 +18,7 @@ fn run([flows, unfinished]: [u64; 2], [direct, little]: [f64; 2], halves: [f64; 
 
 /// How runs that wait for the flows of their window miss a steady state.
 fn drained(runs: &[ClassRun]) -> Option<NotSteady> {
-    not_steady(runs, true)
+    not_steady(runs, RunEnd::WithFlows)
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn flows_under_way_may_not_grow_where_the_end_of_the_run_cuts_flows_off() {
             let run = run([300, 100], [9.0, 1.0], [1.0; 2]);
             ClassRun { steady: SteadySummary { quarters_under_way, ..run.steady }, ..run }
         };
-        not_steady(&quarters.iter().map(cut).collect::<Vec<_>>(), false)
+        not_steady(&quarters.iter().map(cut).collect::<Vec<_>>(), RunEnd::WithWindow)
     };
     assert_eq!((of(&[[10.0, 10.9]]), of(&[[10.0, 7.0]])), (None, None));
     assert_eq!(of(&[[10.0, 12.0]]), Some(NotSteady::UnderWay(1.2)));
@@ -71,7 +71,7 @@ fn a_class_without_flows_is_no_evidence() {
     assert_eq!(drained(&[]), Some(NotSteady::NoEvidence(0)));
     // Flows that were all cut off, and not in both halves.
     let cut = ClassRun { summary: Summary { unfinished: 2, ..none(2).summary }, ..none(2) };
-    assert_eq!(not_steady(&[cut], false), Some(NotSteady::NoEvidence(2)));
+    assert_eq!(not_steady(&[cut], RunEnd::WithWindow), Some(NotSteady::NoEvidence(2)));
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn a_check_sums_up_points_schemes_and_seeds() {
     near(found.seconds, instructions / 1e9);
     near(found.ns_per_hop, instructions / hops as f64);
     // Both the plan and the flows say that the second load is too high, each once.
-    assert_eq!(found.warnings.iter().filter(|own| own.contains("the load of its hosts")).count(), 1);
+    assert_eq!(found.warnings.iter().filter(|own| own.contains("the load of host")).count(), 1);
     assert_eq!(found.warnings.iter().filter(|own| own.contains("offered load of the hosts")).count(), 1);
     let loads: Vec<_> = found.loads.iter().map(|load| load.point["group.all.load.value"].clone()).collect();
     assert_eq!(loads, [serde_json::json!(0.3), serde_json::json!(1.2)]);

@@ -1,0 +1,265 @@
+//! What groups with a stated load offer to each link, on the wire and before any flow is drawn.
+//!
+//! ```text
+//! link of a sender      what its host sends
+//! links out of a rack   what hosts of the rack send to other racks, over all these links together
+//! link of a receiver    senders choose with equal probability among the receivers in their reach, other than themselves
+//! ```
+//!
+//! Loads of groups that are active at the same time add up.
+
+use priolane_core::ids::HostId;
+use priolane_core::units::Span;
+use priolane_sim::topology::Topology;
+use priolane_source::InputError;
+use priolane_workload::{Counts, DestinationScope, Load, LoadOf, OpenLoop, mean_bytes};
+
+use super::offers::Tier;
+use super::traffic;
+use crate::experiment::{Active, Experiment, Group};
+
+/// A link, or the links out of a rack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) tier: Tier,
+    /// Number of the host, or of the rack.
+    pub(super) number: u32,
+}
+
+/// What a group offers to each link.
+#[derive(Clone, Debug)]
+struct GroupLinks {
+    /// Number of the group in the experiment.
+    number: usize,
+    active: Option<Active>,
+    /// Bits per second by place (see [`LinkLoads::link`]).
+    bps: Vec<f64>,
+}
+
+/// What all groups with a load offer to each link.
+#[derive(Clone, Debug)]
+pub(super) struct LinkLoads {
+    groups: Vec<GroupLinks>,
+    hosts: usize,
+    /// Bits per second that each link carries, by place.
+    capacity: Vec<f64>,
+}
+
+/// The most loaded link of a group's flows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MostLoaded {
+    pub(super) link: Link,
+    /// Load on the wire of all groups.
+    pub(super) load: f64,
+    /// Load on the wire of the group alone.
+    pub(super) own: f64,
+    /// Bits per second that the link carries.
+    pub(super) rate_bps: f64,
+    /// Numbers of the groups that offer it.
+    pub(super) by: Vec<usize>,
+}
+
+impl LinkLoads {
+    /// Returns what the groups of an experiment offer.
+    ///
+    /// # Errors
+    /// Returns an error if a group names a host that does not exist.
+    pub(super) fn of(experiment: &Experiment, topology: &Topology) -> Result<Self, InputError> {
+        let hosts = topology.hosts as usize;
+        let of_host = |host: usize, receives: usize| topology.links[2 * host + receives].rate.bps() as f64;
+        let mut capacity: Vec<f64> = (0..hosts).map(|host| of_host(host, 0)).collect();
+        capacity.extend((0..hosts).map(|host| of_host(host, 1)));
+        capacity.extend(vec![0.0; topology.racks as usize]);
+        let racks = topology.hosts..topology.hosts + topology.racks;
+        let leaves = |link: &&priolane_sim::topology::Link| {
+            racks.contains(&link.from.0) && link.to.0 >= topology.hosts
+        };
+        for link in topology.links.iter().filter(leaves) {
+            capacity[2 * hosts + (link.from.0 - topology.hosts) as usize] += link.rate.bps() as f64;
+        }
+        let mut groups = Vec::new();
+        for (number, group) in experiment.groups.iter().enumerate() {
+            let Some((load, reach)) = group.app.part().load() else { continue };
+            let pairs = Pairs::of(experiment, topology, group, reach)?;
+            let on_wire = on_wire(experiment, group.app.part().open_loop());
+            let bps = pairs.offer(topology, pairs.by_sender(topology, load, on_wire));
+            groups.push(GroupLinks { number, active: group.active, bps });
+        }
+        Ok(Self { groups, hosts, capacity })
+    }
+
+    /// Returns the link at a place: senders, receivers and racks in order.
+    fn link(&self, place: usize) -> Link {
+        let (tier, first) = match place {
+            place if place < self.hosts => (Tier::Senders, 0),
+            place if place < 2 * self.hosts => (Tier::Receiver, self.hosts),
+            _ => (Tier::Core, 2 * self.hosts),
+        };
+        Link { tier, number: (place - first) as u32 }
+    }
+
+    /// Returns the most loaded link of each tier that the flows of a group use, while the group is active.
+    pub(super) fn most_loaded(&self, number: usize) -> Vec<MostLoaded> {
+        let Some(own) = self.groups.iter().find(|group| group.number == number) else { return Vec::new() };
+        let mut most: Vec<MostLoaded> = Vec::new();
+        for at in self.starts(own) {
+            let there: Vec<&GroupLinks> =
+                self.groups.iter().filter(|group| is_active(group.active, at)).collect();
+            for (place, &bps) in own.bps.iter().enumerate().filter(|(_, bps)| **bps > 0.0) {
+                let rate_bps = self.capacity[place];
+                let load = there.iter().map(|group| group.bps[place]).sum::<f64>() / rate_bps;
+                let link = self.link(place);
+                let same = most.iter().position(|found| found.link.tier == link.tier);
+                if same.is_some_and(|same| load <= most[same].load) {
+                    continue;
+                }
+                let by = there.iter().filter(|group| group.bps[place] > 0.0).map(|group| group.number);
+                let found = MostLoaded { link, load, own: bps / rate_bps, rate_bps, by: by.collect() };
+                match same {
+                    Some(same) => most[same] = found,
+                    None => most.push(found),
+                }
+            }
+        }
+        most
+    }
+
+    /// Returns when the groups begin while `own` is active, its own begin first.
+    fn starts(&self, own: &GroupLinks) -> Vec<Span> {
+        let begin = |active: Option<Active>| active.map_or(Span::ZERO, |active| active.from);
+        let others = self.groups.iter().map(|group| begin(group.active));
+        let mut all: Vec<Span> = std::iter::once(begin(own.active)).chain(others).collect();
+        all.retain(|&at| is_active(own.active, at));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+fn is_active(active: Option<Active>, at: Span) -> bool {
+    active.is_none_or(|active| active.from <= at && active.until.is_none_or(|until| at < until))
+}
+
+/// Returns the bytes on the wire of a byte of payload: of flows of known sizes their mean, else that of full packets, a
+/// lower bound.
+fn on_wire(experiment: &Experiment, open_loop: Option<&OpenLoop>) -> f64 {
+    let frame = &experiment.frame;
+    match open_loop.map(|open_loop| &open_loop.sizes.law) {
+        Some(law) => mean_bytes(law, Counts::Wire, frame) / mean_bytes(law, Counts::Payload, frame),
+        None => f64::from(frame.data_wire(frame.mss())) / f64::from(frame.mss()),
+    }
+}
+
+/// A group's senders and their destinations.
+struct Pairs {
+    hosts: Vec<HostId>,
+    reach: DestinationScope,
+    is_target: Vec<bool>,
+    /// Receivers by rack, and all of them.
+    in_rack: Vec<u32>,
+    targets: u32,
+}
+
+impl Pairs {
+    fn of(
+        experiment: &Experiment,
+        topology: &Topology,
+        group: &Group,
+        reach: DestinationScope,
+    ) -> Result<Self, InputError> {
+        let hosts = traffic::hosts(experiment, topology, group)?;
+        let mut in_rack = vec![0; topology.racks as usize];
+        let mut is_target = vec![false; topology.hosts as usize];
+        for host in traffic::targets(experiment, topology, group)? {
+            if !std::mem::replace(&mut is_target[host.index()], true) {
+                in_rack[topology.rack[host.index()] as usize] += 1;
+            }
+        }
+        let targets = in_rack.iter().sum();
+        Ok(Self { hosts, reach, is_target, in_rack, targets })
+    }
+
+    /// Returns the probability that a flow of a sender leaves its rack.
+    fn leaves(&self, topology: &Topology, host: HostId) -> f64 {
+        let away = self.targets - self.in_rack[topology.rack[host.index()] as usize];
+        let all = self.targets - u32::from(self.is_target[host.index()]);
+        match self.reach {
+            DestinationScope::OtherRacks => 1.0,
+            DestinationScope::AnyHost if all == 0 => 0.0,
+            DestinationScope::AnyHost => f64::from(away) / f64::from(all),
+        }
+    }
+
+    /// Returns the bits per second on the wire of each sender.
+    fn by_sender(&self, topology: &Topology, load: Load, on_wire: f64) -> f64 {
+        let wire = match load.counts {
+            Counts::Wire => load.value,
+            Counts::Payload => load.value * on_wire,
+        };
+        let crossing: f64 = self.hosts.iter().map(|&host| self.leaves(topology, host)).sum();
+        match load.of {
+            LoadOf::Host => {
+                self.hosts.first().map_or(0.0, |&host| wire * topology.host_capacity(host).bps() as f64)
+            }
+            LoadOf::Core if crossing > 0.0 => wire * topology.core_capacity() as f64 / crossing,
+            LoadOf::Core => 0.0,
+        }
+    }
+
+    /// Returns what senders of this rate offer to each link, by place.
+    fn offer(&self, topology: &Topology, each: f64) -> Vec<f64> {
+        let hosts = topology.hosts as usize;
+        let mut bps = vec![0.0; 2 * hosts + topology.racks as usize];
+        let mut in_rack = vec![0.0; topology.racks as usize];
+        let (mut outside, mut inside) = (0.0, 0.0);
+        let mut sends = vec![false; hosts];
+        for &host in &self.hosts {
+            let rack = topology.rack[host.index()] as usize;
+            bps[host.index()] += each;
+            bps[2 * hosts + rack] += each * self.leaves(topology, host);
+            in_rack[rack] += each;
+            sends[host.index()] = true;
+            *(if self.is_target[host.index()] { &mut inside } else { &mut outside }) += each;
+        }
+        let per = |bps: f64, targets: u32| if targets > 0 { bps / f64::from(targets) } else { 0.0 };
+        let away = |rack: usize| per(in_rack[rack], self.targets - self.in_rack[rack]);
+        let from_all_racks: f64 = (0..in_rack.len()).map(away).sum();
+        for host in (0..hosts).filter(|&host| self.is_target[host]) {
+            let own = if sends[host] { each } else { 0.0 };
+            bps[hosts + host] = match self.reach {
+                DestinationScope::AnyHost => per(outside, self.targets) + per(inside - own, self.targets - 1),
+                DestinationScope::OtherRacks => from_all_racks - away(topology.rack[host] as usize),
+            };
+        }
+        bps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_share_links_while_both_are_active() {
+        let active = |from, until| Some(Active { from: Span(from), until: Some(Span(until)) });
+        let of = |active, bps: [f64; 2]| (active, bps.to_vec());
+        // Three groups of one sender and receiver: the third begins as the first ends.
+        let groups = [of(active(0, 10), [4.0, 4.0]), of(None, [3.0, 3.0]), of(active(10, 20), [5.0, 5.0])];
+        let groups = groups.into_iter().enumerate();
+        let groups = groups.map(|(number, (active, bps))| GroupLinks {
+            number,
+            active,
+            bps: [bps, vec![0.0]].concat(),
+        });
+        let loads = LinkLoads { groups: groups.collect(), hosts: 1, capacity: vec![10.0, 20.0, 0.0] };
+        let of = |number| {
+            let most = loads.most_loaded(number);
+            let tiers: Vec<Tier> = most.iter().map(|most| most.link.tier).collect();
+            assert_eq!(tiers, [Tier::Senders, Tier::Receiver]);
+            (most[0].load, most[0].own, most[1].load, most[0].by.clone())
+        };
+        assert_eq!(of(0), (0.7, 0.4, 0.35, vec![0, 1]));
+        assert_eq!(of(1), (0.8, 0.3, 0.4, vec![1, 2]));
+        assert_eq!(of(2), (0.8, 0.5, 0.4, vec![1, 2]));
+    }
+}
