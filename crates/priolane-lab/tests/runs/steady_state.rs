@@ -349,8 +349,8 @@ fn loads_of_all_groups_on_a_link_add_up() {
 #[test]
 fn a_warm_up_that_is_advised_is_enough_and_a_start_that_is_advised_is_accepted() {
     let wanted = |warnings: &[String]| -> Option<(String, Option<String>)> {
-        let said = warnings.first()?.split("wants a warm-up of about ").nth(1)?;
-        let (empty, rest) = said.split_once([',', ';'])?;
+        let rest = warnings.first()?.split("wants a warm-up of about ").nth(1)?;
+        let (empty, rest) = rest.split_once([',', ';'])?;
         let warm = rest.strip_prefix(" or ").and_then(|rest| rest.split_once(" with time.start"));
         Some((empty.to_owned(), warm.map(|(warm, _)| warm.to_owned())))
     };
