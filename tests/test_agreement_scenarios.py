@@ -64,7 +64,8 @@ def test_the_page_has_both_curves_in_each_figure_and_says_what_differs(tmp_path:
     path = tmp_path / "agreement.html"
     write_agreement(path, sections, "priolane linux agree all")
     page = path.read_text(encoding="utf-8")
-    assert page.count("<svg") == 1
+    # One figure in two widths.
+    assert page.count("<svg") == 2
     # Both are in the legend of the one figure.
     svg = page[page.index("<svg") : page.index("</svg>")]
     assert "simulated" in svg
@@ -92,5 +93,5 @@ def test_a_scenario_is_simulated_and_measured_with_a_page(tmp_path: Path, capsys
     assert 10 < rows["longest queue (packets)"]["measured"] <= 240
     assert namespaces() == before
     page = (out / "agreement.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2
     assert "agreement/mix_dctcp_user" in page

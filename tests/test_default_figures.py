@@ -75,6 +75,15 @@ def test_bins_have_equal_numbers_of_flows_and_their_quantiles(bare: Results) -> 
     assert "at load.value = 0.8" in found[P99].caption
 
 
+def test_flows_of_one_size_are_one_bin(bare: Results) -> None:
+    flows = [(1000, float(nth)) for nth in range(1, 201)]
+    for scheme in factories.SCHEMES:
+        write_flows(bare, scheme, 1, flows[::2])
+        write_flows(bare, scheme, 2, flows[1::2])
+    (mark,) = figures(bare)[P50].panel.series[0].marks
+    assert (mark.x, mark.estimate.mean) == (1000.0, 100.0)
+
+
 def test_few_flows_have_no_tail(bare: Results) -> None:
     for scheme in factories.SCHEMES:
         write_flows(bare, scheme, 1, [(1000 * nth, 1.0 + nth) for nth in range(1, 12)])

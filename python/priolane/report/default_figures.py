@@ -112,7 +112,9 @@ def _by_size(groups: Sequence[_Group], share: float, where: str, timeout_s: floa
     if flows < least:
         return None
     ends = np.unique(np.quantile(groups[0].size, np.linspace(0, 1, min(_BINS, flows // least) + 1)))
-    bins = list(zip(ends[:-1], [*ends[1:-1], np.inf], strict=True)) or [(ends[0], np.inf)]
+    # Flows of one size are one bin.
+    lows = ends[:-1] if len(ends) > 1 else ends
+    bins = list(zip(lows, [*lows[1:], np.inf], strict=True))
     everything = np.concatenate([group.size for group in groups])
     middles = [float(np.median(everything[(everything >= low) & (everything < high)])) for low, high in bins]
     series = tuple(
