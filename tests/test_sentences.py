@@ -260,5 +260,5 @@ def test_a_cell_of_a_notebook_has_the_same_sentences_and_the_first_figure(tmp_pa
         assert html.escape(sentence(one)) in bare
     assert "<b>✗ contradicted</b>: Not so here: NOS2 varies" in bare
     assert "<img" not in bare
-    write_report(results)
+    write_report(results, png=True)
     assert 'src="data:image/png;base64,' in results._repr_html_()

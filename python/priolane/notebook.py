@@ -47,7 +47,7 @@ def _claim(claim: Claim) -> str:
 
 
 def figure_html(directory: Path) -> str:
-    """The first figure of results as a picture in the cell; empty where none was drawn."""
+    """The first figure of results as a picture in the cell; empty unless PNG files were drawn."""
     try:
         picture = (directory / FIGURES / "panel-1.png").read_bytes()
     except OSError:
