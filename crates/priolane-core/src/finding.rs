@@ -8,7 +8,7 @@ use crate::endpoint::Path;
 use crate::ids::HostId;
 use crate::keys::KeyConflict;
 use crate::packet::Frame;
-use crate::part::Row;
+use crate::row::Row;
 use crate::units::{Limit, Rate, Span};
 
 /// How certain it is that the settings are wrong.

@@ -32,6 +32,7 @@ pub mod port;
 pub mod price;
 pub mod quantity;
 pub mod rng;
+pub mod row;
 pub mod scheme;
 pub mod send_jitter;
 pub mod sizes;

@@ -40,12 +40,13 @@ pub use actual_run::ActualRun;
 pub(crate) use admission::round_trip;
 pub use build::{Load, MeasuredFlows, ResolvedRun, build, build_at, transport};
 pub use merged::from_merged;
-pub use offers::{GroupOffer, Tier};
+pub use offers::GroupOffer;
 pub use options::{Options, Size};
 pub use points::{Point, Points, Warnings, points_of};
 pub use requirement::Requirement;
 pub use run::{Plan, Run};
 pub use steady::SteadyNeeds;
+pub use tier::Tier;
 pub(crate) use traffic::may_start_warm;
 
 /// Plans the runs of the experiment file at `path`.
@@ -91,3 +92,4 @@ pub fn from_text(name: &str, text: &str, base: &Path, options: &Options) -> Resu
 
 #[cfg(test)]
 pub(crate) mod tests;
+mod tier;

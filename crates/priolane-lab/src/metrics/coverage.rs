@@ -27,6 +27,9 @@ pub enum MeansFrom {
     LittlesLaw,
 }
 
+/// Largest part of its flows, coflows or deadlines that a metric may leave out.
+pub(crate) const MOST_LEFT_OUT: f64 = 0.01;
+
 /// What a metric leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {

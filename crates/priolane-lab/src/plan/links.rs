@@ -14,7 +14,7 @@ use priolane_sim::topology::Topology;
 use priolane_source::InputError;
 use priolane_workload::{Counts, DestinationScope, Load, LoadOf, OpenLoop, mean_bytes};
 
-use super::offers::Tier;
+use super::tier::Tier;
 use super::traffic;
 use crate::experiment::{Active, Experiment, Group};
 

@@ -1,13 +1,12 @@
 //! What groups with a stated load offer to the links of a network, on the wire.
 
-use std::fmt;
-
 use priolane_sim::topology::Topology;
 use priolane_source::{InputError, Mistakes};
 use priolane_workload::{Counts, Load, LoadOf};
 
 use super::links::{LinkLoads, MostLoaded};
 use super::steady::{Bottleneck, SteadyNeeds};
+use super::tier::Tier;
 use super::traffic;
 use crate::experiment::{Experiment, Group};
 
@@ -26,27 +25,6 @@ pub struct GroupOffer {
     pub load: f64,
     /// Whether its sizes are drawn independently and may be drawn by strata.
     pub may_use_strata: bool,
-}
-
-/// A tier of links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// The links of senders.
-    Senders,
-    /// The links out of racks.
-    Core,
-    /// The link of the receiver that is offered most.
-    Receiver,
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Senders => "the links of senders",
-            Self::Core => "the links out of racks",
-            Self::Receiver => "the link of a receiver",
-        })
-    }
 }
 
 impl GroupOffer {

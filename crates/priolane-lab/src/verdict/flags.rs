@@ -18,9 +18,10 @@ use serde::Serialize;
 use super::decision::UndecidedReason;
 use super::grid::Grid;
 use super::saturation::{self, Saturation};
+use super::scheme_class::SchemeClass;
 use super::steady;
 use super::unfit::Unsteady;
-use crate::metrics::coverage::{Coverage, LeftOut};
+use crate::metrics::coverage::{Coverage, LeftOut, MOST_LEFT_OUT};
 use crate::metrics::metric::Metric;
 use crate::metrics::path::MetricPath;
 use priolane_results::record::RunRecord;
@@ -63,9 +64,6 @@ pub(super) const MOST_OF_SUM: f64 = 0.1;
 /// Least part of the flows from the 99th percentile on with a timeout at which timeouts determine the tail.
 pub(super) const MOST_OF_TAIL: f64 = 0.5;
 
-/// Largest part of its flows, coflows or deadlines that a metric may leave out.
-pub(super) const MOST_LEFT_OUT: f64 = 0.01;
-
 /// Fewest flows of a run for a mean or a median: five on each side of it.
 const FEWEST: f64 = 10.0;
 
@@ -82,7 +80,7 @@ pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Fla
     let (mut flags, mut saturated) = (Vec::new(), None);
     for scheme in grid.schemes_of(path) {
         let records = grid.records_at(point, scheme);
-        let place = Place { scheme, class: &measure.class };
+        let place = SchemeClass { scheme, class: &measure.class };
         if metric.is_of_completion_times() {
             let of_class = |record: &&'_ RunRecord| record.summary.get(&measure.class).copied();
             let summaries: Vec<Summary> = records.iter().filter_map(of_class).collect();
@@ -108,29 +106,14 @@ pub(super) fn of_metric(grid: &Grid, path: &MetricPath, point: usize) -> Vec<Fla
     flags
 }
 
-/// The flows that a flag is about.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
-    /// The scheme.
-    pub(super) scheme: &'a str,
-    /// The class of flows.
-    pub(super) class: &'a str,
-}
-
-impl std::fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "class `{}` of `{}`", self.class, self.scheme)
-    }
-}
-
-impl Place<'_> {
+impl SchemeClass<'_> {
     fn flag(self, kind: FlagKind, (measured, limit): (f64, f64), says: String) -> Flag {
         Flag { kind, scheme: self.scheme.to_owned(), class: self.class.to_owned(), measured, limit, says }
     }
 }
 
 /// Flags waits for a retransmission timer.
-fn timeouts(metric: &Metric, summaries: &[Summary], of: Place<'_>) -> Option<Flag> {
+fn timeouts(metric: &Metric, summaries: &[Summary], of: SchemeClass<'_>) -> Option<Flag> {
     let Pooled { of_sum, of_tail, .. } = Pooled::of(&summaries.iter().collect::<Vec<_>>());
     let percent = |part: f64| format!("{:.0} %", 100.0 * part);
     let (numbers, says) = match metric.percentile() {
@@ -149,14 +132,14 @@ fn timeouts(metric: &Metric, summaries: &[Summary], of: Place<'_>) -> Option<Fla
 }
 
 /// Flags a metric that leaves out too much.
-fn unfinished(coverage: Coverage, left_out: LeftOut, of: Place<'_>) -> Option<Flag> {
+fn unfinished(coverage: Coverage, left_out: LeftOut, of: SchemeClass<'_>) -> Option<Flag> {
     let says = coverage.says(left_out, &of.to_string());
     (left_out.part() > MOST_LEFT_OUT)
         .then(|| of.flag(FlagKind::Unfinished, (left_out.part(), MOST_LEFT_OUT), says))
 }
 
 /// Flags a metric of few flows.
-fn few(metric: &Metric, summaries: &[Summary], of: Place<'_>) -> Option<Flag> {
+fn few(metric: &Metric, summaries: &[Summary], of: SchemeClass<'_>) -> Option<Flag> {
     let needed = FEWEST * 50.0 / (100.0 - metric.percentile().unwrap_or(50.0)).min(50.0);
     let flows: u64 = summaries.iter().map(|summary| summary.flows).sum();
     let per_run = flows as f64 / summaries.len().max(1) as f64;
@@ -208,7 +191,7 @@ mod tests {
 
     fn kinds(metric: &str, summaries: &[Summary]) -> Vec<FlagKind> {
         let metric = Metric::named(metric).unwrap();
-        let of = Place { scheme: "pias", class: "small" };
+        let of = SchemeClass { scheme: "pias", class: "small" };
         let completed = |summary: &Summary| metric.coverage.of_flows(summary, MeansFrom::CompletedFlows);
         let left_out = unfinished(metric.coverage, summaries.iter().map(completed).sum(), of);
         let all = [timeouts(metric, summaries, of), left_out, few(metric, summaries, of)];

@@ -15,6 +15,7 @@ mod panels;
 mod report;
 pub mod rules;
 mod saturation;
+mod scheme_class;
 mod steady;
 mod tails;
 mod thresholds;

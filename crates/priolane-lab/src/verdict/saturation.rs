@@ -11,8 +11,8 @@
 use priolane_results::record::RunRecord;
 use priolane_results::steady::SteadySummary;
 
-use super::flags::Place;
 use super::grid::Grid;
+use super::scheme_class::SchemeClass;
 use crate::metrics::SizeClass;
 use crate::metrics::estimate::{Estimate, Nature};
 use crate::plan::GroupOffer;
@@ -60,12 +60,12 @@ fn full(offers: &[GroupOffer], classes: &[SizeClass], class: &str) -> Option<Sat
 }
 
 /// Returns by how much the flows of a class in progress grow in the second half of the window.
-pub(super) fn of_runs(records: &[&RunRecord], of: Place<'_>) -> Option<Saturation> {
+pub(super) fn of_runs(records: &[&RunRecord], of: SchemeClass<'_>) -> Option<Saturation> {
     let runs: Vec<&SteadySummary> = records.iter().filter_map(|record| record.steady.get(of.class)).collect();
     growth(&runs, of)
 }
 
-fn growth(runs: &[&SteadySummary], of: Place<'_>) -> Option<Saturation> {
+fn growth(runs: &[&SteadySummary], of: SchemeClass<'_>) -> Option<Saturation> {
     let arrivals: u64 = runs.iter().map(|run| run.second_half_arrivals).sum();
     let completions: u64 = runs.iter().map(|run| run.second_half_completions).sum();
     let excess = |run: &&SteadySummary| run.second_half_arrivals as f64 - run.second_half_completions as f64;
@@ -120,7 +120,7 @@ mod tests {
             ..SteadySummary::default()
         };
         let runs: Vec<SteadySummary> = runs.iter().map(steady).collect();
-        let of = Place { scheme: "pias", class: "all" };
+        let of = SchemeClass { scheme: "pias", class: "all" };
         growth(&runs.iter().collect::<Vec<_>>(), of).map(|found| found.says)
     }
 

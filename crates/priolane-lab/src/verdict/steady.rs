@@ -25,12 +25,12 @@ use priolane_results::steady::SteadySummary;
 use priolane_results::summary::Summary;
 
 use super::decision::UndecidedReason;
-use super::flags::MOST_LEFT_OUT;
 use super::grid::Grid;
 use super::saturation;
 use super::unfit::{NotSteady, Unsteady};
 use crate::experiment::{Experiment, Timing};
 use crate::metrics::coverage::LeftOut;
+use crate::metrics::coverage::MOST_LEFT_OUT;
 use crate::metrics::estimate::{Estimate, Nature};
 use crate::metrics::path::MetricPath;
 use crate::metrics::{ALL, SizeClass, mean_of};
