@@ -114,8 +114,7 @@ fn loads_are_above_zero() {
 #[test]
 fn a_load_above_one_is_a_warning_only() {
     let plan = planned(&GOOD.replace("value = 0.5", "value = 1.2")).unwrap();
-    assert_eq!(plan.warnings.len(), 1, "{:?}", plan.warnings);
-    assert!(plan.warnings[0].contains("group all"), "{:?}", plan.warnings);
+    assert!(plan.warnings.iter().any(|w| w.contains("group all")), "{:?}", plan.warnings);
     // Half of 16 hosts' 10 Gbps leave their racks over 2 x 2 links; at 5 Gbps each these carry less than 0.5 x 8/15.
     let thin = planned(&GOOD.replace("40Gbps", "5Gbps").replace("\"dctcp\"", "\"newreno\"")).unwrap();
     assert!(thin.warnings.iter().any(|w| w.contains("out of racks")), "{:?}", thin.warnings);

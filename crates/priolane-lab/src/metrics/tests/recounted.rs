@@ -175,8 +175,11 @@ fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64, until: Option<u64>) -> S
     let tail = quantile(&fct, 990);
     let in_tail = |flow: &&&Drawn| flow.fct.unwrap() as f64 / S >= tail.unwrap();
     let tail_size = done.iter().filter(in_tail).count();
-    let late: Vec<f64> =
-        done.iter().filter(|flow| flow.timeouts > 0).map(|flow| flow.fct.unwrap() as f64 / S).collect();
+    let late: Vec<f64> = done
+        .iter()
+        .filter(|flow| flow.timeouts > flow.spurious)
+        .map(|flow| flow.fct.unwrap() as f64 / S)
+        .collect();
     let arrived: u64 = done.iter().map(|flow| flow.bytes.unwrap() - flow.missing).sum();
     let after = |flow: &Drawn, until: u64| {
         (0..flow.fct.unwrap()).filter(|since| flow.start + since >= until).count() as f64 / S
@@ -215,7 +218,10 @@ fn counted(own: &[&Drawn], least_ps: fn(&Drawn) -> u64, until: Option<u64>) -> S
         initial_timeouts: Some(own.iter().map(|flow| u64::from(flow.initial)).sum()),
         spurious_timeouts: Some(own.iter().map(|flow| u64::from(flow.spurious)).sum()),
         timed_out: part(count(&|flow| flow.timeouts > 0), own.len()),
-        tail_timed_out: part(done.iter().filter(in_tail).filter(|flow| flow.timeouts > 0).count(), tail_size),
+        tail_timed_out: part(
+            done.iter().filter(in_tail).filter(|flow| flow.timeouts > flow.spurious).count(),
+            tail_size,
+        ),
         timed_out_fct_share: (!done.is_empty()).then(|| late.iter().sum::<f64>() / fct.iter().sum::<f64>()),
         timed_out_p50_fct_s: quantile(&late, 500),
     }
