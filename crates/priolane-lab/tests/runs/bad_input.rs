@@ -117,7 +117,7 @@ fn a_load_above_one_is_a_warning_only() {
     assert!(plan.warnings.iter().any(|w| w.contains("group all")), "{:?}", plan.warnings);
     // Half of 16 hosts' 10 Gbps leave their racks over 2 x 2 links; at 5 Gbps each these carry less than 0.5 x 8/15.
     let thin = planned(&GOOD.replace("40Gbps", "5Gbps").replace("\"dctcp\"", "\"newreno\"")).unwrap();
-    assert!(thin.warnings.iter().any(|w| w.contains("out of racks")), "{:?}", thin.warnings);
+    assert!(thin.warnings.iter().any(|w| w.contains("rack")), "{:?}", thin.warnings);
 }
 
 #[test]
