@@ -44,6 +44,8 @@ pub(super) struct Grid<'a> {
     store: Store,
     /// The runs of a point, scheme and seed: one for each combination of values that metrics average over.
     places: BTreeMap<(usize, String, u64), Vec<usize>>,
+    /// Whether seeds change the results.
+    over_seeds: Runs,
 }
 
 /// Why a metric has no value.
@@ -71,12 +73,14 @@ impl<'a> Grid<'a> {
             index_of(&mut schemes, &run.scheme);
             places.entry((point, run.scheme.clone(), run.seed)).or_default().push(place);
         }
-        Self { plan, points, seeds, schemes, records, store, places }
+        let grid = Self { plan, points, seeds, schemes, records, store, places, over_seeds: Runs::Differ };
+        let over_seeds = if grid.seeds_change_nothing() { Runs::Same } else { Runs::Differ };
+        Self { over_seeds, ..grid }
     }
 
     /// Returns the nature of the values of a metric over the seeds of the plan.
     pub(super) fn nature(&self, metric: &Metric) -> Nature {
-        metric.nature_over_seeds(if self.seeds_change_nothing() { Runs::Same } else { Runs::Differ })
+        metric.nature_over_seeds(self.over_seeds)
     }
 
     /// Whether all seeds have the same results at each point and with each scheme, as far as runs are complete.
@@ -118,17 +122,20 @@ impl<'a> Grid<'a> {
         (0..self.points.len()).find(|&i| matches(&self.points[i]))
     }
 
+    /// Returns a planned run of a point; `None` if the plan has no run there.
+    fn run_at(&self, point: usize) -> Option<&'a Run> {
+        let (_, places) = self.places.iter().find(|((of, ..), _)| *of == point)?;
+        places.first().map(|&place| &self.plan.runs[place])
+    }
+
     /// Returns the merged experiment of a point; `None` if the plan has no run there.
     pub(super) fn experiment_at(&self, point: usize) -> Option<&'a Experiment> {
-        let (_, places) = self.places.iter().find(|((of, ..), _)| *of == point)?;
-        places.first().map(|&place| self.plan.runs[place].experiment.as_ref())
+        self.run_at(point).map(|run| run.experiment.as_ref())
     }
 
     /// Returns what each group with a stated load offers at a point; none if the plan has no run there.
     pub(super) fn offers_at(&self, point: usize) -> &'a [GroupOffer] {
-        let at_point = self.places.iter().find(|((of, ..), _)| *of == point);
-        let place = at_point.and_then(|(_, places)| places.first());
-        place.map_or(&[], |&place| &self.plan.runs[place].offers)
+        self.run_at(point).map_or(&[], |run| &run.offers)
     }
 
     /// Returns the places of the runs of a scheme at a point with a seed.
