@@ -15,7 +15,7 @@ from priolane.figure.plot import Curve, Labels
 Pixel = tuple[float, float]
 
 _LABEL_HEIGHT = 12.0
-# Where labels may stand beside a curve: at every so many of its points, so far from it.
+# Labels may stand beside every n-th point of a curve, at this distance from it.
 _EVERY = 4
 _BESIDE = 9.0
 # A label farther from all else than this has room enough.

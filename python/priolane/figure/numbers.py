@@ -17,7 +17,7 @@ THIN = "\N{NARROW NO-BREAK SPACE}"
 _MINUS = "\N{MINUS SIGN}"
 _UNIT_IN_LABEL = re.compile(r"\s*\((s|B|Gbit/s)\)")
 _MOST_DECIMALS = 3
-# Where two ends of an interval would look alike, more decimals tell them apart.
+# The most decimals where both ends of an interval would otherwise look the same.
 _MOST_DECIMALS_TO_DIFFER = 9
 _SIGNIFICANT = 3
 _GROUPED_FROM = 10_000
@@ -26,7 +26,7 @@ _LEAST, _MOST = 1e-9, 1e15
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit that readers are told, and how many of it are one of the unit that reports have."""
+    """The unit that is printed, and the factor from the unit of reports to it."""
 
     name: str
     many: float
@@ -82,7 +82,7 @@ def significant_decimals(value: float) -> int:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with so many decimals, a minus sign, and thin spaces between thousands from 10 000 on."""
+    """A number with `decimals` decimals, a minus sign, and thin spaces between thousands from 10 000 on."""
     if value != 0 and not _LEAST <= abs(value) < _MOST:
         return f"{value:.2e}".replace("-", _MINUS)
     written = f"{abs(value):.{decimals}f}"
@@ -126,7 +126,7 @@ def estimate_text(estimate: Estimate, unit: str = "1") -> str:
 
 
 def _decimals(mean: float, low: float, high: float) -> int:
-    """Decimals by the interval; more where the ends would be told alike, or the mean as 0."""
+    """The decimals of an interval. There are more if both ends would look the same, or the mean would look like 0."""
     if low == high:
         return significant_decimals(mean)
     decimals = interval_decimals((high - low) / 2)
@@ -147,7 +147,7 @@ def tick_texts(values: Sequence[float]) -> list[str]:
 
 
 def power_texts(values: Sequence[float]) -> list[str]:
-    """Ticks of a logarithmic axis: each with its own decimals, so that 0.01, 1 and 100 are told so."""
+    """Ticks of a logarithmic axis: each has its own decimals, such as 0.01, 1 and 100."""
     return [tick_texts([value])[0] for value in values]
 
 

@@ -16,7 +16,7 @@ from priolane.figure.plot import Curve, Plot, Point, Printed, Shape, places_of
 
 # Neighbouring series of one x stand so far apart, and all of them within a part of the distance between two x.
 _DODGE_PX, _DODGE_SHARE, _WIDEST_DODGE_PX = 5.0, 0.3, 24.0
-# A curve of many points has so many markers.
+# The number of markers on a curve with many points.
 _MARKERS = 6
 _CAP_PX, _CUT_PX = 3.5, 5.0
 _BAR_SHARE = 0.94

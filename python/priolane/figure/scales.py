@@ -7,7 +7,7 @@ from typing import Protocol
 
 # Values beyond are drawn at the end, so that their differences stay finite.
 LARGEST = 1e150
-# Below so many decades a logarithmic axis has ticks at 1, 2 and 5; else at powers of ten.
+# The number of decades below which a logarithmic axis has ticks at 1, 2 and 5, and not at powers of ten only.
 _FEW_DECADES = 2.2
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _DIGITS = 12

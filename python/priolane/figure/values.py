@@ -76,7 +76,7 @@ def category_axis(names: Sequence[str], label: str) -> Axis:
 
 
 def number_axis(xs: Iterable[float], label: str, *, log: bool, ticks: int = 0) -> Axis:
-    """An axis of numbers with some room at both ends; with at most so many `ticks` every number has one."""
+    """An axis of numbers with some room at both ends. If there are at most `ticks` numbers, each has a tick."""
     unique = sorted(set(map(clamped, xs)))
     scale = with_room(scale_over(unique, log=log), log=log, room=0.04)
     named = tuple(Tick(x, text) for x, text in zip(unique, tick_texts(unique), strict=True))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from priolane.report.flow_table import Floats
 
 _BINS = 8
-# A quantile is shown of a bin that has so many flows over all seeds.
+# The number of flows, over all seeds, that a bin needs for a quantile.
 _LEAST_FLOWS = {0.99: 100, 0.5: 10}
 _LEAST_SEEDS = 5
 _RESAMPLES = 200

@@ -12,7 +12,7 @@ _ORDER = (Verdict.CONTRADICTED, Verdict.INCOMPLETE, Verdict.UNDECIDED, Verdict.R
 _OWNERS = {Source.PAPER: "Paper", Source.OURS: "Ours"}
 
 Recorded = Mapping[str, str]
-"""The recorded verdict on a claim, in words, by what the claim says."""
+"""Recorded verdicts in words. The key is the sentence of a claim."""
 
 
 def by_weight(report: Report) -> list[Claim]:

@@ -76,7 +76,7 @@ def _justified(values: Sequence[float]) -> int:
 
 
 def _place_of_digit(value: float, digits: int) -> int:
-    """The decimals with which a value has so many digits that count; 0 of 0."""
+    """The number of decimals with which a value has `digits` significant digits; 0 for the value 0."""
     return digits - 1 - math.floor(math.log10(abs(value))) if value else 0
 
 
