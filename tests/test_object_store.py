@@ -40,6 +40,7 @@ class Failing(MemoryFileSystem):  # type: ignore[misc] # fsspec has no types
     failures: ClassVar[Counter[str]] = Counter()
     puts: ClassVar[list[str]] = []
     unreadable: ClassVar[bool] = False
+    answers: ClassVar[threading.Event] = threading.Event()
 
     @classmethod
     def _strip_protocol(cls, path: str) -> str:
@@ -53,6 +54,7 @@ class Failing(MemoryFileSystem):  # type: ignore[misc] # fsspec has no types
             raise OSError(f"not now: {name}")
         super().put_file(lpath, rpath, **kwargs)
         self.puts.append(rpath.removeprefix(f"{ROOT}/"))
+        self.answers.wait(10)
 
     def find(self, path: str, **kwargs: Any) -> Any:
         if self.unreadable:
@@ -71,6 +73,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(Failing, "failures", Counter())
     monkeypatch.setattr(Failing, "puts", [])
     monkeypatch.setattr(Failing, "unreadable", False)
+    Failing.answers.set()
     monkeypatch.setattr(store_requests, "LIMITS", Limits(attempts=3, wait_s=0.0))
     machine(tmp_path, monkeypatch, "here")
     Failing.clear_instance_cache()
@@ -149,6 +152,28 @@ def test_nothing_is_sent_twice(experiment: Path) -> None:
     Failing.puts.clear()
     assert run(experiment) == 0
     assert [name for name in Failing.puts if "/" in name and not name.startswith("figures/")] == []
+
+
+@pytest.mark.usefixtures("core")
+def test_a_run_under_way_at_the_end_is_not_sent_again(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = ObjectStore._wait
+
+    def answer_and_wait(store: ObjectStore) -> None:
+        Failing.answers.set()
+        wait(store)
+
+    monkeypatch.setattr(ObjectStore, "_wait", answer_and_wait)
+    upload = ObjectStore.upload
+
+    def after_the_note(store: ObjectStore, path: Path) -> None:
+        upload(store, path)
+        if path.name == "grid.json":
+            Failing.answers.clear()
+
+    monkeypatch.setattr(ObjectStore, "upload", after_the_note)
+    assert run(experiment) == 0
+    of_runs = [name for name in Failing.puts if "/" in name and not name.startswith("figures/")]
+    assert len(of_runs) == len(set(of_runs)) == 48
 
 
 def test_a_run_that_is_damaged_in_the_store_is_made_again_and_replaced(

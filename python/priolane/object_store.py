@@ -70,6 +70,8 @@ class ObjectStore:
         self._sizes: dict[str, int] = {}
         self._requests = Requests(_AT_ONCE)
         self._uploads: list[Future[None]] = []
+        self._offered: set[Path] = set()
+        """The runs that this command has begun to send: the last look finds some of them under way."""
         self._failure: StoreError | None = None
 
     def fetch(self, *, refresh: bool = False) -> None:
@@ -119,7 +121,9 @@ class ObjectStore:
         written.
         """
         if path.is_dir():
-            self._uploads.append(self._requests.submit(partial(self._put, path)))
+            if path not in self._offered:
+                self._offered.add(path)
+                self._uploads.append(self._requests.submit(partial(self._put, path)))
             return
         self._put(path)
         self._raise()
