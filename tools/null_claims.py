@@ -6,8 +6,10 @@ more than 29 verdicts with a probability of 2 %; the exit status is then 1.
 
 `python tools/null_claims.py swap [FILE ...]` runs experiments at their quick size with the hosts of two groups swapped:
 of all shipped ones up to `--hops N` packet-hops, or of those named. Hosts are swapped where both groups have as many
-hosts in each rack, so that only numbers change. The exit status is 1 if more than 5 % of the decided verdicts change,
-or one turns from reproduced to contradicted.
+hosts in each rack, so that only numbers change. `--seeds N` gives each experiment N seeds (default 6): with few seeds a
+verdict near its limit changes by chance. The control shows how many do: it is the same experiment, not swapped, on N
+other seeds. The exit status is 1 if more than 5 % of the decided verdicts change, or one turns from reproduced to
+contradicted.
 """
 
 import argparse
@@ -34,7 +36,7 @@ ROOT = Path(__file__).parent.parent
 TRIALS = ROOT / "experiments" / "validation" / "null"
 LEVEL = 0.05
 SEEDS = 6
-"""Seeds of a trial, and of an experiment with swapped hosts."""
+"""Seeds of a trial, and by default of an experiment with swapped hosts."""
 
 UNFIT = "load"
 """In place of a verdict: the flows of these seeds offer another load than the experiment asks for."""
@@ -112,23 +114,38 @@ def swaps(merged: dict[str, Any]) -> Iterator[Swap]:
                 yield Swap(one, other, first, second)
 
 
-def swapped(path: Path, hops: float = math.inf) -> tuple[Verdicts, Verdicts] | None:
-    """The verdicts of a shipped experiment at its quick size, and with hosts swapped.
+@dataclass(frozen=True)
+class Swapped:
+    """The verdicts of an experiment on some seeds, with its hosts swapped, and on other seeds."""
 
-    There are none if it has no such groups, or if one of the two takes more than `hops` packet-hops.
+    plain: Verdicts
+    swapped: Verdicts
+    control: Verdicts
+
+
+def swapped(path: Path, seeds: int, hops: float = math.inf) -> Swapped | None:
+    """The verdicts of a shipped experiment at its quick size with this many seeds.
+
+    There are none if the experiment has no groups to swap, or if the first six seeds take more than `hops` packet-hops.
     """
-    quick = Options(size="quick", seeds=SEEDS)
-    checked = json.loads(_core.check(path, quick.to_json()))
+    checked = json.loads(_core.check(path, Options(size="quick", seeds=SEEDS).to_json()))
     merged = checked["merged"]
     sets = tuple(pair for swap in swaps(merged) for pair in swap.sets)
     if not sets or not merged.get("claim") or checked["packet_hops"] > hops:
         return None
-    both = []
-    for options in (quick, Options(size="quick", seeds=SEEDS, sets=sets)):
-        with tempfile.TemporaryDirectory() as folder:
-            results = run_grid(path, Path(folder) / "out", options, Settings(jobs=os.cpu_count() or 1))
-            both.append(judged(path, options, results.directory))
-    return both[0], both[1]
+    first, others = tuple(range(1, seeds + 1)), tuple(range(seeds + 1, 2 * seeds + 1))
+    return Swapped(
+        plain=_fresh(path, Options(size="quick", seeds=first)),
+        swapped=_fresh(path, Options(size="quick", seeds=first, sets=sets)),
+        control=_fresh(path, Options(size="quick", seeds=others)),
+    )
+
+
+def _fresh(path: Path, options: Options) -> Verdicts:
+    """The verdicts of an experiment that is run into a directory of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = run_grid(path, Path(folder) / "out", options, Settings(jobs=os.cpu_count() or 1))
+        return judged(path, options, results.directory)
 
 
 def changes(before: Verdicts, after: Verdicts) -> tuple[int, int, int]:
@@ -156,21 +173,29 @@ def run_trials(count: int) -> int:
     return status
 
 
-def run_swaps(paths: Sequence[Path], hops: float) -> int:
-    """Prints what swapped hosts change in each experiment; the exit status."""
-    sums = (0, 0, 0)
+def run_swaps(paths: Sequence[Path], seeds: int, hops: float) -> int:
+    """Prints what swapped hosts change in each experiment, and what other seeds change; the exit status."""
+    sums, controls = (0, 0, 0), (0, 0, 0)
     for path in paths:
-        both = swapped(path, hops)
-        if both is None:
+        found = swapped(path, seeds, hops)
+        if found is None:
             continue
-        found = changes(*both)
-        sums = (sums[0] + found[0], sums[1] + found[1], sums[2] + found[2])
-        print(f"{path.stem}: {found[0]} decided, {found[1]} change, {found[2]} turn round", flush=True)
-        for claim, old in both[0].items():
-            if old != both[1][claim]:
-                print(f"  {claim[0]}: {claim[1]}: {old}, then {both[1][claim]}", flush=True)
-    print(f"in all {sums[0]} decided, {sums[1]} change, {sums[2]} turn round")
+        changed, by_seeds = changes(found.plain, found.swapped), changes(found.plain, found.control)
+        sums, controls = _sum(sums, changed), _sum(controls, by_seeds)
+        print(f"{path.parent.name}/{path.stem}: {_words(changed)}; with other seeds {_words(by_seeds)}", flush=True)
+        for claim, old in found.plain.items():
+            if old != found.swapped[claim]:
+                print(f"  {claim[0]}: {claim[1]}: {old}, then {found.swapped[claim]}", flush=True)
+    print(f"in all {_words(sums)}; with other seeds {_words(controls)}")
     return int(sums[1] > LEVEL * sums[0] or sums[2] > 0)
+
+
+def _sum(one: tuple[int, int, int], other: tuple[int, int, int]) -> tuple[int, int, int]:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
+
+
+def _words(found: tuple[int, int, int]) -> str:
+    return f"{found[0]} decided, {found[1]} change, {found[2]} turn round"
 
 
 def main() -> int:
@@ -181,13 +206,16 @@ def main() -> int:
     swap = commands.add_parser("swap")
     swap.add_argument("files", nargs="*", type=Path)
     swap.add_argument("--hops", type=float, default=1e9)
+    swap.add_argument("--seeds", type=int, default=SEEDS)
     options = parser.parse_args()
     if options.command == "trials":
         return run_trials(options.trials)
     shipped = sorted((ROOT / "experiments").glob("papers/**/*.toml")) + sorted(
         (ROOT / "experiments").glob("ours/*.toml")
     )
-    return run_swaps(options.files, math.inf) if options.files else run_swaps(shipped, options.hops)
+    if options.files:
+        return run_swaps(options.files, options.seeds, math.inf)
+    return run_swaps(shipped, options.seeds, options.hops)
 
 
 if __name__ == "__main__":
