@@ -121,8 +121,8 @@ ledger: $(STAMPS)/ci
 	$(BIN)/python tools/ledger.py
 
 # The site, in target/site; open target/site/index.html. Its ledger and its reference are made of the records and of the compiled
-# module. A link that leads nowhere fails the build.
-docs: $(STAMPS)/ci $(STAMPS)/dev
+# module, whichever of the two there is: neither is compiled in place of the other. A link that leads nowhere fails the build.
+docs: $(if $(wildcard $(STAMPS)/build),$(STAMPS)/build,$(STAMPS)/ci) $(STAMPS)/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo 'The site is in target/site/index.html'
 
