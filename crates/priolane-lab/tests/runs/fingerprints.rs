@@ -5,8 +5,8 @@
 //! milliseconds: at most twelve of an experiment, those of the first and the last sweep point before others.
 //! `make test` simulates up to two of an experiment and each scheme, and plans the quick size; `make soak` does all.
 //!
-//! A change that is meant to change results raises `priolane_results::RESULTS`, adds a line under "Results changed" to
-//! CHANGELOG.md, and rewrites the files: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
+//! A change that is meant to change results raises `priolane_results::RESULTS`, adds a line to
+//! docs/results-versions.md, and rewrites the files: `PRIOLANE_FINGERPRINTS=write cargo test -p priolane-lab --test runs fingerprints -- --include-ignored`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ const LONG: [&str; 6] = [
 const WRITE: &str = "PRIOLANE_FINGERPRINTS";
 
 const WHAT_TO_DO: &str = "If results are meant to change, raise RESULTS in crates/priolane-results/src/lib.rs, say why in \
-    CHANGELOG.md, and write the files with PRIOLANE_FINGERPRINTS=write (see the top of this file)";
+    docs/results-versions.md, and write the files with PRIOLANE_FINGERPRINTS=write (see the top of this file)";
 
 const SIZES: [(Size, &str); 3] = [(Size::Quick, "quick"), (Size::Default, "default"), (Size::Full, "full")];
 
@@ -264,10 +264,10 @@ fn runs_of_shipped_experiments_have_the_kept_digests() {
 }
 
 #[test]
-fn the_changelog_says_why_results_have_their_version() {
-    let text = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+fn a_page_says_why_results_have_their_version() {
+    let text = fs::read_to_string(root().join("docs/results-versions.md")).unwrap();
     assert!(
-        text.contains(&format!("(results {RESULTS})")),
-        "no line \"(results {RESULTS})\" in CHANGELOG.md"
+        text.contains(&format!("\n## Results {RESULTS}\n")),
+        "no section \"## Results {RESULTS}\" in docs/results-versions.md"
     );
 }
