@@ -122,13 +122,3 @@ def test_thresholds_are_asked_for_by_name() -> None:
         found.of("published")
     with pytest.raises(InputError, match="thresholds:"):
         priolane.thresholds(levels=300, load=0.8, sizes="web_search")
-
-
-def test_former_names_of_claims_and_checks_give_the_new_ones_with_a_warning(results: Results) -> None:
-    claim, check = results.report.claims[0], results.report.checks[0]
-    names = {"says": "text", "asked": "criterion", "alone": "uncorrected_verdict", "because": "reason_code"}
-    for old, new in names.items():
-        with pytest.warns(DeprecationWarning, match=rf"^Claim\.{old} is now {new};"):
-            assert getattr(claim, old) == getattr(claim, new)
-    with pytest.warns(DeprecationWarning, match=r"^Check\.says is now text;"):
-        assert check.says == check.text

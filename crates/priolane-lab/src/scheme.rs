@@ -6,7 +6,6 @@ mod check;
 mod completion;
 mod fabric;
 mod findings;
-mod former_keys;
 mod host;
 mod marking;
 mod memory;
@@ -29,11 +28,10 @@ pub(crate) use completion::complete;
 pub(crate) use fabric::{Coverage, EmptyPath, Routing};
 pub use fabric::{Fabric, Fault};
 pub(crate) use findings::findings;
-pub(crate) use former_keys::rename as rename_former_keys;
 pub(crate) use port::BUFFER;
 pub(crate) use read::MERGE;
 pub use read::read;
-pub(crate) use shipped::{RENAMED, shipped_tree};
+pub(crate) use shipped::shipped_tree;
 pub use shipped::{SHIPPED, shipped};
 
 /// A complete scheme; it serializes to a scheme file.

@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import Any
 
 from priolane import _core
-from priolane.deprecation import renamed
 from priolane.files import parse_json
 from priolane.report.axes import in_numbers, spans_decades, with_scale
 from priolane.report.estimate import Average, Estimate
@@ -149,10 +148,6 @@ class Claim:
     # Whether the figure is about this claim.
     leads: bool = False
 
-    says = renamed("says", "text")
-    asked = renamed("asked", "criterion")
-    alone = renamed("alone", "uncorrected_verdict")
-    because = renamed("because", "reason_code")
 
     @property
     def word(self) -> str:
@@ -241,7 +236,6 @@ class Check:
     state: str
     text: str
 
-    says = renamed("says", "text")
 
 
 @dataclass(frozen=True)

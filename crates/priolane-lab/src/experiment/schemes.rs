@@ -10,7 +10,7 @@ use priolane_source::{
 };
 
 use super::equipment::{self, Equipment};
-use crate::scheme::{self, RENAMED, SHIPPED, Scheme};
+use crate::scheme::{self, SHIPPED, Scheme};
 
 /// Maximum length of the name of a scheme, in bytes.
 const LONGEST_NAME: usize = 60;
@@ -26,8 +26,6 @@ pub struct NamedScheme {
     pub tree: Table,
     /// Position of the tree.
     pub origin: Origin,
-    /// Warnings about former names of keys.
-    pub warnings: Vec<String>,
 }
 
 /// The schemes of an experiment that could be read.
@@ -124,7 +122,7 @@ fn one(
         (parse(text, &content)?, Origin { file: text.into(), line: Some(1) })
     } else {
         match (base_name, scheme::shipped_tree(text), own) {
-            (Some(node), ..) => base(node, &name)?,
+            (Some(node), ..) => base(node, &name, sources)?,
             (None, Some(tree), _) => (tree?.clone(), shipped_origin(text)),
             (None, None, Some(field)) => (Table::default(), field.origin().clone()),
             (None, None, None) => return Err(unknown(item, text)),
@@ -133,13 +131,11 @@ fn one(
     let path = if is_path(text) { String::new() } else { format!("scheme.{name}") };
     let mut overrides = own_table.cloned().unwrap_or_default();
     overrides.remove("base");
-    let mut warnings = scheme::rename_former_keys(&mut tree, &Table::default())?;
-    warnings.extend(scheme::rename_former_keys(&mut overrides, &tree)?);
     equipment.apply(&mut tree, &overrides);
     tree.merge(&overrides, &scheme::MERGE);
     origin = own.map_or(origin, |field| field.origin().clone());
     let scheme = scheme::read(&tree, &path, &origin)?;
-    Ok(NamedScheme { name, scheme, tree, origin, warnings })
+    Ok(NamedScheme { name, scheme, tree, origin })
 }
 
 fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {
@@ -151,9 +147,14 @@ fn table<'a>(field: &Field<'a>) -> Result<&'a Table, InputError> {
     }
 }
 
-fn base(node: &Node, name: &str) -> Result<(Table, Origin), InputError> {
+/// Reads the scheme that `base` names: a shipped one, or a scheme file.
+fn base(node: &Node, name: &str, sources: &mut Sources) -> Result<(Table, Origin), InputError> {
     let field = Field::new(format!("scheme.{name}.base"), node);
     let text = field.text()?;
+    if is_path(text) {
+        let content = sources.read(&field, text, SIZE_LIMIT)?;
+        return Ok((parse(text, &content)?, Origin { file: text.into(), line: Some(1) }));
+    }
     match scheme::shipped_tree(text) {
         Some(tree) => Ok((tree?.clone(), shipped_origin(text))),
         None => Err(unknown(&field, text)),
@@ -165,9 +166,6 @@ fn shipped_origin(name: &str) -> Origin {
 }
 
 fn unknown(field: &Field<'_>, text: &str) -> InputError {
-    if let Some((_, now)) = RENAMED.iter().find(|(former, _)| *former == text) {
-        return field.error(format!("the scheme {text:?} is now named {now:?}"), format!("{now:?}"));
-    }
     let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
     let mut error = field.no_such(text, &names);
     error.what = format!("unknown scheme {:?}", text.chars().take(60).collect::<String>());

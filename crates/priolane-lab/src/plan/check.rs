@@ -47,7 +47,6 @@ pub(super) fn check(
     let checked = found.each(schemes, |named| {
         interrupt.check(&file)?;
         let mut scheme = named.scheme.clone();
-        warnings.extend(named.warnings.iter().cloned());
         let mut notes = resolve::thresholds(&mut scheme, &experiment.frame, &estimates)
             .map_err(|fault| blame(&named, &fault))?;
         notes.extend(scheme::complete(&mut scheme, &fabric));

@@ -46,9 +46,6 @@ shipped!(
     "ideal_tokens"
 );
 
-/// Former names of shipped schemes and their current names.
-pub(crate) const RENAMED: &[(&str, &str)] = &[("ideal_srpt", "srpt_ranked")];
-
 /// Returns the text of the shipped scheme of this name.
 pub fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)

@@ -290,6 +290,28 @@ fn a_base_in_a_scheme_file_is_sent_to_the_experiment() {
 }
 
 #[test]
+fn a_scheme_file_is_a_base_of_what_differs() {
+    let folder = Folder::new("base-file");
+    let own =
+        "transport = { kind = \"newreno\" }\nport = { kind = \"fifo\", buffer = { shared = \"240pkt\" } }\n";
+    folder.write("own.toml", own);
+    let text = |base: &str, changes: &str| {
+        format!("{}[scheme.mine]\nbase = \"{base}\"\n{changes}", GOOD.replace("\"dctcp\"", "\"mine\""))
+    };
+    let planned = |text: String| folder.write("x.toml", text).plan("x.toml");
+    let whole = planned(text("own.toml", "")).unwrap();
+    let changed = planned(text("own.toml", "port.buffer.shared = \"100pkt\"\n")).unwrap();
+    let buffer = |plan: &Plan| plan.runs[0].merged["scheme"]["mine"]["port"]["buffer"]["shared"].clone();
+    assert_eq!((buffer(&whole), buffer(&changed)), ("240pkt".into(), "100pkt".into()));
+    assert_eq!(whole.runs[0].merged["scheme"]["mine"]["transport"]["kind"], "newreno");
+    let error = planned(text("none.toml", "")).unwrap_err();
+    assert_eq!(error.key, "scheme.mine.base", "{error}");
+    folder.write("own.toml", "transport = { kind = \"newreno\" }\n");
+    let error = planned(text("own.toml", "")).unwrap_err();
+    assert!(error.key.ends_with("port"), "{error}");
+}
+
+#[test]
 fn buffers_hold_a_packet_and_thresholds_cover_the_links() {
     let small = scheme_refused("port = { buffer = { shared = \"1500B\" } }\n", 1, "port.buffer");
     assert!(small.what.contains("cannot hold one packet") && small.fix.contains("1538B"), "{small}");

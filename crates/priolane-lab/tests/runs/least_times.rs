@@ -334,15 +334,3 @@ slowdown = "with_handshake"
     let bare = stored(&text.replace("with_handshake", "bare"));
     assert_eq!(bare, Some(alone as f64 / (2.0 * 5_230_400.0)));
 }
-
-#[test]
-fn the_former_name_of_a_scheme_tells_the_new_one() {
-    let refused = |text: &str| -> InputError {
-        plan::from_text("x.toml", text, Path::new("."), &Options::default()).unwrap_err()
-    };
-    let error = refused(&THREE.replace("srpt_ranked", "ideal_srpt"));
-    assert_eq!(error.what, "the scheme \"ideal_srpt\" is now named \"srpt_ranked\"");
-    let base =
-        format!("{}[scheme.own]\nbase = \"ideal_srpt\"\n", THREE.replace("\"srpt_ranked\"", "\"own\""));
-    assert_eq!(refused(&base).fix, "\"srpt_ranked\"");
-}

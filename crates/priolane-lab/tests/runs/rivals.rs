@@ -80,21 +80,6 @@ fn merged_files_say_only_what_a_transport_has() {
 }
 
 #[test]
-fn a_former_name_of_a_key_means_the_same_and_warns() {
-    let with = |keys: &str| {
-        let text = format!(
-            "{}[scheme.mine]\nbase = \"homa\"\ntransport.{keys}\ntransport.scheduled_classes = 6\ntransport.cutoffs = [\"2kB\"]\n",
-            EXPERIMENT.replace(r#"["pfabric", "phost", "ndp", "homa"]"#, r#"["mine"]"#)
-        );
-        planned(&text).unwrap()
-    };
-    let (former, now) = (with("unscheduled = 2"), with("unscheduled_classes = 2"));
-    assert_eq!(former.runs[0].id, now.runs[0].id);
-    let warned = |plan: &Plan| plan.warnings.iter().any(|w| w.contains("transport.unscheduled is now named"));
-    assert!(warned(&former) && !warned(&now), "{:?} {:?}", former.warnings, now.warnings);
-}
-
-#[test]
 fn cutoffs_of_homa_follow_the_sizes_or_are_stated() {
     let with = |keys: &str| {
         let text = format!(
