@@ -213,7 +213,7 @@ def test_many_moved_thresholds_have_a_name_that_files_take() -> None:
 
 def test_limits_scale_in_whole_packets_or_bytes() -> None:
     assert [scaled("65pkt", 2.5), scaled("97.5kB", 0.5)] == ["163pkt", "48750B"]
-    with pytest.raises(InputError, match="no size"):
+    with pytest.raises(InputError, match="is not a number of bytes"):
         scaled("many", 2)
 
 

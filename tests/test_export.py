@@ -127,12 +127,12 @@ def test_solved_thresholds_are_those_of_the_load_that_is_set(experiment: Path) -
     ("more", "says"),
     [
         (["--ports", "48"], "'48' is not COUNTxRATE"),
-        (["--ports", "4x10"], "'10' is not a rate"),
+        (["--ports", "4x10"], '"10" has no unit'),
         (["--ports", "2000x10Gbps"], "'2000x10Gbps' is not COUNTxRATE"),
         (["--ports", "0x10Gbps"], "'0x10Gbps' is not COUNTxRATE"),
         (["--ports", "1000x10Gbps,1000x40Gbps"], "2000 ports"),
         (["--ports", "none.csv"], "none.csv: the file cannot be read: No such file"),
-        (["--memory", "much"], "'much' is not a number of bytes"),
+        (["--memory", "much"], '"much" is not a number of bytes'),
         (["--headroom", "none.ini"], "none.ini: the file cannot be read: No such file"),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_wrong_option_is_one_message(
         ("name,rate\na,10Gbps\na,10Gbps\n", "a is there twice"),
         ("name,rate\na|b,10Gbps\n", "'a|b' is not the name of a port"),
         ("name,rate\n$(reboot),10Gbps\n", "is not the name of a port"),
-        ("name,rate\na,fast\n", "line 2: 'fast' is not a rate"),
+        ("name,rate\na,fast\n", 'line 2: "fast" is not a rate'),
         ("name,rate\n", "0 ports"),
     ],
 )

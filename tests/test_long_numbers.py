@@ -36,7 +36,7 @@ def test_counts_of_a_recording_fit_into_64_bits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [f"{LONG}B", f"1.{LONG}MB", "\N{ARABIC-INDIC DIGIT THREE}MB"])
 def test_a_quantity_with_a_long_number_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="is not a number of bytes") as refused:
+    with pytest.raises(InputError, match=r"is not a (number of bytes|decimal number with a unit)") as refused:
         quantity.size(text)
     assert len(str(refused.value)) < 200
     assert picoseconds("1e999999999s") is None

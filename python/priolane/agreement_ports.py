@@ -13,7 +13,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from priolane.export.quantity import by_rate, rate, size
+from priolane.export.quantity import by_rate
+from priolane.quantity import rate, size
 
 # Packets beyond the threshold that a queue may have.
 BEYOND = 5

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from priolane import _core
+from priolane import _core, quantity
 from priolane._core import InputError
 from priolane.experiment import Options, check, toml_text
 from priolane.grid import run_grid
@@ -25,7 +25,6 @@ FACTORS = (4.0, 2.0, 1.4, 1.2)
 # What can be made least.
 METRICS = tuple(metric["name"] for metric in json.loads(_core.metrics()) if metric["tuned"])
 
-_UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1))
 
 Thresholds = tuple[int, ...]
 
@@ -94,7 +93,7 @@ class SimulatedCost:
                 f"{self.path}: key `scheme.{self.scheme}.assign`: `{assign['kind']}` has no thresholds of size; "
                 'assign = { kind = "size", thresholds = ["10kB", "1MB"] }'
             )
-        return tuple(_bytes(text) for text in assign["thresholds"])
+        return tuple(quantity.size(text) for text in assign["thresholds"])
 
     def cost(self, thresholds: Thresholds) -> float:
         """The mean of the metric over points and seeds; raises `InputError` where a run has none."""
@@ -115,10 +114,3 @@ class SimulatedCost:
         if value is None:
             raise InputError(f"{self.path}: {self.metric}.{self.size_class} has no value: no flow gives one")
         return value
-
-
-def _bytes(text: str) -> int:
-    for unit, factor in _UNITS:
-        if text.endswith(unit):
-            return round(float(text.removesuffix(unit)) * factor)
-    raise InputError(f"{text!r} is no size, such as 10kB")

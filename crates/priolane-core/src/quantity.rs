@@ -264,6 +264,7 @@ fn whole(text: &str, dimension: &Dimension) -> Result<u64, QuantityError> {
 }
 
 fn unknown_unit(shown: &str, unit: &str, dimension: &Dimension) -> QuantityError {
+    let unit: &str = &unit.chars().take(40).collect::<String>();
     let units: Vec<&str> = dimension.units.iter().map(|(name, _)| *name).collect();
     let near = units.iter().find(|name| name.eq_ignore_ascii_case(unit));
     let one_of = format!("one of {}", units.join(", "));

@@ -17,6 +17,8 @@ mod unit;
 
 use std::path::PathBuf;
 
+use priolane_core::quantity as read_quantity;
+use priolane_core::units::Rate;
 use priolane_lab::metrics::FAMILIES;
 use priolane_lab::metrics::coverage::MeansFrom;
 use priolane_lab::metrics::estimate::{Average, Estimate, Nature};
@@ -398,6 +400,20 @@ fn too_few() -> PyErr {
     PyValueError::new_err("a test needs two values at least")
 }
 
+/// Parses a quantity as input files write it: a `"rate"` in bit/s, a `"time"` in picoseconds, or `"bytes"`.
+///
+/// Raises `InputError` for another text, and `ValueError` for another dimension.
+#[pyfunction]
+fn quantity(dimension: &str, text: &str) -> PyResult<u64> {
+    let found = match dimension {
+        "rate" => read_quantity::rate(text).map(Rate::bps),
+        "time" => read_quantity::span(text).map(|span| span.0),
+        "bytes" => read_quantity::bytes(text),
+        other => return Err(PyValueError::new_err(format!("no dimension {other:?}"))),
+    };
+    found.map_err(|error| InputError::new_err(format!("{}. Use {}", error.what, error.fix)))
+}
+
 /// Returns p values adjusted by Holm's method, in input order.
 #[pyfunction]
 fn holm(values: Vec<f64>) -> Vec<f64> {
@@ -486,6 +502,7 @@ fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(paired, module)?)?;
     module.add_function(wrap_pyfunction!(change, module)?)?;
     module.add_function(wrap_pyfunction!(estimate, module)?)?;
+    module.add_function(wrap_pyfunction!(self::quantity, module)?)?;
     module.add_function(wrap_pyfunction!(plan_requirement, module)?)?;
     module.add_function(wrap_pyfunction!(plan_top, module)?)?;
     module.add_function(wrap_pyfunction!(parts, module)?)?;

@@ -17,9 +17,10 @@ from typing import Any
 
 from priolane.advice import hints
 from priolane.advice.candidate import Candidate, strict, texts
-from priolane.advice.fabric import Fabric, class_edges, in_bytes, scaled
+from priolane.advice.fabric import Fabric, class_edges, scaled
 from priolane.advice.feasible import Feasibility, shipped
 from priolane.advice.training import Training
+from priolane.quantity import size
 from priolane.solvers import Ladder, Thresholds, thresholds
 
 LEVELS = (2, 3, 4, 6, 8)
@@ -108,13 +109,13 @@ def _completed(rows: Mapping[str, Any], queues: int, fabric: Fabric, training: T
         own["port"] = {"kind": "strict", "queues": queues}
     if rows["transport"].get("priority") == "size":
         # The packets of the largest flow.
-        payload = in_bytes(fabric.frame["mtu"]) - in_bytes(fabric.frame["header"])
+        payload = size(fabric.frame["mtu"]) - size(fabric.frame["header"])
         own["transport"] = {"p": max(2, math.ceil(training.sizes[-1] / payload))}
     buffer = fabric.experiment["switch"]["buffer"]
     if rows["port"]["kind"] in _OWN_ROOM and isinstance(buffer, Mapping) and "dynamic" in buffer:
         # Such a port decides itself what has room: it gets what one queue alone may have of the shared memory.
         alpha = float(Fraction(str(buffer.get("alpha", 1))))
-        own["port"] = {"buffer": {"shared": f"{int(in_bytes(buffer['dynamic']) * alpha / (1 + alpha))}B"}}
+        own["port"] = {"buffer": {"shared": f"{int(size(buffer['dynamic']) * alpha / (1 + alpha))}B"}}
     return own
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from priolane._core import InputError
 from priolane.advice.marking import Ecn, resolve
 from priolane.input_file import read_text_of_user
+from priolane.quantity import size
 
 Sizes = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -200,8 +201,23 @@ def _wrong_classes(metrics: Mapping[str, Any]) -> Iterator[str]:
                 f"key `metrics.classes.{name}`: classes of flows are by size and group here; "
                 f'{{ below = "100kB", group = "web" }}, with some of {", ".join((*_BOUNDS, _GROUPS))}'
             )
+        elif wrong := next((found for key in _BOUNDS if (found := _wrong_size(of, key)) is not None), None):
+            yield f"key `metrics.classes.{name}.{wrong}"
         elif not _are_names(of.get(_GROUPS, [])):
             yield f'key `metrics.classes.{name}.{_GROUPS}`: this is no name; "web", or a list such as ["web", "mail"]'
+
+
+def _wrong_size(of: Mapping[str, Any], key: str) -> str | None:
+    """The rest of a message if the bound `key` of a class is stated and is no size."""
+    if key not in of:
+        return None
+    if not isinstance(of[key], str):
+        return f'{key}`: the size is no text; write it with its unit, such as "100kB"'
+    try:
+        size(of[key])
+    except InputError as error:
+        return f"{key}`: {error}"
+    return None
 
 
 def _are_names(value: object) -> bool:
@@ -254,23 +270,9 @@ def _ecn(stated: Any) -> Ecn:
     return found
 
 
-_SIZES = (("KiB", 1024), ("MiB", 1 << 20), ("GB", 10**9), ("MB", 10**6), ("kB", 1000), ("B", 1))
-
-
-def in_bytes(text: str) -> int:
-    """A size such as `100kB` in bytes; raises `InputError` if it is none."""
-    for unit, size in _SIZES:
-        if text.endswith(unit):
-            try:
-                return int(float(text.removesuffix(unit)) * size)
-            except (ValueError, OverflowError):
-                break
-    raise InputError(f"{text!r} is no size, such as 100kB")
-
-
 def class_edges(classes: Mapping[str, Any]) -> list[int]:
     """The sizes at which classes of flows begin or end."""
-    return sorted({in_bytes(str(of[key])) for of in classes.values() for key in _BOUNDS if key in of})
+    return sorted({size(str(of[key])) for of in classes.values() for key in _BOUNDS if key in of})
 
 
 _LIMITS = (("below", np.less), ("to", np.less_equal), ("above", np.greater), ("from", np.greater_equal))
@@ -281,7 +283,7 @@ def in_class(sizes: Sizes, of: Mapping[str, Any]) -> "np.ndarray[tuple[int], np.
     chosen = np.ones(len(sizes), dtype=bool)
     for key, keep in _LIMITS:
         if key in of:
-            chosen &= keep(sizes, in_bytes(str(of[key])))
+            chosen &= keep(sizes, size(str(of[key])))
     return chosen
 
 
@@ -291,7 +293,7 @@ def scaled(limit: str, factor: float) -> str:
     Raises `InputError` if it is none.
     """
     if not limit.endswith("pkt"):
-        return f"{math.ceil(in_bytes(limit) * factor)}B"
+        return f"{math.ceil(size(limit) * factor)}B"
     try:
         return f"{max(2, math.ceil(float(limit.removesuffix('pkt')) * factor))}pkt"
     except (ValueError, OverflowError):

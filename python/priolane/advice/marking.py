@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from priolane import _core
+from priolane import _core, quantity
 from priolane._core import InputError
 from priolane.experiment import Options, check, toml_text
 
@@ -14,7 +14,6 @@ Ecn = str | Mapping[str, Any]
 """Marking as `[switch]` states it: "auto", or a table of thresholds."""
 
 _SCHEME = "dctcp"
-_RATES = (("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0))
 
 
 def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
@@ -40,12 +39,5 @@ def resolve(tables: Mapping[str, Any], ecn: Ecn) -> Mapping[str, Any]:
         except InputError:
             return {}
     links = {float(run["rate"]) for kind in network["kinds"] for run in kind["ports"]}
-    at = {rate: limit for rate, limit in found["at"].items() if _bits(rate) in links}
-    return {**found, "at": dict(sorted(at.items(), key=lambda item: _bits(item[0]) or 0.0))}
-
-
-def _bits(text: str) -> float | None:
-    for unit, factor in _RATES:
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    return None
+    at = {rate: limit for rate, limit in found["at"].items() if quantity.rate(rate) in links}
+    return {**found, "at": dict(sorted(at.items(), key=lambda item: quantity.rate(item[0])))}

@@ -7,8 +7,8 @@ from pathlib import Path
 from priolane._core import InputError
 from priolane.cli import arguments, show
 from priolane.experiment import Options
-from priolane.export.quantity import picoseconds
 from priolane.flow_trace import NETWORK_TABLES, Packet, Trace, trace, trace_directory
+from priolane.quantity import picoseconds
 from priolane.replay.extent import MOST_HOPS, Extent, Which
 from priolane.report.generator import refuse_replacing
 from priolane.report.model import point_text

@@ -1,4 +1,4 @@
-"""Quantities of merged experiments as exact numbers: rates, times, bytes, packets, fractions."""
+"""Frames, limits and fractions of merged experiments as exact numbers, and rates and times in words."""
 
 import math
 import re
@@ -7,23 +7,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from priolane._core import InputError
+from priolane.quantity import picoseconds, rate, size
 
-# No quantity has more digits, and reading a number takes time by the square of its digits.
-_QUANTITY = re.compile(r"\s*([0-9]{1,24}(?:\.[0-9]{1,24})?)\s*([A-Za-z]+)\s*")
+__all__ = [
+    "Frame",
+    "Limit",
+    "by_rate",
+    "fraction",
+    "limit",
+    "picoseconds",
+    "rate",
+    "rate_text",
+    "size",
+    "time_text",
+]
+
+_WHOLE = re.compile(r"[0-9]{1,19}")
 _LONGEST_SHOWN = 60
 _RATES = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
 _TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
-_BYTES = {
-    "B": 1,
-    "kB": 10**3,
-    "KiB": 2**10,
-    "MB": 10**6,
-    "MiB": 2**20,
-    "GB": 10**9,
-    "GiB": 2**30,
-    "TB": 10**12,
-    "TiB": 2**40,
-}
 # Ethernet as a switch stores it: header and checksum; as Linux counts it: the header alone.
 _LINUX_HEADER = 14
 
@@ -78,27 +80,15 @@ class Limit:
         return f"{self.packets} packets" if self.packets is not None else f"{self.wire_bytes} B on the wire"
 
 
-def rate(text: str) -> int:
-    """Bits per second of a text such as `10Gbps`."""
-    return _whole(text, _RATES, "a rate such as 10Gbps")
-
-
-def picoseconds(text: str) -> int:
-    """Picoseconds of a text such as `5us`."""
-    return _whole(text, _TIMES, "a time such as 5us")
-
-
-def size(text: str) -> int:
-    """Bytes of a text such as `1.5MB`."""
-    return _whole(text, _BYTES, "a number of bytes such as 1.5MB or 64KiB")
-
-
 def limit(text: str) -> Limit | None:
     """Packets or bytes; `None` for `unbounded`."""
     if text == "unbounded":
         return None
     if text.endswith("pkt"):
-        return Limit(packets=_whole(text, {"pkt": 1}, "a number of packets such as 20pkt"))
+        packets = text.removesuffix("pkt").strip()
+        if not _WHOLE.fullmatch(packets):
+            raise InputError(f"{text[:_LONGEST_SHOWN]!r} is not a number of packets such as 20pkt")
+        return Limit(packets=int(packets))
     return Limit(wire_bytes=size(text))
 
 
@@ -123,15 +113,3 @@ def time_text(ps: float) -> str:
     """A time in the largest unit that it has one of: `4.04us`."""
     unit, factor = max(((name, by) for name, by in _TIMES.items() if by <= max(ps, 1)), key=lambda each: each[1])
     return f"{ps / factor:g}{unit}"
-
-
-def _whole(text: str, units: Mapping[str, int], what: str) -> int:
-    match = _QUANTITY.fullmatch(text)
-    factor = units.get(match[2]) if match else None
-    if match is None or factor is None:
-        shown = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
-        raise InputError(f"{shown!r} is not {what}")
-    number = Fraction(match[1]) * factor
-    if number.denominator != 1:
-        raise InputError(f"{text!r} is not a whole number of {next(iter(units))}")
-    return int(number)

@@ -148,7 +148,6 @@ class Claim:
     # Whether the figure is about this claim.
     leads: bool = False
 
-
     @property
     def word(self) -> str:
         """What the verdict is called."""
@@ -235,7 +234,6 @@ class Check:
     name: str
     state: str
     text: str
-
 
 
 @dataclass(frozen=True)

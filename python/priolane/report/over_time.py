@@ -9,14 +9,14 @@ first told.
 """
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from priolane import quantity
+from priolane._core import InputError
 from priolane.experiment import PlannedRun
 from priolane.report.estimate import Estimate
 from priolane.report.model import Mark, Panel, Series, point_text
@@ -29,9 +29,7 @@ _QUEUED, _SENT, _CONTROLLER = "queued_bytes", "sent_bytes", "controller"
 # Gbps of a byte per picosecond.
 _GBPS = 8e3
 _BYTES = {"GB": 1e-9, "MB": 1e-6, "kB": 1e-3}
-_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 # Few digits: the longest run is shorter than 10^9 s.
-_TIME = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*(ps|ns|us|ms|s)\s*")
 _AXES = (("us", 10**6), ("ms", 10**9), ("s", 10**12))
 
 
@@ -113,8 +111,10 @@ def over_time(results: Results) -> OverTime | None:
 
 def picoseconds(text: object) -> int | None:
     """A time as experiments spell it, such as `2.5us`; `None` if it is not one."""
-    found = _TIME.fullmatch(str(text))
-    return None if found is None else int(Decimal(found[1]) * _PS[found[2]]) or None
+    try:
+        return quantity.picoseconds(str(text)) or None
+    except InputError:
+        return None
 
 
 def _chosen(results: Results) -> list[_ShownRun]:
