@@ -72,14 +72,32 @@ def test_every_link_to_an_assumption_leads_to_one_and_every_assumption_is_linked
     assert [anchor for anchor in anchors if anchor not in linked] == []
 
 
+def test_the_list_of_assumptions_leads_to_each_with_its_title() -> None:
+    listed = re.findall(
+        r'^- <a id="([^"]+)"></a>\[(.+)\]\((assumptions/\w+\.md)#([^)]+)\)$',
+        (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    pages = {f"assumptions/{path.name}": path for path in (ROOT / "docs" / "assumptions").glob("*.md")}
+    there = [
+        (anchor, title, page, anchor)
+        for page, path in pages.items()
+        for anchor, title in re.findall(
+            r'^### <a id="([^"]+)"></a>(.+)$', path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ]
+    assert len(there) > 200
+    assert sorted(listed) == sorted(there)
+
+
 _PAPERS = ("nos2", "paccp", "prioplus", "top", "firapam")
-_STATEMENTS = re.compile(r"\*Also possible:\* (.+?) \*Changes:\* (.+)")
+_STATEMENTS = re.compile(r"\*Also possible:\* (.+?) \*Changes:\* (.+)|\*Not measured:\* (.+)")
 
 
 def assumption_entries() -> dict[str, str]:
-    """The text of each entry of the page of assumptions by its anchor, in one line."""
-    text = (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8")
-    entries = re.findall(r'^- <a id="([^"]+)"></a>(.*?)(?=^- <a id|^## |\n\n|\Z)', text, re.MULTILINE | re.DOTALL)
+    """The title and text of each assumption by its anchor, in one line."""
+    pages = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "assumptions").glob("*.md")))
+    entries = re.findall(r'^### <a id="([^"]+)"></a>(.*?)(?=^#|\Z)', pages, re.MULTILINE | re.DOTALL)
     return {anchor: " ".join(entry.split()) for anchor, entry in entries}
 
 
@@ -109,8 +127,8 @@ def test_an_assumption_of_a_paper_says_what_else_was_possible_and_what_that_chan
     assert len(of_papers) > 150
     assert [anchor for anchor, entry in of_papers.items() if not _STATEMENTS.search(entry)] == []
     for anchor, entry in entries.items():
-        labels = re.findall(r"\*(Also possible|Changes):\*", entry)
-        assert labels in ([], ["Also possible", "Changes"]), anchor
+        labels = re.findall(r"\*(Also possible|Changes|Not measured):\*", entry)
+        assert labels in ([], ["Not measured"], ["Also possible", "Changes"]), anchor
 
 
 def test_figures_that_assumptions_name_exist() -> None:

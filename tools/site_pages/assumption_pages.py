@@ -1,6 +1,7 @@
-"""Assumptions by paper: what else its text allows, which figures and schemes take what, and where effects are measured.
+"""Assumptions on the site: which figures and schemes take each, and the readings that experiment files state.
 
-Readings and assumptions are those that experiment and scheme files state.
+The pages below docs/assumptions/ hold the texts. Readings and the names of assumptions are those that experiment and
+scheme files state.
 """
 
 import re
@@ -12,87 +13,76 @@ from pathlib import Path
 from typing import Any
 
 from markdown_text import code, plain, table
-from scheme_pages import assumption_texts, schemes
+from scheme_pages import assumption_titles, schemes
 
 import ledger
 from priolane import papers
 
 ROOT = Path(__file__).parent.parent.parent
+_ASSUMPTIONS = ROOT / "docs" / "assumptions"
 _FINDINGS = ROOT / "docs" / "findings"
-_LINK = re.compile(r"\]\((?!\w+:|#)([^)]+)\)")
-_OWN_LINK = re.compile(r"\]\(#")
-_STATEMENT = re.compile(r"\s+\*(Also possible|Changes):\*")
+_SECTION = re.compile(r'^### <a id="([^"]+)"></a>.*?(?=^##|\Z)', re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a paper: its key, and its experiment file."""
+    """A figure: its paper, its key, and its experiment file."""
 
+    paper: str
     key: str
     table: Mapping[str, Any]
 
-    @property
-    def assumptions(self) -> Sequence[str]:
-        """Anchors that the file names."""
-        return tuple(self.table.get("assumptions", ()))
-
 
 @cache
-def _figures(paper: str) -> tuple[Figure, ...]:
+def _figures() -> tuple[Figure, ...]:
     return tuple(
-        Figure(item.key, tomllib.loads(item.experiment.read_text(encoding="utf-8")))
+        Figure(item.paper, item.key, tomllib.loads(item.experiment.read_text(encoding="utf-8")))
         for item in papers.figures()
-        if item.paper == paper and item.experiment is not None
+        if item.experiment is not None
     )
 
 
 def titles() -> dict[str, str]:
     """The path and the title of each page, for the navigation."""
-    return {f"assumptions/{paper}.md": _name(paper) for paper in (*ledger.NAMES, papers.OURS)}
+    found = re.findall(r"^## \[(.+?)\]\((assumptions/\w+\.md)\)$", _list(), re.MULTILINE)
+    return {path: title for title, path in found} | {f"assumptions/{papers.OURS}.md": "Our own figures"}
 
 
-def _name(paper: str) -> str:
-    return ledger.NAMES.get(paper, "Our own figures")
+def _list() -> str:
+    return (_ASSUMPTIONS.parent / "assumptions.md").read_text(encoding="utf-8")
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """A page for each paper, and one for our own figures, with its path."""
-    for path, title in titles().items():
-        yield path, _page(Path(path).stem, title)
+    """The page of our own figures, which no file below docs/ has, with its path."""
+    yield f"assumptions/{papers.OURS}.md", "\n".join(["# Our own figures: assumptions\n", *_of_figures(papers.OURS)])
 
 
-def links() -> str:
-    """The pages as a line of links, for the page of all assumptions."""
-    return "By paper: " + " · ".join(f"[{title}]({path})" for path, title in titles().items()) + "\n"
+def with_takers(text: str, page: str) -> str:
+    """A page of assumptions with who takes each, and below the page of a paper what its figures take and read."""
+    filled = _SECTION.sub(lambda section: f"{section.group().rstrip()}\n{_taken(section[1])}\n", text)
+    paper = Path(page).stem
+    if paper not in ledger.NAMES:
+        return filled
+    return "\n".join([f"{filled.rstrip()}\n", *_of_figures(paper)])
 
 
-def on_lines(text: str) -> str:
-    """A text in which what else was possible, and what that changes, begin on lines of their own."""
-    return _STATEMENT.sub(r"<br>*\1:*", text)
-
-
-def _page(paper: str, title: str) -> str:
-    figures = _figures(paper)
-    lines = [f"# {title}: assumptions\n", _intro(paper, title)]
+def _of_figures(paper: str) -> Iterator[str]:
+    """The readings of a paper's figures, and links to all assumptions that the figures or their schemes take."""
+    figures = [figure for figure in _figures() if figure.paper == paper]
     readings = list(_readings(figures))
     if readings:
-        lines += [
-            "## Readings\n",
-            "Where the paper is silent or contradicts itself, experiment files state what else is possible:\n",
-            table(("reading", "evidence", "what it decides", "leads", "figures"), readings),
-            _effect(paper),
-        ]
-    lines += ["## Assumptions\n", *_assumptions(figures)]
-    return "\n".join(lines)
-
-
-def _intro(paper: str, title: str) -> str:
-    what = "our own figures take" if paper == papers.OURS else f"is taken where {title} leaves something open"
-    return f"What {what}. [All assumptions](../assumptions.md) are on one page by subject.\n"
+        yield "## Readings\n"
+        yield "Where the paper is silent or contradicts itself, experiment files state what else is possible:\n"
+        yield table(("reading", "evidence", "what it decides", "leads", "figures"), readings)
+        yield _effect(paper)
+    yield "## Assumptions of its figures\n"
+    taken = [anchor for anchor in assumption_titles() if any(anchor in _anchors(figure) for figure in figures)]
+    links = (f"[{assumption_titles()[anchor]}](../assumptions.md#{anchor})" for anchor in taken)
+    yield f"The figures, or schemes in them, take: {' · '.join(links)}.\n"
 
 
 def _readings(figures: Sequence[Figure]) -> Iterator[tuple[str, ...]]:
-    """A row for each reading and its evidence, with all figures that state it so."""
+    """A line for each reading and its evidence, with all figures that state it so."""
     where: dict[tuple[str, str, str, bool], list[str]] = {}
     for figure in figures:
         for name, reading in figure.table.get("reading", {}).items():
@@ -111,30 +101,23 @@ def _effect(paper: str) -> str:
 
 
 def _linked(keys: Sequence[str]) -> str:
-    return ", ".join(f"[{key.partition('/')[2]}](../ledger.md#{key.replace('/', '-')})" for key in keys)
+    return ", ".join(f"[{key}](../ledger.md#{key.replace('/', '-')})" for key in keys)
 
 
-def _assumptions(figures: Sequence[Figure]) -> Iterator[str]:
-    """Each assumption that the figures or their schemes take, in the order of the document."""
-    of_schemes = {scheme.name: scheme.table.get("assumptions", []) for scheme in schemes()}
-    by_figures: dict[str, list[str]] = {}
-    by_schemes: dict[str, list[str]] = {}
-    for figure in figures:
-        for anchor in figure.assumptions:
-            by_figures.setdefault(anchor, []).append(figure.key)
-        for name in figure.table.get("schemes", ()):
-            for anchor in of_schemes.get(name, ()):
-                by_schemes.setdefault(anchor, [])
-                if name not in by_schemes[anchor]:
-                    by_schemes[anchor].append(name)
-    for anchor, text in assumption_texts().items():
-        if anchor not in by_figures and anchor not in by_schemes:
-            continue
-        taken = [_linked(by_figures[anchor])] if anchor in by_figures else []
-        taken += [f"[`{name}`](../reference/schemes/{name}.md)" for name in by_schemes.get(anchor, ())]
-        yield f'- <a id="{anchor}"></a>{on_lines(_from_below(text))}\n\n    *Taken by* {", ".join(taken)}.\n'
+@cache
+def _of_schemes() -> Mapping[str, Sequence[str]]:
+    return {scheme.name: scheme.table.get("assumptions", []) for scheme in schemes()}
 
 
-def _from_below(text: str) -> str:
-    """The text of an entry with links that lead from a page in a folder below docs/."""
-    return _LINK.sub(r"](../\1)", _OWN_LINK.sub("](../assumptions.md#", text))
+def _anchors(figure: Figure) -> set[str]:
+    """Anchors that an experiment file names, or a scheme in the experiment."""
+    named = set(figure.table.get("assumptions", ()))
+    return named.union(*(_of_schemes().get(name, ()) for name in figure.table.get("schemes", ())))
+
+
+def _taken(anchor: str) -> str:
+    """Which figures and schemes name an assumption; empty if none does."""
+    keys = [figure.key for figure in _figures() if anchor in figure.table.get("assumptions", ())]
+    named = [_linked(keys)] if keys else []
+    named += [f"[`{name}`](../reference/schemes/{name}.md)" for name, taken in _of_schemes().items() if anchor in taken]
+    return f"\n*Taken by* {', '.join(named)}.\n" if named else ""

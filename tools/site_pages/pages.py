@@ -26,7 +26,6 @@ _MADE: Mapping[str, Callable[[], str]] = {
     "commands": reference_pages.commands,
     "matrix": reference_pages.pairs,
     "faults": reference_pages.faults,
-    "assumptions": assumption_pages.links,
     "evidence": evidence_pages.summary,
     "engines": evidence_pages.engines,
     "tests": evidence_pages.tests,
@@ -43,6 +42,7 @@ _NOT_SEARCHED = {
     "ledger-readings.md",
     "gallery.md",
     "matrix.md",
+    "assumptions/ours.md",
     "reference/metrics.md",
     "reference/columns.md",
     "evidence/tests.md",
@@ -72,16 +72,16 @@ def filled(markdown: str, page: str) -> str:
         return _MADE[mark[1]]()
 
     text = _MARK.sub(made, markdown)
-    return assumption_pages.on_lines(text) if page == "assumptions.md" else text
+    return assumption_pages.with_takers(text, page) if page.startswith("assumptions/") else text
 
 
 def search(page: str) -> dict[str, Any]:
     """How the search treats a page: generated tables are left out, and answers come first."""
-    if page in _NOT_SEARCHED or page in assumption_pages.titles():
+    if page in _NOT_SEARCHED:
         return {"exclude": True}
     if page == "faq.md":
         return {"boost": 4}
-    if page.startswith("reference/"):
+    if page.startswith(("reference/", "assumptions")):
         return {"boost": 0.5}
     return {}
 
@@ -92,14 +92,14 @@ def navigation(nav: Any) -> Any:
         if "Reference" in entry:
             entry["Reference"] = [_extended(page) for page in entry["Reference"]]
         if "Concepts" in entry:
-            entry["Concepts"] = [_with_papers(page) for page in entry["Concepts"]]
+            entry["Concepts"] = [_with_pages(page) for page in entry["Concepts"]]
         if "Figures and findings" in entry:
             entry["Figures and findings"] += [{ledger.NAMES[paper]: _findings(paper)} for paper in ledger.NAMES]
     return nav
 
 
-def _with_papers(page: Any) -> Any:
-    """The page of assumptions, with those by paper below it."""
+def _with_pages(page: Any) -> Any:
+    """The list of assumptions, with their pages below it."""
     if page != {"Assumptions": "assumptions.md"}:
         return page
     return {"Assumptions": ["assumptions.md", *({title: path} for path, title in assumption_pages.titles().items())]}

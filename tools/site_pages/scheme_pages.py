@@ -120,23 +120,17 @@ def _part(part: Part) -> str:
     return f"- {link}: {sentence(plain(part.summary))} ({source(part.source, '../../')})"
 
 
-_ENTRY = re.compile(r'^- <a id="([^"]+)"></a>(.*?)(?=^- |^#|\Z)', re.MULTILINE | re.DOTALL)
+_ENTRY = re.compile(r'^- <a id="([^"]+)"></a>\[(.+?)\]\(', re.MULTILINE)
 
 
 @cache
-def assumption_texts() -> Mapping[str, str]:
-    """The text of each entry of docs/assumptions.md by its anchor, in one line."""
-    text = (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8")
-    return {anchor: " ".join(entry.split()) for anchor, entry in _ENTRY.findall(text)}
+def assumption_titles() -> Mapping[str, str]:
+    """The title of each assumption by its anchor, in the order of docs/assumptions.md."""
+    return dict(_ENTRY.findall((ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8")))
 
 
 def _assumptions(anchors: Sequence[str]) -> str:
     if not anchors:
         return "The file names none.\n"
-    return "".join(f"- [{anchor}](../../assumptions.md#{anchor}): {_title(anchor)}\n" for anchor in anchors)
-
-
-def _title(anchor: str) -> str:
-    """What an assumption is about: its bold words."""
-    found = re.match(r"\*\*(.+?)\*\*", assumption_texts()[anchor])
-    return (found[1] if found else anchor).rstrip(".")
+    titles = assumption_titles()
+    return "".join(f"- [{anchor}](../../assumptions.md#{anchor}): {titles[anchor]}\n" for anchor in anchors)
