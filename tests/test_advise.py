@@ -144,8 +144,8 @@ def test_every_mistake_of_a_fabric_has_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
-        ("switch = 3", "key `switch`: this is no table"),
-        ("[metrics]\nclasses = 3", "key `metrics.classes`: this is no table"),
+        ("switch = 3", "key `switch`: this is not a table"),
+        ("[metrics]\nclasses = 3", "key `metrics.classes`: this is not a table"),
         (
             '[switch]\nbuffer = { per_queue = "240pkt" }\nqueues = 2\necn = { at = { "10Gbps" = 65 } }',
             "key `switch.ecn`",
@@ -159,9 +159,9 @@ def test_what_is_no_table_or_no_text_is_a_mistake(tmp_path: Path, stated: str, m
         read_fabric(path)
     other = tmp_path / "switch.toml"
     other.write_text("host = 3\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"switch\.toml: key `host`: this is no table"):
+    with pytest.raises(InputError, match=r"switch\.toml: key `host`: this is not a table"):
         read_fabric(_fabric(tmp_path), other)
-    with pytest.raises(InputError, match="queues: 0 is no number from 1 to 16"):
+    with pytest.raises(InputError, match="queues: 0 is not a number from 1 to 16"):
         read_fabric(_fabric(tmp_path), queues=0)
 
 
@@ -427,9 +427,9 @@ def test_flows_in_a_circle_are_refused(tmp_path: Path) -> None:
     [
         ("start_ns,src,dst\n1,2,3\n", "no column bytes"),
         ("start_ns,src,dst,bytes\n1,2,3,4\n", "1 flows are too few"),
-        ("start_ns,src,dst,bytes\n1,2,3,4\n1,2,x,4\n", "line 3: `dst` is no number"),
-        ("start_ns,src,dst,bytes\n1,2,3,4\ninf,2,3,4\n", "line 3: `start_ns` is no number"),
-        ("start_ns,src,dst,bytes,delay_ns\n1,2,3,4,\n1,2,3,4,x\n", "line 3: `delay_ns` is no number"),
+        ("start_ns,src,dst,bytes\n1,2,3,4\n1,2,x,4\n", "line 3: `dst` is not a number"),
+        ("start_ns,src,dst,bytes\n1,2,3,4\ninf,2,3,4\n", "line 3: `start_ns` is not a number"),
+        ("start_ns,src,dst,bytes,delay_ns\n1,2,3,4,\n1,2,3,4,x\n", "line 3: `delay_ns` is not a number"),
         ("start_ns,src,dst,bytes\n" + "5,2,3,4\n" * 100, "start at one instant"),
     ],
 )

@@ -48,5 +48,5 @@ def parse_backend(text: str) -> Backend:
         if 1 <= count <= _MOST_WORKERS:
             return Backend("dask-local" if kind == "dask-local" else "slurm", count=count)
         what = "workers" if kind == "dask-local" else "jobs"
-        raise InputError(f"--on {text}: {rest!r} is no number of {what} from 1 to {_MOST_WORKERS}, as in {kind}:4")
+        raise InputError(f"--on {text}: {rest!r} is not a number of {what} from 1 to {_MOST_WORKERS}, as in {kind}:4")
     raise InputError(f"--on {text}: there is no such place; write {FORMS}")

@@ -133,7 +133,7 @@ def run_id(value: Any, place: str) -> None:
 def read_json(path: Path) -> Any:
     """The content of a JSON file of priolane's, without its checksum.
 
-    Raises `InputError` if it is damaged, is no JSON or cannot be read, and `FileNotFoundError` if it is not there.
+    Raises `InputError` if it is damaged, is not JSON or cannot be read, and `FileNotFoundError` if it is not there.
     """
     try:
         value = parse_json(_core.read_checked(path))

@@ -1,4 +1,4 @@
-"""An experiment file and what is asked of it: options, the plan, the check."""
+"""An experiment file and what is asked for: options, the plan, the check."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -198,7 +198,7 @@ def parse_json(text: str) -> Any:
     """Reads JSON that anybody may have written.
 
     Characters that no page, drawing or terminal shows become the replacement character. Raises `ValueError` for what
-    is no JSON, for the numbers `NaN` and `Infinity`, which JSON does not have, and for values that are nested too
+    is not JSON, for the numbers `NaN` and `Infinity`, which JSON does not have, and for values that are nested too
     deeply to be read.
     """
     try:

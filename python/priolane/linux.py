@@ -38,7 +38,7 @@ class Job:
 
     @property
     def testbed(self) -> str:
-        """The part of it that makes the testbed, or that agents carry out."""
+        """The part of the command that makes the testbed, or that agents carry out."""
         return json.dumps(json.loads(self.text)["job"])
 
     @property

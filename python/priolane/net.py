@@ -64,7 +64,7 @@ class Limits:
     #: Of one message beyond the bytes from its start that have come.
     ahead: int = 16 << 20
     #: Memory for incomplete messages of all senders together, with the bookkeeping; at least 1 MiB. A message that is
-    #: longer than half of it is refused.
+    #: longer than half of that room is refused.
     receiving: int = 2 << 30
     #: Memory for messages that have arrived and wait for `recv`; beyond that, nothing is taken. `receiving` and
     #: `arrived` together always hold.

@@ -129,7 +129,7 @@ class ObjectStore:
         self._raise()
 
     def finish(self) -> None:
-        """Takes to the store what it has not, notes and outputs last, and removes outputs that are no more.
+        """Takes to the store what it has not, notes and outputs last, and removes outputs that no longer exist.
 
         Raises `StoreError`, which says where the mirror is, if anything could not be taken there.
         """

@@ -261,25 +261,25 @@ class Results:
     def flows(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
         """The flows of all runs, or of those of one `scheme` and sweep `point`: one row per flow and run.
 
-        The columns `run`, `scheme` and `seed` tell the runs apart; docs/results.md describes the others.
+        The columns `run`, `scheme` and `seed` distinguish the runs; docs/results.md describes the others.
         `.to_pandas()` gives a data frame.
         """
         return self._table("flows.parquet", scheme, point)
 
     def ports(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
-        """What each class saw at each egress port, chosen and told apart as in `flows`."""
+        """What each class saw at each egress port, chosen and distinguished as in `flows`."""
         return self._table("ports.parquet", scheme, point)
 
     def series(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
-        """Samples over simulated time, where the experiment asked for them, chosen and told apart as in `flows`."""
+        """Samples over simulated time, where the experiment asked for them, chosen and distinguished as in `flows`."""
         return self._table("series.parquet", scheme, point)
 
     def coflows(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
-        """The coflows, where flows belong to some: one row per coflow and run, chosen and told apart as in `flows`."""
+        """The coflows, where flows belong to some: one row per coflow and run, chosen as in `flows`."""
         return self._table("coflows.parquet", scheme, point)
 
     def bills(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> "pa.Table":
-        """What machines and flows owe, where the experiment has prices, chosen and told apart as in `flows`."""
+        """What machines and flows owe, where the experiment has prices, chosen and distinguished as in `flows`."""
         return self._table("bills.parquet", scheme, point)
 
     def select(self, scheme: str | None = None, point: Mapping[str, Any] | None = None) -> list[PlannedRun]:

@@ -47,7 +47,7 @@ class Contest:
 @dataclass(frozen=True)
 class SchemeComparison:
     """Both schemes' names, and all contests: those that are decided first. `tested` is how many are corrected for,
-    `incomplete` how many are no contest, as flows of a scheme did not finish and are left out."""
+    `incomplete` how many cannot be compared, as flows of a scheme did not finish and are left out."""
 
     first: str
     second: str

@@ -214,14 +214,14 @@ def runner_up(ranking: Sequence[JudgedCandidate]) -> JudgedCandidate | None:
 def why_lost(
     first: JudgedCandidate, second: JudgedCandidate, found: Mapping[str, Mapping[int, Trial]]
 ) -> tuple[str, ...]:
-    """Sentences on what parts the second best from the best, goal by goal on the same blocks."""
+    """Sentences on what distinguishes the second best from the best, goal by goal on the same blocks."""
     one, other = first.candidate.name, second.candidate.name
     sentences = []
     for outcome, theirs in zip(first.outcomes, second.outcomes, strict=True):
         ratio = Estimate.of(_ratios(outcome.goal, found[one], found[other]), outcome.goal.quantity.nature)
         if ratio.low is not None and ratio.high is not None:
             interval = f"{ratio} times that of {one}"
-            apart = "" if ratio.low > 1 or ratio.high < 1 else ": not told apart"
+            apart = "" if ratio.low > 1 or ratio.high < 1 else ": no significant difference"
             sentences.append(f"{outcome.goal.name} of {other} is {interval}, block by block{apart}")
         if outcome.met and not theirs.met:
             sentences.append(f"{other} misses {outcome.goal.text}: {theirs}")
@@ -230,7 +230,7 @@ def why_lost(
     if difference is not None and difference[1] <= 0 and first.met == second.met:
         queues = (first.candidate.queues, second.candidate.queues)
         fewer = f"; {other} takes {queues[1]} queues in place of {queues[0]}" if queues[1] < queues[0] else ""
-        sentences.append(f"these blocks do not tell the two apart by all goals together{fewer}")
+        sentences.append(f"these blocks show no significant difference by all goals together{fewer}")
     return tuple(sentences)
 
 

@@ -87,7 +87,7 @@ class Fabric:
 def read_fabric(path: Path, switch: Path | None = None, queues: int | None = None) -> Fabric:
     """Reads the files; `queues` replaces `switch.queues`. Raises `InputError` with one line for each mistake."""
     if queues is not None and not _is_count(queues):
-        raise InputError(f"queues: {queues} is no number from 1 to {_MOST_QUEUES}")
+        raise InputError(f"queues: {queues} is not a number from 1 to {_MOST_QUEUES}")
     tables = _read(path)
     if switch is not None:
         stated = _read(switch)
@@ -160,7 +160,7 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
     if queues is None and "queues" not in switch:
         yield "key `switch.queues` is missing; queues = 3 for three free queues at each port, or --queues 3"
     elif queues is None and not _is_count(switch["queues"]):
-        yield f"key `switch.queues`: {switch['queues']!r} is no number from 1 to {_MOST_QUEUES}"
+        yield f"key `switch.queues`: {switch['queues']!r} is not a number from 1 to {_MOST_QUEUES}"
     known = {"switch": _SWITCH, "host": {*_HOST_KEYS, *HOST_FEATURES}}
     for part, stated in (("switch", switch), ("host", host)):
         for key in stated.keys() - known[part]:
@@ -186,7 +186,7 @@ def _mistakes(tables: Mapping[str, Any], queues: int | None) -> Iterator[str]:
 
 
 def _no_table(part: str) -> str:
-    return f"key `{part}`: this is no table; write [{part}]"
+    return f"key `{part}`: this is not a table; write [{part}]"
 
 
 def _wrong_classes(metrics: Mapping[str, Any]) -> Iterator[str]:

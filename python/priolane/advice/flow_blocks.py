@@ -105,7 +105,7 @@ def flow_table(path: Path, source: IO[bytes] | StringIO, names: Sequence[str] = 
     try:
         rows = pd.read_csv(source, dtype={"after": "string", "group": "string"}, skipinitialspace=True)
     except (ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: this is no CSV: {error}") from None
+        raise InputError(f"{path}: this is not a CSV file: {error}") from None
     missing = [name for name in COLUMNS if name not in rows]
     if missing:
         raise InputError(f"{path}: no column {', '.join(missing)}; a flow list has {','.join(COLUMNS)}")
@@ -113,13 +113,13 @@ def flow_table(path: Path, source: IO[bytes] | StringIO, names: Sequence[str] = 
         rows[name] = pd.to_numeric(rows[name], errors="coerce")
         wrong = rows.index[~np.isfinite(rows[name].to_numpy(dtype=float)) | (rows[name] < 0)]
         if len(wrong):
-            raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is no number from 0")
+            raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is not a number from 0 on")
     for name in {"delay_ns", "deadline_ns"} & set(rows):
         given = rows[name].notna()
         rows[name] = pd.to_numeric(rows[name], errors="coerce")
         wrong = rows.index[given & ~np.isfinite(rows[name].to_numpy(dtype=float))]
         if len(wrong):
-            raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is no number from 0")
+            raise InputError(f"{path}: line {wrong[0] + 2}: `{name}` is not a number from 0 on")
     if len(rows) < FEWEST * 10:
         raise InputError(f"{path}: {len(rows)} flows are too few to compare anything; at least {FEWEST * 10}")
     rows = rows.drop(columns=_DROPPED, errors="ignore")
@@ -171,7 +171,7 @@ def _numbers(path: Path, row: int, text: str, count: int) -> list[int]:
     except ValueError:
         found = []
     if not found or not all(0 <= number < count for number in found):
-        raise InputError(f"{path}: row {row}: `after` = {text!r} names no rows, such as 3+7")
+        raise InputError(f"{path}: row {row}: `after` = {text!r} must name rows of the list, such as 3+7")
     return found
 
 

@@ -41,7 +41,7 @@ class Finding:
         if self.difference is None:
             return "-"
         _, low, high = self.difference
-        return "still first" if low > 0 else "second now" if high < 0 else "not told apart"
+        return "still first" if low > 0 else "second now" if high < 0 else "no significant difference"
 
 
 def disturbances(fabric: Fabric, blocks: Blocks) -> tuple[Disturbance, ...]:

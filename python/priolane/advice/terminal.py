@@ -111,7 +111,7 @@ def explanation(advice: Advice) -> Iterator[str]:
         yield f"why {advice.second.candidate.name} is second:"
         yield from (f"  {line}" for line in advice.lost)
     if advice.race.ended:
-        yield "ended in the race:"
+        yield "eliminated:"
         yield from (f"  {name}: {describe_end(how)}" for name, how in advice.race.ended.items())
     if advice.impossible:
         yield "not possible here:"

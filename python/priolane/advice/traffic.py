@@ -43,7 +43,7 @@ class Traffic:
             key = "--sizes" if self.sizes is not None else "--load"
             raise InputError(f"{key}: the flows are those of {self.file}. Use the file, or --sizes and --load.")
         if self.load is not None and not 0 < self.load <= 1:
-            raise InputError(f"--load: {self.load:g} is no part of hosts' links. Use a number above 0 and at most 1.")
+            raise InputError(f"--load {self.load:g}: the load must be above 0 and at most 1.")
 
     @property
     def name(self) -> str:

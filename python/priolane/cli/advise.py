@@ -125,7 +125,7 @@ def _print(advice: Advice, *, explain: bool) -> None:
             show.line(line)
     else:
         show.line(
-            f"{len(advice.race.ended)} candidates ended in the race, {len(advice.impossible)} shipped schemes are not "
+            f"{len(advice.race.ended)} candidates were eliminated, {len(advice.impossible)} shipped schemes are not "
             "possible here: --explain says why"
         )
     for line in terminal.cautions(advice):

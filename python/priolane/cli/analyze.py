@@ -1,4 +1,4 @@
-"""`priolane analyze`: Firapam's closed forms for a traffic and its deadlines, beside a simulation of it."""
+"""`priolane analyze`: Firapam's closed forms for a traffic and its deadlines, beside a simulation of the same flows."""
 
 import argparse
 import json

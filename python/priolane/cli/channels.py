@@ -89,7 +89,7 @@ def execute(chosen: argparse.Namespace) -> int:
 def _ports(text: str) -> int:
     ports = int(text) if text.isdecimal() else 0
     if not 1 <= ports <= _MOST_PORTS:
-        raise _core.InputError(f"channels: --queues: {text!r} is no number of ports, such as 6")
+        raise _core.InputError(f"channels: --queues: {text!r} is not a number of ports, such as 6")
     return ports
 
 

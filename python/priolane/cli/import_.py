@@ -36,7 +36,7 @@ def add(command: argparse.ArgumentParser) -> None:
 
 
 def execute(chosen: argparse.Namespace) -> int:
-    """Imports the file, then says what became of it."""
+    """Imports the file, then says what became of the flows."""
     if chosen.list:
         formats = json.loads(_core.catalogue())["formats"]
         show.table(["format", "about"], [[entry["name"], entry["summary"]] for entry in formats])

@@ -121,7 +121,7 @@ def _exit_code(execute: Callable[[argparse.Namespace], int | None]) -> Callable[
 
 
 def _file(chosen: argparse.Namespace) -> Path:
-    """The experiment that is asked for; a name without `.toml` that is no file is that of a shipped one."""
+    """The experiment that is asked for; a name without `.toml` that is not a file is that of a shipped one."""
     path = Path(chosen.experiment)
     if path.suffix == ".toml" or path.exists():
         return path

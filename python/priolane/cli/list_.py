@@ -1,4 +1,4 @@
-"""`priolane list`: what experiment and scheme files can name, and which of it goes together."""
+"""`priolane list`: what experiment and scheme files can name, and which names go together."""
 
 import argparse
 import json

@@ -149,7 +149,7 @@ def execute(chosen: argparse.Namespace) -> int:
     if chosen.expiry:
         delay, queues = chosen.expiry
         if not queues.isdecimal():
-            raise _core.InputError(f"plan top: --expiry: {queues!r} is no number of token queues, such as 3")
+            raise _core.InputError(f"plan top: --expiry: {queues!r} is not a number of token queues, such as 3")
         path = {"delay": delay, "queues": int(queues), "depth": chosen.depth}
         request["path"] = path | {"clock": chosen.clock, "share": chosen.share}
     answer = json.loads(_core.plan_top(json.dumps(request)))

@@ -36,7 +36,10 @@ _LIST_WIDTH = 280
 def add(command: argparse.ArgumentParser) -> None:
     """Adds the arguments."""
     command.add_argument(
-        "name", nargs="?", metavar="PAPER/FIG", help="for example nos2/fig6; nos2 is all figures of it, all is all"
+        "name",
+        nargs="?",
+        metavar="PAPER/FIG",
+        help="for example nos2/fig6; nos2 runs all of its figures, all runs every figure",
     )
     command.add_argument(
         "--list",

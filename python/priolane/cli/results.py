@@ -1,4 +1,4 @@
-"""`priolane results`: the table of results again, whole or a part of it."""
+"""`priolane results`: the table of results again, or a part of that table."""
 
 import argparse
 

@@ -57,7 +57,7 @@ def export(target: str, plan: Plan, deployment: Deployment, *, strict: bool = Fa
 def write(directory: Path, exported: ExportedFiles) -> list[Path]:
     """Writes the files, and what was found as `notes.txt`, all or none; returns their paths.
 
-    Files of an earlier export of the same kind that are no more are removed. Raises `InputError` if a file that
+    Files of an earlier export of the same kind that no longer exist are removed. Raises `InputError` if a file that
     priolane did not write is in the place of one of them, or if a switch has the name of a file.
     """
     notes = "".join(f"{printable_line(line)}\n" for line in exported.findings.lines())

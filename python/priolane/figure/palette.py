@@ -1,7 +1,7 @@
 """Who looks how: six hues with a marker each, the same hues dashed with open markers for another six, then grey.
 
 A name, of a scheme or of a class, has one style in all figures of a page. The hues have a contrast of at least 3 with
-the page, in light and dark, and people with any kind of colour blindness tell them apart
+the page, in light and dark, and people with any kind of colour blindness distinguish them
 (`tests/test_figure_palette.py`).
 """
 
@@ -50,7 +50,7 @@ _PREFERRED = {name: style for style, names in _USUAL.items() for name in names}
 
 @dataclass(frozen=True)
 class SeriesStyle:
-    """How a series is drawn: `nth` of the styles, or `None` for grey; `variant` tells series of one name apart."""
+    """How a series is drawn: `nth` of the styles, or `None` for grey; `variant` distinguishes series of one name."""
 
     name: str
     nth: int | None

@@ -123,7 +123,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Guide:
-    """A dotted line through points: what something that is no scheme would give."""
+    """A dotted line through points: what something other than a scheme would give."""
 
     text: str
     points: tuple[tuple[float, float], ...]

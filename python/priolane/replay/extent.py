@@ -20,7 +20,7 @@ class Extent:
 
     @classmethod
     def around(cls, found: Trace, from_ps: int | None = None, until_ps: int | None = None) -> "Extent":
-        """The life of a traced flow with a tenth of it before and after, or what is stated of both ends.
+        """The life of a traced flow with a tenth of that time before and after, or what is stated of both ends.
 
         Raises `InputError` if nothing is left between the two.
         """

@@ -67,7 +67,7 @@ def _read(path: Path) -> "pa.Table":
         table = pq.read_table(path, columns=list(kinds))
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: damaged: it is no table of a run: {reason}; {_CURE}") from error
+        raise InputError(f"{path}: damaged: it is not a table of a run: {reason}; {_CURE}") from error
     for name, is_kind in kinds.items():
         if name not in table.column_names or not is_kind(table.schema.field(name).type):
             raise InputError(f"{path}: damaged: it has no column {name!r} of flows; {_CURE}")

@@ -192,7 +192,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Series:
-    """The marks of one scheme. `variant` tells series of one scheme apart, from 0; so does `label`."""
+    """The marks of one scheme. `variant`, from 0, distinguishes series of one scheme; so does `label`."""
 
     scheme: str
     label: str
@@ -503,7 +503,7 @@ def _series(value: Mapping[str, Any], siblings: Sequence[Mapping[str, Any]], nam
     alone = len(same) == len(siblings)
     several = len({other["class"] for other in same}) > 1
     measured = len({other["quantity"] for other in same}) > 1
-    # Where there is one scheme, classes tell the series apart, in looks too.
+    # Where there is one scheme, classes distinguish the series, in looks too.
     classed = several and alone
     pointed = len({json.dumps(other["at"], sort_keys=True) for other in same}) > 1
     # So do points where there is one class too.
@@ -549,7 +549,7 @@ def _x(value: Any, names: Mapping[str, str]) -> float | str:
 
 
 def _metric_names(metrics: Sequence[Any]) -> dict[str, str]:
-    """What tells metrics apart: their classes, as in `gain.mice`, `gain.medium`, or their quantities, or both."""
+    """What distinguishes metrics: their classes, as in `gain.mice`, `gain.medium`, or their quantities, or both."""
     parts = {str(metric): str(metric).partition(".")[::2] for metric in metrics}
     quantities, classes = ({part[nth] for part in parts.values()} for nth in range(2))
     if len(parts) < 2 or (len(quantities) > 1 and len(classes) > 1):

@@ -1,4 +1,4 @@
-"""The table of results as JSON and as CSV, in full, and the part of it that somebody asks for."""
+"""The table of results as JSON and as CSV, in full, or a requested part."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ _LARGEST = 1e150
 
 
 def has_rows(path: Path) -> bool:
-    """Whether the table is there and has a row; raises `InputError` if it is no table."""
+    """Whether the table is there and has a row; raises `InputError` if the file is not a table."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - slow to load
 
     if not path.is_file():
@@ -28,8 +28,8 @@ def has_rows(path: Path) -> bool:
 def read_series(path: Path, columns: list[str], filters: Filters, until_ps: int) -> "pa.Table":
     """The columns of the rows that `filters` choose.
 
-    Raises `InputError` if the file is no table of readings: if a column is missing, has another type or a missing
-    value, if a reading is no number, or if one is later than `until_ps`, the end of the run in picoseconds.
+    Raises `InputError` if the file is not a table of readings: if a column is missing, has another type or a missing
+    value, if a reading is not a number, or if one is later than `until_ps`, the end of the run in picoseconds.
     """
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -86,4 +86,4 @@ def _read(path: Path, read: Callable[[], Any]) -> Any:
     # Those of a column that is missing or cannot be compared, and of a file that is no Parquet.
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: damaged: it is no table of a run: {reason}; {_CURE}") from error
+        raise InputError(f"{path}: damaged: it is not a table of a run: {reason}; {_CURE}") from error

@@ -1,4 +1,4 @@
-"""One flow list in priolane and in another simulator, in turn, from a checkout of it that the user has built.
+"""One flow list in priolane and in another simulator, in turn, from a checkout that the user has built.
 
 Nothing of the other simulator is part of priolane: a `Simulator` says how its input is written and its output is read.
 """

@@ -79,7 +79,7 @@ def _by_class(panel: Panel, styles: SeriesStyles, curve: Curve) -> tuple[Curve, 
 
 
 def _is_alone(panel: Panel, names: list[str]) -> bool:
-    """Whether all series show one thing each, which is no number: they are named below their bars then."""
+    """Whether each series shows one thing that is not a number. Bars are then named below."""
     numbers = any(not isinstance(mark.x, str) for series in panel.series for mark in series.marks)
     return len(names) == 1 and len(panel.series) > 1 and not numbers
 

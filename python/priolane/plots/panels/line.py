@@ -86,7 +86,7 @@ def _fit_to_lines(panel: Panel, axes: Axes, ys: list[float]) -> None:
 
 
 def _fit_to_marks(panel: Panel, axes: Axes, ys: list[float]) -> None:
-    """Lets marks be told apart: an interval that reaches far beyond them, as those of two seeds do, is cut off."""
+    """Keeps marks distinguishable: an interval that reaches far beyond them, as those of two seeds do, is cut off."""
     marks = [mark.estimate for series in panel.series for mark in series.marks if mark.estimate.mean is not None]
     if panel.reference is not None:
         ys = [*ys, panel.reference]
