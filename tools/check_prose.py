@@ -47,11 +47,22 @@ _MORE = (
     "higher|lower|further|nearer|closer"
 )
 _NOT_THERE = r"(?<!\b[Tt]here )\b"
+_WHOSE = "(?:the|an?|all|its|that|those|which|hosts?|links?)"
 # What native readers stumble over, and what to write.
 _PHRASES = (
     (re.compile(rf"{_NOT_THERE}(?:is|are) no (?!(?:{_MORE})\b)"), '"is not" or "has no"'),
     (re.compile(rf"{_NOT_THERE}(?:is|are) none\b"), '"is not", or say what there is'),
     (re.compile(r"\bof it\b"), "the noun that it stands for"),
+    (
+        re.compile(rf"\b(?:is|are) of {_WHOSE}\b(?! (?:order|same|kind)\b)"),
+        '"belongs to", "refers to", or another verb',
+    ),
+    (
+        re.compile(rf"\b(?:[Ii]t|each|which|that|they|these|those) (?:is|are) of\b(?! {_WHOSE}\b)"),
+        '"belongs to", or another verb',
+    ),
+    (re.compile(r"\b(?:is|are) no more(?=[.,;:)]|$)"), '"no longer exists"'),
+    (re.compile(r"\bended in the race\b"), '"was eliminated"'),
     (re.compile(r"\bt(?:old|ells?)(?: \w+)? apart\b"), '"distinguished", or "no significant difference"'),
     (re.compile(r"^\W*What [^.?]*?, (?:what|where|how|in)\b[^?]*\.\W*$"), "a sentence with a verb"),
 )
