@@ -1,6 +1,7 @@
 """Numbers, ticks and scales of figures, by cases worked out by hand."""
 
 import math
+import re
 
 import pytest
 
@@ -10,7 +11,6 @@ from priolane.figure.numbers import (
     estimate_text,
     exact_text,
     fixed,
-    interval_decimals,
     plain,
     tick_texts,
     value_text,
@@ -18,6 +18,8 @@ from priolane.figure.numbers import (
 from priolane.figure.plot import Axis
 from priolane.figure.scales import LARGEST, Linear, Log, scale_over
 from priolane.report.estimate import Estimate
+from priolane.report.numbers import interval_decimals
+from priolane.report.sentences.values import estimate_text as in_a_sentence
 
 
 def shown(text: str) -> str:
@@ -36,13 +38,19 @@ def shown(text: str) -> str:
         (3.0, 0),
         (2.4, 1),
         (12.0, 0),
-        (40.0, 0),
+        (40.0, -1),
+        (123.0, -1),
         (0.0996, 2),  # 0.10
         (0.00002, 3),  # three at most
     ],
 )
 def test_an_interval_decides_the_decimals(half: float, decimals: int) -> None:
-    assert interval_decimals(half) == decimals
+    assert interval_decimals(1000.0, 1000.0 - half, 1000.0 + half) == decimals
+
+
+def test_an_end_near_a_limit_keeps_two_digits() -> None:
+    # Half of 0.92 to 4.3 deserves one decimal; 0.9 would look as if it were the limit.
+    assert interval_decimals(2.0, 0.92, 4.3) == 2
 
 
 @pytest.mark.parametrize(
@@ -51,19 +59,25 @@ def test_an_interval_decides_the_decimals(half: float, decimals: int) -> None:
         (1.011, 1.007, 1.015, "1", "1.011 [1.007,_1.015]"),
         (2.9, 1.9, 4.4, "1", "2.9 [1.9,_4.4]"),
         (0.00176, 0.00165, 0.00187, "s", "1.76_ms [1.65,_1.87]"),
-        (361e-6, 260e-6, 460e-6, "s", "361_µs [260,_460]"),
+        (361e-6, 260e-6, 460e-6, "s", "360_µs [260,_460]"),
         (0.904, 0.877, 0.931, "part", "90.4_% [87.7,_93.1]"),
         (6.04, 5.87, 6.22, "Gbit/s", "6.04_Gbit/s [5.87,_6.22]"),
-        # Three decimals at most, but never two ends that look alike.
-        (1.00004, 1.00002, 1.00008, "1", "1.0000 [1.0000,_1.0001]"),
-        (0.00004, 0.00003, 0.00005, "1", "0.00004 [0.00003,_0.00005]"),
+        # Three decimals at most, and no two ends that look alike.
+        (1.00004, 1.00002, 1.00008, "1", "1.000"),
+        (0.00004, 0.00003, 0.00005, "1", "0.000040 [0.000030,_0.000050]"),
         (5.0, 5.0, 5.0, "1", "5.00 [5.00,_5.00]"),
         (-0.5, -0.7, -0.3, "1", "-0.50 [-0.70,_-0.30]"),
-        (12345.0, 11000.0, 13690.0, "1", "12_345 [11_000,_13_690]"),
+        (12345.0, 11000.0, 13690.0, "1", "12_300 [11_000,_13_700]"),
     ],
 )
 def test_estimates_have_decimals_by_their_interval(mean: float, low: float, high: float, unit: str, text: str) -> None:
     assert shown(estimate_text(Estimate(mean, low, high, 5), unit)) == text
+    # Sentences have the same digits, and write the unit behind the interval.
+    if low != high:
+        told = in_a_sentence(Estimate(mean, low, high, 5), unit)
+        assert re.findall(r"-?[\d.]+", told) == re.findall(
+            r"-?[\d.]+", shown(text).replace("_", "" if mean > 1e4 else " ")
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
-"""How figures write numbers: decimals by the width of the interval, units that fit, and thin spaces.
+"""How figures write numbers: with thin spaces and minus signs, decimals and units by the rules of `report.numbers`.
 
-Rules: an interval keeps one digit of its half width, or two if that begins with 1 or 2, and three decimals at most. A
-value without an interval has three significant digits. From 10 000 on, thin spaces separate thousands. No number has an
-exponent, unless it is below 1e-9 or from 1e15 on.
+From 10 000 on, thin spaces separate thousands. No number has an exponent, unless it is below 1e-9 or from 1e15 on.
 """
 
 import math
@@ -11,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from priolane.report.estimate import Estimate
-from priolane.report.numbers import UNITS
+from priolane.report.numbers import fitting, interval_decimals
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 _MINUS = "\N{MINUS SIGN}"
 _UNIT_IN_LABEL = re.compile(r"\s*\((s|B|Gbit/s)\)")
-_MOST_DECIMALS = 3
-# The most decimals where both ends of an interval would otherwise look the same.
-_MOST_DECIMALS_TO_DIFFER = 9
+# The most decimals of ticks.
+_MOST_DECIMALS = 9
 _SIGNIFICANT = 3
 _GROUPED_FROM = 10_000
 _LEAST, _MOST = 1e-9, 1e15
@@ -60,18 +57,9 @@ class Label:
 
 
 def fitting_unit(value: float, unit: str) -> Unit:
-    """The unit in which `value`, given in `unit` of reports, is at least 1; the smallest one if there is none."""
-    units = UNITS[unit]
-    # 0.9996 ms are 1.00 ms in three digits.
-    name, many = next((one for one in units if abs(value) * one[1] >= 0.9995), units[-1])
+    """The unit that fits `value`, given in `unit` of reports."""
+    name, many = fitting(value, unit)
     return Unit(name.replace("us", "µs"), many)
-
-
-def interval_decimals(half_width: float) -> int:
-    """The number of decimals that an interval of that half width deserves."""
-    mantissa, _, exponent = f"{half_width:.1e}".partition("e")
-    digits = 2 if mantissa[0] in "12" else 1
-    return min(max(digits - 1 - int(exponent), 0), _MOST_DECIMALS)
 
 
 def significant_decimals(value: float) -> int:
@@ -82,10 +70,10 @@ def significant_decimals(value: float) -> int:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with `decimals` decimals, a minus sign, and thin spaces between thousands from 10 000 on."""
+    """A number with `decimals` decimals (-1: in tens), a minus sign, and thin spaces between thousands."""
     if value != 0 and not _LEAST <= abs(value) < _MOST:
         return f"{value:.2e}".replace("-", _MINUS)
-    written = f"{abs(value):.{decimals}f}"
+    written = f"{round(abs(value), decimals):.0f}" if decimals < 0 else f"{abs(value):.{decimals}f}"
     whole, point, rest = written.partition(".")
     if int(whole) >= _GROUPED_FROM:
         whole = f"{int(whole):,}".replace(",", THIN)
@@ -121,27 +109,17 @@ def estimate_text(estimate: Estimate, unit: str = "1") -> str:
     mean, low, high = (value * shown.many for value in (mean, low, high))
     if not math.isfinite(high - low):
         return f"{plain(mean)}{shown.suffix} [{plain(low)},{THIN}{plain(high)}]"
-    decimals = _decimals(mean, low, high)
-    return f"{fixed(mean, decimals)}{shown.suffix} [{fixed(low, decimals)},{THIN}{fixed(high, decimals)}]"
-
-
-def _decimals(mean: float, low: float, high: float) -> int:
-    """The decimals of an interval. There are more if both ends would look the same, or the mean would look like 0."""
-    if low == high:
-        return significant_decimals(mean)
-    decimals = interval_decimals((high - low) / 2)
-    while decimals < _MOST_DECIMALS_TO_DIFFER and (
-        fixed(low, decimals) == fixed(high, decimals) or (mean != 0 and float(f"{mean:.{decimals}f}") == 0)
-    ):
-        decimals += 1
-    return decimals
+    decimals = significant_decimals(mean) if low == high else interval_decimals(mean, low, high)
+    text, *ends = (fixed(value, decimals) for value in (mean, low, high))
+    interval = f" [{f',{THIN}'.join(ends)}]" if low == high or ends[0] != ends[1] else ""
+    return f"{text}{shown.suffix}{interval}"
 
 
 def tick_texts(values: Sequence[float]) -> list[str]:
     """Ticks of one axis: as few decimals as write every one exactly, the same number for all; 0 is `0`."""
     decimals = next(
-        (n for n in range(_MOST_DECIMALS_TO_DIFFER) if all(_is_exact(value, n) for value in values)),
-        _MOST_DECIMALS_TO_DIFFER,
+        (n for n in range(_MOST_DECIMALS) if all(_is_exact(value, n) for value in values)),
+        _MOST_DECIMALS,
     )
     return ["0" if value == 0 else fixed(value, decimals) for value in values]
 

@@ -1,5 +1,11 @@
-"""Numbers as people read them: three digits, in a unit that fits."""
+"""Numbers as people read them: the rules of decimals and units, for the page, its figures, and the console.
 
+A value without an interval has three significant digits. An interval keeps one digit of its half width, or two if that
+begins with 1 or 2, and its mean and both ends have the same number of decimals. A value is told in the unit in which it
+is at least 1.
+"""
+
+import math
 import re
 
 # The units that axes have in brackets behind their label.
@@ -13,6 +19,11 @@ UNITS = {
     "part": (("%", 100.0),),
 }
 
+_THREE_DIGITS = 0.9995
+"""From here on, a number is 1.00 in three digits."""
+_MOST_DECIMALS = 3
+_SMALL = 0.1
+
 
 def short(value: float) -> str:
     """A number to three significant digits, without an exponent where it reads well without one."""
@@ -25,10 +36,29 @@ def short(value: float) -> str:
 
 
 def fitting(value: float, unit: str) -> tuple[str, float]:
-    """The unit in which a value in `unit` (`s`, `B`, `Gbit/s`, `1`, or `part` of all) is at least 1, or the smallest,
-    and how many of it are one `unit`."""
+    """The unit in which a value in `unit` (`s`, `B`, `Gbit/s`, `1`, or `part` of all) is at least 1.00, or the
+    smallest, and how many of it are one `unit`."""
     units = UNITS[unit]
-    return next(((name, many) for name, many in units if abs(value) * many >= 1.0), units[-1])
+    return next(((name, many) for name, many in units if abs(value) * many >= _THREE_DIGITS), units[-1])
+
+
+def interval_decimals(mean: float, low: float, high: float) -> int:
+    """The number of decimals of a mean and both ends of its interval, which differ; -1 rounds to tens.
+
+    Half of the interval keeps one digit, or two if it begins with 1 or 2, and the least end two, or one below 0.1: it
+    must not be rounded to what a claim sets. There are at most three decimals, except for a mean far below 1: ends that
+    then look the same are not shown.
+    """
+    mantissa, _, exponent = f"{(high - low) / 2:.1e}".partition("e")
+    decimals = (1 if mantissa[0] in "12" else 0) - int(exponent)
+    least = min((abs(value) for value in (mean, low, high) if value), default=1.0)
+    decimals = max(decimals, place_of_digit(least, 2 if least >= _SMALL else 1))
+    return min(decimals, max(_MOST_DECIMALS, place_of_digit(mean, 2)))
+
+
+def place_of_digit(value: float, digits: int) -> int:
+    """The number of decimals with which a value has `digits` significant digits; 0 for the value 0."""
+    return digits - 1 - math.floor(math.log10(abs(value))) if value else 0
 
 
 def relabelled(label: str, largest: float) -> tuple[str, float]:

@@ -1,16 +1,13 @@
 """Measured values in sentences: decimals that the interval justifies, one unit, several values in a few words."""
 
-import math
 from collections.abc import Iterable, Sequence
 
 from priolane.report.estimate import Estimate
-from priolane.report.numbers import fitting, short
+from priolane.report.numbers import fitting, interval_decimals, place_of_digit, short
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """Stands between a number and its unit, so that no line ends there."""
 
-_MOST_DECIMALS = 3
-_SMALL = 0.1
 # More values than this are told as their range.
 _MOST_LISTED = 3
 
@@ -41,7 +38,7 @@ def rounded(estimate: Estimate, scale: float, decimals: int | None = None) -> li
     values = _ends(estimate, scale)
     if values is None:
         return [] if estimate.mean is None else [short(estimate.mean * scale)]
-    own = _justified(values) if decimals is None else max(decimals, _place_of_digit(values[0], 1))
+    own = interval_decimals(*values) if decimals is None else max(decimals, place_of_digit(values[0], 1))
     return [_fixed(value, own) for value in values]
 
 
@@ -49,35 +46,16 @@ def common_decimals(estimates: Iterable[Estimate], scale: float) -> int | None:
     """The decimals of a column of values: one more than its widest interval justifies if that suits the others;
     `None` without intervals."""
     intervals = (_ends(estimate, scale) for estimate in estimates)
-    found = [_justified(values) for values in intervals if values is not None]
+    found = [interval_decimals(*values) for values in intervals if values is not None]
     return min(min(found) + 1, max(found)) if found else None
 
 
-def _ends(estimate: Estimate, scale: float) -> list[float] | None:
+def _ends(estimate: Estimate, scale: float) -> tuple[float, float, float] | None:
     """The mean and both ends of an interval that has a width; `None` without one."""
-    ends = (estimate.mean, estimate.low, estimate.high)
-    if None in ends or estimate.low == estimate.high:
+    mean, low, high = estimate.mean, estimate.low, estimate.high
+    if mean is None or low is None or high is None or low == high:
         return None
-    return [scale * end for end in ends if end is not None]
-
-
-def _justified(values: Sequence[float]) -> int:
-    """The decimals that an interval justifies: `values` are its mean and both ends.
-
-    Half of the interval keeps one digit, or two if it begins with 1 or 2, and the least end two, or one below 0.1: it
-    must not be rounded to what a claim sets. There are at most three decimals, but of means far below 1.
-    """
-    half = (values[2] - values[1]) / 2
-    decimals = _place_of_digit(half, 2 if half < 3 * 10.0 ** math.floor(math.log10(half)) else 1)
-    least = min((abs(value) for value in values if value), default=1.0)
-    decimals = max(decimals, _place_of_digit(least, 2 if least >= _SMALL else 1))
-    # Two digits of a mean far below 1.
-    return min(decimals, max(_MOST_DECIMALS, _place_of_digit(values[0], 2)))
-
-
-def _place_of_digit(value: float, digits: int) -> int:
-    """The number of decimals with which a value has `digits` significant digits; 0 for the value 0."""
-    return digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    return scale * mean, scale * low, scale * high
 
 
 def _fixed(value: float, decimals: int) -> str:
