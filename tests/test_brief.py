@@ -13,10 +13,11 @@ import factories
 from fake_core import FakeCore
 from priolane.cli import main
 from priolane.cli.brief.checked import check_lines
-from priolane.cli.brief.claims import by_weight, claim_lines
+from priolane.cli.brief.claims import claim_lines
 from priolane.cli.brief.outcome import Outcome, outcome_lines
 from priolane.cli.brief.screen import Screen
 from priolane.cli.brief.tables import class_lines, class_of, panel_lines
+from priolane.report.leading import by_weight
 from priolane.report.model import Flag, Report, Verdict
 from priolane.report.overview import overview
 from priolane.results import load
@@ -222,11 +223,13 @@ def changed(report: Report, **claims: Any) -> Report:
 def test_the_claims_that_matter_come_first_and_at_most_six(tmp_path: Path) -> None:
     report = load(factories.make_results(tmp_path / "grid", panels=1)).report
     order = [claim.verdict for claim in by_weight(report)]
+    # The first claim leads where the file names none.
+    assert by_weight(report)[0] is report.claims[0]
     assert order == [
+        Verdict.REPRODUCED,
         Verdict.CONTRADICTED,
         Verdict.UNDECIDED,
         Verdict.UNDECIDED,
-        Verdict.REPRODUCED,
         Verdict.REPRODUCED,
     ]
     many = replace(report, claims=report.claims * 3)

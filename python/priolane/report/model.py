@@ -73,6 +73,10 @@ class Flag:
     measured: float | None = None
     limit: float | None = None
 
+    def is_about(self, warning: str) -> bool:
+        """Whether a warning is about the same flows."""
+        return bool(self.scheme) and warning.startswith(f"`{self.scheme}`, class `{self.of_class}`:")
+
 
 @dataclass(frozen=True)
 class Look:

@@ -3,21 +3,15 @@
 from collections.abc import Mapping
 
 from priolane.cli.brief.screen import Screen
-from priolane.report.model import LEVEL, Claim, Report, Source, Verdict, tallies, tally_text
+from priolane.report.leading import MOST_CLAIMS, by_weight
+from priolane.report.model import LEVEL, Claim, Report, Source, tallies, tally_text
 from priolane.report.sentences import finding, reason_text
 
-_MOST_CLAIMS = 6
 _MOST_LINES = 2
-_ORDER = (Verdict.CONTRADICTED, Verdict.INCOMPLETE, Verdict.UNDECIDED, Verdict.REPRODUCED)
 _OWNERS = {Source.PAPER: "Paper", Source.OURS: "Ours"}
 
 Recorded = Mapping[str, str]
 """Recorded verdicts in words. The key is the sentence of a claim."""
-
-
-def by_weight(report: Report) -> list[Claim]:
-    """The claims: the one that leads by the file, then the contradicted ones, those without a verdict, the others."""
-    return sorted(report.claims, key=lambda claim: (not claim.leads, _ORDER.index(claim.verdict)))
 
 
 def claim_lines(screen: Screen, report: Report, room: int, recorded: Recorded) -> tuple[list[str], list[Claim]]:
@@ -26,7 +20,7 @@ def claim_lines(screen: Screen, report: Report, room: int, recorded: Recorded) -
     left = room - (1 if len(claims) > 1 else 0)
     shown: list[Claim] = []
     lines: list[str] = []
-    candidates = claims[:_MOST_CLAIMS]
+    candidates = claims[:MOST_CLAIMS]
     width = max((len(claim.word) for claim in candidates), default=0)
     for claim in candidates:
         if len(lines) >= left:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from priolane.cli.brief.claims import Recorded, by_weight, claim_lines
+from priolane.cli.brief.claims import Recorded, claim_lines
 from priolane.cli.brief.screen import MOST_LINES, Screen
 from priolane.cli.brief.tables import class_lines, class_of, panel_lines
 from priolane.cli.brief.warnings import warning_lines
 from priolane.directory import PAGE_FILE
+from priolane.report.leading import by_weight
 from priolane.report.model import Claim, Report
 from priolane.report.overview import Overview, overview
 from priolane.results import Results

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from priolane.report.model import Claim, MeasuredQuantity, Verdict
 from priolane.report.sentences.places import place_text
-from priolane.report.sentences.values import Place, estimate_text, listed
+from priolane.report.sentences.values import Place, Told, estimate_text, listed, short_text
 
 _MOST_LISTED = 3
 
@@ -17,16 +17,28 @@ def judged(claim: Claim) -> list[Place]:
     return [(_label(item, place_text(item.at, points), several=several), item.estimate) for item in claim.contrasts]
 
 
-def values_text(claim: Claim, distance: Callable[[float], float], word: str = "") -> str:
+def values_text(claim: Claim, distance: Callable[[float], float], word: str = "", told: Told = Told.IN_FULL) -> str:
     """The values; of many that are not all as claimed, the one that is furthest from it too. `distance` is how far a
     mean is from what the claim asks: more is worse."""
     rows, unit = judged(claim), claim.contrasts[0].unit
+    if told is Told.IN_SHORT:
+        return short_text([estimate for _, estimate in rows], unit, word)
     text = listed(rows, unit, word)
     if len(rows) <= _MOST_LISTED or claim.verdict is Verdict.REPRODUCED:
         return text
-    decisive = [row for row, item in zip(rows, claim.contrasts, strict=True) if item.verdict is claim.verdict]
-    place, estimate = max(decisive or rows, key=lambda row: -math.inf if row[1].mean is None else distance(row[1].mean))
+    place, estimate = rows[furthest(claim, distance)]
     return f"{text}, furthest off {estimate_text(estimate, unit, word)}" + (f" at {place}" if place else "")
+
+
+def furthest(claim: Claim, distance: Callable[[float], float]) -> int:
+    """The place of the value that is furthest from what a claim asks, among those with the verdict of the claim."""
+    decisive = [nth for nth, item in enumerate(claim.contrasts) if item.verdict is claim.verdict]
+
+    def how_far(nth: int) -> float:
+        mean = claim.contrasts[nth].estimate.mean
+        return -math.inf if mean is None else distance(mean)
+
+    return max(decisive or range(len(claim.contrasts)), key=how_far)
 
 
 def log_distance(value: float, of: float) -> float:

@@ -4,18 +4,20 @@ from itertools import groupby, pairwise
 
 from priolane.report.model import Claim, MeasuredQuantity
 from priolane.report.sentences.places import place_text
-from priolane.report.sentences.values import estimate_text, listed
+from priolane.report.sentences.values import Told, estimate_text, listed, short_text
 from priolane.report.sentences.words import statement
 
 _UP = "up"
 
 
-def sentence(claim: Claim) -> str:
+def sentence(claim: Claim, told: Told = Told.IN_FULL) -> str:
     """`FCT grows with load: it rises in 5 of 6 steps, 2.3 times [2.1, 2.5] from 0.1 to 0.7; asked: in all`."""
     verb = "rises" if claim.test["goes"] == _UP else "falls"
     good, steps = steps_as_claimed(claim)
     plural = "" if steps == 1 else "s"
-    return f"{statement(claim.text)}: it {verb} in {good} of {steps} step{plural}, {_fitted(claim)}; asked: in all"
+    return (
+        f"{statement(claim.text)}: it {verb} in {good} of {steps} step{plural}, {_fitted(claim, told)}; asked: in all"
+    )
 
 
 def steps_as_claimed(claim: Claim) -> tuple[int, int]:
@@ -29,11 +31,13 @@ def steps_as_claimed(claim: Claim) -> tuple[int, int]:
     return good, steps
 
 
-def _fitted(claim: Claim) -> str:
+def _fitted(claim: Claim, told: Told) -> str:
     """The fitted change of each line, which is the first comparison of its point."""
     changes = [next(items) for _, items in groupby(claim.contrasts, key=lambda item: dict(item.at))]
     first = changes[0]
     word = " times" if first.is_ratio else ""
+    if told is Told.IN_SHORT:
+        return f"{'' if word else 'by '}{short_text([item.estimate for item in changes], first.unit, word)}"
     if len(changes) == 1:
         return f"{'' if word else 'by '}{estimate_text(first.estimate, first.unit, word)}{_ends(first)}"
     points = [item.at for item in changes]

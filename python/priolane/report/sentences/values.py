@@ -1,6 +1,7 @@
 """Measured values in sentences: decimals that the interval justifies, one unit, several values in a few words."""
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 
 from priolane.report.estimate import Estimate
 from priolane.report.numbers import fitting, interval_decimals, place_of_digit, short
@@ -10,6 +11,16 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 # More values than this are told as their range.
 _MOST_LISTED = 3
+
+
+class Told(StrEnum):
+    """How much a sentence tells of its values."""
+
+    IN_FULL = "full"
+    """Each with its interval and place, or of many their range and number."""
+    IN_SHORT = "short"
+    """Their range, as a title has it: intervals and places stand below."""
+
 
 Place = tuple[str, Estimate]
 """Where a value was measured, in words (empty for the only place), and the value."""
@@ -72,6 +83,17 @@ def listed(places: Sequence[Place], unit: str, word: str = "") -> str:
         return range_text([estimate for _, estimate in places], unit, word)
     texts = [_at(estimate_text(estimate, unit, word), place) for place, estimate in places]
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + f", and {texts[-1]}"
+
+
+def short_text(estimates: Sequence[Estimate], unit: str, word: str = "") -> str:
+    """The values without intervals, as a title has them: `2.9 times`, or the smallest to the largest mean."""
+    known = sorted((one for one in estimates if one.mean is not None), key=lambda one: one.mean or 0.0)
+    if not known:
+        return "no value"
+    name, many = fitting(known[-1].mean or 0.0, unit)
+    decimals = common_decimals((known[0], known[-1]), many)
+    ends = list(dict.fromkeys(rounded(one, many, decimals)[0] for one in (known[0], known[-1])))
+    return _with_unit(" to ".join(ends) + word, name)
 
 
 def range_text(estimates: Sequence[Estimate], unit: str, word: str = "") -> str:
