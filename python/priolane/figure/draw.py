@@ -1,9 +1,11 @@
 """Figures for a page: each panel in two widths, of which the style sheet shows the one that fits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from priolane.figure.forest import ForestRow, draw_forest
 from priolane.figure.frame import MOST_LABELS, Box, Frame, Size
 from priolane.figure.heat_map import CELLS_IN_COLUMN, names_of, render_heat_map
 from priolane.figure.layout import width_of
@@ -38,17 +40,24 @@ def draw_panels(panels: list[Panel], styles: SeriesStyles, *, has_legend: bool, 
     return [draw_panel(panel, styles, f"{prefix}{nth}", has_legend=has_legend) for nth, panel in enumerate(panels)]
 
 
-def draw_panel(panel: Panel, styles: SeriesStyles, uid: str, *, has_legend: bool) -> Figure:
-    """The figure of a panel; ids within start with `uid`."""
+def draw_panel(
+    panel: Panel, styles: SeriesStyles, uid: str, *, has_legend: bool, wide_px: float | None = None
+) -> Figure:
+    """The figure of a panel; ids within start with `uid`. `wide_px` is as in `draw_plot`."""
     if not panel.has_values:
         return Figure(_both(_without_values(panel), _without_values(panel)), is_wide=False)
     if panel.kind == HEAT_MAP:
         is_wide = len(names_of(panel)) > CELLS_IN_COLUMN
-        width = PAGE_PX if is_wide else COLUMN_PX
+        width = wide_px or (PAGE_PX if is_wide else COLUMN_PX)
         return Figure(_both(render_heat_map(panel, width), render_heat_map(panel, NARROW_PX)), is_wide)
     plot = plot_of(panel, styles)
     keys = _keys(panel, plot, styles, has_legend=has_legend)
-    return Figure(Markup().join([draw_plot(plot, uid), keys]), plot.is_wide)
+    return Figure(Markup().join([draw_plot(plot, uid, wide_px), keys]), plot.is_wide)
+
+
+def draw_rows(rows: Sequence[ForestRow], description: str) -> Markup:
+    """A forest plot in two widths."""
+    return _both(draw_forest(rows, description, PAGE_PX), draw_forest(rows, description, NARROW_PX))
 
 
 def draw_plot(plot: Plot, uid: str, wide_px: float | None = None) -> Markup:
