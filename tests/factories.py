@@ -55,6 +55,8 @@ def make_run(directory: Path, run: dict[str, Any]) -> None:
     flows = pa.table(
         {
             "flow": pa.array([0, 1, 2], pa.uint32()),
+            "src": pa.array([3, 4, 5], pa.uint32()),
+            "dst": pa.array([6, 7, 8], pa.uint32()),
             "bytes": pa.array([1460, 50_000, 2_000_000], pa.uint64()),
             "fct_ps": pa.array([40_000_000, 900_000_000, None], pa.uint64()),
             "bare_fct_ps": pa.array([36_000_000, 375_000_000, 1_700_000_000], pa.uint64()),

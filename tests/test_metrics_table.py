@@ -89,7 +89,8 @@ def test_a_table_is_in_the_page_and_a_file_and_no_picture(results: Results) -> N
     page = write_report(results).read_text(encoding="utf-8")
     names = sorted(path.name for path in (results.directory / "figures").iterdir())
     assert names == ["panel-1.csv", "results.csv", "table-1.csv"]
-    assert page.count("<figure") == 1
+    # The other figure is of claims.
+    assert (page.count("<figure"), page.count('class="fig forest"')) == (2, 2)
     assert '<td class="number" data-value="10.25">10.2 [9.75, 10.8]</td>' in page
     assert "&lt;b&gt;&amp;" in page
     assert "<b>" not in page

@@ -15,7 +15,7 @@ from priolane.cli import main
 from priolane.report.estimate import Average
 from priolane.report.overview import Entry, Overview, bounds_text, overview
 from priolane.report.overview_files import as_csv, as_json, narrowed
-from priolane.report.overview_page import sections
+from priolane.report.overview_page import page_tables
 from priolane.report.overview_text import columns_of, interval_text, mean_text, notes
 from priolane.scheme_comparison import Winner, compare_schemes
 
@@ -135,7 +135,10 @@ def test_a_mean_by_littles_law_leaves_no_flow_out_and_may_be_the_best(tmp_path: 
     assert entry(view, "a", "fct").best
     assert not entry(view, "a", "fct_p99").best
     text = " ".join(notes(view, "*"))
-    assert "Flows of a did not finish: they are left out of median, p99, its p99, goodput, which are not" in text
+    assert (
+        "Flows of a did not finish: they are left out of median FCT, p99 FCT, p99 slowdown, goodput, which are not"
+        in text
+    )
     found = compare_schemes(view, "a", "b")
     metrics = {contest.change.metric for contest in found.contests if contest.change.size_class == "all"}
     assert (metrics, found.incomplete) == ({"fct", "slowdown"}, 4)
@@ -221,12 +224,20 @@ def test_of_a_large_sweep_the_last_point_is_shown_and_how_to_see_others(
     assert "whole runs" not in one
 
 
-def test_the_page_shows_the_last_point_of_a_long_table_and_folds_all(tmp_path: Path) -> None:
-    long = sections(overview(load(results(tmp_path / "long", THREE, loads=tuple(n / 20 for n in range(1, 15))))))
-    assert [(len(section.rows), len(section.folded)) for section in long] == [(3, 42)] * 3
-    assert [row[0].text for row in long[0].rows] == ["0.7"] * 3
-    short = sections(overview(load(results(tmp_path / "short", THREE, loads=(0.4, 0.8)))))
-    assert [(len(section.rows), len(section.folded)) for section in short] == [(6, 0)] * 3
+def test_the_page_has_a_row_a_scheme_and_folds_all_points_of_a_long_sweep(tmp_path: Path) -> None:
+    loads = tuple(n / 20 for n in range(1, 15))
+    long = page_tables(overview(load(results(tmp_path / "long", THREE, loads=loads))), None)
+    assert [len(table.rows) for table in long] == [3] * 3
+    # Four of fourteen, a third of the sweep apart.
+    assert long[0].points == ("load 0.05", "load 0.25", "load 0.5", "load 0.7")
+    assert [len(table.every.rows) for table in long if table.every is not None] == [42] * 3
+    assert {len(row.cells) for row in long[0].rows} == {4 * len(long[0].groups)}
+    assert [table.is_open for table in long] == [True, False, False]
+    short = page_tables(overview(load(results(tmp_path / "short", THREE, loads=(0.4, 0.8)))), "small")
+    assert [(len(table.rows), table.points, table.every) for table in short] == [
+        (3, ("load 0.4", "load 0.8"), None)
+    ] * 3
+    assert [table.heading.partition(":")[0] for table in short if table.is_open] == ["small"]
 
 
 def test_csv_and_json_have_all_digits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

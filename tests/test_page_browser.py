@@ -45,9 +45,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(with_series(tmp_path_factory.mktemp("browser") / "grid"))
 
 
+UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
+
+
 @pytest.fixture
 def page(blank: browser.Page, path: Path) -> browser.Page:
+    """The page with all that is folded open."""
     blank.open(path)
+    blank.value(UNFOLD)
     return blank
 
 
@@ -66,7 +71,7 @@ SHOWN_FIGURES = "[...document.querySelectorAll('figure svg.fig')].filter(svg => 
 
 def test_figures_are_drawn(page: browser.Page) -> None:
     boxes = page.value(
-        f"{SHOWN_FIGURES}.map(svg => [svg, ...svg.querySelectorAll('.line, .m')].map(e =>"
+        f"{SHOWN_FIGURES}.map(svg => [svg, ...svg.querySelectorAll('.line, .m, .value')].map(e =>"
         " { const b = e.getBoundingClientRect(); return [b.width, b.height]; }))"
     )
     figures = page.value("document.querySelectorAll('figure').length")
@@ -211,6 +216,7 @@ def test_pointing_anywhere_over_time_shows_all_schemes(page: browser.Page) -> No
 
 def test_without_scripts_the_same_figures_have_titles_and_a_legend(blank: browser.Page, path: Path) -> None:
     blank.open(path, scripts=False)
+    blank.value(UNFOLD)
     blank.point_at("figure svg.fig .m[data-k='3'] .dot")
     assert blank.tooltip() == "nos2, Load 0.8: 1.52 [1.43,\u202f1.61], 2 seeds"
     blank.point_at(TRACE_SLOT)
@@ -219,6 +225,24 @@ def test_without_scripts_the_same_figures_have_titles_and_a_legend(blank: browse
     assert blank.value("document.querySelector('.tip') === null") is True
     legend = "[...document.querySelectorAll('.legend button')].map(b => [b.textContent, b.disabled])"
     assert blank.value(legend)[:3] == [["nos2", True], ["pias", True], ["es8", True]]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_answer_and_its_figure_are_on_the_first_screen(
+    blank: browser.Page, path: Path, width: int, height: int
+) -> None:
+    blank.open(path)
+    blank.call(
+        "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
+    )
+    drawing = f"{SHOWN_FIGURES}[0].getBoundingClientRect()"
+    assert blank.value(f"{drawing}.bottom + scrollY") <= height
+    assert blank.value("document.querySelector('figure').contains(document.querySelector('figure.hero svg'))") is True
+    # In one column the answer stands above, in two beside it.
+    below = blank.value(f"{drawing}.top >= document.querySelector('.answer').getBoundingClientRect().bottom")
+    assert below is (width < 500)
+    assert blank.value("document.documentElement.scrollWidth") <= width
+    blank.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_a_narrow_screen_scrolls_one_way_only(page: browser.Page) -> None:
@@ -246,7 +270,7 @@ def test_hostile_texts_stay_text(blank: browser.Page, tmp_path: Path, nth: int) 
     assert len(blank.of("Network.requestWillBeSent")) == 1
     assert blank.value("[document.scripts.length, document.images.length]") == [1, 0]
     # The page's own links lead to places of it and to files beside it.
-    own = r"/^(#scheme-\d+|figures\/[a-z]+(-\d+)?\.csv)$/"
+    own = r"/^(#scheme-\d+|#checks|figures\/[a-z]+(-\d+)?\.csv|https:\/\/github\.com\/[a-z\/]+\.md#[\w.~%-]*)$/"
     hrefs = "[...document.links].map(link => link.getAttribute('href'))"
     assert blank.value(f"{hrefs}.filter(href => !{own}.test(href)).length") == 0
     assert blank.value(f"{hrefs}.length") > 0

@@ -70,7 +70,7 @@ def test_the_page_of_the_leading_reading_shows_the_claims_under_each(
     assert long is not None
     assert (short.verdict.value, long.verdict.value) == ("reproduced", "contradicted")
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "<h2>Readings</h2>" in page
+    assert "<summary>Claims under each reading of the paper</summary>" in page
     assert "The plot." in page
     # Each grid can be opened and reported by itself; that of another reading has no such table.
     assert load(out / "readings" / "long").options.reading == "long"

@@ -22,7 +22,8 @@ from priolane.plots.formats import formats_of
 from priolane.prediction import check, from_plans
 from priolane.printable import message
 from priolane.record import counts_text, read_record
-from priolane.report.model import Source, Verdict
+from priolane.report.model import Verdict
+from priolane.report.recorded import recorded
 from priolane.report.summary import Summary
 from priolane.reproduction import Figure, Reproduction, ReproductionOptions, plan_figures, reproduce
 
@@ -102,12 +103,8 @@ def _run_one(planned: Sequence[Figure], base: Path, how: ReproductionOptions, *,
 def _outcome(done: Reproduction, seconds: float) -> Outcome:
     """The leading reading with the verdicts that are recorded at another size; other readings are on its page."""
     leading = done.results[0]
-    record = read_record(done.figure.item.key)
-    if record is None or record.is_of(leading):
-        return Outcome(leading, seconds, _next_steps(done), of_figure=True)
-    recorded = {claim["says"]: Source(claim["source"]).word(Verdict(claim["verdict"])) for claim in record.claims}
-    note = f"Recorded ({record.size}): {counts_text(record.counts())}."
-    return Outcome(leading, seconds, _next_steps(done), recorded, note, of_figure=True)
+    kept = recorded(leading)
+    return Outcome(leading, seconds, _next_steps(done), kept.words, kept.note, of_figure=True)
 
 
 def _next_steps(done: Reproduction) -> list[str]:

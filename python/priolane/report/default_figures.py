@@ -16,9 +16,10 @@ from priolane.figure.plot import Guide, Line
 from priolane.report.axes import key_label, spans_decades
 from priolane.report.estimate import Estimate
 from priolane.report.flow_table import FinishedFlows, finished_flows
-from priolane.report.model import Mark, Panel, Series, point_text
+from priolane.report.model import Mark, Panel, Series
 from priolane.report.over_time import OverTime, picoseconds
 from priolane.report.overview import ALL, Overview, Row
+from priolane.report.sentences.places import place_text
 from priolane.results import Results
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def default_figures(results: Results, view: Overview, traces: OverTime | None) -
     """The figures that the results have data for; raises `InputError` if a table of flows is damaged."""
     point: Mapping[str, Any] = results.runs[-1].point if results.runs else {}
     groups = _groups(results, point)
-    where = f" at {point_text(point)}" if point else ""
+    where = f" at {place_text(point)}" if point else ""
     timeout_s = _timeout_s(results) if any(flows.timeouts for group in groups for flows in group.by_seed) else None
     figures = [
         *(_by_size(groups, share, where, timeout_s) for share in _LEAST_FLOWS),

@@ -1,6 +1,6 @@
 """Reading `flows.parquet` of a run, which somebody else may have written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FLOWS = "flows.parquet"
 _CURE = "run the experiment again"
 _PS_PER_S = 1e12
+_OF_FINISHED = ("bytes", "fct_ps", "bare_fct_ps", "timeouts", "slowdown", "measured")
 
 
 @dataclass(frozen=True)
@@ -41,28 +42,35 @@ def finished_flows(results: Results, run: PlannedRun) -> FinishedFlows | None:
     """
     import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
 
-    if not any(file["name"] == FLOWS for file in results.records.get(run.id, {}).get("files", [])):
+    path = results.directory / run.id / FLOWS
+    table = flow_columns(results, run, _OF_FINISHED)
+    if table is None:
         return None
-    path = results.checked(run.id, FLOWS)
-    table = _read(path)
     table = table.filter(pc.and_(table.column("measured"), pc.is_valid(table.column("bytes"))))
     done = table.filter(pc.and_(pc.is_valid(table.column("fct_ps")), pc.is_valid(table.column("slowdown"))))
     done = done.filter(pc.is_valid(done.column("bare_fct_ps")))
-    size, fct, bare, slowdown = (_floats(done, name, path) for name in ("bytes", "fct_ps", "bare_fct_ps", "slowdown"))
+    size, fct, bare, slowdown = (positive(done, name, path) for name in ("bytes", "fct_ps", "bare_fct_ps", "slowdown"))
     timeouts = int(pc.sum(table.column("timeouts")).as_py() or 0)
     unfinished = table.num_rows - done.num_rows
     return FinishedFlows(size, fct / _PS_PER_S, bare / _PS_PER_S, slowdown, unfinished, timeouts)
 
 
-def _read(path: Path) -> "pa.Table":
+def flow_columns(results: Results, run: PlannedRun, columns: Sequence[str]) -> "pa.Table | None":
+    """Columns of the table of flows of a run; `None` where it has no such table.
+
+    Raises `InputError` if the file is damaged, or lacks one of the columns.
+    """
+    if not any(file["name"] == FLOWS for file in results.records.get(run.id, {}).get("files", [])):
+        return None
+    return _read(results.checked(run.id, FLOWS), columns)
+
+
+def _read(path: Path, columns: Sequence[str]) -> "pa.Table":
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    kinds: dict[str, Callable[[Any], bool]] = {
-        **dict.fromkeys(("bytes", "fct_ps", "bare_fct_ps", "timeouts"), pa.types.is_integer),
-        "slowdown": pa.types.is_floating,
-        "measured": pa.types.is_boolean,
-    }
+    special: dict[str, Callable[[Any], bool]] = {"slowdown": pa.types.is_floating, "measured": pa.types.is_boolean}
+    kinds = {name: special.get(name, pa.types.is_integer) for name in columns}
     try:
         table = pq.read_table(path, columns=list(kinds))
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
@@ -74,7 +82,7 @@ def _read(path: Path) -> "pa.Table":
     return table
 
 
-def _floats(table: "pa.Table", name: str, path: Path) -> "Floats":
+def positive(table: "pa.Table", name: str, path: Path) -> "Floats":
     """A column as numbers above 0."""
     import numpy as np  # noqa: PLC0415
 

@@ -28,17 +28,24 @@ def told_first(report: Report) -> tuple[list[Claim], list[Claim]]:
     return by_verdict(claims[:MOST_CLAIMS]), by_verdict(claims[MOST_CLAIMS:])
 
 
-def worst_first(report: Report, shown: Sequence[Claim]) -> list[str]:
-    """Failed checks, warnings about the flags of the claims that are `shown`, other warnings, then other checks that
-    need a look. No text is told twice."""
-    return list(dict.fromkeys(_worst_first(report, shown)))
+def lead_class(report: Report) -> str | None:
+    """The class of flows that the figure is about; `None` without a claim that compares metrics."""
+    sides = [side for item in report.lead.contrasts for side in item.sides] if report.lead is not None else []
+    return sides[0].of_class if sides else None
 
 
-def _worst_first(report: Report, shown: Sequence[Claim]) -> Iterator[str]:
+def worst_first(report: Report) -> list[str]:
+    """Failed checks, warnings about the flags of the claims that are told first, other checks that need a look, then
+    other warnings. No text is told twice."""
+    return list(dict.fromkeys(_worst_first(report)))
+
+
+def _worst_first(report: Report) -> Iterator[str]:
+    shown = by_weight(report)[:MOST_CLAIMS]
     yield from (f"{check.name}: {check.text}" for check in report.checks if check.state == _FAILED)
     flags = sorted((flag for claim in shown for flag in claim.flags), key=excess, reverse=True)
     about = [text for flag in flags for text in report.warnings if flag.is_about(text)]
     # A warning on the flows of a flag names the key that mends it.
     yield from about or flag_texts(shown)
-    yield from report.warnings
     yield from (f"{check.name}: {check.text}" for check in report.checks if check.state not in (_FAILED, *_FINE))
+    yield from report.warnings

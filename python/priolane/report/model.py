@@ -224,6 +224,8 @@ class Panel:
     rays: tuple[float, ...] = ()
     # Published curves.
     published: tuple[Curve, ...] = ()
+    # The metrics whose values it has, as `quantity.class`.
+    metrics: tuple[str, ...] = ()
 
     @property
     def has_values(self) -> bool:
@@ -315,6 +317,8 @@ def point_text(point: Mapping[str, Any]) -> str:
 def spread(measured: Sequence[MeasuredQuantity]) -> str:
     """Many values in a few words: how many, from the smallest mean to the largest."""
     means = [(item.estimate.mean, item.unit) for item in measured if item.estimate.mean is not None]
+    if len(measured) == 1:
+        return f"1 value, {format_value(*means[0])}" if means else "no value"
     return (
         f"{len(measured)} values, {format_value(*min(means))} to {format_value(*max(means))}" if means else "no value"
     )
@@ -488,6 +492,7 @@ def _panel(value: Mapping[str, Any]) -> Panel:
         series=series,
         rays=tuple(value.get("rays", ())),
         published=published,
+        metrics=tuple(value.get("metrics", ())),
     )
 
 

@@ -8,6 +8,13 @@ from priolane.report.numbers import fitting, short
 from priolane.report.overview import ALL, ClassTable, Entry, Overview, Quantity
 
 _COUNTS_FROM = 1000
+_NAMES = {
+    "fct": "mean FCT",
+    "fct_p50": "median FCT",
+    "fct_p99": "p99 FCT",
+    "slowdown": "slowdown",
+    "slowdown_p99": "p99 slowdown",
+}
 
 
 @dataclass(frozen=True)
@@ -17,6 +24,16 @@ class Column:
     quantity: Quantity
     unit: str
     scale: float
+
+    @property
+    def is_count(self) -> bool:
+        """Whether its values are counts of events, which are told in full."""
+        return self.quantity.unit == "1" and not self.quantity.better
+
+
+def column_name(quantity: Quantity) -> str:
+    """What a column is called where its neighbours do not say what it is of: `p99 FCT`."""
+    return _NAMES.get(quantity.name, quantity.label)
 
 
 def columns_of(section: ClassTable) -> list[Column]:
@@ -43,7 +60,7 @@ def mean_text(column: Column, entry: Entry) -> str:
 
 def _number_text(column: Column, number: float) -> str:
     value = number * column.scale
-    counted = column.quantity.unit == "1" and not column.quantity.better and value >= _COUNTS_FROM
+    counted = column.is_count and value >= _COUNTS_FROM
     return f"{value:,.0f}" if counted else short(value) if value < 1e5 else f"{value:.0f}"
 
 
@@ -76,7 +93,7 @@ def _incomplete(view: Overview) -> tuple[list[str], list[str]]:
         for row in section.rows:
             for quantity, entry in zip(section.quantities, row.entries, strict=True):
                 if entry.left_out:
-                    schemes[row.scheme] = labels[quantity.label] = None
+                    schemes[row.scheme] = labels[column_name(quantity)] = None
     return list(schemes), list(labels)
 
 

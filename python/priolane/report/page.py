@@ -10,17 +10,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from priolane.directory import FIGURES
-from priolane.figure.draw import key_of
-from priolane.report.kinds import kind_of
+from priolane.figure.draw import draw_rows, key_of
+from priolane.report.answer import answer
+from priolane.report.assumption_links import links
+from priolane.report.figure_values import values_of
+from priolane.report.forest_rows import forest_rows
+from priolane.report.leading import told_first
+from priolane.report.look_at import look_at
 from priolane.report.metrics_table import table_of
-from priolane.report.model import Claim, Panel, Source, Verdict, error_bound, spent_elsewhere, spread, tallies
+from priolane.report.model import Claim, Report, Source, Verdict, error_bound, spent_elsewhere, spread
 from priolane.report.overview import Overview
-from priolane.report.overview_page import scheme_tables, sections
+from priolane.report.overview_page import page_tables, scheme_tables
 from priolane.report.overview_text import notes
 from priolane.report.page_figures import PageFigures, ShownFigure
 from priolane.report.published import printed
 from priolane.report.readings import by_reading
+from priolane.report.recorded import recorded
+from priolane.report.sentences import finding, reason_text
+from priolane.report.slowest import slowest
 from priolane.report.tables import load_rows, priority_rows, run_rows
 from priolane.report.templates import figure_script, own, render, styled
 from priolane.results import Results
@@ -52,8 +62,30 @@ def page(results: Results, view: Overview, drawn: PageFigures, making: PageOptio
 
 def _content(results: Results, view: Overview, drawn: PageFigures, making: PageOptions) -> dict[str, Any]:
     report = results.report
-    experiment = results.experiment
-    figures = [_figure(shown, _files(nth, making.formats)) for nth, shown in enumerate(drawn.figures, 1)]
+    kept = recorded(results)
+    first = answer(results, view, kept)
+    return {
+        **_figures(report, drawn, making),
+        **_claims(report),
+        "title": report.title,
+        "answer": first,
+        "quote": results.experiment.get("quote"),
+        "recorded": kept,
+        "tables": page_tables(view, first.of_class),
+        "keys": {entry.style.name: key_of(entry) for entry in drawn.legend},
+        "notes": notes(view, "Bold"),
+        "slowest": slowest(results),
+        "look_at": look_at(report),
+        "states": _STATES,
+        "assumptions": links(report.assumptions),
+        "by_reading": by_reading(results),
+        **_behind(results, making),
+    }
+
+
+def _figures(report: Report, drawn: PageFigures, making: PageOptions) -> dict[str, Any]:
+    """What is drawn, with its style and scripts."""
+    figures = [_figure(shown, _files(shown.nth, making.formats)) for shown in drawn.figures]
     # What is drawn over time has no files.
     traces = [_figure(shown, {}) for shown in drawn.traces]
     style, style_hash = styled()
@@ -62,37 +94,59 @@ def _content(results: Results, view: Overview, drawn: PageFigures, making: PageO
         "style": style,
         "style_hash": style_hash,
         "scripts": scripts,
-        "metrics_tables": [table_of(panel) for panel in report.tables],
-        "title": report.title,
-        "paper": report.paper,
-        "figure": report.figure,
-        "quote": experiment.get("quote"),
-        "assumptions": report.assumptions,
-        "tallies": tallies(report),
-        "owners": _OWNERS,
-        "overview": sections(view),
-        "notes": notes(view, "Bold"),
-        "schemes": {name: _in_lines(table) for name, table in scheme_tables(results).items()},
-        "figures": figures,
+        "hero": figures[drawn.hero] if figures else None,
+        "figures": [figure for nth, figure in enumerate(figures) if nth != drawn.hero],
         "are_default": drawn.are_default,
         "legend": [(entry.style.name, entry.text, key_of(entry)) for entry in drawn.legend],
         "printed": printed(curve for panel in report.drawn for curve in panel.published),
         "traces": drawn.about_traces,
         "trace_figures": traces,
-        "claims": report.claims,
+        "metrics_tables": [table_of(panel) for panel in report.tables],
+        "seeds": report.seeds,
+    }
+
+
+def _claims(report: Report) -> dict[str, Any]:
+    """The claims as a forest plot and as sentences: those that are told at once, and the others."""
+    first, rest = told_first(report)
+    return {
+        "forest": _forest([*first, *rest]),
+        "claims": [_Told(claim, finding(claim), reason_text(claim)) for claim in first],
+        "more_claims": [_Told(claim, finding(claim), reason_text(claim)) for claim in rest],
         "error_bound": error_bound(report),
         "own_words": _words(report.claims),
-        "by_reading": by_reading(results),
         "many": _MANY,
         "spread": spread,
-        "states": _STATES,
-        "checks": report.checks,
-        "warnings": report.warnings,
+    }
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A claim, its sentence, and why it is undecided."""
+
+    claim: Claim
+    sentence: str
+    reason: str
+
+
+def _forest(claims: Sequence[Claim]) -> Markup:
+    """The forest plot; empty if no claim compares with a number above 0."""
+    rows = forest_rows(claims)
+    if not rows:
+        return Markup()
+    about = f"Claims: measured over asked, {len(rows)} values with the bands that are allowed. Sentences follow."
+    return draw_rows(rows, about)
+
+
+def _behind(results: Results, making: PageOptions) -> dict[str, Any]:
+    """What the results rest on."""
+    report = results.report
+    return {
+        "schemes": {name: _in_lines(table) for name, table in scheme_tables(results).items()},
         "loads": load_rows(results),
         "priorities": priority_rows(results),
         "runs": run_rows(results),
-        "experiment": _in_lines(experiment),
-        "seeds": report.seeds,
+        "experiment": _in_lines(results.experiment),
         "digest": report.digest,
         "version": next((record["version"] for record in results.records.values()), ""),
         "rerun": making.rerun,
@@ -107,9 +161,6 @@ def _in_lines(value: Any) -> str:
 def _files(nth: int, formats: Sequence[str]) -> dict[str, str]:
     """The files of a panel, from 1, by what they are, as the page names them."""
     return {kind.upper(): f"{FIGURES}/panel-{nth}.{kind}" for kind in (*formats, "csv")}
-
-
-_OWNERS = {Source.PAPER: "Claims of the paper", Source.OURS: "Our own claims"}
 
 
 def _words(claims: Sequence[Claim]) -> tuple[str, str]:
@@ -128,42 +179,5 @@ _STATES = {
 
 
 def _figure(shown: ShownFigure, files: Mapping[str, str]) -> _Figure:
-    columns, rows = _values_of(shown.panel)
+    columns, rows = values_of(shown.panel)
     return _Figure(shown=shown, files=files, columns=columns, rows=rows)
-
-
-def _values_of(panel: Panel) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of the table of a panel; no rows where it has none."""
-    if any(mark.across is not None for series in panel.series for mark in series.marks):
-        return _dots(panel)
-    kind = kind_of(panel.kind)
-    xs = list(dict.fromkeys(mark.x for series in panel.series for mark in series.marks)) if kind.table else []
-    rows = [
-        [
-            x if isinstance(x, str) else format(x, kind.x_format),
-            *(_value_at(series.marks, x) for series in panel.series),
-        ]
-        for x in xs
-    ]
-    return [panel.x_label or "group", *(series.label for series in panel.series)], rows
-
-
-def _dots(panel: Panel) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of a scatter: a row for each dot."""
-    rows = [
-        [
-            series.label if mark.along is None else f"{series.label}, {mark.along}",
-            str(mark.across),
-            str(mark.estimate),
-            "" if mark.size is None else str(mark.size),
-        ]
-        for series in panel.series
-        for mark in series.marks
-    ]
-    sized = any(row[-1] for row in rows)
-    columns = ["dot", panel.x_label, panel.y_label, *(["area"] if sized else [])]
-    return columns, [row if sized else row[:-1] for row in rows]
-
-
-def _value_at(marks: Any, x: float | str) -> str:
-    return next((str(mark) for mark in marks if mark.x == x), "–")

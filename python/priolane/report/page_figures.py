@@ -9,30 +9,32 @@ from priolane.figure.draw import Figure, draw_panel, draw_plot, draw_thumbnail
 from priolane.figure.palette import Entry, SeriesStyles
 from priolane.figure.panels import plot_of
 from priolane.report.default_figures import DefaultFigure, default_figures, queue_panel
-from priolane.report.model import Panel, Report
+from priolane.report.model import Claim, Panel, Report
 from priolane.report.over_time import OverTime, over_time
 from priolane.report.overview import Overview
 from priolane.results import Results
 
 HERO_PX = 640.0
-"""The width of the first default figure, which stands alone in its row."""
+"""The width of the figure on the first screen."""
 
 
 @dataclass(frozen=True)
 class ShownFigure:
-    """A panel, its figure, and what is shown_text below its title."""
+    """A panel, its figure, and what is told below its title. `nth` counts the panels of a page from 1."""
 
     panel: Panel
     figure: Figure
+    nth: int
     caption: str = ""
-    is_hero: bool = False
 
 
 @dataclass(frozen=True)
 class PageFigures:
-    """The figures of a page: those that have files, `figures`, and those over time; and the legend of all."""
+    """The figures of a page: those that have files, of which `hero` is the place of the one on the first screen, and
+    those over time; and the legend of all."""
 
     figures: tuple[ShownFigure, ...]
+    hero: int
     traces: tuple[ShownFigure, ...]
     about_traces: str
     legend: tuple[Entry, ...]
@@ -52,13 +54,15 @@ def page_figures(results: Results, view: Overview) -> PageFigures:
     left = [panel for panel in _panels_of(traces) if not defaults or panel is not queue_panel(traces)]
     panels = [default.panel for default in defaults] or list(report.drawn)
     styles = SeriesStyles([*panels, *left], leading_names(report))
+    hero = 0 if defaults else hero_of(panels, report.lead)
     figures = (
         [_default(default, styles, nth) for nth, default in enumerate(defaults)]
         if defaults
-        else _drawn(panels, styles, "f")
+        else _drawn(panels, styles, "f", hero)
     )
     return PageFigures(
         figures=tuple(figures),
+        hero=hero,
         traces=tuple(_drawn(left, styles, "t")),
         about_traces=traces.text if traces is not None and left else "",
         legend=tuple(styles.legend),
@@ -70,9 +74,30 @@ def _panels_of(traces: OverTime | None) -> Sequence[Panel]:
     return () if traces is None else traces.panels
 
 
-def _drawn(panels: Sequence[Panel], styles: SeriesStyles, prefix: str) -> list[ShownFigure]:
+def hero_of(panels: Sequence[Panel], lead: Claim | None) -> int:
+    """The place of the panel that shows most of the metrics of the leading claim, else the same quantities of other
+    classes, else the first one."""
+    sides = [side for item in lead.contrasts for side in item.sides] if lead is not None else []
+    metrics = {f"{side.quantity}.{side.of_class}" for side in sides}
+    quantities = {side.quantity for side in sides}
+
+    def shown(nth: int) -> tuple[bool, int, int, int]:
+        panel = panels[nth]
+        same = sum(metric in metrics for metric in panel.metrics)
+        like = sum(metric.partition(".")[0] in quantities for metric in panel.metrics)
+        # Of several that show as much, the one with least besides.
+        return panel.has_values, same, like, -len(panel.metrics)
+
+    return max(range(len(panels)), key=shown, default=0)
+
+
+def _drawn(panels: Sequence[Panel], styles: SeriesStyles, prefix: str, hero: int | None = None) -> list[ShownFigure]:
     return [
-        ShownFigure(panel, draw_panel(panel, styles, f"{prefix}{nth}", has_legend=True))
+        ShownFigure(
+            panel,
+            draw_panel(panel, styles, f"{prefix}{nth}", has_legend=True, wide_px=HERO_PX if nth == hero else None),
+            nth + 1,
+        )
         for nth, panel in enumerate(panels)
     ]
 
@@ -81,15 +106,14 @@ def _default(default: DefaultFigure, styles: SeriesStyles, nth: int) -> ShownFig
     plot = plot_of(default.panel, styles)
     plot = replace(plot, guides=default.guides, lines=(*plot.lines, *default.lines))
     drawn = draw_plot(plot, f"f{nth}", HERO_PX if nth == 0 else None)
-    return ShownFigure(default.panel, Figure(drawn, plot.is_wide), default.caption, is_hero=nth == 0)
+    return ShownFigure(default.panel, Figure(drawn, plot.is_wide), nth + 1, default.caption)
 
 
 def leading_names(report: Report) -> list[str]:
-    """The schemes of the first claim, which have a style of their own whatever else is shown."""
-    if not report.claims:
+    """The schemes of the leading claim, which have a style of their own whatever else is shown."""
+    if report.lead is None:
         return []
-    first = report.claims[0]
-    parts = [part for item in first.measured for part in item.what.split(".")]
+    parts = [part for item in report.lead.measured for part in item.what.split(".")]
     schemes = {series.scheme for panel in report.panels for series in panel.series}
     return [name for name in dict.fromkeys(parts) if name in schemes]
 

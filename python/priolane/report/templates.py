@@ -2,18 +2,23 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from priolane.figure.stylesheet import SCRIPT, stylesheet
 from priolane.report.model import Source, Verdict, point_text
 from priolane.report.numbers import short
+from priolane.report.sentences.values import NO_BREAK
+from priolane.report.sentences.words import sentence_case
 
 _TEMPLATES = Path(__file__).parent
+_MICROSECONDS = re.compile(rf"(?<=[\d\]][ {NO_BREAK}])us\b")
+_CODE = re.compile(r"`([^`]*)`")
 _SIGNS = {
     Verdict.REPRODUCED: "✓",
     Verdict.UNDECIDED: "≈",
@@ -39,8 +44,24 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["short"] = short
     environment.filters["point"] = point_text
+    environment.filters["typeset"] = typeset
+    environment.filters["coded"] = coded
+    environment.filters["capitalized"] = sentence_case
     environment.globals["badge"] = badge
     return environment
+
+
+def typeset(text: str) -> str:
+    """A text of sentences with the sign of microseconds, where consoles have `us`."""
+    return _MICROSECONDS.sub("µs", text)
+
+
+def coded(text: str) -> Markup:
+    """A text with what stands in backticks as code. All of it is escaped."""
+    parts = _CODE.split(text)
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if nth % 2 else escape(part) for nth, part in enumerate(parts)
+    )
 
 
 def own(name: str) -> tuple[Markup, str]:

@@ -9,6 +9,7 @@ from priolane.comparison import LEVEL, Change, Comparison, Finding
 from priolane.report.estimate import Average, Estimate
 from priolane.report.numbers import format_value, short
 from priolane.report.overview import Overview
+from priolane.report.overview_text import column_name
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import rounded
 from priolane.scheme_comparison import Contest, SchemeComparison, Winner
@@ -17,7 +18,6 @@ _MOST_ROWS = 10
 _MOST_POINTS = 3
 _MOST_SETTINGS = 3
 _LONGEST_VALUE = 24
-_METRIC_NAMES = {"slowdown_p99": "p99 slowdown", "fct": "mean FCT", "fct_p50": "median FCT", "fct_p99": "p99 FCT"}
 
 
 def contest_lines(screen: Screen, found: SchemeComparison, view: Overview) -> list[str]:
@@ -34,7 +34,7 @@ def contest_lines(screen: Screen, found: SchemeComparison, view: Overview) -> li
         by_point = {repr(contest.change.point): contest for contest in group}
         cells = [_cell(screen, by_point.get(repr(point))) for point in points]
         quantity = group[0].quantity
-        name = _METRIC_NAMES.get(quantity.name, quantity.label)
+        name = column_name(quantity)
         rows.append([group[0].change.size_class, name, *cells, _better(found, group)])
     decided, is_open = (screen.sign(verdict) for verdict in ("reproduced", "undecided"))
     notes = [

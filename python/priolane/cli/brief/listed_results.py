@@ -19,7 +19,7 @@ def results_lines(screen: Screen, results: Results, view: Overview) -> list[str]
     """The lines, at most 20. A class that there is no room for is named below."""
     place = display_name(results.directory)
     report = _report(results)
-    warned = [] if report is None else warning_lines(screen, report, report.claims, 1)
+    warned = [] if report is None else warning_lines(screen, report, 1)
     page = [f"page  {results.directory / PAGE_FILE}"] if (results.directory / PAGE_FILE).is_file() else []
     room = MOST_LINES - 1 - len(warned) - 1 - len(page) - 1
     tables: list[list[str]] = []

@@ -8,8 +8,9 @@ from priolane.cli.brief.screen import MOST_LINES, Screen
 from priolane.cli.brief.tables import class_lines, class_of, panel_lines
 from priolane.cli.brief.warnings import warning_lines
 from priolane.directory import PAGE_FILE
-from priolane.report.leading import by_weight
-from priolane.report.model import Claim, Report
+from priolane.report.grid_text import grid_text
+from priolane.report.leading import lead_class
+from priolane.report.model import Report
 from priolane.report.overview import Overview, overview
 from priolane.results import Results
 
@@ -41,14 +42,13 @@ def outcome_lines(screen: Screen, outcome: Outcome) -> list[str]:
     head = [screen.cut(_heading(outcome, report))]
     note = [screen.cut(outcome.recorded_note)] if outcome.recorded_note else []
     last = [f"page  {outcome.results.directory / PAGE_FILE}", *_steps(screen, outcome.next_steps)]
-    warned = warning_lines(screen, report, by_weight(report), _MOST_WARNING)
+    warned = warning_lines(screen, report, _MOST_WARNING)
     # Blank lines: below the heading, above the table, above the warning.
     room = MOST_LINES - len(head) - len(note) - len(last) - len(warned) - 2
     wanted, _ = claim_lines(screen, report, room, outcome.recorded)
     table = _table(screen, outcome, (report, view), room - len(wanted) - 1 if wanted else room)
     left = room - (len(table) + 1 if table else 0)
-    claims, shown = claim_lines(screen, report, left, outcome.recorded)
-    warned = warning_lines(screen, report, shown, len(warned)) if warned else []
+    claims, _ = claim_lines(screen, report, left, outcome.recorded)
     parts = [[*claims, *note], table, [*warned, *last]]
     return [*head, *(line for part in parts if part for line in ("", *part))]
 
@@ -62,17 +62,8 @@ def _steps(screen: Screen, steps: Sequence[str]) -> list[str]:
 
 
 def _heading(outcome: Outcome, report: Report) -> str:
-    results = outcome.results
-    schemes = len({run.scheme for run in results.runs})
-    points = len({repr(sorted(run.point.items())) for run in results.runs})
-    seeds = len({run.seed for run in results.runs})
-    counts = [_count(schemes, "scheme"), *([_count(points, "point")] if points > 1 else []), _count(seeds, "seed")]
     took = "" if outcome.seconds is None else f" in {_time(outcome.seconds)}"
-    return f"{report.title}: {_count(len(results.runs), 'run')} ({', '.join(counts)}){took}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{report.title}: {grid_text(outcome.results)}{took}"
 
 
 def _time(seconds: float) -> str:
@@ -91,7 +82,7 @@ def _table(screen: Screen, outcome: Outcome, read: tuple[Report, Overview], room
                 return lines
     if not report.claims:
         return _all_tables(screen, view, rows, room)
-    section = class_of(view, _class_of(report.lead))
+    section = class_of(view, lead_class(report))
     return [] if section is None else class_lines(screen, section, _QUANTITIES, rows)
 
 
@@ -102,8 +93,3 @@ def _all_tables(screen: Screen, view: Overview, rows: int, room: int) -> list[st
         if table and len(lines) + len(table) + 1 <= room:
             lines += ["", *table] if lines else table
     return lines
-
-
-def _class_of(claim: Claim | None) -> str | None:
-    sides = [side for item in claim.contrasts for side in item.sides] if claim is not None else []
-    return sides[0].of_class if sides else None

@@ -8,17 +8,10 @@ from priolane.cli.brief.screen import Screen, in_columns
 from priolane.report.model import Mark, Panel
 from priolane.report.numbers import relabelled, short
 from priolane.report.overview import ALL, ClassTable, Entry, Overview, Row
-from priolane.report.overview_text import Column, columns_of
+from priolane.report.overview_text import Column, column_name, columns_of
 from priolane.report.sentences.places import place_text
 from priolane.report.sentences.values import common_decimals, rounded
 
-_NAMES = {
-    "fct": "mean FCT",
-    "fct_p50": "median FCT",
-    "fct_p99": "p99 FCT",
-    "slowdown": "slowdown",
-    "slowdown_p99": "p99 slowdown",
-}
 _MOST_POINTS = 4
 _MOST_PLACES = 5
 _LONGEST_NAME = 24
@@ -75,7 +68,7 @@ def _cells(screen: Screen, section: ClassTable, layout: _Layout, most_rows: int)
     alone = len(layout.points) == 1
     head = [f"{title}, {place_text(layout.points[0], every)}" if alone and len(every) > 1 else title]
     for _, column in layout.columns:
-        name = _NAMES.get(column.quantity.name, column.quantity.label)
+        name = column_name(column.quantity)
         head += [f"{name}, {column.unit}" if column.unit else name, *([""] * (len(layout.points) - 1))]
     rows = [[screen.text(cell) for cell in head]]
     if not alone:

@@ -1,18 +1,16 @@
 """The worst warning of a report, in plain words."""
 
-from collections.abc import Sequence
-
 from priolane.cli.brief.screen import Screen
 from priolane.report.leading import worst_first
-from priolane.report.model import Claim, Report
+from priolane.report.model import Report
 
 _LONGEST_WORD = 16
 
 
-def warning_lines(screen: Screen, report: Report, shown: Sequence[Claim], most: int) -> list[str]:
+def warning_lines(screen: Screen, report: Report, most: int) -> list[str]:
     """The worst of failed checks, flags of the claims that are shown, and warnings, in at most `most` lines; the last
     one says how many more there are. Empty where there is nothing to warn of."""
-    found = worst_first(report, shown)
+    found = worst_first(report)
     if not found:
         return []
     rest = len(found) - 1

@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 
 from priolane.report.model import Claim, Direction, Verdict
 from priolane.report.sentences import agree, bound, equal, order, ratio, trend
-from priolane.report.sentences.rows import judged
 from priolane.report.sentences.undecided import reason_text, seeds_text
-from priolane.report.sentences.values import Told, estimate_text, range_text
+from priolane.report.sentences.values import Told
 from priolane.report.sentences.words import sentence_case, statement
 
-__all__ = ["finding", "headline", "numbers_text", "reason_text", "seeds_text", "sentence", "verdict_text"]
+__all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "sentence", "verdict_text"]
 
 _KINDS: Mapping[str, Callable[[Claim, Told], str]] = {
     "agree": agree.sentence,
@@ -28,7 +27,6 @@ _PREFIXES = {
 }
 # What a title leaves out of a claim.
 _ASIDE = re.compile(r"\s*\((?:we take|ours)[^()]*\)")
-_MOST_NUMBERS = 3
 _LEANS = {Direction.AGREES: ", leans yes", Direction.OPPOSES: ", leans no"}
 
 
@@ -38,34 +36,24 @@ def sentence(claim: Claim) -> str:
 
 
 def headline(claim: Claim) -> str:
-    """The sentence as a title: without intervals and places, which `numbers_text` has, and without asides."""
+    """The sentence as a title: without intervals, places and asides."""
     text = finding(claim, Told.IN_SHORT).rstrip(".")
     return _prefix(claim) + _ASIDE.sub("", text)
 
 
-def numbers_text(claim: Claim) -> str:
-    """The values of a title with their intervals: `load 0.5: 2.9 [1.9, 4.4] · load 0.8: 3.5 [3.0, 4.2]`."""
-    if not _is_measured(claim):
-        return ""
-    rows, unit = judged(claim), claim.contrasts[0].unit
-    if len(rows) > _MOST_NUMBERS:
-        return range_text([estimate for _, estimate in rows], unit)
-    texts = [(place, estimate_text(estimate, unit)) for place, estimate in rows]
-    return " · ".join(f"{place}: {text}" if place else text for place, text in texts)
-
-
 def finding(claim: Claim, told: Told = Told.IN_FULL) -> str:
     """The same beside a verdict, which says whether it is so."""
-    if not _is_measured(claim):
+    if not is_measured(claim):
         return f"{statement(claim.text)}: not measured."
     return f"{sentence_case(_KINDS[claim.test['kind']](claim, told))}."
 
 
 def _prefix(claim: Claim) -> str:
-    return _PREFIXES[Verdict.INCOMPLETE] if not _is_measured(claim) else _PREFIXES.get(claim.verdict, "")
+    return _PREFIXES[Verdict.INCOMPLETE] if not is_measured(claim) else _PREFIXES.get(claim.verdict, "")
 
 
-def _is_measured(claim: Claim) -> bool:
+def is_measured(claim: Claim) -> bool:
+    """Whether all values that the verdict depends on are there."""
     return bool(claim.contrasts) and all(item.estimate.mean is not None for item in claim.contrasts)
 
 

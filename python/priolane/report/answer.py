@@ -1,0 +1,117 @@
+"""The first screen of a page: what came out as a sentence, its numbers and verdict, and the worst warning."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from priolane.report.difference import difference
+from priolane.report.forest_rows import asked_of
+from priolane.report.grid_text import grid_text
+from priolane.report.leading import lead_class, worst_first
+from priolane.report.model import Claim, Report, tallies, tally_text
+from priolane.report.overview import Overview
+from priolane.report.recorded import Recorded
+from priolane.report.sentences import headline, is_measured, verdict_text
+from priolane.report.sentences.rows import furthest, judged
+from priolane.report.sentences.values import estimate_text, range_text
+from priolane.report.templates import badge, coded
+from priolane.results import Results
+
+# A longer sentence has smaller letters, and a longer warning ends in an ellipsis: the checks have all of it.
+_MOST_NUMBERS = 3
+_LONG_HEADLINE = 110
+_LONGEST_WARNING = 200
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The texts of the first screen, from top to bottom.
+
+    `pill` has class and sign of the verdict, `None` without claims. `flag` says what is wrong with the number, `count`
+    how many other claims there are, and `more` how many warnings are not told here. `of_class` is the class of flows
+    that it is about.
+    """
+
+    eyebrow: str
+    headline: str
+    is_long: bool
+    numbers: str
+    pill: Mapping[str, str] | None
+    verdict: str
+    flag: str
+    count: str
+    warning: Markup
+    more: int
+    of_class: str | None
+
+
+def answer(results: Results, view: Overview, kept: Recorded) -> Answer:
+    """The first screen of results."""
+    report = results.report
+    warnings = worst_first(report)
+    eyebrow, more = _eyebrow(results), max(len(warnings) - 1, 0)
+    warning = coded(_cut(warnings[0])) if warnings else Markup()
+    lead = report.lead
+    if lead is None:
+        found = difference(view, grid_text(results))
+        is_long = len(found.headline) > _LONG_HEADLINE
+        texts = (eyebrow, found.headline, is_long, found.numbers)
+        return Answer(*texts, None, "", "", found.basis, warning, more, found.of_class)
+    title = headline(lead)
+    return Answer(
+        eyebrow=eyebrow,
+        headline=title,
+        is_long=len(title) > _LONG_HEADLINE,
+        numbers=numbers_text(lead),
+        pill=badge(lead.verdict, lead.source),
+        verdict=verdict_text(lead),
+        flag=lead.flag_kinds,
+        count=_count(report, lead, kept),
+        warning=warning,
+        more=more,
+        of_class=lead_class(report),
+    )
+
+
+def numbers_text(claim: Claim) -> str:
+    """The values of a claim with their intervals: `load 0.5: 2.9 [1.9, 4.4] · load 0.8: 3.5 [3.0, 4.2]`, or of more
+    than three the one that is furthest from what is asked."""
+    if not is_measured(claim):
+        return ""
+    rows, unit = judged(claim), claim.contrasts[0].unit
+    if len(rows) > _MOST_NUMBERS:
+        asked = asked_of(claim)
+        if asked is None:
+            return range_text([estimate for _, estimate in rows], unit)
+        place, estimate = rows[furthest(claim, asked.distance)]
+        return f"furthest off of {len(rows)}: {estimate_text(estimate, unit)} at {place}"
+    texts = [(place, estimate_text(estimate, unit)) for place, estimate in rows]
+    return " · ".join(f"{place}: {text}" if place else text for place, text in texts)
+
+
+def _eyebrow(results: Results) -> str:
+    report = results.report
+    origin = f"{report.paper}, {report.figure}" if report.paper and report.figure else report.paper
+    return f"{origin or report.title} · {grid_text(results)}"
+
+
+def _count(report: Report, lead: Claim, kept: Recorded) -> str:
+    recorded = kept.words.get(lead.text, "")
+    parts = [f"recorded: {recorded}"] if recorded else []
+    claims = len(report.claims)
+    if claims > 1:
+        counts = "; ".join(tally_text(source, counts) for source, counts in tallies(report))
+        parts.append(f"one of {claims} claims: {counts}")
+    return "; ".join(parts)
+
+
+def _cut(text: str) -> str:
+    """A warning with its full stop; what is too long ends at a word, with no code left open."""
+    whole = text.rstrip(".") + "."
+    if len(whole) <= _LONGEST_WARNING:
+        return whole
+    kept = whole[:_LONGEST_WARNING].rpartition(" ")[0] or whole[:_LONGEST_WARNING]
+    if kept.count("`") % 2:
+        kept = kept.rpartition("`")[0].rstrip()
+    return f"{kept} …"

@@ -1,0 +1,39 @@
+"""The verdicts that are recorded for a figure of a paper, beside those of a run of another size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from priolane import papers
+from priolane.record import counts_text, read_record
+from priolane.recorded_claims import claims_of
+from priolane.results import Results
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Verdicts in words by the text of their claims, and a sentence on all of them; both empty without a record.
+
+    `command` makes the figure at its own size.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    command: str = ""
+
+
+def recorded(results: Results) -> Recorded:
+    """What is recorded for the figure whose file these results are of, if its size or seeds were others.
+
+    Raises `InputError` if the record cannot be read.
+    """
+    source = results.source
+    item = next((item for item in papers.figures() if item.experiment == source), None)
+    leading = {None, *(reading.name for reading in results.readings if reading.leads)}
+    if item is None or results.options.reading not in leading:
+        return Recorded()
+    record = read_record(item.key)
+    if record is None or record.is_of(results):
+        return Recorded()
+    words = {claim.text: claim.word for claim in claims_of(record.grids[0])}
+    note = f"Recorded ({record.size}): {counts_text(record.counts())}."
+    return Recorded(words, note, f"priolane reproduce {item.key}")

@@ -1,0 +1,141 @@
+"""The slowest flows of each scheme, with the commands that show why: `priolane trace` plays what happened to them."""
+
+import heapq
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from priolane.command_line import command_line, option, path_word
+from priolane.experiment import PlannedRun
+from priolane.figure.numbers import plain, value_text
+from priolane.report.flow_table import FLOWS, flow_columns, positive
+from priolane.report.sentences.places import place_text
+from priolane.results import Results
+
+MOST_FLOWS = 5
+_PS_PER_S = 1e12
+_COLUMNS = ("flow", "src", "dst", "bytes", "fct_ps", "slowdown", "timeouts")
+
+
+@dataclass(frozen=True)
+class SlowFlow:
+    """A measured flow that finished. `fct_s` is in seconds, `size` in bytes."""
+
+    seed: int
+    flow: int
+    src: int
+    dst: int
+    size: int
+    fct_s: float
+    slowdown: float
+    timeouts: int
+
+
+@dataclass(frozen=True)
+class SlowFlowRow:
+    """A slow flow in words, and the command that plays it."""
+
+    flow: str
+    slowdown: str
+    fct: str
+    timeouts: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Slowest:
+    """The slowest flows by scheme, in the order of the grid, and the sweep point of all of them in words."""
+
+    place: str
+    by_scheme: Mapping[str, Sequence[SlowFlowRow]]
+
+
+def slowest(results: Results) -> Slowest:
+    """The slowest flows of each scheme at the last sweep point, the one with the largest slowdown first.
+
+    Raises `InputError` if a table of flows is damaged.
+    """
+    point: Mapping[str, Any] = results.runs[-1].point if results.runs else {}
+    found: dict[str, list[SlowFlow]] = {}
+    for run in results.runs:
+        if run.point == point:
+            found.setdefault(run.scheme, []).extend(slow_flows(results, run))
+    rows = {
+        scheme: [_row(results, scheme, point, flow) for flow in _slowest_of(flows)] for scheme, flows in found.items()
+    }
+    return Slowest(place_text(point), {scheme: found for scheme, found in rows.items() if found})
+
+
+def slow_flows(results: Results, run: PlannedRun) -> list[SlowFlow]:
+    """The slowest flows of one run."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - slow to load
+
+    table = flow_columns(results, run, (*_COLUMNS, "measured"))
+    if table is None:
+        return []
+    done = pc.and_(pc.is_valid(table.column("fct_ps")), pc.is_valid(table.column("slowdown")))
+    table = table.filter(pc.and_(pc.and_(table.column("measured"), pc.is_valid(table.column("bytes"))), done))
+    for name in ("bytes", "fct_ps", "slowdown"):
+        positive(table, name, results.directory / run.id / FLOWS)
+    order = [("slowdown", "descending"), ("flow", "ascending")]
+    kept = table.take(pc.select_k_unstable(table, k=min(MOST_FLOWS, table.num_rows), sort_keys=order))
+    return [
+        SlowFlow(
+            seed=run.seed,
+            flow=row["flow"],
+            src=row["src"],
+            dst=row["dst"],
+            size=row["bytes"],
+            fct_s=row["fct_ps"] / _PS_PER_S,
+            slowdown=row["slowdown"],
+            timeouts=row["timeouts"],
+        )
+        for row in kept.to_pylist()
+    ]
+
+
+def _slowest_of(flows: Sequence[SlowFlow]) -> list[SlowFlow]:
+    return heapq.nsmallest(MOST_FLOWS, flows, key=lambda flow: (-flow.slowdown, flow.seed, flow.flow))
+
+
+def _row(results: Results, scheme: str, point: Mapping[str, Any], flow: SlowFlow) -> SlowFlowRow:
+    return SlowFlowRow(
+        flow=f"{value_text(flow.size, 'B')}, h{flow.src} to h{flow.dst}",
+        slowdown=plain(flow.slowdown),
+        fct=value_text(flow.fct_s, "s"),
+        timeouts=str(flow.timeouts),
+        command=trace_command(results, scheme, point, flow),
+    )
+
+
+def trace_command(results: Results, scheme: str, point: Mapping[str, Any], flow: SlowFlow) -> str:
+    """The command that traces a flow and makes a page that plays it."""
+    options = results.options
+    changes = [word for key, value in options.sets for word in option("--set", f"{key}={value}")]
+    changes += option("--reading", options.reading) if options.reading is not None else []
+    changes += [f"--{options.size}"] if options.size != "default" else []
+    places = [word for key, value in point.items() for word in option("--point", f"{key}={toml_text(value)}")]
+    return command_line(
+        "priolane",
+        "trace",
+        path_word(results.source),
+        *changes,
+        *option("--scheme", scheme),
+        "--seed",
+        str(flow.seed),
+        *places,
+        "--flow",
+        str(flow.flow),
+        "--page",
+        f"flow-{flow.flow}.html",
+    )
+
+
+def toml_text(value: Any) -> str:
+    """A value of a sweep as experiment files write it."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {toml_text(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml_text, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

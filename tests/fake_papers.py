@@ -1,0 +1,34 @@
+"""A figure of a paper whose file is that of some results, with a record of another size."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from priolane import papers
+from priolane.record import Record
+from priolane.report import recorded
+from priolane.results import Results
+
+
+def recorded_figure(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
+    """Makes the file of `results` that of nos2/fig6, whose record contradicts their first claim."""
+    item = papers.PaperFigure("nos2", "fig6", "Fig. 6", "", "results", Path(results.source))
+    first = results.report.claims[0]
+    claim = {
+        "section": first.section,
+        "says": first.text,
+        "source": "paper",
+        "asked": first.criterion,
+        "test": dict(first.test),
+        "verdict": "contradicted",
+        "alone": "contradicted",
+        "direction": "none",
+        "reason": "",
+        "measured": [],
+        "compared": [],
+    }
+    grid = json.loads(json.dumps({"size": "full", "seeds": list(range(16)), "claims": [claim]}))
+    record = Record("nos2/fig6", results.title, "priolane reproduce nos2/fig6 --full", 6, (grid,))
+    monkeypatch.setattr(papers, "figures", lambda: iter([item]))
+    monkeypatch.setattr(recorded, "read_record", lambda _: record)
