@@ -14,7 +14,7 @@ from priolane.cli.brief.screen import Screen
 from priolane.cli.brief.warnings import warning_lines
 from priolane.report.answer import answer, numbers_text
 from priolane.report.assumption_links import PAGE, links
-from priolane.report.leading import MOST_CLAIMS, told_first, worst_first
+from priolane.report.leading import MOST_CLAIMS, shown_first, worst_first
 from priolane.report.look_at import kinds
 from priolane.report.model import Assumption, Flag, Report
 from priolane.report.overview import overview
@@ -80,7 +80,7 @@ def test_the_console_and_the_page_tell_the_same_claims_and_warn_of_the_same(resu
     about = "`pias`, class `mice`: 70 % of the sum of completion times"
     report = replace(report, claims=tuple(many), warnings=("a note", about), checks=())
     _, shown = claim_lines(wide, report, 40, {})
-    first, rest = told_first(report)
+    first, rest = shown_first(report)
     assert {claim.text for claim in shown} == {claim.text for claim in first}
     assert (len(first), len(rest)) == (MOST_CLAIMS, 15 - MOST_CLAIMS)
     # Of both, contradicted ones come first.

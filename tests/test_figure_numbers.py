@@ -74,8 +74,8 @@ def test_estimates_have_decimals_by_their_interval(mean: float, low: float, high
     assert shown(estimate_text(Estimate(mean, low, high, 5), unit)) == text
     # Sentences have the same digits, and write the unit behind the interval.
     if low != high:
-        told = in_a_sentence(Estimate(mean, low, high, 5), unit)
-        assert re.findall(r"-?[\d.]+", told) == re.findall(
+        sentence = in_a_sentence(Estimate(mean, low, high, 5), unit)
+        assert re.findall(r"-?[\d.]+", sentence) == re.findall(
             r"-?[\d.]+", shown(text).replace("_", "" if mean > 1e4 else " ")
         )
 

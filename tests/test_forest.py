@@ -14,7 +14,7 @@ from priolane.figure.layout import TICK_PX, width_of
 from priolane.record import records
 from priolane.recorded_claims import claims_of
 from priolane.report.estimate import Estimate
-from priolane.report.forest_rows import asked_of, forest_rows
+from priolane.report.forest_rows import allowed_band, forest_rows
 from priolane.report.model import Claim, Verdict
 from test_sentences import LOAD, claim, ratio, value
 
@@ -33,7 +33,7 @@ def test_values_are_divided_by_what_is_asked() -> None:
     assert row.mean == pytest.approx(0.97262, rel=1e-4)
     assert row.interval == pytest.approx((0.94525, 1.00161), rel=1e-4)
     assert row.band == pytest.approx((0.85, 1.15))
-    assert row.told == "reproduced: It is so: 0.973 [0.945, 1.002] of what is asked; allowed: 0.85 to 1.15"
+    assert row.description == "reproduced: It is so: 0.973 [0.945, 1.002] of what is asked; allowed: 0.85 to 1.15"
     # Above 0.9 and below 1.8: in parts of 0.9.
     both = claim({"kind": "bound", "above": 0.9, "below": 1.8}, value("gain.large.pias", ratio(1.35, None, None)))
     assert only_row(both).mean == pytest.approx(1.5)
@@ -74,7 +74,7 @@ def test_values_and_bands_agree_with_the_verdicts_of_all_records() -> None:
     counted = 0
     for record in records([item.key for item in papers.figures()]):
         for one in (one for grid in record.grids for one in claims_of(grid)):
-            asked = asked_of(one)
+            asked = allowed_band(one)
             compares = one.test["kind"] in ("order", "equal", "trend")
             for item in one.contrasts if asked is not None else ():
                 low, high = item.estimate.low, item.estimate.high
@@ -95,7 +95,7 @@ def drawn(*rows: ForestRow, width: float = 1040.0) -> str:
 
 
 def a_row(mean: float, low: float, high: float, band: tuple[float, float] = (0.9, 1.1)) -> ForestRow:
-    return ForestRow("reproduced", "✓", "says", "load 0.5", mean, (low, high), band, "told")
+    return ForestRow("reproduced", "✓", "says", "load 0.5", mean, (low, high), band, "in words")
 
 
 def places(svg: str) -> list[float]:
@@ -137,9 +137,9 @@ def test_ticks_have_room_beside_each_other(means: tuple[float, ...]) -> None:
 
 
 def test_both_widths_have_texts_and_nothing_is_markup() -> None:
-    row = replace(a_row(1.0, 0.9, 1.1), text="</svg><script>", place='"><b>', told="<i>told</i>")
+    row = replace(a_row(1.0, 0.9, 1.1), text="</svg><script>", place='"><b>', description="<i>words</i>")
     markup = str(draw_rows([row], 'about "this"'))
-    assert (markup.count("<svg"), markup.count('role="img"'), markup.count("<title>&lt;i&gt;told")) == (2, 2, 2)
+    assert (markup.count("<svg"), markup.count('role="img"'), markup.count("<title>&lt;i&gt;words")) == (2, 2, 2)
     assert "<script" not in markup
     assert "<b>" not in markup
     assert markup.count('aria-label="about &quot;this&quot;"') == 2

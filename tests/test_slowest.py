@@ -79,8 +79,8 @@ def test_they_are_the_ones_that_sorting_all_flows_finds(tmp_path: Path) -> None:
     for scheme, rows in found.by_scheme.items():
         wanted = sorted(every[scheme])[:5]
         words = [shlex.split(row.command) for row in rows]
-        told = [(int(w[w.index("--seed") + 1]), int(w[w.index("--flow") + 1])) for w in words]
-        assert told == [(seed, flow) for _, seed, flow in wanted]
+        found_flows = [(int(w[w.index("--seed") + 1]), int(w[w.index("--flow") + 1])) for w in words]
+        assert found_flows == [(seed, flow) for _, seed, flow in wanted]
         assert [row.slowdown for row in rows] == [f"{-minus:#.3g}" for minus, _, _ in wanted]
     page = write_report(results).read_text(encoding="utf-8")
     assert page.count('<code class="copied">priolane trace ') == 20

@@ -33,7 +33,7 @@ class ForestRow:
     """A value in parts of what was asked, which is 1. `interval` is that of the value, `band` what is allowed: 0 and
     infinity are its ends where it has none.
 
-    `style` is the class of its colour, `place` where it was measured, and `told` the whole in words.
+    `style` is the class of its colour, `place` where it was measured, and `description` is all of it in words.
     """
 
     style: str
@@ -43,7 +43,7 @@ class ForestRow:
     mean: float
     interval: tuple[float, float] | None
     band: tuple[float, float]
-    told: str
+    description: str
 
 
 def draw_forest(rows: Sequence[ForestRow], description: str, width: float) -> Markup:
@@ -118,7 +118,7 @@ def _row(frame: _Frame, row: ForestRow, at: tuple[float, float], *, is_narrow: b
     y = top + (high - 13 if is_narrow else high / 2)
     return group(
         {"class": row.style},
-        title(row.told),
+        title(row.description),
         *_label(frame, row, top + (15 if is_narrow else high / 2 + 4), is_narrow=is_narrow),
         _band(frame, row, y),
         *_measured(frame, row, y),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from priolane.report.difference import difference
-from priolane.report.forest_rows import asked_of
+from priolane.report.forest_rows import allowed_band
 from priolane.report.grid_text import grid_text
 from priolane.report.leading import lead_class, worst_first
 from priolane.report.model import Claim, Report, tallies, tally_text
@@ -81,7 +81,7 @@ def numbers_text(claim: Claim) -> str:
         return ""
     rows, unit = judged(claim), claim.contrasts[0].unit
     if len(rows) > _MOST_NUMBERS:
-        asked = asked_of(claim)
+        asked = allowed_band(claim)
         if asked is None:
             return range_text([estimate for _, estimate in rows], unit)
         place, estimate = rows[furthest(claim, asked.distance)]

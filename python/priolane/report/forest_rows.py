@@ -22,7 +22,7 @@ _MOST_ROWS = 2
 
 
 @dataclass(frozen=True)
-class Asked:
+class AllowedBand:
     """What a claim asks: the number that values are divided by, and the band of the quotient."""
 
     of: float
@@ -44,34 +44,34 @@ def forest_rows(claims: Sequence[Claim]) -> list[ForestRow]:
     return [row for claim in claims for row in _rows(claim)]
 
 
-def asked_of(claim: Claim) -> Asked | None:
+def allowed_band(claim: Claim) -> AllowedBand | None:
     """What a claim asks of its values; `None` where that is no ratio."""
     test = claim.test
     match test["kind"]:
         case "ratio":
             within = test["within"]
-            return Asked(test["paper"], 1 - within, 1 + within) if test["paper"] > 0 else None
+            return AllowedBand(test["paper"], 1 - within, 1 + within) if test["paper"] > 0 else None
         case "equal" | "agree":
-            return Asked(1.0, 1 / (1 + test["within"]), 1 + test["within"])
+            return AllowedBand(1.0, 1 / (1 + test["within"]), 1 + test["within"])
         case "order":
-            return Asked(1.0, 1.0, math.inf)
+            return AllowedBand(1.0, 1.0, math.inf)
         case "trend":
-            return Asked(1.0, 1.0, math.inf) if test["goes"] == "up" else Asked(1.0, 0.0, 1.0)
+            return AllowedBand(1.0, 1.0, math.inf) if test["goes"] == "up" else AllowedBand(1.0, 0.0, 1.0)
         case "bound":
             return _bound(test.get("above"), test.get("below"))
         case kind:
             raise KeyError(kind)
 
 
-def _bound(above: float | None, below: float | None) -> Asked | None:
+def _bound(above: float | None, below: float | None) -> AllowedBand | None:
     of = next((end for end in (above, below) if end is not None and end > 0), None)
     if of is None or (above is not None and above < 0 and below is None):
         return None
-    return Asked(of, max(above or 0.0, 0.0) / of, math.inf if below is None else below / of)
+    return AllowedBand(of, max(above or 0.0, 0.0) / of, math.inf if below is None else below / of)
 
 
 def _rows(claim: Claim) -> list[ForestRow]:
-    asked = asked_of(claim)
+    asked = allowed_band(claim)
     if asked is None or not claim.contrasts:
         return []
     compares = claim.test["kind"] in ("order", "equal", "trend")
@@ -86,7 +86,7 @@ def _rows(claim: Claim) -> list[ForestRow]:
     ]
 
 
-def _decisive(claim: Claim, asked: Asked) -> list[int]:
+def _decisive(claim: Claim, asked: AllowedBand) -> list[int]:
     """The places of the values that have a row: all of a few, or the one that is furthest off."""
     places = range(len(claim.contrasts))
     if claim.test["kind"] == "trend":
@@ -96,7 +96,7 @@ def _decisive(claim: Claim, asked: Asked) -> list[int]:
     return list(places) if len(places) <= _MOST_ROWS else [furthest(claim, asked.distance)]
 
 
-def _row(claim: Claim, asked: Asked, estimate: Estimate, place: str) -> ForestRow:
+def _row(claim: Claim, asked: AllowedBand, estimate: Estimate, place: str) -> ForestRow:
     over = estimate.scaled(1 / asked.of)
     sign = badge(claim.verdict, claim.source)
     interval = None if over.low is None or over.high is None else (over.low, over.high)
@@ -110,7 +110,7 @@ def _row(claim: Claim, asked: Asked, estimate: Estimate, place: str) -> ForestRo
         mean=over.mean or 0.0,
         interval=interval,
         band=(asked.low, asked.high),
-        told=f"{sign['word']}: {says}{where}: {_text(over)} of what is asked; allowed: {_band(asked)}",
+        description=f"{sign['word']}: {says}{where}: {_text(over)} of what is asked; allowed: {_band(asked)}",
     )
 
 
@@ -119,7 +119,7 @@ def _text(over: Estimate) -> str:
     return f"{mean} [{', '.join(ends)}]" if ends and ends[0] != ends[1] else mean
 
 
-def _band(asked: Asked) -> str:
+def _band(asked: AllowedBand) -> str:
     if asked.high == math.inf:
         return f"above {asked.low:.3g}"
     return f"{asked.low:.3g} to {asked.high:.3g}" if asked.low else f"below {asked.high:.3g}"

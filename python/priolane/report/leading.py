@@ -18,7 +18,7 @@ def by_weight(report: Report) -> list[Claim]:
     return sorted(report.claims, key=lambda claim: (claim is not lead, _ORDER.index(claim.verdict)))
 
 
-def told_first(report: Report) -> tuple[list[Claim], list[Claim]]:
+def shown_first(report: Report) -> tuple[list[Claim], list[Claim]]:
     """The claims that are told at once, and the others, each with the contradicted ones first."""
     claims = by_weight(report)
 

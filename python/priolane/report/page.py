@@ -18,7 +18,7 @@ from priolane.report.answer import answer
 from priolane.report.assumption_links import links
 from priolane.report.figure_values import values_of
 from priolane.report.forest_rows import forest_rows
-from priolane.report.leading import told_first
+from priolane.report.leading import shown_first
 from priolane.report.look_at import look_at
 from priolane.report.metrics_table import table_of
 from priolane.report.model import Claim, Report, Source, Verdict, error_bound, spent_elsewhere, spread
@@ -108,11 +108,11 @@ def _figures(report: Report, drawn: PageFigures, making: PageOptions) -> dict[st
 
 def _claims(report: Report) -> dict[str, Any]:
     """The claims as a forest plot and as sentences: those that are told at once, and the others."""
-    first, rest = told_first(report)
+    first, rest = shown_first(report)
     return {
         "forest": _forest([*first, *rest]),
-        "claims": [_Told(claim, finding(claim), reason_text(claim)) for claim in first],
-        "more_claims": [_Told(claim, finding(claim), reason_text(claim)) for claim in rest],
+        "claims": [_Sentence(claim, finding(claim), reason_text(claim)) for claim in first],
+        "more_claims": [_Sentence(claim, finding(claim), reason_text(claim)) for claim in rest],
         "error_bound": error_bound(report),
         "own_words": _words(report.claims),
         "many": _MANY,
@@ -121,7 +121,7 @@ def _claims(report: Report) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Sentence:
     """A claim, its sentence, and why it is undecided."""
 
     claim: Claim

@@ -57,7 +57,7 @@ def typeset(text: str) -> str:
 
 
 def coded(text: str) -> Markup:
-    """A text with what stands in backticks as code. All of it is escaped."""
+    """A text with parts in backticks as code. All of it is escaped."""
     parts = _CODE.split(text)
     return Markup().join(
         Markup("<code>{}</code>").format(part) if nth % 2 else escape(part) for nth, part in enumerate(parts)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from priolane.report.model import Claim, Direction, Verdict
 from priolane.report.sentences import agree, bound, equal, order, ratio, trend
 from priolane.report.sentences.undecided import reason_text, seeds_text
-from priolane.report.sentences.values import Told
+from priolane.report.sentences.values import Detail
 from priolane.report.sentences.words import sentence_case, statement
 
 __all__ = ["finding", "headline", "is_measured", "reason_text", "seeds_text", "sentence", "verdict_text"]
 
-_KINDS: Mapping[str, Callable[[Claim, Told], str]] = {
+_KINDS: Mapping[str, Callable[[Claim, Detail], str]] = {
     "agree": agree.sentence,
     "bound": bound.sentence,
     "equal": equal.sentence,
@@ -37,15 +37,15 @@ def sentence(claim: Claim) -> str:
 
 def headline(claim: Claim) -> str:
     """The sentence as a title: without intervals, places and asides."""
-    text = finding(claim, Told.IN_SHORT).rstrip(".")
+    text = finding(claim, Detail.BRIEF).rstrip(".")
     return _prefix(claim) + _ASIDE.sub("", text)
 
 
-def finding(claim: Claim, told: Told = Told.IN_FULL) -> str:
+def finding(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """The same beside a verdict, which says whether it is so."""
     if not is_measured(claim):
         return f"{statement(claim.text)}: not measured."
-    return f"{sentence_case(_KINDS[claim.test['kind']](claim, told))}."
+    return f"{sentence_case(_KINDS[claim.test['kind']](claim, detail))}."
 
 
 def _prefix(claim: Claim) -> str:

@@ -2,11 +2,11 @@
 
 from priolane.report.model import Claim
 from priolane.report.sentences.rows import values_text
-from priolane.report.sentences.values import Told, number_text
+from priolane.report.sentences.values import Detail, number_text
 from priolane.report.sentences.words import statement
 
 
-def sentence(claim: Claim, told: Told = Told.IN_FULL) -> str:
+def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """`Large flows lose at most 10 % with PIAS: 1.17 [1.03, 1.30]; asked: above 0.9`."""
     above, below = claim.test.get("above"), claim.test.get("below")
 
@@ -15,4 +15,4 @@ def sentence(claim: Claim, told: Told = Told.IN_FULL) -> str:
 
     unit = claim.contrasts[0].unit
     ends = [f"{name} {number_text(end, unit)}" for name, end in (("above", above), ("below", below)) if end is not None]
-    return f"{statement(claim.text)}: {values_text(claim, beyond, told=told)}; asked: {' and '.join(ends)}"
+    return f"{statement(claim.text)}: {values_text(claim, beyond, detail=detail)}; asked: {' and '.join(ends)}"

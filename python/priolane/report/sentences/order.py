@@ -3,25 +3,24 @@
 from priolane.report.model import Claim
 from priolane.report.sentences.contrast import around_ratio
 from priolane.report.sentences.rows import judged, values_text
-from priolane.report.sentences.values import Told, listed, short_text
+from priolane.report.sentences.values import Detail, listed, short_text
 from priolane.report.sentences.words import statement
 
 _TIMES = " times"
 
 
-def sentence(claim: Claim, told: Told = Told.IN_FULL) -> str:
+def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """`Small flows finish 2.9 times [1.9, 4.4] as fast with pias as with dctcp`; what is asked is meant: above 1."""
-    pair = pair_text(claim, told)
+    pair = pair_text(claim, detail)
     if pair:
         return pair
+    values = values_text(claim, lambda mean: -mean, detail=detail)
     if all(item.is_ratio for item in claim.contrasts):
-        return f"{statement(claim.text)}: ratios of {values_text(claim, lambda mean: -mean, told=told)}; asked: above 1"
-    return (
-        f"{statement(claim.text)}: differences of {values_text(claim, lambda mean: -mean, told=told)}; asked: above 0"
-    )
+        return f"{statement(claim.text)}: ratios of {values}; asked: above 1"
+    return f"{statement(claim.text)}: differences of {values}; asked: above 0"
 
 
-def pair_text(claim: Claim, told: Told = Told.IN_FULL) -> str:
+def pair_text(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """The comparison of two metrics as a sentence of its own; empty where the claim has more, or differences."""
     around = {around_ratio(item) for item in claim.contrasts}
     words = around.pop() if len(around) == 1 else None
@@ -29,7 +28,7 @@ def pair_text(claim: Claim, told: Told = Told.IN_FULL) -> str:
         return ""
     before, behind = words
     rows, unit = judged(claim), claim.contrasts[0].unit
-    if told is Told.IN_SHORT:
+    if detail is Detail.BRIEF:
         return f"{before}{short_text([estimate for _, estimate in rows], unit, _TIMES)}{behind}"
     if len(rows) > 1 and any(place for place, _ in rows):
         first, *others = rows

@@ -2,14 +2,14 @@
 
 from priolane.report.model import Claim
 from priolane.report.sentences.rows import log_distance, values_text
-from priolane.report.sentences.values import NO_BREAK, Told, number_text
+from priolane.report.sentences.values import NO_BREAK, Detail, number_text
 from priolane.report.sentences.words import statement
 
 
-def sentence(claim: Claim, told: Told = Told.IN_FULL) -> str:
+def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """`A flow of DS gets 6.21 Gbps: 6.04 [5.87, 6.22] Gbit/s here, 6.21 Gbit/s in the paper; asked: within 15 %`."""
     stated = claim.test["paper"]
-    here = values_text(claim, lambda mean: log_distance(mean, stated), told=told)
+    here = values_text(claim, lambda mean: log_distance(mean, stated), detail=detail)
     number = number_text(stated, claim.contrasts[0].unit)
     within = f"{100 * claim.test['within']:g}{NO_BREAK}%"
     return f"{statement(claim.text)}: {here} here, {number} in the paper; asked: within {within}"

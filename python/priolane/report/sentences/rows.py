@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from priolane.report.model import Claim, MeasuredQuantity, Verdict
 from priolane.report.sentences.places import place_text
-from priolane.report.sentences.values import Place, Told, estimate_text, listed, short_text
+from priolane.report.sentences.values import Detail, Place, estimate_text, listed, short_text
 
 _MOST_LISTED = 3
 
@@ -17,11 +17,11 @@ def judged(claim: Claim) -> list[Place]:
     return [(_label(item, place_text(item.at, points), several=several), item.estimate) for item in claim.contrasts]
 
 
-def values_text(claim: Claim, distance: Callable[[float], float], word: str = "", told: Told = Told.IN_FULL) -> str:
+def values_text(claim: Claim, distance: Callable[[float], float], word: str = "", detail: Detail = Detail.FULL) -> str:
     """The values; of many that are not all as claimed, the one that is furthest from it too. `distance` is how far a
     mean is from what the claim asks: more is worse."""
     rows, unit = judged(claim), claim.contrasts[0].unit
-    if told is Told.IN_SHORT:
+    if detail is Detail.BRIEF:
         return short_text([estimate for _, estimate in rows], unit, word)
     text = listed(rows, unit, word)
     if len(rows) <= _MOST_LISTED or claim.verdict is Verdict.REPRODUCED:

@@ -4,19 +4,19 @@ from itertools import groupby, pairwise
 
 from priolane.report.model import Claim, MeasuredQuantity
 from priolane.report.sentences.places import place_text
-from priolane.report.sentences.values import Told, estimate_text, listed, short_text
+from priolane.report.sentences.values import Detail, estimate_text, listed, short_text
 from priolane.report.sentences.words import statement
 
 _UP = "up"
 
 
-def sentence(claim: Claim, told: Told = Told.IN_FULL) -> str:
+def sentence(claim: Claim, detail: Detail = Detail.FULL) -> str:
     """`FCT grows with load: it rises in 5 of 6 steps, 2.3 times [2.1, 2.5] from 0.1 to 0.7; asked: in all`."""
     verb = "rises" if claim.test["goes"] == _UP else "falls"
     good, steps = steps_as_claimed(claim)
     plural = "" if steps == 1 else "s"
     return (
-        f"{statement(claim.text)}: it {verb} in {good} of {steps} step{plural}, {_fitted(claim, told)}; asked: in all"
+        f"{statement(claim.text)}: it {verb} in {good} of {steps} step{plural}, {_fitted(claim, detail)}; asked: in all"
     )
 
 
@@ -31,12 +31,12 @@ def steps_as_claimed(claim: Claim) -> tuple[int, int]:
     return good, steps
 
 
-def _fitted(claim: Claim, told: Told) -> str:
+def _fitted(claim: Claim, detail: Detail) -> str:
     """The fitted change of each line, which is the first comparison of its point."""
     changes = [next(items) for _, items in groupby(claim.contrasts, key=lambda item: dict(item.at))]
     first = changes[0]
     word = " times" if first.is_ratio else ""
-    if told is Told.IN_SHORT:
+    if detail is Detail.BRIEF:
         return f"{'' if word else 'by '}{short_text([item.estimate for item in changes], first.unit, word)}"
     if len(changes) == 1:
         return f"{'' if word else 'by '}{estimate_text(first.estimate, first.unit, word)}{_ends(first)}"

@@ -13,12 +13,12 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 _MOST_LISTED = 3
 
 
-class Told(StrEnum):
+class Detail(StrEnum):
     """How much a sentence tells of its values."""
 
-    IN_FULL = "full"
+    FULL = "full"
     """Each with its interval and place, or of many their range and number."""
-    IN_SHORT = "short"
+    BRIEF = "brief"
     """Their range, as a title has it: intervals and places stand below."""
 
 
