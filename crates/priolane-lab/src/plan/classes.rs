@@ -10,8 +10,8 @@ use priolane_core::price::Cos;
 use crate::experiment::Experiment;
 use crate::metrics::{Payer, SizeClass};
 
-/// Returns a warning for each class of `[metrics] classes` without a measured flow or coflow. Classes by
-/// the priority that admission assigns during the run are not looked at.
+/// Returns a warning for each class of `[metrics] classes` without a measured flow or coflow. Endless flows have rates
+/// whenever they start. Classes by the priority that admission assigns during the run are not looked at.
 pub(super) fn empty(experiment: &Experiment, (flows, measured): (&FlowList, &[bool])) -> Vec<String> {
     let classes = experiment.metrics.classes.iter();
     let known_before = classes.filter(|class| class.given.is_none());
@@ -22,7 +22,8 @@ pub(super) fn empty(experiment: &Experiment, (flows, measured): (&FlowList, &[bo
             && class.asked.is_none_or(|asked| asked == flow.class)
     };
     let is_empty = |class: &&SizeClass| {
-        let mut measured_flows = flows.iter().zip(measured).filter(|&(_, &measured)| measured);
+        let mut measured_flows =
+            flows.iter().zip(measured).filter(|(flow, measured)| **measured || flow.size.is_none());
         !measured_flows.any(|(flow, _)| holds(class, &flow))
             && !coflows.iter().any(|coflow| holds(class, coflow))
     };

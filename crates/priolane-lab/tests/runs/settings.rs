@@ -410,6 +410,15 @@ fn a_class_of_coflows_counts_the_bytes_of_all_their_flows() {
     assert!(warned("above = \"9kB\"").contains("the class `job` has no measured flow"));
 }
 
+#[test]
+fn endless_flows_that_start_before_the_window_are_in_their_class() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/papers/paccp/fig2.toml");
+    let plan = plan::plan(&path, &Options::default()).unwrap();
+    let built = plan::build(&plan.runs[0]).unwrap();
+    // All flows start within 1 ms, and the warm-up takes 50 ms.
+    assert!(!built.warnings.iter().any(|warning| warning.contains("no measured flow")), "{:?}", built.warnings);
+}
+
 /// Whether a line of the message is about `key`.
 fn begins_line(error: &str, key: &str) -> bool {
     error.lines().any(|line| line.contains(&format!(": {key}: ")))
