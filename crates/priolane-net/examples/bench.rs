@@ -1,7 +1,7 @@
 //! Messages per second, goodput and latency over the loopback interface, beside TCP: numbers of docs/evidence/agreement.md.
 //!
 //! `cargo run --release -p priolane-net --example bench [TRANSPORT...]`; `PRIOLANE_KEY=1` for datagrams with a key,
-//! `PRIOLANE_SEGMENTATION=1` for datagrams that the kernel cuts, `PRIOLANE_RECEIVE_OFFLOAD=1` for groups that it makes of them.
+//! `PRIOLANE_SEGMENTATION=1` for datagrams that the kernel cuts, `PRIOLANE_RECEIVE_OFFLOAD=1` for groups of received datagrams.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use priolane_net::{Config, Host, Key, Limits, ReceiveOffload, Request, Scheme, Segmentation};
 
-/// Round trips, short messages, and bytes of a long message.
+/// The numbers of round trips and of short messages, and the length of a long message in bytes.
 const ROUND_TRIPS: usize = 20_000;
 const SHORT: usize = 200_000;
 const LONG: usize = 400_000_000;
 
-/// What a thread or process has used of the processors, from /proc, in seconds; ticks of 10 ms.
+/// Returns the processor time of a thread or process in seconds, from /proc, in ticks of 10 ms.
 fn cpu(path: &str) -> f64 {
     let stat = std::fs::read_to_string(path).unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
@@ -31,7 +31,7 @@ fn process() -> f64 {
     cpu("/proc/self/stat")
 }
 
-/// Processor time of each of the two hosts' threads.
+/// Returns the processor time of each of the two hosts' threads.
 fn hosts() -> Vec<f64> {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(Result::ok);
     let named = tasks.filter(|task| {
@@ -125,7 +125,7 @@ fn measure(name: &str, spin: Duration) -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// The same over a TCP connection; messages have a length before them.
+/// Measures the same over a TCP connection, on which a length precedes each message.
 fn measure_tcp() -> std::io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let mut client = TcpStream::connect(listener.local_addr()?)?;

@@ -68,11 +68,11 @@ impl Partial {
 
 #[derive(Debug, Default)]
 struct Sender {
-    /// Memory of its messages, and the part of it that is taken from the pool.
+    /// The memory of the sender's messages, and the part of that memory that is taken from the pool (`pooled`).
     kept: u64,
     pooled: u64,
     messages: u32,
-    /// Its messages, the oldest first. Messages that have ended may still be listed.
+    /// The sender's messages, the oldest first. Messages that have ended may still be listed.
     order: VecDeque<FlowId>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct TakenMessage {
     pub(crate) counted: Option<u32>,
 }
 
-/// Where payload finds memory.
+/// The memory from which payload is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Pool,

@@ -1,14 +1,14 @@
-//! The clock of a host: monotonic, and of use for the kernel's times of arrival.
+//! The clock of a host: monotonic, and comparable with the kernel's receive times.
 #![expect(clippy::disallowed_methods, reason = "a real host goes by the clock")]
 
 use std::time::{Duration, Instant, SystemTime};
 
 use priolane_core::units::{Span, Time};
 
-/// What the clock reads when it is made: above zero, so that differences to the past stay above it.
+/// The time that a new clock reads. It is above zero, so that times before the start of the clock stay above zero too.
 const START: Time = Time(1_000_000_000_000);
 
-/// The monotonic clock of a process, from a second above zero on.
+/// A monotonic clock that starts at one second.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
@@ -16,44 +16,47 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts it.
+    /// Starts a clock.
     pub fn start() -> Self {
         Self { start: Instant::now(), last: START }
     }
 
-    /// The time, never earlier than at the last call.
+    /// Returns the time, which is never earlier than at the last call.
     pub fn now(&mut self) -> Time {
         let now = START + span_of(self.start.elapsed());
         self.last = self.last.max(now);
         self.last
     }
 
-    /// The instant at which it reads `time`.
+    /// Returns the instant at which the clock reads `time`.
     pub(crate) fn instant(&self, time: Time) -> Instant {
         self.start + duration_of(Span(time.0.saturating_sub(START.0)))
     }
 
-    /// What the kernel's times of arrival mean, as of now.
+    /// Returns the conversion from the kernel's receive times to this clock, as of now.
     pub fn arrivals(&mut self) -> Arrivals {
         let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Arrivals { now: self.now(), real_ns: real.as_nanos() as u64 }
     }
 }
 
-/// The same instant by two clocks.
+/// The same instant by two clocks, from which the kernel's receive times are converted.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrivals {
-    /// By that of the process.
+    /// The instant by the clock of the process.
     pub now: Time,
-    /// By that of the kernel's times, which may be set: then some datagrams have a wrong time, within the bounds below.
+    /// The instant by the kernel's clock in nanoseconds since 1970. That clock may be set; datagrams then have wrong
+    /// times within the bounds below.
     real_ns: u64,
 }
 
-/// A datagram that seems to have waited longer came just now.
+/// The longest plausible time that a datagram has waited. A datagram that seems to have waited longer counts as
+/// received now.
 const LONGEST_WAIT: Span = Span::from_ms(1_000);
 
 impl Arrivals {
-    /// When a datagram came that the kernel says came at `real_ns` (`CLOCK_REALTIME`, in nanoseconds); now if it does not say.
+    /// Returns the time at which a datagram arrived that the kernel received at `real_ns` (`CLOCK_REALTIME`, in
+    /// nanoseconds). Without that time, returns the present time.
     pub fn at(&self, real_ns: Option<u64>) -> Time {
         let waited =
             Span::from_ns(real_ns.map_or(0, |at| self.real_ns.saturating_sub(at)).min(u64::MAX / 1_000));
@@ -61,13 +64,13 @@ impl Arrivals {
     }
 }
 
-/// `duration` as the span that it is, at most the longest.
+/// Converts `duration` to a span. A longer duration than the longest span becomes the longest span.
 pub(crate) fn span_of(duration: Duration) -> Span {
     let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     Span::from_ns(ns.min(Span::LONGEST.0 / 1_000))
 }
 
-/// `span` as a duration, rounded up to a nanosecond.
+/// Converts `span` to a duration, rounded up to a nanosecond.
 pub(crate) fn duration_of(span: Span) -> Duration {
     Duration::from_nanos(span.0.div_ceil(1_000))
 }

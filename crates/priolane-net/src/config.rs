@@ -1,4 +1,4 @@
-//! How a host is set up.
+//! The configuration of a host.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,102 +15,109 @@ use crate::key::Key;
 use crate::meter::Meter;
 use crate::scheme::Scheme;
 
-/// How a host is set up. [`Config::new`] has the defaults.
+/// The configuration of a host. [`Config::new`] returns the defaults.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where it is bound. Default: the loopback interface, a free port. Any other address is for networks in which all hosts
-    /// are trusted, unless there is a `key`.
+    /// The address to bind the host to. Default: the loopback interface, a free port. Without a `key`, use any other
+    /// address only in networks in which all hosts are trusted.
     pub address: SocketAddr,
-    /// What it speaks.
+    /// The transport and its parameters, which all hosts must share.
     pub scheme: Scheme,
-    /// The rate of its line: it sends no faster, and token transports ask for no more. Default: 10 Gbit/s.
+    /// The rate of the host's line. The host sends no faster, and token transports request no more. Default: 10 Gbit/s.
     pub line: Rate,
-    /// Bytes of the largest IP packet; the same at all hosts. Default: 1500.
+    /// The size of the largest IP packet in bytes, which must be the same at all hosts. Default: 1500.
     pub mtu: u16,
-    /// The DSCP of each class; the same at all hosts.
+    /// The DSCP of each class, which must be the same at all hosts. Default: [`Dscp::DEFAULT`].
     pub dscp: Dscp,
-    /// The secret that all hosts share. Default: none, and datagrams are not authenticated.
+    /// The secret that all hosts share. Default: none, and datagrams are neither encrypted nor authenticated.
     pub key: Option<Key>,
-    /// What is known of the paths to other hosts. Default: nothing; what a transport needs is measured.
+    /// The known properties of the paths to other hosts. Default: none are known, and the transport measures what it
+    /// needs.
     pub path: PathInfo,
-    /// For how long datagrams of a host are held back when they arrive, as if the line from there were longer. Of hosts that are
-    /// not in it: not at all. Default: empty.
+    /// The time for which datagrams from a host are held back on arrival, as if the line from that host were longer.
+    /// Datagrams from hosts that are not in the map are not held back. Default: empty.
     pub delays: HashMap<SocketAddr, Duration>,
-    /// What counts messages that are not kept. Default: nothing, and all are kept.
+    /// The meter that counts messages instead of keeping them. Default: none, and all messages are kept.
     pub meter: Option<Arc<dyn Meter>>,
-    /// How much is kept.
+    /// The limits on memory, messages and peers.
     pub limits: Limits,
-    /// How long others are waited for.
+    /// The times for which the host waits for other hosts.
     pub patience: Patience,
-    /// The priority from 1 to 99 with which its thread runs before all ordinary ones (`SCHED_FIFO`), if the system permits
-    /// that; `Host::scheduling` tells. Default: none.
+    /// The real-time priority (`SCHED_FIFO`) of the host's thread, from 1 to 99, if the system permits one: the thread
+    /// then runs before all ordinary threads. `Host::scheduling` tells whether it does. Default: none.
     pub real_time: Option<u8>,
-    /// How long its thread looks for datagrams before it sleeps: less latency for more CPU. Default: not at all.
+    /// The time for which the host's thread polls for datagrams before it sleeps, which trades CPU time for latency.
+    /// Default: zero.
     pub spin: Duration,
-    /// Whether datagrams that leave for one host together are given to the kernel as one. Default: they are not, since
-    /// switches in user space and their counts are for single packets.
+    /// Whether the kernel receives consecutive datagrams for one host as one buffer and cuts it. Default: no, because
+    /// switches in user space and their counters expect single packets.
     pub segmentation: Segmentation,
-    /// Whether datagrams that come from one host together are taken from the kernel as one. Default: they are not, since all of a
-    /// group have the time at which its first came.
+    /// Whether the kernel passes consecutive datagrams of one host as a group. Default: no, because all datagrams of a
+    /// group have the receive time of the first.
     pub receive_offload: ReceiveOffload,
 }
 
-/// Who takes datagrams that come together apart.
+/// The component that splits a group of received datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ReceiveOffload {
-    /// The kernel, or nobody: each datagram comes to the host on its own.
+    /// No groups: each datagram is received on its own.
     #[default]
     Off,
-    /// The host: the kernel gives it groups (UDP_GRO) of consecutive datagrams of one sender, class, ECN codepoint and length. One that
-    /// does not is counted in `receive_offload_refused`, and they come singly.
+    /// The kernel forms groups (UDP_GRO) of consecutive datagrams of one sender, class, ECN codepoint and length, and
+    /// the host splits them. A kernel without UDP_GRO is counted in `receive_offload_refused`, and datagrams are
+    /// received singly.
     Kernel,
 }
 
-/// Who cuts what leaves into datagrams.
+/// The component that cuts a send buffer into datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Segmentation {
-    /// The host: each datagram goes down to the line on its own.
+    /// The host: each datagram passes through the network stack on its own.
     #[default]
     Host,
-    /// The kernel (UDP_SEGMENT), for consecutive datagrams of one receiver, class, ECN codepoint and length. One that does not is
-    /// counted in `segmentation_refused`, and the host goes on by itself.
+    /// The kernel (UDP_SEGMENT), for consecutive datagrams of one receiver, class, ECN codepoint and length. A kernel
+    /// that refuses is counted in `segmentation_refused`, and the host sends datagrams singly.
     Kernel,
 }
 
-/// How much a host keeps.
+/// Limits on memory, messages and peers of a host. Each is at least 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Bytes of the longest message, sent or received. Default: 1 GiB.
+    /// The length of the longest message in bytes, sent or received, at most 2^48 - 1. Default: 1 GiB.
     pub message: u64,
-    /// Bytes of messages that are sent and not yet delivered; `send` waits at that. One message may have more. Default: 64 MiB.
+    /// The bytes of messages that were sent and are not yet delivered. `send` waits while the limit is reached. A
+    /// single message may exceed the limit. Default: 64 MiB.
     pub queued: u64,
-    /// Messages that are sent and not yet delivered. Default: 65,536.
+    /// The number of messages that were sent and are not yet delivered. Default: 65,536.
     pub messages: usize,
-    /// Bytes of messages of one sender of which not all has come; its oldest message may have more. Default: 64 MiB.
+    /// The bytes of the incomplete messages of one sender. The sender's oldest message may exceed the limit. Default:
+    /// 64 MiB.
     pub sender: u64,
-    /// Bytes of one message beyond those from its start that have come. Default: 16 MiB.
+    /// The bytes of a message that may be stored beyond the part that has arrived without gaps; at least the MTU.
+    /// Default: 16 MiB.
     pub ahead: u64,
-    /// Memory for messages of all senders of which not all has come, in bytes, with the bookkeeping. A quarter of it is for the
-    /// state of flows, a part for one message at a time that needs more room than there is, and the rest is divided fairly
-    /// among senders. A message that is longer than half of it is refused. Default: 2 GiB, twice the longest message, so
-    /// that one of these always ends.
+    /// The memory for incomplete messages of all senders with their bookkeeping, in bytes, from 2^20 to 2^62. A quarter
+    /// is for the state of flows, a part is for one message at a time that needs more memory than is free, and the rest
+    /// is divided fairly among senders. A message that is longer than half of the limit is refused. Default: 2 GiB,
+    /// twice the longest message, so that one of the longest messages can always complete.
     pub receiving: u64,
-    /// Memory for messages that have arrived and wait for `recv`, in bytes. Beyond that, no payload is taken. It may be exceeded by
-    /// messages that are already here for the most part; those were counted in `receiving` before. So both limits together hold
-    /// always. Default: 256 MiB.
+    /// The memory for messages that have arrived and wait for `recv`, in bytes. No payload is accepted while the limit
+    /// is reached. Messages that had mostly arrived by then may exceed the limit; their memory was counted in
+    /// `receiving` before, so the sum of both limits always holds. Default: 256 MiB.
     pub arrived: u64,
-    /// Memory for datagrams that are held back by [`Config::delays`], in bytes; those that find no room are lost. Default: 64 MiB.
+    /// The memory for datagrams that [`Config::delays`] holds back, in bytes. Datagrams beyond the limit are lost.
+    /// Default: 64 MiB.
     pub held: u64,
-    /// Messages between this host and one other that are under way at once, each way; more wait. Default: 4096;
-    /// token transports begin at most 64.
+    /// The number of messages under way at once between this host and one other, in each direction. Further messages
+    /// wait. Default: 4096; token transports start at most 64.
     pub flows: u32,
-    /// Other hosts that are known, at most 65,534. Default: 4096.
+    /// The number of peers that are known, at most 65,534. Default: 4096.
     pub peers: u16,
-    /// Bytes that the system keeps of datagrams which wait to be read, or to be sent, if it permits so many. Default: 4 MiB.
+    /// The size of the socket's send and receive buffers in bytes, if the system permits that size. Default: 4 MiB.
     pub socket: usize,
 }
 
-/// The largest `Limits::receiving`.
+/// The largest value of `Limits::receiving`.
 const MOST_RECEIVING: u64 = 1 << 62;
 
 impl Default for Limits {
@@ -131,14 +138,15 @@ impl Default for Limits {
     }
 }
 
-/// How long a host waits for others.
+/// The times for which a host waits for other hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patience {
-    /// For the answer of a host that it does not know yet. Default: 5 s.
+    /// The time to wait for the answer of a host that is not known yet. Default: 5 s.
     pub greeting: Duration,
-    /// For anything of a host that messages are under way to. Default: 10 s.
+    /// The time without any datagram from a host to which messages are under way, after which these messages fail.
+    /// Default: 10 s.
     pub silence: Duration,
-    /// For the rest of a message of which nothing comes. Default: 60 s.
+    /// The time without further payload after which an incomplete message is dropped. Default: 60 s.
     pub idle: Duration,
 }
 
@@ -153,7 +161,7 @@ impl Default for Patience {
 }
 
 impl Config {
-    /// The defaults, for hosts that speak `scheme`.
+    /// Returns the default configuration of a host that speaks `scheme`.
     pub fn new(scheme: Scheme) -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -174,19 +182,19 @@ impl Config {
         }
     }
 
-    /// At this address.
+    /// Sets the address to bind to.
     #[must_use]
     pub fn at(self, address: SocketAddr) -> Self {
         Self { address, ..self }
     }
 
-    /// With this key.
+    /// Sets the key.
     #[must_use]
     pub fn key(self, key: Key) -> Self {
         Self { key: Some(key), ..self }
     }
 
-    /// Checks the numbers.
+    /// Checks that all numbers are within their ranges.
     pub(crate) fn check(&self) -> Result<(), BindError> {
         let Limits { message, queued, messages, sender, ahead, .. } = self.limits;
         let Limits { receiving, arrived, held, flows, peers, socket, .. } = self.limits;

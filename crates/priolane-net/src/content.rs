@@ -2,27 +2,27 @@
 
 use bytes::Bytes;
 
-/// More than the payload of any datagram.
+/// An upper bound on the payload of a datagram in bytes.
 const LONGEST_PAYLOAD: usize = 1 << 16;
 
-/// The bytes of a message that is sent.
+/// The bytes of a message that is being sent.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// All of them.
+    /// The bytes of the whole message.
     Whole(Bytes),
-    /// A pattern again and again.
+    /// A pattern that is repeated up to the length of the message.
     Repeated {
-        /// The pattern so often that each payload is a slice of it.
+        /// As many repetitions of the pattern as make each payload a slice of the block.
         block: Bytes,
-        /// Bytes of the pattern.
+        /// The length of the pattern in bytes.
         period: u64,
-        /// Bytes of the message.
+        /// The length of the message in bytes.
         len: u64,
     },
 }
 
 impl Content {
-    /// `pattern` again and again up to `len` bytes; without bytes if the pattern has none.
+    /// Returns `pattern` repeated up to `len` bytes, or no bytes if the pattern is empty.
     pub(crate) fn repeated(pattern: &[u8], len: u64) -> Self {
         if pattern.is_empty() {
             return Self::Whole(Bytes::new());
@@ -31,7 +31,7 @@ impl Content {
         Self::Repeated { block, period: pattern.len() as u64, len }
     }
 
-    /// Bytes of the message.
+    /// Returns the length of the message in bytes.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
@@ -39,7 +39,7 @@ impl Content {
         }
     }
 
-    /// Bytes that are kept for it.
+    /// Returns the number of bytes in memory.
     pub(crate) fn kept(&self) -> u64 {
         match self {
             Self::Whole(bytes) => bytes.len() as u64,
@@ -47,7 +47,7 @@ impl Content {
         }
     }
 
-    /// Returns `len` bytes, at most 65,535, from `start` on; `None` if the message ends before.
+    /// Returns `len` bytes, at most 65,535, from `start` on, or `None` if the message ends before.
     pub(crate) fn get(&self, start: u64, len: usize) -> Option<&[u8]> {
         let end = start.checked_add(len as u64).filter(|&end| end <= self.len())?;
         match self {

@@ -1,4 +1,4 @@
-//! What a datagram is, by its first byte, and what switches read of it.
+//! The kinds of datagrams, by their first byte, and the parts of a datagram that switches read.
 //!
 //! ```text
 //! upper four bits   0 control message (peers)   1 packet of a transport (core's wire format)   15 sealed with a key
@@ -16,21 +16,21 @@ use priolane_core::wire::{Codec, DecodeError, IpVersion, MtuError, RecvMeta, VER
 
 use crate::peers::SEALED;
 
-/// What a datagram is.
+/// The kind of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DatagramKind {
-    /// What hosts say to each other besides packets of a transport.
+    /// A control message, which hosts exchange in addition to packets of their transport.
     Control,
     /// A packet of a transport.
     Packet,
-    /// Encrypted with a key that only hosts have.
+    /// A datagram that is encrypted with a key that only hosts have.
     Sealed,
-    /// None of these.
+    /// A datagram of another program.
     Foreign,
 }
 
 impl DatagramKind {
-    /// Of a datagram with these bytes. A packet may still be malformed.
+    /// Returns the kind of a datagram with these bytes. A packet may still be malformed.
     pub fn of(bytes: &[u8]) -> Self {
         match bytes.first().map(|first| first >> 4) {
             Some(0) => Self::Control,
@@ -41,13 +41,13 @@ impl DatagramKind {
     }
 }
 
-/// A codec whose bodies do not matter.
+/// A codec for packets of any body.
 trait HeaderCodec: Send {
     fn frame(&self) -> Frame;
 
     fn header(&self, datagram: &[u8], meta: &RecvMeta) -> Result<Header, DecodeError>;
 
-    /// Writes the packet without its payload, with `marks` besides its own; how many bytes.
+    /// Writes the packet without its payload, with `marks` in addition to its own, and returns the number of bytes.
     fn cut(&self, datagram: &[u8], meta: &RecvMeta, marks: Marks, out: &mut [u8]) -> Option<usize>;
 }
 
@@ -68,11 +68,11 @@ impl<B: WireBody> HeaderCodec for Codec<B> {
     }
 }
 
-/// Reads of datagrams what switches need, of every transport. It keeps nothing.
+/// Reads the header of a datagram of any transport for a switch. No state is kept between datagrams.
 pub struct HeaderReader {
-    /// By the number of the format.
+    /// The codecs by the number of their format.
     codecs: [Box<dyn HeaderCodec>; 6],
-    /// Bytes of the headers of IP and UDP.
+    /// The size of the IP and UDP headers in bytes.
     overhead: u16,
 }
 
@@ -83,13 +83,13 @@ impl fmt::Debug for HeaderReader {
 }
 
 impl HeaderReader {
-    /// Bytes that a packet without its payload has at most.
+    /// The largest size of a packet without its payload in bytes.
     pub const LONGEST: usize = 256;
 
-    /// For hosts whose IP packets have at most `mtu` bytes.
+    /// Creates a reader for hosts whose IP packets have at most `mtu` bytes.
     ///
     /// # Errors
-    /// If a transport's packets do not fit.
+    /// Returns an error if the packets of a transport do not fit `mtu`.
     pub fn new(mtu: u16, ip: IpVersion) -> Result<Self, MtuError> {
         let window = Codec::<Segment>::new(mtu, ip)?;
         let ranked = Codec::<Segment>::with_ranks(mtu, ip).unwrap_or(Ok(window))?;
@@ -107,18 +107,18 @@ impl HeaderReader {
         Ok(Self { codecs, overhead })
     }
 
-    /// The codec of a packet's format, if there is one.
+    /// Returns the codec of a packet's format, if that format is known.
     fn codec(&self, datagram: &[u8]) -> Option<&dyn HeaderCodec> {
         self.codecs.get(usize::from(datagram.first()? & 0xf)).map(|codec| &**codec)
     }
 
-    /// The sizes of the packets of a format, by its number; those of the first format for a number of none.
+    /// Returns the packet sizes of the format with this number, or those of the first format if the number is unknown.
     pub fn frame(&self, format: u8) -> Frame {
         self.codecs.get(usize::from(format)).unwrap_or(&self.codecs[0]).frame()
     }
 
-    /// The header of the datagram `bytes`. That of a control message has the kind [`Kind::Signal`]. `None` for what is sealed,
-    /// malformed or not of priolane: see [`Self::foreign`].
+    /// Returns the header of the datagram `bytes`. The header of a control message has the kind [`Kind::Signal`].
+    /// Returns `None` for sealed, malformed and foreign datagrams: see [`Self::foreign`].
     pub fn header(&self, bytes: &[u8], meta: &RecvMeta) -> Option<Header> {
         match DatagramKind::of(bytes) {
             DatagramKind::Packet => self.codec(bytes)?.header(bytes, meta).ok(),
@@ -130,8 +130,7 @@ impl HeaderReader {
         }
     }
 
-    /// A header for an IP packet of `network` bytes that is not of priolane: payload of the last class that nothing is
-    /// worse than.
+    /// Returns a header for a foreign IP packet of `network` bytes: payload of the last class.
     pub fn foreign(&self, network: u16, meta: &RecvMeta) -> Header {
         Header {
             rank: u64::MAX,
@@ -146,8 +145,9 @@ impl HeaderReader {
         }
     }
 
-    /// Writes a packet without its payload to `out`, with `marks` besides those that it has: how many bytes. `None` for what
-    /// is no packet of a transport, or if it does not fit; [`Self::LONGEST`] bytes suffice.
+    /// Writes a packet without its payload to `out`, with `marks` in addition to its own, and returns the number of
+    /// bytes. Returns `None` if the datagram is not a packet of a transport or does not fit; [`Self::LONGEST`] bytes
+    /// suffice.
     pub fn cut(&self, bytes: &[u8], meta: &RecvMeta, marks: Marks, out: &mut [u8]) -> Option<usize> {
         let meta = RecvMeta { at: Time::ZERO, ..*meta };
         self.codec(bytes)?.cut(bytes, &meta, marks, out)

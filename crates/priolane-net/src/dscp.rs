@@ -1,30 +1,30 @@
-//! Classes as DSCPs.
+//! The mapping between classes and DSCPs.
 
 use priolane_core::ids::{CLASSES, Class};
 
-/// DSCPs that there are.
+/// The number of DSCPs.
 const DSCPS: usize = 64;
 
-/// The DSCP of each class, and back. All hosts that talk to each other must have the same.
+/// The DSCP of each class, and the class of each DSCP. All hosts that exchange messages must use the same mapping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dscp {
     of: [u8; CLASSES],
     class: [Class; DSCPS],
 }
 
-/// A number that is no DSCP.
+/// The error for a number above 63, which is not a DSCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("class {class} has DSCP {dscp}: write one from 0 to 63")]
 pub struct DscpError {
-    /// The class that was to have it.
+    /// The class that the number was given for.
     pub class: Class,
     /// The number.
     pub dscp: u8,
 }
 
 impl Dscp {
-    /// Class `c` is DSCP `60 - 4 c`: each has its own, and a better class never has a smaller one. Two classes share each
-    /// of the 8 class selectors.
+    /// The default, in which class `c` has DSCP `60 - 4 c`. Each class has a DSCP of its own, and a better class never
+    /// has a smaller DSCP. Two classes share each of the 8 class selectors.
     pub const DEFAULT: Self = {
         let mut of = [0; CLASSES];
         let mut class = 0;
@@ -35,11 +35,11 @@ impl Dscp {
         Self::inverted(of)
     };
 
-    /// The DSCP of each class, class 0 first. Classes that share one arrive as the best of them; datagrams with a DSCP of no
-    /// class are taken for the last class.
+    /// Creates a mapping from the DSCP of each class, class 0 first. A datagram whose DSCP several classes share
+    /// arrives in the best of them, and one whose DSCP no class has arrives in the last class.
     ///
     /// # Errors
-    /// If a number is above 63.
+    /// Returns an error if a number is above 63.
     pub fn new(of: [u8; CLASSES]) -> Result<Self, DscpError> {
         match of.iter().position(|&dscp| usize::from(dscp) >= DSCPS) {
             Some(class) => Err(DscpError { class: class as Class, dscp: of[class] }),
@@ -57,12 +57,12 @@ impl Dscp {
         Self { of, class: classes }
     }
 
-    /// The DSCP of `class`; of the last for one beyond it.
+    /// Returns the DSCP of `class`. A class beyond the last one has the DSCP of the last one.
     pub fn of(&self, class: Class) -> u8 {
         self.of[usize::from(class).min(CLASSES - 1)]
     }
 
-    /// The class of the DSCP in a TOS byte.
+    /// Returns the class of the DSCP in a TOS byte.
     pub fn class(&self, tos: u8) -> Class {
         self.class[usize::from(tos >> 2)]
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do then.
+//! Errors of hosts and messages, each with its remedy.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,24 +8,24 @@ use priolane_core::wire::MtuError;
 
 use crate::scheme::SchemeError;
 
-/// Why a host cannot be bound.
+/// The reason why a host could not be bound.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// The system does not give it the address.
+    /// The system refuses to bind the address.
     #[error(
         "cannot bind to {address}: {source}; bind to an address of this machine and a free port, or port 0 for any"
     )]
     Address {
-        /// The address.
+        /// The address that was to be bound.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Packets do not fit the MTU.
+    /// The packets of the transport do not fit the MTU.
     #[error("the MTU does not fit: {0}")]
     Mtu(#[from] MtuError),
-    /// Parameters of the transport do not fit each other or the MTU.
+    /// The parameters of the transport do not fit each other or the MTU.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// The transport was registered by another crate.
@@ -33,121 +33,121 @@ pub enum BindError {
         "{0} is a transport of another crate, which only simulations run; use one that `priolane list` shows of this one"
     )]
     ForeignTransport(&'static str),
-    /// A number of the configuration is out of range.
+    /// A number in the configuration is out of range.
     #[error("{what} is {value}: write {fix}")]
     Setting {
-        /// Which.
+        /// The name of the setting.
         what: &'static str,
-        /// Its value.
+        /// The value that is out of range.
         value: u64,
-        /// What would be right.
+        /// The permitted values.
         fix: &'static str,
     },
-    /// The system gives no random numbers, without which other hosts could foresee what this host draws.
+    /// The system provides no random numbers, without which other hosts could predict the numbers that this host draws.
     #[error("the system gives no random numbers (getrandom); bind again once it does")]
     Random,
-    /// The system gives it no thread or event.
+    /// The system refuses to create a thread or an event.
     #[error("the system has no room for another host: {0}")]
     System(io::Error),
 }
 
-/// Why a message was not taken, or did not arrive.
+/// The reason why a message was not accepted or did not arrive.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// It has no bytes.
+    /// The message has no bytes.
     #[error("a message has at least one byte")]
     Empty,
-    /// It is longer than messages may be.
+    /// The message is longer than the limit.
     #[error("a message of {bytes} bytes; the limit is {most}: cut it, or raise limits.message at both hosts")]
     TooLong {
-        /// Its bytes.
+        /// The length of the message in bytes.
         bytes: u64,
-        /// The most that it may have.
+        /// The length of the longest permitted message in bytes.
         most: u64,
     },
-    /// Its class is none.
+    /// The class is above 15.
     #[error("class {0}: write one from 0, served first, to 15")]
     Class(u8),
-    /// Its weight is none.
+    /// The weight is 0.
     #[error("a weight of 0 thousandths: write at least 1")]
     Weight,
-    /// It is addressed to the host that sends it.
+    /// The message is addressed to the host that sends it.
     #[error("{0} is this host's own address")]
     ToItself(SocketAddr),
     /// The addresses of sender and receiver are of different versions of IP.
     #[error("{to} cannot be reached from {from}: bind to an address of the same version of IP")]
     Family {
-        /// The sender's.
+        /// The address of the sender.
         from: SocketAddr,
-        /// The receiver's.
+        /// The address of the receiver.
         to: SocketAddr,
     },
-    /// Too much waits already.
+    /// The limit on undelivered messages is reached.
     #[error("{bytes} bytes in {messages} messages wait to be delivered: wait, or raise limits.queued")]
     Full {
-        /// Bytes that wait.
+        /// The number of bytes that wait to be delivered.
         bytes: u64,
-        /// Messages that wait.
+        /// The number of messages that wait to be delivered.
         messages: usize,
     },
-    /// The host knows as many others as it may, and the receiver found no place among them, or had to give it up.
+    /// The table of peers is full, and the receiver found no place in the table or lost its place.
     #[error("this host has something under way with as many others as it may: wait, or raise limits.peers")]
     Peers,
-    /// The receiver could not be greeted, as the system gives no random numbers.
+    /// The receiver could not be greeted, because the system provides no random numbers.
     #[error(
         "the system gives no random numbers (getrandom) for a greeting of {0}; send the message again once it does"
     )]
     Random(SocketAddr),
-    /// The receiver did not answer.
+    /// The receiver did not answer the greeting.
     #[error("no answer from {peer} for {after:?}: is a host bound there, reachable, and with the same key?")]
     NoAnswer {
-        /// The receiver.
+        /// The address of the receiver.
         peer: SocketAddr,
-        /// Time without an answer or any datagram.
+        /// The time without an answer or any other datagram.
         after: Duration,
     },
-    /// The receiver speaks something else.
+    /// The receiver uses another transport or another MTU.
     #[error("{peer} speaks {theirs}, this host {ours}: bind both with the same transport and MTU")]
     Mismatch {
-        /// The receiver.
+        /// The address of the receiver.
         peer: SocketAddr,
-        /// Its transport and MTU.
+        /// The transport and the MTU of the receiver.
         theirs: String,
-        /// Those of this host.
+        /// The transport and the MTU of this host.
         ours: String,
     },
-    /// The receiver takes only what is authenticated.
+    /// The receiver accepts only authenticated datagrams.
     #[error("{0} takes only messages with its key: bind with that key")]
     NeedsKey(SocketAddr),
-    /// The receiver knows as many others as it may.
+    /// The receiver's table of peers is full.
     #[error("{0} has no room for another host: try again later, or raise its limits.peers")]
     PeerFull(SocketAddr),
-    /// The receiver was heard no more.
+    /// The receiver fell silent.
     #[error("{peer} was not heard for {after:?}; the message may or may not have arrived")]
     Silent {
-        /// The receiver.
+        /// The address of the receiver.
         peer: SocketAddr,
-        /// Time without an answer or any datagram.
+        /// The time without an answer or any other datagram.
         after: Duration,
     },
-    /// The receiver was started again.
+    /// The receiver restarted.
     #[error(
         "{0} was started again; the message may or may not have arrived before that: send it again if that does no harm"
     )]
     Restarted(SocketAddr),
-    /// The receiver takes no message of that length.
+    /// The receiver does not accept messages of this length.
     #[error(
         "{0} takes no message of that length: cut it, or raise limits.message there, and limits.receiving to twice as much"
     )]
     TooLongForPeer(SocketAddr),
-    /// The receiver gave the message up.
+    /// The receiver gave up the message.
     #[error(
         "{0} gave the message up: nothing of it came for its patience.idle, or its memory was full and the message too slow; \
          send it again"
     )]
     GivenUp(SocketAddr),
-    /// It was given up by `abort`.
+    /// The message was aborted by `abort`.
     #[error("the message was aborted; it may or may not have arrived")]
     Aborted,
     /// The host was closed.
@@ -183,17 +183,17 @@ impl SendError {
     }
 }
 
-/// Why no more messages come.
+/// The reason why no further messages arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecvError {
     /// The host was closed.
     #[error("the host is closed")]
     Dropped,
-    /// The host's thread ended by a panic: a mistake of this crate.
+    /// The host's thread panicked, which is a defect of this crate.
     #[error("the host's thread panicked; report what it printed, and bind again")]
     Panicked,
-    /// The call came from a process that was forked from the one that bound the host.
+    /// The calling process was forked from the process that bound the host.
     #[error(
         "the host belongs to the process that bound it, and this process was forked from that one: bind a host here, \
          or use the host where it was bound"

@@ -1,4 +1,4 @@
-//! A host, as applications see it.
+//! The host as seen by applications.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::scheduling::Scheduling;
 use crate::shared::{Order, Outgoing, SharedState};
 use crate::stats::Stats;
 
-/// A host: it sends messages to other hosts and receives theirs, by one transport, over one UDP socket that one thread of its
-/// own drives. Its methods may be called from any thread.
+/// A host, which sends messages to other hosts and receives messages from them by one transport, over one UDP socket
+/// that is driven by a thread of the host. The methods may be called from any thread.
 ///
-/// Dropping it ends the thread. Messages that are not delivered by then are lost; `flush` waits for them.
+/// Dropping a host ends its thread. Undelivered messages are lost then; `flush` waits for their delivery.
 ///
-/// A process that was forked from the one that bound the host has neither the thread nor the socket. There, calls that can fail
-/// do so with [`RecvError::Forked`], and `abort`, `close` and drop do nothing.
+/// A process that was forked from the one that bound the host has neither the thread nor the socket. In such a process,
+/// calls that can fail return [`RecvError::Forked`], and `abort`, `close` and drop have no effect.
 #[derive(Debug)]
 pub struct Host {
     process: Process,
@@ -44,38 +44,38 @@ impl Host {
     /// Binds a host and starts its thread.
     ///
     /// # Errors
-    /// What is wrong with `config`, or what the system refuses.
+    /// Returns an error if `config` is not valid, or if the system refuses the address, the thread or random numbers.
     pub fn bind(config: Config) -> Result<Self, BindError> {
         let limits = config.limits;
         Ok(Self::of(runtime::start(config)?, limits))
     }
 
-    /// The host of a thread.
+    /// Creates the host of a thread that was started.
     pub(crate) fn of(started: runtime::HostThread, limits: Limits) -> Self {
         let runtime::HostThread { shared, address, scheduling, thread } = started;
         let (process, next, thread) = (Process::current(), AtomicU64::new(0), Some(thread));
         Self { process, shared, address, limits, next, scheduling, thread }
     }
 
-    /// Where it is bound: what other hosts send to.
+    /// Returns the address to which the host is bound, and to which other hosts send.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How its thread is scheduled.
+    /// Returns how the system schedules the host's thread.
     pub fn scheduling(&self) -> &Scheduling {
         &self.scheduling
     }
 
-    /// What was counted so far; all zeros in a forked process.
+    /// Returns the counters of the host, which are all zero in a forked process.
     pub fn stats(&self) -> Stats {
         self.check_process().map_or_else(|_| Stats::default(), |()| self.shared.stats())
     }
 
-    /// Whether this process is the one that bound the host.
+    /// Checks that this process is the one that bound the host.
     ///
     /// # Errors
-    /// [`RecvError::Forked`] if it was forked from that one.
+    /// Returns [`RecvError::Forked`] if this process was forked from the one that bound the host.
     pub fn check_process(&self) -> Result<(), RecvError> {
         self.process.check()
     }
@@ -104,7 +104,7 @@ impl Host {
         Ok(())
     }
 
-    /// Takes room for a message, and its name.
+    /// Reserves memory for a message, and returns the identifier of the message.
     fn reserve(&self, request: &Request, content: &Content) -> Result<MessageId, SendError> {
         self.check_process()?;
         self.check(request, content)?;
@@ -117,7 +117,7 @@ impl Host {
         self.shared.order(Order::Send(Outgoing { id, request, content, receipt }));
     }
 
-    /// Takes room for a message as soon as there is some.
+    /// Waits until there is memory for a message, and reserves that memory.
     fn wait_for_room(&self, request: &Request, content: &Content) -> Result<MessageId, SendError> {
         loop {
             match self.reserve(request, content) {
@@ -149,10 +149,11 @@ impl Host {
         Receipt { id, pending, process: self.process }
     }
 
-    /// Sends a message; waits while too much is queued. Nothing tells what becomes of it but [`Host::stats`].
+    /// Sends a message, and waits while the limit on undelivered messages is reached. The outcome of the message is
+    /// only counted in [`Host::stats`].
     ///
     /// # Errors
-    /// Why it is not taken.
+    /// Returns the reason why the message was not accepted.
     pub fn send(&self, request: Request, bytes: impl Into<Bytes>) -> Result<MessageId, SendError> {
         let content = Content::Whole(bytes.into());
         let id = self.wait_for_room(&request, &content)?;
@@ -160,10 +161,10 @@ impl Host {
         Ok(id)
     }
 
-    /// As [`Host::send`], with a receipt that tells what becomes of the message.
+    /// As [`Host::send`], but returns a receipt that reports the outcome of the message.
     ///
     /// # Errors
-    /// Why it is not taken.
+    /// Returns the reason why the message was not accepted.
     pub fn send_with_receipt(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
         let content = Content::Whole(bytes.into());
         let id = self.wait_for_room(&request, &content)?;
@@ -173,18 +174,20 @@ impl Host {
     /// As [`Host::send_with_receipt`], but never waits.
     ///
     /// # Errors
-    /// Why it is not taken; [`SendError::Full`] if too much is queued.
+    /// Returns the reason why the message was not accepted; [`SendError::Full`] if the limit on undelivered messages is
+    /// reached.
     pub fn try_send(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
         let content = Content::Whole(bytes.into());
         let id = self.reserve(&request, &content)?;
         Ok(self.with_receipt(id, request, content))
     }
 
-    /// As [`Host::try_send`], for a message of `len` bytes that are `pattern` again and again. However long it is, little is
-    /// kept of it here, so that it can be sent until [`Host::abort`]; a [`Meter`](crate::Meter) counts it at its receiver.
+    /// As [`Host::try_send`], for a message of `len` bytes that repeats `pattern`. The sender keeps little of a message
+    /// of any length, so that a message can be sent until [`Host::abort`]; a [`Meter`](crate::Meter) counts the message
+    /// at the receiver.
     ///
     /// # Errors
-    /// As [`Host::try_send`]; [`SendError::Empty`] also if the pattern is.
+    /// As [`Host::try_send`]; also [`SendError::Empty`] if the pattern is empty.
     pub fn try_send_repeated(
         &self,
         request: Request,
@@ -196,10 +199,11 @@ impl Host {
         Ok(self.with_receipt(id, request, content))
     }
 
-    /// As [`Host::send_with_receipt`], but waits for at most `most`.
+    /// As [`Host::send_with_receipt`], but waits at most `most`.
     ///
     /// # Errors
-    /// Why it is not taken; [`SendError::Full`] if there was no room by then.
+    /// Returns the reason why the message was not accepted; [`SendError::Full`] if the limit on undelivered messages
+    /// was still reached after `most`.
     pub fn send_timeout(
         &self,
         request: Request,
@@ -233,17 +237,17 @@ impl Host {
     /// nothing.
     ///
     /// # Errors
-    /// Why the message is not taken.
+    /// Returns the reason why the message was not accepted.
     pub async fn send_async(&self, request: Request, bytes: impl Into<Bytes>) -> Result<Receipt, SendError> {
         let content = Content::Whole(bytes.into());
         let id = self.room_for(&request, &content).await?;
         Ok(self.with_receipt(id, request, content))
     }
 
-    /// The message that arrived first of those not yet received; waits until there is one.
+    /// Returns the message that arrived first among those not yet received, and waits until there is one.
     ///
     /// # Errors
-    /// If no more comes.
+    /// Returns an error if no further message can arrive.
     pub fn recv(&self) -> Result<Message, RecvError> {
         self.check_process()?;
         loop {
@@ -258,10 +262,10 @@ impl Host {
         }
     }
 
-    /// As [`Host::recv`], for at most `most`; `None` if nothing arrived by then.
+    /// As [`Host::recv`], but waits at most `most`. Returns `None` if no message arrived within that time.
     ///
     /// # Errors
-    /// If no more comes.
+    /// Returns an error if no further message can arrive.
     pub fn recv_timeout(&self, most: Duration) -> Result<Option<Message>, RecvError> {
         self.check_process()?;
         let deadline = clock::deadline(most);
@@ -281,10 +285,10 @@ impl Host {
         }
     }
 
-    /// As [`Host::recv`], but never waits; `None` if nothing has arrived.
+    /// As [`Host::recv`], but never waits. Returns `None` if no message has arrived.
     ///
     /// # Errors
-    /// If no more comes.
+    /// Returns an error if no further message can arrive.
     pub fn try_recv(&self) -> Result<Option<Message>, RecvError> {
         self.check_process()?;
         self.shared.take_message()
@@ -293,7 +297,7 @@ impl Host {
     /// As [`Host::recv`], for asynchronous code of any runtime. Dropping the future loses no message.
     ///
     /// # Errors
-    /// If no more comes.
+    /// Returns an error if no further message can arrive.
     pub async fn recv_async(&self) -> Result<Message, RecvError> {
         self.check_process()?;
         loop {
@@ -305,15 +309,17 @@ impl Host {
         }
     }
 
-    /// Gives up a message of this host: nothing more of it is sent. One that is delivered stays so.
+    /// Aborts a message of this host: no further bytes of the message are sent. A message that was delivered stays
+    /// delivered.
     pub fn abort(&self, id: MessageId) {
         self.order(Order::Abort(id));
     }
 
-    /// The minimum rate and weight of a message of this host from now on, for transports that honour them (PACCP).
+    /// Sets the minimum rate and the weight of a message of this host from now on, for transports that honour them
+    /// (PACCP).
     ///
     /// # Errors
-    /// If the weight is 0.
+    /// Returns an error if the weight is 0.
     pub fn set_weights(&self, id: MessageId, weights: Weights) -> Result<(), SendError> {
         if weights.w_milli == 0 {
             return Err(SendError::Weight);
@@ -323,10 +329,10 @@ impl Host {
         Ok(())
     }
 
-    /// The class of a message of this host from now on, for transports whose classes are not their own.
+    /// Sets the class of a message of this host from now on, for transports that do not choose classes themselves.
     ///
     /// # Errors
-    /// If there is no such class.
+    /// Returns an error if the class is above 15.
     pub fn set_class(&self, id: MessageId, class: u8) -> Result<(), SendError> {
         if usize::from(class) >= CLASSES {
             return Err(SendError::Class(class));
@@ -336,21 +342,21 @@ impl Host {
         Ok(())
     }
 
-    /// Ends the host's thread, soon after this call: messages that are not delivered are lost, and all calls that wait, or
-    /// come later, return [`RecvError`]. Dropping the host also waits for the thread.
+    /// Ends the host's thread soon after this call. Undelivered messages are lost, and all calls that wait, or that are
+    /// made later, return [`RecvError`]. Dropping the host also waits for the thread.
     pub fn close(&self) {
         self.order(Order::Stop);
     }
 
-    /// Asks the thread for something; a forked process has no thread.
+    /// Sends an order to the thread. A forked process has no thread, so the order is dropped there.
     fn order(&self, order: Order) {
         if self.check_process().is_ok() {
             self.shared.order(order);
         }
     }
 
-    /// Waits until every message that was sent is delivered or has failed, for at most `most`; whether it is so. A forked
-    /// process does not know, and gets `false` at once.
+    /// Waits at most `most` until every message that was sent is delivered or has failed, and returns whether that is
+    /// so. A forked process does not know, so `false` is returned there at once.
     pub fn flush(&self, most: Duration) -> bool {
         if self.check_process().is_err() {
             return false;

@@ -14,7 +14,8 @@
 //! # }
 //! ```
 //!
-//! A message arrives whole and once, or its sender learns why not. docs/real-hosts.md has what is guaranteed and what is not.
+//! A message arrives whole and once, or its sender learns the reason why it may not have arrived. docs/real-hosts.md
+//! states the guarantees and their limits.
 
 mod assembly;
 mod clock;

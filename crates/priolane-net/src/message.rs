@@ -1,4 +1,4 @@
-//! Messages, as applications send and receive them.
+//! Messages as applications send and receive them.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,42 +12,43 @@ use crate::clock;
 use crate::error::SendError;
 use crate::process::Process;
 
-/// The name of a message that this host sends, never used twice by one host.
+/// The identifier of a message that this host sends. A host never uses an identifier twice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MessageId(pub u64);
 
-/// Where a message goes, and how.
+/// The receiver of a message, and how the message is sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Request {
     /// The address of the receiving host.
     pub to: SocketAddr,
-    /// Its class, 0 served first, at most 15.
+    /// The class of the message, from 0, which is served first, to 15.
     pub class: Class,
-    /// The time within which it should arrive, from the call on; for transports that honour deadlines (D2TCP, TOP).
+    /// The time within which the message should arrive, counted from the call, for transports that honour deadlines
+    /// (D2TCP, TOP). Default: none.
     pub deadline: Option<Duration>,
-    /// Its minimum rate and weight, for transports that honour them (PACCP).
+    /// The minimum rate and the weight of the message, for transports that honour them (PACCP).
     pub weights: Weights,
 }
 
 impl Request {
-    /// To the host at `to`, best effort: of class 0, without a deadline.
+    /// Creates a best-effort request to the host at `to`: class 0, without a deadline.
     pub fn to(to: SocketAddr) -> Self {
         Self { to, class: 0, deadline: None, weights: Weights::BEST_EFFORT }
     }
 
-    /// In this class.
+    /// Sets the class.
     #[must_use]
     pub fn class(self, class: Class) -> Self {
         Self { class, ..self }
     }
 
-    /// To arrive within this time.
+    /// Sets the time within which the message should arrive.
     #[must_use]
     pub fn deadline(self, within: Duration) -> Self {
         Self { deadline: Some(within), ..self }
     }
 
-    /// With this minimum rate and weight.
+    /// Sets the minimum rate and the weight.
     #[must_use]
     pub fn weights(self, weights: Weights) -> Self {
         Self { weights, ..self }
@@ -57,38 +58,38 @@ impl Request {
 /// A message that arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// The address of the host that sent it.
+    /// The address of the sending host.
     pub from: SocketAddr,
-    /// Its bytes.
+    /// The bytes of the message.
     pub bytes: Vec<u8>,
-    /// Bytes of it that its sender gave up; they are zeros here. Above 0 only with an unreliable transport
-    /// (`reliable = false`).
+    /// The number of bytes that the sender gave up, which are zeros in `bytes`. Above 0 only with an unreliable
+    /// transport (`reliable = false`).
     pub missing: u64,
-    /// When the last of its bytes came, by the kernel.
+    /// The instant at which the last byte arrived, by the kernel's receive time.
     pub arrived: Instant,
 }
 
-/// A message that was delivered, as its sender saw that.
+/// A delivered message as seen by its sender.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Delivery {
-    /// The message.
+    /// The identifier of the message.
     pub id: MessageId,
-    /// From the call that sent it to the news that all had arrived.
+    /// The time from the call that sent the message to the news that all bytes had arrived.
     pub elapsed: Duration,
-    /// Smoothed round-trip time at the end; zero if the transport measures none.
+    /// The smoothed round-trip time at the end; zero if the transport does not measure one.
     pub rtt: Duration,
-    /// Bytes of it that were sent again.
+    /// The number of bytes that were retransmitted.
     pub retransmitted: u64,
-    /// Packets that were sent again.
+    /// The number of packets that were retransmitted.
     pub retransmits: u32,
-    /// Retransmission timeouts.
+    /// The number of retransmission timeouts.
     pub timeouts: u32,
 }
 
-/// What became of a message.
+/// The outcome of a message.
 pub(crate) type Outcome = Result<Delivery, SendError>;
 
-/// Where the outcome of a message appears.
+/// The place where the thread stores the outcome of a message for its receipt.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     outcome: Mutex<Option<Outcome>>,
@@ -106,7 +107,8 @@ impl Pending {
     }
 }
 
-/// The outcome of a message, to be waited for or polled. Dropping it changes nothing for the message.
+/// A receipt, by which an application waits for the outcome of a message or polls it. Dropping a receipt has no effect
+/// on the message.
 #[derive(Clone, Debug)]
 pub struct Receipt {
     pub(crate) id: MessageId,
@@ -116,13 +118,13 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The message.
+    /// Returns the identifier of the message.
     pub fn id(&self) -> MessageId {
         self.id
     }
 
-    /// What became of the message, if that is known; [`RecvError::Forked`](crate::RecvError::Forked) in a process that was
-    /// forked from that of the host.
+    /// Returns the outcome of the message, if it is known. In a process that was forked from that of the host, the
+    /// outcome is [`RecvError::Forked`](crate::RecvError::Forked).
     pub fn outcome(&self) -> Option<Result<Delivery, SendError>> {
         self.process.check().map_or_else(|forked| Some(Err(forked.into())), |()| self.pending.get())
     }
@@ -130,7 +132,7 @@ impl Receipt {
     /// Waits until the message is delivered.
     ///
     /// # Errors
-    /// Why it was not.
+    /// Returns the reason why the message was not delivered.
     pub fn wait(&self) -> Result<Delivery, SendError> {
         loop {
             if let Some(outcome) = self.outcome() {
@@ -143,7 +145,7 @@ impl Receipt {
         }
     }
 
-    /// As [`Self::wait`], for at most `most`; `None` if the outcome is not known by then.
+    /// As [`Self::wait`], but waits at most `most`. Returns `None` if the outcome is not known within that time.
     pub fn wait_for(&self, most: Duration) -> Option<Result<Delivery, SendError>> {
         let deadline = clock::deadline(most);
         loop {

@@ -1,17 +1,19 @@
-//! Messages that are counted as they arrive.
+//! Meters, which count messages as they arrive.
 
 use std::fmt::Debug;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// Counts messages as they arrive in place of keeping them: for measurements with messages that no memory has room for.
+/// Counts messages as they arrive instead of keeping them, for measurements with messages that exceed the memory.
 ///
-/// The host's thread calls it for packets. It should neither wait nor allocate.
+/// The host's thread calls a meter for packets, so a meter should neither wait nor allocate.
 pub trait Meter: Debug + Send + Sync {
-    /// The place at which a message is counted that is not kept, and never received; `None` for one that is kept. It is chosen by
-    /// the payload that comes first, from `offset` on, of the host at `from`.
+    /// Returns the place at which a new message is counted, or `None` if the message is to be kept. A counted message
+    /// is never received. The choice is made from the first payload to arrive, which starts at `offset`, and from the
+    /// address of its sender.
     fn place(&self, from: SocketAddr, offset: u64, payload: &[u8]) -> Option<u32>;
 
-    /// `bytes` of the message at `place` came at this instant, by the kernel, for the first time.
+    /// Counts `bytes` of the message at `place` that arrived for the first time at the instant `at`, by the kernel's
+    /// receive time.
     fn count(&self, place: u32, bytes: u64, at: Instant);
 }

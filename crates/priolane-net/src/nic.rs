@@ -1,7 +1,7 @@
 //! The NIC between endpoint and socket: the link rate, and for token transports the queue that limits tokens.
 //!
-//! UDP over a veth or the loopback interface never pushes back; a host that is to send at the rate of its line must keep to it
-//! by itself. It makes up for late wake-ups as far as [`CATCH_UP`] goes, so that they cost no rate.
+//! UDP over a veth or the loopback interface never pushes back, so a host must limit itself to the rate of its line. The
+//! line makes up for late wake-ups up to [`CATCH_UP`], so that they do not reduce the rate.
 //!
 //! ```text
 //! without a queue   the free line asks the endpoint
@@ -14,39 +14,41 @@ use priolane_core::packet::{Body, Frame, Packet};
 use priolane_core::port::{Buffer, Discipline, PortContext, PortFactory, Returns, SortBy, TokenGroupSpec};
 use priolane_core::units::{Rate, Span, Time};
 
-/// Packets that wait in a queue before the endpoint is asked for more.
+/// The number of packets in the queue above which the endpoint is not asked for more.
 const ROOM: u32 = 4_096;
 
-/// What the line does next.
+/// The next action of the line.
 #[derive(Debug)]
 pub(crate) enum Next<B> {
-    /// It sends this.
+    /// The line sends this packet.
     Send(Packet<B>),
-    /// Nothing before this instant.
+    /// The line is not free, or has nothing to send, before this instant.
     NotBefore(Time),
-    /// Nothing.
+    /// The line has nothing to send.
     Idle,
 }
 
-/// The queue of token transports.
+/// The token queue of a token transport.
 type Queue<B> = <TokenGroupSpec as PortFactory>::Port<Packet<B>>;
 
 /// The line of a host.
 #[derive(Debug)]
 pub(crate) struct Nic<B: Body> {
     line: Rate,
-    /// When the line is free.
+    /// The time at which the line is free.
     free_at: Time,
     tokens: Option<Queue<B>>,
     dropped: u64,
 }
 
-/// What the line makes up for at once, of a pause in which it had something to send.
+/// The largest backlog of transmission time that the line makes up for at once after a pause in which it had something
+/// to send.
 pub(crate) const CATCH_UP: Span = Span::from_us(300);
 
 impl<B: Body> Nic<B> {
-    /// A line of this rate, with a queue for tokens if there is a `port` of them. Hosts are late where switches are not:
-    /// of tokens as many wait, and go at once, as the line calls for in the time that is made up, and none expires here.
+    /// Creates a line of this rate, with a token queue if `port` is given. Hosts wake up late where switches do not:
+    /// the queue holds, and sends at once, as many tokens as the line requests in [`CATCH_UP`], and tokens do not
+    /// expire in it.
     pub(crate) fn new(line: Rate, port: Option<TokenGroupSpec>) -> Self {
         let tokens = port.map(|port| {
             let slot = u64::from(port.token_wire) + u64::from(port.data_wire);
@@ -67,12 +69,12 @@ impl<B: Body> Nic<B> {
         Self { line, free_at: Time::ZERO, tokens, dropped: 0 }
     }
 
-    /// Tokens that found no room.
+    /// Returns the number of tokens that found no room.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// What the line does at `now`; `poll` asks the endpoint.
+    /// Returns the next action of the line at `now`; `poll` asks the endpoint for a packet.
     pub(crate) fn next(&mut self, now: Time, mut poll: impl FnMut() -> Tx<B>) -> Next<B> {
         if self.tokens.is_some() {
             return self.next_queued(now, poll);
@@ -139,7 +141,8 @@ mod tests {
         Packet { header: Header { kind, wire, flow: FlowId(flow), ..Header::default() }, body: () }
     }
 
-    /// What goes in the 10 ms from `start` on if there is always something, asked each `every`: bytes by kind.
+    /// Returns the bytes by kind that a line with a constant backlog sends in the 10 ms from `start` on, polled at
+    /// intervals of `every`.
     fn sent(nic: &mut Nic<()>, start: Time, every: Span, mut give: impl FnMut() -> Packet<()>) -> [u64; 2] {
         let (mut now, mut bytes) = (start, [0; 2]);
         while now.since(start) < Span::from_ms(10) {

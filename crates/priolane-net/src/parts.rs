@@ -30,7 +30,7 @@ pub(crate) struct Parts {
     kept: u64,
 }
 
-/// How a part of a payload is written.
+/// The way in which a part of a payload is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Chunk {
     /// `len` bytes overwrite bytes of the run at offset `run`.
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
     use priolane_core::rng::{Purpose, Stream};
 
-    /// Writes `payload`, and checks that what is kept grows as was said.
+    /// Writes `payload`, and checks that `growth` bounds the growth of the memory.
     fn write(parts: &mut Parts, start: u64, payload: &[u8]) {
         let (before, growth) = (parts.kept(), parts.growth(start, payload.len()));
         parts.write(start, payload);

@@ -4,16 +4,16 @@ use std::fmt;
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// The source of random numbers failed.
+/// The error that the source of random numbers failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RandomFailure;
 
-/// A source of random numbers that nobody can predict.
+/// A source of unpredictable random numbers.
 pub(crate) trait RandomSource: fmt::Debug + Send + Sync {
     /// Fills `bytes` with random bytes.
     ///
     /// # Errors
-    /// If the source fails. The content of `bytes` must then not be used.
+    /// Returns an error if the source fails. The content of `bytes` must then not be used.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailure>;
 }
 
@@ -27,7 +27,7 @@ impl RandomSource for SystemRandom {
 /// Draws a random number.
 ///
 /// # Errors
-/// If the source fails.
+/// Returns an error if the source fails.
 pub(crate) fn draw(random: &dyn RandomSource) -> Result<u64, RandomFailure> {
     let mut bytes = [0; 8];
     random.fill(&mut bytes)?;
@@ -44,7 +44,7 @@ pub(crate) struct FailingSource {
 
 #[cfg(test)]
 impl FailingSource {
-    /// Succeeds `calls` times, then fails.
+    /// Creates a source that succeeds `calls` times and then fails.
     pub(crate) fn after(calls: usize) -> Self {
         Self { left: calls.into(), system: SystemRandom::new() }
     }

@@ -1,21 +1,23 @@
-//! How the system schedules the thread of a host.
+//! The scheduling of the thread of a host by the system.
 
 use crate::socket::{be_real_time, wake_on_time};
 
-/// How the system schedules a host's thread.
+/// The scheduling class of a host's thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scheduling {
-    /// As any other thread: its timers may be milliseconds late on a machine that has other things to do.
+    /// The thread is scheduled as any other. Timers may be milliseconds late on a busy machine.
     Ordinary,
-    /// Before all ordinary threads.
+    /// The thread runs before all ordinary threads.
     RealTime,
-    /// As any other thread, although it was to be before them: what the system said, and what would permit it.
+    /// The thread is scheduled as any other, because the system refused the real-time priority. The text gives the
+    /// error of the system and the remedy.
     Refused(String),
 }
 
 impl Scheduling {
-    /// Of this thread, which is to have this priority from 1 to 99 if there is one. Threads that it starts inherit it. Waits of
-    /// the thread end without the 50 us that the system otherwise adds, whatever its priority.
+    /// Sets the scheduling of the calling thread: the real-time priority from 1 to 99, if one is given. Threads that
+    /// the calling thread starts inherit the priority. Whatever the priority, waits of the thread end without the slack
+    /// of 50 us that the system otherwise adds.
     pub fn of_this_thread(priority: Option<u8>) -> Self {
         wake_on_time();
         let Some(priority) = priority else { return Self::Ordinary };

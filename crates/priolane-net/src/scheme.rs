@@ -1,4 +1,4 @@
-//! What hosts speak: a transport with its parameters, read from the keys that experiments have.
+//! The scheme of a host: a transport with its parameters, read from the same keys as in experiments.
 
 use std::fmt;
 
@@ -15,30 +15,30 @@ use priolane_core::wire::{Format, IpVersion, MtuError, PacketCodec, Ranks, codec
 use crate::peers::{SEAL_BYTES, Speaks};
 use crate::udp_defaults::with_defaults;
 
-/// A transport, in what order a host sends, and how classes follow from bytes sent. Both ends of a message have the same
-/// transport; what else is here is the sender's own.
+/// A transport, the order in which a host sends its messages, and the dependence of classes on bytes sent. Both ends of
+/// a message must use the same transport; all other fields concern the sender alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// The transport with its parameters, as a scheme's `transport` row.
+    /// The transport with its parameters, as given by the `transport` part of a scheme.
     pub transport: Spec,
-    /// Which message goes next, for transports that do not say so themselves.
+    /// The order in which messages are sent, for transports that do not define an order.
     pub order: SchedulerKind,
-    /// What is added to a message's class by its bytes sent (PIAS).
+    /// The increment of a message's class by its bytes sent (PIAS). Default: none.
     pub class: DemotionThresholds,
-    /// The level inside the host by bytes sent, for the order `Mlfq`.
+    /// The level of a message inside the host by its bytes sent, for the order `Mlfq`. Default: a single level.
     pub host_level: DemotionThresholds,
-    /// Whether packets carry their rank, for switches that sort by it; the same at all hosts. Default: they do not.
+    /// Whether packets carry their rank, for switches that sort by rank; the same at all hosts. Default: no.
     pub ranks: Ranks,
 }
 
-/// What is wrong with the name or a key of a transport.
+/// The error for a wrong name or key of a transport.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchemeError {
-    /// The key, `kind` for the name; `None` for the keys as a whole.
+    /// The key, where `kind` stands for the name; `None` if the keys do not fit together.
     pub key: Option<String>,
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
-    /// What would be right.
+    /// The permitted values, or what to write instead.
     pub fix: String,
 }
 
@@ -83,7 +83,7 @@ impl From<KeyConflict> for SchemeError {
     }
 }
 
-/// Keys in memory, each with whether it was read.
+/// Keys in memory, each with a flag for whether it was read.
 struct Settings<'a> {
     name: &'a str,
     keys: &'a [(&'a str, Value<'a>)],
@@ -120,10 +120,10 @@ impl Table for Settings<'_> {
     }
 }
 
-/// Reads the keys of a part of a scheme, as of its transport or its ports, whose `kind` is `name`.
+/// Reads the keys of a part of a scheme, such as a transport or a port, whose `kind` is `name`.
 ///
 /// # Errors
-/// If there is no such kind, or what is wrong with a key.
+/// Returns an error if the kind is unknown, or if a key is unknown or out of range.
 pub fn read_keys<K: Keys>(name: &str, keys: &[(&str, Value<'_>)]) -> Result<K, SchemeError> {
     let mut settings = Settings { name, keys, read: Vec::new() };
     let part = K::read(&mut settings)?;
@@ -140,33 +140,34 @@ pub fn read_keys<K: Keys>(name: &str, keys: &[(&str, Value<'_>)]) -> Result<K, S
 }
 
 impl Scheme {
-    /// The transport of this name with the defaults of its keys over UDP (docs/real-hosts.md), such as `dctcp`, `swift`, `prioplus`, `paccp`, `expresspass`,
-    /// `top`, `phost`, `ndp` or `homa`. `priolane list` shows all.
+    /// Returns the transport with this name, such as `dctcp`, `swift`, `prioplus`, `paccp`, `expresspass`, `top`,
+    /// `phost`, `ndp` or `homa`, with the default keys for UDP (docs/real-hosts.md). `priolane list` shows all names.
     ///
     /// # Errors
-    /// If there is none, or one of its keys has no default.
+    /// Returns an error if the name is unknown, or if a key has no default.
     pub fn named(name: &str) -> Result<Self, SchemeError> {
         Self::with(name, &[])
     }
 
-    /// The transport of this name with these keys, named as in a scheme's `transport` row, and the defaults of the others over
-    /// UDP.
+    /// Returns the transport with this name and these keys, which are named as in the `transport` part of a scheme, and
+    /// with the defaults for UDP for all other keys.
     ///
     /// # Errors
-    /// If there is none, or what is wrong with a key.
+    /// Returns an error if the name or a key is unknown, or if a key is missing or out of range.
     pub fn with(name: &str, keys: &[(&str, Value<'_>)]) -> Result<Self, SchemeError> {
         Self::of_row(name, &with_defaults(name, keys))
     }
 
-    /// The transport of this name with these keys, and the defaults of experiments: what a scheme's `transport` row says.
+    /// Returns the transport with this name and these keys, and with the defaults of experiments for all other keys, as
+    /// the `transport` part of a scheme would.
     ///
     /// # Errors
-    /// If there is none, or what is wrong with a key.
+    /// Returns an error if the name or a key is unknown, or if a key is missing or out of range.
     pub fn of_row(name: &str, keys: &[(&str, Value<'_>)]) -> Result<Self, SchemeError> {
         read_keys::<Spec>(name, keys).map(Self::from)
     }
 
-    /// Builds it for datagrams of at most `mtu` bytes.
+    /// Builds the transport for datagrams of at most `mtu` bytes.
     pub(crate) fn build(&self, mtu: u16, ip: IpVersion, sealed: Sealed) -> Result<SchemeSetup, BuildError> {
         let seal = if sealed == Sealed::Yes { SEAL_BYTES as u16 } else { 0 };
         let inner = mtu.saturating_sub(seal);
@@ -205,7 +206,7 @@ impl Scheme {
         Ok(SchemeSetup { transport, tokens, inner, speaks: Speaks::new(name, mtu), at_once })
     }
 
-    /// Why no format is that of its packets.
+    /// Returns the reason why the packets of the transport have no wire format.
     fn without_format(&self) -> BuildError {
         let name = self.transport.name();
         match self.ranks {
@@ -244,27 +245,27 @@ pub(crate) enum Sealed {
     Yes,
 }
 
-/// What a host needs of its scheme.
+/// The parameters and objects that a host needs of its scheme.
 #[derive(Debug)]
 pub(crate) struct SchemeSetup {
     pub(crate) transport: Transport,
-    /// The queue of its tokens, if it has any.
+    /// The token queue, if the transport has tokens.
     pub(crate) tokens: Option<TokenGroupSpec>,
-    /// The MTU of its codec: what a seal leaves.
+    /// The MTU of the codec, which is the part of a datagram that the seal leaves.
     pub(crate) inner: u16,
     pub(crate) speaks: Speaks,
-    /// Messages to one other host that are under way at once, at most.
+    /// The largest number of messages that are under way to one peer at once.
     pub(crate) at_once: u32,
 }
 
-/// Messages of a token transport to one other host that are under way at once. Each begins with a rate of tokens of its own: of
-/// hundreds, receivers would do nothing but hand out tokens that are dropped.
+/// The largest number of messages of a token transport that are under way to one peer at once. Each starts with a token
+/// rate of its own, so with hundreds of messages, receivers would only hand out tokens that are dropped.
 const TOKEN_FLOWS: u32 = 64;
 
-/// Why a scheme cannot be built.
+/// The reason why a scheme cannot be built.
 #[derive(Debug)]
 pub(crate) enum BuildError {
-    /// Its transport is of another crate: of this name.
+    /// The transport with this name was registered by another crate.
     Foreign(&'static str),
     Mtu(MtuError),
     Keys(SchemeError),

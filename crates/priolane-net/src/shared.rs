@@ -1,4 +1,4 @@
-//! What a host's thread and its applications share.
+//! The state that a host's thread shares with its applications.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use crate::parts::Parts;
 use crate::socket::Wakeup;
 use crate::stats::Stats;
 
-/// What an application asks the thread.
+/// An order of an application to the thread.
 #[derive(Debug)]
 pub(crate) enum Order {
     Send(Outgoing),
@@ -35,7 +35,7 @@ pub(crate) struct Outgoing {
     pub(crate) receipt: Option<Arc<Pending>>,
 }
 
-/// Messages that are sent and not yet delivered.
+/// The number and size of messages that were sent and are not yet delivered.
 #[derive(Debug, Default)]
 pub(crate) struct PendingMessages {
     pub(crate) bytes: u64,
@@ -47,19 +47,19 @@ pub(crate) struct PendingMessages {
 pub(crate) struct ArrivedMessage {
     pub(crate) from: SocketAddr,
     pub(crate) parts: Parts,
-    /// Its bytes, of which some may not be among the parts.
+    /// The length of the message in bytes. Some of the bytes may be missing from the parts.
     pub(crate) len: usize,
     pub(crate) missing: u64,
     pub(crate) arrived: Instant,
 }
 
 impl ArrivedMessage {
-    /// The memory that it takes, so that short messages are bounded too.
+    /// Returns the memory of the message, with a constant part so that short messages are bounded too.
     fn kept(&self) -> u64 {
         self.parts.kept() + size_of::<Self>() as u64
     }
 
-    /// Puts the message together.
+    /// Assembles the message from its parts.
     fn into_message(self) -> Message {
         let Self { from, parts, len, missing, arrived } = self;
         Message { from, bytes: parts.into_bytes(len), missing, arrived }
@@ -72,22 +72,22 @@ struct Inbox {
     bytes: u64,
 }
 
-/// Locks what no panic leaves in disorder.
+/// Locks a mutex, also after a panic, because no panic leaves the data inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What both share.
+/// The state that both share.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     orders: Mutex<Vec<Order>>,
     wakeup: Wakeup,
-    /// Whether the thread sleeps, or is about to.
+    /// Whether the thread sleeps, or is about to sleep.
     asleep: AtomicBool,
     queued: Mutex<PendingMessages>,
     room: Event,
     inbox: Mutex<Inbox>,
-    /// Bytes in the inbox, for the thread.
+    /// The number of bytes in the inbox, which the thread reads.
     arrived_bytes: AtomicU64,
     arrived: Event,
     closed: Mutex<Option<RecvError>>,
@@ -135,12 +135,12 @@ impl SharedState {
         }
     }
 
-    /// Takes what applications ask, in place of `orders`, which is empty.
+    /// Fetches the orders of applications into `orders`, which must be empty.
     pub(crate) fn take_orders(&self, orders: &mut Vec<Order>) {
         std::mem::swap(&mut *lock(&self.orders), orders);
     }
 
-    /// The thread is about to sleep: whether it may.
+    /// Records that the thread is about to sleep, and returns whether it may.
     pub(crate) fn may_sleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         let may = lock(&self.orders).is_empty();
@@ -150,7 +150,7 @@ impl SharedState {
         may
     }
 
-    /// The thread is awake.
+    /// Records that the thread is awake.
     pub(crate) fn awake(&self) {
         self.asleep.store(false, Ordering::SeqCst);
     }
@@ -159,7 +159,7 @@ impl SharedState {
         *lock(&self.closed)
     }
 
-    /// Closes the host, and fails the orders that wait.
+    /// Closes the host, and fails the waiting orders.
     pub(crate) fn close(&self, closed: RecvError) {
         lock(&self.closed).get_or_insert(closed);
         let orders = std::mem::take(&mut *lock(&self.orders));
@@ -168,7 +168,8 @@ impl SharedState {
         self.room.notify(usize::MAX);
     }
 
-    /// Takes room for a message of `bytes`, if there is any. One that is longer than all room has it alone.
+    /// Reserves memory for a message of `bytes`, if there is any. A message that exceeds the limit is accepted while no
+    /// other message is queued.
     pub(crate) fn reserve(&self, bytes: u64, (most_bytes, most): (u64, usize)) -> Result<(), SendError> {
         if let Some(closed) = self.closed() {
             return Err(closed.into());
@@ -183,12 +184,12 @@ impl SharedState {
         Ok(())
     }
 
-    /// Tells when there is more room, or none is needed any more.
+    /// Returns the event that is signalled when memory was freed or the host was closed.
     pub(crate) fn room(&self) -> &Event {
         &self.room
     }
 
-    /// Whether no message is on its way.
+    /// Returns whether no message is on its way.
     pub(crate) fn is_flushed(&self) -> bool {
         lock(&self.queued).messages == 0
     }
@@ -210,7 +211,7 @@ impl SharedState {
         self.arrived_bytes.load(Ordering::Relaxed)
     }
 
-    /// A message arrived.
+    /// Passes a message that arrived to applications.
     pub(crate) fn deliver(&self, message: ArrivedMessage) {
         {
             let mut inbox = lock(&self.inbox);
@@ -221,7 +222,8 @@ impl SharedState {
         self.arrived.notify(1.additional());
     }
 
-    /// The message that arrived first of those that wait. It is put together here, on the thread of the application.
+    /// Returns the message that arrived first among those that wait. The message is assembled here, on the thread of
+    /// the application.
     pub(crate) fn take_message(&self) -> Result<Option<Message>, RecvError> {
         match self.take_arrived() {
             Some(message) => Ok(Some(message.into_message())),
@@ -237,7 +239,7 @@ impl SharedState {
         Some(message)
     }
 
-    /// Tells when a message arrives.
+    /// Returns the event that is signalled when a message arrives.
     pub(crate) fn arrival(&self) -> &Event {
         &self.arrived
     }

@@ -1,66 +1,67 @@
-//! What a host has counted.
+//! Counters of a host.
 
-/// What a host has counted since it was bound.
+/// The counters of a host since it was bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
     /// Messages of this host that were delivered.
     pub delivered: u64,
-    /// Bytes of those.
+    /// Bytes of the delivered messages.
     pub delivered_bytes: u64,
     /// Messages of this host that failed.
     pub failed: u64,
-    /// Messages that arrived here.
+    /// Messages that arrived at this host.
     pub arrived: u64,
-    /// Bytes of those.
+    /// Bytes of the messages that arrived.
     pub arrived_bytes: u64,
-    /// Messages to this host that were dropped before all of them had come: their sender was started again, gave them up or
-    /// was heard no more.
+    /// Messages to this host that were dropped before they had arrived completely, because their sender restarted, gave
+    /// them up or fell silent.
     pub dropped: u64,
     /// Datagrams sent.
     pub datagrams_sent: u64,
     /// Datagrams received.
     pub datagrams_received: u64,
-    /// Datagrams that were none of a transport or a control message; among them those of another key.
+    /// Datagrams that are neither a packet of a transport nor a control message, including those with another key.
     pub malformed: u64,
-    /// Packets of hosts that were not known.
+    /// Packets of unknown hosts.
     pub strangers: u64,
-    /// Packets with payload that found no room.
+    /// Packets with payload for which there was no memory.
     pub no_room: u64,
     /// Packets of messages that are longer than `limits.message`.
     pub too_long: u64,
-    /// Datagrams that the system lost before they were read: `limits.socket` was too small for a burst. A group counts once.
+    /// Datagrams that the system lost before they were read, because `limits.socket` was too small for a burst. A group
+    /// counts once.
     pub lost_in_socket: u64,
-    /// Times that the system had no room for what was to be sent.
+    /// The number of times that the system's send buffer was full.
     pub blocked: u64,
     /// Datagrams that the system refused to send.
     pub refused: u64,
-    /// Datagrams that the kernel cut from others (`Config::segmentation`).
+    /// Datagrams that the kernel cut from larger buffers (`Config::segmentation`).
     pub segments: u64,
-    /// Groups of datagrams that the kernel refused to cut; they went singly.
+    /// Groups of datagrams that the kernel refused to cut and that were sent singly.
     pub segmentation_refused: u64,
-    /// Groups of two or more datagrams that the kernel gave as one (`Config::receive_offload`).
+    /// Groups of two or more datagrams that the kernel passed as one (`Config::receive_offload`).
     pub groups_received: u64,
-    /// 1 if groups were asked for and the kernel makes none.
+    /// 1 if groups were requested and the kernel does not support them, otherwise 0.
     pub receive_offload_refused: u64,
-    /// Tokens that found no room in the host's queue.
+    /// Tokens for which the host's queue had no room.
     pub tokens_dropped: u64,
-    /// Packets that came with a congestion mark.
+    /// Packets that arrived with a congestion mark.
     pub marked: u64,
-    /// Times that the host's thread woke up.
+    /// The number of times that the host's thread woke up.
     pub wakeups: u64,
-    /// Other hosts that are known now.
+    /// Peers that are known now.
     pub peers: u64,
     /// Messages that are being received now.
     pub receiving: u64,
-    /// Memory for those that are kept, in bytes.
+    /// Memory of the messages that are being received and kept, in bytes.
     pub receiving_bytes: u64,
-    /// Times that a sender which had been asked for two bandwidth-delay products of data sent none of it.
+    /// The number of times that a sender which had been asked for two bandwidth-delay products of data sent none of it.
     pub unanswered: u64,
 }
 
 impl Stats {
-    /// Every count with its name, in the order of the fields.
+    /// Returns every counter with its name, in the order of the fields.
     pub fn counts(&self) -> [(&'static str, u64); 26] {
         [
             ("delivered", self.delivered),

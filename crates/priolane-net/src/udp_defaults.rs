@@ -1,8 +1,8 @@
-//! Defaults of a transport's keys on hosts that speak over UDP, where those of experiments do not suit them.
+//! Defaults of the keys of transports over UDP, where the defaults of experiments do not suit real hosts.
 //!
-//! Experiments have networks of some 10 us whose hosts are never late. A host here wakes up some 50 us late with a real-time
-//! thread, and milliseconds late without one on a machine that has other things to do. What is shorter than that, or falls with
-//! delays to nearly nothing, stops a flow:
+//! Experiments have networks with delays of some 10 us whose hosts are never late. A real host wakes up some 50 us late
+//! with a real-time thread, and milliseconds late without one on a busy machine. A parameter that is shorter than that,
+//! or that falls to nearly nothing with such delays, stops a flow:
 //!
 //! ```text
 //! timeout     shorter than a wake-up: everything is sent again while it is still under way
@@ -13,7 +13,7 @@
 
 use priolane_core::keys::Value;
 
-/// Defaults of keys that belong together: none of them counts if one is given.
+/// The defaults of keys that belong together. If one of the keys is given, none of the defaults applies.
 type Group = &'static [(&'static str, DefaultValue)];
 
 /// The value of a default.
@@ -36,10 +36,10 @@ const TARGET: Group = &[("target", DefaultValue::Text("2ms"))];
 const FLOOR: Group = &[("min_cwnd", DefaultValue::Text("0.5pkt"))];
 const FLUCTUATION: Group = &[("fluctuation", DefaultValue::Text("1ms"))];
 const NOISE: Group = &[("noise", DefaultValue::Text("500us"))];
-/// A thousand packets of 10 Gbit/s take 1.2 ms.
+/// The lifetime of tokens: 1000 packets at 10 Gbit/s take 1.2 ms.
 const LIFETIME: Group = &[("expiry", DefaultValue::Integer(2_000))];
 
-/// The defaults of the transport `name`.
+/// Returns the defaults of the transport `name`.
 fn groups(name: &str) -> &'static [Group] {
     match name {
         "swift" => &[TARGET, FLOOR],
@@ -60,7 +60,8 @@ fn groups(name: &str) -> &'static [Group] {
     }
 }
 
-/// `keys` of the transport `name` with the defaults of those that are not given. A `preset` stands for all.
+/// Returns `keys` of the transport `name` together with the defaults of keys that are not given. A `preset` replaces
+/// all defaults.
 pub(crate) fn with_defaults<'a>(name: &str, keys: &[(&'a str, Value<'a>)]) -> Vec<(&'a str, Value<'a>)> {
     let given = |key: &str| keys.iter().any(|(name, _)| *name == key || *name == "preset");
     let missing = groups(name).iter().filter(|group| !group.iter().any(|(key, _)| given(key)));

@@ -1,43 +1,44 @@
-//! How much memory there is for messages that are being received.
+//! The limits on memory for messages that are being received.
 
-/// What runs may have to spare, and more.
+/// An allowance in bytes for the spare capacity of runs (`parts`), which exceeds what a run can have.
 const SPARE: u64 = 64 << 10;
 
-/// The least `receiving`, for which there is a pool.
+/// The smallest `receiving` that leaves a pool, in bytes.
 pub(crate) const LEAST_RECEIVING: u64 = 1 << 20;
 
-/// How much is kept.
+/// Limits on the memory of messages that are being received. All sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// Bytes of the longest message.
+    /// The length of the longest message.
     pub(crate) message: u64,
-    /// Memory of one sender; its oldest message may have more.
+    /// The memory that one sender may use; only its oldest message may exceed this limit.
     pub(crate) sender: u64,
-    /// Bytes of a message beyond those that can be read.
+    /// The largest number of bytes that may be stored beyond the readable part of a message.
     pub(crate) ahead: u64,
-    /// Memory of all senders, for payload, for its bookkeeping here, and for flows at the endpoint.
+    /// The memory of all senders together: payload, its bookkeeping in this module, and flows at the endpoint.
     pub(crate) receiving: u64,
-    /// How many senders there are at most.
+    /// The largest number of senders.
     pub(crate) senders: u16,
 }
 
 impl Room {
-    /// Memory for the state of flows at the endpoint, unfinished and remembered: a quarter.
+    /// Returns the memory for the state of unfinished and remembered flows at the endpoint: a quarter of `receiving`.
     pub(crate) fn flows(&self) -> u64 {
         self.receiving / 4
     }
 
-    /// Bytes of the longest message that is kept; a longer one can only be counted.
+    /// Returns the length of the longest message that is kept. A longer message can only be counted.
     pub(crate) fn longest_kept(&self) -> u64 {
         self.message.min(self.receiving / 2)
     }
 
-    /// Memory for one message at a time: the longest, an eighth for its bookkeeping, and what a run has to spare.
+    /// Returns the memory that one message at a time may use: the longest kept message, an eighth of it for
+    /// bookkeeping, and [`SPARE`].
     pub(crate) fn reserve(&self) -> u64 {
         self.longest_kept() + self.longest_kept() / 8 + SPARE
     }
 
-    /// Memory for all others: at least 3/16 of the whole, less [`SPARE`].
+    /// Returns the memory of the pool, which all other messages share: at least 3/16 of `receiving`, less [`SPARE`].
     pub(crate) fn pool(&self) -> u64 {
         self.receiving - self.flows() - self.reserve()
     }

@@ -3,8 +3,8 @@ use priolane_core::units::Span;
 use super::*;
 use crate::parts::RUN;
 
-/// Room for some messages of 100 kB: 178,036 bytes of reserve, 684,464 of the pool: 114,077 for each of three senders, and 342,233
-/// that they share.
+/// Limits for messages of up to 100 kB: a reserve of 178,036 bytes and a pool of 684,464 bytes, of which 114,077 are
+/// for each of three senders and 342,233 are shared.
 const ROOM: Room = Room { message: 100_000, sender: 80_000, ahead: 40_000, receiving: 1_150_000, senders: 3 };
 const A: (HostId, FlowId) = (HostId(1), FlowId(1));
 const B: (HostId, FlowId) = (HostId(1), FlowId(2));
@@ -14,7 +14,7 @@ fn kept() -> Option<u32> {
     None
 }
 
-/// Stores bytes as if all before them could be read.
+/// Stores bytes as if all bytes before them could be read.
 fn store(assembly: &mut Assembly, of: (HostId, FlowId), at: u64, len: usize) -> StoreOutcome {
     store_at(assembly, of, (at, len), NOW)
 }
@@ -31,7 +31,7 @@ fn store_at(
     stored
 }
 
-/// All counts are those of the messages that are here, and within the room.
+/// Checks that all counts agree with the stored messages and stay within the limits.
 fn check(assembly: &Assembly) {
     let Assembly { partial, senders, room, .. } = assembly;
     let kept: u64 = partial.values().map(Partial::kept).sum();
@@ -126,7 +126,7 @@ fn of_a_message_that_is_counted_nothing_is_kept() {
     assert_eq!((assembly.bytes(), assembly.messages_of(A.0)), (MESSAGE + RUN + 150, 1));
 }
 
-/// Fills what there is of the pool with messages of two senders, which do not end.
+/// Fills the free part of the pool with messages of two senders that do not end.
 fn full() -> Assembly {
     let mut assembly = Assembly::new(Room { sender: 10_000_000, ..ROOM });
     for host in [1, 2] {
@@ -150,7 +150,7 @@ fn a_sender_that_has_little_finds_room_although_others_fill_all_they_may() {
     assert_eq!(taken.parts.into_bytes(80_000), [7; 80_000]);
 }
 
-/// The worst case: all that there is, is full of messages of which each is the oldest of its sender, and each needs more.
+/// Tests the worst case: all memory is taken by messages that are each the oldest of their sender and need more.
 #[test]
 fn where_every_oldest_message_needs_more_room_they_end_one_after_another() {
     let mut assembly = Assembly::new(Room { sender: 10_000_000, ..ROOM });

@@ -1,27 +1,27 @@
-//! Whose message may use the reserve.
+//! The turn: which message may use the reserve.
 
 use std::collections::VecDeque;
 
 use priolane_core::ids::{FlowId, HostId};
 use priolane_core::units::{PS_PER_S, Span, Time};
 
-/// Time after which a holder that took nothing loses the turn, if others wait.
+/// The time after which a holder that has used none of the reserve loses the turn, if others wait.
 const UNUSED: Span = Span::from_ms(1_000);
 
-/// Time after which a holder that took something must have been fast enough, if others wait.
+/// The time after which a holder that has used some of the reserve must have been fast enough, if others wait.
 const SLOW_AFTER: Span = Span::from_ms(10_000);
 
-/// Bytes per second that are fast enough.
+/// The rate in bytes per second above which a holder is fast enough.
 const FAST: u64 = 1 << 20;
 
-/// What becomes of a message that asks for the turn.
+/// The outcome of a request for the turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TurnOutcome {
-    /// It has the turn.
+    /// The message has the turn.
     Held,
-    /// Another has it.
+    /// Another message has the turn.
     Wait,
-    /// The turn of the other is over; its message is to be dropped if there is one here.
+    /// The turn of the other message is over. If `dropped` names that message, it is to be dropped.
     Over { dropped: Option<(HostId, FlowId)> },
 }
 
@@ -29,23 +29,24 @@ pub(super) enum TurnOutcome {
 #[derive(Clone, Copy, Debug)]
 struct Holder {
     of: (HostId, FlowId),
-    /// Since when others wait, or since when it has the turn if that is later; `None` while nobody waits.
+    /// The time since which other messages wait, or since which this message has the turn if that is later; `None`
+    /// while none waits.
     contested: Option<Time>,
-    /// Bytes that it took, in all and since then.
+    /// The bytes that the message has used, in all (`taken`) and since `contested` (`taken_since`).
     taken: u64,
     taken_since: u64,
 }
 
-/// The turn, and who waits for it.
+/// The turn, and the queue of senders that wait for the turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     holder: Option<Holder>,
-    /// Senders, each once.
+    /// The senders that wait. Each sender is listed once.
     waiting: VecDeque<HostId>,
 }
 
 impl Turn {
-    /// A message finds no room elsewhere.
+    /// Requests the turn for a message that finds no memory elsewhere.
     pub(super) fn ask(&mut self, of: (HostId, FlowId), now: Time) -> TurnOutcome {
         let Some(holder) = &mut self.holder else {
             self.give(of, now);
@@ -69,7 +70,7 @@ impl Turn {
         TurnOutcome::Wait
     }
 
-    /// The holder took `bytes`.
+    /// Records that the holder has used `bytes` more.
     pub(super) fn took(&mut self, bytes: u64) {
         if let Some(holder) = &mut self.holder {
             holder.taken += bytes;
@@ -89,12 +90,12 @@ impl Turn {
         self.holder = Some(Holder { of, contested, taken: 0, taken_since: 0 });
     }
 
-    /// Nobody has the turn.
+    /// Takes the turn away from its holder.
     pub(super) fn give_up(&mut self) {
         self.holder = None;
     }
 
-    /// The sender that waited for longest.
+    /// Removes the sender that has waited for longest from the queue and returns it.
     pub(super) fn next_waiting(&mut self) -> Option<HostId> {
         self.waiting.pop_front()
     }

@@ -6,8 +6,9 @@
 //!   <- e, ee       the payload is an acceptance: run (8), nonce (8)
 //! ```
 //!
-//! The pre-shared key is mixed in before anything else, so a host without it can neither read nor write either message. The keys
-//! of a session come from two ephemeral X25519 keys as well: whoever learns the pre-shared key later cannot read it.
+//! The pre-shared key is mixed in before anything else, so a host without the key can neither read nor write either
+//! message. The keys of a session also depend on two ephemeral X25519 keys, so a session stays secret even if the
+//! pre-shared key becomes known later.
 
 use std::sync::Arc;
 
@@ -21,21 +22,21 @@ use crate::random::{RandomFailure, RandomSource};
 
 const PATTERN: &str = "Noise_NNpsk0_25519_AESGCM_SHA256";
 
-/// Bytes of a public X25519 key.
+/// The size of a public X25519 key in bytes.
 const PUBLIC: usize = 32;
 
-/// Bytes of the payloads of the two messages.
+/// The sizes of the payloads of the two messages in bytes.
 pub(crate) const OFFER: usize = 26;
 pub(crate) const ACCEPTANCE: usize = 16;
 
-/// Bytes of the two messages.
+/// The sizes of the two messages in bytes.
 pub(crate) const FIRST: usize = PUBLIC + OFFER + TAG;
 pub(crate) const SECOND: usize = PUBLIC + ACCEPTANCE + TAG;
 
-/// Where `snow` takes its primitives from: random numbers from the host's source, ciphers and hashes from `ring`.
+/// The primitives for `snow`: random numbers from the host's source, ciphers and hashes from `ring`.
 struct Primitives(Arc<dyn RandomSource>);
 
-/// The random source of the host, as `snow` calls it.
+/// The random source of the host, adapted to `snow`.
 struct HostRandom(Arc<dyn RandomSource>);
 
 impl Random for HostRandom {
@@ -86,11 +87,11 @@ fn start(
     }
 }
 
-/// The handshake of the host that greets, from its first message on.
+/// The handshake at the host that greets, from the first message on.
 #[derive(Debug)]
 pub(crate) struct Initiator {
     state: HandshakeState,
-    /// The first message, which is sent again until it is answered.
+    /// The first message, which is sent again until an answer arrives.
     pub(crate) message: [u8; FIRST],
 }
 
@@ -98,7 +99,7 @@ impl Initiator {
     /// Begins a handshake with a new ephemeral key.
     ///
     /// # Errors
-    /// If the random source fails.
+    /// Returns an error if the random source fails.
     pub(crate) fn begin(
         secrets: &Secrets,
         random: &Arc<dyn RandomSource>,
@@ -120,21 +121,21 @@ impl Initiator {
         (len == ACCEPTANCE).then_some(acceptance)
     }
 
-    /// The keys of the session, once the second message was read.
+    /// Returns the keys of the session, once the second message was read.
     pub(crate) fn finish(self) -> Option<StatelessTransportState> {
         self.state.into_stateless_transport_mode().ok()
     }
 }
 
-/// The handshake of the host that is greeted.
+/// The handshake at the host that is greeted.
 #[derive(Debug)]
 pub(crate) struct Responder {
     state: HandshakeState,
 }
 
 impl Responder {
-    /// Reads the first message, without any Diffie-Hellman operation, and returns the offer in it. `None` if the message was
-    /// not made with the key and the nonce.
+    /// Reads the first message, without any Diffie-Hellman operation, and returns the offer in it. Returns `None` if
+    /// the message was not made with the key and the nonce.
     pub(crate) fn read(
         secrets: &Secrets,
         random: &Arc<dyn RandomSource>,
@@ -150,7 +151,7 @@ impl Responder {
     /// Writes the second message with a new ephemeral key, and returns it with the keys of the session.
     ///
     /// # Errors
-    /// If the random source fails.
+    /// Returns an error if the random source fails.
     pub(crate) fn answer(
         mut self,
         acceptance: &[u8; ACCEPTANCE],

@@ -1,4 +1,4 @@
-//! Keys that hosts share, and what follows from them: handshakes, and seals of datagrams.
+//! Keys that hosts share, and the handshakes and seals of datagrams that are based on these keys.
 
 mod handshake;
 mod replay;

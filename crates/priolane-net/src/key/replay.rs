@@ -1,6 +1,6 @@
-//! Which numbered datagrams were received already.
+//! The replay window: the numbers of datagrams that were received already.
 
-/// How far a datagram may fall behind the highest number received. Older datagrams are refused.
+/// The distance by which a datagram may fall behind the highest number received. Older datagrams are refused.
 pub(super) const WINDOW: u64 = 2_048;
 
 /// The numbers of the datagrams that were received, as in RFC 6479.
@@ -19,7 +19,7 @@ impl ReplayWindow {
         ((number % WINDOW / 64) as usize, 1 << (number % 64))
     }
 
-    /// Whether the datagram with this number is neither a repetition nor too old.
+    /// Returns whether the datagram with this number is neither a repetition nor too old.
     pub(super) fn accepts(&self, number: u64) -> bool {
         let (word, bit) = Self::place(number);
         number >= self.next || number + WINDOW >= self.next && self.bits[word] & bit == 0
@@ -44,7 +44,7 @@ impl ReplayWindow {
 mod tests {
     use super::*;
 
-    /// Whether the window accepts `number`, which is then recorded.
+    /// Returns whether the window accepts `number`, which is then recorded.
     fn take(window: &mut ReplayWindow, number: u64) -> bool {
         let accepted = window.accepts(number);
         if accepted {

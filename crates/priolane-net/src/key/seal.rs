@@ -1,4 +1,4 @@
-//! Sealed datagrams: what two hosts send each other in a session of a handshake.
+//! Sealed datagrams, which two hosts exchange in the session of a handshake.
 //!
 //! ```text
 //! first byte (1)   number (4, little-endian)   ciphertext of the text   tag (16)
@@ -17,15 +17,15 @@ use snow::StatelessTransportState;
 use super::replay::ReplayWindow;
 use super::secret::TAG;
 
-/// Bytes before the ciphertext: the first byte, which the caller chooses, and the number.
+/// The size of the part before the ciphertext in bytes: the first byte, which the caller chooses, and the number.
 pub(crate) const HEAD: usize = 1 + 4;
 
-/// How many datagrams are sealed with one key.
+/// The limits on the number of datagrams that are sealed with one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
     /// The number from which on the hosts should greet again, for new keys.
     pub(crate) renew: u32,
-    /// The number at which nothing more is sealed.
+    /// The number from which on no datagram is sealed.
     pub(crate) end: u32,
 }
 
@@ -35,25 +35,25 @@ impl Numbers {
     pub(crate) const DEFAULT: Self = Self { renew: 1 << 22, end: 1 << 23 };
 }
 
-/// How many tags of sealed datagrams are kept.
+/// The number of tags of sealed datagrams that are kept.
 const MARKS: usize = 16;
 
-/// Some bytes of the tag of a sealed datagram, by which its sender recognizes an answer to it.
+/// A part of the tag of a sealed datagram, by which the sender recognizes an answer to that datagram.
 pub(crate) type Mark = u64;
 
-/// The mark of a sealed datagram; `None` if the datagram is too short to be one.
+/// Returns the mark of a sealed datagram, or `None` if the datagram is too short to be sealed.
 pub(crate) fn mark_of(datagram: &[u8]) -> Option<Mark> {
     let text = datagram.get(HEAD..)?;
     let tag = text.get(text.len().checked_sub(TAG)?..)?;
     tag.first_chunk().copied().map(u64::from_le_bytes)
 }
 
-/// Why a datagram is not opened.
+/// The reason why a datagram was not opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// A datagram with its number was opened already, or would be too old to tell.
+    /// A datagram with this number was opened already, or the number is older than the replay window.
     Repeated,
-    /// It was not sealed for this host in this session.
+    /// The datagram was not sealed for this host in this session.
     Foreign,
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Seal {
     /// The number of the next datagram.
     next: u32,
     received: ReplayWindow,
-    /// At place k, the mark of the last datagram whose number has k zeros at its end in binary: whatever is under way, one of
-    /// the last of it is among them. 0 for none.
+    /// At place k, the mark of the last datagram whose number ends in k zeros in binary, or 0 if there is none. Of any
+    /// number of datagrams under way, one of the last is among them.
     marks: [Mark; MARKS],
 }
 
@@ -75,7 +75,8 @@ impl Seal {
         Self { transport, numbers, next: 0, received: ReplayWindow::EMPTY, marks: [0; MARKS] }
     }
 
-    /// Seals `text` into `out` and returns the length of the datagram. `None` if `out` is too short, or if no number is left.
+    /// Seals `text` into `out` and returns the length of the datagram. Returns `None` if `out` is too short, or if no
+    /// number is left.
     pub(crate) fn seal(&mut self, first: u8, text: &[u8], out: &mut [u8]) -> Option<usize> {
         let len = HEAD + text.len() + TAG;
         let out = out.get_mut(..len)?;
@@ -95,7 +96,7 @@ impl Seal {
     /// Opens a datagram into `text`, which must be as long as the datagram, and returns the length of the text.
     ///
     /// # Errors
-    /// Why it is not opened.
+    /// Returns the reason why the datagram was not opened.
     pub(crate) fn open(&mut self, datagram: &[u8], text: &mut [u8]) -> Result<usize, Refusal> {
         let (head, sealed) = datagram.split_first_chunk::<HEAD>().ok_or(Refusal::Foreign)?;
         let number = u32::from_le_bytes([head[1], head[2], head[3], head[4]]);
@@ -111,12 +112,12 @@ impl Seal {
         Ok(len)
     }
 
-    /// Whether the hosts should greet again, for new keys.
+    /// Returns whether the hosts should greet again to obtain new keys.
     pub(crate) fn needs_renewal(&self) -> bool {
         self.next >= self.numbers.renew
     }
 
-    /// Whether `mark` is that of a datagram which this host sealed lately. It is so once for each datagram.
+    /// Returns whether `mark` belongs to a datagram that this host sealed lately. Each datagram is recognized once.
     pub(crate) fn recognize(&mut self, mark: Mark) -> bool {
         let place = self.marks.iter().position(|&known| known == mark && mark != 0);
         place.is_some_and(|place| std::mem::take(&mut self.marks[place]) != 0)
@@ -134,7 +135,7 @@ mod tests {
     use crate::key::secret::Key;
     use crate::random::RandomSource;
 
-    /// The seals of two hosts after a handshake.
+    /// Creates the seals of two hosts after a handshake.
     fn pair(numbers: Numbers) -> [Seal; 2] {
         let random: Arc<dyn RandomSource> = Arc::new(SystemRandom::new());
         let secrets = Key::new(&[7; 32]).unwrap().secrets();

@@ -1,45 +1,45 @@
-//! Keys that hosts share, and the secrets that follow from them.
+//! Keys that hosts share, and the secrets that are derived from them.
 
 use std::fmt;
 
 use ring::hmac;
 
-/// Bytes of a tag: of AES-256-GCM, and of the HMAC-SHA-256 of a control message, which is cut to it.
+/// The size of a tag in bytes: that of AES-256-GCM, to which the HMAC-SHA-256 of a control message is truncated.
 pub(crate) const TAG: usize = 16;
 
-/// Bytes of the shortest key.
+/// The size of the shortest permitted key in bytes.
 pub const SHORTEST_KEY: usize = 16;
 
-/// A secret that all hosts which talk to each other share. Every datagram between them is then encrypted and authenticated.
+/// A secret that all hosts which exchange messages share. Every datagram between them is encrypted and authenticated.
 #[derive(Clone)]
 pub struct Key(Vec<u8>);
 
-/// Bytes that are no key.
+/// The reason why bytes or digits are not a valid key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum KeyError {
-    /// Too few.
+    /// The key is too short. The number of its bytes is given.
     #[error(
         "a key of {0} bytes: write at least {SHORTEST_KEY}, drawn at random (such as openssl rand -hex 32)"
     )]
     Short(usize),
-    /// Not written in hexadecimal digits.
+    /// The key is not written in hexadecimal digits.
     #[error("a key is written in pairs of hexadecimal digits (such as openssl rand -hex 32 prints)")]
     Hex,
 }
 
 impl Key {
-    /// The key of these bytes, which should be drawn at random.
+    /// Creates a key from bytes, which should be drawn at random.
     ///
     /// # Errors
-    /// If they are fewer than [`SHORTEST_KEY`].
+    /// Returns an error if there are fewer than [`SHORTEST_KEY`] bytes.
     pub fn new(bytes: &[u8]) -> Result<Self, KeyError> {
         if bytes.len() < SHORTEST_KEY { Err(KeyError::Short(bytes.len())) } else { Ok(Self(bytes.to_vec())) }
     }
 
-    /// The key that is written in these hexadecimal digits; white space around them is ignored.
+    /// Creates a key from hexadecimal digits. White space around the digits is ignored.
     ///
     /// # Errors
-    /// If it is not, or is too short.
+    /// Returns an error if the digits are not hexadecimal or the key is too short.
     pub fn from_hex(digits: &str) -> Result<Self, KeyError> {
         let digits = digits.trim().as_bytes();
         let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
@@ -64,15 +64,15 @@ impl Key {
     }
 }
 
-/// What the secrets are for, with the version of the protocol.
+/// The labels of the secrets, with the version of the protocol.
 const HANDSHAKE: &[u8] = b"priolane-net 2 handshake";
 const CONTROL: &[u8] = b"priolane-net 2 control";
 
-/// The secrets that follow from a key.
+/// The secrets that are derived from a key.
 pub(crate) struct Secrets {
     /// The pre-shared key of handshakes.
     pub(super) handshake: [u8; 32],
-    /// What authenticates the messages of greetings.
+    /// The key that authenticates the messages of greetings.
     pub(crate) control: hmac::Key,
 }
 

@@ -1,22 +1,23 @@
-//! Cookies: a host that sends one back receives what goes to its address. Until then nothing is kept of it.
+//! Cookies. A host that sends a cookie back proves that it receives datagrams at its address. No state of the host is
+//! kept before.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
 use priolane_core::units::{PS_PER_S, Time};
 
-/// How long a cookie is handed out. It is accepted for as long again.
+/// The time for which a cookie is handed out, in picoseconds. A cookie is accepted for the same time again.
 const PERIOD_PS: u64 = 64 * PS_PER_S;
 
-/// What a host is given to send back.
+/// A value that a host must send back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Cookie {
-    /// When it was handed out, in periods, modulo 256.
+    /// The time at which the cookie was handed out, in periods, modulo 256.
     pub(crate) period: u8,
     pub(crate) value: u64,
 }
 
-/// Makes cookies with a secret of its own: SipHash of what a greeting says of itself.
+/// Makes and checks cookies: SipHash of the fields of a greeting, with a secret that is drawn for each jar.
 #[derive(Debug, Default)]
 pub(crate) struct CookieJar {
     secret: RandomState,
@@ -30,13 +31,13 @@ pub(crate) struct Greeter {
     pub(crate) bound: Bound,
 }
 
-/// What else a cookie is for.
+/// The state of the two hosts that a cookie is bound to in addition to address and nonce.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Bound {
-    /// Without a key: the run of the host that greets.
+    /// Without a key: the run of the greeting host.
     Run(u64),
-    /// With a key: the session that the two hosts have, by the nonce of the host that is greeted. As soon as they have another,
-    /// a HELLO of before is worth nothing, so that one which is played again costs no handshake.
+    /// With a key: the current session of the two hosts, by the nonce of the host that is greeted. A new session makes
+    /// earlier HELLOs void, so that a replayed HELLO causes no handshake.
     Session(Option<u64>),
 }
 
@@ -45,12 +46,12 @@ impl CookieJar {
         Cookie { period, value: self.secret.hash_one((greeter, period)) }
     }
 
-    /// The cookie of a greeting that comes now.
+    /// Returns the cookie for a greeting that arrives at `now`.
     pub(crate) fn make(&self, greeter: Greeter, now: Time) -> Cookie {
         self.cookie(greeter, (now.0 / PERIOD_PS) as u8)
     }
 
-    /// Whether a greeting that comes now has its cookie.
+    /// Returns whether the cookie of a greeting that arrives at `now` is valid.
     pub(crate) fn has(&self, greeter: Greeter, cookie: Cookie, now: Time) -> bool {
         let age = ((now.0 / PERIOD_PS) as u8).wrapping_sub(cookie.period);
         age <= 1 && self.cookie(greeter, cookie.period) == cookie

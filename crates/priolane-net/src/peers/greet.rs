@@ -1,4 +1,4 @@
-//! How two hosts become known to each other.
+//! Greetings, by which two hosts become known to each other.
 
 use std::net::SocketAddr;
 
@@ -15,10 +15,11 @@ use crate::key::{ACCEPTANCE, FIRST, Initiator, Responder, Seal};
 use crate::random::{RandomFailure, draw};
 
 impl Peers {
-    /// The host at an address, which is greeted if it is not known. If the random source fails, a change says so.
+    /// Returns the host at an address, and greets it if it is not known. If the random source fails, a change reports
+    /// that.
     ///
     /// # Errors
-    /// If there is no room for another.
+    /// Returns an error if there is no room for another host.
     pub(crate) fn greet(&mut self, address: SocketAddr, now: Time) -> Result<HostId, NoRoom> {
         let known = self.by_address.get(&address).copied();
         let host = known.map_or_else(|| self.add(address, Standing::Busy, now), Ok)?;
@@ -70,7 +71,7 @@ impl Peers {
         self.say(address, hello);
     }
 
-    /// Whether a run is one of this host.
+    /// Returns whether a run is one of this host.
     fn is_own_run(&self, run: u64) -> bool {
         run.wrapping_sub(self.run) <= self.forgotten
     }
@@ -170,7 +171,7 @@ impl Peers {
         self.reply(question, Message::Welcome { nonce, acceptance: Acceptance::Sealed(second) });
     }
 
-    /// The host that is greeted with `nonce`.
+    /// Returns the host to which the greeting with `nonce` was sent.
     pub(super) fn greeted(&self, from: SocketAddr, nonce: u64) -> Option<HostId> {
         let host = *self.by_address.get(&from)?;
         let greeting = self.get(host)?.greeting.as_ref()?;
@@ -202,7 +203,7 @@ impl Peers {
         self.say_in_session(host, SessionMessage::Ping(number));
     }
 
-    /// The session that a WELCOME makes. One that does not fit the greeting makes none.
+    /// Returns the session that a WELCOME agrees on, or `None` if the WELCOME does not fit the greeting.
     fn accept(&mut self, host: HostId, acceptance: &Acceptance) -> Option<Session> {
         let numbers = self.numbers;
         let peer = self.get_mut(host)?;
@@ -234,7 +235,7 @@ impl Peers {
         }
     }
 
-    /// Greets a host again that is known, unless it was greeted just now.
+    /// Greets a known host again, unless it was greeted less than `GREET_AGAIN` ago.
     pub(super) fn greet_again(&mut self, host: HostId, now: Time) {
         if self.get_mut(host).is_some_and(|peer| peer.may_greet_again(now)) {
             self.start_greeting(host, now);

@@ -1,4 +1,4 @@
-//! Control messages: what hosts say to each other besides the packets of their transport.
+//! Control messages, which hosts exchange in addition to the packets of their transport.
 //!
 //! The first byte has a 0 in its upper four bits, where a packet of a transport has the version of its format, and the
 //! number of the message in its lower four. Integers are little-endian.
@@ -16,8 +16,8 @@
 //! | REJECT, too long | 8 | nonce of its sender (8), nonce of its receiver (8), flow (4) | 21 | sealed: flow (4) | 26 |
 //! | REJECT, given up | 9 | nonce of its sender (8), nonce of its receiver (8), flow (4) | 21 | sealed: flow (4) | 26 |
 //!
-//! The tag is HMAC-SHA-256 of all bytes before it, cut to 16 bytes. The messages from PING on belong to a session: with a key they
-//! are sealed as packets are.
+//! The tag is the HMAC-SHA-256 of all bytes before it, truncated to 16 bytes. The messages from PING on belong to a
+//! session. With a key, they are sealed like packets.
 
 use priolane_core::endpoint::Rejection;
 use ring::hmac;
@@ -25,19 +25,19 @@ use ring::hmac;
 use super::cookie::Cookie;
 use crate::key::{FIRST, Mark, OFFER, SECOND, TAG};
 
-/// Bytes of a transport's name.
+/// The size of a transport's name in bytes.
 const NAME: usize = 16;
 
-/// The most bytes of a message: a HELLO with a key.
+/// The size of the longest message in bytes, which is a HELLO with a key.
 pub(crate) const LONGEST: usize = 1 + 8 + 9 + FIRST + TAG;
 
 // No answer to a HELLO is longer than the HELLO; that to a HELLO without a key by a host with one is 28 bytes.
 const _: () = assert!(1 + 8 + SECOND + TAG <= LONGEST && 1 + 8 + 1 + NAME + 2 + TAG <= LONGEST);
 
-/// What two hosts must have in common.
+/// The parameters that two hosts must have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Speaks {
-    /// The transport, or the format of all those that understand each other; filled up with zeros.
+    /// The name of the transport, or of the format that several compatible transports share, padded with zeros.
     pub(crate) transport: [u8; NAME],
     pub(crate) mtu: u16,
 }
@@ -51,35 +51,35 @@ impl Speaks {
         Self { transport, mtu }
     }
 
-    /// The transport's name, as far as it can be shown.
+    /// Returns the name of the transport, with unprintable bytes replaced.
     pub(crate) fn name(&self) -> String {
         let shown = self.transport.iter().take_while(|&&byte| byte != 0);
         shown.map(|&byte| if byte.is_ascii_graphic() { char::from(byte) } else { '?' }).collect()
     }
 }
 
-/// Why a host refuses another.
+/// The reason why a host refuses another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Reason {
-    /// It speaks another transport, or with another MTU.
+    /// The other host uses another transport or another MTU.
     Speech = 0,
-    /// It knows as many others as it may.
+    /// The table of peers is full.
     NoRoom = 1,
-    /// It takes only what is authenticated with its key.
+    /// The host accepts only messages that are authenticated with its key.
     NeedsKey = 2,
 }
 
-/// The nonces of two hosts for each other.
+/// The nonces that two hosts drew for each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Nonces {
-    /// Of the sender of the message.
+    /// The nonce of the sender of the message.
     pub(crate) from: u64,
-    /// Of its receiver.
+    /// The nonce of the receiver of the message.
     pub(crate) to: u64,
 }
 
-/// What a HELLO says of its sender.
+/// The part of a HELLO that describes its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Offer {
     /// Without a key: `run` is drawn when the sender starts.
@@ -88,46 +88,46 @@ pub(crate) enum Offer {
     Sealed([u8; FIRST]),
 }
 
-/// What a WELCOME says of its sender.
+/// The part of a WELCOME that describes its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Acceptance {
-    /// Without a key: the sender's run, and its nonce for the session.
+    /// Without a key: the run of the sender, and its nonce for the session.
     Open { run: u64, nonce: u64 },
     /// With a key: the second message of the handshake.
     Sealed([u8; SECOND]),
 }
 
-/// What hosts say to each other in a session.
+/// A control message that belongs to a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionMessage {
-    /// Is the other still there, and the same? The number is the sender's.
+    /// Asks whether the peer is alive and in the same run. The number is chosen by the sender.
     Ping(u32),
     /// The answer to the PING with this number.
     Pong(u32),
-    /// The rest of this flow will not come.
+    /// Announces that the rest of this flow will not be sent.
     Abort(u32),
-    /// This flow is not received.
+    /// Reports that this flow is not received, with the reason.
     Reject(u32, Rejection),
 }
 
 /// A control message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// A host wants to be known. `nonce` is drawn for this greeting.
+    /// Asks to become known. `nonce` is drawn for this greeting.
     Hello { nonce: u64, cookie: Cookie, offer: Offer },
-    /// Once more, with this cookie: so the other shows that it receives what goes to its address.
+    /// Asks for another HELLO with this cookie, which proves that the sender receives datagrams at its address.
     Challenge { nonce: u64, cookie: Cookie },
-    /// It is known from now on.
+    /// Accepts the greeting with this nonce.
     Welcome { nonce: u64, acceptance: Acceptance },
-    /// It will not be known.
+    /// Refuses the greeting with this nonce.
     Refused { nonce: u64, reason: Reason, speaks: Speaks },
-    /// A packet came from a host that is not known; with a key, the sealed datagram with this mark.
+    /// Reports a packet from an unknown host; with a key, the sealed datagram with this mark.
     Unknown(Option<Mark>),
-    /// A message of a session, without a key.
+    /// A message of a session without a key.
     Session(Nonces, SessionMessage),
 }
 
-/// Bytes of the text of a message of a session with a key.
+/// The size in bytes of a sealed message of a session before sealing.
 pub(crate) const SESSION_TEXT: usize = 1 + 4;
 
 impl SessionMessage {
@@ -152,14 +152,14 @@ impl SessionMessage {
         }
     }
 
-    /// The message as the text of a sealed datagram.
+    /// Returns the message as the text of a sealed datagram.
     pub(crate) fn text(self) -> [u8; SESSION_TEXT] {
         let (number, value) = self.parts();
         let [a, b, c, d] = value.to_le_bytes();
         [number, a, b, c, d]
     }
 
-    /// The message in the text of a sealed datagram.
+    /// Reads a message from the text of a sealed datagram.
     pub(crate) fn of_text(text: &[u8]) -> Option<Self> {
         let &[number, a, b, c, d] = text else { return None };
         Self::of_parts(number, u32::from_le_bytes([a, b, c, d]))
@@ -167,7 +167,7 @@ impl SessionMessage {
 }
 
 impl Speaks {
-    /// The offer of a host in the run `run`, as the first message of a handshake carries it.
+    /// Returns the offer of a host in the run `run`, as carried by the first message of a handshake.
     pub(crate) fn offer(&self, run: u64) -> [u8; OFFER] {
         let mut offer = [0; OFFER];
         offer[..8].copy_from_slice(&run.to_le_bytes());
@@ -176,14 +176,14 @@ impl Speaks {
         offer
     }
 
-    /// The run and what its host speaks, of an offer.
+    /// Reads an offer, and returns the run of its sender and the parameters that the sender speaks.
     pub(crate) fn of_offer(offer: &[u8; OFFER]) -> Option<(u64, Self)> {
         let mut input = In(offer);
         Some((input.u64()?, input.speaks()?))
     }
 }
 
-/// Writes fields one after the other; there is always room.
+/// Writes fields one after the other. The buffer always has room.
 struct Out<'a> {
     bytes: &'a mut [u8; LONGEST],
     len: usize,
@@ -215,7 +215,7 @@ impl Out<'_> {
     }
 }
 
-/// Reads fields one after the other; `None` where the bytes end.
+/// Reads fields one after the other, and returns `None` where the bytes end.
 struct In<'a>(&'a [u8]);
 
 impl In<'_> {
@@ -255,7 +255,7 @@ impl Message {
         }
     }
 
-    /// The message as bytes, and how many. `key` authenticates it.
+    /// Encodes the message, and returns its bytes and its length. `key` authenticates the message.
     pub(crate) fn encode(&self, key: Option<&hmac::Key>) -> ([u8; LONGEST], usize) {
         let mut bytes = [0; LONGEST];
         let mut out = Out { bytes: &mut bytes, len: 0 };
@@ -308,7 +308,8 @@ impl Message {
         }
     }
 
-    /// The message in these bytes; `None` if they are none. With a key: if they are none that this key authenticates.
+    /// Decodes a message. Returns `None` if the bytes are not a message or, with a key, are not authenticated with that
+    /// key.
     pub(crate) fn decode(bytes: &[u8], key: Option<&hmac::Key>) -> Option<Self> {
         let Some(key) = key else { return Self::read(bytes, Self::open_fields) };
         let (message, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG)?)?;
@@ -328,7 +329,7 @@ impl Message {
         input.0.is_empty().then_some(decoded)
     }
 
-    /// The fields of a message without a key.
+    /// Reads the fields of a message without a key.
     fn open_fields(number: u8, input: &mut In<'_>) -> Option<Self> {
         Some(match number {
             0 => {
@@ -348,7 +349,7 @@ impl Message {
         })
     }
 
-    /// The fields of a message with a key.
+    /// Reads the fields of a message with a key.
     fn sealed_fields(number: u8, input: &mut In<'_>) -> Option<Self> {
         Some(match number {
             0 => {
@@ -361,7 +362,7 @@ impl Message {
         })
     }
 
-    /// The fields of a message that are the same with a key and without.
+    /// Reads the fields of a message that are the same with and without a key.
     fn common_fields(number: u8, input: &mut In<'_>) -> Option<Self> {
         match number {
             1 => Some(Self::Challenge { nonce: input.u64()?, cookie: input.cookie()? }),

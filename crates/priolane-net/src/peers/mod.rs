@@ -1,7 +1,7 @@
-//! The other hosts: who is known, by which address, and how they became so.
+//! Peers: the table of known hosts by address, and the greetings by which hosts become known.
 //!
 //! ```text
-//! who wants to send             the other
+//! host that sends               peer
 //!   HELLO(run a, nonce a) ─────▶ keeps nothing
 //!        ◀───────── CHALLENGE(cookie)
 //!   HELLO(.., cookie) ─────────▶ knows (a, b)
@@ -9,14 +9,14 @@
 //!   knows (a, b); PING ────────▶ with a key: only now
 //!
 //! UNKNOWN in answer to a packet: HELLO again. A WELCOME of another run: the peer was restarted, and its flows have ended.
-//! nothing heard for a second while something is under way: PING each second; nothing for long: it is gone
+//! no datagram for a second while messages are under way: PING each second; none for long: the peer is removed
 //! ```
 //!
-//! With a key, HELLO and WELCOME carry a Noise handshake (`key/handshake.rs`), and all that belongs to a session is sealed
-//! (`key/seal.rs`). HELLO, CHALLENGE, WELCOME, REFUSED and UNKNOWN have a tag of the key. Each is taken only in answer to something
-//! of this host that is not answered yet, so one that is played again changes nothing:
+//! With a key, HELLO and WELCOME carry a Noise handshake (`key/handshake.rs`), and all datagrams of a session are
+//! sealed (`key/seal.rs`). HELLO, CHALLENGE, WELCOME, REFUSED and UNKNOWN carry a tag made with the key. Each is
+//! accepted only in answer to a message of this host that is not answered yet, so a replayed message changes nothing:
 //!
-//! | message | what it answers |
+//! | message | accepted in answer to |
 //! |---|---|
 //! | HELLO | the cookie, which is for the sender's address, its nonce and the session that both have; again, as long as that is so, with the same WELCOME |
 //! | CHALLENGE | the greeting under way, by its nonce; each cookie once |
@@ -24,8 +24,9 @@
 //! | REFUSED | the greeting under way, by its nonce |
 //! | UNKNOWN | one of the last sealed datagrams, by its mark; once |
 //!
-//! A peer that was removed receives another run of this host when it becomes known again: to the peer, this host has restarted.
-//! Both hosts may greet at once: what each drew holds, the last four agreements of two hosts are kept.
+//! A peer that was removed sees another run of this host when it becomes known again, as if this host had restarted.
+//! Both hosts may greet at once. Both resulting sessions are then valid, and the last four sessions of two hosts are
+//! kept.
 
 mod cookie;
 mod forgetting;

@@ -1,4 +1,4 @@
-//! One other host.
+//! The state of a peer.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -10,26 +10,27 @@ use super::message::{Offer, Speaks};
 use super::session::Session;
 use crate::key::Initiator;
 
-/// Agreements of two hosts that are kept: the last of each greeting where both greet at once, and two new ones where both do so
-/// again.
+/// The largest number of sessions with a peer. If both hosts greet at once, each greeting makes a session; if they do
+/// so again, two new sessions are added.
 const SESSIONS: usize = 4;
 
-/// Time between the first two HELLOs, and the longest between two.
+/// The time between the first two HELLOs, and the longest time between two HELLOs.
 const FIRST_WAIT: Span = Span::from_ms(20);
 const LONGEST_WAIT: Span = Span::from_ms(1_000);
 
-/// The least time between two greetings of a host that is known.
+/// The least time between two greetings of a known host.
 const GREET_AGAIN: Span = Span::from_ms(100);
 
-/// How many cookies are taken for one greeting. A host needs one, and another if it is greeted by the other meanwhile.
+/// The number of cookies that are accepted for one greeting. A host needs one, and another one if the peer greets in
+/// the meantime.
 const COOKIES: usize = 8;
 
-/// What a greeting is made with.
+/// The first message of a greeting, with or without a key.
 #[derive(Debug)]
 pub(super) enum Opening {
-    /// Without a key.
+    /// The greeting has no key.
     Open { run: u64, speaks: Speaks },
-    /// With a key.
+    /// The greeting has a key.
     Sealed(Box<Initiator>),
 }
 
@@ -37,11 +38,11 @@ pub(super) enum Opening {
 #[derive(Debug)]
 pub(super) struct Greeting {
     pub(super) nonce: u64,
-    /// The cookies that came so far. The last one is sent back.
+    /// The cookies that were received so far. The last one is sent back.
     cookies: Vec<Cookie>,
     pub(super) opening: Opening,
     pub(super) began: Time,
-    /// When HELLO is sent again.
+    /// The time at which HELLO is sent again.
     pub(super) next: Time,
     wait: Span,
 }
@@ -51,7 +52,7 @@ impl Greeting {
         Self { nonce, cookies: Vec::new(), opening, began: now, next: now, wait: FIRST_WAIT }
     }
 
-    /// HELLO was sent.
+    /// Records that HELLO was sent.
     pub(super) fn sent(&mut self, now: Time) {
         self.next = now + self.wait;
         self.wait = LONGEST_WAIT.min(self.wait.times(2));
@@ -61,7 +62,7 @@ impl Greeting {
         self.cookies.last().copied().unwrap_or_default()
     }
 
-    /// Takes a cookie; whether it is a new one. A CHALLENGE that is played again has none.
+    /// Adds a cookie, and returns whether it is new. A replayed CHALLENGE has no new cookie.
     pub(super) fn take_cookie(&mut self, cookie: Cookie) -> bool {
         let is_new = self.cookies.len() < COOKIES && !self.cookies.contains(&cookie);
         if is_new {
@@ -78,33 +79,33 @@ impl Greeting {
     }
 }
 
-/// Another host.
+/// A peer: another host, as far as it is known.
 #[derive(Debug)]
 pub(super) struct Peer {
     pub(super) address: SocketAddr,
-    /// The run of this host, as the other knows it. It differs from that of an earlier time that this host knew the other, as
-    /// this host has forgotten what was under way then.
+    /// The run of this host as the peer knows it. It changes when the peer was removed and becomes known again, because
+    /// this host has then forgotten the flows that were under way.
     pub(super) own_run: u64,
     pub(super) greeting: Option<Greeting>,
-    /// The first is that which datagrams are sent by; those that are not confirmed are last.
+    /// The sessions with the peer. The first one is used for sending; unconfirmed ones come last.
     pub(super) sessions: VecDeque<Session>,
-    /// When it was last known to be there.
+    /// The time at which the peer was last known to be alive.
     pub(super) heard: Time,
-    /// When its silence began to count, and when it was last asked whether it is there.
+    /// The time since which the silence of the peer counts, and the time of the last regular PING (`asked_at`).
     pub(super) quiet_since: Time,
     pub(super) asked_at: Time,
-    /// The numbers of the last PING to it, and of the last that it answered.
+    /// The number of the last PING to the peer, and of the last PING that the peer answered (`answered`).
     asked: u32,
     answered: u32,
     greeted_at: Option<Time>,
-    /// When it was last asked because it sent nothing that it was asked for.
+    /// The time of the last PING that was sent because the peer did not send the data that it was asked for.
     pub(super) pinged_at: Option<Time>,
-    /// When it is looked after next.
+    /// The time at which the peer is checked next.
     pub(super) look_at: Time,
-    /// Flows under way to it, and from it.
+    /// The number of flows under way to the peer, and from the peer (`receiving`).
     pub(super) sending: u32,
     pub(super) receiving: u32,
-    /// Whether a whole message was ever sent to it or received from it.
+    /// Whether a whole message was ever sent to the peer or received from it.
     pub(super) exchanged: bool,
 }
 
@@ -129,7 +130,7 @@ impl Peer {
         }
     }
 
-    /// The session that datagrams are sent by.
+    /// Returns the session that is used for sending, if it is confirmed.
     pub(super) fn current(&self) -> Option<&Session> {
         self.sessions.front().filter(|session| session.is_confirmed())
     }
@@ -142,12 +143,12 @@ impl Peer {
         self.current().is_some()
     }
 
-    /// The run of the other host, as far as it is confirmed.
+    /// Returns the run of the peer, if it is confirmed.
     pub(super) fn run(&self) -> Option<u64> {
         self.current().map(|session| session.run)
     }
 
-    /// Whether a greeting may begin at `now`; then it does.
+    /// Returns whether a greeting may begin at `now`, and if so, records that it begins.
     pub(super) fn may_greet_again(&mut self, now: Time) -> bool {
         let may = self.greeting.is_none() && self.greeted_at.is_none_or(|at| now.since(at) >= GREET_AGAIN);
         if may {
@@ -156,13 +157,14 @@ impl Peer {
         may
     }
 
-    /// The number of another PING.
+    /// Returns the number of the next PING.
     pub(super) fn ask(&mut self) -> u32 {
         self.asked += 1;
         self.asked
     }
 
-    /// A PONG with this number came; whether it answers a PING that no PONG has answered, nor a later one.
+    /// Records a PONG, and returns whether its number is that of a PING which was sent and is newer than all answered
+    /// ones.
     pub(super) fn take_answer(&mut self, number: u32) -> bool {
         let is_new = number > self.answered && number <= self.asked;
         if is_new {
@@ -171,8 +173,9 @@ impl Peer {
         is_new
     }
 
-    /// Adds a session that is not confirmed; its index. One has to go if there are too many: an old one that is confirmed, but
-    /// not one of the last two, as the hosts may disagree which of them is the last; else the oldest that is not confirmed.
+    /// Adds an unconfirmed session and returns its index. If there are too many sessions, one is removed: a confirmed
+    /// one that is neither of the last two, as the hosts may disagree which of these is the last; otherwise the oldest
+    /// unconfirmed one.
     pub(super) fn add(&mut self, session: Session) -> usize {
         if self.sessions.len() >= SESSIONS {
             let confirmed = self.sessions.iter().take_while(|session| session.is_confirmed()).count();

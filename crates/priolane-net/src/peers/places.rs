@@ -1,7 +1,7 @@
-//! Who keeps a place in a full table of other hosts.
+//! The policy by which a full table of peers selects a peer to remove.
 //!
-//! A host stands as a stranger until one whole message was exchanged with it; it is busy while a message is under way; else it
-//! was served. The places of one network are counted together: an IPv4 address, or the first 64 bits of an IPv6 address. The
+//! A host is a stranger until one whole message was exchanged with it, busy while a message is under way, and otherwise
+//! served. The places of one network are counted together: an IPv4 address, or the first 64 bits of an IPv6 address. The
 //! share of a network is the size of the table divided by the number of networks in it, the newcomer's included.
 //!
 //! ```text
@@ -12,8 +12,8 @@
 //!      share: who was served, then who is busy
 //! ```
 //!
-//! Nobody else gives way, and the newcomer is refused. So whoever holds many addresses of one network displaces only itself, and
-//! keeps nobody out. Each change and each choice takes logarithmic time.
+//! No other host gives way, and the newcomer is refused. A machine that holds many addresses of one network therefore
+//! displaces only its own places, and keeps no other host out. Each change and each choice takes logarithmic time.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -21,21 +21,22 @@ use std::net::{IpAddr, Ipv4Addr};
 use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
 
-/// How long a stranger is safe from newcomers of a network that has its share: enough for its first packets to come.
+/// The time for which a stranger is safe from newcomers of a network that has its share: enough for its first packets
+/// to arrive.
 pub(super) const GRACE: Span = Span::from_ms(1_000);
 
-/// What whole and partial messages say of a host.
+/// The standing of a host, which follows from the messages exchanged with it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Standing {
-    /// No message is under way, and none was ever exchanged as a whole.
+    /// No message is under way, and no whole message was ever exchanged.
     Stranger,
-    /// No message is under way; one was exchanged.
+    /// No message is under way, and a whole message was exchanged before.
     Served,
-    /// A message is under way, or is to be sent.
+    /// A message is under way, or waits to be sent.
     Busy,
 }
 
-/// The addresses that are counted together.
+/// A group of addresses that are counted together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Network {
     V4(Ipv4Addr),
@@ -51,17 +52,17 @@ impl Network {
     }
 }
 
-/// The place of a host.
+/// The place of a host in the table.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     network: Network,
     standing: Standing,
-    /// When its standing changed last, and how many changes of all hosts there had been.
+    /// The time of the last change of the host's standing, and the number of changes of all hosts before it (`turn`).
     since: Time,
     turn: u64,
 }
 
-/// Hosts in the order in which they came.
+/// Hosts in the order in which they joined the queue.
 type Queue = BTreeSet<(u64, HostId)>;
 
 fn first(queue: &Queue) -> Option<HostId> {
@@ -81,7 +82,7 @@ impl Members {
         self.0.iter().map(Queue::len).sum()
     }
 
-    /// Its keys in the two orders of networks: by size, and by strangers, then size.
+    /// Returns the keys of the network in the two orders of networks: by size, and by strangers, then size.
     fn keys(&self, network: Network) -> ((usize, Network), (usize, usize, Network)) {
         let (len, strangers) = (self.len(), self.of(Standing::Stranger).len());
         ((len, network), (strangers, len, network))
@@ -91,13 +92,13 @@ impl Members {
 /// The places of all hosts in the table.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// How many hosts the table has room for.
+    /// The number of hosts that the table has room for.
     most: usize,
     places: HashMap<HostId, Place>,
     networks: HashMap<Network, Members>,
     by_size: BTreeSet<(usize, Network)>,
     by_strangers: BTreeSet<(usize, usize, Network)>,
-    /// All strangers, and all that were served.
+    /// All strangers, and all served hosts.
     strangers: Queue,
     served: Queue,
     turns: u64,
@@ -121,7 +122,7 @@ impl Places {
         self.places.len() >= self.most
     }
 
-    /// Gives a host a place, or another standing.
+    /// Gives a host a place, or a new standing.
     pub(super) fn set(&mut self, host: HostId, address: IpAddr, standing: Standing, now: Time) {
         if self.places.get(&host).is_some_and(|place| place.standing == standing) {
             return;
@@ -135,7 +136,7 @@ impl Places {
         });
     }
 
-    /// Takes a host's place away.
+    /// Removes a host from its place.
     pub(super) fn remove(&mut self, host: HostId) {
         let Some(place) = self.places.remove(&host) else { return };
         self.change(place, |queue| {
@@ -143,7 +144,7 @@ impl Places {
         });
     }
 
-    /// Changes all queues that a place is in.
+    /// Changes all queues that contain a place.
     fn change(&mut self, place: Place, change: impl Fn(&mut Queue)) {
         let Place { network, standing, .. } = place;
         let members = self.networks.entry(network).or_default();
@@ -165,7 +166,7 @@ impl Places {
         }
     }
 
-    /// The host that gives way to a newcomer at `address`. Hosts that were served are idle for long after `idle`.
+    /// Returns the host that gives way to a newcomer at `address`. A served host is idle for long after `idle`.
     pub(super) fn victim(&self, address: IpAddr, idle: Span, now: Time) -> Option<HostId> {
         let network = Network::of(address);
         let own = self.networks.get(&network);

@@ -1,4 +1,4 @@
-//! Control messages that leave.
+//! Outgoing control messages.
 
 use std::net::SocketAddr;
 
@@ -8,11 +8,11 @@ use priolane_core::units::{PS_PER_S, Time};
 use super::message::{LONGEST, Message, SessionMessage};
 use super::table::{Peers, Question};
 
-/// Answers to strangers per second, and at once.
+/// The number of answers to strangers per second, and the number of answers at once.
 pub(super) const ANSWERS: u64 = 20_000;
 pub(super) const ANSWERS_AT_ONCE: u64 = 2_000;
 
-/// Control messages that wait to be sent.
+/// The largest number of control messages that wait to be sent.
 pub(super) const MOST_WAITING: usize = 4_096;
 
 impl Peers {
@@ -22,13 +22,13 @@ impl Peers {
         }
     }
 
-    /// Says something to a host that did not ask.
+    /// Sends a message to a host that did not ask for it.
     pub(super) fn say(&mut self, to: SocketAddr, message: Message) {
         let encoded = message.encode(self.control_key());
         self.push(to, encoded);
     }
 
-    /// Says something to a host in the session that both have, if they have one.
+    /// Sends a message to a host in the session with it, if there is one.
     pub(super) fn say_in_session(&mut self, host: HostId, message: SessionMessage) {
         let is_sealed = self.key.is_some();
         let Some(peer) = self.get_mut(host) else { return };
@@ -45,20 +45,21 @@ impl Peers {
         }
     }
 
-    /// Answers a datagram outside of a session. All such answers are given here: none is longer than what it answers.
+    /// Answers a datagram outside a session. This function sends all such answers, and drops an answer that is longer
+    /// than the datagram.
     fn reply_with(&mut self, question: Question, encoded: ([u8; LONGEST], usize)) {
         if encoded.1 <= question.len {
             self.push(question.from, encoded);
         }
     }
 
-    /// Answers a host that has shown that it receives what goes to its address.
+    /// Answers a host that has proved that it receives datagrams at its address.
     pub(super) fn reply(&mut self, question: Question, message: Message) {
         let encoded = message.encode(self.control_key());
         self.reply_with(question, encoded);
     }
 
-    /// Whether another answer to a host that is not known is within the rate of such answers.
+    /// Returns whether the rate of answers to unknown hosts permits another one now.
     pub(super) fn may_answer(&mut self, now: Time) -> bool {
         let slot = PS_PER_S / ANSWERS;
         let earliest = Time(now.0.saturating_sub(ANSWERS_AT_ONCE * slot));
@@ -69,21 +70,21 @@ impl Peers {
         may
     }
 
-    /// Answers a host that is not known.
+    /// Answers an unknown host.
     pub(super) fn answer(&mut self, question: Question, message: Message) {
         if self.may_answer(question.now) {
             self.reply(question, message);
         }
     }
 
-    /// Answers a host that has no key, though this host has one.
+    /// Answers a host without a key, although this host has one.
     pub(super) fn answer_without_key(&mut self, question: Question, message: Message) {
         if self.may_answer(question.now) {
             self.reply_with(question, message.encode(None));
         }
     }
 
-    /// The next control message to be sent: where to, and its bytes.
+    /// Removes the next control message from the queue, and returns its destination, its bytes and its length.
     pub(crate) fn pop(&mut self) -> Option<(SocketAddr, [u8; LONGEST], usize)> {
         self.waiting.pop_front()
     }

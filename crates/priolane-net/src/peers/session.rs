@@ -1,28 +1,29 @@
-//! What two hosts drew for each other: nonces, and with a key what seals their datagrams.
+//! Sessions: the nonces that two hosts drew for each other and, with a key, the seal of their datagrams.
 
 use super::message::Nonces;
 use crate::key::{Mark, Refusal, SECOND, Seal};
 
-/// How the datagrams of a session are protected.
+/// The protection of the datagrams of a session.
 #[derive(Debug)]
 enum Protection {
-    /// Not at all: there is no key.
+    /// No protection, because there is no key.
     Open,
     Sealed {
         seal: Box<Seal>,
-        /// The second message of the handshake, for a HELLO that comes again before the session is confirmed.
+        /// The second message of the handshake, which is sent again if HELLO is repeated before the session is
+        /// confirmed.
         second: Option<Box<[u8; SECOND]>>,
     },
 }
 
-/// One agreement of two hosts.
+/// An agreement between two hosts.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// The run of the other host: which start of it.
+    /// The run of the other host, which identifies one of its starts.
     pub(super) run: u64,
     pub(super) own: u64,
     pub(super) theirs: u64,
-    /// Whether the other is known to have agreed: it used the nonce that it got.
+    /// Whether the other host is known to have agreed, because it used the nonce that it received.
     confirmed: bool,
     protection: Protection,
 }
@@ -31,12 +32,12 @@ pub(super) struct Session {
 pub(crate) const SEALED: u8 = 0xf0;
 
 impl Session {
-    /// A session without a key, with a host in its run `run`.
+    /// Creates a session without a key, with a host in its run `run`.
     pub(super) fn open(run: u64, (own, theirs): (u64, u64)) -> Self {
         Self { run, own, theirs, confirmed: false, protection: Protection::Open }
     }
 
-    /// A session with a key. A host that was greeted passes the second message of the handshake.
+    /// Creates a session with a key. A host that was greeted passes the second message of the handshake.
     pub(super) fn sealed(
         run: u64,
         (own, theirs): (u64, u64),
@@ -58,7 +59,8 @@ impl Session {
         }
     }
 
-    /// The second message of its handshake, if this host was greeted with `nonce` and the session is not confirmed.
+    /// Returns the second message of the handshake, if this host was greeted with `nonce` and the session is not
+    /// confirmed.
     pub(super) fn second(&self, nonce: u64) -> Option<[u8; SECOND]> {
         match &self.protection {
             Protection::Sealed { second: Some(second), .. } if self.theirs == nonce => Some(**second),
@@ -66,12 +68,12 @@ impl Session {
         }
     }
 
-    /// The nonces of a message to the other.
+    /// Returns the nonces for a message to the other host.
     pub(super) fn nonces(&self) -> Nonces {
         Nonces { from: self.own, to: self.theirs }
     }
 
-    /// Whether a message with these nonces belongs to this session.
+    /// Returns whether a message with these nonces belongs to this session.
     pub(super) fn is_of(&self, nonces: Nonces) -> bool {
         nonces == Nonces { from: self.theirs, to: self.own }
     }
@@ -83,16 +85,16 @@ impl Session {
         }
     }
 
-    /// Seals `text` into `out`; the length of the datagram, or `None` if it cannot be sealed.
+    /// Seals `text` into `out` and returns the length of the datagram, or `None` if it cannot be sealed.
     pub(super) fn seal(&mut self, text: &[u8], out: &mut [u8]) -> Option<usize> {
         let first = SEALED | (self.theirs as u8 & !SEALED);
         self.seal_mut()?.seal(first, text, out)
     }
 
-    /// Opens a datagram into `text`; the length of the text.
+    /// Opens a datagram into `text` and returns the length of the text.
     ///
     /// # Errors
-    /// If the datagram does not belong to this session, or was opened before.
+    /// Returns an error if the datagram does not belong to this session, or was opened before.
     pub(super) fn open_datagram(&mut self, datagram: &[u8], text: &mut [u8]) -> Result<usize, Refusal> {
         let first = SEALED | (self.own as u8 & !SEALED);
         match self.seal_mut() {
@@ -101,12 +103,12 @@ impl Session {
         }
     }
 
-    /// Whether the hosts should greet again, for new keys.
+    /// Returns whether the hosts should greet again to obtain new keys.
     pub(super) fn needs_renewal(&self) -> bool {
         matches!(&self.protection, Protection::Sealed { seal, .. } if seal.needs_renewal())
     }
 
-    /// Whether `mark` is that of a datagram which was sealed lately; so once for each datagram.
+    /// Returns whether `mark` belongs to a datagram that was sealed lately. Each datagram is recognized once.
     pub(super) fn recognize(&mut self, mark: Mark) -> bool {
         self.seal_mut().is_some_and(|seal| seal.recognize(mark))
     }

@@ -62,11 +62,11 @@ pub(crate) struct Patience {
 /// A datagram that arrived. An answer must not be longer than it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
-    /// The sender's address.
+    /// The address of the sender.
     pub(crate) from: SocketAddr,
-    /// Its length in bytes.
+    /// The length of the datagram in bytes.
     pub(crate) len: usize,
-    /// When it arrived.
+    /// The time at which the datagram arrived.
     pub(crate) now: Time,
 }
 
@@ -100,17 +100,17 @@ pub(crate) struct Peers {
     pub(super) random: Arc<dyn RandomSource>,
     pub(super) jar: CookieJar,
     pub(super) by_address: HashMap<SocketAddr, HostId>,
-    /// By name, from 1 on.
+    /// The peers by name, from 1 on.
     pub(super) peers: Vec<Option<Peer>>,
     pub(super) places: Places,
     pub(super) free: Vec<HostId>,
     /// Names of peers that were removed and that the caller has not fetched yet.
     pub(super) left: Vec<HostId>,
-    /// When to check peers that are being greeted, or to which messages are under way.
+    /// The times at which to check peers that are being greeted, or to which messages are under way.
     pub(super) due: BTreeSet<(Time, HostId)>,
-    /// When a greeting may make this host forget a peer again.
+    /// The earliest time at which a greeting may make this host forget a peer again.
     pub(super) may_forget_at: Time,
-    /// When the rate of answers to unknown hosts permits the next one.
+    /// The earliest time at which the rate of answers to unknown hosts permits the next one.
     pub(super) next_answer: Time,
     pub(super) waiting: VecDeque<(SocketAddr, [u8; LONGEST], usize)>,
     pub(super) changes: Vec<Change>,
@@ -124,7 +124,7 @@ impl Peers {
     /// Creates an empty table.
     ///
     /// # Errors
-    /// If the random source fails.
+    /// Returns an error if the random source fails.
     pub(crate) fn new(
         speaks: Speaks,
         key: Option<&Key>,

@@ -1,4 +1,4 @@
-//! Control messages that come.
+//! Incoming control messages.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use super::table::{Change, Peers, Question};
 use crate::key::Mark;
 
 impl Peers {
-    /// A control message came that is not sealed; whether it is one.
+    /// Handles an unsealed control message, and returns whether the bytes are one.
     pub(crate) fn take(&mut self, question: Question, bytes: &[u8]) -> bool {
         let Some(message) = Message::decode(bytes, self.control_key()) else {
             return self.take_without_key(question, bytes);
@@ -28,7 +28,7 @@ impl Peers {
         true
     }
 
-    /// A host with a key tells one without that it needs one.
+    /// Tells a host without a key that this host requires one.
     fn take_without_key(&mut self, question: Question, bytes: &[u8]) -> bool {
         let (Some(_), Some(Message::Hello { nonce, offer: Offer::Open { .. }, .. })) =
             (&self.key, Message::decode(bytes, None))
@@ -40,7 +40,7 @@ impl Peers {
         true
     }
 
-    /// A host that should know this one says that it does not: it did not know what to do with a datagram of this host.
+    /// Handles the report of a host that it does not know this one, and could not handle one of its datagrams.
     fn on_unknown(&mut self, from: SocketAddr, mark: Option<Mark>, now: Time) {
         let Some(&host) = self.by_address.get(&from) else { return };
         let Some(peer) = self.get_mut(host) else { return };
@@ -53,7 +53,7 @@ impl Peers {
         }
     }
 
-    /// A message of a session came without a key.
+    /// Handles a message of a session without a key.
     fn on_open_message(&mut self, question: Question, nonces: Nonces, message: SessionMessage) {
         let host = self.by_address.get(&question.from).copied();
         let of_session =
@@ -68,7 +68,7 @@ impl Peers {
         }
     }
 
-    /// A message of a session came. Without a key, only an answer shows that the other is there.
+    /// Handles a message of a session. Without a key, only an answer proves that the peer is alive.
     pub(super) fn on_session_message(&mut self, host: HostId, message: SessionMessage, now: Time) {
         match message {
             SessionMessage::Ping(number) => self.say_in_session(host, SessionMessage::Pong(number)),
@@ -84,12 +84,12 @@ impl Peers {
         }
     }
 
-    /// Tells a host that one of its flows is not received here.
+    /// Tells a host that this host does not receive one of its flows.
     pub(crate) fn tell_rejected(&mut self, host: HostId, flow: u32, why: Rejection) {
         self.say_in_session(host, SessionMessage::Reject(flow, why));
     }
 
-    /// Tells a host that the rest of a flow will not come.
+    /// Tells a host that the rest of a flow will not be sent.
     pub(crate) fn tell_aborted(&mut self, host: HostId, flow: u32) {
         self.say_in_session(host, SessionMessage::Abort(flow));
     }

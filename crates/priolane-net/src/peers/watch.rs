@@ -1,6 +1,6 @@
-//! Hosts that are waited for: greeted again, asked whether they are there, given up.
+//! Checks of peers: greetings that are repeated, PINGs to silent peers, and the removal of peers that do not answer.
 //!
-//! Each such host has an instant at which it is looked after next. A call looks after a bounded number of hosts.
+//! Each of these peers has an instant at which it is checked next. A call checks a bounded number of peers.
 
 use priolane_core::ids::HostId;
 use priolane_core::units::{Span, Time};
@@ -9,11 +9,11 @@ use super::message::SessionMessage;
 use super::places::Standing;
 use super::table::{Change, PING_AFTER, Peers};
 
-/// How many hosts a call of `look` looks after. The rest follow in the next turn of the host's loop.
+/// The largest number of peers that one call of `look` checks. The rest follow in the next turn of the host's loop.
 pub(super) const LOOKS: usize = 64;
 
 impl Peers {
-    /// A host is to be looked after at `at`, or before if it is due before.
+    /// Schedules the next check of a host at `at`, unless one is due before.
     pub(super) fn look_at(&mut self, host: HostId, at: Time) {
         let Some(peer) = self.peers.get_mut(host.index() - 1).and_then(Option::as_mut) else { return };
         if at < peer.look_at {
@@ -23,7 +23,7 @@ impl Peers {
         }
     }
 
-    /// How many flows to a host are under way, and from it.
+    /// Sets the numbers of flows that are under way to a host and from it.
     pub(crate) fn set_under_way(&mut self, host: HostId, (sent, received): (u32, u32), now: Time) {
         let Some(peer) = self.get_mut(host) else { return };
         let begins = peer.sending == 0 && sent > 0;
@@ -37,7 +37,7 @@ impl Peers {
         self.set_standing(host, now);
     }
 
-    /// A whole message was sent to a host, or received from it.
+    /// Records that a whole message was sent to a host or received from it.
     pub(crate) fn note_exchanged(&mut self, host: HostId, now: Time) {
         if let Some(peer) = self.get_mut(host) {
             peer.exchanged = true;
@@ -56,12 +56,13 @@ impl Peers {
         self.places.set(host, ip, standing, now);
     }
 
-    /// When `look` wants to be called.
+    /// Returns the time at which `look` is to be called next.
     pub(crate) fn next_look(&self) -> Time {
         self.due.first().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// Greets again, asks who was not heard, and gives up.
+    /// Checks all peers that are due: repeats greetings, sends PINGs to silent peers, and removes peers that do not
+    /// answer.
     pub(crate) fn look(&mut self, now: Time) {
         for _ in 0..LOOKS {
             match self.due.first() {
@@ -97,7 +98,7 @@ impl Peers {
         }
     }
 
-    /// Asks a host now whether it is there, at most once in `PING_AFTER`. Its answer shows whether it was started again.
+    /// Sends a PING to a host now, at most once in [`PING_AFTER`]. The answer shows whether the host was restarted.
     pub(crate) fn ping(&mut self, host: HostId, now: Time) {
         let Some(peer) = self.get_mut(host) else { return };
         if peer.pinged_at.is_some_and(|at| now.since(at) < PING_AFTER) {
@@ -108,7 +109,7 @@ impl Peers {
         self.say_in_session(host, SessionMessage::Ping(number));
     }
 
-    /// Asks a host that was not heard for a while whether it is there.
+    /// Sends a PING to a host that has been silent for a while, and removes a host that has been silent for too long.
     fn ask(&mut self, host: HostId, now: Time) {
         let silence = self.patience.silence;
         let Some(peer) = self.get_mut(host) else { return };

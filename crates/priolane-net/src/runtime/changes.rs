@@ -8,12 +8,12 @@ use crate::error::SendError;
 use crate::message::Request;
 use crate::peers::{Change, Reason, Speaks};
 
-/// Which messages to a host fail.
+/// The messages to a host that fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Failing {
-    /// Those that were under way.
+    /// The messages that are under way.
     Open,
-    /// All.
+    /// All messages.
     All,
 }
 
@@ -71,7 +71,7 @@ impl<E: Endpoint> Driver<E> {
         self.forget(host);
     }
 
-    /// Messages to a host fail.
+    /// Fails messages to a host.
     fn fail(&mut self, host: HostId, which: Failing, error: impl Fn(&Request) -> SendError) {
         let fails =
             self.flows.iter().filter(|(_, flow)| flow.host == host && (flow.open || which == Failing::All));
@@ -82,7 +82,7 @@ impl<E: Endpoint> Driver<E> {
         }
     }
 
-    /// The endpoint forgets a host, and what is here of its messages is dropped.
+    /// Makes the endpoint forget a host, and drops its partial messages.
     fn forget(&mut self, host: HostId) {
         self.stats.dropped += u64::from(self.assembly.messages_of(host));
         let now = self.now();
@@ -92,7 +92,7 @@ impl<E: Endpoint> Driver<E> {
         self.peers.note_forgotten(done.since(now), done);
     }
 
-    /// A message of this host fails, because its receiver does not take it.
+    /// Fails a message of this host that the receiver does not accept.
     fn rejected(&mut self, host: HostId, flow: FlowId, why: Rejection) {
         let Some(message) = self.flows.get(&flow).filter(|message| message.host == host && message.open)
         else {
@@ -108,7 +108,7 @@ impl<E: Endpoint> Driver<E> {
         self.finish(flow, Err(error));
     }
 
-    /// A message of another host is not received any more, and what is here of it is dropped.
+    /// Ends the reception of a message, and drops the part that has arrived.
     fn end_received(&mut self, (src, flow): (HostId, FlowId)) {
         let now = self.given;
         self.call(now, |endpoint, cx| endpoint.control(cx, Command::EndReceived { src, flow }));

@@ -1,4 +1,4 @@
-//! What a host's thread has, and the loop that it is in.
+//! The state and the loop of a host's thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::shared::{Order, SharedState};
 use crate::socket::{RecvBatch, SendBatch, UdpSocket, WaitFor, wait};
 use crate::stats::Stats;
 
-/// Whether something was done, or is still to be.
+/// The result of a step of the loop: whether work was done or is left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     Idle,
@@ -39,7 +39,7 @@ impl Turn {
     }
 }
 
-/// What a host is set up with, as far as its thread needs it.
+/// The configuration of a host, as far as its thread needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setup {
     pub(super) limits: Limits,
@@ -51,12 +51,12 @@ pub(super) struct Setup {
     pub(super) unreliable: bool,
     /// The flow of the first message.
     pub(super) first_flow: u32,
-    /// What is known of all paths.
+    /// The known properties of all paths.
     pub(super) path: PathInfo,
     pub(super) speaks: Speaks,
 }
 
-/// A host's thread.
+/// The state of a host's thread.
 pub(super) struct Driver<E: Endpoint> {
     pub(super) setup: Setup,
     pub(super) endpoint: E,
@@ -66,25 +66,25 @@ pub(super) struct Driver<E: Endpoint> {
     pub(super) peers: Peers,
     pub(super) assembly: Assembly,
     pub(super) meter: Option<Arc<dyn Meter>>,
-    /// Messages of this host.
+    /// The messages of this host.
     pub(super) flows: FxHashMap<FlowId, Flow>,
     pub(super) lanes: HashMap<HostId, Lane>,
-    /// Hosts to which flows have ended, so that others may start.
+    /// The hosts to which flows have ended, so that other flows may start.
     pub(super) to_fill: Vec<HostId>,
     pub(super) shared: Arc<SharedState>,
     pub(super) clock: Clock,
-    /// The latest instant that the endpoint was given.
+    /// The latest instant that was passed to the endpoint.
     pub(super) given: Time,
     pub(super) rng: Stream,
     pub(super) arriving: RecvBatch,
-    /// Datagrams that are held back.
+    /// The datagrams that are held back.
     pub(super) held: Held,
     pub(super) leaving: SendBatch,
-    /// Whether the system has no room for what is leaving.
+    /// Whether the socket's send buffer is full.
     pub(super) blocked: bool,
-    /// When the line may send again, if it waits for that.
+    /// The time at which the line may send again, if it waits for that.
     pub(super) line_at: Time,
-    /// When something was done last.
+    /// The time at which work was last done.
     pub(super) active: Time,
     pub(super) orders: Vec<Order>,
     pub(super) scratch: Vec<u8>,
@@ -113,13 +113,13 @@ impl<E: Endpoint> Driver<E> {
         }
     }
 
-    /// The time, never before what the endpoint was given.
+    /// Returns the time, which is never before the latest instant passed to the endpoint.
     pub(super) fn now(&mut self) -> Time {
         self.given = self.given.max(self.clock.now());
         self.given
     }
 
-    /// Calls the endpoint at `now`, and tells what it says.
+    /// Calls the endpoint at `now`, and handles the events that it reports.
     pub(super) fn call<T>(&mut self, now: Time, call: impl FnOnce(&mut E, &mut Cx<'_>) -> T) -> T {
         let mut cx = Cx { now, clock: LocalClock::default(), rng: &mut self.rng };
         let answer = call(&mut self.endpoint, &mut cx);
@@ -127,7 +127,7 @@ impl<E: Endpoint> Driver<E> {
         answer
     }
 
-    /// Tells applications what the endpoint says.
+    /// Passes the events of the endpoint to applications.
     pub(super) fn tell(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             match event {
@@ -159,7 +159,7 @@ impl<E: Endpoint> Driver<E> {
         if self.assembly.free_some() { Turn::Busy } else { Turn::Idle }
     }
 
-    /// Shows what was counted: before applications learn of what happened.
+    /// Publishes the counters, before applications learn of the events that were counted.
     pub(super) fn publish(&mut self) {
         self.stats.peers = self.peers.count() as u64;
         self.stats.receiving = u64::from(self.endpoint.stats().receiving);
@@ -170,7 +170,7 @@ impl<E: Endpoint> Driver<E> {
         self.shared.publish(&self.stats);
     }
 
-    /// Sleeps until there may be something to do.
+    /// Sleeps until there may be work.
     fn sleep(&mut self) {
         let now = self.now();
         let timer = self.endpoint.next_timeout().unwrap_or(Time::NEVER);

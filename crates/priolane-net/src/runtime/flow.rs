@@ -1,4 +1,4 @@
-//! Messages of this host, as its thread has them.
+//! Messages of this host, as its thread keeps them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,22 +19,23 @@ pub(super) struct Flow {
     pub(super) content: Content,
     pub(super) receipt: Option<Arc<Pending>>,
     pub(super) asked: Time,
-    /// Whether the endpoint has it, or it waits in its lane.
+    /// Whether the endpoint has the flow. Otherwise the flow waits in its lane.
     pub(super) open: bool,
 }
 
 impl Flow {
-    /// Tells what became of it.
+    /// Reports the outcome of the message.
     pub(super) fn settle(self, shared: &SharedState, outcome: Outcome) {
         shared.settle(self.content.kept(), self.receipt.as_deref(), outcome);
     }
 }
 
-/// The messages to one other host.
+/// The messages to one peer.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
-    /// How many the endpoint has.
+    /// The number of messages that the endpoint has.
     pub(super) open: u32,
-    /// Those that wait until the host is known, or others are done: the best class first, then in order.
+    /// The messages that wait until the peer is known, or other messages end: the best class first, then in order of
+    /// their calls.
     pub(super) waiting: BTreeMap<(Class, MessageId), FlowId>,
 }

@@ -1,6 +1,6 @@
-//! Datagrams that are held back when they arrive, as if the line from their sender were longer.
+//! Datagrams that are held back on arrival, as if the line from their sender were longer.
 //!
-//! Of one sender they keep their order: each is due after the one before it.
+//! Datagrams of one sender keep their order: each is due after the one before.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -16,31 +16,31 @@ pub(super) struct Datagram {
     pub(super) bytes: Vec<u8>,
     pub(super) from: SocketAddr,
     pub(super) tos: u8,
-    /// When it is to arrive.
+    /// The time at which the datagram is released.
     pub(super) due: Time,
 }
 
-/// Bytes that count for a datagram besides its own.
+/// The memory that counts for a datagram in addition to its bytes.
 const DATAGRAM: u64 = 128;
 
-/// Whether a datagram is held back.
+/// The outcome of holding a datagram back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hold {
-    /// It is of a host without a delay.
+    /// The sender has no delay.
     No,
     Yes,
-    /// It would be, but there is no room for it: it is lost.
+    /// There is no room for the datagram, which is lost.
     NoRoom,
 }
 
-/// Datagrams that are held back, by when they are due, then by the order in which they came.
+/// The datagrams that are held back, in order of the times at which they are due, then of arrival.
 #[derive(Debug)]
 pub(super) struct Held {
     delays: HashMap<SocketAddr, Span>,
     waiting: BTreeMap<(Time, u64), Datagram>,
-    /// Datagrams that were held back so far.
+    /// The number of datagrams that were held back so far.
     count: u64,
-    /// Memory of those that wait, and the most that they may take.
+    /// The memory of waiting datagrams, and its limit (`most`), in bytes.
     kept: u64,
     most: u64,
 }
@@ -52,7 +52,7 @@ impl Held {
         Self { delays, waiting: BTreeMap::new(), count: 0, kept: 0, most }
     }
 
-    /// Holds a datagram back that came at `at`, if its sender has a delay.
+    /// Holds back a datagram that arrived at `at`, if its sender has a delay.
     pub(super) fn hold(&mut self, bytes: &[u8], from: SocketAddr, (tos, at): (u8, Time)) -> Hold {
         let Some(&delay) = self.delays.get(&from) else { return Hold::No };
         let more = DATAGRAM + bytes.len() as u64;
@@ -66,12 +66,12 @@ impl Held {
         Hold::Yes
     }
 
-    /// When the next is due.
+    /// Returns the time at which the next datagram is due.
     pub(super) fn next(&self) -> Time {
         self.waiting.first_key_value().map_or(Time::NEVER, |(&(due, _), _)| due)
     }
 
-    /// The next that is due at `now`.
+    /// Removes the next datagram that is due at `now` and returns it.
     pub(super) fn pop(&mut self, now: Time) -> Option<Datagram> {
         if self.next() > now {
             return None;

@@ -1,4 +1,4 @@
-//! Messages of this host: what applications ask, and what becomes of it.
+//! Messages of this host: the orders of applications, and the outcomes.
 
 use priolane_core::endpoint::{Command, Control, Endpoint, FlowReport, FlowRequest, Weights};
 use priolane_core::ids::{FlowId, HostId};
@@ -33,7 +33,7 @@ impl<E: Endpoint> Driver<E> {
         (!stop).then_some(turn)
     }
 
-    /// The flow of a message.
+    /// Returns the flow of a message.
     fn flow_of(&self, id: MessageId) -> FlowId {
         FlowId(self.setup.first_flow.wrapping_add(id.0 as u32))
     }
@@ -94,7 +94,7 @@ impl<E: Endpoint> Driver<E> {
         self.peers.set_under_way(host, (sent, self.assembly.messages_of(host)), now);
     }
 
-    /// Changes a message that is under way, or waits.
+    /// Changes a message that is under way or waits.
     fn control(&mut self, id: MessageId, control: Control, now: Time) {
         let flow = self.flow_of(id);
         let Some(message) = self.flows.get_mut(&flow).filter(|message| message.id == id) else { return };
@@ -126,7 +126,7 @@ impl<E: Endpoint> Driver<E> {
         self.finish(flow, Err(SendError::Aborted));
     }
 
-    /// A message was delivered, as its sender knows.
+    /// Handles the report that a message was delivered.
     pub(super) fn completed(&mut self, report: &FlowReport) {
         let Some(flow) = self.flows.get(&report.flow) else { return };
         let delivery = Delivery {

@@ -1,4 +1,4 @@
-//! Datagrams that came.
+//! Incoming datagrams.
 
 use priolane_core::endpoint::{Command, Endpoint, Rejection, RxMeta};
 use priolane_core::ids::{FlowId, HostId};
@@ -15,10 +15,10 @@ use crate::scheme::Sealed;
 use crate::shared::ArrivedMessage;
 use crate::socket::RecvBatch;
 
-/// Batches that are read before something is sent.
+/// The number of batches that are read before anything is sent.
 const BATCHES: usize = 4;
 
-/// How a datagram came.
+/// The circumstances of a datagram's arrival.
 #[derive(Clone, Copy, Debug)]
 struct Came {
     tos: u8,
@@ -26,7 +26,7 @@ struct Came {
 }
 
 impl<E: Endpoint> Driver<E> {
-    /// Takes what came.
+    /// Handles the datagrams that have arrived.
     pub(super) fn receive(&mut self) -> Turn {
         let mut turn = Turn::Idle;
         for _ in 0..BATCHES {
@@ -45,7 +45,7 @@ impl<E: Endpoint> Driver<E> {
         turn.or(self.release())
     }
 
-    /// Takes what was held back until now.
+    /// Handles the datagrams that were held back until now.
     fn release(&mut self) -> Turn {
         let now = self.now();
         let mut turn = Turn::Idle;
@@ -102,7 +102,7 @@ impl<E: Endpoint> Driver<E> {
         }
     }
 
-    /// A packet of a host that is known.
+    /// Handles a packet of a known host.
     fn take_packet(&mut self, src: HostId, bytes: &[u8], came: Came) {
         let Came { tos, at } = came;
         let class = self.setup.dscp.class(tos);
@@ -137,12 +137,12 @@ impl<E: Endpoint> Driver<E> {
         }
     }
 
-    /// Where a message is counted, if it is.
+    /// Returns the place at which a message is counted, if it is counted.
     fn counted(&self, src: HostId, flow: FlowId) -> Option<u32> {
         self.meter.as_ref().and_then(|_| self.assembly.counted(src, flow))
     }
 
-    /// Keeps payload; `None` if it finds no room, and is as good as lost.
+    /// Stores payload. Returns `None` if there is no room; the payload then counts as lost.
     fn store(
         &mut self,
         of: (HostId, FlowId),
@@ -170,7 +170,8 @@ impl<E: Endpoint> Driver<E> {
         None
     }
 
-    /// Payload found no room. Its message is not idle, and another may have been dropped for it.
+    /// Handles payload that found no room. The endpoint learns that the message is not idle, and messages that were
+    /// dropped in its favour are given up.
     fn no_room(&mut self, (src, flow): (HostId, FlowId)) {
         self.stats.no_room += 1;
         let now = self.given;
@@ -181,7 +182,7 @@ impl<E: Endpoint> Driver<E> {
         }
     }
 
-    /// All of a message has come.
+    /// Delivers a message that has arrived completely.
     pub(super) fn deliver(&mut self, (src, flow): (HostId, FlowId), missing: u64) {
         let now = self.given;
         let (taken, from) = (self.assembly.take(src, flow, now), self.peers.address(src));
@@ -205,7 +206,7 @@ impl<E: Endpoint> Driver<E> {
         self.shared.deliver(ArrivedMessage { from, parts, len, missing, arrived });
     }
 
-    /// What is here of a message is dropped.
+    /// Drops the part of a message that has arrived.
     pub(super) fn drop_partial(&mut self, src: HostId, flow: FlowId) {
         let now = self.given;
         if self.assembly.discard((src, flow), now) {

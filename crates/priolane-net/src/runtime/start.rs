@@ -1,4 +1,4 @@
-//! From a configuration to a thread.
+//! The steps from a configuration to a running thread.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ use crate::shared::SharedState;
 use crate::socket::{Grouping, RecvBatch, SendBatch, UdpSocket, Wakeup};
 use crate::stats::Stats;
 
-/// A host's thread that was started.
+/// The thread of a host that was started.
 pub(crate) struct HostThread {
     pub(crate) shared: Arc<SharedState>,
     pub(crate) address: SocketAddr,
@@ -60,7 +60,7 @@ pub(crate) fn start(config: Config) -> Result<HostThread, BindError> {
     transport.with_endpoints(start)
 }
 
-/// All but the endpoint, and the transport that makes it.
+/// Prepares everything but the endpoint, and the transport that makes the endpoint.
 pub(super) fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
     config.check()?;
     let sealed = if config.key.is_some() { Sealed::Yes } else { Sealed::No };
@@ -75,7 +75,7 @@ pub(super) fn prepare(config: Config) -> Result<(Start, Transport), BindError> {
     Ok((Start { config, built, ip, sealed, socket, address, shared, random }, transport))
 }
 
-/// What a thread is started with, but for its endpoint.
+/// The components of a thread that is to be started, without its endpoint.
 pub(super) struct Start {
     config: Config,
     built: SchemeSetup,
@@ -172,7 +172,7 @@ impl Start {
     }
 }
 
-/// What datagrams come into, and 1 if the system gives no groups though they are asked for.
+/// Returns the batch for incoming datagrams, and 1 if groups were requested but the system provides none, otherwise 0.
 fn arriving(socket: &UdpSocket, mtu: u16, offload: ReceiveOffload) -> (RecvBatch, u64) {
     let mtu = usize::from(mtu);
     match offload {

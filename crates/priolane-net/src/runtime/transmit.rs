@@ -1,4 +1,4 @@
-//! Datagrams that leave.
+//! Outgoing datagrams.
 
 use priolane_core::endpoint::{Cx, Endpoint, LocalClock};
 use priolane_core::packet::Packet;
@@ -10,11 +10,11 @@ use crate::nic::Next;
 use crate::scheme::Sealed;
 use crate::socket::SendOutcome;
 
-/// Batches that are sent before something is read.
+/// The number of batches that are sent before anything is read.
 const BATCHES: usize = 4;
 
 impl<E: Endpoint> Driver<E> {
-    /// Sends what may go.
+    /// Sends all packets that may be sent now.
     pub(super) fn transmit(&mut self) -> Turn {
         let mut turn = Turn::Idle;
         for _ in 0..BATCHES {
@@ -42,7 +42,7 @@ impl<E: Endpoint> Driver<E> {
         turn
     }
 
-    /// Fills the batch with what may go now.
+    /// Fills the batch with the packets that may be sent now.
     fn fill_batch(&mut self) {
         self.line_at = Time::NEVER;
         while !self.leaving.is_full() {

@@ -1,8 +1,8 @@
-//! Socket addresses as the kernel reads and writes them.
+//! Socket addresses in the representation of the kernel.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// Bytes of `sockaddr_in` and `sockaddr_in6`.
+/// The sizes of `sockaddr_in` and `sockaddr_in6` in bytes.
 const V4: usize = size_of::<libc::sockaddr_in>();
 const V6: usize = size_of::<libc::sockaddr_in6>();
 
@@ -14,13 +14,13 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Room for an answer.
+    /// An empty address, into which the kernel writes an answer.
     pub(super) const EMPTY: Self = Self { bytes: [0; V6] };
 
-    /// Room that the kernel may write.
+    /// The number of bytes that the kernel may write.
     pub(super) const ROOM: libc::socklen_t = V6 as libc::socklen_t;
 
-    /// `address`, and how long it is.
+    /// Converts `address`, and returns the number of bytes that are used.
     pub(super) fn of(address: SocketAddr) -> (Self, libc::socklen_t) {
         let mut bytes = [0; V6];
         bytes[2..4].copy_from_slice(&address.port().to_be_bytes());
@@ -40,7 +40,7 @@ impl Address {
         (Self { bytes }, len as libc::socklen_t)
     }
 
-    /// The address that the kernel wrote; `None` if it is of another family.
+    /// Returns the address that the kernel wrote, or `None` if it is of another family.
     pub(super) fn read(&self) -> Option<SocketAddr> {
         let array = |at: usize| [self.bytes[at], self.bytes[at + 1], self.bytes[at + 2], self.bytes[at + 3]];
         let port = u16::from_be_bytes([self.bytes[2], self.bytes[3]]);
@@ -56,7 +56,7 @@ impl Address {
         }
     }
 
-    /// Whether it is the same address.
+    /// Returns whether both addresses are the same.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.bytes == other.bytes
     }
@@ -70,7 +70,7 @@ impl Address {
     }
 }
 
-/// The family of an address.
+/// Returns the address family of an address.
 pub(super) fn family(address: IpAddr) -> libc::c_int {
     if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }
 }

@@ -1,9 +1,10 @@
-//! Control messages: what goes with a datagram besides its bytes.
+//! Control messages: the data that accompany a datagram in addition to its bytes.
 
-/// Room for those of one datagram: TOS, time, count of lost datagrams, length of segments. What finds none is lost.
+/// The size in bytes of the buffer for the control messages of one datagram: TOS, time, number of lost datagrams,
+/// length of segments. Messages that exceed the buffer are lost.
 pub(super) const ROOM: usize = 160;
 
-/// The control messages of one datagram, aligned as the kernel's header of one.
+/// The control messages of one datagram, aligned like the kernel's header of a control message.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Control([u8; ROOM]);
@@ -23,31 +24,31 @@ impl Control {
 pub(super) struct ControlInfo {
     /// The TOS byte or traffic class.
     pub(super) tos: u8,
-    /// Kernel receive time by `CLOCK_REALTIME`, in nanoseconds.
+    /// The kernel's receive time by `CLOCK_REALTIME`, in nanoseconds.
     pub(super) real_ns: Option<u64>,
-    /// Datagrams that the socket has lost so far for want of room, modulo 2^32.
+    /// The number of datagrams that the socket has lost so far for lack of room, modulo 2^32.
     pub(super) lost: Option<u32>,
-    /// Length of the datagrams that are in a group, of which the last may be shorter; `None` for one alone.
+    /// The length of the datagrams in a group, of which the last may be shorter; `None` for a single datagram.
     pub(super) segment: Option<usize>,
 }
 
-/// Bytes of a TOS control message.
+/// The size of a TOS control message in bytes.
 pub(super) const TOS_BYTES: usize = {
     // SAFETY: CMSG_SPACE only computes.
     (unsafe { libc::CMSG_SPACE(size_of::<libc::c_int>() as u32) }) as usize
 };
 
-/// Bytes of a control message that names the length of segments.
+/// The size in bytes of a control message for the length of segments.
 pub(super) const SEGMENT_BYTES: usize = {
     // SAFETY: CMSG_SPACE only computes.
     (unsafe { libc::CMSG_SPACE(size_of::<u16>() as u32) }) as usize
 };
 
-/// `UDP_SEGMENT` and `UDP_GRO` of linux/udp.h.
+/// The options `UDP_SEGMENT` and `UDP_GRO` of linux/udp.h.
 const UDP_SEGMENT: libc::c_int = 103;
 pub(super) const UDP_GRO: libc::c_int = 104;
 
-/// Writes the TOS byte (traffic class) of a datagram to be sent to `control`, as its first message.
+/// Writes the TOS byte (traffic class) of an outgoing datagram to `control`, as its first message.
 pub(super) fn write_tos(control: &mut Control, family: libc::c_int, tos: u8) {
     let (level, kind) = match family {
         libc::AF_INET => (libc::IPPROTO_IP, libc::IP_TOS),
@@ -56,7 +57,7 @@ pub(super) fn write_tos(control: &mut Control, family: libc::c_int, tos: u8) {
     write(control, 0, (level, kind), libc::c_int::from(tos));
 }
 
-/// Writes the length of the datagrams that the kernel cuts the bytes into, after the TOS.
+/// Writes the length of the datagrams into which the kernel cuts the bytes, after the TOS.
 pub(super) fn write_segment(control: &mut Control, len: u16) {
     write(control, TOS_BYTES, (libc::SOL_UDP, UDP_SEGMENT), len);
 }
@@ -80,7 +81,7 @@ fn write<T: Copy>(control: &mut Control, at: usize, (level, kind): (libc::c_int,
 
 const _: () = assert!(TOS_BYTES + SEGMENT_BYTES <= ROOM);
 
-/// Bytes of all that come with a datagram: two ints, three instants, a count.
+/// The size in bytes of all control messages of an incoming datagram: two ints, three times, a counter.
 const RECEIVED_BYTES: usize = {
     // SAFETY: CMSG_SPACE only computes.
     let (int, times) = unsafe {
@@ -94,7 +95,7 @@ const RECEIVED_BYTES: usize = {
 
 const _: () = assert!(RECEIVED_BYTES <= ROOM);
 
-/// What the control messages of a datagram that came say.
+/// Reads the control messages of a received datagram.
 ///
 /// # Safety
 /// `message` is as recvmmsg left it: its control pointer and length name memory that the kernel wrote.

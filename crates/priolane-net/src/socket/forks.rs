@@ -1,5 +1,5 @@
-//! Sockets end in processes that are forked from the one that opened them: there they would keep the port after their owner has
-//! closed it.
+//! Closes sockets in processes that are forked from the one that opened them. There they would keep the port in use
+//! after their owner has closed it.
 //!
 //! ```text
 //! before a fork      the list is locked, so that it is whole in both processes
@@ -17,7 +17,7 @@ type Fds = MutexGuard<'static, Vec<RawFd>>;
 static OPEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 static DURING_FORK: DuringFork = DuringFork(UnsafeCell::new(None));
 
-/// The lock of `OPEN`, from before a fork until after it.
+/// The lock of `OPEN`, held from before a fork until after it.
 struct DuringFork(UnsafeCell<Option<Fds>>);
 
 // SAFETY: only the thread that holds the lock of `OPEN` accesses the cell.
@@ -38,7 +38,8 @@ pub(super) fn opened(fd: RawFd) {
     open().push(fd);
 }
 
-/// Removes a socket that is about to be closed. Returns whether this process has it: a child has not.
+/// Removes a socket that is about to be closed. Returns whether the list contained it, which is false in a child
+/// process.
 pub(super) fn closing(fd: RawFd) -> bool {
     let mut open = open();
     let place = open.iter().position(|&other| other == fd);

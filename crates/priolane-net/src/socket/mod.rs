@@ -1,5 +1,5 @@
-//! UDP on Linux with what a transport needs of each packet: DSCP and ECN out and in, the kernel's time of arrival, many
-//! packets with one call. The only module with `unsafe`: each block says why it is sound.
+//! UDP on Linux with the features that a transport needs for each packet: DSCP and ECN in both directions, the kernel's
+//! receive time, and many packets per call. This is the only module with `unsafe`, and each block says why it is sound.
 //!
 //! ```text
 //! Address    a socket address as the kernel reads and writes it

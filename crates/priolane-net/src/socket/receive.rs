@@ -1,5 +1,5 @@
-//! Datagrams that came, singly or in groups that the kernel made of them (UDP_GRO): it takes together only what has one TOS, so that
-//! DSCP and ECN of a group are those of each of its datagrams.
+//! Incoming datagrams, singly or in groups that the kernel formed (UDP_GRO). A group has a single TOS, so DSCP and ECN
+//! of a group are those of each of its datagrams.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,16 +9,16 @@ use super::control::{self, Control, ControlInfo, ROOM};
 use super::system::{BATCH, check};
 use super::udp::UdpSocket;
 
-/// A datagram that came.
+/// A datagram that arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedDatagram<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) from: SocketAddr,
-    /// DSCP and ECN.
+    /// The TOS byte, which contains DSCP and ECN.
     pub(crate) tos: u8,
-    /// When it came, by `CLOCK_REALTIME`, in nanoseconds; `None` if the kernel does not say.
+    /// The kernel's receive time by `CLOCK_REALTIME`, in nanoseconds; `None` if the kernel gives none.
     pub(crate) real_ns: Option<u64>,
-    /// Datagrams that the socket has lost so far for want of room, modulo 2^32; `None` for none.
+    /// The number of datagrams that the socket has lost so far for lack of room, modulo 2^32; `None` for zero.
     pub(crate) lost: Option<u32>,
 }
 
@@ -31,17 +31,18 @@ struct Slot {
 }
 
 impl Slot {
-    /// Length of its datagrams, of which the last may be shorter.
+    /// Returns the length of the datagrams of the group, of which the last may be shorter.
     fn segment(&self) -> usize {
         self.info.segment.unwrap_or(self.len).max(1)
     }
 
-    /// How many datagrams it is: one if it is empty.
+    /// Returns the number of datagrams: one for an empty datagram.
     fn count(&self) -> usize {
         self.len.div_ceil(self.segment()).max(1)
     }
 
-    /// Its datagrams, of which `bytes` are those of all, and each has at most `longest`; none if they came from no address.
+    /// Returns the datagrams of the group, whose bytes are `bytes`, each cut to `longest`. Returns none if the group
+    /// has no source address.
     fn datagrams(self, bytes: &[u8], longest: usize) -> impl Iterator<Item = ReceivedDatagram<'_>> {
         let (segment, ControlInfo { tos, real_ns, lost, .. }) = (self.segment(), self.info);
         (0..self.count()).filter_map(move |number| {
@@ -52,25 +53,25 @@ impl Slot {
     }
 }
 
-/// Room for a group: no datagram over IPv4 or IPv6 is longer.
+/// The size of the buffer for a group. No datagram over IPv4 or IPv6 is longer.
 const GROUP: usize = 1 << 16;
 
-/// Most groups of one batch: some 350 full datagrams, in half a MiB.
+/// The largest number of groups in one batch: some 350 full datagrams, in half a MiB.
 const GROUPS: usize = 8;
 
-/// Datagrams that came: at most [`BATCH`] single ones, or [`GROUPS`] groups.
+/// A batch of datagrams that arrived: at most [`BATCH`] single ones, or [`GROUPS`] groups.
 #[derive(Debug)]
 pub(crate) struct RecvBatch {
     bytes: Vec<u8>,
-    /// Room of one message.
+    /// The size of the buffer of one message.
     room: usize,
-    /// What is kept of one datagram; longer ones are cut.
+    /// The number of bytes that are kept of one datagram. Longer datagrams are truncated.
     longest: usize,
     slots: Vec<Slot>,
 }
 
 impl RecvBatch {
-    /// One without room.
+    /// A batch without buffers.
     pub(crate) const EMPTY: Self = Self { bytes: Vec::new(), room: 1, longest: 0, slots: Vec::new() };
 
     /// Creates an empty batch. It keeps `size + 1` bytes of datagrams that are longer than `size`.
@@ -78,7 +79,7 @@ impl RecvBatch {
         Self::with_room((size + 1, BATCH), size + 1)
     }
 
-    /// The same for a socket that receives groups.
+    /// Creates an empty batch for a socket that receives groups.
     pub(crate) fn of_groups(size: usize) -> Self {
         Self::with_room((GROUP, GROUPS), size + 1)
     }
@@ -87,10 +88,10 @@ impl RecvBatch {
         Self { bytes: vec![0; room * messages], room, longest, slots: Vec::with_capacity(messages) }
     }
 
-    /// Takes what came, in place of what was here.
+    /// Receives a batch of datagrams, which replace those of the last call.
     ///
     /// # Errors
-    /// Those of the system, but for that nothing came.
+    /// Returns the error of the system, except that no datagram is waiting.
     pub(crate) fn receive(&mut self, socket: &UdpSocket) -> io::Result<()> {
         self.slots.clear();
         let mut from = [Address::EMPTY; BATCH];
@@ -131,27 +132,27 @@ impl RecvBatch {
         Ok(())
     }
 
-    /// Whether nothing came.
+    /// Returns whether the batch is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Whether there may be more than came.
+    /// Returns whether the batch is full, so that more datagrams may be waiting.
     pub(crate) fn is_full(&self) -> bool {
         self.slots.len() * self.room == self.bytes.len()
     }
 
-    /// How many datagrams came.
+    /// Returns the number of datagrams.
     pub(crate) fn count(&self) -> usize {
         self.slots.iter().map(Slot::count).sum()
     }
 
-    /// How many groups of two or more datagrams came.
+    /// Returns the number of groups of two or more datagrams.
     pub(crate) fn groups(&self) -> usize {
         self.slots.iter().filter(|slot| slot.count() > 1).count()
     }
 
-    /// The datagrams that came, but for those that came from no address.
+    /// Returns the datagrams, except those without a source address.
     pub(crate) fn datagrams(&self) -> impl Iterator<Item = ReceivedDatagram<'_>> {
         let rooms = self.bytes.chunks_exact(self.room);
         self.slots.iter().zip(rooms).flat_map(|(slot, room)| slot.datagrams(&room[..slot.len], self.longest))

@@ -16,11 +16,12 @@ use super::control::{Control, SEGMENT_BYTES, TOS_BYTES, write_segment, write_tos
 use super::system::{BATCH, check};
 use super::udp::UdpSocket;
 
-/// Most segments of one group (UDP_MAX_SEGMENTS of older kernels), and most of their bytes: those of an UDP datagram over IPv4.
+/// The largest number of segments in one group (UDP_MAX_SEGMENTS of older kernels), and their largest number of bytes,
+/// which is that of a UDP datagram over IPv4.
 const SEGMENTS: usize = 64;
 const GROUP_BYTES: usize = 65_507;
 
-/// A datagram that waits.
+/// A datagram that waits to be sent.
 #[derive(Debug)]
 struct Slot {
     to: Address,
@@ -35,7 +36,7 @@ struct Slot {
 pub(crate) enum Grouping {
     Single,
     Segments,
-    /// A group was refused: the next is sent singly.
+    /// A group was refused, so the next datagram is sent singly.
     Doubted,
 }
 
@@ -43,37 +44,37 @@ pub(crate) enum Grouping {
 #[derive(Debug)]
 pub(crate) struct SendBatch {
     bytes: Vec<u8>,
-    /// Room of one datagram.
+    /// The size of the buffer of one datagram.
     size: usize,
     slots: Vec<Slot>,
-    /// How many of them the kernel has taken.
+    /// The number of datagrams that the kernel has accepted.
     sent: usize,
     grouping: Grouping,
     counts: GroupCounts,
 }
 
-/// What was counted of groups.
+/// The counters of groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct GroupCounts {
-    /// Datagrams that were sent in groups of two or more.
+    /// The number of datagrams that were sent in groups of two or more.
     pub(crate) segments: u64,
-    /// Groups that the kernel refused.
+    /// The number of groups that the kernel refused.
     pub(crate) refused: u64,
 }
 
-/// What became of the datagrams that waited.
+/// The outcome of sending a batch.
 #[derive(Debug)]
 pub(crate) enum SendOutcome {
-    /// All are with the kernel.
+    /// The kernel has accepted all datagrams.
     All,
-    /// The kernel has no room; those left wait.
+    /// The kernel's buffer is full; the remaining datagrams wait.
     Blocked,
-    /// The kernel refused one, which is gone; those after it wait.
+    /// The kernel refused a datagram, which is dropped; those after it wait.
     Refused,
 }
 
 impl SendBatch {
-    /// An empty one, for datagrams of at most `size` bytes.
+    /// Creates an empty batch for datagrams of at most `size` bytes.
     pub(crate) fn new(size: usize, grouping: Grouping) -> Self {
         Self {
             bytes: vec![0; size * BATCH],
@@ -85,7 +86,7 @@ impl SendBatch {
         }
     }
 
-    /// What was counted of groups.
+    /// Returns the counters of groups.
     pub(crate) fn counts(&self) -> GroupCounts {
         self.counts
     }
@@ -115,7 +116,7 @@ impl SendBatch {
         true
     }
 
-    /// Gives the kernel what waits.
+    /// Passes the waiting datagrams to the kernel.
     pub(crate) fn send(&mut self, socket: &UdpSocket) -> SendOutcome {
         while self.sent < self.slots.len() {
             let first = self.group_at(self.sent);
@@ -147,7 +148,7 @@ impl SendBatch {
         SendOutcome::All
     }
 
-    /// How many datagrams go as one from `place` on.
+    /// Returns the number of datagrams from `place` on that are sent as one group.
     fn group_at(&self, place: usize) -> usize {
         let slots = &self.slots[place..];
         let Some(first) = slots.first().filter(|_| self.grouping == Grouping::Segments) else { return 1 };
@@ -159,7 +160,7 @@ impl SendBatch {
         count + usize::from(ends)
     }
 
-    /// Counts this number of groups as sent: the kernel has taken them.
+    /// Records that the kernel has accepted this number of groups.
     fn taken(&mut self, groups: usize) {
         for _ in 0..groups {
             let count = self.group_at(self.sent);
@@ -168,7 +169,7 @@ impl SendBatch {
         }
     }
 
-    /// Offers the kernel what waits, and returns how many groups it took.
+    /// Offers the waiting datagrams to the kernel, and returns the number of groups that it accepted.
     fn send_some(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         // SAFETY: all-zero iovecs and message headers are valid: null pointers with length 0.
         let mut pieces: [libc::iovec; BATCH] = unsafe { std::mem::zeroed() };

@@ -9,15 +9,15 @@ fn bind(address: &str) -> (UdpSocket, SocketAddr) {
     (socket, address)
 }
 
-/// Bytes, TOS, whether the kernel said when, and the sender of a datagram.
+/// A received datagram: its bytes, its TOS, whether the kernel gave a receive time, and its sender.
 type Received = (Vec<u8>, u8, bool, SocketAddr);
 
-/// Receives until `count` datagrams came.
+/// Receives until `count` datagrams have arrived.
 fn receive(socket: &UdpSocket, count: usize) -> Vec<Received> {
     receive_into(RecvBatch::new(100), socket, count).0
 }
 
-/// The same by this batch, and how many groups came.
+/// As [`receive`], with this batch; also returns the number of groups.
 fn receive_into(mut batch: RecvBatch, socket: &UdpSocket, count: usize) -> (Vec<Received>, usize) {
     let (wakeup, mut all, mut groups) = (Wakeup::new().unwrap(), Vec::new(), 0);
     for _ in 0..100 {
@@ -36,7 +36,7 @@ fn receive_into(mut batch: RecvBatch, socket: &UdpSocket, count: usize) -> (Vec<
     (all, groups)
 }
 
-/// The kernel begins to take times a moment after the first socket asks for them.
+/// Waits until the kernel records receive times, which begins a moment after the first socket requests them.
 fn wait_for_times(from: &UdpSocket, (to, destination): (&UdpSocket, SocketAddr)) {
     let mut batch = SendBatch::new(100, Grouping::Single);
     for _ in 0..100 {
@@ -104,7 +104,7 @@ fn what_the_system_refuses_is_dropped_and_the_rest_is_sent() {
     assert_eq!(receive(&to, 1)[0].0.len(), 2);
 }
 
-/// Sends datagrams of these addresses, TOS and lengths in one batch; each is filled with its number.
+/// Sends datagrams with these addresses, TOS and lengths in one batch. Each is filled with its number.
 fn send_numbered(
     from: &UdpSocket,
     datagrams: &[(SocketAddr, u8, usize)],
@@ -142,7 +142,8 @@ fn segments_arrive_as_the_datagrams_that_they_were() {
     }
 }
 
-/// Takes what was sent in groups from the kernel in groups: bytes and TOS of each datagram, and how many groups.
+/// Receives datagrams that were sent in groups, in groups. Returns the bytes and the TOS of each datagram, and the
+/// number of groups.
 fn receive_groups(to: &UdpSocket, count: usize) -> (Vec<(Vec<u8>, u8)>, usize) {
     let (came, groups) = receive_into(RecvBatch::of_groups(100), to, count);
     (came.into_iter().map(|(bytes, tos, ..)| (bytes, tos)).collect(), groups)

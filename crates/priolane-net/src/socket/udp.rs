@@ -1,4 +1,4 @@
-//! The socket.
+//! UDP sockets.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -17,16 +17,16 @@ pub(crate) struct UdpSocket {
     family: libc::c_int,
 }
 
-/// Times of arrival by software.
+/// The options for receive times by software.
 const RECEIVE_TIMES: libc::c_int =
     (libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE) as libc::c_int;
 
 impl UdpSocket {
-    /// Binds to `address`, with room for `buffer` bytes each way if the system permits that, and all that batches rely on: TOS
-    /// and time with each datagram that comes, no fragments.
+    /// Binds to `address`, with buffers of `buffer` bytes in each direction if the system permits that size, and with
+    /// the options that batches rely on: TOS and time of each incoming datagram, no fragments.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the system.
     pub(crate) fn bind(address: SocketAddr, buffer: usize) -> io::Result<Self> {
         let family = family(address.ip());
         let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
@@ -73,36 +73,37 @@ impl UdpSocket {
         check(unsafe { libc::setsockopt(self.fd(), level, name, (&raw const value).cast(), len) }).map(drop)
     }
 
-    /// Consecutive datagrams of one sender, TOS and length come as one from now on, of at most 64 KiB.
+    /// Makes the kernel pass consecutive datagrams of one sender, TOS and length as one group of at most 64 KiB from
+    /// now on.
     ///
     /// # Errors
-    /// Those of the system: it cannot.
+    /// Returns the error of the system if groups are not supported.
     pub(crate) fn receive_groups(&self) -> io::Result<()> {
         self.set(libc::SOL_UDP, UDP_GRO, 1)
     }
 
-    /// A socket that knows no option of UDP.
+    /// Creates a socket without any option of UDP.
     #[cfg(test)]
     pub(crate) fn without_options() -> Self {
         let stream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         Self::of(OwnedFd::from(stream), libc::AF_INET)
     }
 
-    /// Datagrams leave without a checksum from now on.
+    /// Makes datagrams leave without a checksum from now on.
     #[cfg(test)]
     pub(super) fn leave_checksums_out(&self) {
         self.set(libc::SOL_SOCKET, libc::SO_NO_CHECK, 1).unwrap();
     }
 
-    /// Where it is bound.
+    /// Returns the address that the socket is bound to.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the system.
     pub(crate) fn local_address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// `AF_INET` or `AF_INET6`.
+    /// Returns the address family: `AF_INET` or `AF_INET6`.
     pub(super) fn family(&self) -> libc::c_int {
         self.family
     }

@@ -7,13 +7,15 @@ use std::time::Duration;
 use super::system::check;
 use super::udp::UdpSocket;
 
-/// Another thread's way to end a wait.
+/// A handle by which another thread ends a wait.
 #[derive(Debug)]
 pub(crate) struct Wakeup(OwnedFd);
 
 impl Wakeup {
+    /// Creates a handle.
+    ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the system.
     pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: no memory is passed.
         let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
@@ -28,7 +30,7 @@ impl Wakeup {
         let _ = unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
-    /// Forgets that it was woken.
+    /// Clears the signal.
     fn clear(&self) {
         let mut count = [0u8; 8];
         // SAFETY: `count` lives through the call and is as long as said.
@@ -36,16 +38,17 @@ impl Wakeup {
     }
 }
 
-/// What a wait is for, besides datagrams.
+/// The event that a wait is for, in addition to datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitFor {
-    /// Nothing.
+    /// No other event.
     Datagrams,
-    /// Room to send, too.
+    /// Room to send.
     Room,
 }
 
-/// Waits until a datagram comes, `wakeup` is woken, what is `wanted` is there, or `most` has passed; `None` for ever.
+/// Waits until a datagram arrives, `wakeup` is signalled, the `wanted` event occurs, or `most` has passed; `None` sets
+/// no limit.
 pub(crate) fn wait(socket: &UdpSocket, wakeup: &Wakeup, wanted: WaitFor, most: Option<Duration>) {
     let events = match wanted {
         WaitFor::Datagrams => libc::POLLIN,

@@ -1,4 +1,4 @@
-//! What applications can ask.
+//! Tests of the requests that applications can make.
 
 use std::future::Future;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! A network that loses, repeats and reorders.
+//! Tests over a network that loses, duplicates and reorders datagrams.
 
 use priolane_net::Host;
 use priolane_rounds::rounds;

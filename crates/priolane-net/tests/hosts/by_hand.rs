@@ -1,4 +1,4 @@
-//! A peer with a socket of its own, which speaks byte by byte.
+//! A peer with a socket of its own, whose datagrams are written byte by byte.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -7,17 +7,17 @@ use priolane_net::Host;
 
 use crate::wait::PATIENCE;
 
-/// A peer that speaks by hand.
+/// A peer whose datagrams a test writes.
 pub(crate) struct ByHand {
     pub(crate) socket: UdpSocket,
 }
 
-/// Bytes of HELLO from its number to its cookie, and of all of it.
+/// The position of the cookie in HELLO, counted from the start of the datagram, and the length of HELLO, both in bytes.
 pub(crate) const BEFORE_COOKIE: usize = 17;
 const HELLO: usize = 44;
 
 impl ByHand {
-    /// One at an address of its own.
+    /// Creates a peer at an address of its own.
     pub(crate) fn new(address: &str) -> Self {
         Self { socket: UdpSocket::bind(address).unwrap() }
     }
@@ -42,7 +42,8 @@ impl ByHand {
         Some(buffer[..len].to_vec())
     }
 
-    /// Sends `bytes` once a second until there is an answer: the kernel may drop one while another test floods it.
+    /// Sends `bytes` once a second until an answer arrives, because the kernel may drop a datagram while another test
+    /// floods it.
     fn ask(&self, host: &Host, bytes: &[u8]) -> Vec<u8> {
         let began = Instant::now();
         loop {
@@ -58,7 +59,7 @@ impl ByHand {
         self.socket.send_to(bytes, host.address()).unwrap();
     }
 
-    /// Greets a host; the first byte of its last answer: 2 if it is known now, 3 if it is refused.
+    /// Greets a host, and returns the first byte of its last answer: 2 if the peer is known now, 3 if it is refused.
     pub(crate) fn greet(&self, host: &Host, run: u64, transport: &str, mtu: u16) -> u8 {
         let mut hello = Self::hello(run, transport, mtu);
         let challenge = self.ask(host, &hello);
@@ -73,7 +74,7 @@ impl ByHand {
         answer[0]
     }
 
-    /// Sends a packet of payload of the window transports, all of a flow, and waits for its ACK.
+    /// Sends a data packet of the window transports that holds a whole flow, and waits for its ACK.
     pub(crate) fn deliver(&self, host: &Host, flow: u32, payload: &[u8]) {
         let mut answer = self.ask(host, &packet(flow, 0, payload));
         while answer[1] & 0xf != 1 {
@@ -82,7 +83,7 @@ impl ByHand {
     }
 }
 
-/// The only packet of a flow of the window transports: version 1, format 0, LAST, DATA.
+/// Returns the only packet of a flow of the window transports: version 1, format 0, LAST, DATA.
 pub(crate) fn packet(flow: u32, offset: u64, payload: &[u8]) -> Vec<u8> {
     let head = [0x10, 0x20].into_iter().chain(flow.to_le_bytes());
     let fields = offset.to_le_bytes().into_iter().take(6).chain([1, 2, 3, 4]);

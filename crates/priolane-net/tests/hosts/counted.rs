@@ -1,4 +1,4 @@
-//! Messages that are counted as they arrive and not kept.
+//! Tests of messages that are counted as they arrive and not kept.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::wait::eventually;
 const PATTERN: &[u8; 4] = b"abcd";
 const PLACE: u32 = 7;
 
-/// Counts messages whose bytes are `PATTERN` again and again.
+/// Counts messages that repeat `PATTERN`.
 #[derive(Debug, Default)]
 struct Counter {
     bytes: AtomicU64,
@@ -40,7 +40,7 @@ impl Meter for Counter {
     }
 }
 
-/// A sender, and a receiver that counts.
+/// Creates a sender, and a receiver that counts.
 fn hosts(config: &Config) -> (Host, Host, Arc<Counter>) {
     let counter = Arc::new(Counter::default());
     let meter: Arc<dyn Meter> = Arc::<Counter>::clone(&counter);

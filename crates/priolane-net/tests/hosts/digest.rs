@@ -1,11 +1,11 @@
-//! Bytes of messages that tell which message they are of, and whether they are whole.
+//! Messages whose bytes identify the message and show whether it is whole.
 
 use std::collections::HashMap;
 
 use bytes::Bytes;
 use priolane_net::Message;
 
-/// The bytes of message `number`: its number and length, then a sequence that only it has.
+/// Returns the bytes of message `number`: its number and length, then a sequence that no other message has.
 pub(crate) fn message(number: u64, len: usize) -> Bytes {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ len as u64 | 1;
     let mut bytes: Vec<u8> = number.to_le_bytes().into_iter().chain((len as u64).to_le_bytes()).collect();
@@ -20,10 +20,11 @@ pub(crate) fn message(number: u64, len: usize) -> Bytes {
     bytes.into()
 }
 
-/// Messages that are waited for.
+/// The messages that a test waits for.
 #[derive(Debug, Default)]
 pub(crate) struct ExpectedMessages {
-    /// By length and first bytes, as the shortest have no room for a number: how often each is to come.
+    /// The number of times that each message is still to arrive, by length and first bytes, because the shortest
+    /// messages have no room for a number.
     left: HashMap<Bytes, u32>,
 }
 
@@ -40,7 +41,7 @@ impl ExpectedMessages {
         self.left.values().sum()
     }
 
-    /// A message came: it is whole, one of those, and did not come before.
+    /// Checks that a message is whole, is expected, and did not arrive before.
     pub(crate) fn arrived(&mut self, name: &str, came: &Message) {
         assert_eq!(came.missing, 0, "{name}");
         let Some(left) = self.left.get_mut(&came.bytes[..]) else {

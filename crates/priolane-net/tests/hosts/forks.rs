@@ -1,4 +1,4 @@
-//! Processes that are forked from one with hosts.
+//! Tests with processes that are forked from one with hosts.
 #![expect(unsafe_code, reason = "the standard library does not fork")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use crate::wait::PATIENCE;
 struct Fork(libc::pid_t);
 
 impl Fork {
-    /// Forks; the child calls `act`, and its exit code says whether that panicked. The system ends a child that hangs.
+    /// Forks. The child calls `act`, and its exit code says whether `act` panicked. The system ends a child that hangs.
     fn new(act: impl FnOnce()) -> Self {
         // SAFETY: the child calls nothing that waits for another thread: that is what the tests are about.
         match unsafe { libc::fork() } {
@@ -29,7 +29,7 @@ impl Fork {
         }
     }
 
-    /// Waits until the child ends; its exit code, or minus the signal that ended it.
+    /// Waits until the child ends, and returns its exit code, or minus the signal that ended it.
     fn wait(self) -> i32 {
         let mut status = 0;
         // SAFETY: `status` lives through the call.

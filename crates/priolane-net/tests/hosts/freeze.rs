@@ -1,4 +1,4 @@
-//! A host that does nothing for a while, and one that is killed.
+//! Tests with a host that is frozen for a while, and with one that is killed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

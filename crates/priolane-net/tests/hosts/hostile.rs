@@ -1,4 +1,4 @@
-//! Peers that lie in every field. The host that they talk to goes on to serve others.
+//! Tests with peers that lie in every field, while their host must go on to serve others.
 
 use std::time::{Duration, Instant};
 
@@ -123,8 +123,8 @@ fn bytes_drawn_at_random_are_counted_and_change_nothing() {
     assert!(stats.malformed > count / 4, "{stats:#?}");
 }
 
-/// Honest hosts with a network between them that changes bytes: whatever becomes of their messages, nothing panics, and both
-/// still serve others.
+/// Connects honest hosts by a network that changes bytes. Whatever the outcome of their messages, nothing panics, and
+/// both hosts still serve others.
 #[test]
 fn changed_bytes_stop_no_host_of_any_transport() {
     let faults = Faults { changed: 0.3, lost: 0.02, twice: 0.05, held_up: 0.05 };

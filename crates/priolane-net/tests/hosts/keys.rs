@@ -1,4 +1,4 @@
-//! Hosts with keys.
+//! Tests of hosts with keys.
 
 use std::time::Duration;
 
@@ -77,11 +77,11 @@ fn a_recorded_conversation_that_is_played_again_delivers_nothing() {
     assert!(receipt.wait().is_ok());
 }
 
-/// A host at one end, seen by the other at the address of a relay that keeps all that it carries.
+/// A relay at whose address one host sees the other, and which records all datagrams.
 struct Relay {
     front: std::net::UdpSocket,
     back: std::net::UdpSocket,
-    /// What went to the host that is greeted, and what came from it.
+    /// The datagrams to the host that is greeted, and those from it.
     there: Vec<Vec<u8>>,
     here: Vec<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! Hosts over the loopback interface, with every transport, and between them whatever the network does.
+//! Tests of hosts over the loopback interface, with every transport and with all faults of a network between them.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,

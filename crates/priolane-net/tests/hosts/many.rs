@@ -1,4 +1,4 @@
-//! Many connections.
+//! Tests with many connections.
 
 use priolane_net::{Config, Host, Limits};
 use priolane_rounds::rounds;
@@ -6,7 +6,7 @@ use priolane_rounds::rounds;
 use crate::by_hand::ByHand;
 use crate::transports::config;
 
-/// The address of peer `n` of those that share this machine, from 127.1.0.0 on.
+/// Returns the address of peer `n` on this machine, from 127.1.0.0 on.
 fn address(n: u32) -> String {
     format!("127.{}.{}.{}:7300", 1 + n / 65_536, n / 256 % 256, n % 256)
 }

@@ -1,5 +1,5 @@
-//! Hosts in network namespaces of their own, joined by a veth: a real queue that pushes back. Needs root, `ip` and `tc`; skipped
-//! with the reason where these are not.
+//! Tests of hosts in network namespaces of their own, joined by a veth: a real queue that pushes back. They need root,
+//! `ip` and `tc`, and are skipped with the reason where these are missing.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -8,7 +8,7 @@ use priolane_net::Segmentation;
 
 use crate::process::{COUNT, HostProcess, length};
 
-/// Two namespaces, joined; they are no more when this is dropped.
+/// Two joined namespaces, which are removed on drop.
 struct Namespaces {
     names: [String; 2],
 }
@@ -24,7 +24,7 @@ fn call(command: &str) -> Result<(), String> {
 }
 
 impl Namespaces {
-    /// Joined by a line on which the first sends no faster than `rate`.
+    /// Creates two namespaces that are joined by a line on which the first sends no faster than `rate`.
     fn new(rate: &str) -> Result<Self, String> {
         let id = std::process::id();
         let namespaces = Self { names: ["a", "b"].map(|end| format!("pnet-{id}-{end}")) };

@@ -1,4 +1,4 @@
-//! A host in a process of its own, which can be frozen and killed: this test program, started again.
+//! A host in a process of its own, which can be frozen and killed. The process runs this test program again.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
@@ -18,18 +18,18 @@ const TO: &str = "PRIOLANE_NET_TO";
 const SOCKET: &str = "PRIOLANE_NET_SOCKET";
 const SEGMENTS: &str = "PRIOLANE_NET_SEGMENTS";
 
-/// Marks what the other process says among what the test program prints.
+/// The mark before each line of the other process among the output of the test program.
 const MARK: &str = "host says ";
 
-/// Messages that a host in a process of its own sends, where it is told to whom.
+/// The number of messages that a host in a process of its own sends, if it is given a receiver.
 pub(crate) const COUNT: u64 = 20;
 
-/// The length of message `number` of those.
+/// Returns the length of message `number` among these.
 pub(crate) fn length(number: u64) -> usize {
     20 + number as usize * 10_000
 }
 
-/// Not a test, but what the other process does: it tells of each message that arrives, and sends some itself.
+/// Runs the other process, and is not a test itself: reports each message that arrives, and sends some messages.
 #[test]
 fn child() {
     let Ok(name) = std::env::var(TRANSPORT) else { return };
@@ -66,7 +66,7 @@ fn say(what: &str) {
     writeln!(out, "\n{MARK}{what}").and_then(|()| out.flush()).unwrap();
 }
 
-/// A host in a process of its own; it is killed when this is dropped.
+/// A host in a process of its own, which is killed on drop.
 pub(crate) struct HostProcess {
     transport: String,
     child: Child,
@@ -75,12 +75,12 @@ pub(crate) struct HostProcess {
 }
 
 impl HostProcess {
-    /// One that speaks `transport`, bound to `address`, that sends messages to `to` if there is such a host.
+    /// Starts a host that speaks `transport` at `address` and sends messages to `to`, if that is given.
     pub(crate) fn start(transport: &str, address: &str, to: Option<SocketAddr>) -> Self {
         Self::start_by(Command::new(std::env::current_exe().unwrap()), transport, (address, to))
     }
 
-    /// The same in a network namespace, with little room for datagrams that wait to be sent.
+    /// As [`Self::start`], in a network namespace and with little memory for datagrams that wait to be sent.
     pub(crate) fn start_in(
         namespace: &str,
         (transport, segmentation): (&str, Segmentation),
@@ -119,12 +119,12 @@ impl HostProcess {
         host
     }
 
-    /// What it says next; `None` if that takes too long.
+    /// Returns the next line of the process, or `None` if that takes too long.
     pub(crate) fn next(&self) -> Option<String> {
         self.lines.recv_timeout(PATIENCE).ok()
     }
 
-    /// The number and length of the message that arrives next, which is whole.
+    /// Returns the number and the length of the next message that arrives, which must be whole.
     pub(crate) fn arrived(&self) -> (u64, usize) {
         let line = self.next().unwrap_or_else(|| panic!("{}: no other message", self.transport));
         let mut words = line.split(' ');
@@ -138,7 +138,7 @@ impl HostProcess {
         assert!(status.success());
     }
 
-    /// It does nothing for so long.
+    /// Freezes the process for `span`.
     pub(crate) fn freeze(&self, span: Duration) {
         self.signal("-STOP");
         std::thread::sleep(span);

@@ -1,4 +1,4 @@
-//! A network between two hosts that loses, repeats and holds up datagrams, by a generator with a seed.
+//! A network between two hosts that loses, duplicates and delays datagrams, by a generator with a seed.
 
 use std::collections::BinaryHeap;
 use std::net::{SocketAddr, UdpSocket};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use priolane_net::core::rng::{Purpose, Stream};
 
-/// Parts of the datagrams that are lost, that come twice, and that are held up for 0.2 to 2 ms, so that others overtake them.
+/// The fractions of datagrams that are lost, duplicated, and delayed by 0.2 to 2 ms, so that others overtake them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Faults {
     pub(crate) lost: f64,
     pub(crate) twice: f64,
     pub(crate) held_up: f64,
-    /// Parts of which a byte is changed.
+    /// The fraction of datagrams in which a byte is changed.
     pub(crate) changed: f64,
 }
 
@@ -23,32 +23,32 @@ impl Faults {
     pub(crate) const NONE: Self = Self { lost: 0.0, twice: 0.0, held_up: 0.0, changed: 0.0 };
 }
 
-/// Which host a datagram is for.
+/// The host that a datagram is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum To {
     First,
     Second,
 }
 
-/// A datagram that is held up.
+/// A datagram that is delayed.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
-    /// The first to go is the greatest.
+    /// The time of departure, reversed so that the first to leave is the greatest.
     due: std::cmp::Reverse<Instant>,
     to: To,
     bytes: Vec<u8>,
 }
 
-/// The network between two hosts. It ends when it is dropped.
+/// The network between two hosts, which ends on drop.
 pub(crate) struct Proxy {
-    /// Where the first host reaches the second.
+    /// The address at which the first host reaches the second.
     pub(crate) second: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Proxy {
-    /// The network to the host at `second`; the first host is whoever sends to it first.
+    /// Creates the network to the host at `second`. The first host is the one that sends to the network first.
     pub(crate) fn new(second: SocketAddr, faults: Faults, seed: u64) -> Self {
         let [front, back] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
         let (address, stop) = (front.local_addr().unwrap(), Arc::new(AtomicBool::new(false)));

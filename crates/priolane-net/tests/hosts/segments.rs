@@ -1,11 +1,11 @@
-//! Datagrams that the kernel cuts from others, and groups of them that it gives as one.
+//! Tests of datagrams that the kernel cuts from larger buffers, and of groups that it passes as one.
 
 use priolane_net::{Config, Host, Key, ReceiveOffload, Segmentation};
 
 use crate::transports::{config, every_transport};
 use crate::whole::{Path, carry, pair};
 
-/// Sends short and long messages both ways; whether anything left in groups, of which none was refused.
+/// Sends short and long messages in both directions, and returns whether groups were sent and none was refused.
 fn carry_both_ways(name: &str, config: Config) -> bool {
     let [a, b] = pair(&Config { segmentation: Segmentation::Kernel, ..config });
     carry(name, Path::direct([&a, &b]), [1, 1_456, 1_457, 700_000, 5_000]);

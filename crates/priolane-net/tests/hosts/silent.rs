@@ -1,4 +1,5 @@
-//! Senders that open messages and then fall silent, or are killed: what they are sent is bounded, and their messages end.
+//! Tests of senders that open messages and then fall silent, or are killed: the datagrams sent to them are bounded, and
+//! their messages end.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -19,10 +20,10 @@ use crate::transports::{config, every_transport};
 use crate::wait::{PATIENCE, eventually};
 use crate::whole::pair;
 
-/// A message of 128 TiB.
+/// The length of a message of 128 TiB.
 const HUGE: u64 = 1 << 47;
 
-/// The longest message that a host receives here, so that the announced one is taken.
+/// The length of the longest message that a host receives here, above the announced one.
 const LONGEST: u64 = (1 << 48) - 1;
 
 fn encode<B: WireBody>(header: Header, body: B) -> Vec<u8> {
@@ -34,7 +35,7 @@ fn encode<B: WireBody>(header: Header, body: B) -> Vec<u8> {
     bytes
 }
 
-/// What two hosts of a transport call it, and the first datagram of a flow of `size` bytes.
+/// Returns the name of a transport between two hosts, and the first datagram of a flow of `size` bytes.
 fn opening(transport: &str, flow: u32, size: u64) -> (&str, Vec<u8>) {
     let flow = FlowId(flow);
     match transport {
@@ -67,13 +68,14 @@ fn opening(transport: &str, flow: u32, size: u64) -> (&str, Vec<u8>) {
     }
 }
 
-/// A datagram of HPCC, whose packets have room for telemetry.
+/// Returns a datagram of HPCC, whose packets have room for telemetry.
 fn hpcc_data(flow: FlowId) -> Vec<u8> {
     let header = Header { flow, payload: 100, kind: Kind::Data, ..Header::default() };
     encode(header, Segment::<priolane_net::core::telemetry::Path>::default())
 }
 
-/// A peer that opens `flows` messages and then says nothing: bytes that it sent for them, and datagrams and bytes that it got.
+/// Opens `flows` messages from a peer that then falls silent. Returns the bytes that the peer sent, and the datagrams
+/// and bytes that it received.
 fn silent(transport: &str, config: Config, flows: u32) -> (usize, usize, usize) {
     let patience = Patience { idle: Duration::from_millis(800), ..Patience::default() };
     let limits = Limits { message: LONGEST, ..config.limits };
@@ -111,8 +113,8 @@ fn silent(transport: &str, config: Config, flows: u32) -> (usize, usize, usize) 
     (came, datagrams, bytes)
 }
 
-/// The most bytes for `flows` silent messages: 33 packets of 200 Mbit/s in 2 x 1 ms, each asked for by 18 bytes; two answers to
-/// each datagram that came; and a PING.
+/// Returns the largest number of bytes for `flows` silent messages: 33 packets at 200 Mbit/s in 2 x 1 ms, each
+/// requested by 18 bytes; two answers to each datagram; and a PING.
 fn most(flows: u32) -> usize {
     33 * 18 + 2 * 18 * flows as usize + 17
 }

@@ -1,11 +1,11 @@
-//! Every transport, for paths within one machine that has other things to do.
+//! Configurations of every transport, for paths within one busy machine.
 
 use priolane_net::core::keys::Value;
 use priolane_net::core::transport::Spec;
 use priolane_net::core::units::Rate;
 use priolane_net::{Config, Scheme};
 
-/// Keys in place of defaults: shorter timeouts, so that losses take less time.
+/// Returns keys that replace defaults: shorter timeouts, so that losses take less time.
 fn keys(name: &str) -> Vec<(&'static str, Value<'static>)> {
     let timeouts: &[&str] = match name {
         // The one timeout of pFabric sends all again.
@@ -15,10 +15,10 @@ fn keys(name: &str) -> Vec<(&'static str, Value<'static>)> {
     timeouts.iter().map(|&key| (key, Value::Text("5ms"))).collect()
 }
 
-/// Transports whose receivers say who may send.
+/// The transports whose receivers grant permission to send.
 const BY_RECEIVERS: [&str; 5] = ["expresspass", "top", "phost", "ndp", "homa"];
 
-/// The set-up of a host with a transport.
+/// Returns the configuration of a host with a transport.
 pub(crate) fn config(name: &str) -> Config {
     let scheme = Scheme::with(name, &keys(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     // Receivers ask for what the line carries: here no more than a test program on a busy machine can take.
@@ -27,7 +27,7 @@ pub(crate) fn config(name: &str) -> Config {
     Config { line, ..Config::new(scheme) }
 }
 
-/// Every transport: its name, and the set-up of a host.
+/// Returns the name of every transport with the configuration of a host.
 pub(crate) fn every_transport() -> Vec<(&'static str, Config)> {
     let names = Spec::entries().into_iter().map(|entry| entry.name);
     names.map(|name| (name, config(name))).collect()

@@ -1,11 +1,12 @@
-//! How long tests wait.
+//! Waits of tests, with their limit.
 
 use std::time::{Duration, Instant};
 
-/// How long a test waits for what happens at once on a machine that has nothing else to do: only what hangs takes so long.
+/// The time that a test waits for an event that an idle machine brings about at once. Only a test that hangs takes this
+/// long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for something that is so soon.
+/// Waits until a condition holds, and fails if it does not within [`PATIENCE`].
 pub(crate) fn eventually(is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {

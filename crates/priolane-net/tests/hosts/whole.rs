@@ -1,4 +1,4 @@
-//! Messages arrive whole and once.
+//! Tests that messages arrive whole and once.
 
 use std::net::SocketAddr;
 
@@ -8,35 +8,36 @@ use crate::digest::{ExpectedMessages, message};
 use crate::transports::every_transport;
 use crate::wait::PATIENCE;
 
-/// Two hosts that are set up so.
+/// Creates two hosts with this configuration.
 pub(crate) fn pair(config: &Config) -> [Host; 2] {
     [(); 2].map(|()| Host::bind(config.clone()).unwrap())
 }
 
-/// From one host to another.
+/// The path from one host to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'a> {
     pub(crate) from: &'a Host,
     pub(crate) to: &'a Host,
-    /// Where the first reaches the second.
+    /// The address at which the first host reaches the second.
     pub(crate) address: SocketAddr,
 }
 
 impl<'a> Path<'a> {
-    /// Without anything between them.
+    /// Creates a path without anything between the hosts.
     pub(crate) fn direct([from, to]: [&'a Host; 2]) -> Self {
         Self { from, to, address: to.address() }
     }
 }
 
-/// Sends messages of these lengths from one host to another, at once, and receives them; no datagram is malformed.
+/// Sends messages of these lengths from one host to another, all at once, and receives them. No datagram may be
+/// malformed.
 pub(crate) fn carry(name: &str, path: Path<'_>, lengths: impl IntoIterator<Item = usize>) {
     carry_damaged(name, path, lengths);
     let (sent, received) = (path.from.stats(), path.to.stats());
     assert_eq!((sent.malformed, received.malformed), (0, 0), "{name}");
 }
 
-/// Sends messages of these lengths from one host to another, at once, and receives them.
+/// Sends messages of these lengths from one host to another, all at once, and receives them.
 pub(crate) fn carry_damaged(name: &str, path: Path<'_>, lengths: impl IntoIterator<Item = usize>) {
     let Path { from, to, address } = path;
     let mut expected = ExpectedMessages::default();
@@ -73,7 +74,7 @@ fn short_and_long_messages_arrive_with_every_transport() {
     }
 }
 
-/// Sends `count` messages each way at once, with every transport.
+/// Sends `count` messages in each direction at once, with every transport.
 fn carry_at_once(count: usize) {
     for (name, config) in every_transport() {
         let began = std::time::Instant::now();

@@ -1,6 +1,6 @@
-//! What peers can make a host keep, measured by an allocator that counts.
+//! Tests of the memory that peers can make a host use, measured by an allocator that counts.
 //!
-//! This is a program of its own and one test, since the allocator counts what the whole process keeps.
+//! This is a separate program with a single test, because the allocator counts the memory of the whole process.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -20,7 +20,7 @@ mod wait;
 use by_hand::{ByHand, packet};
 use wait::eventually;
 
-/// Bytes that are allocated now, and the largest allocation since it was last looked at.
+/// The number of bytes that are allocated now, and the size of the largest allocation since the last reset.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
@@ -29,7 +29,7 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What an allocator adds to each allocation: at most so much.
+/// An upper bound on the overhead of an allocation in bytes.
 const HEADER: usize = 16;
 
 #[expect(unsafe_code, reason = "an allocator that counts")]
@@ -53,14 +53,14 @@ fn live() -> usize {
     LIVE.load(Ordering::Relaxed)
 }
 
-/// What `what` leaves allocated.
+/// Returns the number of bytes that `what` leaves allocated, with its result.
 fn grown<T>(what: impl FnOnce() -> T) -> (usize, T) {
     let before = live();
     let out = what();
     (live().saturating_sub(before), out)
 }
 
-/// Sends datagrams so that the host's socket has room for all.
+/// Sends datagrams in such a way that the host's socket has room for all of them.
 struct Flood<'a> {
     host: &'a Host,
     sent: u64,
@@ -100,11 +100,11 @@ fn known(host: &Host, count: usize) -> Vec<ByHand> {
     peers
 }
 
-/// Bytes at most of memory for each datagram besides its payload: a run with its place in the tree, and an interval at the
-/// endpoint.
+/// An upper bound in bytes on the memory for each datagram besides its payload: a run with its place in the tree, and
+/// an interval at the endpoint.
 const EACH: usize = 320;
 
-/// A byte far ahead of each of four messages, from each of 24 peers: 17 bytes for 16 MiB, once.
+/// Sends a byte far ahead of each of four messages, from each of 24 peers: 17 bytes for 16 MiB, once.
 fn far_ahead() {
     let host = host(Limits::default());
     let (_, peers) = grown(|| known(&host, 24));
@@ -122,7 +122,7 @@ fn far_ahead() {
     println!("a byte far ahead of {sent} messages: {memory} bytes, {} a message", memory / sent);
 }
 
-/// Every other byte of a message, each in a datagram of its own.
+/// Sends every other byte of a message, each in a datagram of its own.
 fn scattered() {
     let host = host(Limits::default());
     let peers = known(&host, 1);
@@ -137,7 +137,7 @@ fn scattered() {
     println!("{sent} datagrams of a byte, scattered: {memory} bytes, {kept} by the host's own count");
 }
 
-/// A message in order, of which the end never comes.
+/// Sends a message in order that never ends.
 fn in_order() {
     let host = host(Limits::default());
     let peers = known(&host, 1);
@@ -151,7 +151,7 @@ fn in_order() {
     println!("{came} bytes in order: {memory} bytes");
 }
 
-/// Ten peers that each send more than all that there is room for.
+/// Lets ten peers each send more than the whole memory limit.
 fn all_room() {
     let limits = Limits { receiving: 4 << 20, peers: 16, ..Limits::default() };
     let host = host(limits);
@@ -181,7 +181,7 @@ fn all_room() {
     assert_eq!(host.recv().unwrap().bytes, b"short");
 }
 
-/// Messages of one datagram, which are remembered once they were received.
+/// Sends messages of one datagram, which are remembered after their arrival.
 fn remembered() {
     let host = host(Limits::default());
     let peers = known(&host, 1);
@@ -199,7 +199,7 @@ fn remembered() {
     println!("{sent} messages of a datagram, remembered: {memory} bytes, {} a message", memory / sent);
 }
 
-/// A packet that is not the last of its flow.
+/// Returns a packet that is not the last of its flow.
 fn packet_of(flow: u32, offset: u64, payload: &[u8]) -> Vec<u8> {
     let mut bytes = packet(flow, offset, payload);
     bytes[1] = 0;

@@ -1,4 +1,4 @@
-//! Messages as bytes.
+//! Tests of the encoding of control messages.
 
 use super::*;
 use crate::key::Key;

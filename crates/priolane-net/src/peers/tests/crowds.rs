@@ -1,4 +1,4 @@
-//! A full table of other hosts, and who gives way.
+//! Tests of a full table of peers, and of the hosts that give way.
 
 use super::super::cookie::Cookie;
 use super::super::message::{Message, Offer};
@@ -8,7 +8,7 @@ use super::*;
 
 const CROWD: Patience = Patience { idle: Span::from_ms(16_000), ..PATIENCE };
 
-/// A hostile machine with one address: it greets from each of its ports, without a key.
+/// A hostile machine with one address, which greets from each of its ports, without a key.
 struct Crowd {
     from: [u8; 4],
     runs: u64,
@@ -19,7 +19,7 @@ impl Crowd {
         SocketAddr::from((self.from, 1_024 + port))
     }
 
-    /// Says HELLO to `host` from a port; the last answer.
+    /// Sends HELLO to `host` from a port, and returns the last answer.
     fn hello(&self, port: u16, cookie: Cookie, (host, now): (&mut Peers, Time)) -> Option<Message> {
         let offer = Offer::Open { run: self.runs, speaks: Speaks::new("window", 1_500) };
         let (bytes, len) = Message::Hello { nonce: 1, cookie, offer }.encode(None);
@@ -28,7 +28,7 @@ impl Crowd {
         Message::decode(&bytes[..len], None)
     }
 
-    /// Greets `host` from a port, by the cookie that it gets.
+    /// Greets `host` from a port, with the cookie that the host hands out.
     fn greet(&mut self, port: u16, host: &mut Peers, now: Time) {
         self.runs += 1;
         if let Some(Message::Challenge { cookie, .. }) = self.hello(port, Cookie::default(), (host, now)) {
@@ -37,7 +37,7 @@ impl Crowd {
     }
 }
 
-/// A host with so many places, the hostile machine that fills them, and an honest host.
+/// Creates a host with a table of `most` places, the hostile machine that fills the table, and an honest host.
 fn crowded(most: u16) -> (Net, Crowd) {
     let mut net = Net::new(&[None, None]);
     net.hosts[0].1 = host_with("window", None, Patience { most, ..CROWD });
@@ -54,19 +54,19 @@ fn crowded(most: u16) -> (Net, Crowd) {
     (net, crowd)
 }
 
-/// What the hostile machine does with its places.
+/// The behaviour of the hostile machine with its places.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Tactic {
-    /// It greets from more and more ports.
+    /// The machine greets from more and more ports.
     Greets,
-    /// And it has a part of a message under way from each.
+    /// The machine also has a part of a message under way from each port.
     StartsMessages,
-    /// And it has sent a whole message from each before.
+    /// The machine has also sent a whole message from each port before.
     SendsMessages,
 }
 
 impl Net {
-    /// What the runtime notes when the hostile machine sends messages from all of its places.
+    /// Records the messages of the hostile machine as the runtime would.
     fn act(&mut self, crowd: &Crowd, tactic: Tactic) {
         let now = self.now;
         let peers = self.peers(0).by_address.iter();

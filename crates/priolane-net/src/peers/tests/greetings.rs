@@ -1,4 +1,4 @@
-//! Greetings, and what ends an acquaintance.
+//! Tests of greetings, and of the events that end an acquaintance.
 
 use super::super::cookie::Cookie;
 use super::super::message::{Message, Offer};
@@ -137,7 +137,7 @@ fn who_does_not_answer_or_is_heard_no_more_is_given_up() {
     assert_eq!((net.peers(0).changes(), net.peers(0).next_look()), (vec![Change::Silent(name)], Time::NEVER));
 }
 
-/// Two hosts that know each other; what became known is no longer a change.
+/// Creates two hosts that know each other, without changes that are not fetched.
 fn acquainted(key: Option<u8>) -> Net {
     let mut net = Net::new(&[key, key]);
     net.greet(0, 1);

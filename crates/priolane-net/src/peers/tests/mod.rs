@@ -24,7 +24,7 @@ const PATIENCE: Patience = Patience {
     most: 3,
 };
 
-/// The text of the packets that hosts send here: not a control message.
+/// The text of the packets that hosts send here. It is not a control message.
 const TEXT: [u8; 10] = [0x17; 10];
 
 /// A datagram on its way.
@@ -35,12 +35,12 @@ struct Datagram {
     bytes: Vec<u8>,
 }
 
-/// Hosts and what is between them: nothing, or a loss of every n-th datagram.
+/// Hosts, and a network between them that loses nothing or every n-th datagram.
 struct Net {
     hosts: Vec<(SocketAddr, Peers)>,
     now: Time,
     lose_each: usize,
-    /// All datagrams so far, whether they were lost or not.
+    /// All datagrams so far, including lost ones.
     log: Vec<Datagram>,
 }
 
@@ -73,12 +73,12 @@ impl Net {
         self.peers(from).greet(address(to), now).unwrap()
     }
 
-    /// The name by which a host knows another.
+    /// Returns the name by which a host knows another.
     fn name(&self, at: usize, of: usize) -> HostId {
         self.hosts[at].1.by_address[&address(of)]
     }
 
-    /// A datagram comes to the host at its address, if there is one; whether there was a packet in it.
+    /// Delivers a datagram to the host at its address, if there is one, and returns whether it contained a packet.
     fn deliver(&mut self, datagram: &Datagram) -> bool {
         let Datagram { from, to, bytes } = datagram;
         let question = Question { from: *from, len: bytes.len(), now: self.now };
@@ -94,7 +94,7 @@ impl Net {
         }
     }
 
-    /// All that hosts want to say now.
+    /// Returns all datagrams that the hosts send now.
     fn collect(&mut self) -> Vec<Datagram> {
         let mut sent = Vec::new();
         for (from, host) in &mut self.hosts {
@@ -108,7 +108,7 @@ impl Net {
         sent
     }
 
-    /// Carries all that hosts say until they say no more.
+    /// Delivers all datagrams until the hosts send no more.
     fn settle(&mut self) {
         loop {
             let sent = self.collect();
@@ -124,7 +124,7 @@ impl Net {
         }
     }
 
-    /// Lets time go by in steps of 5 ms.
+    /// Advances the time in steps of 5 ms.
     fn run(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {
@@ -135,7 +135,7 @@ impl Net {
         }
     }
 
-    /// A packet from one host to another, sealed if there is a key. `None` if it cannot be sealed.
+    /// Returns a packet from one host to another, sealed if there is a key, or `None` if it cannot be sealed.
     fn packet(&mut self, from: usize, to: usize) -> Option<Datagram> {
         let (now, name) = (self.now, self.name(from, to));
         let peers = self.peers(from);
@@ -149,7 +149,7 @@ impl Net {
         Some(Datagram { from: address(from), to: address(to), bytes })
     }
 
-    /// Whether a packet gets from one host to another.
+    /// Returns whether a packet gets from one host to another.
     fn passes(&mut self, from: usize, to: usize) -> bool {
         let Some(packet) = self.packet(from, to) else { return false };
         self.log.push(packet.clone());
@@ -160,7 +160,7 @@ impl Net {
         self.passes(a, b) && self.passes(b, a)
     }
 
-    /// The datagrams so far of the control message with this number, if it is not sealed.
+    /// Returns all unsealed datagrams so far that are the control message with this number.
     fn messages(&self, number: u8) -> Vec<Datagram> {
         self.log.iter().filter(|datagram| datagram.bytes[0] == number).cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Keys are renewed before the numbers of datagrams end.
+//! Tests that keys are renewed before the numbers of datagrams end.
 
 use super::*;
 use crate::key::{HEAD, Numbers};

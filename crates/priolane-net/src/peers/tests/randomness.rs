@@ -1,4 +1,4 @@
-//! A random source that fails.
+//! Tests with a random source that fails.
 
 use super::super::message::Message;
 use super::*;

@@ -1,9 +1,9 @@
-//! Datagrams that were recorded and are played again, to whom they were for and to others.
+//! Tests with datagrams that are recorded and replayed, to their receivers and to other hosts.
 
 use super::super::message::{Message, SessionMessage};
 use super::*;
 
-/// Everything that a host keeps of others, and what it tells of them.
+/// Returns all state that a host keeps of other hosts, as text.
 fn state(peers: &Peers) -> String {
     format!("{:?} {:?}", peers.peers, peers.changes)
 }
@@ -13,7 +13,7 @@ fn states(net: &Net) -> Vec<String> {
 }
 
 impl Net {
-    /// A datagram comes, and all answers to it, and answers to those; none of them is recorded.
+    /// Delivers a datagram, all answers to it, and the answers to those, without recording any of them.
     fn play(&mut self, datagram: &Datagram) {
         self.deliver(datagram);
         loop {
@@ -32,8 +32,8 @@ impl Net {
     }
 }
 
-/// Three hosts with a key. The first two have said all that there is to say, packets included: they are at the end in their third
-/// session. The third knows both, and has refused another.
+/// Creates three hosts with a key. The first two have exchanged all their datagrams, packets included, and are in their
+/// third session. The third knows both, and has refused another host.
 fn conversation() -> Net {
     let key = Some(1);
     let mut net = Net::new(&[key, key, key]);
@@ -76,8 +76,8 @@ fn conversation() -> Net {
     net
 }
 
-/// Plays each recorded datagram to the host that it was for, back to its sender, to a third host, and as from a third host. Then
-/// all of them, in the same order. Nothing changes at any of the hosts in `at`.
+/// Replays each recorded datagram to its receiver, back to its sender, to a third host, and as from a third host, and
+/// then all datagrams in the same order. Checks that none of the hosts in `at` changes.
 fn play_all(net: &mut Net, at: &[usize], moment: &str) {
     let log = net.log.clone();
     let third = address(2);

@@ -1,4 +1,4 @@
-//! What hosts answer to others of which they know nothing.
+//! Tests of the answers to hosts that are not known.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::super::say::{ANSWERS, ANSWERS_AT_ONCE};
 use super::*;
 use crate::key::FIRST;
 
-/// What a stranger's datagram begins with: a kind and the number of a message or format, or a message that is well-formed.
+/// The start of a stranger's datagram: a kind and the number of a message or format, or a well-formed message.
 #[derive(Clone, Debug)]
 enum Start {
     Any,
@@ -33,7 +33,7 @@ fn hello(key: Option<u8>) -> Vec<u8> {
     bytes[..len].to_vec()
 }
 
-/// Bytes of all answers to a stranger's datagram.
+/// Returns the bytes of all answers to a stranger's datagram.
 fn answered(net: &mut Net, bytes: &[u8]) -> usize {
     net.deliver(&Datagram { from: address(5), to: address(0), bytes: bytes.to_vec() });
     net.collect().iter().map(|answer| answer.bytes.len()).sum()

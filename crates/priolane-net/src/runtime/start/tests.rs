@@ -29,7 +29,7 @@ enum Input<B> {
     Poll,
 }
 
-/// A call, with all that came of it, as it is shown: packets, events, and when the next timer is due.
+/// A call of the endpoint with its formatted results: packets, events, and the time at which the next timer is due.
 #[derive(Debug)]
 struct Call<B> {
     now: Time,
@@ -55,7 +55,7 @@ struct Recorded<E: Endpoint> {
     log: Log<E::Body>,
 }
 
-/// Tells an endpoint something; what came of it, as it is shown.
+/// Calls an endpoint with an input, and returns the formatted results.
 fn tell<E: Endpoint>(
     endpoint: &mut E,
     cx: &mut Cx<'_>,
@@ -127,7 +127,7 @@ impl<E: Endpoint> Endpoint for Recorded<E> {
     }
 }
 
-/// Changes a message that does not end by itself, and aborts it; what the endpoint is to be told of it.
+/// Changes a message that does not end by itself, and aborts it. Returns the commands that the endpoint must receive.
 fn change_and_abort(host: &Host, to: SocketAddr, weights: Weights, name: &str) -> [Control; 3] {
     let receipt = host.try_send_repeated(Request::to(to), b"endless", 1 << 30).expect(name);
     host.set_weights(receipt.id(), weights).expect(name);

@@ -1,4 +1,4 @@
-//! Datagrams that came.
+//! Tests of incoming datagrams.
 #![expect(clippy::disallowed_methods, reason = "the time of a message is compared with the clock")]
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ fn limited(limits: Limits) -> Driver<Scripted> {
     driver(Config { limits, ..config() })
 }
 
-/// Reports that all bytes of a flow came.
+/// Reports that all bytes of a flow have arrived.
 fn deliver(driver: &mut Driver<Scripted>, src: HostId, (flow, bytes, missing): (u32, u64, u64)) {
     let flow = FlowId(flow);
     driver.endpoint.events.push_back(Event::Readable { src, flow, bytes });
@@ -271,7 +271,7 @@ fn a_sender_that_does_not_answer_is_counted_and_asked_whether_it_is_there() {
     }
 }
 
-/// Counts messages of flows with an even first byte, at that place.
+/// Counts messages of flows with an even first byte, at the place of that number.
 #[derive(Debug, Default)]
 struct Places(std::sync::Mutex<Vec<(u32, u64)>>);
 

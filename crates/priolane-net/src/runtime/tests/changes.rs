@@ -1,4 +1,4 @@
-//! What becomes of peers.
+//! Tests of changes of peers.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::peers::Change;
 
 const REFUSED: u8 = 3;
 
-/// Two messages to a peer, of which the second waits.
+/// Queues two messages to a peer, of which the second waits.
 fn two_messages(driver: &mut Driver<Scripted>, to: SocketAddr) -> [Arc<Pending>; 2] {
     driver.setup.limits.flows = 1;
     [0, 1].map(|id| send(driver, id, Request::to(to), b"x"))

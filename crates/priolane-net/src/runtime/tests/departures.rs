@@ -1,4 +1,4 @@
-//! Datagrams that leave.
+//! Tests of outgoing datagrams.
 
 use super::*;
 use crate::dscp::Dscp;

@@ -1,4 +1,4 @@
-//! How the thread ends, and what it does next.
+//! Tests of the end of the thread, and of its next steps.
 
 use super::*;
 use crate::error::{RecvError, SendError};

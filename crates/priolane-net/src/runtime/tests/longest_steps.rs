@@ -1,6 +1,6 @@
-//! What a host does for one datagram when its tables are full. The test prints the processor time of each step, which decides nothing:
-//! `PRIOLANE_SOAK=1 cargo test --release -p priolane-net --lib longest_steps -- --nocapture` prints the numbers of
-//! docs/evidence/security.md.
+//! Measures the work of a host for one datagram when its tables are full. The test prints the processor time of each
+//! step, which decides nothing: `PRIOLANE_SOAK=1 cargo test --release -p priolane-net --lib longest_steps --
+//! --nocapture` prints the numbers of docs/evidence/security.md.
 #![expect(clippy::print_stdout, reason = "the test prints the time of each step")]
 
 use cpu_time::ThreadTime;

@@ -63,12 +63,12 @@ impl Scripted {
         }
     }
 
-    /// The commands since the last call.
+    /// Returns the commands since the last call.
     fn take_commands(&mut self) -> Vec<String> {
         std::mem::take(&mut self.commands)
     }
 
-    /// The flows that were opened since the last call.
+    /// Returns the flows that were opened since the last call.
     fn take_opened(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.opened).iter().map(|(request, _)| request.id.0).collect()
     }
@@ -149,7 +149,7 @@ impl Peer {
         Self { socket, address, nonce: 0 }
     }
 
-    /// A peer with which `driver` has a session, and the name that it has there.
+    /// Creates a peer that has a session with `driver`, and returns it with the name that it has there.
     fn known_to<E: Endpoint>(driver: &mut Driver<E>) -> (Self, HostId) {
         let mut peer = Self::new();
         let host = peer.greet(driver, 1);
@@ -204,7 +204,7 @@ impl Peer {
         self.send(driver, 0, &message);
     }
 
-    /// The datagrams that came since the last call, each with its TOS.
+    /// Returns the datagrams that arrived since the last call, each with its TOS.
     fn received(&self) -> Vec<(u8, Vec<u8>)> {
         let mut batch = RecvBatch::new(2_048);
         let mut all = Vec::new();
@@ -217,7 +217,7 @@ impl Peer {
         }
     }
 
-    /// The messages that came since the last call: their numbers and the values at their ends.
+    /// Returns the messages that arrived since the last call: their numbers and the values at their ends.
     fn messages(&self) -> Vec<(u8, u32)> {
         let value = |bytes: &[u8]| u32::from_le_bytes(bytes[bytes.len() - 4..].try_into().unwrap());
         self.received().iter().map(|(_, bytes)| (bytes[0], value(bytes))).collect()
@@ -230,14 +230,14 @@ impl Peer {
     }
 }
 
-/// A packet of payload of the window transports.
+/// Returns a data packet of the window transports.
 fn payload(flow: u32, offset: u64, bytes: &[u8]) -> Vec<u8> {
     let head = [0x10, 0x20].into_iter().chain(flow.to_le_bytes());
     let fields = offset.to_le_bytes().into_iter().take(6).chain([1, 2, 3, 4]);
     head.chain(fields).chain(bytes.iter().copied()).collect()
 }
 
-/// A packet that the endpoint sends.
+/// Returns a data packet that the endpoint sends.
 fn data(to: HostId, flow: u32, (offset, payload): (u64, u16)) -> Packet<Body> {
     let header = Header {
         flow: FlowId(flow),
@@ -251,7 +251,7 @@ fn data(to: HostId, flow: u32, (offset, payload): (u64, u16)) -> Packet<Body> {
     Packet { header, body: Body::default() }
 }
 
-/// An acknowledgement that the endpoint sends.
+/// Returns an acknowledgement that the endpoint sends.
 fn acknowledgement(to: HostId, flow: u32) -> Packet<Body> {
     let header = Header { flow: FlowId(flow), dst: to, kind: Kind::Ack, wire: 84, ..Header::default() };
     Packet { header, body: Body::default() }
@@ -261,7 +261,7 @@ fn sending(packet: Packet<Body>) -> Tx<Body> {
     Tx::Send { packet, id: None }
 }
 
-/// Queues a message; its outcome appears in what is returned.
+/// Queues a message, and returns the place where its outcome appears.
 fn send(driver: &mut Driver<Scripted>, id: u64, request: Request, bytes: &'static [u8]) -> Arc<Pending> {
     let receipt = Arc::new(Pending::default());
     let outgoing = Outgoing {
@@ -282,7 +282,7 @@ fn order(driver: &mut Driver<Scripted>, order: Order) {
     driver.fill_lanes();
 }
 
-/// The flow of message `id`.
+/// Returns the flow of message `id`.
 fn flow(driver: &Driver<Scripted>, id: u64) -> u32 {
     driver.setup.first_flow.wrapping_add(id as u32)
 }
@@ -298,7 +298,7 @@ fn report(driver: &mut Driver<Scripted>, event: Event) {
     driver.fill_lanes();
 }
 
-/// The report of a flow that is complete. Each number differs from all others.
+/// Returns the report of a completed flow, in which each number differs from all others.
 fn completed(flow: u32) -> Event {
     Event::Completed(FlowReport {
         flow: FlowId(flow),

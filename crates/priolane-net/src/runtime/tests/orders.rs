@@ -1,4 +1,4 @@
-//! What applications ask.
+//! Tests of the orders of applications.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What an endpoint and its driver are set up with.
+//! Tests of the configuration that an endpoint and its driver receive.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use priolane_core::units::Rate;
 use super::*;
 use crate::config::{Limits, Patience};
 
-/// Numbers that all differ.
+/// Creates a configuration in which all numbers differ.
 fn distinct(transport: &str, keys: &[(&str, Value<'_>)]) -> Config {
     let limits = Limits {
         message: 1_000_001,
