@@ -1,6 +1,8 @@
-//! The admission of a host whose run takes `scale` times as long as its experiment: policies see the experiment's time.
+//! The admission of a host whose run takes `scale` times as long as its experiment. Policies see the time of the
+//! experiment.
 //!
-//! Times at hosts are nanoseconds of the run. A policy gets `t * 1000 / scale` picoseconds, and spans alike.
+//! Times at hosts are nanoseconds of the run. A policy receives `t * 1000 / scale` picoseconds, and spans are converted
+//! alike.
 
 use std::collections::HashMap;
 
@@ -12,28 +14,29 @@ use priolane_core::units::{PS_PER_S, Rate, Span, Time};
 use crate::admission_job::{AdmissionCall, AdmissionEvent, AdmissionJob, AdmittedFlow, EndOfMessage};
 use crate::job::{Flow, FlowKind};
 
-/// Picoseconds in a nanosecond.
+/// The number of picoseconds in a nanosecond.
 const PS_PER_NS: u64 = 1_000;
 
-/// The admission of a host, with all its calls so far.
+/// The admission policy of a host, with all its calls so far.
 #[derive(Debug)]
 pub struct ScaledAdmission {
     admission: HostAdmission,
     scale: u64,
-    /// When flows that are held back first asked.
+    /// The times at which flows that are held back first asked.
     held: HashMap<u32, u64>,
-    /// Classes and bytes of flows that have started and not ended.
+    /// The classes and bytes of flows that have started and not ended.
     running: HashMap<u32, (Class, u64)>,
-    /// The latest instant that the policy was given: it sees no earlier one.
+    /// The latest instant that was passed to the policy, which never sees an earlier one.
     last_ns: u64,
     events: Vec<AdmissionEvent>,
 }
 
 impl ScaledAdmission {
-    /// The admission of host `host` before its first flow; its probabilities are sampled each `watch` of the experiment.
+    /// Creates the admission of host `host` before its first flow. The admission probabilities are sampled each `watch`
+    /// of the experiment.
     ///
     /// # Errors
-    /// Those of [`AdmissionJob::build`].
+    /// Returns the errors of [`AdmissionJob::build`].
     pub fn new(job: &AdmissionJob, host: u16, watch: Option<Span>) -> Result<Self, String> {
         Ok(Self {
             admission: job.build(host, watch)?,
@@ -45,7 +48,7 @@ impl ScaledAdmission {
         })
     }
 
-    /// A span of the run in the experiment's time.
+    /// Converts a span of the run to the time of the experiment.
     fn span(&self, ns: u64) -> Span {
         let ps = u128::from(ns) * u128::from(PS_PER_NS) / u128::from(self.scale);
         Span(u64::try_from(ps).unwrap_or(u64::MAX))
@@ -55,13 +58,13 @@ impl ScaledAdmission {
         Time(self.span(ns).0)
     }
 
-    /// The first nanosecond of the run that is not before `at`.
+    /// Returns the first nanosecond of the run that is not before `at`.
     fn ns(&self, at: Time) -> u64 {
         let ns = (u128::from(at.0) * u128::from(self.scale)).div_ceil(u128::from(PS_PER_NS));
         u64::try_from(ns).unwrap_or(u64::MAX)
     }
 
-    /// The flow as simulated hosts have it, if it starts at `at_ns` and first asked at `asked_ns`.
+    /// Returns the flow in the form that simulated hosts use, if it starts at `at_ns` and first asked at `asked_ns`.
     fn spec(&self, flow: &Flow, (asked_ns, at_ns): (u64, u64)) -> FlowSpec {
         let &Flow { id, src, dst, bytes, kind, class, deadline_ns, theta_bps, w_milli, group, .. } = flow;
         let size = (kind == FlowKind::Message).then_some(bytes);
@@ -76,7 +79,8 @@ impl ScaledAdmission {
         }
     }
 
-    /// Asks for the class of a flow that would start at `at_ns`; `None` if its application holds it back.
+    /// Asks for the class of a flow that would start at `at_ns`. Returns `None` if the application of the flow holds it
+    /// back.
     pub fn ask(&mut self, flow: &Flow, at_ns: u64) -> Option<AdmittedFlow> {
         let at_ns = self.forward(at_ns);
         let asked_ns = match self.held.get(&flow.id) {
@@ -103,12 +107,12 @@ impl ScaledAdmission {
         admitted
     }
 
-    /// When the next flow that is held back asks again, in nanoseconds of the run, and which.
+    /// Returns when the next flow that is held back asks again, in nanoseconds of the run, and the number of that flow.
     pub fn next(&self) -> Option<(u64, u32)> {
         self.admission.next().map(|(at, flow)| (self.ns(at), flow.0))
     }
 
-    /// Tells the policy that a flow was delivered, as its sender knew at `at_ns`.
+    /// Tells the policy that a flow was delivered, as known to the sender at `at_ns`.
     pub fn completed(&mut self, flow: u32, at_ns: u64, end: EndOfMessage) {
         let at_ns = self.forward(at_ns);
         let Some((class, bytes)) = self.running.remove(&flow) else { return };
@@ -133,7 +137,7 @@ impl ScaledAdmission {
         self.note(at_ns, flow, AdmissionCall::Completed(end));
     }
 
-    /// Tells the policy that a flow was aborted, or failed, at `at_ns`.
+    /// Tells the policy that a flow was aborted, or has failed, at `at_ns`.
     pub fn aborted(&mut self, flow: u32, at_ns: u64) {
         let at_ns = self.forward(at_ns);
         self.admission.aborted(FlowId(flow));
@@ -142,8 +146,8 @@ impl ScaledAdmission {
         self.note(at_ns, flow, AdmissionCall::Aborted);
     }
 
-    /// The instant that a policy is given in place of `at_ns`. A host learns of an end a little after it, and may have
-    /// asked for another flow in between.
+    /// Returns the instant that is passed to the policy instead of `at_ns`. A host learns of the end of a flow a little
+    /// later, and may have asked for another flow in between.
     fn forward(&mut self, at_ns: u64) -> u64 {
         self.last_ns = self.last_ns.max(at_ns);
         self.last_ns
@@ -153,11 +157,11 @@ impl ScaledAdmission {
         self.events.push(AdmissionEvent { at_ns, flow, call });
     }
 
-    /// The calls of a host again, in their order, from its first on; `flows` has all flows of the run.
+    /// Replays the calls of a host in their order, from the first one on. `flows` contains all flows of the run.
     ///
     /// # Errors
-    /// Those of [`AdmissionJob::build`]; a call of a flow that is not of the run; a flow to which the host gave another
-    /// class.
+    /// Returns the errors of [`AdmissionJob::build`], and an error if a call concerns a flow that is not in the run, or
+    /// if the host gave a flow another class.
     pub fn again(
         job: &AdmissionJob,
         host: u16,
@@ -184,17 +188,17 @@ impl ScaledAdmission {
         Ok(admission)
     }
 
-    /// All calls, in their order.
+    /// Returns all calls in their order.
     pub fn into_events(self) -> Vec<AdmissionEvent> {
         self.events
     }
 
-    /// The state of the policy; `None` if no flow started.
+    /// Returns the state of the policy, or `None` if no flow started.
     pub fn account(&self) -> Option<AdmissionState> {
         self.admission.account()
     }
 
-    /// Notifications to applications and their reactions, by group.
+    /// Returns the notifications to applications and their reactions, by group.
     pub fn notices(&self) -> impl Iterator<Item = (u16, Notices)> {
         self.admission.notices()
     }
@@ -270,7 +274,7 @@ mod tests {
         assert_eq!(at, [100, 5_000, 5_000]);
     }
 
-    /// Flows of random sizes, classes, deadlines and times, as a host would send them.
+    /// Sends flows of random sizes, classes, deadlines and times, as a host would.
     fn lived(host: &mut ScaledAdmission, flows: &[Flow]) -> Vec<Option<u8>> {
         let mut draw = Stream::new(9, Purpose::Ties, 0);
         let mut running: Vec<(u64, u32, EndOfMessage)> = Vec::new();
@@ -301,7 +305,7 @@ mod tests {
         (0..500).map(flow).collect()
     }
 
-    /// Policies of three classes.
+    /// Returns policies of three classes.
     fn policies() -> [AdmissionJob; 4] {
         let of = |row| AdmissionJob { scale: 1_000, ..admission(row) };
         [

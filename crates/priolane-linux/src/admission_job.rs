@@ -1,4 +1,4 @@
-//! Admission at the hosts of a run as pure data: what decides, and what it was asked and told.
+//! Admission at the hosts of a run as pure data: the policy, and the record of its calls.
 
 use priolane_core::admit::{AdmissionSite, HostAdmission, OnDowngrade, Policy, Source};
 use priolane_core::ids::HostId;
@@ -9,40 +9,42 @@ use serde_json::{Map, Value};
 
 use crate::row::keys;
 
-/// An admission policy at each host, in the experiment's time: nothing of it is scaled, since its constants are of that time.
+/// An admission policy at each host, in the time of the experiment. Nothing is scaled, because the constants of the
+/// policy refer to that time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdmissionJob {
-    /// The `admit` row of a scheme: `kind` and its keys.
+    /// The `admit` part of a scheme: `kind` and its keys.
     pub row: Map<String, Value>,
     /// The seed of the run.
     pub seed: u64,
-    /// Payload bytes per MTU in the experiment.
+    /// The payload bytes per MTU in the experiment.
     pub mss: u32,
     /// The rate of a host's line in the experiment, in bit/s.
     pub line_bps: u64,
-    /// How many times as long as in the experiment all takes, at least 1.
+    /// The factor by which the run takes longer than the experiment, at least 1.
     pub scale: u64,
-    /// By group of flows, how its applications react to a lower class; groups beyond it ignore that.
+    /// The reaction of the applications of each group of flows to a lower class. Groups beyond the end of the list
+    /// ignore a lower class.
     pub on_downgrade: Vec<Reaction>,
 }
 
-/// How an application reacts to a lower class than it asked for, in picoseconds of the experiment.
+/// The reaction of an application to a lower class than it asked for, in picoseconds of the experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Reaction {
-    /// Not at all.
+    /// The application ignores the lower class.
     Ignore,
-    /// It holds the flow back, and asks again.
+    /// The application holds the flow back, and asks again.
     Defer {
-        /// For how long each time, above 0.
+        /// The time for which the flow is held back each time, above 0.
         by_ps: u64,
-        /// How often at most, at least 1.
+        /// The largest number of times that the flow is held back, at least 1.
         times: u32,
     },
-    /// Its less urgent flows to the same host ask for no better class for some time.
+    /// The less urgent flows of the application to the same host ask for no better class for some time.
     Reclassify {
-        /// For how long, above 0.
+        /// The time for which this applies, above 0.
         lasts_ps: u64,
     },
 }
@@ -68,10 +70,10 @@ impl From<Reaction> for OnDowngrade {
 }
 
 impl AdmissionJob {
-    /// The policy of the row.
+    /// Returns the policy of the row.
     ///
     /// # Errors
-    /// What is wrong with the row, in words.
+    /// Returns a text that says what is wrong with the row.
     pub fn policy(&self) -> Result<Policy, String> {
         let Some(Value::String(kind)) = self.row.get("kind") else {
             return Err("admit.kind is missing: write the name of a policy".to_owned());
@@ -80,11 +82,11 @@ impl AdmissionJob {
         read_keys(kind, &keys).map_err(|error| format!("admit.{error}"))
     }
 
-    /// The admission of host `host` before its first flow: what the simulator builds of the same row, host and seed. Its
-    /// probabilities are sampled each `watch`.
+    /// Builds the admission of host `host` before its first flow, as the simulator does from the same row, host and
+    /// seed. The admission probabilities are sampled each `watch`.
     ///
     /// # Errors
-    /// What is wrong with the job, in words.
+    /// Returns a text that says what is wrong with the job.
     pub fn build(&self, host: u16, watch: Option<Span>) -> Result<HostAdmission, String> {
         let policy = self.policy()?;
         let line = Rate::from_bps(self.line_bps).ok_or("admission.line_bps is 0: write a rate above it")?;
@@ -100,44 +102,44 @@ impl AdmissionJob {
     }
 }
 
-/// What became of a flow that asked for a class and started.
+/// The outcome for a flow that asked for a class and started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdmittedFlow {
-    /// The class that it got, 0 to 15.
+    /// The class of the flow, 0 to 15.
     pub class: u8,
-    /// How long its application held it back, in nanoseconds.
+    /// The time for which the application held the flow back, in nanoseconds.
     pub held_ns: u64,
 }
 
-/// The end of a message, as its sender saw it.
+/// The end of a message as seen by its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndOfMessage {
-    /// From its hand-over to the news that all had arrived, in nanoseconds.
+    /// The time from hand-over to the news that all bytes had arrived, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Smoothed round-trip time, in nanoseconds.
+    /// The smoothed round-trip time, in nanoseconds.
     pub rtt_ns: u64,
-    /// Bytes that were sent again.
+    /// The number of bytes that were retransmitted.
     pub retransmitted: u64,
-    /// Packets that were sent again.
+    /// The number of packets that were retransmitted.
     pub retransmits: u32,
-    /// Retransmission timeouts.
+    /// The number of retransmission timeouts.
     pub timeouts: u32,
 }
 
-/// What the policy of a host was asked or told.
+/// A question or a report to the policy of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum AdmissionCall {
-    /// It was asked for the class of a flow that was about to start.
+    /// The policy was asked for the class of a flow that was about to start.
     Asked {
-        /// The class; `None` if the flow was held back.
+        /// The class that the policy gave; `None` if the flow was held back.
         given: Option<u8>,
     },
-    /// It was told that a flow was delivered.
+    /// The policy was told that a flow was delivered.
     Completed(EndOfMessage),
-    /// It was told that a flow was aborted, or failed.
+    /// The policy was told that a flow was aborted, or has failed.
     Aborted,
 }
 
@@ -145,11 +147,11 @@ pub enum AdmissionCall {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdmissionEvent {
-    /// The instant that it was given, in nanoseconds since the start of the run by the host's clock.
+    /// The instant that the policy was given, in nanoseconds since the start of the run by the host's clock.
     pub at_ns: u64,
-    /// The flow.
+    /// The number of the flow.
     pub flow: u32,
-    /// The call.
+    /// The question or the report.
     pub call: AdmissionCall,
 }
 
@@ -158,15 +160,15 @@ pub(crate) mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A policy of this row at a scale of 100, on lines of 10 Gbit/s.
+    /// Returns a policy of this row at a scale of 100, on lines of 10 Gbit/s.
     pub(crate) fn admission(row: Value) -> AdmissionJob {
         let Value::Object(row) = row else { panic!("{row}") };
         let line_bps = 10_000_000_000;
         AdmissionJob { row, seed: 1, mss: 1_460, line_bps, scale: 100, on_downgrade: Vec::new() }
     }
 
-    /// Aequitas with two classes. Flows of up to one MTU are to take less than 10 us, and one that does not halves the
-    /// probability.
+    /// Returns Aequitas with two classes. Flows of up to one MTU should take less than 10 us, and a slower one halves
+    /// the admission probability.
     pub(crate) fn aequitas() -> AdmissionJob {
         let targets = ["10us"];
         admission(json!({ "kind": "aequitas", "levels": 2, "targets": targets, "beta": 0.5, "floor": 0.001 }))

@@ -1,4 +1,4 @@
-//! Child processes that end with this one, and groups of processes that are ended together.
+//! Child processes that end with this process, and groups of processes that are ended together.
 #![expect(unsafe_code, reason = "system calls that no crate of the standard library makes")]
 
 use std::io;
@@ -9,24 +9,25 @@ use std::time::Duration;
 
 use crate::clock::now;
 
-/// What the system takes at most to end a process that was killed.
+/// The longest time that the system takes to end a process that was killed.
 const KILLED: Duration = Duration::from_secs(2);
-/// Between two looks at it.
+/// The interval at which a killed process is polled.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Which network namespace a command runs in.
+/// The namespaces in which a command runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Surroundings {
-    /// That of this process.
+    /// The network namespace of this process.
     Shared,
-    /// A new one without a name, which is gone when the command has ended.
+    /// A new network namespace without a name, which disappears when the command has ended.
     OwnNetwork,
-    /// A new one, with a `/run` of its own in memory: names that the command makes there are gone when it has ended.
+    /// A new network namespace, with a `/run` of its own in memory. Names that the command creates there disappear when
+    /// the command has ended.
     OwnNetworkAndRun,
 }
 
-/// Lets the system kill the process of `command` when the thread that starts it ends, however that happens. The process leads a process
-/// group of its own, so that no Ctrl-C of a terminal reaches it.
+/// Makes the system kill the process of `command` when the thread that starts the process ends, however that happens.
+/// The process leads a process group of its own, so that no Ctrl-C of a terminal reaches it.
 pub(crate) fn end_with_parent(command: &mut Command, surroundings: Surroundings) {
     let parent = std::process::id();
     command.process_group(0);
@@ -63,7 +64,7 @@ fn before_exec(parent: u32, surroundings: Surroundings) -> io::Result<()> {
     check(unsafe { libc::mount(c"tmpfs".as_ptr(), c"/run".as_ptr(), c"tmpfs".as_ptr(), 0, none.cast()) })
 }
 
-/// Kills the process group that `child` leads, and waits for `child` as long as the system takes to end it.
+/// Kills the process group that `child` leads, and waits for `child` at most [`KILLED`].
 pub(crate) fn kill_group(child: &mut Child) {
     if let Ok(leader) = i32::try_from(child.id())
         && matches!(child.try_wait(), Ok(None))
@@ -78,7 +79,8 @@ pub(crate) fn kill_group(child: &mut Child) {
     }
 }
 
-/// A file in memory without a name, and the path by which processes of this user can read it while this process has it open.
+/// Creates a file in memory without a name, and returns it with the path by which processes of this user can read the
+/// file while this process has it open.
 pub(crate) fn file_in_memory(bytes: &[u8]) -> io::Result<(std::fs::File, std::path::PathBuf)> {
     use std::io::Write;
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -94,13 +96,13 @@ pub(crate) fn file_in_memory(bytes: &[u8]) -> io::Result<(std::fs::File, std::pa
     Ok((file, path.into()))
 }
 
-/// The user that this process acts as.
+/// Returns the effective user of this process.
 pub(crate) fn user() -> u32 {
     // SAFETY: no memory is passed.
     unsafe { libc::geteuid() }
 }
 
-/// Whether this process may write to `path`.
+/// Returns whether this process may write to `path`.
 pub(crate) fn may_write(path: &std::path::Path) -> bool {
     use std::os::unix::ffi::OsStrExt;
     let Ok(path) = std::ffi::CString::new(path.as_os_str().as_bytes()) else { return false };

@@ -1,7 +1,7 @@
-//! Clocks of several machines: by how much they are apart, and times of one by the clock of another.
+//! Clocks of several machines: their offsets, and the conversion of times between clocks.
 //!
-//! Four times of a question and its answer, as in NTP (RFC 5905, section 8), t1 and t4 by the clock of who asks, t2 and t3 by that of
-//! who answers:
+//! The offset follows from four times of a question and its answer, as in NTP (RFC 5905, section 8): t1 and t4 by the
+//! clock of the asking machine, t2 and t3 by that of the answering machine.
 //!
 //! ```text
 //! offset     = ((t2 - t1) + (t3 - t4)) / 2      of the other clock, ahead of the own one
@@ -12,32 +12,32 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-/// By how much a clock was ahead of that of the machine that controls a run.
+/// The offset of a clock from that of the machine that controls a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockOffset {
-    /// In nanoseconds.
+    /// The time by which the clock is ahead, in nanoseconds.
     pub offset_ns: i64,
-    /// By how much that may be wrong, in nanoseconds.
+    /// The largest error of the offset, in nanoseconds.
     pub uncertainty_ns: u64,
 }
 
-/// A machine of a run, and its clock.
+/// A machine of a run, with the offset of its clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineReport {
-    /// Its name.
+    /// The name of the machine.
     pub name: String,
-    /// Its hosts.
+    /// The hosts on the machine.
     pub hosts: Vec<u16>,
-    /// Its clock before the run.
+    /// The offset of the clock before the run.
     pub before: ClockOffset,
-    /// Its clock after the run.
+    /// The offset of the clock after the run.
     pub after: ClockOffset,
 }
 
 impl MachineReport {
-    /// By how much times of this machine may be wrong by the clock of the one that controls the run, in nanoseconds.
+    /// Returns the largest error of times of this machine by the clock of the controlling machine, in nanoseconds.
     pub fn uncertainty_ns(&self) -> u64 {
         self.before.uncertainty_ns.max(self.after.uncertainty_ns)
     }
@@ -46,17 +46,17 @@ impl MachineReport {
 /// The times of a question and its answer, in nanoseconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Exchange {
-    /// When it was asked.
+    /// The time at which the question was sent.
     pub(crate) sent_ns: u64,
-    /// When the question arrived, by the other clock.
+    /// The time at which the question arrived, by the other clock.
     pub(crate) received_ns: u64,
-    /// When it was answered, by the other clock.
+    /// The time at which the answer was sent, by the other clock.
     pub(crate) answered_ns: u64,
-    /// When the answer arrived.
+    /// The time at which the answer arrived.
     pub(crate) returned_ns: u64,
 }
 
-/// `a - b`.
+/// Returns `a - b`.
 fn minus(a: u64, b: u64) -> i128 {
     i128::from(a) - i128::from(b)
 }
@@ -76,16 +76,17 @@ impl Exchange {
     }
 }
 
-/// What a clock may gain in a time, as a part of it: 1 %, a hundred times what oscillators do.
+/// The largest drift of a clock: 1 / `MOST_DRIFT` of the time, or 1 %, which is a hundred times that of oscillators.
 const MOST_DRIFT: u64 = 100;
-/// What two readings of one clock may be apart beside that: a process may stop between them.
+/// The time that may pass between two readings of one clock in addition, in nanoseconds, because a process may stop
+/// between them.
 const STOPS_NS: u64 = 100_000_000;
 
 impl Exchange {
-    /// Checks that the answer can be: it was read and written within the time that the exchange took.
+    /// Checks that the answer is possible: it was read and written within the time that the exchange took.
     ///
     /// # Errors
-    /// What cannot be, in words.
+    /// Returns a text that says which times are impossible.
     pub(crate) fn check(&self) -> Result<(), String> {
         let took_ns = self.returned_ns.saturating_sub(self.sent_ns);
         let most_ns = took_ns.saturating_add(took_ns / MOST_DRIFT).saturating_add(1_000);
@@ -100,10 +101,10 @@ impl Exchange {
 }
 
 impl ClockOffset {
-    /// Checks that one clock can have had this offset and, `apart_ns` later, that of `after`.
+    /// Checks that one clock can have had this offset and, `apart_ns` later, the offset `after`.
     ///
     /// # Errors
-    /// What cannot be, in words.
+    /// Returns a text that says which offsets are impossible.
     pub(crate) fn check_drift(&self, after: &Self, apart_ns: u64) -> Result<(), String> {
         let known = self.uncertainty_ns.saturating_add(after.uncertainty_ns);
         let most = (apart_ns / MOST_DRIFT).saturating_add(known).saturating_add(STOPS_NS);
@@ -117,22 +118,24 @@ impl ClockOffset {
     }
 }
 
-/// The offset by the exchange with the smallest round trip.
+/// Returns the offset by the exchange with the smallest round trip.
 pub(crate) fn best(exchanges: &[Exchange]) -> Option<ClockOffset> {
     exchanges.iter().min_by_key(|exchange| exchange.round_trip_ns()).map(Exchange::offset)
 }
 
-/// A clock that nobody sets: that of the machine when this was made, and from then on the monotonic one.
+/// A clock that cannot be set: it starts with the time of the machine at its creation, and continues with the monotonic
+/// clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MachineClock {
     at_ns: u64,
     made: Instant,
 }
 
-/// Readings of both clocks of a machine, of which the closest is taken: others may run between two of them.
+/// The number of readings of both clocks of a machine, of which the closest is taken, because other processes may run
+/// between two readings.
 const READINGS: usize = 5;
 
-/// The monotonic clock and the one on the wall, in nanoseconds since 1970, at one instant.
+/// Reads the monotonic clock and the system clock, in nanoseconds since 1970, at one instant.
 #[expect(clippy::disallowed_methods, reason = "real machines have clocks")]
 pub(crate) fn read() -> (Instant, u64) {
     let reading = |_| {
@@ -144,13 +147,13 @@ pub(crate) fn read() -> (Instant, u64) {
     closest.map_or_else(|| (Instant::now(), 0), |(took, before, wall)| (before + took / 2, wall))
 }
 
-/// Now, by the monotonic clock.
+/// Returns the present instant by the monotonic clock.
 #[expect(clippy::disallowed_methods, reason = "a real host depends on the clock")]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Nanoseconds from `start` to `at`; 0 if that is earlier.
+/// Returns the nanoseconds from `start` to `at`, or 0 if `at` is earlier.
 pub(crate) fn since_ns(start: Instant, at: Instant) -> u64 {
     u64::try_from(at.saturating_duration_since(start).as_nanos()).unwrap_or(u64::MAX)
 }
@@ -160,18 +163,18 @@ fn nanos(span: Duration) -> u64 {
 }
 
 impl MachineClock {
-    /// The clock of this machine, wrong by `shift_ns`.
+    /// Returns the clock of this machine with an error of `shift_ns`.
     pub(crate) fn shifted(shift_ns: i64) -> Self {
         let (made, wall) = read();
         Self { at_ns: wall.saturating_add_signed(shift_ns), made }
     }
 
-    /// Nanoseconds since 1970 now.
+    /// Returns the present time in nanoseconds since 1970.
     pub(crate) fn now_ns(&self) -> u64 {
         self.at_ns.saturating_add(nanos(read().0.saturating_duration_since(self.made)))
     }
 
-    /// The time on this machine's own clock when this one is at `at_ns`; `None` if that is over.
+    /// Returns the time of the machine's system clock when this clock reads `at_ns`, or `None` if that time has passed.
     pub(crate) fn on_the_wall(&self, at_ns: u64) -> Option<u64> {
         // By one reading of both: a process may stop between two.
         let (instant, wall) = read();
@@ -180,19 +183,20 @@ impl MachineClock {
     }
 }
 
-/// How a clock drifted during a run.
+/// The drift of a clock during a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drift {
-    /// Its offset before and after the run.
+    /// The offsets of the clock before and after the run.
     pub(crate) offsets: [ClockOffset; 2],
-    /// When these were measured, and when the run started by the first of them, by the clock of who controls it.
+    /// The times at which the offsets were measured, by the controller's clock in nanoseconds.
     pub(crate) measured_ns: [u64; 2],
-    /// See above.
+    /// The start of the run by the controller's clock, based on the first offset, in nanoseconds.
     pub(crate) start_ns: u64,
 }
 
 impl Drift {
-    /// The time since the start, which may be before it, that was `since_start_ns` by the drifting clock: its drift is taken to be even.
+    /// Returns the time since the start that was `since_start_ns` by the drifting clock. The result is negative for
+    /// times before the start. The drift is taken to be uniform.
     pub(crate) fn corrected(&self, since_start_ns: u64) -> i64 {
         let [before, after] = self.measured_ns;
         let lasted = minus(after, before).max(1);
@@ -207,7 +211,8 @@ impl Drift {
 mod tests {
     use super::*;
 
-    /// A question at `sent_ns` to a clock that is `ahead_ns` ahead; the ways there and back take so long, and the answer 5 us.
+    /// Returns an exchange with a clock that is `ahead_ns` ahead. The question takes `there_ns`, the answer `back_ns`,
+    /// and the other side 5 us.
     fn exchange(sent_ns: u64, ahead_ns: i64, [there_ns, back_ns]: [u64; 2]) -> Exchange {
         let received = sent_ns + there_ns;
         let answered = received + 5_000;

@@ -1,10 +1,11 @@
-//! Times of hosts whose clocks drift, by one clock.
+//! The conversion of times by drifting clocks to a single clock.
 
 use crate::clock::Drift;
 use crate::job::HostReport;
 
-/// Takes the drift of each host's clock off its times; a host without one has the clock itself. Then all are moved alike, so that none
-/// is before 0. What a sender measured by its own clock, until the acknowledgement, stays as long as it was.
+/// Removes the drift of each host's clock from the times of the host. A host without a drift has the reference clock.
+/// Then all times are shifted alike, so that none is before 0. Times that a sender measured by its own clock, up to the
+/// acknowledgement, keep their length.
 pub(crate) fn correct(reports: &mut [HostReport], drift: impl Fn(u16) -> Option<Drift>) {
     let right = |host: u16, at_ns: u64| match drift(host) {
         Some(drift) => drift.corrected(at_ns),

@@ -1,4 +1,4 @@
-//! Running a command to its end, which comes within a limit.
+//! Commands that are run to their end within a time limit.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,36 +12,37 @@ use crate::child::{Surroundings, end_with_parent, kill_group};
 use crate::clock::now;
 use crate::last_words::{SHOWN, last_line};
 
-/// What a command of a testbed (ip, sysctl, tc) may take. Such commands take milliseconds, and seconds on a machine that is very busy.
+/// The time limit of a command of a testbed (ip, sysctl, tc). Such commands take milliseconds, and seconds on a very
+/// busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Between two looks at whether to go on.
+/// The interval at which `go_on` is asked.
 const LOOK: Duration = Duration::from_millis(50);
-/// Bytes of the output of a command that are read.
+/// The number of bytes of a command's output that are read.
 const MOST_OUTPUT: u64 = 16 << 20;
 
-/// A command that failed, or could not be started.
+/// The error of a command that failed, or that could not be started.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{command}` failed: {message}")]
 pub struct CommandError {
     /// The command with its arguments.
     pub command: String,
-    /// The last line that it wrote, or what the system said.
+    /// The last line that the command wrote, or the error of the system.
     pub message: String,
 }
 
-/// Asks whether to go on; false ends what is under way.
+/// Asks whether to go on. The command in progress is ended if the answer is false.
 pub type GoOn<'a> = dyn FnMut() -> bool + 'a;
 
-/// Runs a command and gives what it wrote to standard output. The command is killed if this process ends before it.
+/// Runs a command and returns its standard output. The command is killed if this process ends before it.
 ///
 /// # Errors
-/// If it cannot be started, takes more than a minute, or its exit code is not 0.
+/// Returns an error if the command cannot be started, takes more than a minute, or has an exit code other than 0.
 pub fn run(argv: &[impl AsRef<str>]) -> Result<String, CommandError> {
     let words: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
     Invocation::new(&words).run(&mut || true)
 }
 
-/// A command, how it is run and what it reads.
+/// A command, with the namespaces in which it runs and its standard input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Invocation<'a> {
     words: &'a [&'a str],
@@ -51,17 +52,17 @@ pub(crate) struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// A command that reads nothing.
+    /// Creates a command with empty standard input.
     pub(crate) fn new(words: &'a [&'a str]) -> Self {
         Self { words, surroundings: Surroundings::Shared, input: "", limit: LIMIT }
     }
 
-    /// In these surroundings.
+    /// Sets the namespaces in which the command runs.
     pub(crate) fn inside(self, surroundings: Surroundings) -> Self {
         Self { surroundings, ..self }
     }
 
-    /// With this standard input.
+    /// Sets the standard input.
     pub(crate) fn reading(self, input: &'a str) -> Self {
         Self { input, ..self }
     }
@@ -70,7 +71,7 @@ impl<'a> Invocation<'a> {
         CommandError { command: printable(&self.words.join(" "), SHOWN), message: message.to_string() }
     }
 
-    /// Runs it while `go_on` says so.
+    /// Runs the command while `go_on` returns true.
     pub(crate) fn run(self, go_on: &mut GoOn<'_>) -> Result<String, CommandError> {
         let mut child = self.start()?;
         let [out, errors] = outputs(&mut child);
@@ -142,7 +143,7 @@ impl<'a> Invocation<'a> {
     }
 }
 
-/// What a process writes, read by threads.
+/// Starts threads that read the two outputs of a process.
 fn outputs(child: &mut Child) -> [Receiver<Vec<u8>>; 2] {
     fn read(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
         let (tell, read) = mpsc::channel();
@@ -158,7 +159,7 @@ fn outputs(child: &mut Child) -> [Receiver<Vec<u8>>; 2] {
     [read(child.stdout.take()), read(child.stderr.take())]
 }
 
-/// The last line that says why a command failed.
+/// Returns the last line of an output that may say why the command failed.
 fn last_words(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let telling = |line: &&str| !line.starts_with("Command line") && !line.starts_with("Command failed -:");

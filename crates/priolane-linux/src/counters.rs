@@ -1,4 +1,4 @@
-//! What the ports of a testbed's switches counted.
+//! The counters of the ports of a testbed's switches.
 
 use priolane_core::ids::Class;
 use priolane_core::port::PortFactory;
@@ -10,38 +10,39 @@ use crate::plan::Plan;
 use crate::port::{FRAMING, Port, minor};
 use crate::switch::{ClassCount, PortCounts, SwitchReport};
 
-/// What a queue of a port counted, or of it a class.
+/// The counters of a queue of a port, or of one class in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueCount {
-    /// The cable, by its place in the list.
+    /// The index of the cable in the list of cables.
     pub cable: usize,
-    /// The end of the cable that it is at.
+    /// The end of the cable at which the port is: 0 or 1.
     pub end: usize,
-    /// The queue, from 0.
+    /// The number of the queue, from 0.
     pub queue: u8,
-    /// The class; the best of its queue where the switch counts by queues.
+    /// The class, or the best class of the queue where the switch counts by queues.
     pub class: Class,
-    /// Packets sent.
+    /// The number of packets sent.
     pub packets: u64,
-    /// Their bytes on the wire.
+    /// The bytes of these packets on the wire.
     pub bytes: u64,
-    /// Packets dropped.
+    /// The number of packets dropped.
     pub dropped: u64,
-    /// Packets marked (CE); 0 where the switch does not count them.
+    /// The number of packets marked (CE); 0 where the switch does not count them.
     pub marked: u64,
-    /// Packets whose payload was cut off.
+    /// The number of packets whose payload was cut off.
     pub trimmed: u64,
-    /// Packets (tokens) that expired.
+    /// The number of packets (tokens) that expired.
     pub expired: u64,
-    /// From arrival to start of service, the sum over packets, in picoseconds; 0 where the switch does not know.
+    /// The waiting time from arrival to start of service, summed over packets, in picoseconds; 0 where the switch does
+    /// not measure it.
     pub waited_ps: u64,
 }
 
-/// The counts of all ports of switches of the kernel.
+/// Returns the counters of all ports of switches of the kernel.
 ///
 /// # Errors
-/// What tc said.
+/// Returns the error of tc.
 pub fn counters(plan: &Plan) -> Result<Vec<QueueCount>, CommandError> {
     let mut all = Vec::new();
     for (node, cable, end, port) in plan.ports() {
@@ -52,7 +53,7 @@ pub fn counters(plan: &Plan) -> Result<Vec<QueueCount>, CommandError> {
     Ok(all)
 }
 
-/// The counts of the ports of a switch in user space: of the classes of which it saw packets.
+/// Returns the counters of the ports of a switch in user space, for the classes of which packets were seen.
 pub fn user_counters(plan: &Plan, report: &SwitchReport) -> Vec<QueueCount> {
     report.ports.iter().flat_map(|port| port_counters(plan, port)).collect()
 }

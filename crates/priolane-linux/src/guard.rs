@@ -1,7 +1,7 @@
-//! A process that takes a testbed down once the process that uses it is gone, however that ended.
+//! A guard: a process that removes a testbed once the process that uses the testbed is gone, however that ended.
 //!
-//! It reads its standard input, a pipe from the other process. At its end it removes the testbed, if that is still there, unless the other
-//! process has released it before.
+//! The guard reads its standard input, a pipe from the other process. When the input ends, the guard removes the
+//! testbed if it still exists, unless the other process has released the guard before.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -15,23 +15,24 @@ use crate::clock::now;
 use crate::plan::Name;
 use crate::testbed::{TestbedError, down};
 
-/// How often it tries while a process still holds the testbed, 50 ms apart.
+/// The number of attempts, 50 ms apart, while a process still holds the testbed.
 const TRIES: u32 = 200;
 
-/// What a guard takes at most to find that its testbed is gone, or to remove it.
+/// The longest time that a guard takes to find that its testbed is gone, or to remove it.
 const ENDS: Duration = Duration::from_secs(30);
-/// Between two looks at it.
+/// The interval at which the guard is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A guard; it ends with this.
+/// A guard, which ends on drop.
 #[derive(Debug)]
 pub struct Guard(Child);
 
 impl Guard {
-    /// Starts one: `program` with the arguments `guard` and the name, in a process group of its own so that no Ctrl-C reaches it.
+    /// Starts a guard: `program` with the arguments `guard` and the name, in a process group of its own so that no
+    /// Ctrl-C reaches it.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// Returns an error if the process cannot be started.
     pub fn start(program: &[String], name: &Name) -> io::Result<Self> {
         let (first, rest) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(first);
@@ -41,11 +42,11 @@ impl Guard {
     }
 }
 
-/// What releases a guard from its duty, as the last byte of its input.
+/// The last byte of its input that releases a guard from its duty.
 const RELEASED: u8 = b'k';
 
 impl Guard {
-    /// Lets the testbed stay.
+    /// Ends the guard without removing the testbed.
     pub fn release(mut self) {
         if let Some(mut input) = self.0.stdin.take() {
             // A guard that has ended removes nothing.
@@ -65,10 +66,10 @@ impl Drop for Guard {
     }
 }
 
-/// What a guard does: waits for the end of `input`, then takes the testbed down, unless it was released.
+/// Runs the guard: waits for the end of `input`, then removes the testbed, unless the guard was released.
 ///
 /// # Errors
-/// As [`down`], but not that there is no testbed.
+/// Returns the errors of [`down`], except that the testbed does not exist.
 pub fn watch(name: &Name, root: &Path, mut input: impl Read) -> Result<(), TestbedError> {
     // What ends the input, or breaks it, is the end of the other process.
     let mut message = Vec::new();

@@ -1,4 +1,4 @@
-//! A host of a run: it sends its messages at their starts, and notes when messages arrive.
+//! A host of a run, which sends its messages at their starts and records when messages arrive.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, Write};
@@ -27,18 +27,18 @@ use crate::progress::Progress;
 use crate::scheme::scheme;
 use crate::sender::{Sender, StopCommand};
 
-/// How often a host that waits for others looks whether who started it is still there.
+/// The interval at which a host that waits for others checks whether its parent process still runs.
 const LOOK_FOR_PARENT: Duration = Duration::from_millis(500);
-/// The longest that nothing of a peer may be heard: queues are long where rates are low.
+/// The longest time without any datagram from a peer. Queues are long where rates are low.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// What a host that stops takes at most for messages that have arrived.
+/// The longest time that a stopping host takes to receive messages that have arrived.
 const DRAINS: Duration = Duration::from_secs(10);
 
-/// Reads commands from `input`, executes them, and writes answers to `output`: see `job`.
+/// Reads commands from `input`, executes them, and writes answers to `output`, as described in `job`.
 ///
 /// # Errors
-/// [`HostError`].
+/// Returns a [`HostError`].
 pub fn serve(input: impl BufRead + Send + 'static, mut output: impl Write) -> Result<(), HostError> {
     let lines = lines(input);
     // Whoever started this host ends its input, by its own end at the latest.
@@ -66,10 +66,10 @@ fn say(output: &mut impl Write, line: &str) -> io::Result<()> {
     output.flush()
 }
 
-/// Orders that wait at most.
+/// The largest number of orders that wait.
 const ORDERS: usize = 4;
 
-/// The lines of `input`, read by a thread.
+/// Starts a thread that reads the lines of `input`.
 fn lines(input: impl BufRead + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::sync_channel(ORDERS);
     thread::spawn(move || {
@@ -82,7 +82,7 @@ fn lines(input: impl BufRead + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// The instant of `start NANOSECONDS` since 1970.
+/// Returns the instant of `start NANOSECONDS` since 1970.
 fn instant(line: &str) -> Option<Instant> {
     let ns: u64 = line.strip_prefix("start ")?.parse().ok()?;
     let (now, wall) = clock::read();
@@ -149,7 +149,7 @@ impl<'a> RunningHost<'a> {
         Ok(Self { job, host, admission, progress, not_real_time })
     }
 
-    /// Makes the hosts that it sends to known.
+    /// Greets the hosts to which this host sends.
     fn greet(&self, lines: &Receiver<String>) -> Result<(), HostError> {
         let own = self.job.flows.iter().filter(|flow| flow.src == self.job.host);
         let peers: BTreeSet<u16> = own.map(|flow| flow.dst).collect();
@@ -173,7 +173,7 @@ impl<'a> RunningHost<'a> {
         Ok(())
     }
 
-    /// Sends and receives until a stop command. Calls `done` when every message that it sends has an outcome.
+    /// Sends and receives until a stop command. Calls `done` when every message that this host sends has an outcome.
     fn carry_out(
         mut self,
         start: Instant,
@@ -210,7 +210,7 @@ impl<'a> RunningHost<'a> {
     }
 }
 
-/// Notes what arrives until `stop`; how many messages were none that was sent.
+/// Records messages that arrive until `stop`. Returns the number of messages that match no message sent.
 fn receive(
     host: &Host,
     (hosts, mut expected): (&HashMap<SocketAddr, u16>, ExpectedMessages),

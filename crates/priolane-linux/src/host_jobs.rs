@@ -1,4 +1,4 @@
-//! The jobs of the hosts of a run, wherever they are.
+//! The jobs of the hosts of a run, on one machine or on several.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -9,32 +9,33 @@ use priolane_core::units::{Rate, Span};
 use crate::job::{Bins, Change, Flow, FlowChange, HostJob, PathJob, SchemeJob};
 use crate::network::Network;
 
-/// What the wake-up of the process at the end of a cable takes, in nanoseconds: what is usual with real-time threads.
+/// The time that the process at the end of a cable takes to wake up, in nanoseconds: the usual value with real-time
+/// threads.
 const WAKE_UP_NS: u64 = 50_000;
 
-/// What the hosts of a run do.
+/// The description of a run that the jobs of its hosts are derived from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work<'a> {
-    /// Their network.
+    /// The network of the hosts.
     pub(crate) network: &'a Network,
-    /// Bytes of the largest IP packet.
+    /// The size of the largest IP packet in bytes.
     pub(crate) mtu: u16,
-    /// What hosts speak.
+    /// The scheme of all hosts.
     pub(crate) scheme: &'a SchemeJob,
-    /// Whether hosts know the delay and the rate of paths.
+    /// Whether hosts are given the delay and the rate of paths.
     pub(crate) knows_paths: bool,
-    /// The messages.
+    /// All messages of the run.
     pub(crate) flows: &'a [Flow],
-    /// What changes of them.
+    /// The changes of messages during the run.
     pub(crate) changes: &'a [FlowChange],
-    /// By which endless ones are counted; `None` if nobody asks.
+    /// The time bins in which endless messages are counted; `None` to count none.
     pub(crate) bins: Option<Bins>,
     /// The real-time priority of hosts, if the system permits one.
     pub(crate) real_time: Option<u8>,
 }
 
 impl Work<'_> {
-    /// The first flow that is none of the network, or whose change is none.
+    /// Returns the first flow whose hosts are not in the network, or whose change is not valid.
     pub(crate) fn wrong_flow(&self) -> Option<u32> {
         let hosts = self.network.hosts;
         let fits = |flow: &&Flow| {
@@ -54,7 +55,8 @@ impl Work<'_> {
         wrong.or_else(|| self.changes.iter().find(|change| !is_change(change)).map(|change| change.flow))
     }
 
-    /// The part that concerns host `host`, with where each host is bound and, by host, for how long its datagrams are held back.
+    /// Returns the job of host `host`, given the address of each host and, by host, the time for which its datagrams
+    /// are held back.
     pub(crate) fn of(&self, host: u16, addresses: Vec<SocketAddr>, delays_ns: Vec<u64>) -> HostJob {
         let own = |flow: &&Flow| flow.src == host || flow.dst == host;
         let sent: HashSet<u32> =
@@ -74,7 +76,7 @@ impl Work<'_> {
         }
     }
 
-    /// Returns the path from `host` to the farthest other.
+    /// Returns the path from `host` to the farthest other host.
     fn path(&self, host: u16) -> PathJob {
         let network = self.network;
         let of = |to: u16| {
@@ -106,7 +108,7 @@ pub(crate) mod tests {
     use crate::plan::tests::star;
     use crate::port::Port;
 
-    /// A scheme without a transport.
+    /// Returns a scheme without a transport.
     fn no_scheme() -> SchemeJob {
         let class = Ladder::default();
         let transport = serde_json::Map::new();
@@ -120,7 +122,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A message of a kilobyte from host 0 to host 1.
+    /// Returns a message of a kilobyte from host 0 to host 1.
     pub(crate) fn plain(id: u32) -> Flow {
         Flow {
             id,
@@ -137,7 +139,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The job of a host of three with these flows.
+    /// Returns the job of one of three hosts with these flows.
     pub(crate) fn host_job(host: u16, flows: Vec<Flow>) -> HostJob {
         HostJob {
             host,

@@ -1,4 +1,4 @@
-//! A host process, started and heard by the process that controls it.
+//! A host process, started and read by the process that controls it.
 
 use std::io::{self, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -11,16 +11,16 @@ use crate::limits::longest_report;
 use crate::lines::Lines;
 use crate::pipe_writer::PipeWriter;
 
-/// What a host process says.
+/// The output of a host process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum HostOutput {
-    /// A line of its standard output.
+    /// A line of the standard output.
     Line(String),
-    /// It has ended, with these last words on standard error, or said what no host says.
+    /// The process has ended with these last words on standard error, or has written a line that is not valid.
     End(String),
 }
 
-/// A host process; it is killed when this is dropped, and when the thread that started it ends.
+/// A host process, which is killed on drop and when the thread that started it ends.
 #[derive(Debug)]
 pub(crate) struct HostProcess {
     child: Child,
@@ -28,7 +28,8 @@ pub(crate) struct HostProcess {
 }
 
 impl HostProcess {
-    /// Starts `argv`, gives it its job, and passes what it says to `on_output`, until that returns false.
+    /// Starts `argv`, passes the job to the process, and passes the output of the process to `on_output` until that
+    /// returns false.
     pub(crate) fn start(
         argv: &[String],
         job: &HostJob,
@@ -62,7 +63,7 @@ impl HostProcess {
         Ok(process)
     }
 
-    /// Hands over a line to it. A process that has ended says why by its output.
+    /// Writes a line to the process. A process that has ended gives the reason in its output.
     pub(crate) fn tell(&self, line: String) -> io::Result<()> {
         self.input.tell(line)
     }

@@ -17,17 +17,18 @@ use serde_json::{Map, Value};
 use crate::admission_job::{AdmissionEvent, AdmissionJob, AdmittedFlow};
 use crate::plan::Plan;
 
-/// The UDP port of all hosts of a testbed, and the usual first one of a machine that runs several.
+/// The UDP port of all hosts of a testbed, and the default first port on a machine with several hosts.
 pub const PORT: u16 = 7_077;
 
-/// How long a flow lasts.
+/// The duration of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowKind {
-    /// Until it is delivered.
+    /// The flow lasts until it is delivered.
     #[default]
     Message,
-    /// Until the run ends or it is aborted: it has more bytes than can arrive until then. Its receiver counts it and keeps nothing.
+    /// The flow lasts until the run ends or the flow is aborted, because it has more bytes than can arrive until then.
+    /// The receiver counts the bytes and keeps none.
     Endless,
 }
 
@@ -35,29 +36,29 @@ pub enum FlowKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Its number, unique in the run.
+    /// The number of the flow, unique in the run.
     pub id: u32,
     /// The host that sends it.
     pub src: u16,
     /// The host that receives it.
     pub dst: u16,
-    /// Its bytes, at least 1.
+    /// The length in bytes, at least 1.
     pub bytes: u64,
-    /// How long it lasts.
+    /// The duration of the flow.
     #[serde(default)]
     pub kind: FlowKind,
-    /// When it is sent, in nanoseconds since the start of the run.
+    /// The time at which the flow is sent, in nanoseconds since the start of the run.
     pub start_ns: u64,
-    /// The class that it asks for, 0 to 15: its class, but under admission.
+    /// The class that the flow asks for, 0 to 15. Without admission, the flow gets this class.
     pub class: u8,
-    /// The time within which it should arrive, in nanoseconds.
+    /// The time within which the flow should arrive, in nanoseconds; `None` for no deadline.
     pub deadline_ns: Option<u64>,
-    /// The group of the experiment that it is of.
+    /// The index of the flow's group in the experiment.
     #[serde(default)]
     pub group: u16,
-    /// Its minimum rate in bit/s.
+    /// The minimum rate in bit/s; `None` for none.
     pub theta_bps: Option<u64>,
-    /// Its weight in thousandths, at least 1.
+    /// The weight in thousandths, at least 1.
     pub w_milli: u32,
 }
 
@@ -65,16 +66,16 @@ pub struct Flow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// Its class from now on, 0 to 15.
+    /// The class from now on, 0 to 15.
     Class(u8),
-    /// What it pays for from now on.
+    /// The minimum rate and weight from now on.
     Weights {
-        /// Its minimum rate in bit/s.
+        /// The minimum rate in bit/s; `None` for none.
         theta_bps: Option<u64>,
-        /// Its weight in thousandths, at least 1.
+        /// The weight in thousandths, at least 1.
         w_milli: u32,
     },
-    /// Nothing more of it is sent.
+    /// Aborts the flow: no further bytes are sent.
     Abort,
 }
 
@@ -82,36 +83,37 @@ pub enum Change {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowChange {
-    /// When, in nanoseconds since the start of the run.
+    /// The time of the change, in nanoseconds since the start of the run.
     pub at_ns: u64,
-    /// The flow.
+    /// The number of the flow.
     pub flow: u32,
-    /// The change.
+    /// The change that is made.
     pub change: Change,
 }
 
-/// Bins of time, from the start of a run on.
+/// Time bins that follow one another from the start of a run on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bins {
-    /// How long each is, in nanoseconds, at least 1.
+    /// The length of a bin in nanoseconds, at least 1.
     pub every_ns: u64,
-    /// How many there are; what arrives later is not counted.
+    /// The number of bins. Bytes that arrive after the last bin are not counted.
     pub count: u32,
 }
 
-/// Levels by bytes sent.
+/// Levels of a message by its bytes sent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ladder {
-    /// Thresholds in bytes; none for one level.
+    /// The thresholds in bytes, in ascending order, at most 15. An empty list makes a single level.
     pub thresholds: Vec<u64>,
     /// Whether retransmissions count as well.
     pub count_retransmissions: bool,
 }
 
 impl Ladder {
-    /// As the endpoints have it; `None` if there are more than 15 thresholds, or one is below the one before.
+    /// Returns the thresholds in the form that endpoints use, or `None` if there are more than 15, or if they do not
+    /// ascend.
     pub fn demotion(&self) -> Option<DemotionThresholds> {
         let count = if self.count_retransmissions { Count::BytesSent } else { Count::StreamOffset };
         DemotionThresholds::new(&self.thresholds, count)
@@ -122,51 +124,53 @@ impl Ladder {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// One packet of each in turn.
+    /// Sends one packet of each message in turn.
     RoundRobin,
-    /// By levels.
+    /// Sends messages by their levels.
     Mlfq,
-    /// The one with the fewest bytes left first.
+    /// Sends the message with the fewest remaining bytes first.
     Srpt,
-    /// The one with the fewest bytes sent first.
+    /// Sends the message with the fewest bytes sent first.
     Las,
 }
 
-/// What hosts speak.
+/// The scheme of all hosts: the transport, and how hosts order and classify messages.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SchemeJob {
-    /// The `transport` row of a scheme: `kind` and its keys.
+    /// The `transport` part of a scheme: `kind` and its keys.
     pub transport: Map<String, Value>,
-    /// The order of messages.
+    /// The order in which messages are sent.
     pub order: Order,
-    /// What is added to a message's class.
+    /// The increment of a message's class by its bytes sent.
     pub class: Ladder,
-    /// The level inside the host, for `mlfq`.
+    /// The level of a message inside the host, for `mlfq`.
     pub host_level: Ladder,
-    /// Whether packets carry their rank, for switches that sort by it.
+    /// Whether packets carry their rank, for switches that sort by rank.
     pub ranks: bool,
-    /// What decides at each host which class a message gets; `None` if it gets the one that it asks for.
+    /// The admission policy that decides the class of each message; `None` if each message gets the class that it asks
+    /// for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<AdmissionJob>,
 }
 
-/// What a host knows of the path to any other: that to the farthest, on an idle network, with the wake-ups of processes on it.
+/// The properties of a path that a host is given for all other hosts: those of the path to the farthest one, on an idle
+/// network, including the wake-ups of processes on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathJob {
-    /// Its cables.
+    /// The number of cables on the path.
     pub hops: u32,
-    /// The rate of its slowest cable, in bit/s.
+    /// The rate of the slowest cable, in bit/s.
     pub rate_bps: u64,
-    /// One way for a full packet, in nanoseconds.
+    /// The one-way delay of a full packet, in nanoseconds.
     pub data_ns: u64,
-    /// One way for a packet without payload, in nanoseconds.
+    /// The one-way delay of a packet without payload, in nanoseconds.
     pub control_ns: u64,
 }
 
 impl PathJob {
-    /// As transports have it.
+    /// Returns the path in the form that transports use.
     pub fn info(&self) -> PathInfo {
         let [data, control] = [self.data_ns, self.control_ns].map(Span::from_ns);
         let delay = |one_way| BaseDelay { one_way, round_trip: one_way + control };
@@ -184,28 +188,29 @@ impl PathJob {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostJob {
-    /// The host.
+    /// The number of the host.
     pub host: u16,
-    /// Where each host is bound.
+    /// The address of each host.
     pub addresses: Vec<SocketAddr>,
-    /// By host, for how long its datagrams are held back: the propagation delay from there, in nanoseconds.
+    /// The time for which datagrams of each host are held back, by host: the propagation delay from that host, in
+    /// nanoseconds.
     pub delays_ns: Vec<u64>,
-    /// What all speak.
+    /// The scheme of all hosts.
     pub scheme: SchemeJob,
     /// The rate of the host's line, in bit/s.
     pub line_bps: u64,
-    /// What is known of paths; `None` if transports are to measure what they need.
+    /// The known properties of paths; `None` if transports are to measure them.
     pub path: Option<PathJob>,
-    /// Bytes of the largest IP packet.
+    /// The size of the largest IP packet in bytes.
     pub mtu: u16,
-    /// The real-time priority of its threads, if the system permits one.
+    /// The real-time priority of the host's threads, if the system permits one; `None` for none.
     pub real_time: Option<u8>,
-    /// The messages that it sends or receives.
+    /// The messages that the host sends or receives.
     pub flows: Vec<Flow>,
-    /// Changes of those that it sends.
+    /// The changes of the messages that the host sends.
     #[serde(default)]
     pub changes: Vec<FlowChange>,
-    /// By which it counts the endless flows that it receives; `None` if nobody asks.
+    /// The time bins in which the endless flows that the host receives are counted; `None` to count none.
     #[serde(default)]
     pub bins: Option<Bins>,
 }
@@ -214,23 +219,23 @@ pub struct HostJob {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SentMessage {
-    /// The message.
+    /// The number of the message.
     pub id: u32,
-    /// When it was handed over, or first held back, in nanoseconds since the start of the run.
+    /// The time at which the message was handed over, or first held back, in nanoseconds since the start of the run.
     pub at_ns: u64,
-    /// What it got of admission; `None` without one.
+    /// The outcome of admission; `None` without admission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admitted: Option<AdmittedFlow>,
-    /// When its sender knew that it had arrived; `None` if it did not.
+    /// The time at which the sender knew that the message had arrived; `None` if it did not learn that.
     pub acked_ns: Option<u64>,
-    /// Packets that were sent again.
+    /// The number of packets that were retransmitted.
     pub retransmits: u32,
-    /// Retransmission timeouts.
+    /// The number of retransmission timeouts.
     pub timeouts: u32,
-    /// Changes that were applied to it: of its class, its weights, or its abort.
+    /// The number of changes that were applied to the message, including its abort.
     #[serde(default)]
     pub changes: u32,
-    /// Why it failed, if it did; not if the run aborted it.
+    /// The reason why the message failed; `None` if it did not fail, or was aborted by the run.
     pub failed: Option<String>,
 }
 
@@ -238,50 +243,50 @@ pub struct SentMessage {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrivedMessage {
-    /// The message.
+    /// The number of the message.
     pub id: u32,
-    /// When its last byte came, in nanoseconds since the start of the run.
+    /// The time at which the last byte arrived, in nanoseconds since the start of the run.
     pub at_ns: u64,
-    /// Bytes that its sender gave up.
+    /// The number of bytes that the sender gave up.
     pub missing: u64,
 }
 
-/// How much of an endless flow arrived.
+/// The progress of an endless flow at its receiver.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowProgress {
-    /// The flow.
+    /// The number of the flow.
     pub id: u32,
-    /// Bytes that came for the first time, by bin.
+    /// The number of bytes that arrived for the first time, by bin.
     pub bytes: Vec<u64>,
 }
 
-/// What a host process answers.
+/// The report of a host process.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostReport {
-    /// The host.
+    /// The number of the host.
     pub host: u16,
-    /// Messages that it sent, in order of their starts.
+    /// The messages that the host sent, in order of their starts.
     pub sent: Vec<SentMessage>,
-    /// Messages that arrived, in order of arrival.
+    /// The messages that the host received, in order of arrival.
     pub arrived: Vec<ArrivedMessage>,
-    /// Endless flows that it received, if bins were asked for.
+    /// The endless flows that the host received, if bins were requested.
     #[serde(default)]
     pub progress: Vec<FlowProgress>,
-    /// Messages that arrived with other bytes than were sent, or that no flow is.
+    /// The number of messages that arrived with other bytes than were sent, or that match no flow.
     pub wrong: u64,
-    /// Whether its threads were real-time, and why not: `None` if they were.
+    /// The reason why the host's threads were not real-time; `None` if they were.
     pub not_real_time: Option<String>,
-    /// What the host counted.
+    /// The counters of the host, by name.
     pub counts: BTreeMap<String, u64>,
-    /// What its admission was asked and told, in this order.
+    /// The calls of the host's admission policy, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub admission: Vec<AdmissionEvent>,
 }
 
 impl HostReport {
-    /// Of a host that sent and received nothing.
+    /// Returns the report of a host that sent and received nothing.
     pub fn empty(host: u16) -> Self {
         Self {
             host,
@@ -297,12 +302,12 @@ impl HostReport {
 }
 
 impl HostJob {
-    /// Where host `host` is bound in the testbeds of this crate.
+    /// Returns the address of host `host` in the testbeds of this crate.
     pub fn testbed_address(host: u16) -> SocketAddr {
         SocketAddr::new(Plan::address(host).into(), PORT)
     }
 
-    /// Where host `host` is bound.
+    /// Returns the address of host `host`.
     pub fn socket(&self, host: u16) -> Option<SocketAddr> {
         self.addresses.get(usize::from(host)).copied()
     }

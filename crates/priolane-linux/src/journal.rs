@@ -1,4 +1,5 @@
-//! What was made, on disk before it is made: so that a testbed can be taken down after its maker was killed.
+//! The journal: a record on disk of everything that is made, written before it is made, so that a testbed can be
+//! removed after its maker was killed.
 //!
 //! ```text
 //! DIR/NAME/lock        locked by the process that makes, uses or removes the testbed
@@ -7,8 +8,8 @@
 //! DIR/NAME/*.o         marking programs
 //! ```
 //!
-//! A namespace is ours if its inode is in the journal, or if the journal has that it was about to be made: the maker looked
-//! before that there was none.
+//! A namespace belongs to the testbed if its inode is in the journal, or if the journal says that it was about to be
+//! made: the maker had checked before that no namespace had this name.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -22,26 +23,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{Name, Plan};
 
-/// Where testbeds of this machine are noted; gone after a restart, as namespaces are.
+/// The directory of the testbeds of this machine. Like namespaces, the directory does not survive a restart.
 pub const DIRECTORY: &str = "/run/priolane-linux";
-/// Where `ip netns` has its names.
+/// The directory in which `ip netns` keeps names.
 pub(crate) const NAMESPACES: &str = "/run/netns";
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    /// About to be made.
+    /// The namespace is about to be made.
     Make(String),
-    /// Made.
+    /// The namespace was made.
     Made { name: String, inode: u64 },
 }
 
-/// What the journal has of a namespace.
+/// The state of a namespace in the journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// It was about to be made.
+    /// The namespace was about to be made.
     Intended,
-    /// It was made and has this inode.
+    /// The namespace was made and has this inode.
     Made(u64),
 }
 
@@ -52,35 +53,35 @@ pub struct Journal {
     _lock: File,
 }
 
-/// Whether a testbed has a journal, and whether somebody holds it.
+/// The state of a testbed's journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JournalState {
-    /// There is none.
+    /// There is no journal.
     Nothing,
-    /// It is there and nobody holds it.
+    /// There is a journal, and no process holds it.
     Free,
-    /// A process holds it.
+    /// A process holds the journal.
     Held,
 }
 
-/// The inode of a namespace; `None` if there is none of this name.
+/// Returns the inode of a namespace, or `None` if no namespace has this name.
 pub fn inode(namespace: &str) -> Option<u64> {
     fs::metadata(Path::new(NAMESPACES).join(namespace)).ok().map(|namespace| namespace.ino())
 }
 
-/// Attempts to take a lock before it counts as held, and the time between two.
+/// The number of attempts to take a lock before it counts as held, and the time between two attempts.
 const LOOKS: u32 = 20;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
-/// Attempts to take a lock that another process holds, which makes or removes the testbed: for 20 s.
+/// The number of attempts to take a lock that another process holds while it makes or removes the testbed: 20 s in all.
 const TRIES: u32 = 2_000;
 
 impl Journal {
-    /// The directory of a testbed below `root`.
+    /// Returns the directory of a testbed below `root`.
     pub fn path(root: &Path, name: &Name) -> PathBuf {
         root.join(name.to_string())
     }
 
-    /// Whether there is one, and whether it is held.
+    /// Returns whether a testbed has a journal, and whether a process holds that journal.
     pub fn look(root: &Path, name: &Name) -> JournalState {
         let directory = Self::path(root, name);
         if !directory.join("journal").exists() {
@@ -111,10 +112,10 @@ impl Journal {
         Err(io::Error::new(io::ErrorKind::TimedOut, what))
     }
 
-    /// Begins one.
+    /// Creates the journal of a testbed.
     ///
     /// # Errors
-    /// `AlreadyExists` if there is one, or what the system says.
+    /// Returns `AlreadyExists` if there is a journal, or the error of the system.
     pub fn create(root: &Path, plan: &Plan) -> io::Result<Self> {
         // Whoever removes what a killed process left may take the directory away before it is locked.
         for _ in 0..LOOKS {
@@ -142,10 +143,10 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens the one of a testbed, once nobody else holds it.
+    /// Opens the journal of a testbed, once no other process holds it.
     ///
     /// # Errors
-    /// `NotFound` if there is none, or what the system says.
+    /// Returns `NotFound` if there is no journal, or the error of the system.
     pub fn open(root: &Path, name: &Name) -> io::Result<Self> {
         let directory = Self::path(root, name);
         fs::metadata(directory.join("journal"))?;
@@ -154,15 +155,15 @@ impl Journal {
         Ok(Self { directory, _lock: lock })
     }
 
-    /// Its directory.
+    /// Returns the directory of the journal.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The plan of a testbed below `root`.
+    /// Returns the plan of a testbed below `root`.
     ///
     /// # Errors
-    /// What the system says, or that it is none.
+    /// Returns the error of the system, or an error if the file does not contain a plan.
     pub fn plan(root: &Path, name: &Name) -> io::Result<Plan> {
         let text = fs::read(Self::path(root, name).join("plan.json"))?;
         serde_json::from_slice(&text).map_err(io::Error::other)
@@ -176,27 +177,27 @@ impl Journal {
         file.sync_data()
     }
 
-    /// Notes that a namespace is about to be made.
+    /// Records that a namespace is about to be made.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system.
     pub fn intend(&self, namespace: &str) -> io::Result<()> {
         self.write(&Line::Make(namespace.to_owned()))
     }
 
-    /// Notes that it was made.
+    /// Records that a namespace was made.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system.
     pub fn record_namespace(&self, namespace: &str) -> io::Result<()> {
         let inode = inode(namespace).ok_or(io::ErrorKind::NotFound)?;
         self.write(&Line::Made { name: namespace.to_owned(), inode })
     }
 
-    /// What it has. A last line that was cut off, when its writer was killed, is left out.
+    /// Returns all entries by namespace. A last line that was cut off when its writer was killed is ignored.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system.
     pub fn entries(&self) -> io::Result<BTreeMap<String, Entry>> {
         let mut entries = BTreeMap::new();
         for line in fs::read_to_string(self.directory.join("journal"))?.lines() {
@@ -209,14 +210,14 @@ impl Journal {
         Ok(entries)
     }
 
-    /// Removes it: nothing is left of the testbed.
+    /// Removes the journal, after which no trace of the testbed is left.
     pub fn forget(&self) {
         // Where a file cannot be removed, `down` comes again.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-/// The names of the testbeds below `root`.
+/// Returns the names of the testbeds below `root`.
 pub fn names(root: &Path) -> Vec<Name> {
     let entries = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
     let names = entries.filter(|entry| entry.path().join("journal").exists());

@@ -1,4 +1,4 @@
-//! What a process wrote last to standard error, for messages about its end.
+//! The last lines that a process wrote to standard error, for messages about its end.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -9,23 +9,23 @@ use std::time::Duration;
 
 use priolane_core::text::printable;
 
-/// Characters of a text of another process that a message shows.
+/// The number of characters of another process's text that a message shows.
 pub(crate) const SHOWN: usize = 500;
-/// Bytes of standard error that are kept: the last ones.
+/// The number of bytes at the end of standard error that are kept.
 const KEPT: usize = 8_192;
-/// What a process that has closed its output takes at most to write its last words.
+/// The longest time that a process which has closed its output takes to write its last words.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Reads the standard error of a process as it comes, so that the process is never held up, and keeps its end.
+/// Reads the standard error of a process continuously, so that the process is never blocked, and keeps the last part.
 #[derive(Debug)]
 pub(crate) struct LastWords {
     kept: Arc<Mutex<VecDeque<u8>>>,
-    /// Ends with the input.
+    /// Disconnects when the input has ended.
     ended: Receiver<()>,
 }
 
 impl LastWords {
-    /// Reads `errors` by a thread.
+    /// Starts a thread that reads `errors`.
     pub(crate) fn of(mut errors: impl Read + Send + 'static) -> Self {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let (end, ended) = mpsc::channel();
@@ -43,7 +43,8 @@ impl LastWords {
         Self { kept, ended }
     }
 
-    /// The last line that is not empty, fit for a terminal; `otherwise` where there is none. Waits a little for a process that is ending.
+    /// Returns the last line that is not empty, without control characters, or `otherwise` if there is none. Waits a
+    /// little for a process that is ending.
     pub(crate) fn or(&self, otherwise: &str) -> String {
         let _ = self.ended.recv_timeout(LAST_WORDS);
         let kept: Vec<u8> =
@@ -52,7 +53,7 @@ impl LastWords {
     }
 }
 
-/// The last line of `text` that is not empty, fit for a terminal.
+/// Returns the last line of `text` that is not empty, without control characters.
 pub(crate) fn last_line(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;

@@ -1,4 +1,4 @@
-//! What processes left that were killed: names of which no journal knows.
+//! The remains of processes that were killed: names that no journal records.
 //!
 //! ```text
 //! /run/netns/prl-probe-PID-N        a namespace in which a probe of an earlier version tried what the machine can
@@ -6,7 +6,7 @@
 //! /run/priolane-linux/NAME          without a journal: its maker was killed before the first namespace, or its remover after the last
 //! ```
 //!
-//! Something is left over if its name is ours and its process has ended.
+//! An object is a leftover if its name has one of these forms and its process has ended.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -39,7 +39,7 @@ impl fmt::Display for Leftover {
     }
 }
 
-/// The places where something may be left.
+/// The directories that may contain leftovers.
 #[derive(Clone, Debug)]
 struct Places {
     namespaces: PathBuf,
@@ -52,7 +52,7 @@ impl Places {
         Self { namespaces: NAMESPACES.into(), files: std::env::temp_dir(), testbeds: DIRECTORY.into() }
     }
 
-    /// What is left over there, in order.
+    /// Returns the leftovers in these directories, in order.
     fn find(&self, is_alive: impl Fn(u32) -> bool) -> Vec<Leftover> {
         let is_left = |name: &str| probe(name).is_some_and(|pid| !is_alive(pid));
         let namespaces = names(&self.namespaces).filter(|name| is_left(name)).map(Leftover::Namespace);
@@ -73,19 +73,20 @@ fn names(directory: &Path) -> impl Iterator<Item = String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
-/// The process of a probe with this name; `None` if it is no name of a probe.
+/// Returns the process that a probe's name contains, or `None` if the name is not that of a probe.
 fn probe(name: &str) -> Option<u32> {
     let (pid, number) = name.strip_prefix(PREFIX)?.strip_prefix("probe-")?.split_once('-')?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number(pid) && is_number(number) { pid.parse().ok() } else { None }
 }
 
-/// Whether `path` is a plain file of this user, and no link to one: the directory may be anybody's.
+/// Returns whether `path` is a plain file of this user and not a link, because the directory may belong to another
+/// user.
 fn is_own_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.uid() == user())
 }
 
-/// Whether a directory is that of a testbed without a journal which nobody makes or removes.
+/// Returns whether a directory is that of a testbed without a journal that no process makes or removes.
 fn is_abandoned(path: &Path) -> bool {
     let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
     if !is_directory || path.join("journal").exists() {
@@ -98,17 +99,17 @@ fn is_abandoned(path: &Path) -> bool {
     }
 }
 
-/// Whether a process runs with this number.
+/// Returns whether a process with this number runs.
 fn is_alive(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }
 
-/// What is left over on this machine.
+/// Returns the leftovers on this machine.
 pub fn find() -> Vec<Leftover> {
     Places::of_this_machine().find(is_alive)
 }
 
-/// Removes what is left over on this machine, and returns what was removed. What cannot be removed stays.
+/// Removes the leftovers on this machine, and returns those that were removed. A leftover that cannot be removed stays.
 pub fn remove() -> Vec<Leftover> {
     let removed = |left: &Leftover| match left {
         Leftover::Namespace(name) => run(&["ip", "netns", "delete", name]).is_ok(),

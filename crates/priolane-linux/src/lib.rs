@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! Network, SwitchPort  pure data ──▶ Plan ──▶ steps (ip, sysctl, tc) ──▶ Testbed: up, down, status
-//! RunJob               a Plan, what hosts speak, messages ──▶ a host process in each namespace ──▶ TestbedReport
-//! MachinesJob          machines, what hosts speak, messages ──▶ an agent on each, which starts its hosts ──▶ TestbedReport
+//! RunJob               a Plan, a scheme, messages ──▶ a host process in each namespace ──▶ TestbedReport
+//! MachinesJob          machines, a scheme, messages ──▶ an agent on each, which starts its hosts ──▶ TestbedReport
 //! switch               a process that forwards packets by the disciplines of priolane-core
 //! ```
 //!
-//! docs/real-hosts.md says how to use it and what it cannot do.
+//! docs/real-hosts.md describes the use of testbeds and their limits.
 
 pub mod admission;
 pub mod admission_job;

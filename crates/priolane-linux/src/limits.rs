@@ -9,32 +9,34 @@ use crate::network::MOST_HOSTS;
 
 /// The largest number of flows in a run, and of changes of flows.
 pub const MOST_FLOWS: usize = 100_000;
-/// Bytes of the longest message. Sender and receiver hold all of it in memory.
+/// The length of the longest message in bytes. Sender and receiver hold the whole message in memory.
 pub const MOST_MESSAGE: u64 = 1 << 32;
-/// Bytes of the longest endless flow.
+/// The length of the longest endless flow in bytes.
 pub const MOST_ENDLESS: u64 = (1 << 48) - 1;
 /// The largest number of bins of all endless flows of a host together. Each bin is a number in memory.
 pub const MOST_BINS: u64 = 10_000_000;
 
-/// Bytes of the longest line of a job. A flow takes up to 238 bytes and a change up to 140 bytes; a test computes both.
+/// The length of the longest line of a job in bytes. A flow takes up to 238 bytes and a change up to 140 bytes; a test
+/// computes both.
 pub(crate) const LONGEST_JOB: usize = MOST_FLOWS * (240 + 144) + BESIDES;
-/// Bytes of a job or a report beside its flows: addresses, delays, the rows of a scheme, counts.
+/// The bytes of a job or a report in addition to its flows: addresses, delays, the rows of a scheme, counters.
 const BESIDES: usize = 256 << 10;
-/// Bytes of the longest line of an agent or a host that is not a report.
+/// The length in bytes of the longest line of an agent or a host that is not a report.
 pub(crate) const LONGEST_ANSWER: usize = 64 << 10;
-/// Bytes in a report for a message that was sent, for a message that arrived, for an endless flow, for a bin, and for a call of
-/// admission. Tests compute the actual sizes. An agent forwards a report as a JSON string, in which quotation marks are escaped.
+/// The bytes in a report for a message that was sent, for a message that arrived, for an endless flow, for a bin, and
+/// for a call of admission. Tests compute the actual sizes. An agent forwards a report as a JSON string, in which
+/// quotation marks are escaped.
 const SENT: u64 = 2_600;
 const ARRIVED: u64 = 128;
 const PROGRESS: u64 = 64;
 const BIN: u64 = 24;
 const CALL: u64 = 400;
-/// Bytes of the longest report, for any job.
+/// The length of the longest report of any job, in bytes.
 const LONGEST_REPORT: u64 = 1 << 30;
-/// Characters of the longest text in a report that says why a message failed.
+/// The number of characters of the longest text in a report that says why a message failed.
 pub(crate) const FAILURE_SHOWN: usize = 200;
 
-/// The largest number of admission calls for a flow of this job.
+/// Returns the largest number of admission calls for a flow of this job.
 pub(crate) fn most_calls(job: &HostJob) -> u64 {
     let again = |reaction: &Reaction| match reaction {
         Reaction::Defer { times, .. } => u64::from(*times),
@@ -47,7 +49,7 @@ pub(crate) fn most_calls(job: &HostJob) -> u64 {
         .map_or(0, |admission| 2 + admission.on_downgrade.iter().map(again).max().unwrap_or(0))
 }
 
-/// Bytes of the longest report of a host with this job.
+/// Returns the length in bytes of the longest report of a host with this job.
 pub(crate) fn longest_report(job: &HostJob) -> usize {
     let bins = job.bins.map_or(0, |bins| u64::from(bins.count));
     let of = |flow: &Flow| {
@@ -67,7 +69,7 @@ pub(crate) fn longest_report(job: &HostJob) -> usize {
 /// Checks that a host can carry out a job, before memory is allocated for it.
 ///
 /// # Errors
-/// A message that names the first limit that the job exceeds.
+/// Returns a message that names the first limit that the job exceeds.
 pub(crate) fn check(job: &HostJob) -> Result<(), String> {
     let HostJob { host, addresses, flows, changes, bins, .. } = job;
     let hosts = usize::from(MOST_HOSTS);

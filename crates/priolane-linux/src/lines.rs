@@ -1,11 +1,11 @@
-//! Lines of other processes, bounded in length.
+//! Lines of other processes, with a limit on their length.
 
 use std::io::{self, BufRead, Read};
 
-/// Why no further line is read.
+/// The reason why no further line is read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LineError {
-    /// The line has more bytes than it may.
+    /// The line is longer than the limit, which is given in bytes.
     #[error("a line of more than {0} bytes")]
     TooLong(usize),
     /// The line is not text.

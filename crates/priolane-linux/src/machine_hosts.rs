@@ -41,17 +41,18 @@ struct Machine {
     name: String,
     channel: Channel,
     hosts: BTreeSet<u16>,
-    /// When the last expected message arrived; `None` before the first one.
+    /// The time at which the last expected message arrived; `None` before the first one.
     last_heard: Option<Instant>,
-    /// When each probe was sent that has not been answered, by the controller's clock.
+    /// The times, by the controller's clock, at which the probes were sent that have not been answered.
     asked_ns: BTreeSet<u64>,
 }
 
-/// When the hosts were ordered to start, and the clocks by which they start.
+/// The time at which the hosts were ordered to start, and the clocks by which they start.
 struct Start {
     /// The offset of the clock of each machine before the run.
     offsets: Vec<ClockOffset>,
-    /// When the offsets were measured, and when the run starts, by the controller's clock.
+    /// The time at which the offsets were measured, and the start of the run (`at_ns`), by the controller's clock in
+    /// nanoseconds.
     measured_ns: u64,
     start_ns: u64,
 }
@@ -69,7 +70,7 @@ pub(crate) struct MachineHosts {
     jobs: BTreeMap<u16, Arc<HostJob>>,
     clock: MachineClock,
     events: Receiver<(usize, AgentEvent)>,
-    /// When probes were last sent to all agents.
+    /// The time at which probes were last sent to all agents.
     probed: Instant,
     finished: BTreeSet<u16>,
     started: Option<Start>,
@@ -217,7 +218,7 @@ impl MachineHosts {
         self.at(place, what)
     }
 
-    /// Returns the next event within `most`, or `None` if there is none or it needs no action. Only expected messages show that an agent
+    /// Returns the next event within `most`, or `None` if there is none or the event needs no action. Only expected messages show that an agent
     /// is alive: its first message, answers to probes, and lines of its hosts.
     fn next_event(&mut self, most: Duration) -> Result<Option<Event>, RunError> {
         self.keep_alive()?;
@@ -280,7 +281,7 @@ impl MachineHosts {
         }
     }
 
-    /// Measures by how much the clock of each machine is ahead.
+    /// Measures the time by which the clock of each machine is ahead.
     fn read_clocks(&mut self, watch: &mut Watch<'_>) -> Result<Vec<ClockOffset>, RunError> {
         let began = measure::now();
         let mut exchanges = vec![Vec::new(); self.machines.len()];

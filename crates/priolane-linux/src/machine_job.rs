@@ -10,14 +10,14 @@ use crate::agent::channel::AgentAddress;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineJob {
-    /// Its name.
+    /// The name of the machine.
     pub name: String,
-    /// How its agent is reached.
+    /// The way in which the agent of the machine is reached.
     pub agent: AgentAddress,
-    /// The address that its hosts bind to.
+    /// The address that the hosts of the machine bind to.
     pub address: IpAddr,
-    /// The UDP port of its first host; the others have those that follow.
+    /// The UDP port of the first host. The other hosts use the ports that follow.
     pub port: u16,
-    /// Its hosts.
+    /// The hosts on the machine.
     pub hosts: Vec<u16>,
 }

@@ -1,4 +1,4 @@
-//! A run on several machines: an agent on each starts its hosts, and packets go over the network that is there.
+//! A run on several machines: an agent on each starts its hosts, and packets cross the existing network.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,34 +18,35 @@ use crate::run::TestbedReport;
 pub use crate::agent::channel::AgentAddress;
 pub use crate::machine_job::MachineJob;
 
-/// What is to be measured on several machines.
+/// The description of a run on several machines.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachinesJob {
-    /// The machines; together they have each host once.
+    /// The machines, which together have each host once.
     pub machines: Vec<MachineJob>,
-    /// Hosts and lines that the experiment asks for. Its switches are those that are there, and its cables have no ports.
+    /// The hosts and lines that the experiment asks for. The switches are those of the existing network, and the cables
+    /// have no ports.
     pub network: Network,
-    /// Bytes of the largest IP packet.
+    /// The size of the largest IP packet in bytes.
     pub mtu: u16,
-    /// What hosts speak.
+    /// The scheme of all hosts.
     pub scheme: SchemeJob,
-    /// Whether hosts know the delay and the rate of paths of `network`.
+    /// Whether hosts are given the delay and the rate of the paths of `network`.
     pub knows_paths: bool,
-    /// The messages.
+    /// The messages of the run.
     pub flows: Vec<Flow>,
-    /// What changes of them.
+    /// The changes of messages during the run.
     #[serde(default)]
     pub changes: Vec<FlowChange>,
-    /// By which endless ones are counted; `None` if nobody asks.
+    /// The time bins in which endless messages are counted; `None` to count none.
     #[serde(default)]
     pub bins: Option<Bins>,
-    /// When it ends at the latest, in nanoseconds since its start.
+    /// The latest end of the run, in nanoseconds since its start.
     pub limit_ns: u64,
-    /// Whether it ends sooner.
+    /// Whether the run may end before its limit.
     #[serde(default)]
     pub ends: Ends,
-    /// The real-time priority of hosts, if the system permits one.
+    /// The real-time priority of hosts, if the system permits one; `None` for none.
     pub real_time: Option<u8>,
 }
 
@@ -56,7 +57,7 @@ impl MachinesJob {
         Work { network, mtu, scheme, knows_paths, flows, changes, bins, real_time }
     }
 
-    /// Where each host is bound.
+    /// Returns the address of each host.
     fn addresses(&self) -> Result<Vec<SocketAddr>, RunError> {
         let of = |host: u16| {
             let bound = |machine: &MachineJob| {
@@ -74,10 +75,10 @@ impl MachinesJob {
     }
 }
 
-/// Runs on the machines of `job`; their agents are of this `release` of priolane and its results.
+/// Runs on the machines of `job`, whose agents have this `release` of priolane and of its results.
 ///
 /// # Errors
-/// [`RunError`]; no host is left on any machine that can be reached.
+/// Returns a [`RunError`]. No host is left on any machine that can be reached.
 pub fn run(
     job: &MachinesJob,
     release: &str,

@@ -1,4 +1,4 @@
-//! `priolane-linux`: makes, shows and removes testbeds.
+//! The program `priolane-linux`, which makes, shows and removes testbeds.
 //!
 //! ```text
 //! priolane-linux up PLAN.json [--dry-run]
@@ -14,7 +14,7 @@
 //! priolane-linux guard NAME           takes a testbed down at the end of its standard input
 //! ```
 //!
-//! Exit codes: 0 done, 1 failed, 2 bad input, 3 this machine cannot.
+//! The exit codes are 0 for success, 1 for failure, 2 for bad input, and 3 if this machine lacks a capability.
 #![expect(clippy::print_stdout, reason = "a program of the command line")]
 
 use std::fs;
@@ -36,7 +36,7 @@ use priolane_linux::switch;
 use priolane_linux::testbed::{self, Testbed};
 
 const USAGE: &str = "usage: priolane-linux up PLAN.json [--dry-run] | down NAME | status | doctor | run JOB.json | machines JOB.json | agent";
-/// Agents and controllers of one version of this program work together.
+/// The release. Agents and controllers work together if they have the same version of this program.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
 /// The exit code, and the message for standard error.
@@ -101,7 +101,7 @@ fn show(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// With the marks that this machine has.
+/// Returns the plan with the marking that this machine supports.
 fn fit_plan(plan: Plan) -> Result<Plan, Failure> {
     Machine::examine().fit(plan).map_err(|lacking| Failure(3, lacking.to_string()))
 }
@@ -145,7 +145,7 @@ fn agent(options: &[&str]) -> Result<(), Failure> {
     .map_err(Failure::of)
 }
 
-/// What starts processes of this program.
+/// Returns the command that starts processes of this program.
 fn program() -> Result<[String; 1], Failure> {
     let program = std::env::current_exe().map_err(Failure::of)?;
     Ok([program.display().to_string()])

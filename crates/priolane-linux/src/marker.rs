@@ -1,4 +1,4 @@
-//! The BPF program that marks packets: compiled from `bpf/mark.bpf.c`, with the threshold of a port written into it.
+//! The BPF program that marks packets, compiled from `bpf/mark.bpf.c`, with the threshold of a port written into it.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use priolane_net::Dscp;
 
 use crate::port::{Amount, Backlog, FIRST_MINOR, Mark, Port};
 
-/// The compiled program. `make -C bpf` makes it again.
+/// The compiled program, which `make -C bpf` rebuilds.
 const OBJECT: &[u8] = include_bytes!("../bpf/mark.bpf.o");
-/// What its configuration begins with, once in the object.
+/// The number that begins the configuration of the program, and that occurs once in the object.
 const MAGIC: u64 = 0x6b72_616d_6e6c_7270;
-/// DSCPs that there are.
+/// The number of DSCPs.
 const DSCPS: usize = 64;
 
 /// The input of a marking program.
@@ -19,12 +19,12 @@ const DSCPS: usize = 64;
 pub struct Marker {
     mark: Mark,
     mtu: u16,
-    /// By DSCP: the minor number of its HTB class.
+    /// The minor number of the HTB class of each DSCP.
     minor: [u8; DSCPS],
 }
 
 impl Marker {
-    /// For the port `port` that marks so, of packets of at most `mtu` bytes.
+    /// Creates the input for the port `port` with the marking `mark`, for packets of at most `mtu` bytes.
     pub fn new(port: &Port, mark: Mark, mtu: u16) -> Self {
         // Control messages and what is not of priolane join the first queue.
         let mut minor = [FIRST_MINOR; DSCPS];
@@ -34,7 +34,7 @@ impl Marker {
         Self { mark, mtu, minor }
     }
 
-    /// The object to be loaded; `None` if the program that is compiled in has another configuration.
+    /// Returns the object to load, or `None` if the compiled program has another configuration.
     pub fn object(&self) -> Option<Vec<u8>> {
         let magic = MAGIC.to_le_bytes();
         let mut places = OBJECT.windows(magic.len()).enumerate().filter(|(_, bytes)| *bytes == magic);

@@ -16,15 +16,15 @@ use crate::job::HostReport;
 use crate::report_check::ReportBounds;
 use crate::testbed::TestbedError;
 
-/// What hosts have to be ready, and to answer.
+/// The time that hosts have to become ready, and to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Interval of progress reports.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Characters that an error shows of a line that no host says.
+/// The number of characters that an error shows of an unexpected line.
 const SHOWN: usize = 200;
 
-/// Why nothing was measured.
+/// The reason why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The testbed could not be made or removed.
@@ -33,23 +33,23 @@ pub enum RunError {
     /// A process could not be started or written to.
     #[error("{0}")]
     Process(#[from] io::Error),
-    /// A host process ended, or said what it should not.
+    /// A host process ended, or wrote an unexpected line.
     #[error("host {host}: {message}")]
     Host {
-        /// The host.
+        /// The number of the host.
         host: u16,
-        /// Its last words.
+        /// The last words of the process.
         message: String,
     },
-    /// The agent of a machine cannot be reached, ended, or is of another release.
+    /// The agent of a machine cannot be reached, has ended, or has another release.
     #[error("machine {machine}: {message}")]
     Machine {
         /// The name of the machine.
         machine: String,
-        /// What is wrong.
+        /// The error of the agent or of the connection.
         message: String,
     },
-    /// A flow is none of the network.
+    /// The hosts of the flow are not in the network, or a change of the flow is not valid.
     #[error("flow {0}: its hosts, its bytes, its class or its weight are none of this network")]
     Flow(u32),
     /// The caller asked to stop.
@@ -57,23 +57,23 @@ pub enum RunError {
     Stopped,
 }
 
-/// When a run ends.
+/// The time at which a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ends {
-    /// When all messages have an outcome, endless flows apart, at the latest at its limit.
+    /// The run ends when all messages except endless flows have an outcome, and at its limit at the latest.
     #[default]
     WhenDone,
-    /// At its limit.
+    /// The run ends at its limit.
     AtLimit,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Time since its start.
+    /// The time since the start of the run.
     pub elapsed: Duration,
-    /// Hosts whose messages all have an outcome.
+    /// The number of hosts whose messages all have an outcome.
     pub done: u16,
 }
 
@@ -85,34 +85,35 @@ pub(crate) type Watch<'a> = dyn FnMut(Progress) -> Result<(), RunError> + 'a;
 
 /// The host processes of a run.
 pub(crate) trait Hosts {
-    /// How many there are.
+    /// Returns the number of host processes.
     fn count(&self) -> usize;
 
-    /// Gives an order to all.
+    /// Sends an order to all host processes.
     ///
     /// # Errors
-    /// A process that does not read it.
+    /// Returns an error if a process does not read the order.
     fn tell_all(&mut self, order: Order) -> Result<(), RunError>;
 
-    /// Lets all start together, a little later; the instant.
+    /// Lets all hosts start together a little later, and returns the instant of the start.
     ///
     /// # Errors
-    /// A machine whose clock cannot be read, or what `watch` says.
+    /// Returns an error if the clock of a machine cannot be read, or the error of `watch`.
     fn start(&mut self, watch: &mut Watch<'_>) -> Result<Instant, RunError>;
 
-    /// The next line of any host, within `most`; `None` if there is none. A line is from the process of its host.
+    /// Returns the next line of any host within `most`, or `None` if there is none. The line was written by the process
+    /// of that host.
     ///
     /// # Errors
-    /// A process that ended before it reported.
+    /// Returns an error if a process ended before it reported.
     fn next(&mut self, most: Duration) -> Result<Option<(u16, String)>, RunError>;
 
-    /// Bounds on the report of a host that arrived `since_start` after the start.
+    /// Returns bounds on the report of a host that arrived `since_start` after the start.
     fn bounds(&self, host: u16, since_start: Duration) -> ReportBounds;
 
     /// Records that a host has reported, so that its process may end.
     fn finished(&mut self, host: u16);
 
-    /// The error for a line of a host that is not valid, or not valid at this point.
+    /// Returns the error for a line of a host that is not valid, or not valid at this point.
     fn wrong(&self, host: u16, message: String) -> RunError {
         RunError::Host { host, message }
     }
@@ -123,13 +124,13 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Messages that are under way no longer; the hosts still run.
+/// The end of the messages of a run, after which the hosts still run.
 #[derive(Debug)]
 pub(crate) struct RunEnd {
     start: Instant,
-    /// Time since the start.
+    /// The time since the start of the run.
     pub(crate) elapsed: Duration,
-    /// Hosts that have said that they are done.
+    /// The hosts that have said that they are done.
     done: BTreeSet<u16>,
 }
 
@@ -155,7 +156,8 @@ pub(crate) fn carry_out(
 }
 
 impl RunEnd {
-    /// Stops all hosts and gives their reports, checked and in order of hosts. Some may still say that they are done.
+    /// Stops all hosts and returns their reports, checked and in order of hosts. Some hosts may still say that they are
+    /// done.
     pub(crate) fn reports(
         mut self,
         hosts: &mut dyn Hosts,
@@ -210,7 +212,7 @@ fn late() -> RunError {
     io::Error::new(io::ErrorKind::TimedOut, "a host process does not answer").into()
 }
 
-/// Takes what a host said, which is `wanted` and comes once of each host.
+/// Checks a line of a host, which must be `wanted` and must come once from each host.
 fn expect(
     hosts: &dyn Hosts,
     (host, line): (u16, &str),
@@ -233,13 +235,13 @@ mod tests {
 
     use super::*;
 
-    /// Hosts that print these lines and ignore all orders.
+    /// Scripted hosts that write these lines and ignore all orders.
     struct Scripted {
         count: usize,
         lines: VecDeque<(u16, String)>,
         told: Vec<Order>,
         finished: Vec<u16>,
-        /// Number of lines before the order to stop. By default, all lines come before it.
+        /// The number of lines before the order to stop. By default, all lines come before the order.
         at_limit: usize,
     }
 

@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::port::Port;
 use crate::user_port::UserPort;
 
-/// Hosts at most: each is a process.
+/// The largest number of hosts. Each host is a process.
 pub const MOST_HOSTS: u16 = 64;
-/// Switches at most.
+/// The largest number of switches.
 pub const MOST_SWITCHES: u16 = 64;
 
 /// A host or a switch. Hosts come first in the order of nodes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Node {
-    /// A host, from 0.
+    /// A host with this number, from 0.
     Host(u16),
-    /// A switch, from 0.
+    /// A switch with this number, from 0.
     Switch(u16),
 }
 
@@ -26,9 +26,9 @@ pub enum Node {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SwitchPort {
-    /// Of a switch of the kernel.
+    /// A port of a switch of the kernel.
     Kernel(Port),
-    /// Of a switch in user space.
+    /// A port of a switch in user space.
     User(Box<UserPort>),
 }
 
@@ -48,13 +48,13 @@ impl From<UserPort> for SwitchPort {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cable {
-    /// The nodes that it joins; two different ones.
+    /// The two nodes that the cable joins, which must differ.
     pub ends: [Node; 2],
-    /// Its rate in bit/s, above 0, the same in both directions.
+    /// The rate in bit/s, above 0, the same in both directions.
     pub rate_bps: u64,
-    /// Its propagation delay in nanoseconds, the same in both directions.
+    /// The propagation delay in nanoseconds, the same in both directions.
     pub delay_ns: u64,
-    /// The port of each end towards the other. `None` for the end of a host, which keeps to the rate by itself.
+    /// The port at each end, which sends towards the other end. `None` at a host, which limits its rate itself.
     pub ports: [Option<SwitchPort>; 2],
 }
 
@@ -62,22 +62,22 @@ pub struct Cable {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    /// Number of hosts, 2 to [`MOST_HOSTS`].
+    /// The number of hosts, 2 to [`MOST_HOSTS`].
     pub hosts: u16,
-    /// Number of switches, 1 to [`MOST_SWITCHES`].
+    /// The number of switches, 1 to [`MOST_SWITCHES`].
     pub switches: u16,
     /// The cables. Each host has exactly one, to a switch.
     pub cables: Vec<Cable>,
 }
 
-/// A line of a network that is built here: its rate, its delay, and the port of switches on it.
+/// A line from which the networks of this module are built: its rate, its delay, and the port of switches on the line.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Bits per second.
+    /// The rate in bit/s.
     pub rate_bps: u64,
-    /// Nanoseconds.
+    /// The propagation delay in nanoseconds.
     pub delay_ns: u64,
-    /// The port of a switch at an end of it.
+    /// The port of a switch at an end of the line.
     pub port: SwitchPort,
 }
 
@@ -95,52 +95,53 @@ impl Line {
     }
 }
 
-/// Why a network cannot be built.
+/// The reason why a network cannot be built.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NetworkError {
     /// A number of nodes is out of range.
     #[error("the network has {count} {what}; a testbed has {least} to {most}")]
     Count {
-        /// Hosts or switches.
+        /// The kind of nodes: hosts or switches.
         what: &'static str,
-        /// How many.
+        /// The number of nodes.
         count: u16,
-        /// At least.
+        /// The least permitted number.
         least: u16,
-        /// At most.
+        /// The largest permitted number.
         most: u16,
     },
     /// A host has no cable, or several.
     #[error("host {host} has {cables} cables; each host has one, to a switch")]
     Host {
-        /// The host.
+        /// The number of the host.
         host: u16,
-        /// Its cables.
+        /// The number of its cables.
         cables: usize,
     },
-    /// A cable is none.
+    /// A cable is not valid.
     #[error("cable {cable} {what}")]
     Cable {
-        /// Its place in the list, from 0.
+        /// The index of the cable in the list, from 0.
         cable: usize,
-        /// What is wrong.
+        /// The mistake, to follow the index of the cable in a message.
         what: &'static str,
     },
     /// A switch has ports of both kinds.
     #[error("switch {0} has ports of the kernel and ports in user space; a switch has ports of one kind")]
     Mixed(u16),
-    /// Two hosts are not joined.
+    /// Two hosts are not joined. The host with this number cannot be reached from host 0.
     #[error("host {0} cannot be reached from host 0")]
     Apart(u16),
 }
 
 impl Network {
-    /// `hosts` hosts at one switch.
+    /// Returns a network of `hosts` hosts at one switch.
     pub fn star(hosts: u16, line: &Line) -> Self {
         Self { hosts, switches: 1, cables: (0..hosts).map(|host| line.to_host(host, 0)).collect() }
     }
 
-    /// Two switches with `left` and `right` hosts, joined by one bottleneck. The hosts of the left switch come first.
+    /// Returns a network of two switches with `left` and `right` hosts, joined by one bottleneck. The hosts of the left
+    /// switch come first.
     pub fn dumbbell([left, right]: [u16; 2], line: &Line, bottleneck: &Line) -> Self {
         let hosts = left.saturating_add(right);
         let mut cables: Vec<Cable> =
@@ -149,7 +150,8 @@ impl Network {
         Self { hosts, switches: 2, cables }
     }
 
-    /// `leaves` switches with `hosts_per_leaf` hosts each, each joined to each of `spines` switches.
+    /// Returns a network of `leaves` switches with `hosts_per_leaf` hosts each, where each leaf is joined to each of
+    /// `spines` switches.
     pub fn leaf_spine([leaves, spines, hosts_per_leaf]: [u16; 3], line: &Line, fabric: &Line) -> Self {
         let hosts = leaves.saturating_mul(hosts_per_leaf);
         let mut cables: Vec<Cable> =
@@ -160,7 +162,7 @@ impl Network {
         Self { hosts, switches: leaves.saturating_add(spines), cables }
     }
 
-    /// All nodes, hosts first.
+    /// Returns all nodes, hosts first.
     pub fn nodes(&self) -> impl Iterator<Item = Node> {
         (0..self.hosts).map(Node::Host).chain((0..self.switches).map(Node::Switch))
     }
@@ -179,10 +181,10 @@ impl Network {
         }
     }
 
-    /// Checks that it can be built.
+    /// Checks that the network can be built.
     ///
     /// # Errors
-    /// The first mistake.
+    /// Returns the first mistake.
     pub fn check(&self) -> Result<(), NetworkError> {
         for (what, count, least, most) in
             [("hosts", self.hosts, 2, MOST_HOSTS), ("switches", self.switches, 1, MOST_SWITCHES)]
@@ -222,13 +224,13 @@ impl Network {
         }
     }
 
-    /// The ports of a switch.
+    /// Returns the ports of a switch.
     fn ports_of(&self, switch: u16) -> impl Iterator<Item = &SwitchPort> {
         let ends = self.cables.iter().flat_map(|cable| cable.ends.iter().zip(&cable.ports));
         ends.filter(move |(end, _)| **end == Node::Switch(switch)).filter_map(|(_, port)| port.as_ref())
     }
 
-    /// Whether a switch is a process in user space.
+    /// Returns whether a switch is a process in user space.
     pub fn is_user(&self, switch: u16) -> bool {
         self.ports_of(switch).any(|port| matches!(port, SwitchPort::User(_)))
     }
@@ -237,12 +239,12 @@ impl Network {
         self.is_user(switch) && self.ports_of(switch).any(|port| matches!(port, SwitchPort::Kernel(_)))
     }
 
-    /// The switches that are processes in user space.
+    /// Returns the switches that are processes in user space.
     pub fn user_switches(&self) -> impl Iterator<Item = u16> {
         (0..self.switches).filter(|&switch| self.is_user(switch))
     }
 
-    /// The other end of each cable of `node`, with the cable's place in the list.
+    /// Returns the other end of each cable of `node`, with the index of the cable in the list.
     pub fn neighbours(&self, node: Node) -> impl Iterator<Item = (usize, Node)> {
         self.cables.iter().enumerate().filter_map(move |(place, Cable { ends, .. })| match ends {
             [a, b] if *a == node => Some((place, *b)),
@@ -251,7 +253,7 @@ impl Network {
         })
     }
 
-    /// Cables to `from` by node, in the order of [`Self::nodes`]; hosts forward nothing.
+    /// Returns the number of cables from each node to `from`, in the order of [`Self::nodes`]. Hosts do not forward.
     fn distances(&self, from: Node) -> Vec<Option<u32>> {
         let mut far = vec![None; usize::from(self.hosts) + usize::from(self.switches)];
         far[self.place(from)] = Some(0);
@@ -271,8 +273,8 @@ impl Network {
         far
     }
 
-    /// For each switch, the cable towards each host: on a shortest path. Of several, the host's number chooses, so that all
-    /// packets to a host take one path.
+    /// Returns, for each switch, the cable on a shortest path to each host. If there are several, the number of the
+    /// host selects one, so that all packets to a host take one path.
     pub fn routes(&self) -> Vec<Vec<usize>> {
         let mut routes = vec![Vec::with_capacity(usize::from(self.hosts)); usize::from(self.switches)];
         for host in 0..self.hosts {
@@ -294,7 +296,7 @@ impl Network {
         routes
     }
 
-    /// The cables from one host to another, in order.
+    /// Returns the cables from one host to another, in order.
     pub fn path(&self, from: u16, to: u16) -> Vec<usize> {
         self.path_along(&self.routes(), from, to)
     }
@@ -315,7 +317,7 @@ impl Network {
         path
     }
 
-    /// The propagation delay from each host to each other, in nanoseconds: `delays[from][to]`.
+    /// Returns the propagation delay from each host to each other host, in nanoseconds: `delays[from][to]`.
     pub fn delays(&self) -> Vec<Vec<u64>> {
         let routes = self.routes();
         let delay = |from, to| {
@@ -324,7 +326,7 @@ impl Network {
         (0..self.hosts).map(|from| (0..self.hosts).map(|to| delay(from, to)).collect()).collect()
     }
 
-    /// The rate of a host's cable in bit/s.
+    /// Returns the rate of a host's cable in bit/s.
     pub fn line_rate(&self, host: u16) -> u64 {
         let cable = self.neighbours(Node::Host(host)).next();
         cable.map_or(0, |(cable, _)| self.cables[cable].rate_bps)

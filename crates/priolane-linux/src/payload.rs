@@ -1,4 +1,4 @@
-//! The bytes of messages: the number of the message again and again, by which receivers recognise and check it.
+//! The bytes of messages: the number of the message repeated, by which receivers recognise and check the message.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use crate::job::{Flow, FlowKind};
 
-/// Bytes of the number of a message.
+/// The size of the number of a message in bytes.
 pub(crate) const WORD: usize = size_of::<u32>();
 
-/// The bytes of a message.
+/// Returns the bytes of a message.
 pub(crate) fn payload(flow: &Flow) -> Bytes {
     let len = usize::try_from(flow.bytes).unwrap_or(usize::MAX);
     let mut bytes = flow.id.to_le_bytes().repeat(len.div_ceil(WORD));
@@ -17,23 +17,24 @@ pub(crate) fn payload(flow: &Flow) -> Bytes {
     bytes.into()
 }
 
-/// The number of the message that has these bytes at `offset`.
+/// Returns the number of the message that has these bytes at `offset`.
 pub(crate) fn word_at(offset: u64, bytes: [u8; WORD]) -> u32 {
     u32::from_le_bytes(bytes).rotate_left(8 * (offset % WORD as u64) as u32)
 }
 
-/// What hosts send each other before the start of a run, so that no message of it waits for a greeting: no number repeated.
+/// The message that hosts send each other before the start of a run, so that no message of the run waits for a
+/// greeting. It is not a repeated number.
 pub(crate) const GREETING: &[u8] = b"priolane greets";
 
 /// The messages that a host waits for.
 #[derive(Debug, Default)]
 pub(crate) struct ExpectedMessages {
-    /// Numbers of messages in order of their starts, by sender, length and first bytes: those of messages with fewer than four
-    /// bytes may be the same.
+    /// The numbers of messages in order of their starts, by sender, length and first bytes, which may be equal for
+    /// messages with fewer than four bytes.
     waiting: HashMap<(u16, u64, [u8; WORD]), VecDeque<u32>>,
 }
 
-/// The first bytes of a message, as far as there are any.
+/// Returns the first four bytes of a message, with zeros for missing ones.
 fn head(bytes: &[u8]) -> [u8; WORD] {
     let mut head = [0; WORD];
     let len = bytes.len().min(WORD);
@@ -42,7 +43,7 @@ fn head(bytes: &[u8]) -> [u8; WORD] {
 }
 
 impl ExpectedMessages {
-    /// Those of `flows` that go to `host`, but for endless ones.
+    /// Creates the list of those of `flows` that go to `host`, except endless ones.
     pub(crate) fn new(flows: &[Flow], host: u16) -> Self {
         let mut expected = Self::default();
         for flow in flows.iter().filter(|flow| flow.dst == host && flow.kind == FlowKind::Message) {
@@ -53,8 +54,8 @@ impl ExpectedMessages {
         expected
     }
 
-    /// The number of the message from `src` that these bytes are. `None` if it is none that is waited for, or its bytes are not
-    /// those that were sent; `missing` of them are zeros.
+    /// Returns the number of the message from `src` with these bytes. Returns `None` if no such message is expected or
+    /// its bytes differ. `missing` bytes are zero.
     pub(crate) fn take(&mut self, src: u16, bytes: &[u8], missing: u64) -> Option<u32> {
         let waiting = self.waiting.get_mut(&(src, bytes.len() as u64, head(bytes)))?;
         let first = *waiting.front()?;

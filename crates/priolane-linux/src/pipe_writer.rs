@@ -1,4 +1,4 @@
-//! Lines to other processes, written by a thread, so that a process that does not read them blocks nobody.
+//! Lines to other processes, written by a thread, so that a process that does not read them blocks no caller.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A queue of lines to a process. When it is dropped, the process receives the lines in the queue and then the end of its input.
 #[derive(Debug)]
 pub(crate) struct PipeWriter {
-    /// `None` once it is closed.
+    /// The sending end of the queue; `None` once it is closed.
     lines: Option<SyncSender<String>>,
     /// Disconnects when all lines have been written.
     written: Receiver<()>,
@@ -41,7 +41,7 @@ impl PipeWriter {
     /// Queues a line. A reader that has ended is not an error here: the thread that reads its output learns the reason.
     ///
     /// # Errors
-    /// `TimedOut` if the queue is full, because the reader does not read.
+    /// Returns `TimedOut` if the queue is full, because the reader does not read.
     pub(crate) fn tell(&self, line: String) -> io::Result<()> {
         self.tell_within(line, Duration::ZERO)
     }
@@ -49,7 +49,7 @@ impl PipeWriter {
     /// Queues a line, and waits at most `most` for room in the queue.
     ///
     /// # Errors
-    /// As [`Self::tell`].
+    /// Returns the errors of [`Self::tell`].
     pub(crate) fn tell_within(&self, mut line: String, most: Duration) -> io::Result<()> {
         let Some(lines) = &self.lines else { return Ok(()) };
         let began = now();

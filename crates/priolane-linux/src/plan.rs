@@ -1,4 +1,4 @@
-//! A testbed as pure data, and the commands that make it.
+//! A testbed as pure data, and the commands that make the testbed.
 //!
 //! ```text
 //! Plan   network, name, MTU, how ports mark ──▶ steps: ip, sysctl and tc with their arguments
@@ -20,18 +20,18 @@ use crate::network::{Network, NetworkError, Node, SwitchPort};
 use crate::port::Port;
 use crate::user_port::UserPort;
 
-/// What names of namespaces begin with.
+/// The prefix of all names of namespaces.
 pub const PREFIX: &str = "prl-";
-/// The least and the largest MTU of a veth that IPv4 goes over.
+/// The range of the MTU of a veth that carries IPv4.
 const MTUS: std::ops::RangeInclusive<u16> = 576..=65_000;
 
-/// Whether a name cannot be taken for an option of a command, or for a hidden file or a parent directory: it begins neither with a hyphen
-/// nor with a dot.
+/// Returns whether a name cannot be mistaken for an option of a command, a hidden file or a parent directory: the first
+/// character is neither a hyphen nor a dot.
 pub fn begins_plainly(name: &str) -> bool {
     !name.starts_with(['-', '.'])
 }
 
-/// The name of a testbed: 1 to 16 lower-case letters, digits and hyphens, of which a hyphen is not the first.
+/// The name of a testbed: 1 to 16 lower-case letters, digits and hyphens, not beginning with a hyphen.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -61,13 +61,13 @@ impl fmt::Display for Name {
     }
 }
 
-/// How ports mark packets whose queue is long.
+/// The mechanism by which ports mark packets whose queue is long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Marking {
     /// A BPF program that reads the length of the queue.
     Bpf,
-    /// RED queues: the average of which the newest length is a half; each queue by itself.
+    /// RED queues, whose average gives the newest length a weight of one half. Each queue marks by its own length.
     Red,
 }
 
@@ -75,34 +75,34 @@ pub enum Marking {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Its name.
+    /// The name of the testbed.
     pub name: Name,
-    /// Hosts, switches and cables. Propagation delays are those of hosts: see `HostJob`.
+    /// The hosts, switches and cables. Propagation delays are applied by hosts: see `HostJob`.
     pub network: Network,
-    /// Bytes of the largest IP packet, 576 to 65,000.
+    /// The size of the largest IP packet in bytes, 576 to 65,000.
     pub mtu: u16,
-    /// How ports mark, if any does.
+    /// The mechanism by which ports mark, if any port does.
     pub marking: Marking,
 }
 
-/// Why a plan cannot be carried out on any machine.
+/// The reason why a plan cannot be carried out on any machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlanError {
-    /// Its name is none.
+    /// The name is not valid.
     #[error("{0:?} is no name of a testbed; use 1 to 16 of a-z, 0-9 and -, and no - at the beginning")]
     Name(String),
-    /// Its network is none.
+    /// The network is not valid.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// Its MTU is out of range.
+    /// The MTU is out of range.
     #[error("an MTU of {0} bytes; use 576 to 65000")]
     Mtu(u16),
-    /// The port at this cable has numbers that do not fit each other.
+    /// The numbers of the port at this cable do not fit each other.
     #[error(
         "cable {0}: a port with 1 to 16 queues (8 under strict priority), a queue of them for each class and a weight for each queue is wanted"
     )]
     Port(usize),
-    /// The port in user space at this cable is none.
+    /// The port in user space at this cable is not valid.
     #[error("cable {0}: {1}")]
     UserPort(usize, String),
     /// RED queues cannot mark as the port asks.
@@ -110,20 +110,20 @@ pub enum PlanError {
     RedPerPort,
 }
 
-/// Something to do for a testbed.
+/// A step that makes a part of a testbed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Make a namespace with this command; it did not exist before.
+    /// Make a namespace with this command. The namespace must not exist before.
     Namespace(String, Vec<String>),
     /// Run a command.
     Run(Vec<String>),
     /// Write a marking program to this file.
     Marker(PathBuf, Marker),
-    /// Start the process of a switch in user space with this command; it is to run on.
+    /// Start the process of a switch in user space with this command. The process keeps running.
     Switch(u16, Vec<String>),
 }
 
-/// The words of a command as a shell reads them.
+/// Returns the words of a command as a shell reads them.
 fn quoted(argv: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     let quoted = |word: &String| {
@@ -136,7 +136,7 @@ fn quoted(argv: &[String]) -> String {
 }
 
 impl fmt::Display for Step {
-    /// As a line of a shell script.
+    /// Writes the step as a line of a shell script.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Namespace(_, argv) | Self::Run(argv) => f.write_str(&quoted(argv)),
@@ -149,10 +149,10 @@ impl fmt::Display for Step {
 }
 
 impl Plan {
-    /// Checks that it can be carried out.
+    /// Checks that the plan can be carried out.
     ///
     /// # Errors
-    /// The first mistake.
+    /// Returns the first mistake.
     pub fn check(&self) -> Result<(), PlanError> {
         self.network.check()?;
         if !MTUS.contains(&self.mtu) {
@@ -173,7 +173,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The namespace of a node.
+    /// Returns the namespace of a node.
     pub fn namespace(&self, node: Node) -> String {
         match node {
             Node::Host(host) => format!("{PREFIX}{}-h{host}", self.name),
@@ -181,30 +181,30 @@ impl Plan {
         }
     }
 
-    /// The namespaces of all nodes, hosts first.
+    /// Returns the namespaces of all nodes, hosts first.
     pub fn namespaces(&self) -> Vec<String> {
         self.network.nodes().map(|node| self.namespace(node)).collect()
     }
 
-    /// The address of a host.
+    /// Returns the address of a host.
     pub fn address(host: u16) -> Ipv4Addr {
         Ipv4Addr::new(10, 77, (host / 250) as u8, (host % 250 + 1) as u8)
     }
 
-    /// The host whose address this is.
+    /// Returns the host with this address.
     pub fn host_of(address: Ipv4Addr) -> Option<u16> {
         let [10, 77, high, low] = address.octets() else { return None };
         let host = u16::from(high) * 250 + u16::from(low.checked_sub(1)?);
         (low <= 250).then_some(host)
     }
 
-    /// The hardware address of an end of a cable.
+    /// Returns the hardware address of an end of a cable.
     pub fn hardware(cable: usize, end: usize) -> [u8; 6] {
         let [high, low] = (cable as u16).to_be_bytes();
         [0x02, 0x70, 0x6c, end as u8, high, low]
     }
 
-    /// The device of a node at one of its cables.
+    /// Returns the device of a node at one of its cables.
     pub fn device(node: Node, cable: usize) -> String {
         match node {
             Node::Host(_) => "eth0".to_owned(),
@@ -218,7 +218,7 @@ impl Plan {
         })
     }
 
-    /// The ports of switches of the kernel: the switch, the cable, the end of the cable, the port.
+    /// Returns the ports of switches of the kernel: the switch, the cable, the end of the cable, the port.
     pub fn ports(&self) -> impl Iterator<Item = (Node, usize, usize, &Port)> {
         self.all_ports().filter_map(|(node, cable, end, port)| match port {
             SwitchPort::Kernel(port) => Some((node, cable, end, port)),
@@ -226,7 +226,7 @@ impl Plan {
         })
     }
 
-    /// The ports of switches in user space: the switch, the cable, the end of the cable, the port.
+    /// Returns the ports of switches in user space: the switch, the cable, the end of the cable, the port.
     pub fn user_ports(&self) -> impl Iterator<Item = (Node, usize, usize, &UserPort)> {
         self.all_ports().filter_map(|(node, cable, end, port)| match port {
             SwitchPort::User(port) => Some((node, cable, end, &**port)),

@@ -1,4 +1,4 @@
-//! The port of a kernel switch as pure data, and which ports of the simulator it can be.
+//! The port of a kernel switch as pure data, and the ports of the simulator that it can stand for.
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::port::{Buffer, DisciplineSpec, PortFactory, Scope, TokenGroupSpec};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::token_port::{self, STRICT_LEVELS, TokenQueue, TokenService};
 
-/// Queues of a port at most: a minor number for each class.
+/// The largest number of queues of a port. Each class has a minor number.
 const QUEUES: u8 = CLASSES as u8;
 
-/// Minor number of the HTB class of the first queue. The queue below a class has the same number as its handle.
+/// The minor number of the HTB class of the first queue. The queue below a class has the same number as its handle.
 pub(crate) const FIRST_MINOR: u8 = 0x10;
 
-/// The minor number of the class of `queue`, in hexadecimal, as tc reads and writes it.
+/// Returns the minor number of the class of `queue`, in hexadecimal, as tc reads and writes it.
 pub(crate) fn minor(queue: u8) -> String {
     format!("{:x}", FIRST_MINOR + queue)
 }
@@ -22,27 +22,28 @@ pub(crate) fn minor(queue: u8) -> String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Port {
-    /// Number of queues, 1 to 16; at most 8 under strict priority, and those of its kind in ports that limit tokens.
+    /// The number of queues, 1 to 16. Under strict priority there are at most 8, and a port that limits tokens has the
+    /// number of its kind.
     pub queues: u8,
     /// The queue of each class, class 0 first.
     pub of_class: [u8; CLASSES],
-    /// Which queue is served.
+    /// The discipline that selects the next queue to serve.
     pub service: Service,
-    /// Room of each queue, in ports that limit tokens of data; `None` for one without a limit.
+    /// The capacity of each queue, or of each data queue in ports that limit tokens; `None` for no limit.
     pub room: Option<Amount>,
-    /// Congestion marks; `None` for a port that marks nothing.
+    /// The marking of congestion; `None` for a port that marks nothing.
     pub mark: Option<Mark>,
 }
 
-/// Which queue is served.
+/// The discipline that selects the next queue to serve.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Service {
-    /// The first that is not empty.
+    /// Strict priority: the first queue that is not empty.
     Strict,
-    /// All, by these weights.
+    /// Weighted sharing among all queues, with these weights.
     Weighted(Vec<u32>),
-    /// Signals, tokens behind one limiter, data.
+    /// Signals, tokens behind a limiter, and data.
     Tokens(TokenService),
 }
 
@@ -50,23 +51,23 @@ pub enum Service {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// Packets.
+    /// A number of packets.
     Packets(u32),
-    /// Bytes on the wire, preamble and gap included.
+    /// A number of bytes on the wire, including preamble and gap.
     Bytes(u64),
 }
 
-/// Packets that find more than `above` in front of them, themselves included, are marked.
+/// The marking of packets that find more than `above` in the queue, themselves included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mark {
     /// The threshold.
     pub above: Amount,
-    /// Where packets count.
+    /// The queues that the threshold counts.
     pub per: Backlog,
 }
 
-/// What a threshold is of.
+/// The queues that a threshold counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backlog {
@@ -86,17 +87,17 @@ impl From<Scope> for Backlog {
 }
 
 impl Mark {
-    /// The marks of a port of the simulator; `None` if it marks nothing.
+    /// Returns the marking of a port of the simulator, or `None` if that port marks nothing.
     pub fn of(buffer: &Buffer) -> Option<Self> {
         Amount::of(buffer.mark_above).map(|above| Self { above, per: buffer.mark_scope.into() })
     }
 }
 
-/// A port of the simulator that the kernel switch cannot be.
+/// The error for a port of the simulator that the kernel switch cannot stand for.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct Unfit {
-    /// Why not.
+    /// The reason, in words.
     pub what: String,
 }
 
@@ -109,7 +110,8 @@ impl Amount {
         }
     }
 
-    /// As bytes that Linux counts of packets: without preamble, checksum and gap. Packets of `mtu` bytes are meant.
+    /// Returns the amount in bytes as Linux counts them: without preamble, checksum and gap. Packets are taken to have
+    /// `mtu` bytes.
     pub fn linux_bytes(self, mtu: u16) -> u64 {
         let linux = u64::from(mtu) + u64::from(ETHERNET_HEADER);
         let wire = linux + u64::from(FRAMING);
@@ -120,14 +122,14 @@ impl Amount {
     }
 }
 
-/// Bytes of a packet on the wire that Linux does not count: preamble 8, checksum 4, gap 12.
+/// The bytes of a packet on the wire that Linux does not count: preamble 8, checksum 4, gap 12.
 pub const FRAMING: u16 = 24;
-/// Bytes of a packet that Linux counts besides its MTU.
+/// The bytes of a packet that Linux counts in addition to its MTU.
 pub const ETHERNET_HEADER: u16 = 14;
 
 impl Port {
-    /// Whether its numbers fit each other: as many queues as its service can have, a queue for each class, a weight for each
-    /// queue.
+    /// Returns whether the numbers fit each other: a number of queues that the service permits, a queue for each class,
+    /// a weight for each queue.
     pub(crate) fn is_consistent(&self) -> bool {
         let (most, weights) = match &self.service {
             Service::Strict => (STRICT_LEVELS, None),
@@ -142,7 +144,7 @@ impl Port {
             && weights.is_none_or(|count| count == usize::from(self.queues))
     }
 
-    /// The room of a queue; `None` for one without a limit.
+    /// Returns the capacity of a queue, or `None` for no limit.
     pub(crate) fn room_of(&self, queue: u8) -> Option<Amount> {
         let Service::Tokens(tokens) = &self.service else { return self.room };
         match tokens.queue(queue) {
@@ -153,21 +155,21 @@ impl Port {
         }
     }
 
-    /// Whether a queue holds data, and not only signals or tokens.
+    /// Returns whether a queue holds data, and not only signals or tokens.
     pub(crate) fn holds_data(&self, queue: u8) -> bool {
         let Service::Tokens(tokens) = &self.service else { return true };
         matches!(tokens.queue(queue), TokenQueue::Data | TokenQueue::Unscheduled)
     }
 
-    /// One queue without a limit.
+    /// Returns a port with one queue without a limit.
     pub fn fifo() -> Self {
         Self { queues: 1, of_class: [0; CLASSES], service: Service::Strict, room: None, mark: None }
     }
 
-    /// The port of the kernel switch that comes nearest to one of the simulator.
+    /// Returns the port of the kernel switch that is nearest to one of the simulator.
     ///
     /// # Errors
-    /// [`Unfit`] if there is none.
+    /// Returns [`Unfit`] if there is none.
     pub fn of(discipline: &DisciplineSpec, buffer: &Buffer) -> Result<Self, Unfit> {
         let (queues, service) = match discipline {
             DisciplineSpec::Fifo(_) => (1, Service::Strict),
@@ -199,7 +201,7 @@ impl Port {
         })
     }
 
-    /// In what a port of the simulator differs from the kernel switch that stands for it, in words.
+    /// Returns the differences between a port of the simulator and the kernel switch that stands for it, in words.
     pub fn differences(&self, buffer: &Buffer) -> Vec<String> {
         let mut found = Vec::new();
         if let Service::Tokens(_) = self.service {
@@ -218,7 +220,7 @@ impl Port {
     }
 }
 
-/// Why the kernel has no such port.
+/// Returns the reason why the kernel has no such port.
 fn reason(discipline: &DisciplineSpec) -> &'static str {
     match discipline {
         DisciplineSpec::PFabric(_) | DisciplineSpec::Ranked(_) => {

@@ -1,4 +1,4 @@
-//! What this machine can do of what a testbed takes, tried in network namespaces without a name.
+//! The capabilities of this machine that a testbed needs, tried in network namespaces without a name.
 
 use std::path::Path;
 
@@ -11,37 +11,37 @@ use crate::marker::Marker;
 use crate::plan::{Marking, Plan};
 use crate::port::{Amount, Backlog, Mark, Port};
 
-/// Whether something is there, and what to do where it is not.
+/// A capability, and the remedy if it is missing.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Capability {
-    /// Its name.
+    /// The name of the capability.
     pub name: &'static str,
-    /// What was said where it is missing; `None` if it is there.
+    /// The error if the capability is missing; `None` if the machine has it.
     pub missing: Option<String>,
-    /// What to do where it is missing.
+    /// The remedy if the capability is missing.
     pub cure: &'static str,
 }
 
-/// What was found.
+/// The capabilities of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Machine {
-    /// All that was tried, in order.
+    /// All capabilities that were tried, in order.
     pub capabilities: Vec<Capability>,
 }
 
-/// Something that a testbed takes but the machine has not.
+/// The error for a capability that a testbed needs and the machine lacks.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("this machine cannot: {name}: {message}. {cure}")]
 pub struct Lacking {
-    /// What.
+    /// The name of the capability.
     pub name: &'static str,
-    /// What the system said.
+    /// The error of the system.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub cure: &'static str,
 }
 
-/// Where `ip netns` has its names, and where it makes that directory.
+/// The directory in which `ip netns` keeps names, and the directory in which it is created.
 const NAMES: &str = "/run/netns";
 const RUN: &str = "/run";
 
@@ -51,14 +51,15 @@ const FILTERS: &str = "filters by DSCP (cls_u32)";
 const MARKS: &str = "marks by a BPF program (clsact, BTF)";
 const RED: &str = "marks by queues (sch_red)";
 
-/// Runs commands of tc in a network namespace of their own, which has no name and is gone with tc.
+/// Runs commands of tc in a network namespace of their own, which has no name and disappears with tc.
 fn tc(lines: &[String], go_on: &mut GoOn<'_>) -> Result<(), String> {
     let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     let tc = Invocation::new(&["tc", "-batch", "-"]).inside(Surroundings::OwnNetwork).reading(&input);
     tc.run(go_on).map(drop).map_err(|error| error.message)
 }
 
-/// Makes a namespace with a name, in a directory that only the command sees, and looks whether the real one can be written to.
+/// Makes a namespace with a name, in a directory that only the command sees, and checks whether the real directory is
+/// writable.
 fn named_namespace(go_on: &mut GoOn<'_>) -> Result<(), String> {
     let add = ["ip", "netns", "add", "probe"];
     let added = Invocation::new(&add).inside(Surroundings::OwnNetworkAndRun).run(go_on);
@@ -68,7 +69,7 @@ fn named_namespace(go_on: &mut GoOn<'_>) -> Result<(), String> {
     if is_writable { Ok(()) } else { Err(format!("{NAMES} cannot be written to")) }
 }
 
-/// Loads a marking program; it is read from memory.
+/// Loads a marking program from memory.
 fn marking_program(go_on: &mut GoOn<'_>) -> Result<(), String> {
     let mark = Mark { above: Amount::Packets(1), per: Backlog::Queue };
     let object = Marker::new(&Port::fifo(), mark, 1_500).object().ok_or("no program")?;
@@ -78,13 +79,13 @@ fn marking_program(go_on: &mut GoOn<'_>) -> Result<(), String> {
 }
 
 impl Machine {
-    /// Tries all. Nothing is left, also if this process is killed meanwhile: what is tried has no name. Removes what probes of earlier
-    /// versions left.
+    /// Tries all capabilities. Nothing is left, even if this process is killed meanwhile, because the tried objects
+    /// have no names. Removes leftovers of probes of earlier versions.
     pub fn examine() -> Self {
         Self::examine_while(&mut || true)
     }
 
-    /// Tries all while `go_on` says so; what is not tried any more is missing.
+    /// Tries all capabilities while `go_on` returns true. A capability that was not tried counts as missing.
     pub fn examine_while(go_on: &mut GoOn<'_>) -> Self {
         leftovers::remove();
         let made = named_namespace(go_on);
@@ -130,10 +131,10 @@ impl Machine {
         }
     }
 
-    /// Returns `plan` with the marks that this machine has.
+    /// Returns `plan` with the marking that this machine supports.
     ///
     /// # Errors
-    /// What a testbed lacks.
+    /// Returns the first capability that the testbed needs and the machine lacks.
     pub fn fit(&self, plan: Plan) -> Result<Plan, Lacking> {
         if plan.ports().next().is_none() {
             // Switches in user space mark by themselves.
@@ -143,10 +144,10 @@ impl Machine {
         Ok(Plan { marking, ..plan })
     }
 
-    /// How ports mark here. Where nothing marks (`marks` is false), how does not matter.
+    /// Returns the mechanism by which ports mark on this machine. Without marks, the mechanism has no effect.
     ///
     /// # Errors
-    /// What a testbed lacks.
+    /// Returns the first capability that the testbed needs and the machine lacks.
     pub fn marking(&self, marks: Marks) -> Result<Marking, Lacking> {
         [NAMESPACES, HTB, FILTERS].into_iter().try_for_each(|name| self.need(name))?;
         match marks {
@@ -161,19 +162,19 @@ impl Machine {
     }
 }
 
-/// What marks the ports of a testbed ask for.
+/// The kinds of marking that the ports of a testbed ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marks {
-    /// None.
+    /// No port marks.
     None,
-    /// By one queue, which RED can do as well.
+    /// Ports mark by the length of one queue, which RED supports as well.
     PerQueue,
-    /// By several queues of a port together.
+    /// Ports mark by the sum of several queues.
     PerPort,
 }
 
 impl Marks {
-    /// Of these ports.
+    /// Returns the kind of marking that these ports ask for.
     pub fn of<'a>(ports: impl Iterator<Item = &'a Port>) -> Self {
         let mut all = Self::None;
         for port in ports {

@@ -1,4 +1,4 @@
-//! How much of endless flows has arrived, by flow and bin of time.
+//! The progress of endless flows at their receiver, by flow and time bin.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use priolane_net::Meter;
 use crate::job::{Bins, FlowKind, FlowProgress, HostJob};
 use crate::payload::{WORD, word_at};
 
-/// An endless flow that arrives here.
+/// An endless flow that arrives at this host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Incoming {
     id: u32,
@@ -25,12 +25,12 @@ pub(crate) struct Progress {
     places: HashMap<(SocketAddr, u32), u32>,
     bins: Option<Bins>,
     start: OnceLock<Instant>,
-    /// Bytes by flow and bin.
+    /// The number of bytes by flow and bin.
     counts: Vec<AtomicU64>,
 }
 
 impl Progress {
-    /// Of the endless flows that arrive at the host of `job`.
+    /// Creates counters for the endless flows that arrive at the host of `job`.
     pub(crate) fn new(job: &HostJob) -> Self {
         let endless = job.flows.iter().filter(|flow| flow.dst == job.host && flow.kind == FlowKind::Endless);
         let flows: Vec<Incoming> =
@@ -41,12 +41,12 @@ impl Progress {
         Self { flows, places, bins: job.bins, start: OnceLock::new(), counts }
     }
 
-    /// The bins begin at this instant. Only the first call counts.
+    /// Sets the instant at which the bins begin. Only the first call has an effect.
     pub(crate) fn start(&self, at: Instant) {
         self.start.get_or_init(|| at);
     }
 
-    /// What has arrived, by flow; nothing where no bins were asked for.
+    /// Returns the bytes that have arrived, by flow, or an empty list if no bins were requested.
     pub(crate) fn report(&self) -> Vec<FlowProgress> {
         let Some(Bins { count, .. }) = self.bins.filter(|bins| bins.count > 0) else { return Vec::new() };
         let of = |(flow, counts): (&Incoming, &[AtomicU64])| FlowProgress {

@@ -34,14 +34,14 @@ const BURST: u64 = 10_000;
 const BEYOND_LINE: u64 = 2;
 /// The least time between two increments of a counter.
 const LEAST_COUNTED_NS: u64 = 10;
-/// Bytes of the largest datagram.
+/// The size of the largest datagram in bytes.
 const LARGEST: u64 = 65_535;
 
 /// Bounds on the values in the report of a host.
 #[derive(Debug)]
 pub(crate) struct ReportBounds {
     job: Arc<HostJob>,
-    /// Time from the start to the report plus the error of clocks, in nanoseconds.
+    /// The time from the start to the report plus the error of clocks, in nanoseconds.
     latest_ns: u64,
     error_ns: u64,
 }
@@ -67,7 +67,7 @@ fn impossible(what: impl fmt::Display) -> String {
 }
 
 impl ReportBounds {
-    /// Bounds for the host with this job, which reports `since_start` after the start.
+    /// Creates the bounds for the host with this job, which reports `since_start` after the start.
     pub(crate) fn new(job: impl Into<Arc<HostJob>>, since_start: Duration) -> Self {
         let since_start = ns(since_start);
         let error_ns = ns(STOPS).saturating_add(since_start / DRIFT);
@@ -83,7 +83,7 @@ impl ReportBounds {
     /// Reads and checks a report. Control characters in its texts are replaced.
     ///
     /// # Errors
-    /// A message that says why the line is not a report, or which value is impossible.
+    /// Returns a message that says why the line is not a report, or which value is impossible.
     pub(crate) fn read(&self, line: &str) -> Result<HostReport, String> {
         let report: HostReport = serde_json::from_str(line)
             .map_err(|error| format!("its report: {}", printable(&error.to_string(), SHOWN)))?;
@@ -118,7 +118,7 @@ impl ReportBounds {
         })
     }
 
-    /// The largest number of packets that the line of the host carries until the report.
+    /// Returns the largest number of packets that the line of the host can carry before the report.
     fn most_packets(&self) -> u64 {
         let bits = u128::from(self.job.line_bps) * u128::from(self.latest_ns) / 1_000_000_000;
         let least = 8 * u128::from(Frame::ETHERNET.ack_wire());
@@ -204,7 +204,8 @@ impl ReportBounds {
         Ok(())
     }
 
-    /// The earliest time at which `bytes` that start at `start_ns` can have arrived over the line of the host, less the error of clocks.
+    /// Returns the earliest time at which `bytes` that start at `start_ns` can have arrived over the line of the host,
+    /// less the error of clocks.
     fn earliest_ns(&self, start_ns: u64, bytes: u64) -> u64 {
         let line_ns = u128::from(bytes) * 8_000_000_000 / u128::from(self.job.line_bps.max(1));
         let line_ns = u64::try_from(line_ns / u128::from(BEYOND_LINE)).unwrap_or(u64::MAX);

@@ -3,7 +3,7 @@
 use priolane_core::keys::Value;
 use serde_json::{Map, Value as Json};
 
-/// The keys of a row but for its `kind`; what is wrong, in words, if a value is none.
+/// Returns the keys of a row except `kind`, or a text that says which value is not valid.
 pub(crate) fn keys(row: &Map<String, Json>) -> Result<Vec<(&str, Value<'_>)>, String> {
     let named = row.iter().filter(|(key, _)| *key != "kind");
     named
@@ -14,7 +14,7 @@ pub(crate) fn keys(row: &Map<String, Json>) -> Result<Vec<(&str, Value<'_>)>, St
         .collect()
 }
 
-/// A value of JSON as keys have them; `None` for null and for numbers that are out of range.
+/// Returns the value of a key, or `None` for null and for numbers that are out of range.
 fn value(json: &Json) -> Option<Value<'_>> {
     Some(match json {
         Json::Null => return None,

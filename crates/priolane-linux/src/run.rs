@@ -1,4 +1,4 @@
-//! A run: a testbed that is made for it, a host process in each namespace, and what they measured.
+//! A run: a testbed that is made for the run, a host process in each namespace, and their measurements.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -27,33 +27,34 @@ use crate::testbed::{Testbed, TestbedError};
 
 pub use crate::measure::{Ends, OnProgress, Progress, RunError};
 
-/// From the order to start to the start.
+/// The time from the order to start to the start.
 const AHEAD: Duration = Duration::from_millis(200);
 
-/// What is to be measured.
+/// The description of a run on a testbed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunJob {
-    /// The testbed.
+    /// The testbed to make.
     pub plan: Plan,
-    /// What hosts speak.
+    /// The scheme of all hosts.
     pub scheme: SchemeJob,
-    /// Whether hosts get the delay and the rate of paths, which transports depend on, with the job instead of measuring them.
+    /// Whether hosts are given the delay and the rate of paths with the job, instead of measuring them. Transports
+    /// depend on these.
     pub knows_paths: bool,
-    /// The messages.
+    /// The messages of the run.
     pub flows: Vec<Flow>,
-    /// What changes of them.
+    /// The changes of messages during the run.
     #[serde(default)]
     pub changes: Vec<FlowChange>,
-    /// By which endless ones are counted; `None` if nobody asks.
+    /// The time bins in which endless messages are counted; `None` to count none.
     #[serde(default)]
     pub bins: Option<Bins>,
-    /// When it ends at the latest, in nanoseconds since its start.
+    /// The latest end of the run, in nanoseconds since its start.
     pub limit_ns: u64,
-    /// Whether it ends sooner.
+    /// Whether the run may end before its limit.
     #[serde(default)]
     pub ends: Ends,
-    /// The real-time priority of hosts, if the system permits one.
+    /// The real-time priority of hosts, if the system permits one; `None` for none.
     pub real_time: Option<u8>,
 }
 
@@ -66,28 +67,29 @@ impl RunJob {
     }
 }
 
-/// What was measured.
+/// The results of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestbedReport {
-    /// What each host saw, in order of hosts.
+    /// The reports of all hosts, in order of hosts.
     pub hosts: Vec<HostReport>,
-    /// What queues of switches counted.
+    /// The counters of the queues of switches.
     pub queues: Vec<QueueCount>,
-    /// What switches in user space counted besides.
+    /// The further counters of switches in user space.
     pub switches: Vec<SwitchReport>,
-    /// The machines and their clocks, if hosts were on several.
+    /// The machines and their clocks, if the hosts were on several machines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub machines: Vec<MachineReport>,
-    /// How long it took, in nanoseconds.
+    /// The duration of the run in nanoseconds.
     pub elapsed_ns: u64,
 }
 
-/// Makes the testbed below `root`, runs and takes it down, also if this process is killed. `program` with the argument `host` is
-/// a host process, with `guard` and a name a guard, with `switch`, a directory and a number a switch in user space.
+/// Makes the testbed below `root`, runs, and removes the testbed, even if this process is killed. `program` must be a
+/// host process with the argument `host`, a guard with `guard` and a name, and a switch in user space with `switch`, a
+/// directory and a number.
 ///
 /// # Errors
-/// [`RunError`]; nothing is left.
+/// Returns a [`RunError`]. Nothing is left.
 pub fn run(
     job: &RunJob,
     (program, root): (&[String], &Path),
@@ -123,14 +125,14 @@ pub fn run(
     measured
 }
 
-/// Lines of hosts that wait at most; hosts that say more wait.
+/// The largest number of lines of hosts that wait. Hosts that write more are blocked.
 const QUEUE: usize = 64;
 
 /// The host processes of a testbed.
 struct TestbedHosts {
     processes: Vec<(Arc<HostJob>, HostProcess)>,
     output: Receiver<(u16, HostOutput)>,
-    /// Hosts that have reported.
+    /// The hosts that have reported.
     finished: BTreeSet<u16>,
 }
 
@@ -214,7 +216,7 @@ impl Hosts for TestbedHosts {
     }
 }
 
-/// By host, the delay from there to `host`.
+/// Returns the delay from each host to `host`.
 fn delays_to(host: u16, delays: &[Vec<u64>]) -> Vec<u64> {
     delays.iter().map(|from| from[usize::from(host)]).collect()
 }

@@ -1,4 +1,4 @@
-//! The scheme of a job as priolane-net has it.
+//! The conversion of the scheme of a job to that of priolane-net.
 
 use priolane_core::assign::DemotionThresholds;
 use priolane_core::host::SchedulerKind;
@@ -10,23 +10,23 @@ use serde_json::Value as Json;
 use crate::job::{Ladder, Order, SchemeJob};
 use crate::row::keys;
 
-/// The scheme of an experiment, with the defaults of experiments.
+/// Returns the scheme of an experiment, with the defaults of experiments.
 ///
 /// # Errors
-/// A transport or a key that is unknown or out of range, in words.
+/// Returns a text that names an unknown transport, or a key that is unknown or out of range.
 pub fn scheme(job: &SchemeJob) -> Result<Scheme, String> {
     scheme_of(job, Scheme::of_row)
 }
 
-/// The scheme of a host that is no part of an experiment, with the defaults of keys over UDP.
+/// Returns the scheme of a host outside an experiment, with the defaults of keys over UDP.
 ///
 /// # Errors
-/// Those of [`scheme`].
+/// Returns the errors of [`scheme`].
 pub fn udp_scheme(job: &SchemeJob) -> Result<Scheme, String> {
     scheme_of(job, Scheme::with)
 }
 
-/// Reads the keys of a transport.
+/// A function that reads the keys of a transport.
 type ReadTransport = fn(&str, &[(&str, Value<'_>)]) -> Result<Scheme, SchemeError>;
 
 fn scheme_of(job: &SchemeJob, read: ReadTransport) -> Result<Scheme, String> {

@@ -1,4 +1,5 @@
-//! What a host of a run sends: each message at its start, in the class that it is admitted to, and changed when that is due.
+//! The sender of a host: it sends each message at its start, in the class that admission gives, and applies changes
+//! when they are due.
 //!
 //! ```text
 //! planned starts and changes ──┐
@@ -6,8 +7,8 @@
 //! flows held back ─────────────┘            what ended before ──┘
 //! ```
 //!
-//! A policy decides only when a flow starts. Before it is asked, it learns of all flows that have ended since, each with the time of
-//! its end.
+//! A policy decides only when a flow starts. Before each decision, the policy learns of all flows that have ended since
+//! the last one, each with the time of its end.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,7 +29,7 @@ use crate::payload::payload;
 use crate::timeline::{Action, timeline};
 use crate::under_way::{MessageEnd, UnderWay};
 
-/// How often outcomes and orders are looked for once all is sent.
+/// The interval at which outcomes and orders are polled once all messages are sent.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Whether the command to stop has come.
@@ -44,15 +45,15 @@ pub(crate) struct Sender<'a> {
     host: &'a Host,
     start: Instant,
     under_way: Vec<UnderWay>,
-    /// By number, where a message is in `under_way`.
+    /// The index of each message in `under_way`, by its number.
     places: HashMap<u32, usize>,
     admission: Option<ScaledAdmission>,
-    /// Places of messages whose end admission has not been told.
+    /// The indices of messages whose end was not yet reported to admission.
     open: Vec<usize>,
 }
 
 impl<'a> Sender<'a> {
-    /// The sender of `host`, with the admission of its scheme, if that has one.
+    /// Creates the sender of `host`, with the admission of its scheme, if the scheme has one.
     pub(crate) fn new(
         job: &'a HostJob,
         host: &'a Host,
@@ -62,10 +63,10 @@ impl<'a> Sender<'a> {
         Self { job, host, start, under_way: Vec::new(), places: HashMap::new(), admission, open: Vec::new() }
     }
 
-    /// Hands over each message at its start, and changes it when that is due.
+    /// Hands over each message at its start, and applies changes when they are due.
     ///
     /// # Errors
-    /// A change that is out of range, or `lines` without a writer.
+    /// Returns an error if a change is out of range, or if the writer of `lines` is gone.
     pub(crate) fn send_all(&mut self, lines: &Receiver<String>) -> Result<StopCommand, HostError> {
         let own = self.job.flows.iter().filter(|flow| flow.src == self.job.host);
         let own: HashMap<u32, &Flow> = own.map(|flow| (flow.id, flow)).collect();
@@ -97,7 +98,7 @@ impl<'a> Sender<'a> {
         Ok(StopCommand::Pending)
     }
 
-    /// Hands over a message, if admission does not hold it back; `bytes` are those of one that ends.
+    /// Hands over a message, unless admission holds it back. `bytes` is the content of a message that is not endless.
     fn send(&mut self, flow: &Flow, bytes: Bytes) {
         let at_ns = since_ns(self.start, now());
         self.tell_ends(at_ns);
@@ -148,7 +149,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Tells admission which messages have ended, in order of their ends; it is now `now_ns`.
+    /// Reports the messages that have ended to admission, in order of their ends, at the time `now_ns`.
     fn tell_ends(&mut self, now_ns: u64) {
         let Some(admission) = &mut self.admission else { return };
         let mut ended = Vec::new();
@@ -174,7 +175,7 @@ impl<'a> Sender<'a> {
     /// Waits for the outcomes of messages until a stop command. Calls `done` when every message has one.
     ///
     /// # Errors
-    /// Those of `done`, or `lines` without a writer.
+    /// Returns the errors of `done`, or an error if the writer of `lines` is gone.
     pub(crate) fn settle(
         &mut self,
         lines: &Receiver<String>,
@@ -196,7 +197,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// What became of all messages, and what admission was asked and told.
+    /// Returns the outcomes of all messages, and the calls of admission.
     pub(crate) fn end(mut self) -> (Vec<SentMessage>, Vec<AdmissionEvent>) {
         self.tell_ends(since_ns(self.start, now()));
         let sent = self.under_way.into_iter().map(UnderWay::end).collect();

@@ -1,4 +1,4 @@
-//! Making, removing and reading testbeds.
+//! The functions that make, remove and inspect testbeds.
 
 use std::fs;
 use std::io;
@@ -16,22 +16,22 @@ use crate::plan::{Name, Plan, PlanError, Step};
 use crate::steps::steps;
 use crate::switch::{self, SwitchReport};
 
-/// Why a testbed is not made, or not removed.
+/// The reason why creating or removing a testbed failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
-    /// The plan is none.
+    /// The plan is not valid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// There is a testbed of this name.
+    /// There already is a testbed of this name.
     #[error("there is a testbed {0}; take it down first, or use another name")]
     AlreadyUp(Name),
-    /// There is none.
+    /// There is no testbed of this name.
     #[error("there is no testbed {0}")]
     Missing(Name),
-    /// A process uses it.
+    /// A process uses the testbed.
     #[error("testbed {0} is in use by a process; end that first")]
     InUse(Name),
-    /// A namespace is there that no testbed of ours made.
+    /// A namespace exists that was not made by a testbed of this crate.
     #[error("there is a network namespace {0} that was not made here; remove it, or use another name")]
     Foreign(String),
     /// A command failed.
@@ -40,23 +40,23 @@ pub enum TestbedError {
     /// A file cannot be written or read.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The process of a switch ended, or does not answer.
+    /// The process of a switch has ended, or does not answer.
     #[error("switch {switch}: {message}")]
     Switch {
-        /// The switch.
+        /// The number of the switch.
         switch: u16,
-        /// Its last words, or what the system said.
+        /// The last words of the process, or the error of the system.
         message: String,
     },
     /// The caller asked to stop.
     #[error("stopped by request")]
     Stopped,
-    /// The marking program is not the one that this crate was compiled with.
+    /// The marking program differs from the one that this crate was compiled with.
     #[error("the marking program that is compiled in has no place for a threshold; a defect of priolane")]
     Marker,
 }
@@ -66,43 +66,44 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> TestbedError {
     move |source| TestbedError::File { path, source }
 }
 
-/// A testbed that is up, held by this process.
+/// A testbed that exists, held by this process.
 #[derive(Debug)]
 pub struct Testbed {
     plan: Plan,
     journal: Journal,
-    /// Processes of switches in user space.
+    /// The processes of switches in user space.
     switches: Vec<(u16, Child)>,
 }
 
-/// How long the process of a switch takes to be ready at most, and to end.
+/// The longest time that the process of a switch takes to become ready, or to end.
 const READY: Duration = Duration::from_secs(60);
 const ENDED: Duration = Duration::from_secs(5);
-/// Between two looks at it.
+/// The interval at which the process of a switch is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What is there of a testbed.
+/// The state of a testbed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Status {
-    /// Its name.
+    /// The name of the testbed.
     pub name: Name,
-    /// Whether a process holds it.
+    /// Whether a process holds the testbed.
     pub in_use: bool,
-    /// Namespaces that are there.
+    /// The number of its namespaces that exist.
     pub there: usize,
-    /// Namespaces of its plan.
+    /// The number of namespaces in the plan.
     pub planned: usize,
-    /// What is to be known of its switches in user space, in words.
+    /// The warnings of its switches in user space, in words.
     pub warnings: Vec<String>,
 }
 
 impl Testbed {
-    /// Makes it. If a step fails, what was made until then is removed. `program` with the arguments `switch`, a directory and a
-    /// number is the process of a switch in user space. `go_on` is asked some times a second, and ends this by false; what was made is
-    /// removed then as well.
+    /// Makes a testbed. If a step fails, the parts that were made before are removed. `program` with the arguments
+    /// `switch`, a directory and a number must be the process of a switch in user space. `go_on` is asked several times
+    /// a second and ends this call by returning false; the parts that were made are then removed as well.
     ///
     /// # Errors
-    /// What is wrong with the plan, what is in its place, what a step said, or [`TestbedError::Stopped`].
+    /// Returns the mistake in the plan, the name of an object that is in the way, the error of a step, or
+    /// [`TestbedError::Stopped`].
     pub fn up(
         plan: Plan,
         root: &Path,
@@ -160,7 +161,8 @@ impl Testbed {
         Ok(())
     }
 
-    /// Starts the process of a switch, in a process group of its own so that no Ctrl-C reaches it. It outlives this one.
+    /// Starts the process of a switch, in a process group of its own so that no Ctrl-C reaches it. The process outlives
+    /// this one.
     fn start_switch(&mut self, switch: u16, argv: &[String]) -> Result<(), TestbedError> {
         use std::os::unix::process::CommandExt;
         let path = log(self.journal.directory(), switch);
@@ -194,10 +196,10 @@ impl Testbed {
         Ok(())
     }
 
-    /// Checks that the processes of its switches run.
+    /// Checks that the processes of the switches run.
     ///
     /// # Errors
-    /// The first that does not, with its last words.
+    /// Returns the first process that does not run, with its last words.
     pub fn check_switches(&mut self) -> Result<(), TestbedError> {
         for (switch, child) in &mut self.switches {
             if let Ok(Some(status)) = child.try_wait() {
@@ -209,10 +211,10 @@ impl Testbed {
         Ok(())
     }
 
-    /// What its ports counted, and its switches in user space.
+    /// Returns the counters of the ports, and of the switches in user space.
     ///
     /// # Errors
-    /// What tc said, or a switch that does not answer.
+    /// Returns the error of tc, or a switch that does not answer.
     pub fn counters(&mut self) -> Result<(Vec<QueueCount>, Vec<SwitchReport>), TestbedError> {
         self.check_switches()?;
         let mut all = counters(&self.plan)?;
@@ -221,15 +223,15 @@ impl Testbed {
         Ok((all, reports))
     }
 
-    /// Its plan.
+    /// Returns the plan of the testbed.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Removes it.
+    /// Removes the testbed.
     ///
     /// # Errors
-    /// A namespace that was not made here, or that cannot be removed; the others are removed.
+    /// Returns a namespace that was not made here, or that cannot be removed. The other namespaces are removed.
     pub fn down(mut self) -> Result<(), TestbedError> {
         let removed = remove(&self.journal);
         for (_, child) in &mut self.switches {
@@ -240,7 +242,7 @@ impl Testbed {
     }
 }
 
-/// The last bytes of a file, as many as messages show.
+/// Returns the last bytes of a file, as many as messages show.
 fn read_end(path: &Path) -> io::Result<Vec<u8>> {
     use std::io::{Read, Seek, SeekFrom};
     const MOST: u64 = 8_192;
@@ -252,7 +254,7 @@ fn read_end(path: &Path) -> io::Result<Vec<u8>> {
     Ok(end)
 }
 
-/// Where a switch writes why it ended.
+/// Returns the path of the file to which a switch writes why it ended.
 fn log(directory: &Path, switch: u16) -> PathBuf {
     directory.join(format!("switch-{switch}.log"))
 }
@@ -262,7 +264,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// What the switches in user space of a testbed counted.
+/// Returns the reports of the switches in user space of a testbed.
 fn switch_reports(plan: &Plan, directory: &Path) -> Result<Vec<SwitchReport>, TestbedError> {
     let ask = |switch| {
         switch::ask(directory, switch)
@@ -271,10 +273,10 @@ fn switch_reports(plan: &Plan, directory: &Path) -> Result<Vec<SwitchReport>, Te
     plan.network.user_switches().map(ask).collect()
 }
 
-/// Removes the testbed of this name, also one whose maker was killed.
+/// Removes the testbed of this name, even if its maker was killed.
 ///
 /// # Errors
-/// If there is none, if a process uses it, or as [`Testbed::down`].
+/// Returns an error if there is no such testbed, if a process uses the testbed, or an error of [`Testbed::down`].
 pub fn down(name: &Name, root: &Path) -> Result<(), TestbedError> {
     match Journal::look(root, name) {
         JournalState::Nothing => Err(TestbedError::Missing(name.clone())),
@@ -309,8 +311,8 @@ fn remove(journal: &Journal) -> Result<(), TestbedError> {
     }
 }
 
-/// Ends the processes of switches of the testbed in `directory` that run in this namespace, and waits until they are gone: a namespace
-/// lives as long as a process in it.
+/// Ends the processes of switches of the testbed in `directory` that run in this namespace, and waits until they are
+/// gone. A namespace lives as long as a process in it.
 fn end_switches(directory: &Path, namespace: &str) {
     let Some(inode) = inode(namespace) else { return };
     let started = now();
@@ -324,13 +326,14 @@ fn end_switches(directory: &Path, namespace: &str) {
     }
 }
 
-/// The processes of this machine.
+/// Returns the processes of this machine.
 fn processes() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Whether a process was started as a switch of the testbed in `directory`, and is in the namespace with this inode.
+/// Returns whether a process was started as a switch of the testbed in `directory`, and is in the namespace with this
+/// inode.
 fn is_switch(pid: i32, directory: &Path, inode: u64) -> bool {
     use std::os::unix::fs::MetadataExt;
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -351,7 +354,7 @@ fn warnings(root: &Path, name: &Name) -> Vec<String> {
     plan.network.user_switches().flat_map(named).collect()
 }
 
-/// What is there of each testbed.
+/// Returns the state of each testbed.
 pub fn status(root: &Path) -> Vec<Status> {
     let of = |name: Name| {
         let planned = Journal::plan(root, &name).map(|plan| plan.namespaces()).unwrap_or_default();

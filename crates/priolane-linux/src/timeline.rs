@@ -1,20 +1,20 @@
-//! What a host does in a run, in order of time.
+//! The actions of a host in a run, in order of time.
 
 use std::collections::HashSet;
 
 use crate::job::{Flow, FlowChange, HostJob};
 
-/// Something that a host does at an instant of a run.
+/// An action of a host at an instant of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action<'a> {
-    /// Changes a flow that it sends.
+    /// The host changes a flow that it sends.
     Change(&'a FlowChange),
-    /// Sends a flow.
+    /// The host sends a flow.
     Send(&'a Flow),
 }
 
 impl Action<'_> {
-    /// When, in nanoseconds since the start of the run.
+    /// Returns the time of the action, in nanoseconds since the start of the run.
     pub(crate) fn at_ns(&self) -> u64 {
         match self {
             Self::Change(change) => change.at_ns,
@@ -23,7 +23,7 @@ impl Action<'_> {
     }
 }
 
-/// What the host of `job` does. At equal times changes come before starts, as in the simulator.
+/// Returns the actions of the host of `job`. At equal times, changes come before starts, as in the simulator.
 pub(crate) fn timeline(job: &HostJob) -> Vec<Action<'_>> {
     let mut sends: Vec<&Flow> = job.flows.iter().filter(|flow| flow.src == job.host).collect();
     sends.sort_by_key(|flow| (flow.start_ns, flow.id));

@@ -7,62 +7,62 @@
 //! queue K + 2        data without a token, if it has a class of its own; room for few packets, served last
 //! ```
 //!
-//! s is the size of a token on the wire, F that of the frame that it asks for.
+//! Here s is the size of a token on the wire, and F is that of the frame that the token requests.
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::port::{TokenGroupSpec, TokenMode, TokenOrder};
 use serde::{Deserialize, Serialize};
 
-/// Levels of strict priority that HTB has (`TC_HTB_NUMPRIO`).
+/// The number of levels of strict priority in HTB (`TC_HTB_NUMPRIO`).
 pub const STRICT_LEVELS: u8 = 8;
 
-/// Bytes of a token of real hosts on the wire: the smallest frame, with preamble and gap.
+/// The size in bytes of a token of real hosts on the wire: the smallest frame, with preamble and gap.
 pub const TOKEN_WIRE: u16 = 84;
 
-/// Classes of packets that are no tokens, as hosts of token transports send them.
+/// The classes of packets other than tokens, as hosts of token transports send them.
 const SIGNALS: Class = 15;
 const DATA: Class = 13;
 
-/// How tokens, and the data that they ask for, are served.
+/// The service of tokens, and of the data that they request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenService {
-    /// K, classes of tokens, 1 to 8.
+    /// The number of classes of tokens, 1 to 8 (K).
     pub classes: u8,
-    /// Tokens of a class that may wait.
+    /// The number of tokens of a class that may wait.
     pub depth: u32,
-    /// Tokens that may go at once after a pause.
+    /// The number of tokens that may be sent at once after a pause.
     pub burst: u32,
-    /// F, bytes of the frame that a token asks for, on the wire.
+    /// The bytes on the wire of the frame that a token requests (F).
     pub data_wire: u16,
-    /// Packets of data without a token that may wait; `None` where such data is data.
+    /// The number of packets of data without a token that may wait; `None` if these packets share the queue of data.
     pub unscheduled: Option<u32>,
-    /// Of the line, what data may take.
+    /// The part of the line that data may use.
     pub data: DataLimit,
 }
 
-/// What data may take of the line.
+/// The part of the line that data may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataLimit {
-    /// F / (s + F): what tokens leave.
+    /// The part that tokens leave: F / (s + F).
     Rest,
-    /// All of it.
+    /// The whole line.
     Line,
 }
 
-/// What a queue is for.
+/// The purpose of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TokenQueue {
     Signals,
-    /// Tokens of a class.
+    /// Tokens of this class.
     Tokens(u8),
     Data,
     Unscheduled,
 }
 
 impl TokenService {
-    /// What comes nearest to a port of the simulator; why nothing does, in words.
+    /// Returns the service that is nearest to a port of the simulator, or a text that says why there is none.
     pub(crate) fn of(spec: &TokenGroupSpec) -> Result<Self, String> {
         let unfit = |what: &str| Err(what.to_owned());
         if spec.expiry.is_some() {
@@ -107,12 +107,12 @@ impl TokenService {
         })
     }
 
-    /// Number of queues.
+    /// Returns the number of queues.
     pub(crate) fn queues(&self) -> u8 {
         self.classes + 2 + u8::from(self.unscheduled.is_some())
     }
 
-    /// What a queue is for.
+    /// Returns the purpose of a queue.
     pub(crate) fn queue(&self, queue: u8) -> TokenQueue {
         match queue {
             0 => TokenQueue::Signals,
@@ -122,12 +122,12 @@ impl TokenService {
         }
     }
 
-    /// The rate of all tokens on a line of `line_bps`, in bit/s.
+    /// Returns the rate of all tokens on a line of `line_bps`, in bit/s.
     pub(crate) fn token_bps(&self, line_bps: u64) -> u64 {
         self.part(line_bps, TOKEN_WIRE)
     }
 
-    /// The rate that tokens leave, in bit/s.
+    /// Returns the rate that tokens leave, in bit/s.
     pub(crate) fn rest_bps(&self, line_bps: u64) -> u64 {
         self.part(line_bps, self.data_wire)
     }
@@ -137,7 +137,8 @@ impl TokenService {
         (u128::from(line_bps) * u128::from(bytes) / whole) as u64
     }
 
-    /// Bytes that tokens may be ahead of their rate. HTB sends while nothing is owed, so that it sends one token more.
+    /// Returns the number of bytes by which tokens may be ahead of their rate. HTB sends while nothing is owed, and so
+    /// sends one token more.
     pub(crate) fn ahead(&self) -> u64 {
         (u64::from(self.burst.saturating_sub(1)) * u64::from(TOKEN_WIRE)).max(1)
     }
@@ -147,7 +148,7 @@ impl TokenService {
         (1..=STRICT_LEVELS).contains(&self.classes) && self.depth > 0 && self.data_wire > 0
     }
 
-    /// The queue of each class of packets.
+    /// Returns the queue of each class of packets.
     pub(crate) fn of_class(&self) -> [u8; CLASSES] {
         let data = self.classes + 1;
         std::array::from_fn(|class| match class as Class {
@@ -159,7 +160,7 @@ impl TokenService {
     }
 }
 
-/// In what such a port differs from the simulator's, in words.
+/// Returns the differences between such a port and that of the simulator, in words.
 pub(crate) fn differences() -> Vec<String> {
     vec![
         format!("tokens have {TOKEN_WIRE} B on the wire, and their share of the line follows from that"),

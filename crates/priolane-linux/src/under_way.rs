@@ -1,4 +1,4 @@
-//! Messages that a host of a run has handed over, and what becomes of them.
+//! Messages that a host of a run has handed over, and their outcomes.
 
 use std::time::Duration;
 
@@ -11,30 +11,31 @@ use crate::admission_job::{AdmittedFlow, EndOfMessage};
 use crate::job::{Change, FlowKind, SentMessage};
 use crate::limits::FAILURE_SHOWN;
 
-/// How a message is to end.
+/// The intended end of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
-    /// By its delivery.
+    /// The message ends with its delivery.
     Delivery,
-    /// By the end of the run, or its abort.
+    /// The message ends with the run, or with its abort.
     Stop,
 }
 
-/// How a message ended, for admission.
+/// The actual end of a message, for admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MessageEnd {
-    /// It was delivered, as its sender knew at `at_ns`.
+    /// The message was delivered, as known to its sender at `at_ns`.
     Delivered { at_ns: u64, end: EndOfMessage },
-    /// It failed, or was aborted.
+    /// The message has failed, or was aborted.
     Failed,
 }
 
-/// Nanoseconds of a duration; half of the largest number where that is longer, so that a sum with an instant has room.
+/// Returns the nanoseconds of a duration, limited to half of the largest number, so that a sum with an instant does not
+/// overflow.
 fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX >> 1)
 }
 
-/// Why a message failed, as reports have it.
+/// Returns the reason why a message failed, as reports show it.
 fn reason(error: &SendError) -> String {
     printable(&error.to_string(), FAILURE_SHOWN)
 }
@@ -48,7 +49,8 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    /// Message `id` that was handed over at `at_ns`, as it was admitted, with what the host said to it.
+    /// Creates the record of message `id`, which was handed over at `at_ns`, with its admission and the answer of the
+    /// host.
     pub(crate) fn new(
         (id, kind): (u32, FlowKind),
         (at_ns, admitted): (u64, Option<AdmittedFlow>),
@@ -76,17 +78,17 @@ impl UnderWay {
         Self { sent, receipt, ending }
     }
 
-    /// Its number.
+    /// Returns the number of the message.
     pub(crate) fn id(&self) -> u32 {
         self.sent.id
     }
 
-    /// When it was handed over, in nanoseconds.
+    /// Returns the time at which the message was handed over, in nanoseconds.
     fn handed_over_ns(&self) -> u64 {
         self.sent.at_ns + self.sent.admitted.map_or(0, |admitted| admitted.held_ns)
     }
 
-    /// How it ended, if it has.
+    /// Returns the end of the message, if it has ended.
     pub(crate) fn outcome(&self) -> Option<MessageEnd> {
         let Some(receipt) = &self.receipt else { return Some(MessageEnd::Failed) };
         let Ok(delivery) = receipt.outcome()? else { return Some(MessageEnd::Failed) };
@@ -100,16 +102,16 @@ impl UnderWay {
         Some(MessageEnd::Delivered { at_ns: self.handed_over_ns() + end.elapsed_ns, end })
     }
 
-    /// Whether its delivery is waited for.
+    /// Returns whether the run waits for the delivery of the message.
     pub(crate) fn is_waited_for(&self) -> bool {
         let is_open = |receipt: &Receipt| receipt.outcome().is_none();
         self.ending == Ending::Delivery && self.receipt.as_ref().is_some_and(is_open)
     }
 
-    /// Changes it.
+    /// Applies a change to the message.
     ///
     /// # Errors
-    /// A class or a weight that is out of range.
+    /// Returns an error if a class or a weight is out of range.
     pub(crate) fn change(&mut self, host: &Host, change: Change) -> Result<(), SendError> {
         let Some(id) = self.receipt.as_ref().map(Receipt::id) else { return Ok(()) };
         match change {
@@ -126,7 +128,7 @@ impl UnderWay {
         Ok(())
     }
 
-    /// What became of it.
+    /// Returns the outcome of the message.
     pub(crate) fn end(self) -> SentMessage {
         let handed_over_ns = self.handed_over_ns();
         let Self { sent, receipt, ending } = self;

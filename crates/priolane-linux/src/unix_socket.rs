@@ -10,15 +10,15 @@ use std::time::Duration;
 use crate::clock::now;
 use crate::command::GoOn;
 
-/// What a process that listens takes at most to accept a connection, beside those that wait already.
+/// The longest time that a listening process takes to accept a connection, in addition to those that wait already.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Between two looks at whether to go on.
+/// The interval at which `go_on` is asked.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Connects to the socket at `path` while `go_on` says so. A thread waits in the system, as no limit can be given to it.
 ///
 /// # Errors
-/// Those of the system, `TimedOut` after 10 s, or `Interrupted`.
+/// Returns the error of the system, `TimedOut` after 10 s, or `Interrupted`.
 pub(crate) fn connect(path: &Path, go_on: &mut GoOn<'_>) -> io::Result<UnixStream> {
     let (tell, connected) = mpsc::channel();
     let to = path.to_owned();

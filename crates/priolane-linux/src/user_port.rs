@@ -1,4 +1,4 @@
-//! The port of a switch in user space as pure data: what the simulator builds its port from.
+//! The port of a switch in user space as pure data, from which the simulator builds its port.
 
 use priolane_core::ids::{CLASSES, Class, LinkId};
 use priolane_core::packet::Frame;
@@ -18,19 +18,20 @@ use crate::row::keys;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UserPort {
-    /// The `port` row of a scheme: `kind` and its keys.
+    /// The `port` part of a scheme: `kind` and its keys.
     pub row: Map<String, Value>,
-    /// The queue, or rank, of each class.
+    /// The queue, or the rank, of each class.
     pub map: [u8; CLASSES],
-    /// The class of data without tokens, if that has a queue of its own.
+    /// The class of data without tokens, if such data has a queue of its own.
     pub unscheduled: Option<Class>,
-    /// Room of the port; `None` for one without a limit. What `row` says of it depends on rates that are not those here.
+    /// The capacity of the port; `None` for no limit. It replaces the capacity in `row`, which depends on rates that
+    /// differ from those of the testbed.
     pub room: Option<Room>,
-    /// Congestion marks; `None` for a port that marks nothing.
+    /// The marking of congestion; `None` for a port that marks nothing.
     pub mark: Option<Mark>,
-    /// The buffer that all ports of the switch share, besides their own rooms.
+    /// The buffer that all ports of the switch share, in addition to their own capacities.
     pub memory: Option<Memory>,
-    /// Sizes of packets, as the simulator has them: limiters of tokens and trimmed packets depend on them.
+    /// The sizes of packets in the simulator, on which limiters of tokens and trimmed packets depend.
     pub frame: Frame,
     /// The number of the port's link in the simulator.
     pub link: u32,
@@ -38,13 +39,13 @@ pub struct UserPort {
     pub seed: u64,
 }
 
-/// Room for packets.
+/// A limit on the number of waiting packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Room {
-    /// How many wait at most.
+    /// The largest amount that may wait.
     pub most: Amount,
-    /// Where they count.
+    /// The queues that the limit counts.
     pub per: Backlog,
 }
 
@@ -52,9 +53,9 @@ pub struct Room {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Its bytes.
+    /// The size of the buffer in bytes.
     pub bytes: u64,
-    /// The limit of a queue as a multiple of the free bytes, a fraction.
+    /// The limit of a queue as a multiple of the free bytes, as a fraction.
     pub alpha: (u32, u32),
 }
 
@@ -64,10 +65,10 @@ impl From<SharedBuffer> for Memory {
     }
 }
 
-/// Bytes of a rank in a packet.
+/// The size of a rank in a packet, in bytes.
 const RANK: u16 = 8;
 
-/// Whether a discipline sorts packets by their rank, which they then have to carry.
+/// Returns whether a discipline sorts packets by their rank, so that packets must carry the rank.
 pub fn needs_ranks(discipline: &DisciplineSpec) -> bool {
     use DisciplineSpec::{PFabric, Ranked, SpPifo, Tokens};
     match discipline {
@@ -77,8 +78,8 @@ pub fn needs_ranks(discipline: &DisciplineSpec) -> bool {
     }
 }
 
-/// The limit of tokens for packets as hosts send them: those that carry a rank are larger than the simulator's, and as many of them
-/// go through.
+/// Returns the size on the wire for which tokens are limited. Real packets that carry a rank are larger than those of
+/// the simulator, and as many of them pass.
 pub fn token_wire(tokens: &TokenGroupSpec) -> u16 {
     let rank = if needs_ranks(&DisciplineSpec::Tokens(*tokens)) { RANK } else { 0 };
     tokens.token_wire.saturating_add(rank)
@@ -100,14 +101,14 @@ fn scope(per: Backlog) -> Scope {
 }
 
 impl Room {
-    /// The room of a port of the simulator.
+    /// Returns the capacity of a port of the simulator.
     pub fn of(buffer: &Buffer) -> Option<Self> {
         Amount::of(buffer.limit).map(|most| Self { most, per: buffer.limit_scope.into() })
     }
 }
 
 impl UserPort {
-    /// One queue without a limit.
+    /// Returns a port with one queue without a limit.
     pub fn fifo() -> Self {
         let text = |text: &str| Value::String(text.to_owned());
         let row = [("kind", text("fifo")), ("buffer", text("unbounded"))];
@@ -124,10 +125,10 @@ impl UserPort {
         }
     }
 
-    /// Its discipline: what the simulator builds of the same row.
+    /// Returns the discipline that the simulator builds from the same row.
     ///
     /// # Errors
-    /// What is wrong with the row, in words, or why there is no such port.
+    /// Returns a text that says what is wrong with the row, or why there is no such port.
     pub fn discipline(&self) -> Result<DisciplineSpec, String> {
         let Some(Value::String(kind)) = self.row.get("kind") else {
             return Err("port.kind is missing: write the name of a kind of port".to_owned());
@@ -151,7 +152,7 @@ impl UserPort {
         Ok(discipline)
     }
 
-    /// Its room and marks.
+    /// Returns the capacity and the marking of the port.
     pub fn buffer(&self) -> Buffer {
         Buffer {
             limit: limit(self.room.map(|room| room.most)),
@@ -161,7 +162,7 @@ impl UserPort {
         }
     }
 
-    /// The context in which it is built, on a line of `rate`.
+    /// Returns the context in which the port is built, on a line of `rate`.
     pub fn context(&self, rate: Rate) -> PortContext {
         PortContext {
             link: LinkId(self.link),
@@ -174,7 +175,7 @@ impl UserPort {
         }
     }
 
-    /// The buffer that it shares with other ports.
+    /// Returns the buffer that the port shares with other ports.
     pub fn shared_buffer(&self) -> Option<SharedBuffer> {
         let Memory { bytes, alpha } = self.memory?;
         Alpha::new(alpha).map(|alpha| SharedBuffer { size: bytes, alpha })

@@ -22,30 +22,30 @@ use crate::unix_socket;
 
 /// Time that a process has to end after its input has ended. A process that takes longer is killed.
 const ENDS: Duration = Duration::from_secs(2);
-/// Interval at which the process is polled.
+/// The interval at which the process is polled.
 const LOOK: Duration = Duration::from_millis(10);
 /// Characters that an error shows of a line that is not a message of an agent.
 const SHOWN: usize = 200;
 
-/// How the agent of a machine is reached.
+/// The way in which the agent of a machine is reached.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentAddress {
-    /// By the system's ssh, as this user and host of it; the remote shell starts the agent by this command.
+    /// Through the system's ssh. The remote shell starts the agent with the given command.
     Ssh {
-        /// What ssh calls it: `HOST` or `USER@HOST`.
+        /// The destination for ssh: `HOST` or `USER@HOST`.
         host: String,
-        /// What starts priolane there.
+        /// The command that starts priolane on the machine.
         priolane: String,
     },
-    /// By a command whose standard input and output are those of an agent.
+    /// Through a command whose standard input and output are those of an agent.
     Command(Vec<String>),
-    /// By the Unix socket of an agent on this machine.
+    /// Through the Unix socket of an agent on this machine.
     Socket(PathBuf),
 }
 
 impl AgentAddress {
-    /// The command that starts the agent; none for a socket.
+    /// Returns the command that starts the agent, or `None` for a socket.
     fn command(&self) -> Option<Vec<String>> {
         match self {
             Self::Ssh { host, priolane } => {
@@ -85,12 +85,12 @@ pub(crate) struct Channel {
     closed: Option<Instant>,
 }
 
-/// How messages of an agent are read.
+/// The parameters for reading the messages of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hearing {
     /// The clock that stamps messages when they arrive.
     pub(crate) clock: MachineClock,
-    /// Bytes of the longest line that is accepted.
+    /// The length of the longest line that is accepted, in bytes.
     pub(crate) longest: usize,
 }
 
@@ -131,7 +131,7 @@ impl Channel {
     /// Queues a message for the agent. An agent that has ended is not an error here: [`AgentEvent::Gone`] reports it.
     ///
     /// # Errors
-    /// If the agent does not read the messages in the queue.
+    /// Returns an error if the agent does not read the messages in the queue.
     pub(crate) fn tell(&self, message: &ToAgent) -> io::Result<()> {
         let text = serde_json::to_string(message).map_err(io::Error::other)?;
         let queued = self.output.tell(text);

@@ -28,16 +28,16 @@ pub(crate) enum ToAgent {
     Hello(Hello),
     /// Asks for the agent's time. `sent_ns` is when the probe was sent, in nanoseconds since 1970.
     Probe {
-        /// By the controller's clock.
+        /// The time of the probe by the controller's clock.
         sent_ns: u64,
     },
-    /// Start a host with this job.
+    /// Starts a host with this job.
     Host(Box<HostJob>),
-    /// Pass this order to all hosts.
+    /// Passes this order to all hosts.
     Tell(Order),
-    /// Let all hosts start at this time, in nanoseconds since 1970.
+    /// Lets all hosts start at this time, in nanoseconds since 1970.
     Start {
-        /// By the agent's clock.
+        /// The start by the agent's clock.
         at_ns: u64,
     },
 }
@@ -46,14 +46,14 @@ pub(crate) enum ToAgent {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// Greet the hosts to which this host will send.
+    /// Lets each host greet the hosts to which it will send.
     Greet,
-    /// Stop, and report.
+    /// Lets each host stop and report.
     Stop,
 }
 
 impl Order {
-    /// The line that is written to a host; `job` describes it.
+    /// Returns the line that is written to a host; `job` describes the line.
     pub(crate) fn line(self) -> &'static str {
         match self {
             Self::Greet => "greet",
@@ -70,32 +70,32 @@ pub(crate) enum FromAgent {
     Hello(Hello),
     /// The answer to a probe.
     Probe {
-        /// As in the probe.
+        /// The time of the probe, copied from it.
         sent_ns: u64,
-        /// When the probe came, by the agent's clock.
+        /// The time at which the probe arrived, by the agent's clock.
         received_ns: u64,
-        /// When this was written, by the agent's clock.
+        /// The time at which the answer was written, by the agent's clock.
         answered_ns: u64,
     },
     /// A line of a host.
     Host {
-        /// The host.
+        /// The number of the host.
         host: u16,
-        /// What it said.
+        /// The line that the host wrote.
         line: String,
     },
     /// The process of a host has ended.
     Ended {
-        /// The host.
+        /// The number of the host.
         host: u16,
-        /// Its last words.
+        /// The last words of the process.
         message: String,
     },
     /// The agent ends, for this reason.
     Refused(String),
 }
 
-/// The message for an agent and a controller of different releases.
+/// Returns the message for an agent and a controller of different releases.
 pub(crate) fn other_release(theirs: &str, ours: &str) -> String {
     const SHOWN: usize = 60;
     let [theirs, ours] = [theirs, ours].map(|release| printable(release, SHOWN));

@@ -32,13 +32,13 @@ const QUEUE: usize = 4;
 pub struct Agent {
     /// The command that starts a host when the argument `host` is appended.
     pub program: Vec<String>,
-    /// Version of priolane and of its results: the controller has the same.
+    /// The version of priolane and of its results, which the controller must share.
     pub release: String,
-    /// An offset that is added to its clock, in nanoseconds, for tests of clocks on one machine. 0 otherwise.
+    /// An offset that is added to the agent's clock, in nanoseconds, for tests of clocks on one machine. Default: 0.
     pub clock_shift_ns: i64,
 }
 
-/// Why an agent ends before the run is complete.
+/// The reason why an agent ends before the run is complete.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// The controller is of another release.
@@ -68,10 +68,10 @@ fn refused(what: impl AsRef<str>) -> AgentError {
     AgentError::Message(printable(what.as_ref(), SHOWN))
 }
 
-/// Serves a controller until `input` ends. The hosts that it started are then killed.
+/// Serves a controller until `input` ends. The hosts that were started are then killed.
 ///
 /// # Errors
-/// [`AgentError`]; the controller receives its text as well.
+/// Returns an [`AgentError`], whose text is also sent to the controller.
 pub fn serve(
     agent: &Agent,
     input: impl BufRead + Send + 'static,
@@ -92,10 +92,10 @@ pub fn serve(
     served
 }
 
-/// A line of a controller, and its time of arrival.
+/// A line of a controller, and the time of its arrival.
 type StampedLine = (Result<String, LineError>, u64);
 
-/// Starts a thread that reads the lines of `input` and stamps them with their time of arrival.
+/// Starts a thread that reads the lines of `input` and stamps them with the time of their arrival.
 fn stamped_lines(input: impl BufRead + Send + 'static, clock: MachineClock) -> Receiver<StampedLine> {
     let (sender, receiver) = mpsc::sync_channel(QUEUE);
     thread::spawn(move || {
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// What an agent says to these lines, and how it ends.
+    /// Returns the answers of an agent to these lines, and the way in which it ends.
     fn answers(lines: impl Into<String>) -> (Vec<FromAgent>, Result<(), AgentError>) {
         let (tell, told) = mpsc::channel();
         struct ChannelWriter(mpsc::Sender<Vec<u8>>);

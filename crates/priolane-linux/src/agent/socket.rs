@@ -1,4 +1,4 @@
-//! An agent on a Unix socket: one controller after another.
+//! An agent on a Unix socket, which serves one controller after another.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, BufReader, Write};
@@ -14,19 +14,20 @@ use super::message::FromAgent;
 use super::serve::{Agent, AgentError, serve};
 use crate::clock::now;
 
-/// What an agent takes at most from the end of one controller to the next: it kills hosts meanwhile.
+/// The longest time that an agent takes from the end of one controller to the next, in which it kills the hosts.
 const BETWEEN: Duration = Duration::from_secs(5);
-/// Between two attempts to hand over a controller.
+/// The time between two attempts to hand over a controller.
 const LOOK: Duration = Duration::from_millis(20);
-/// What one that is sent away has to read why.
+/// The time that a controller which is sent away has to read the reason.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// Serves one controller after another on a socket at `path`, which only this user may use, until an error. What one controller did
-/// wrong is passed to `log`. Another controller that comes meanwhile is sent away after a few seconds. A socket that an agent left behind
-/// is replaced.
+/// Serves one controller after another on a socket at `path`, which only this user may use, until an error occurs. The
+/// errors of a controller are passed to `log`. Another controller that connects meanwhile is sent away after a few
+/// seconds. A socket that an agent left behind is replaced.
 ///
 /// # Errors
-/// If there is another file at `path`, or an agent that listens, or no socket can be made.
+/// Returns an error if there is another file at `path`, if an agent already listens there, or if no socket can be
+/// created.
 pub fn listen(agent: &Agent, path: &Path, log: &mut dyn FnMut(&AgentError)) -> Result<(), AgentError> {
     let controllers = accepted(bind(path)?);
     for stream in controllers {
@@ -40,7 +41,7 @@ pub fn listen(agent: &Agent, path: &Path, log: &mut dyn FnMut(&AgentError)) -> R
     Ok(())
 }
 
-/// Controllers that connect to `listener`, each handed over when the one before has been served.
+/// Returns the controllers that connect to `listener`. Each is handed over when the one before has been served.
 fn accepted(listener: UnixListener) -> Receiver<io::Result<UnixStream>> {
     // Without room: a controller is handed over only to an agent that waits for one.
     let (hand_over, controllers) = mpsc::sync_channel(0);

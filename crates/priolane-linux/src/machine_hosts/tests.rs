@@ -5,7 +5,8 @@ use crate::host_jobs::tests::{host_job, plain};
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
 
-/// Host 0 on `left` and host 1 on `right`, whose agents have said which release they are of, and whose processes say nothing.
+/// Creates host 0 on `left` and host 1 on `right`. The agents have reported their release, and the host processes write
+/// nothing.
 fn hosts() -> MachineHosts {
     let clock = MachineClock::shifted(0);
     let machine = |name: &str, host| {

@@ -3,7 +3,8 @@ use crate::admission_job::{AdmittedFlow, tests::aequitas};
 use crate::host_jobs::tests::{host_job, plain};
 use crate::job::{Bins, Change, FlowChange};
 
-/// Host 0 at 100 Mbit/s sends messages 1 and 2 of a kilobyte, and gets message 3 and the endless flow 4; it reports after 10 s.
+/// Returns the bounds for host 0 at 100 Mbit/s, which sends messages 1 and 2 of a kilobyte, receives message 3 and the
+/// endless flow 4, and reports after 10 s.
 fn bounds() -> ReportBounds {
     let back = |id, kind| Flow { src: 1, dst: 0, kind, bytes: 1_000_000, ..plain(id) };
     let late = Flow { start_ns: 2_000_000_000, ..plain(2) };
@@ -35,7 +36,7 @@ fn read(bounds: &ReportBounds, report: &HostReport) -> Result<HostReport, String
     bounds.read(&serde_json::to_string(report).unwrap())
 }
 
-/// What is wrong with the right report if it is changed so.
+/// Returns the error for the valid report after `change`.
 fn error(change: impl FnOnce(&mut HostReport)) -> String {
     let mut report = right();
     change(&mut report);

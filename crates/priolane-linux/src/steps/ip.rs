@@ -1,14 +1,16 @@
-//! Namespaces, veth pairs, addresses and routes.
+//! The commands for namespaces, veth pairs, addresses and routes.
 
 use crate::network::{Cable, Node};
 use crate::plan::{Plan, Step};
 
 use super::words::run;
 
-/// The next hop of every route: nobody has it, but each end of a cable has its neighbour's hardware address for it.
+/// The next hop of every route. No node has this address, but each end of a cable maps it to the hardware address of
+/// its neighbour.
 const GATEWAY: &str = "169.254.77.1";
 
-/// Namespaces and what the kernel does in them: switches forward, nobody speaks IPv6, answers may come another way.
+/// Returns the commands that make namespaces and set their kernel parameters: switches forward, IPv6 is off, and
+/// answers may take another path.
 pub(crate) fn namespaces(plan: &Plan) -> Vec<Step> {
     let mut steps = Vec::new();
     for node in plan.network.nodes() {
@@ -26,12 +28,12 @@ pub(crate) fn namespaces(plan: &Plan) -> Vec<Step> {
     steps
 }
 
-/// The hardware address of an end of a cable, as `ip` writes it.
+/// Returns the hardware address of an end of a cable, as `ip` writes it.
 fn hardware(cable: usize, end: usize) -> String {
     Plan::hardware(cable, end).map(|byte| format!("{byte:02x}")).join(":")
 }
 
-/// A veth pair for each cable.
+/// Returns the commands that make a veth pair for each cable.
 pub(crate) fn cables(plan: &Plan) -> Vec<Step> {
     let mtu = plan.mtu;
     let mut steps = Vec::new();
@@ -46,7 +48,7 @@ pub(crate) fn cables(plan: &Plan) -> Vec<Step> {
     steps
 }
 
-/// Addresses of hosts, and devices that are up.
+/// Returns the commands that set the addresses of hosts and activate devices.
 pub(crate) fn addresses(plan: &Plan) -> Vec<Step> {
     let mut steps = Vec::new();
     for (place, Cable { ends, .. }) in plan.network.cables.iter().enumerate() {
@@ -61,7 +63,7 @@ pub(crate) fn addresses(plan: &Plan) -> Vec<Step> {
     steps
 }
 
-/// Routes and neighbours.
+/// Returns the commands that add routes and neighbours.
 pub(crate) fn routes(plan: &Plan) -> Vec<Step> {
     let mut steps = Vec::new();
     let routes = plan.network.routes();

@@ -9,8 +9,8 @@ use std::path::Path;
 use crate::network::Node;
 use crate::plan::{Plan, Step};
 
-/// What makes a testbed, in order. Files go below `directory`; `program` with the arguments `switch`, that directory and a number is the
-/// process of a switch in user space.
+/// Returns the steps that make a testbed, in order. Files are written below `directory`. `program` with the arguments
+/// `switch`, that directory and a number must be the process of a switch in user space.
 pub fn steps(plan: &Plan, directory: &Path, program: &[String]) -> Vec<Step> {
     let mut steps = ip::namespaces(plan);
     steps.extend(ip::cables(plan));

@@ -18,7 +18,7 @@
 //! without       a token, below 1:1: 8 kbit/s, ceil as data, the last prio
 //! ```
 //!
-//! `overhead 24 mpu 84` makes HTB count what a packet takes on an Ethernet wire.
+//! The option `overhead 24 mpu 84` makes HTB count the bytes that a packet takes on an Ethernet wire.
 
 use std::path::Path;
 
@@ -32,30 +32,30 @@ use crate::token_port::{DataLimit, TokenQueue};
 
 use super::words::run;
 
-/// Bit/s that a strict queue has at any time: HTB knows no class without a rate.
+/// The guaranteed rate of a strict queue in bit/s, because HTB requires a rate for each class.
 const GUARANTEE_BPS: u64 = 8_000;
-/// What HTB sends at once at most, in nanoseconds of its rate, and never less than a packet.
+/// The longest burst of HTB at the rate of the class, in nanoseconds. A burst is never less than a packet.
 const BURST_NS: u64 = 20_000;
-/// The smallest frame with preamble and gap, in bytes.
+/// The size of the smallest frame with preamble and gap, in bytes.
 const LEAST_WIRE: u16 = 84;
-/// Packets of a queue without a limit.
+/// The number of packets of a queue without a limit.
 const ENDLESS: u32 = 1_000_000;
-/// Bytes of a RED queue without a limit.
+/// The number of bytes of a RED queue without a limit.
 const ENDLESS_BYTES: u64 = 1_000_000_000;
 
-/// Bit/s that a class of tokens has at any time: the least that HTB takes.
+/// The guaranteed rate of a class of tokens in bit/s: the least that HTB accepts.
 const TOKEN_GUARANTEE_BPS: u64 = 8;
 
 /// An HTB class with a queue below it.
 struct HtbClass {
-    /// The minor number of the class above it.
+    /// The minor number of the parent class.
     parent: u8,
     own_bps: u64,
     most_bps: u64,
     priority: u8,
-    /// Bytes that it may send at once.
+    /// The number of bytes that the class may send at once.
     burst: u64,
-    /// Bytes that it may send in its turn.
+    /// The number of bytes that the class may send in its turn.
     quantum: u64,
 }
 
@@ -68,7 +68,7 @@ struct Device<'a> {
     port: &'a Port,
 }
 
-/// The ports of all switches.
+/// Returns the steps that make the ports of all switches.
 pub(crate) fn ports(plan: &Plan, directory: &Path) -> Vec<Step> {
     let mut steps = Vec::new();
     for (node, cable, _, port) in plan.ports() {
@@ -96,7 +96,7 @@ impl Device<'_> {
         run(&format!("tc -n {} {words}", self.namespace))
     }
 
-    /// HTB and its classes.
+    /// Returns the steps that make HTB and its classes.
     fn classes(&self) -> Vec<Step> {
         let Self { device, rate_bps: rate, .. } = self;
         let wire = u64::from(self.mtu + ETHERNET_HEADER + FRAMING);
@@ -128,12 +128,13 @@ impl Device<'_> {
         steps
     }
 
-    /// How HTB counts bytes of a class that may send `burst` at once.
+    /// Returns the options by which HTB counts bytes of a class that may send `burst` at once.
     fn accounting(&self, burst: u64) -> String {
         format!("burst {burst} cburst {burst} overhead {FRAMING} mpu {LEAST_WIRE}")
     }
 
-    /// The class of a queue, where a packet has at most `wire` bytes on the wire and the line sends `burst` at once.
+    /// Returns the class of a queue, where a packet has at most `wire` bytes on the wire and the line sends `burst` at
+    /// once.
     fn share(&self, queue: u8, (wire, burst): (u64, u64)) -> HtbClass {
         let least = GUARANTEE_BPS.min(self.rate_bps);
         let class = |own_bps, priority| HtbClass {
@@ -176,7 +177,7 @@ impl Device<'_> {
         }
     }
 
-    /// The queue below a class.
+    /// Returns the step that makes the queue below a class.
     fn queue(&self, queue: u8, marking: Marking) -> Step {
         let minor = minor(queue);
         let place = format!("qdisc add dev {} parent 1:{minor} handle {minor}:", self.device);
@@ -194,8 +195,8 @@ impl Device<'_> {
         self.tc(&format!("{place} {kind}"))
     }
 
-    /// A RED queue that marks all above the threshold and drops nothing below its limit. The least burst that tc takes gives
-    /// the newest length the most weight, a half.
+    /// Returns a RED queue that marks all packets above the threshold and drops none below its limit. The least burst
+    /// that tc accepts gives the newest length the largest weight, one half.
     fn red(&self, mark: Mark) -> String {
         let average = u64::from(self.mtu + ETHERNET_HEADER);
         let least = mark.above.linux_bytes(self.mtu).max(average);
@@ -208,7 +209,7 @@ impl Device<'_> {
         )
     }
 
-    /// Packets of a class go to its queue.
+    /// Returns the step that maps packets of a class to its queue.
     fn filter(&self, class: Class) -> Step {
         let tos = Dscp::DEFAULT.of(class) << 2;
         let minor = minor(self.port.of_class[usize::from(class)]);
@@ -218,7 +219,7 @@ impl Device<'_> {
         ))
     }
 
-    /// The marking program, before the queues.
+    /// Returns the steps that load the marking program before the queues.
     fn marker(&self, mark: Mark, directory: &Path) -> [Step; 3] {
         let marker = Marker::new(self.port, mark, self.mtu);
         let path = directory.join(format!("{}-{}.o", self.namespace, self.device));

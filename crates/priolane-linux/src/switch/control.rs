@@ -12,12 +12,12 @@ use crate::unix_socket;
 
 /// Time within which an answer must be complete.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of the longest answer. The answer of a switch with a hundred ports has 300 kB.
+/// The length of the longest answer in bytes. The answer of a switch with a hundred ports has 300 kB.
 const MOST: usize = 4 << 20;
 /// Time for which the switch waits for a client that does not read.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// The path of the socket of a switch in the directory of its testbed.
+/// Returns the path of the socket of a switch in the directory of its testbed.
 pub fn socket_path(directory: &Path, switch: u16) -> PathBuf {
     directory.join(format!("switch-{switch}.sock"))
 }
@@ -25,7 +25,7 @@ pub fn socket_path(directory: &Path, switch: u16) -> PathBuf {
 /// Binds the socket, in non-blocking mode.
 ///
 /// # Errors
-/// The error of the system call that failed.
+/// Returns the error of the system call that failed.
 pub(super) fn listen(directory: &Path, switch: u16) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(socket_path(directory, switch))?;
     listener.set_nonblocking(true)?;
@@ -44,7 +44,7 @@ pub(super) fn answer(listener: &UnixListener, report: impl Fn() -> SwitchReport)
 /// Returns the counters of a switch of the testbed in `directory`.
 ///
 /// # Errors
-/// If the switch does not run, or does not answer within 5 s.
+/// Returns an error if the switch does not run, or does not answer within 5 s.
 pub fn ask(directory: &Path, switch: u16) -> io::Result<SwitchReport> {
     let mut stream = unix_socket::connect(&socket_path(directory, switch), &mut || true)?;
     let began = now();

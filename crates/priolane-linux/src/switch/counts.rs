@@ -1,84 +1,88 @@
-//! What a switch in user space counts.
+//! The counters of a switch in user space.
 
 use priolane_core::ids::CLASSES;
 use serde::{Deserialize, Serialize};
 
-/// What a port counted of the packets of a class.
+/// The counters of a port for the packets of one class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassCount {
-    /// Packets sent.
+    /// The number of packets sent.
     pub packets: u64,
-    /// Their bytes on the wire.
+    /// The bytes of these packets on the wire.
     pub bytes: u64,
-    /// Packets dropped: those that found no room, and those that were pushed out.
+    /// The number of packets dropped, on arrival or later to make room for others.
     pub dropped: u64,
-    /// Packets marked (CE).
+    /// The number of packets marked (CE).
     pub marked: u64,
-    /// Packets whose payload was cut off.
+    /// The number of packets whose payload was cut off.
     pub trimmed: u64,
-    /// Packets (tokens) that expired.
+    /// The number of packets (tokens) that expired.
     pub expired: u64,
-    /// From arrival to start of service, the sum over packets, in picoseconds.
+    /// The waiting time from arrival to start of service, summed over packets, in picoseconds.
     pub waited_ps: u64,
 }
 
-/// What a port counted, by class.
+/// The counters of a port, by class.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortCounts {
-    /// The cable, by its place in the list.
+    /// The index of the cable in the list of cables.
     pub cable: usize,
-    /// The end of the cable that it is at.
+    /// The end of the cable at which the port is: 0 or 1.
     pub end: usize,
-    /// By class.
+    /// The counters of each class.
     pub classes: [ClassCount; CLASSES],
-    /// Most bytes on the wire that waited in its queues of payload at once, without the packet that was being sent.
+    /// The largest number of bytes on the wire that waited in the queues of payload at once, without the packet that
+    /// was being sent.
     pub longest_queue: u64,
 }
 
-/// What a switch counted besides its ports.
+/// The counters of a switch that do not belong to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForwardCounts {
-    /// Packets that were none of priolane; they were forwarded in the last class.
+    /// The number of packets of other programs, which were forwarded in the last class.
     pub foreign: u64,
-    /// Datagrams that began as a packet of priolane and were none; forwarded as the above.
+    /// The number of datagrams that began like a packet of priolane but were malformed, and were forwarded in the last
+    /// class.
     pub malformed: u64,
-    /// Datagrams that were sealed with a key, and dropped: a switch cannot read them.
+    /// The number of datagrams that were sealed with a key, and were dropped because a switch cannot read them.
     pub sealed: u64,
-    /// Packets that were whole IPv4 packets of no host here, or none, and dropped.
+    /// The number of packets that were dropped because they are not whole IPv4 packets, or their receiver is not a host
+    /// of the network.
     pub unroutable: u64,
-    /// Packets dropped because the process keeps no more.
+    /// The number of packets that were dropped because the switch stores no more frames.
     pub no_room: u64,
-    /// Payload of foreign packets that was to be cut off; the packets were dropped.
+    /// The number of packets that were dropped because their payload was to be cut off and their header could not be
+    /// read.
     pub uncut: u64,
-    /// Times that a port was late by more than is made up.
+    /// The number of times that a port was late by more than it makes up for.
     pub late: u64,
-    /// The longest that a port was late then, in nanoseconds.
+    /// The longest delay of a port that was late, in nanoseconds.
     pub latest_ns: u64,
-    /// Packets that the system lost before they were read.
+    /// The number of packets that the system lost before they were read.
     pub lost_in_socket: u64,
-    /// Packets that the system refused to send.
+    /// The number of packets that the system refused to send.
     pub refused: u64,
 }
 
-/// What a switch counted.
+/// The counters of a switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchReport {
-    /// The switch.
+    /// The number of the switch.
     pub switch: u16,
-    /// By port.
+    /// The counters of each port.
     pub ports: Vec<PortCounts>,
-    /// Besides its ports.
+    /// The counters that do not belong to a port.
     pub counts: ForwardCounts,
-    /// Why its process was not real-time; `None` if it was.
+    /// The reason why the process was not real-time; `None` if it was.
     pub not_real_time: Option<String>,
 }
 
 impl ForwardCounts {
-    /// What is to be known of it, in words.
+    /// Returns a warning, in words, for each counter that makes a measurement doubtful.
     pub fn warnings(&self) -> Vec<String> {
         let named = [
             (

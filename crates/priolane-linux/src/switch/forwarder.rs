@@ -1,4 +1,4 @@
-//! Forwarding: arrivals and departures of a switch, at the times that its caller passes.
+//! Forwarding: arrivals and departures of a switch, at times that the caller passes.
 
 use std::fmt;
 
@@ -17,25 +17,25 @@ use super::port::{CATCH_UP, OutPort, Shared};
 use crate::network::Node;
 use crate::plan::Plan;
 
-/// Where frames leave.
+/// The output of a switch.
 pub trait Outlet {
-    /// Sends a frame at the port in this place.
+    /// Sends a frame at the port with this index.
     fn send(&mut self, port: usize, frame: &[u8]);
 }
 
-/// Bits of a flow's number that its sender chooses; the rest tells senders apart.
+/// The number of bits of a flow's number that the sender chooses. The remaining bits identify the sender.
 const FLOW_BITS: u32 = 26;
 
 /// A switch without clock and sockets. Ports are in the order of the cables of the switch.
 pub struct Forwarder {
     ports: Vec<OutPort>,
-    /// The cable of each port, and the end that the switch is at.
+    /// The cable of each port, and the end of the cable at which the switch is.
     places: Vec<(usize, usize)>,
-    /// By host: the place of the port towards it.
+    /// The index of the port towards each host.
     routes: Vec<usize>,
     memory: Option<SharedBuffer>,
     shared: Shared,
-    /// Until when everything was done.
+    /// The time until which all work is done.
     done: Time,
 }
 
@@ -49,10 +49,10 @@ impl fmt::Debug for Forwarder {
 }
 
 impl Forwarder {
-    /// Switch `switch` of a plan.
+    /// Creates switch `switch` of a plan.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// Returns a text that says why the switch cannot be created.
     pub fn new(plan: &Plan, switch: u16) -> Result<Self, String> {
         let of = plan.user_ports().filter(|(node, ..)| *node == Node::Switch(switch));
         let (mut ports, mut places, mut memory) = (Vec::new(), Vec::new(), None);
@@ -79,22 +79,22 @@ impl Forwarder {
         Ok(Self { ports, places, routes, memory, shared, done: Time::ZERO })
     }
 
-    /// The cable of each port, in their order.
+    /// Returns the cable of each port, in their order.
     pub fn cables(&self) -> impl Iterator<Item = usize> {
         self.places.iter().map(|&(cable, _)| cable)
     }
 
-    /// When there is something to do, if nothing arrives.
+    /// Returns the time of the next event if no frame arrives.
     pub fn next(&self) -> Time {
         self.ports.iter().map(OutPort::next).min().unwrap_or(Time::NEVER)
     }
 
-    /// Whether a packet is being sent.
+    /// Returns whether a packet is being sent.
     pub fn is_sending(&self) -> bool {
         self.ports.iter().any(OutPort::is_sending)
     }
 
-    /// The process is awake at `now`: what is later than [`CATCH_UP`] is not made up.
+    /// Records that the process is awake at `now`. A delay beyond [`CATCH_UP`] is not made up for.
     pub fn wake(&mut self, now: Time) {
         let floor = Time(now.0.saturating_sub(CATCH_UP.0));
         let Self { ports, shared, .. } = self;
@@ -102,7 +102,7 @@ impl Forwarder {
         self.done = self.done.max(floor);
     }
 
-    /// Does what is due until and at `to`.
+    /// Handles all events until `to`, inclusive.
     pub fn advance(&mut self, to: Time, out: &mut dyn Outlet) {
         for (place, port) in self.ports.iter_mut().enumerate() {
             port.serve(to, &mut self.shared, &mut |frame| out.send(place, frame));
@@ -110,7 +110,7 @@ impl Forwarder {
         self.done = self.done.max(to);
     }
 
-    /// A frame arrives at `at`, not before one that arrived earlier.
+    /// Handles a frame that arrives at `at`. Frames must be passed in order of their arrival.
     pub fn arrive(&mut self, at: Time, frame: &[u8], out: &mut dyn Outlet) {
         let at = at.max(self.done);
         self.advance(at, out);
@@ -134,7 +134,7 @@ impl Forwarder {
         }
     }
 
-    /// Whether the buffer that all ports share has room for a packet in its queue.
+    /// Returns whether the buffer that all ports share has room for a packet in its queue.
     fn has_room(&self, place: usize, header: &Header) -> bool {
         self.memory.is_none_or(|memory| {
             let used = self.ports.iter().map(|port| port.discipline.bytes()).sum();
@@ -143,7 +143,7 @@ impl Forwarder {
         })
     }
 
-    /// The port of a frame, and what waits there; `None` for one that is dropped.
+    /// Returns the port of a frame and the entry for its queue, or `None` if the frame is dropped.
     fn read(&mut self, at: Time, frame: &[u8]) -> Option<(usize, Item)> {
         let counts = &mut self.shared.counts;
         let layout = Layout::of(frame);
@@ -194,12 +194,12 @@ impl Forwarder {
         Some((place, Item { header, slot, at }))
     }
 
-    /// What was counted, with what the sockets of the switch lost and refused.
+    /// Returns the counters that do not belong to a port, including those of the sockets.
     pub fn counts(&self) -> ForwardCounts {
         self.shared.counts
     }
 
-    /// What ports counted.
+    /// Returns the counters of the ports.
     pub fn port_counts(&self) -> Vec<PortCounts> {
         let count = |(port, &(cable, end)): (&OutPort, &(usize, usize))| PortCounts {
             cable,
@@ -210,7 +210,7 @@ impl Forwarder {
         self.ports.iter().zip(&self.places).map(count).collect()
     }
 
-    /// Frames that are kept: those that wait, and those that are being sent.
+    /// Returns the number of frames that are stored, waiting or being sent.
     pub fn frames(&self) -> usize {
         self.shared.frames.count()
     }

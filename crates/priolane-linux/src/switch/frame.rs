@@ -1,4 +1,4 @@
-//! Ethernet frames with IPv4 packets: what is where, and changes that leave them valid.
+//! Ethernet frames with IPv4 packets: the positions of fields, and changes that keep frames valid.
 //!
 //! ```text
 //! 0 receiver, sender (6 each), type (2)   14 IPv4: TOS at 1, length 2, identity 4, fragment 6, protocol 9, checksum 10,
@@ -8,20 +8,20 @@
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-/// Bytes of Ethernet's header.
+/// The size of the Ethernet header in bytes.
 pub(super) const ETHERNET: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Bytes of UDP's header.
+/// The size of the UDP header in bytes.
 const UDP_HEADER: usize = 8;
 
 /// An IPv4 packet in a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Layout {
-    /// Bytes of IP's header.
+    /// The size of the IP header in bytes.
     head: usize,
-    /// Bytes of the IP packet.
+    /// The size of the IP packet in bytes.
     pub(super) network: usize,
     pub(super) tos: u8,
     protocol: u8,
@@ -30,7 +30,7 @@ pub(super) struct Layout {
     pub(super) dst: Ipv4Addr,
 }
 
-/// Two bytes at `at`, big-endian; 0 beyond the end.
+/// Returns the two bytes at `at` as a big-endian number, or 0 beyond the end.
 fn word(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..at + 2).map_or(0, |two| u16::from_be_bytes([two[0], two[1]]))
 }
@@ -41,13 +41,13 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
     }
 }
 
-/// The sum of RFC 1071 over `bytes`, added to `sum`.
+/// Returns `sum` plus the sum of RFC 1071 over `bytes`.
 fn sum(bytes: &[u8], sum: u64) -> u64 {
     let pairs = bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0)));
     sum + pairs.sum::<u64>()
 }
 
-/// The checksum of a sum.
+/// Returns the checksum of a sum.
 fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -56,7 +56,7 @@ fn fold(mut sum: u64) -> u16 {
 }
 
 impl Layout {
-    /// Of a frame; `None` if it has no whole IPv4 packet.
+    /// Returns the layout of a frame, or `None` if the frame does not contain a whole IPv4 packet.
     pub(super) fn of(frame: &[u8]) -> Option<Self> {
         let ip = frame.get(ETHERNET..)?;
         let head = usize::from(*ip.first()? & 0xf) * 4;
@@ -72,7 +72,7 @@ impl Layout {
         Some(Self { head, network, tos, protocol, is_fragment, src: address(12), dst: address(16) })
     }
 
-    /// Where the payload of a UDP datagram is; `None` if it is none, or one of several fragments.
+    /// Returns the position of the payload of a UDP datagram, or `None` if the packet is another one or a fragment.
     pub(super) fn datagram(&self, frame: &[u8]) -> Option<Range<usize>> {
         let start = ETHERNET + self.head;
         let len = usize::from(word(frame, start + 4));
@@ -80,7 +80,7 @@ impl Layout {
         (whole && len >= UDP_HEADER).then_some(start + UDP_HEADER..start + len)
     }
 
-    /// Makes the checksum valid that the sender left to its device. UDP goes without one, as IPv4 permits.
+    /// Completes a checksum that the sender left to its device. UDP is sent without a checksum, as IPv4 permits.
     pub(super) fn finish_checksum(&self, frame: &mut [u8]) {
         let (start, end) = (ETHERNET + self.head, ETHERNET + self.network);
         match self.protocol {
@@ -95,7 +95,7 @@ impl Layout {
         }
     }
 
-    /// Computes the checksum of IP's header.
+    /// Computes the checksum of the IP header.
     fn finish_header(&self, frame: &mut [u8]) {
         put(frame, ETHERNET + 10, 0);
         let checksum = fold(sum(&frame[ETHERNET..ETHERNET + self.head], 0));
@@ -119,7 +119,7 @@ impl Layout {
         self.finish_header(frame);
     }
 
-    /// Sends the UDP datagram back to where it came from.
+    /// Returns the UDP datagram to its sender.
     pub(super) fn turn_round(&mut self, frame: &mut [u8]) {
         let start = ETHERNET + self.head;
         for (at, len) in [(ETHERNET + 12, 4), (start, 2)] {
@@ -134,7 +134,7 @@ impl Layout {
 pub(super) mod tests {
     use super::*;
 
-    /// A frame of UDP from host `from` to host `to`, port 7077 both.
+    /// Returns a UDP frame from host `from` to host `to`, with port 7077 at both ends.
     pub(in crate::switch) fn udp((from, to): (u16, u16), tos: u8, payload: &[u8]) -> Vec<u8> {
         let len = (28 + payload.len()) as u16;
         let mut frame = vec![0xff; 12];
@@ -153,7 +153,7 @@ pub(super) mod tests {
         frame
     }
 
-    /// Whether the checksum of IP's header is right.
+    /// Returns whether the checksum of the IP header is right.
     pub(in crate::switch) fn is_valid(frame: &[u8]) -> bool {
         fold(sum(&frame[14..34], 0)) == 0
     }

@@ -3,15 +3,15 @@
 use priolane_core::packet::Marks;
 use priolane_core::wire::RecvMeta;
 
-/// Frames at most: what a switch with unlimited ports keeps.
+/// The largest number of frames, which a switch with unlimited ports stores.
 const MOST: usize = 1 << 16;
 
-/// The frame of a packet, and what was read of it when it came.
+/// The frame of a packet, and the properties that were read when the frame arrived.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) bytes: Vec<u8>,
     pub(super) meta: RecvMeta,
-    /// The marks that it came with; `None` for what is not of priolane.
+    /// The marks of the packet on arrival; `None` for packets of other programs.
     pub(super) marks: Option<Marks>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Keeps a frame; `None` if there is no room.
+    /// Stores a frame, and returns its slot, or `None` if there is no room.
     pub(super) fn keep(&mut self, bytes: &[u8], meta: RecvMeta, marks: Option<Marks>) -> Option<u32> {
         if let Some(slot) = self.free.pop() {
             let frame = &mut self.all[slot as usize];
@@ -39,17 +39,17 @@ impl Frames {
         Some(self.all.len() as u32 - 1)
     }
 
-    /// The frame of a slot in use.
+    /// Returns the frame of a slot in use.
     pub(super) fn get_mut(&mut self, slot: u32) -> &mut Frame {
         &mut self.all[slot as usize]
     }
 
-    /// The slot is not in use any more.
+    /// Frees a slot.
     pub(super) fn release(&mut self, slot: u32) {
         self.free.push(slot);
     }
 
-    /// Frames that are kept.
+    /// Returns the number of frames that are stored.
     pub(super) fn count(&self) -> usize {
         self.all.len() - self.free.len()
     }

@@ -1,4 +1,4 @@
-//! What waits in a port: the header of a packet and where its bytes are.
+//! The entry of a packet in a queue: the header, and the position of the frame.
 
 use priolane_core::packet::{Header, QueueItem};
 use priolane_core::units::Time;
@@ -7,9 +7,9 @@ use priolane_core::units::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Item {
     pub(super) header: Header,
-    /// Where its frame is.
+    /// The slot of the frame.
     pub(super) slot: u32,
-    /// When it came.
+    /// The time at which the packet arrived.
     pub(super) at: Time,
 }
 

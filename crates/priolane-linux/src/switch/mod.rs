@@ -5,9 +5,9 @@
 //!                                 route, header ─▶ Discipline of the port ─▶ the line, for as long as the packet takes
 //! ```
 //!
-//! [`Forwarder`] has no clock and no sockets: its caller passes the time. A packet starts at the instant at which the line was free and the
-//! discipline let it go, however late the process is, and leaves when all of it has been sent. What was late by more than
-//! [`CATCH_UP`] is not made up.
+//! [`Forwarder`] has no clock and no sockets: its caller passes the time. A packet starts at the instant at which the
+//! line was free and the discipline released the packet, however late the process is, and leaves when all of it has
+//! been sent. A delay beyond [`CATCH_UP`] is not made up for.
 
 mod control;
 mod counts;

@@ -1,4 +1,4 @@
-//! A port: its discipline, and the line that it sends on.
+//! A port: its discipline, and the line on which it sends.
 
 use priolane_core::ids::{CLASSES, Class};
 use priolane_core::packet::{Frame as Sizes, Header, Kind, Marks};
@@ -11,19 +11,19 @@ use super::frame::Layout;
 use super::frames::Frames;
 use super::item::Item;
 
-/// What a line makes up for if the process is late; hosts make up for as much.
+/// The largest delay of the process that a line makes up for, which is the same at hosts.
 pub const CATCH_UP: Span = Span::from_us(300);
 
 /// The line of a port.
 #[derive(Clone, Copy, Debug)]
 enum Line {
-    /// It sends the frame of this slot until then.
+    /// The line sends the frame of this slot until this time.
     Busy { until: Time, slot: u32 },
-    /// It has been free since then.
+    /// The line has been free since this time.
     Free { since: Time },
 }
 
-/// What all ports of a switch have in common.
+/// The state that all ports of a switch share.
 pub(super) struct Shared {
     pub(super) frames: Frames,
     pub(super) reader: HeaderReader,
@@ -39,7 +39,8 @@ pub(super) struct OutPort {
     /// The hardware addresses of receiver and sender.
     hardware: [u8; 12],
     pub(super) classes: [ClassCount; CLASSES],
-    /// Most bytes on the wire that waited in the queues of payload, without the packet that is being sent.
+    /// The largest number of bytes on the wire that waited in the queues of payload, without the packet that is being
+    /// sent.
     pub(super) longest: u64,
 }
 
@@ -47,7 +48,7 @@ fn of(classes: &mut [ClassCount; CLASSES], class: Class) -> &mut ClassCount {
     &mut classes[usize::from(class).min(CLASSES - 1)]
 }
 
-/// Counts what a discipline discards or changes.
+/// Counts the packets that a discipline discards or changes.
 struct Sink<'a> {
     classes: &'a mut [ClassCount; CLASSES],
     frames: &'a mut Frames,
@@ -84,7 +85,7 @@ impl OutPort {
         matches!(self.line, Line::Busy { .. })
     }
 
-    /// When there is something to do.
+    /// Returns the time of the next event.
     pub(super) fn next(&self) -> Time {
         match self.line {
             Line::Busy { until, .. } => until,
@@ -94,7 +95,7 @@ impl OutPort {
         }
     }
 
-    /// What was to be done before `floor` is done then.
+    /// Postpones events before `floor` until then.
     pub(super) fn give_up_before(&mut self, floor: Time, counts: &mut ForwardCounts) {
         let next = self.next();
         if next < floor {
@@ -106,7 +107,7 @@ impl OutPort {
         }
     }
 
-    /// Does what is due until and at `to`; `send` takes the frames that leave.
+    /// Handles all events until `to`, inclusive. `send` takes the frames that leave.
     pub(super) fn serve(&mut self, to: Time, shared: &mut Shared, send: &mut dyn FnMut(&[u8])) {
         loop {
             match self.line {
@@ -130,7 +131,7 @@ impl OutPort {
         }
     }
 
-    /// Starts the next packet at `start`; whether what waits has changed.
+    /// Starts the next packet at `start`, and returns whether the queues have changed.
     fn start(&mut self, start: Time, shared: &mut Shared) -> bool {
         let mut sink = Sink { classes: &mut self.classes, frames: &mut shared.frames, returned: None };
         let Some(&item) = self.discipline.dequeue(start, &mut sink) else { return false };
@@ -153,7 +154,8 @@ impl OutPort {
         true
     }
 
-    /// Takes a packet at `at`, up to which the port was served. What is to go back to its sender is given back.
+    /// Enqueues a packet at `at`, after the port was served until then. Returns a packet that is to be sent back to its
+    /// sender.
     pub(super) fn offer(&mut self, at: Time, item: &Item, shared: &mut Shared) -> Option<Item> {
         let mut sink = Sink { classes: &mut self.classes, frames: &mut shared.frames, returned: None };
         let admission = self.discipline.enqueue(at, item, &mut sink);
@@ -166,8 +168,8 @@ impl OutPort {
         returned
     }
 
-    /// A packet came, and was served if it could be: what waits now may be more than ever. Only payload makes queues of
-    /// payload longer.
+    /// Records the length of the queues of payload after a packet arrived and was served if possible. Only payload
+    /// makes these queues longer.
     pub(super) fn grew(&mut self, came: &Header) {
         if came.kind == Kind::Data {
             self.longest = self.longest.max(self.discipline.payload_bytes());
@@ -181,8 +183,8 @@ impl OutPort {
     }
 }
 
-/// Makes of the frame of a packet what it is to leave as; how many bytes it takes on the wire. `None` if payload is to be cut off a
-/// packet that cannot be read.
+/// Applies the changes of a packet to its frame, and returns the number of bytes on the wire. Returns `None` if payload
+/// is to be cut off a packet that cannot be read.
 fn prepare(item: &Item, shared: &mut Shared) -> Option<u16> {
     let Shared { frames, reader, .. } = shared;
     let frame = frames.get_mut(item.slot);

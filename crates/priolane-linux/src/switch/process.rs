@@ -1,4 +1,4 @@
-//! The process of a switch: sockets, clock, and the loop.
+//! The process of a switch: its sockets, its clock and its loop.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -16,55 +16,56 @@ use super::socket::{BATCH, Batch, PacketSocket, readable, wait};
 use crate::network::Node;
 use crate::plan::Plan;
 
-/// The real-time priority that it asks for: above that of hosts, since one that is late makes all late.
+/// The real-time priority that the process asks for. It is above that of hosts, because a switch that is late delays
+/// all hosts.
 const REAL_TIME: u8 = 30;
-/// The last part of a wait is spent looking at the clock.
+/// The last part of a wait, which is spent polling the clock.
 const SPIN: Span = Span::from_us(10);
 /// Time for which frames may wait to be read while packets are being sent. A wake-up for each frame would take most of a core.
 const REST: Duration = Duration::from_micros(30);
-/// How often it looks whether its testbed is still there.
+/// The interval at which the process checks whether its testbed still exists.
 const LOOK: Duration = Duration::from_secs(1);
-/// Batches that are read of a device before packets are served.
+/// The number of batches that are read from a device before packets are served.
 const ROUNDS: usize = 4;
-/// Bytes of an Ethernet header, and one by which too long frames are noticed.
+/// The size of an Ethernet header in bytes, plus one byte by which too long frames are noticed.
 const BESIDES: usize = 15;
 
-/// Why the process of a switch ends.
+/// The reason why the process of a switch ends.
 #[derive(Debug, thiserror::Error)]
 pub enum SwitchError {
-    /// The plan in its directory cannot be read.
+    /// The plan in the directory of the testbed cannot be read.
     #[error("{}: {source}", path.display())]
     Plan {
-        /// The file.
+        /// The path of the plan.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The plan has no such switch.
     #[error("switch {switch}: {what}")]
     Switch {
-        /// The switch.
+        /// The number of the switch.
         switch: u16,
-        /// Why not.
+        /// The reason why there is no such switch.
         what: String,
     },
     /// A device cannot be read.
     #[error("{device}: {source}; packet sockets take CAP_NET_RAW in its namespace")]
     Device {
-        /// The device.
+        /// The name of the device.
         device: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Its control socket cannot be made.
+    /// The control socket cannot be created.
     #[error("its control socket: {0}")]
     Control(io::Error),
 }
 
-/// Is switch `switch` of the testbed in `directory`, until that is gone.
+/// Runs switch `switch` of the testbed in `directory` until the testbed is gone.
 ///
 /// # Errors
-/// [`SwitchError`], before it forwards anything.
+/// Returns a [`SwitchError`] before any frame is forwarded.
 pub fn serve(directory: &Path, switch: u16) -> Result<(), SwitchError> {
     let mut process = Process::start(directory, switch)?;
     while directory.join("journal").exists() {
@@ -76,7 +77,7 @@ pub fn serve(directory: &Path, switch: u16) -> Result<(), SwitchError> {
     Ok(())
 }
 
-/// The sockets of a switch, and what they refused.
+/// The sockets of a switch, and the number of frames that they refused.
 struct Sockets {
     all: Vec<PacketSocket>,
     refused: u64,
@@ -93,9 +94,9 @@ struct Process {
     switch: u16,
     forwarder: Forwarder,
     sockets: Sockets,
-    /// One for each socket.
+    /// A batch for each socket.
     batches: Vec<Batch>,
-    /// Frames that came: when, by which socket, at which place of its batch.
+    /// The frames that arrived: the time, the index of the socket, the index in the batch.
     came: Vec<(Time, usize, usize)>,
     polled: Vec<libc::pollfd>,
     listener: UnixListener,
@@ -139,7 +140,7 @@ impl Process {
         })
     }
 
-    /// Takes what came, does what is due, and waits.
+    /// Receives frames, handles all events that are due, and waits.
     fn turn(&mut self) {
         let now = self.clock.now();
         self.forwarder.wake(now);
@@ -157,7 +158,8 @@ impl Process {
         self.wait();
     }
 
-    /// Takes a batch of each device that has frames, in the order of their times; whether there may be more.
+    /// Receives a batch from each device that has frames, in the order of their times, and returns whether there may be
+    /// more.
     fn receive(&mut self) -> bool {
         self.came.clear();
         let arrivals = self.clock.arrivals();
@@ -183,8 +185,8 @@ impl Process {
         more
     }
 
-    /// Waits for the next instant at which something is due, and looks at the clock for the last part. Also for frames, unless
-    /// packets are being sent: then those that come are read together, as their times are known.
+    /// Waits for the next event, and polls the clock for the last part. While no packet is being sent, frames end the
+    /// wait too. Otherwise frames that arrive are read together, as their times are known.
     fn wait(&mut self) {
         let next = self.forwarder.next();
         let left = next.since(self.clock.now());

@@ -1,5 +1,5 @@
-//! Packet sockets: frames of a device in and out, with their times of arrival. The only module with `unsafe`: each block says
-//! why it is sound.
+//! Packet sockets: frames of a device in both directions, with their times of arrival. This is the only module of the
+//! switch with `unsafe`, and each block says why it is sound.
 #![expect(unsafe_code, reason = "system calls that no crate of the standard library makes")]
 
 use std::ffi::CString;
@@ -7,13 +7,13 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-/// Frames that are read with one call.
+/// The number of frames that are read with one call.
 pub(super) const BATCH: usize = 32;
 /// Size of the socket buffer for frames in bytes, if the system permits that size.
 const BUFFER: libc::c_int = 8 << 20;
-/// Do not give back what this socket sends (linux/if_packet.h).
+/// The socket option that hides frames which this socket sends (linux/if_packet.h).
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
-/// Room for the control messages of a frame: a time.
+/// The size in bytes of the buffer for the control messages of a frame: a time.
 const CONTROL: usize = 64;
 
 fn check(answer: libc::c_int) -> io::Result<libc::c_int> {
@@ -25,10 +25,10 @@ fn check(answer: libc::c_int) -> io::Result<libc::c_int> {
 pub(super) struct PacketSocket(OwnedFd);
 
 impl PacketSocket {
-    /// Opens it; it never blocks.
+    /// Opens the socket, which never blocks.
     ///
     /// # Errors
-    /// Those of the system: it takes `CAP_NET_RAW`.
+    /// Returns the error of the system. The call requires `CAP_NET_RAW`.
     pub(super) fn open(device: &str) -> io::Result<Self> {
         let name = CString::new(device)?;
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
@@ -72,14 +72,14 @@ impl PacketSocket {
     /// Sends a frame.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Returns the error of the system.
     pub(super) fn send(&self, frame: &[u8]) -> io::Result<()> {
         // SAFETY: `frame` lives through the call and is as long as said.
         let sent = unsafe { libc::send(self.fd(), frame.as_ptr().cast(), frame.len(), libc::MSG_DONTWAIT) };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Frames that the system has lost since the last call for want of room.
+    /// Returns the number of frames that the system has lost since the last call for lack of room.
     pub(super) fn take_lost(&self) -> u64 {
         // `struct tpacket_stats`: frames, and those lost of them.
         let mut counts = [0u32; 2];
@@ -93,30 +93,30 @@ impl PacketSocket {
     }
 }
 
-/// Room for the control messages of one frame, aligned as the kernel's header of one.
+/// The control messages of one frame, aligned like the kernel's header of a control message.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 struct Control([u8; CONTROL]);
 
 const _: () = assert!(align_of::<Control>() >= align_of::<libc::cmsghdr>());
 
-/// At most [`BATCH`] frames that came.
+/// At most [`BATCH`] frames that arrived.
 #[derive(Debug)]
 pub(super) struct Batch {
     bytes: Vec<u8>,
-    /// Room of one frame.
+    /// The size of the buffer of one frame.
     size: usize,
-    /// Of each frame that came: its length, and its time by `CLOCK_REALTIME` in nanoseconds.
+    /// The length of each frame, and its time by `CLOCK_REALTIME` in nanoseconds.
     came: Vec<(usize, Option<u64>)>,
 }
 
 impl Batch {
-    /// An empty one, for frames of at most `size` bytes; longer ones are cut.
+    /// Creates an empty batch for frames of at most `size` bytes. Longer frames are truncated.
     pub(super) fn new(size: usize) -> Self {
         Self { bytes: vec![0; size * BATCH], size, came: Vec::with_capacity(BATCH) }
     }
 
-    /// Takes what came, in place of what was here; how many frames.
+    /// Receives a batch of frames, which replace those of the last call, and returns their number.
     pub(super) fn receive(&mut self, socket: &PacketSocket) -> usize {
         self.came.clear();
         let mut controls = [Control([0; CONTROL]); BATCH];
@@ -146,7 +146,7 @@ impl Batch {
         self.came.len()
     }
 
-    /// The frame at `place` of those that came, and its time by `CLOCK_REALTIME` in nanoseconds.
+    /// Returns the frame at `place`, and its time by `CLOCK_REALTIME` in nanoseconds.
     pub(super) fn get(&self, place: usize) -> Option<(&[u8], Option<u64>)> {
         let &(len, at) = self.came.get(place)?;
         let start = place * self.size;
@@ -154,7 +154,7 @@ impl Batch {
     }
 }
 
-/// The time of a frame.
+/// Returns the time of a frame by `CLOCK_REALTIME` in nanoseconds.
 ///
 /// # Safety
 /// `message` is as recvmmsg left it: its control pointer and length name memory that the kernel wrote.
@@ -174,7 +174,7 @@ unsafe fn arrival(message: &libc::msghdr) -> Option<u64> {
     Some(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
 }
 
-/// Waits until one of `all` has something to read, or `most` has passed; sets whether each has.
+/// Waits until one of `all` is readable, or `most` has passed, and sets which ones are readable.
 pub(super) fn wait(all: &mut [libc::pollfd], most: Duration) {
     let limit = libc::timespec {
         tv_sec: libc::time_t::try_from(most.as_secs()).unwrap_or(libc::time_t::MAX),
@@ -189,12 +189,12 @@ pub(super) fn wait(all: &mut [libc::pollfd], most: Duration) {
     }
 }
 
-/// An entry of [`wait`] for something to read.
+/// Returns an entry of [`wait`] for a socket to be read.
 pub(super) fn readable(fd: RawFd) -> libc::pollfd {
     libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
 }
 
-/// Kills a process that is a switch of ours.
+/// Kills a process that runs a switch of a testbed of this crate.
 pub(crate) fn kill(pid: i32) {
     // SAFETY: no memory is passed.
     unsafe { libc::kill(pid, libc::SIGKILL) };

@@ -16,12 +16,12 @@ use crate::plan::tests::star;
 use crate::port::{Amount, Backlog, Mark};
 use crate::user_port::{Memory, Room, UserPort};
 
-/// 100 Mbit/s: a full packet takes 123.04 us.
+/// The time that a full packet takes at 100 Mbit/s: 123.04 us.
 const PACKET: Span = Span(123_040_000);
-/// When the clock of a test begins.
+/// The time at which the clock of a test begins.
 const START: Time = Time(1 << 50);
 
-/// What left: at which port, which frame.
+/// The frames that left, each with its port.
 #[derive(Default)]
 struct Left(Vec<(usize, Vec<u8>)>);
 
@@ -32,7 +32,7 @@ impl Outlet for Left {
 }
 
 impl Left {
-    /// The payloads of datagrams, in order.
+    /// Returns the payloads of datagrams, in order.
     fn datagrams(&self) -> Vec<&[u8]> {
         self.0.iter().map(|(_, frame)| &frame[42..]).collect()
     }
@@ -44,7 +44,7 @@ fn port(row: Value, packets: Option<u32>) -> UserPort {
     UserPort { row, room, ..UserPort::fifo() }
 }
 
-/// The switch of a star of four hosts; port p leads to host p.
+/// Creates the switch of a star of four hosts, where port p leads to host p.
 fn switch(port: UserPort) -> Forwarder {
     Forwarder::new(&star(4, port), 0).unwrap()
 }
@@ -61,20 +61,20 @@ fn header(kind: Kind, flow: u32, payload: u16) -> Header {
     Header { kind, flow: FlowId(flow), payload, ..Header::default() }
 }
 
-/// A packet of DCTCP with `payload` bytes: 1456 are a full one.
+/// Returns a packet of DCTCP with `payload` bytes. A full packet has 1456.
 fn segment(flow: u32, payload: u16) -> Vec<u8> {
     let codec = Codec::<Segment>::new(1_500, IpVersion::V4).unwrap();
     datagram(&codec, header(Kind::Data, flow, payload), Segment { stamp: Stamp(1), ..Segment::default() })
 }
 
-/// A full packet of pFabric of a flow with so many bytes left.
+/// Returns a full packet of pFabric of a flow with `rank` bytes left.
 fn ranked(flow: u32, rank: u64) -> Vec<u8> {
     let codec = Codec::<Segment>::with_ranks(1_500, IpVersion::V4).unwrap().unwrap();
     let header = Header { rank, ..header(Kind::Data, flow, 1_448) };
     datagram(&codec, header, Segment { stamp: Stamp(1), ..Segment::default() })
 }
 
-/// A full packet of NDP at this offset.
+/// Returns a full packet of NDP at this offset.
 fn ndp(offset: u64) -> Vec<u8> {
     let codec = Codec::new(1_500, IpVersion::V4).unwrap();
     let header = Header { offset: Offset::new(offset), ..header(Kind::Data, 1, 1_448) };
@@ -87,12 +87,12 @@ fn token(flow: u32) -> Vec<u8> {
     datagram(&codec, header(Kind::Credit, flow, 0), TokenMessage::Token { seq: 1, stamp: Stamp(1) })
 }
 
-/// The TOS byte of a class, ECN-capable.
+/// Returns the TOS byte of a class, ECN-capable.
 fn tos(class: u8) -> u8 {
     Dscp::DEFAULT.of(class) << 2 | 0b10
 }
 
-/// Lets all that waits leave, at the instants at which it is due; when the last left.
+/// Lets all waiting packets leave at the times at which they are due, and returns the time of the last departure.
 fn drain(switch: &mut Forwarder, left: &mut Left) -> Time {
     let mut last = START;
     while switch.next() != Time::NEVER {
@@ -103,7 +103,8 @@ fn drain(switch: &mut Forwarder, left: &mut Left) -> Time {
     last
 }
 
-/// What leaves within 100 ms of a port that always has `frame`, if the process is awake each `every`.
+/// Returns the switch, and the frames that leave within 100 ms from a port with a constant backlog of `frame`, if the
+/// process is awake at intervals of `every`.
 fn saturated(row: Value, frame: &[u8], every: Span) -> (Forwarder, Left) {
     let (mut switch, mut left, mut now) = (switch(port(row, Some(100))), Left::default(), START);
     while now.since(START) < Span::from_ms(100) {

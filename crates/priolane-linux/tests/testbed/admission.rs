@@ -1,4 +1,5 @@
-//! Admission at hosts: flows leave in the class that they are given, and the policy of the simulator gives the same.
+//! Tests of admission at hosts: flows leave in the class that they are given, and the policy of the simulator gives the
+//! same.
 
 use priolane_core::admit::AdmissionDecision;
 use priolane_core::endpoint::{FlowReport, FlowSpec};
@@ -16,14 +17,14 @@ use crate::machines;
 use crate::made::{line, plan};
 use crate::runs::{arrived, dctcp, flow, job, measured, port};
 
-/// Nanoseconds of the run for each of the experiment.
+/// The number of nanoseconds of the run for each nanosecond of the experiment.
 const SCALE: u64 = 20;
-/// Packets of a flow, and its bytes.
+/// The number of packets of a flow, and the length of a flow in bytes.
 const PACKETS: u64 = 10;
 const BYTES: u64 = 14_560;
 
-/// Aequitas with two classes and a target that no packet meets: the first flow to a host that ends leaves one in a thousand to it in
-/// class 0.
+/// Returns Aequitas with two classes and a target that no packet meets. The first flow to a host that ends leaves one
+/// in a thousand flows to that host in class 0.
 fn aequitas() -> AdmissionJob {
     let row = json!({ "kind": "aequitas", "levels": 2, "targets": ["1ns"], "beta": 1.0, "floor": 0.001 });
     let serde_json::Value::Object(row) = row else { panic!("{row}") };
@@ -31,7 +32,8 @@ fn aequitas() -> AdmissionJob {
     AdmissionJob { row, seed: 5, mss: 1_456, line_bps, scale: SCALE, on_downgrade: Vec::new() }
 }
 
-/// The classes that the policy gives to flows with the starts and ends of `report`, in the experiment's picoseconds.
+/// Returns the classes that the policy gives to flows with the starts and ends of `report`, in picoseconds of the
+/// experiment.
 fn classes_of_the_policy(admission: &AdmissionJob, flows: &[Flow], report: &HostReport) -> Vec<(u32, u8)> {
     let ps = |ns: u64| ns * 1_000 / SCALE;
     let mut policy = admission.build(report.host, None).unwrap();
@@ -72,7 +74,7 @@ fn classes_of_the_policy(admission: &AdmissionJob, flows: &[Flow], report: &Host
     classes
 }
 
-/// How many flows were downgraded, at hosts that all gave what the policy gives.
+/// Returns the number of downgraded flows, after checking that all hosts gave the classes that the policy gives.
 fn as_the_policy_decides(flows: &[Flow], measured: &TestbedReport) -> u64 {
     let mut downgraded = 0;
     for report in &measured.hosts {

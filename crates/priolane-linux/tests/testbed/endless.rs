@@ -1,4 +1,4 @@
-//! Flows without an end: their rates over time, their abort, and what they pay for.
+//! Tests of endless flows: their rates over time, their aborts, and their weights.
 
 use priolane_linux::job::{Bins, Change, Flow, FlowChange, FlowKind};
 use priolane_linux::network::Network;
@@ -10,19 +10,19 @@ use crate::runs::{dctcp, fct_ms, flow, job, measured, port, scheme};
 
 const BIN_MS: u64 = 100;
 
-/// An endless flow to host 2; 1 GB would take 80 s.
+/// Returns an endless flow to host 2, whose 1 GB would take 80 s.
 fn endless(id: u32, src: u16, start_ms: u64) -> Flow {
     Flow { kind: FlowKind::Endless, ..flow(id, (src, 2), 1_000_000_000, start_ms) }
 }
 
-/// The job of a run that ends after `count` bins, and not before.
+/// Returns the job of a run that ends exactly after `count` bins.
 fn for_bins(count: u32, job: RunJob) -> RunJob {
     let every_ns = BIN_MS * 1_000_000;
     let bins = Some(Bins { every_ns, count: count + 1 });
     RunJob { bins, ends: Ends::AtLimit, limit_ns: u64::from(count) * every_ns, ..job }
 }
 
-/// The payload rate of a flow in each bin, in Mbit/s.
+/// Returns the payload rate of a flow in each bin, in Mbit/s.
 fn rates(measured: &TestbedReport, id: u32) -> Vec<f64> {
     let progress = measured.hosts[2].progress.iter().find(|flow| flow.id == id).unwrap();
     progress.bytes.iter().map(|&bytes| bytes as f64 * 8.0 / (BIN_MS as f64 * 1e3)).collect()

@@ -1,5 +1,5 @@
-//! A port of the kernel's switch limits tokens and serves their classes in order. Rates follow from the kernel's times of arrival, the
-//! order from which tokens are dropped.
+//! Tests that a port of the kernel's switch limits tokens and serves their classes in order. Rates follow from the
+//! kernel's times of arrival, and the order follows from the tokens that are dropped.
 #![expect(unsafe_code, reason = "system calls that no crate of the standard library makes")]
 
 use std::fs::File;
@@ -20,11 +20,11 @@ use serde_json::json;
 use crate::made::{line, plan, up};
 use crate::runs::{arrived, fct_ms, flow, job, measured, scheme};
 
-/// Three classes of tokens, of which two may go at once; none expires.
+/// A port with three classes of tokens, of which two may be sent at once and none expires.
 const SPEC: TokenGroupSpec = TokenGroupSpec { classes: 3, expiry: None, ..TokenGroupSpec::TOP };
 /// The class of data.
 const DATA: u8 = 13;
-/// Bytes of payload in a token, which has 84 bytes on the wire, and in a full frame.
+/// The payload of a token in bytes, which makes 84 bytes on the wire, and the payload of a full frame.
 const TOKEN: usize = 18;
 const FRAME: usize = 1_472;
 
@@ -33,7 +33,7 @@ fn port() -> Port {
     Port::of(&SPEC.into(), &buffer).unwrap()
 }
 
-/// A socket in the namespace of a host, which this thread enters.
+/// Returns a socket in the namespace of a host, which this thread enters.
 fn socket_in(plan: &Plan, host: u16, port: u16) -> UdpSocket {
     let namespace = File::open(format!("/run/netns/{}", plan.namespace(Node::Host(host)))).unwrap();
     // SAFETY: the descriptor is open, and no memory is passed; only this thread changes its namespace.
@@ -60,7 +60,8 @@ fn send(plan: &Plan, host: u16, (class, len, count): (u8, usize, usize), pause: 
     }
 }
 
-/// The class, length and time of arrival in nanoseconds of a datagram; `None` if none comes for long.
+/// Returns the class, the length and the time of arrival in nanoseconds of a datagram, or `None` if none arrives for
+/// long.
 fn receive(socket: &UdpSocket) -> Option<(u8, usize, u64)> {
     #[repr(align(8))]
     struct Control([u8; 64]);
@@ -82,7 +83,7 @@ fn receive(socket: &UdpSocket) -> Option<(u8, usize, u64)> {
     Some((bytes[0], len, at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64))
 }
 
-/// What comes to host 2 in `span`.
+/// Returns the datagrams that arrive at host 2 in `span`.
 fn receive_all(plan: &Plan, span: Duration, stop: &AtomicBool) -> Vec<(u8, usize, u64)> {
     let socket = socket_in(plan, 2, 9_000);
     set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
@@ -97,7 +98,7 @@ fn receive_all(plan: &Plan, span: Duration, stop: &AtomicBool) -> Vec<(u8, usize
     all
 }
 
-/// The most bytes on the wire in any window of `window_ns`.
+/// Returns the largest number of bytes on the wire in any window of `window_ns`.
 fn most_within(arrivals: &[(u64, u64)], window_ns: u64) -> u64 {
     let (mut first, mut sum, mut most) = (0, 0, 0);
     for &(at, bytes) in arrivals {
@@ -111,7 +112,7 @@ fn most_within(arrivals: &[(u64, u64)], window_ns: u64) -> u64 {
     most
 }
 
-/// What comes to host 2 while two hosts send more tokens and more data than it may get.
+/// Returns the datagrams that arrive at host 2 while two hosts send more tokens and more data than it may receive.
 fn overload(plan: &Plan) -> Vec<(u8, usize, u64)> {
     let stop = AtomicBool::new(false);
     let ms = Duration::from_millis;
@@ -126,14 +127,14 @@ fn overload(plan: &Plan) -> Vec<(u8, usize, u64)> {
     })
 }
 
-/// The longest time without an arrival, in nanoseconds, if that is more than a millisecond: the machine had stopped, and what queued
-/// meanwhile arrives at once.
+/// Returns the longest time without an arrival in nanoseconds, if that is more than a millisecond. The machine had then
+/// stopped, and the datagrams that queued meanwhile arrive at once.
 fn longest_stop(came: &[(u8, usize, u64)]) -> u64 {
     let gaps = came.windows(2).map(|pair| pair[1].2.saturating_sub(pair[0].2));
     gaps.filter(|&gap| gap > 1_000_000).max().unwrap_or(0)
 }
 
-/// The windows in which more came than the rates of tokens and of data allow.
+/// Returns the windows in which more arrived than the rates of tokens and of data allow.
 fn excesses(came: &[(u8, usize, u64)]) -> Vec<String> {
     let wire = |len: usize| (len as u64 + 66).max(84);
     let of = |wanted: fn(u8) -> bool| -> Vec<(u64, u64)> {

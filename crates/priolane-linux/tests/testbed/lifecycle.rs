@@ -1,4 +1,4 @@
-//! Up, what the kernel says is there, down.
+//! Tests that testbeds are made, that the kernel confirms their parts, and that they are removed.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use priolane_linux::testbed::{self, Testbed, TestbedError};
 
 use crate::made::{line, namespaces, plan, program, up};
 
-/// A host that is there refuses a connection to a port where nobody listens.
+/// Checks that one host reaches another, which refuses a connection to a port where nobody listens.
 fn reach(plan: &Plan, from: u16, to: u16) {
     let (namespace, to) = (plan.namespace(Node::Host(from)), Plan::address(to));
     let connect = format!("timeout 2 bash -c 'echo > /dev/tcp/{to}/9' 2>&1");

@@ -1,4 +1,4 @@
-//! Runs on several machines, which are agents on this one: packets go over the loopback interface.
+//! Tests of runs on several machines, which are agents on this one: packets cross the loopback interface.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,10 +19,11 @@ use crate::made::{line, program};
 use crate::runs::{arrived, dctcp, fct_ms, flow};
 
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
-/// What processes take to end that have nothing more to do.
+/// The time in which processes end that have nothing left to do.
 const ENDS: Duration = Duration::from_secs(60);
 
-/// An agent, started by `env` so that it and its hosts carry `mark` in their environments.
+/// Returns the command of an agent, started by `env` so that the agent and its hosts carry `mark` in their
+/// environments.
 pub(crate) fn agent(mark: &str, options: &[&str]) -> Vec<String> {
     let mut argv = vec!["env".to_owned(), format!("PRIOLANE_TEST={mark}")];
     argv.extend(program());
@@ -31,7 +32,8 @@ pub(crate) fn agent(mark: &str, options: &[&str]) -> Vec<String> {
     argv
 }
 
-/// Four hosts of 100 Mbit/s: 0 and 2 on `left`, 1 and 3 on `right`, at loopback addresses that end in `net`.
+/// Returns the job of four hosts of 100 Mbit/s: 0 and 2 on `left`, 1 and 3 on `right`, at loopback addresses that end
+/// in `net`.
 pub(crate) fn job(net: u8, [left, right]: [AgentAddress; 2], flows: Vec<Flow>) -> MachinesJob {
     let mut network = Network::star(4, &line(SwitchPort::from(Port::fifo())));
     network.cables.iter_mut().for_each(|cable| cable.ports = [None, None]);
@@ -57,13 +59,13 @@ pub(crate) fn job(net: u8, [left, right]: [AgentAddress; 2], flows: Vec<Flow>) -
     }
 }
 
-/// From each host to each other.
+/// Returns a flow from each host to each other host.
 fn all_pairs(bytes: u64) -> Vec<Flow> {
     let pairs = (0..4).flat_map(|src| (0..4).filter(move |&dst| dst != src).map(move |dst| (src, dst)));
     pairs.enumerate().map(|(id, pair)| flow(id as u32, pair, bytes, 10 * id as u64)).collect()
 }
 
-/// The processes that carry this mark.
+/// Returns the processes that carry this mark.
 fn marked(mark: &str) -> BTreeSet<i32> {
     let wanted = format!("PRIOLANE_TEST={mark}");
     let carries = |pid: &i32| {
@@ -224,7 +226,7 @@ fn an_agent_that_is_killed_ends_the_run_and_leaves_nothing_on_any_machine() {
     none_left(&mark);
 }
 
-/// A controller in a process of its own.
+/// Starts a controller in a process of its own.
 fn controller(job: &MachinesJob, directory: &Path) -> Child {
     let path = directory.join("job.json");
     fs::write(&path, serde_json::to_string(job).unwrap()).unwrap();

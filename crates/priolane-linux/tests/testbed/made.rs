@@ -1,4 +1,4 @@
-//! Testbeds that tests make.
+//! The testbeds of these tests.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -10,32 +10,32 @@ use priolane_linux::plan::{Marking, Name, Plan};
 use priolane_linux::probe::Machine;
 use priolane_linux::testbed::Testbed;
 
-/// 100 Mbit/s and no delay.
+/// Returns a line of 100 Mbit/s without delay.
 pub(crate) fn line(port: impl Into<SwitchPort>) -> Line {
     Line { rate_bps: 100_000_000, delay_ns: 0, port: port.into() }
 }
 
-/// What starts hosts, switches and guards.
+/// Returns the command that starts hosts, switches and guards.
 pub(crate) fn program() -> Vec<String> {
     vec![env!("CARGO_BIN_EXE_priolane-linux").to_owned()]
 }
 
-/// A plan with a name of this process and `tag`.
+/// Returns a plan whose name contains the number of this process and `tag`.
 pub(crate) fn plan(tag: &str, network: Network) -> Plan {
     let name = Name::try_from(format!("{tag}{}", std::process::id())).unwrap();
     Plan { name, network, mtu: 1_500, marking: Marking::Bpf }
 }
 
-/// A testbed that is taken down when this is dropped, also by a test that fails.
+/// A testbed that is removed on drop, even if the test fails.
 pub(crate) struct Up(Option<Testbed>);
 
 impl Up {
-    /// Takes it down.
+    /// Removes the testbed.
     pub(crate) fn down(mut self) {
         self.0.take().unwrap().down().unwrap();
     }
 
-    /// Lets go of it: it stays up.
+    /// Releases the testbed, which stays.
     pub(crate) fn release(mut self) {
         self.0 = None;
     }
@@ -57,7 +57,7 @@ impl Drop for Up {
     }
 }
 
-/// Makes it; `None`, with the reason on standard error, where this machine cannot.
+/// Makes a testbed. Returns `None`, with the reason on standard error, if this machine cannot make it.
 pub(crate) fn up(plan: Plan) -> Option<Up> {
     match Machine::examine().fit(plan) {
         Ok(plan) => {
@@ -70,7 +70,7 @@ pub(crate) fn up(plan: Plan) -> Option<Up> {
     }
 }
 
-/// The network namespaces of this machine whose names contain `tag`, in order.
+/// Returns the network namespaces of this machine whose names contain `tag`, in order.
 pub(crate) fn namespaces(tag: &str) -> Vec<String> {
     let list = run(&["ip", "netns", "list"]).unwrap_or_default();
     let names = list.lines().filter_map(|line| line.split_whitespace().next());

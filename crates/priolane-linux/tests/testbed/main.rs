@@ -1,5 +1,5 @@
-//! Testbeds in the namespaces of this machine: up, in use, down, and nothing left. Skipped with the reason where the machine
-//! cannot.
+//! Tests of testbeds in the namespaces of this machine: made, used and removed without remains. They are skipped with
+//! the reason where the machine lacks a capability.
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "real testbeds depend on the clock")]
 
 mod admission;

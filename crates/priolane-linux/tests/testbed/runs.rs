@@ -1,4 +1,4 @@
-//! Runs: host processes in the namespaces of a testbed, and what they measure.
+//! Tests of runs: host processes in the namespaces of a testbed, and their measurements.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,7 +52,7 @@ pub(crate) fn flow(id: u32, (src, dst): (u16, u16), bytes: u64, start_ms: u64) -
     }
 }
 
-/// One queue with room and marks.
+/// Returns a port with one queue, a capacity and marking.
 pub(crate) fn port() -> Port {
     let mark = Some(Mark { above: Amount::Packets(10), per: Backlog::Port });
     Port { mark, room: Some(Amount::Packets(240)), ..Port::fifo() }
@@ -72,7 +72,7 @@ pub(crate) fn job(plan: Plan, scheme: SchemeJob, flows: Vec<Flow>) -> RunJob {
     }
 }
 
-/// Runs it; `None`, with the reason on standard error, where this machine cannot.
+/// Runs a job. Returns `None`, with the reason on standard error, if this machine cannot run it.
 pub(crate) fn measured(job: &RunJob) -> Option<TestbedReport> {
     let marks = Marks::of(job.plan.ports().map(|(.., port)| port));
     let marking = match Machine::examine().marking(marks) {
@@ -89,7 +89,7 @@ pub(crate) fn measured(job: &RunJob) -> Option<TestbedReport> {
     Some(run(&job, (&program(), Path::new(DIRECTORY)), &mut |_| true).unwrap())
 }
 
-/// From hand-over to arrival of the last byte, in milliseconds.
+/// Returns the time from hand-over to arrival of the last byte, in milliseconds.
 pub(crate) fn fct_ms(measured: &TestbedReport, id: u32) -> f64 {
     let sent = measured.hosts.iter().flat_map(|host| &host.sent).find(|sent| sent.id == id).unwrap();
     let arrived = measured.hosts.iter().flat_map(|host| &host.arrived).find(|came| came.id == id);

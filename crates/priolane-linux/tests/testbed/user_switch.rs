@@ -1,4 +1,4 @@
-//! Switches in user space: the ports that no qdisc is, between real hosts.
+//! Tests of switches in user space between real hosts, with the ports that no qdisc provides.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn star(tag: &str, port: UserPort) -> Plan {
     plan(tag, Network::star(3, &line(port)))
 }
 
-/// Two senders to one host, 750 kB each, and messages of one byte and of a packet the other way.
+/// Runs two senders to one host with 750 kB each, and messages of one byte and of one packet in the other direction.
 fn two_to_one(tag: &str, port: UserPort, scheme: SchemeJob) -> Option<TestbedReport> {
     let flows = vec![
         flow(0, (0, 2), 750_000, 0),
@@ -54,7 +54,7 @@ fn two_to_one(tag: &str, port: UserPort, scheme: SchemeJob) -> Option<TestbedRep
     Some(measured)
 }
 
-/// What the port to host 2 counted, over all classes.
+/// Returns the counters of the port to host 2, summed over all classes.
 fn to_host_2(measured: &TestbedReport) -> QueueCount {
     let of = measured.queues.iter().filter(|queue| (queue.cable, queue.end) == (2, 1));
     of.fold(QueueCount::default(), |sum, count| QueueCount {
@@ -178,7 +178,7 @@ fn nothing_is_left_of_a_switch_after_down_and_after_its_users_were_killed() {
     assert!(namespaces(&format!("prl-{}-", planned.name)).is_empty());
 }
 
-/// The processes of switches of the testbed in `directory`, by their numbers.
+/// Returns the processes of switches of the testbed in `directory`, by their numbers.
 fn processes(directory: &Path) -> Vec<String> {
     let words = format!("\0switch\0{}\0", directory.display());
     let all = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
