@@ -49,12 +49,12 @@ pub struct Cx<'a> {
     pub rng: &'a mut Stream,
 }
 
-/// What the host knows about a packet's arrival besides the packet.
+/// The properties of a packet's arrival that the host knows in addition to the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RxMeta {
-    /// When the packet's last bit arrived at the host; `Cx::now` may be later. The difference is the host delay.
-    /// Round-trip times end at `Cx::now` and include it; one-way delays end at the stamp and do not. Controllers that
-    /// separate host from network delay receive it separately (Swift's endpoint window). A real host may pass the
+    /// The time at which the packet's last bit arrived at the host; `Cx::now` may be later. The difference is the host
+    /// delay. Round-trip times end at `Cx::now` and include it; one-way delays end at the stamp and do not. Controllers
+    /// that separate host from network delay receive it separately (Swift's endpoint window). A real host may pass the
     /// stamp as `Cx::now`, unless time would go back: round-trip times then have a host delay of 0.
     pub stamp: Time,
     /// Measurement error the host adds to delays sampled from this packet.

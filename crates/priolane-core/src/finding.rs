@@ -11,7 +11,7 @@ use crate::packet::Frame;
 use crate::row::Row;
 use crate::units::{Limit, Rate, Span};
 
-/// How certain it is that the settings are wrong.
+/// The certainty that the settings are wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Severity {
     /// The settings cannot work together: the experiment is rejected.
@@ -23,7 +23,7 @@ pub enum Severity {
 /// Settings of a part that do not go together on the network of an experiment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// How certain it is that the settings are wrong.
+    /// The certainty that the settings are wrong.
     pub severity: Severity,
     /// The row whose key is at fault; `None` if it is the part's own.
     pub row: Option<Row>,
@@ -77,7 +77,7 @@ pub struct NetworkFacts<'a> {
     pub lossless: Option<LosslessFacts>,
 }
 
-/// What a transport does with congestion marks.
+/// The use that a transport makes of congestion marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MarkUse {
     /// It relies on them.

@@ -17,7 +17,7 @@ pub struct DelayNoise {
     scale: f64,
 }
 
-/// Why points do not form a delay distribution.
+/// The reason why points do not form a delay distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoiseError {
     /// There are no points.

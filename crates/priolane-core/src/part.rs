@@ -62,7 +62,7 @@ pub struct Provision {
     pub if_set: Option<&'static str>,
 }
 
-/// How a file names the chosen part of a list.
+/// The way in which a file names the chosen part of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notation {
     /// A table in which a key of the list has the part's name as its value: `{ queue = "fifo", ... }`.
@@ -77,9 +77,9 @@ pub enum Notation {
 pub trait Part: Keys {
     /// Its name in files.
     const NAME: &'static str;
-    /// How a file names this part.
+    /// The way in which a file names this part.
     const NOTATION: Notation = Notation::Tag;
-    /// What it does, in one line.
+    /// The purpose of the part, in one line.
     const SUMMARY: &'static str;
     /// Paper or standard and section.
     const SOURCE: &'static str;
@@ -102,11 +102,11 @@ pub struct Entry {
     pub row: Row,
     /// Its name in files.
     pub name: &'static str,
-    /// How a file names this part.
+    /// The way in which a file names this part.
     pub notation: Notation,
     /// The key whose value is the part's name, for [`Notation::Tag`].
     pub tag: &'static str,
-    /// What it does, in one line.
+    /// The purpose of the part, in one line.
     pub summary: &'static str,
     /// Paper or standard and section.
     pub source: &'static str,

@@ -6,12 +6,12 @@
 
 use crate::units::{Limit, Rate, Span, Time};
 
-/// Why a text is not a valid quantity.
+/// The reason why a text is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub fix: String,
 }
 

@@ -29,7 +29,7 @@ pub const MAX_BYTES: f64 = (1u64 << 47) as f64;
 /// Tolerance of the last cumulative probability around 1, for tables that were summed up in floats.
 const CDF_SLACK: f64 = 1e-9;
 
-/// How the mass between two rows of a table is distributed.
+/// The way in which the mass between two rows of a table is distributed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Deserialize, Words)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
@@ -59,7 +59,8 @@ pub struct Segment {
     pub high: f64,
 }
 
-/// Why a table, or a transformation of one, is not a size distribution. `row` is the index of a point, from 0.
+/// The reason why a table, or a transformation of one, is not a size distribution. `row` is the index of a point, from
+/// 0.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum SizeError {
     /// The table has no points. A single point is valid: a fixed size.

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-/// What takes the place of a character that must not be printed.
+/// The character that replaces one that must not be printed.
 const REPLACEMENT: char = '\u{fffd}';
-/// What takes the place of a line break.
+/// The character that replaces a line break.
 const LINE_BREAK: char = '\u{240a}';
 
 /// Characters that a terminal might obey, or hide, instead of showing them, in ranges of code points in ascending order: control

@@ -107,7 +107,7 @@ pub struct ConvergenceTrace {
     lows: Vec<Step>,
 }
 
-/// When a probability settled within a band around its final value.
+/// The time at which a probability settled within a band around its final value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlingTime {
     /// Number of the last update that left it outside; 0 if it never was outside.

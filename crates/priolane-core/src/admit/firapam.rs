@@ -91,7 +91,7 @@ pub struct Config {
     /// Maximum probability; at 2 no flow would keep its class.
     #[key(default = 1.1, range = "[1, 2)", source = "docs/assumptions.md#firapam-bounds")]
     pub b_up: f64,
-    /// When probabilities are updated, and whether running flows are remapped.
+    /// The times at which probabilities are updated, and whether running flows are remapped.
     #[keys(flatten)]
     pub monitoring: Monitoring,
 }
@@ -146,7 +146,7 @@ impl AdmissionPolicy for Config {
     }
 }
 
-/// How the gradient is computed.
+/// The way in which the gradient is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum GradientMode {
     /// The derivative of the utility at fixed slack, with bounded steps.

@@ -22,7 +22,7 @@ use crate::units::{Span, Time};
 pub struct AdmissionSite {
     /// The host.
     pub host: HostId,
-    /// What a policy depends on of it.
+    /// The properties of the host that a policy depends on.
     pub source: Source,
     /// The seed of the run.
     pub seed: u64,
@@ -30,14 +30,14 @@ pub struct AdmissionSite {
     pub watch: Option<Span>,
 }
 
-/// What becomes of a flow that asked for a class.
+/// The outcome for a flow that asked for a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdmissionDecision {
     /// It starts now.
     Issue {
         /// Its class.
         class: Class,
-        /// How long its application held it back.
+        /// The time for which the application held the flow back.
         held: Span,
     },
     /// Its application holds it back, and asks again.

@@ -53,7 +53,7 @@ pub struct ModelInput {
     pub mix: Vec<Vec<f64>>,
 }
 
-/// Why inputs do not form a model.
+/// The reason why inputs do not form a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// f_t is not a finite number above 0.

@@ -19,12 +19,12 @@ pub struct SolverInput<'a> {
     pub levels: u8,
 }
 
-/// Why a solver has no thresholds for an input.
+/// The reason why a solver has no thresholds for an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SolverError {
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
-    /// What to use instead.
+    /// The values to use instead.
     pub fix: String,
 }
 

@@ -14,7 +14,7 @@ pub enum Event {
         src: HostId,
         /// The flow, by its sender's identifier.
         flow: FlowId,
-        /// When the packet that completed it arrived (the rx stamp).
+        /// The time at which the packet that completed the flow arrived (the rx stamp).
         at: Time,
         /// Payload bytes that the sender gave up; 0 for reliable transports.
         missing: u64,
@@ -81,7 +81,7 @@ pub enum Event {
     },
 }
 
-/// Why a host does not receive a flow.
+/// The reason why a host does not receive a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rejection {
     /// The flow is longer than [`RealHost::longest`](super::RealHost::longest).
@@ -90,7 +90,7 @@ pub enum Rejection {
     GivenUp,
 }
 
-/// What the *sender* of a flow can observe about it.
+/// The properties of a flow that its *sender* can observe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowReport {
     /// The flow.

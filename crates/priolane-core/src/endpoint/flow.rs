@@ -12,11 +12,11 @@ pub struct FlowRequest {
     pub dst: HostId,
     /// Payload bytes, at least 1; `None` for an endless flow.
     pub size: Option<u64>,
-    /// When the application requested it: now, or earlier if it was held back.
+    /// The time at which the application requested the flow: now, or earlier if the flow was held back.
     pub start: Time,
     /// The requested class, before any assignment by bytes; 0 first.
     pub class: Class,
-    /// When its last byte should have arrived; `None` without a deadline.
+    /// The time by which the last byte should have arrived; `None` without a deadline.
     pub deadline: Option<Time>,
     /// Input of the path hash, besides switch and destination; on a real host it selects the source port.
     pub entropy: u16,
@@ -59,11 +59,11 @@ pub struct FlowSpec {
     pub dst: HostId,
     /// Payload bytes, at least 1; `None` for an endless flow.
     pub size: Option<u64>,
-    /// When the application starts it.
+    /// The time at which the application starts the flow.
     pub start: Time,
     /// The requested class, before any admission or assignment by bytes; 0 first.
     pub class: Class,
-    /// When its last byte should have arrived; `None` without a deadline.
+    /// The time by which the last byte should have arrived; `None` without a deadline.
     pub deadline: Option<Time>,
     /// The experiment group that it belongs to.
     pub group: u16,
@@ -113,7 +113,7 @@ impl FlowSpec {
     }
 }
 
-/// What a flow (or a virtual machine) pays for: a minimum rate theta and a weight w (PACCP §III).
+/// The service that a flow (or a virtual machine) pays for: a minimum rate theta and a weight w (PACCP §III).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
     /// Minimum rate; `None` for no minimum.

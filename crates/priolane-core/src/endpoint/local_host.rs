@@ -41,8 +41,8 @@ impl LocalHost {
 /// and [`Event::Acked`](super::Event::Acked).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealHost {
-    /// How long ended flows are remembered after their last packet, so that late packets are answered and do not open
-    /// a flow: twice the maximum lifetime of a packet (RFC 9293 §3.4.2) and the longest time between two
+    /// The time for which ended flows are remembered after their last packet, so that late packets are answered and do
+    /// not open a flow: twice the maximum lifetime of a packet (RFC 9293 §3.4.2) and the longest time between two
     /// retransmissions of a sender. A sender may reuse a flow's id after that time. Default: 2 s.
     pub time_wait: Span,
     /// Relation of its clock to those of other hosts. Default: independent.
@@ -50,8 +50,8 @@ pub struct RealHost {
     /// Capacity, in packets, of the endpoint's queue for `poll_transmit`. A packet that finds no room is dropped, as
     /// in a full transmit queue, and repaired like any loss. Payload not yet scheduled does not count. Default: 4096.
     pub outbox: u32,
-    /// How late a timer or a call of `poll_transmit` may be without loss of rate: at most this much overdue work is
-    /// sent at once. Default: 5 ms, above a scheduler tick.
+    /// The delay that a timer or a call of `poll_transmit` may have without loss of rate: at most this much overdue
+    /// work is sent at once. Default: 5 ms, above a scheduler tick.
     pub catch_up: Span,
     /// Initial round-trip time of paths to hosts without any information or samples. Default: 100 us.
     pub first_rtt: Span,

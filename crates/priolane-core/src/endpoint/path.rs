@@ -1,4 +1,4 @@
-//! What a driver knows about the path between two hosts.
+//! The properties of the path between two hosts that a driver knows.
 
 use crate::units::{Rate, Span};
 
@@ -18,7 +18,8 @@ pub struct Path {
     pub send_jitter: Span,
 }
 
-/// What a driver knows about a path: everything in a simulator. Transports measure the unknown parts that they need.
+/// The properties of a path that a driver knows: all of them in a simulator. Transports measure the unknown parts that
+/// they need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathInfo {
     /// As [`Path::hops`]. If unknown: 2, a switch between two hosts.

@@ -2,7 +2,7 @@
 
 use crate::ids::FlowId;
 
-/// What a scheduler knows about a flow with a packet to send.
+/// The properties of a flow with a packet to send that a scheduler knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The flow's slot in its endpoint's table; returned by `next`.

@@ -110,9 +110,9 @@ pub trait Table {
 pub struct KeyConflict {
     /// The path of the key at fault, with dots between tables; `None` for the table as a whole.
     pub key: Option<&'static str>,
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub fix: String,
 }
 
@@ -147,13 +147,13 @@ pub struct KeyInfo {
     pub source: &'static str,
     /// Whether the key is required.
     pub required: bool,
-    /// How files write that there is no value; `None` if a value is required, or if the key is then omitted.
+    /// The notation in files for the absence of a value; `None` if a value is required, or if the key is then omitted.
     pub none: Option<NoValue>,
     /// The schema of its value.
     pub schema: Schema,
 }
 
-/// How files write that a key has no value.
+/// The notation in files for a key without a value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NoValue {
     /// A word: `auto` or `off`.

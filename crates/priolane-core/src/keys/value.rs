@@ -28,9 +28,9 @@ pub enum Value<'a> {
 pub enum KeyError {
     /// An invalid value.
     Wrong {
-        /// What is wrong.
+        /// The mistake.
         what: String,
-        /// What to write instead.
+        /// The text to write instead.
         fix: String,
     },
     /// The word is not one of the known words.
@@ -48,7 +48,7 @@ pub enum KeyError {
     Missing {
         /// The key.
         key: &'static str,
-        /// How to write it.
+        /// An example of a valid notation.
         example: String,
         /// The keys that were read before.
         read: Vec<&'static str>,

@@ -20,7 +20,7 @@ use crate::packet::{Header, QueueItem};
 use crate::part::Part;
 use crate::units::Time;
 
-/// What the order of service depends on, and where the packet lies.
+/// The properties on which the order of service depends, and the place of the packet.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     rank: u64,

@@ -42,7 +42,7 @@ pub enum Xoff {
     OfFree(Alpha),
 }
 
-/// Where headroom is taken from.
+/// The source of headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum HeadroomFrom {
     /// Reserved permanently from the memory.
@@ -202,7 +202,7 @@ pub enum Acceptance {
     Refused,
 }
 
-/// What to tell the upstream port.
+/// The signal to send to the upstream port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseSignal {
     /// No change.

@@ -92,7 +92,7 @@ impl PortFactory for TrimmingSpec {
     }
 }
 
-/// What happens to data whose header finds no room.
+/// The treatment of data whose header finds no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Overflow {
     /// The packet is dropped.

@@ -64,7 +64,7 @@ pub struct Shares {
     pub demands: Vec<Demand>,
 }
 
-/// Why rates cannot be computed.
+/// The reason why rates cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SharesError {
     /// A capacity that is not a finite number above 0.

@@ -71,7 +71,7 @@ pub struct VirtualMachine {
     interval: Option<Span>,
     /// In order of arrival, with the current pair of each.
     active: Vec<(FlowId, Weights)>,
-    /// When the shares are recomputed next.
+    /// The time at which the shares are recomputed next.
     due: Time,
 }
 

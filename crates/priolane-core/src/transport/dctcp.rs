@@ -115,7 +115,7 @@ impl<B: ControllerParams> ControllerParams for Config<B> {
     }
 }
 
-/// How a reduction of the window for marks takes effect.
+/// The way in which a reduction of the window for marks takes effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Reduction {
     /// The window takes its reduced value at once and grows from there (RFC 8257 §3.3).

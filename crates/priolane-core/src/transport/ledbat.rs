@@ -203,7 +203,7 @@ pub struct Ledbat {
     base: f64,
     history: History,
     filter: Filter,
-    /// When the window was last halved; `None` before.
+    /// The time at which the window was last halved; `None` before.
     halved: Option<Time>,
     rtt: Span,
     pacer: Pacer,

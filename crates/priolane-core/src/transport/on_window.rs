@@ -32,7 +32,7 @@ pub trait ControllerParams {
     }
 }
 
-/// What keeps the queues that the flows of a controller build short.
+/// The mechanism that keeps short the queues that the flows of a controller build.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
     /// Signals that arrive before a queue is full.

@@ -182,7 +182,7 @@ impl<C: ControllerParams> ControllerParams for Config<C> {
     }
 }
 
-/// In which round trips adaptive increase acts.
+/// The round trips in which adaptive increase acts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Increase {
     /// In every second round trip; the one between shows the effect (§4.3.1).
@@ -193,7 +193,7 @@ pub enum Increase {
     EveryRtt,
 }
 
-/// When a yielding flow probes.
+/// The time at which a yielding flow probes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Probes {
     /// Later the further the delay is above the channel, with random spacing between flows (§4.2).

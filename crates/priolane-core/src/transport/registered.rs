@@ -64,7 +64,7 @@ pub struct Registration {
     pub code: u64,
 }
 
-/// Why a controller cannot be registered.
+/// The reason why a controller cannot be registered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RegisterError {
     /// Schemes have been read already, possibly with this name unknown.

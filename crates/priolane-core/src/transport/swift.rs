@@ -232,7 +232,7 @@ pub enum Preset {
     Lite,
 }
 
-/// What a target is relative to.
+/// The quantity that a target is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Words)]
 pub enum TargetFrom {
     /// Zero.

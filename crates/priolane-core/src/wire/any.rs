@@ -54,7 +54,7 @@ impl<B: WireBody> PacketCodec<B> for Codec<B> {
     }
 }
 
-/// What [`Codec::new`] makes.
+/// The result of [`Codec::new`].
 type CodecResult<B> = Result<Box<dyn PacketCodec<B>>, MtuError>;
 
 /// Creates a codec for bodies of type `B`; `None` if the codec is of other bodies.

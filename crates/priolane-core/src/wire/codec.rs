@@ -34,7 +34,7 @@ impl IpVersion {
     }
 }
 
-/// What the receiving host knows about a datagram besides its bytes.
+/// The properties of a datagram that the receiving host knows in addition to its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecvMeta {
     /// The host of its source address.
@@ -45,7 +45,7 @@ pub struct RecvMeta {
     pub class: Class,
     /// Its ECN field.
     pub ecn: EcnCodepoint,
-    /// When it arrived, by the receiving host's clock.
+    /// The time at which the datagram arrived, by the receiving host's clock.
     pub at: Time,
 }
 

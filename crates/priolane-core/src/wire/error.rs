@@ -22,7 +22,7 @@ pub(super) fn within(field: &'static str, value: u64, least: u64, most: u64) -> 
     if (least..=most).contains(&value) { Ok(value) } else { Err(FieldRange { field, value, least, most }) }
 }
 
-/// Why bytes are not a valid packet.
+/// The reason why bytes are not a valid packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -62,7 +62,7 @@ pub enum DecodeError {
     TrailingBytes(usize),
 }
 
-/// Why a packet cannot be encoded.
+/// The reason why a packet cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {

@@ -109,7 +109,7 @@ pub struct Message<B> {
 pub struct Context {
     /// Largest payload of a packet, in bytes.
     pub mss: u16,
-    /// When the datagram is sent or received, by the clock of that host.
+    /// The time at which the datagram is sent or received, by the clock of that host.
     pub now: Time,
 }
 

@@ -11,7 +11,7 @@ use crate::transports::{Trial, every_transport, top_with_expiry};
 
 const GOOD: Network = Network::without_faults(Span::from_us(50));
 
-/// How long a flow of 4 MB takes, if it ends within 3 s.
+/// Returns the time that a flow of 4 MB takes, if it ends within 3 s.
 fn took<E: Endpoint<Body: WireBody>>(
     name: &str,
     make: impl Fn(LocalHost) -> E,
@@ -51,7 +51,7 @@ fn clocks_that_differ_or_drift_change_little() {
     every_transport(&Differing);
 }
 
-/// What the estimate of offsets is for.
+/// Shows the purpose of the estimate of offsets.
 struct Uncorrected;
 
 impl Trial for Uncorrected {

@@ -52,7 +52,7 @@ impl<E: Endpoint<Body: WireBody>> Host<E> {
         true
     }
 
-    /// What the host sends by `now`, at most `most` packets.
+    /// Returns the datagrams that the host sends by `now`, at most `most` packets.
     fn send(&mut self, now: Time, most: usize) -> Vec<Vec<u8>> {
         let cx = &mut Cx { now, clock: LocalClock::default(), rng: &mut self.rng };
         if self.endpoint.next_timeout().is_some_and(|due| due <= now) {

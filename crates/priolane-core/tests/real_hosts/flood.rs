@@ -13,7 +13,7 @@ const NETWORK: Network = Network::without_faults(Span::from_us(30));
 
 const REAL: RealHost = RealHost { outbox: 64, ..RealHost::new(SECRET) };
 
-/// What may wait: the outbox, and what is made up of 5 ms in slots of 12.3 us.
+/// The largest number of packets that may wait: the outbox, and the slots of 12.3 us in 5 ms that are made up for.
 const MOST: usize = 64 + 410;
 
 struct Unserved;

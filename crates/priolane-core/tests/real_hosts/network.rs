@@ -15,10 +15,10 @@ use priolane_core::wire::{EcnCodepoint, RecvMeta, WireBody};
 
 use crate::transports::codec;
 
-/// What the hosts hash with.
+/// The secret with which the hosts hash.
 pub(crate) const SECRET: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What is between the two hosts, each way: a line, then a delay.
+/// The network between the two hosts, each way: a line, then a delay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Network {
     pub(crate) line: Rate,
@@ -52,7 +52,7 @@ impl Clock {
         Time((at + self.ahead).0.saturating_add_signed(gained))
     }
 
-    /// When it reads `reading`, at least.
+    /// Returns the earliest time at which the clock reads `reading` or more.
     fn when(self, reading: Time) -> Time {
         let since = reading.0.saturating_sub(self.ahead.0);
         let at = (since as f64 / (1.0 + self.ppm / 1e6)) as u64;
@@ -61,7 +61,7 @@ impl Clock {
     }
 }
 
-/// How hosts are scheduled: what timers are late by, and that by which one of a hundred is.
+/// The scheduling of hosts: the lateness of timers, and that of one timer in a hundred.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Late {
     pub(crate) mostly: Span,
@@ -96,7 +96,7 @@ pub(crate) struct Host<E: Endpoint> {
     rng: Stream,
     clock: Clock,
     line_free: Time,
-    /// When it looks for something to send, and when its timer is served; true time.
+    /// The times at which the host looks for something to send, and at which its timer is served; true time.
     pull: Option<Time>,
     timer: Option<Time>,
     sent: HashMap<FlowId, SenderState>,
@@ -105,7 +105,7 @@ pub(crate) struct Host<E: Endpoint> {
     forgotten: Vec<FlowId>,
     /// Packets of flows that its endpoint does not receive, by flow.
     rejected: Vec<(FlowId, Rejection)>,
-    /// How often its endpoint gave up asking a sender.
+    /// The number of times that the endpoint gave up asking a sender.
     unanswered: usize,
 }
 
@@ -144,7 +144,7 @@ static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
 const PERIOD: usize = 65_521;
 const CHUNK: usize = 4_096;
 
-/// What a flow from a host says from an offset on, as `CHUNK` bytes, which are compared and copied as a whole.
+/// Returns the bytes of a flow from an offset on, `CHUNK` of them, which are compared and copied as a whole.
 fn pattern(src: HostId, flow: FlowId, offset: usize) -> &'static [u8] {
     let start = (offset + 7_919 * flow.0 as usize + 104_729 * src.index()) % PERIOD;
     &NOISE[start..start + CHUNK]
@@ -202,7 +202,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         self.hosts[from].pull = Some(self.now);
     }
 
-    /// When a flow completed at its sender.
+    /// Returns the time at which a flow completed at its sender.
     pub(crate) fn completed(&self, from: usize, id: u32) -> Option<Time> {
         self.hosts[from].sent.get(&FlowId(id))?.completed
     }
@@ -217,7 +217,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         &self.hosts[at].rejected
     }
 
-    /// How often the endpoint of a host gave up asking a sender.
+    /// Returns the number of times that the endpoint of a host gave up asking a sender.
     pub(crate) fn unanswered(&self, at: usize) -> usize {
         self.hosts[at].unanswered
     }
@@ -247,7 +247,7 @@ impl<E: Endpoint<Body: WireBody>> Net<E> {
         self.hosts[at].pull = Some(self.now);
     }
 
-    /// What is on its way is lost.
+    /// Loses all datagrams that are on their way.
     pub(crate) fn lose_all(&mut self) {
         self.under_way.clear();
     }

@@ -34,7 +34,7 @@ fn open<E: Endpoint<Body: WireBody>>(net: &mut Net<E>, flows: u32, size: u64) {
     net.log.clear();
 }
 
-/// What a receiver sent, in datagrams and bytes of their payload.
+/// Returns the datagrams that a receiver sent, and the bytes of their payload.
 fn sent<E: Endpoint<Body: WireBody>>(net: &Net<E>) -> (usize, usize) {
     let sent = net.log.iter().filter(|(_, from, _)| *from == 1);
     (sent.clone().count(), sent.map(|(_, _, datagram)| datagram.bytes.len()).sum())

@@ -15,7 +15,7 @@ use priolane_core::units::{Rate, Span, Time};
 
 use crate::network::SECRET;
 
-/// When the only packet is sent, and when its ACK arrives.
+/// The time at which the only packet is sent, and the time at which its ACK arrives.
 const SENT: Time = Time(1_000_000);
 const RTT: Span = Span::from_us(100);
 

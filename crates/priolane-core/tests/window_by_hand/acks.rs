@@ -36,7 +36,7 @@ fn ack(net: &mut Net<NewReno>, cumulative: u64, sack: (u32, u32)) {
     net.inject(0, &Packet { header, body: Segment { sack: [sack, (0, 0)], ..Segment::default() } });
 }
 
-/// What was sent after the first ten: (offset, payload).
+/// Returns the packets that were sent after the first ten: (offset, payload).
 fn again(net: &Net<NewReno>) -> Vec<(u64, u16)> {
     net.log[10..].iter().map(|s| (s.packet.header.offset.get(), s.packet.header.payload)).collect()
 }

@@ -67,7 +67,7 @@ fn prioplus<C: priolane_core::keys::Keys>(inner: C, variant: Variant) -> prioplu
     }
 }
 
-/// How many probes were sent, and how many answers to them.
+/// Returns the number of probes that were sent, and the number of answers to them.
 fn probes_and_answers<C: CongestionControl<Telemetry = ()>>(net: &Net<C>) -> [usize; 2] {
     let probes = || net.log.iter().map(|s| s.packet.header).filter(|header| header.kind == Kind::Probe);
     let answers = probes().filter(|header| header.marks.has(Marks::ECHO)).count();

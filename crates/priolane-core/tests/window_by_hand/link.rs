@@ -24,7 +24,7 @@ pub(crate) struct Hop {
     pub(crate) delay: Span,
 }
 
-/// What goes wrong on the way.
+/// The faults of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) loss: f64,
@@ -48,7 +48,7 @@ pub(crate) struct SeenPacket {
 
 type Judge = Box<dyn FnMut(&SeenPacket) -> Fate>;
 
-/// What the test does with a packet.
+/// The treatment of a packet by the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Pass,
@@ -155,7 +155,7 @@ impl<C: CongestionControl<Telemetry = ()>> Net<C> {
         all.into_iter().flatten().min_by_key(|&(at, _)| at)
     }
 
-    /// When the timer of `host` comes: late, by an amount drawn once per deadline.
+    /// Returns the time at which the timer of `host` fires: late, by an amount drawn once per deadline.
     fn timer(&mut self, host: usize) -> Option<Time> {
         let deadline = self.hosts[host].next_timeout()?;
         if self.late[host].0 != Some(deadline) {

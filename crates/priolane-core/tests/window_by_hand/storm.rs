@@ -80,7 +80,7 @@ fn draw_flow(draw: &mut Stream, id: u32) -> FlowSpec {
     FlowSpec { src: HostId(src), dst: HostId(1 - src), start, ..flow(id, size) }
 }
 
-/// What a transport that honours weights is asked for.
+/// Draws the weights for a transport that honours them.
 fn draw_weights(draw: &mut Stream) -> Weights {
     Weights { theta: Rate::from_bps(draw.below(3) * 2_000_000_000), w_milli: 100 + draw.below(6_000) as u32 }
 }

@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-/// What is wrong with `bytes`, which follow the common header of message `number` in the format of `B`.
+/// Returns the error for `bytes`, which follow the common header of message `number` in the format of `B`.
 fn error<B: WireBody>(number: u8, bytes: &[u8]) -> String {
     let header = [0x10 | B::FORMAT as u8, number, 1, 0, 0, 0];
     decode::<B>(&[&header, bytes].concat()).unwrap_err().to_string()

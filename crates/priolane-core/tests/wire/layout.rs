@@ -1,4 +1,4 @@
-//! What the documentation says of layouts and sizes is so.
+//! Tests that layouts and sizes are those of the documentation.
 
 use priolane_core::telemetry::Path;
 use priolane_core::transport::receiver_driven::ControlMessage;

@@ -16,7 +16,7 @@ use priolane_core::wire::{Codec, DecodeError, EcnCodepoint, EncodeError, IpVersi
 /// The instant of sending and receiving.
 const NOW: Time = Time(7_000_000_000_000);
 
-/// What the receiving host knows of each datagram.
+/// The properties of each datagram that the receiving host knows.
 const META: RecvMeta =
     RecvMeta { src: HostId(3), dst: HostId(7), class: 5, ecn: EcnCodepoint::Ect0, at: NOW };
 

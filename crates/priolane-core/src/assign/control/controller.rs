@@ -13,7 +13,7 @@ pub struct SizeReport {
     pub host: HostId,
     /// Its sequence number at the host, from 1.
     pub sequence: u32,
-    /// When it was created.
+    /// The time at which the update was created.
     pub made: Time,
     /// The sizes of the flows in the host's estimate.
     pub sizes: Histogram,

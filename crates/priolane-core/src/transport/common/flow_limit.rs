@@ -40,7 +40,7 @@ impl Peer {
 #[derive(Clone, Copy, Debug)]
 struct ListEntry {
     key: FlowKey,
-    /// When data of it arrived last, or its first packet.
+    /// The time at which data of the flow arrived last, or at which its first packet arrived.
     heard: Time,
     /// Its neighbours, as slots; [`NOWHERE`] at the ends.
     before: u32,

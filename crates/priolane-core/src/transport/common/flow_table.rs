@@ -139,7 +139,7 @@ pub(in crate::transport) struct FlowTable<S, R, E> {
     idle_check: Time,
     /// Flows that this host aborted as their sender.
     aborted: FxHashSet<FlowId>,
-    /// How long ended flows are remembered; `None` for unlimited.
+    /// The time for which ended flows are remembered; `None` for unlimited.
     time_wait: Option<Span>,
     /// Ended flows and when they are forgotten, in order; empty if `time_wait` is `None`.
     ended: VecDeque<(Time, EndedFlow)>,

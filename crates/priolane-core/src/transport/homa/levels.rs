@@ -23,7 +23,7 @@ pub struct Levels {
     cutoffs: [u64; CLASSES],
 }
 
-/// Why a class layout is invalid.
+/// The reason why a class layout is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LevelsError {
     /// There must be at least one class of each kind, and at most 16 in total.

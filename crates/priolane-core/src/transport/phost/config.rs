@@ -53,7 +53,7 @@ pub struct Config {
     pub frame: Frame,
 }
 
-/// Which flows get free tokens.
+/// The flows that get free tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum Free {
     /// All flows (§4.1).

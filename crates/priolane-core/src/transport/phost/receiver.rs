@@ -19,7 +19,7 @@ pub(super) enum TokenEligibility {
     Unanswered,
 }
 
-/// How a receiver treats flows whose senders do not answer.
+/// The treatment by a receiver of flows whose senders do not answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unanswered {
     /// A packet time.
@@ -28,8 +28,8 @@ pub(super) struct Unanswered {
     pub(super) relax: u64,
     /// Maximum BDP, in packets, that a sender may state.
     pub(super) max_window: u16,
-    /// How often downgrade times and pauses double, in a row without an arrival. On a real host a sender may be gone, and
-    /// four of its flows in turn would take all tokens.
+    /// The number of times that downgrade times and pauses double, in a row without an arrival. On a real host a sender
+    /// may be gone, and four of its flows in turn would take all tokens.
     pub(super) max_doublings: u32,
     /// Minimum pause, and minimum downgrade time, before a flow gets tokens again. A real host and its peer are late by more
     /// than a BDP of packet times, and would receive every packet many times.

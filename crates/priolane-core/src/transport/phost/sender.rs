@@ -36,7 +36,7 @@ pub(super) struct SenderFlow {
     /// Its position in the order of flows that hold tokens.
     pub(super) hold_position: Option<OrderKey>,
     pub(super) alarm: FlowTimer,
-    /// How much longer the free tokens keep the link busy than a token takes to arrive, in nanoseconds.
+    /// The time by which the free tokens keep the link busy for longer than a token takes to arrive, in nanoseconds.
     pub(super) ahead_ns: u32,
     bdp: u16,
     class: Class,

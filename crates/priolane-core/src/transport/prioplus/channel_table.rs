@@ -12,13 +12,13 @@ pub struct Channel {
     pub target: Span,
     /// D_limit, relative to the delay of the empty path; `None` for a class that never yields.
     pub limit: Option<Span>,
-    /// How its flows start.
+    /// The way in which flows of the channel start.
     pub start: Start,
     /// W_LS: the fraction of the bandwidth-delay product that linear start adds per round trip, in (0, 1].
     pub linear_start: f64,
 }
 
-/// How a flow starts.
+/// The way in which a flow starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     /// With a probe.
@@ -33,7 +33,7 @@ pub enum Start {
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChannelTable(Arc<[Channel]>);
 
-/// Why a list of channels is invalid.
+/// The reason why a list of channels is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelError {
     /// No channels, or more than there are classes.

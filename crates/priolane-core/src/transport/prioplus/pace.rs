@@ -10,7 +10,7 @@
 use crate::transport::window::{Pacer, SendPermission};
 use crate::units::{Span, Time};
 
-/// When the next packet of a flow may be sent.
+/// The time at which the next packet of a flow may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pacer: Pacer,

@@ -9,12 +9,12 @@ pub(super) enum Phase {
     Sending,
     /// It has stopped and sends a probe at `probe_at`.
     Waiting {
-        /// When the probe is due.
+        /// The time at which the probe is due.
         probe_at: Time,
     },
     /// A probe is in flight; at `again_at` it counts as lost and another is sent.
     Probing {
-        /// When the next probe is due.
+        /// The time at which the next probe is due.
         again_at: Time,
     },
 }

@@ -11,7 +11,7 @@ pub(in crate::transport) struct RoundTripTimer {
     pub(in crate::transport) key: &'static str,
     /// Its length.
     pub(in crate::transport) lasts: Span,
-    /// What the transport repeats when it expires.
+    /// The messages that the transport repeats when the timer expires.
     pub(in crate::transport) repeats: &'static str,
 }
 

@@ -70,7 +70,7 @@ macro_rules! has_inbound {
 }
 pub(in crate::transport) use has_inbound;
 
-/// How a flow ended at its receiver.
+/// The way in which a flow ended at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::transport) enum End {
     /// All of it arrived.

@@ -24,7 +24,7 @@ pub(in crate::transport) struct Outgoing {
     retransmits: u32,
     class_first: Option<Class>,
     class_last: Class,
-    /// When a reply was requested, if its RTT is to be measured; `Time::NEVER` after the first reply.
+    /// The time at which a reply was requested, if its RTT is to be measured; `Time::NEVER` after the first reply.
     pub(in crate::transport) asked: Time,
 }
 

@@ -10,7 +10,7 @@ use crate::units::{Span, Time};
 pub(in crate::transport) struct Pacer {
     slot: Span,
     next: Time,
-    /// How much lateness beyond a packet time is made up.
+    /// The lateness beyond a packet time that is made up for.
     catch_up: Span,
 }
 

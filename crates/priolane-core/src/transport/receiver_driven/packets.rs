@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::endpoint::PayloadStats;
 use crate::packet::{Frame, Header, Offset};
 
-/// How a flow is divided into packets: at multiples of the largest payload.
+/// The division of a flow into packets: at multiples of the largest payload.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Packets {
     size: u64,

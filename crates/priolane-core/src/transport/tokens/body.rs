@@ -36,7 +36,7 @@ pub enum TokenMessage {
     Token {
         /// Its number among the flow's tokens.
         seq: u32,
-        /// When it was passed to the receiver's NIC, by the receiver's clock.
+        /// The time at which the token was passed to the receiver's NIC, by the receiver's clock.
         stamp: Stamp,
     },
     /// Data sent for a token, with the fields of the token.

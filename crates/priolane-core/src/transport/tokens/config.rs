@@ -57,7 +57,7 @@ impl TokenSize {
     }
 }
 
-/// Who ends the tokens of a flow.
+/// The host that ends the tokens of a flow, and its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Stop {
     /// The sender: when it has sent all, or when the tokens of a round trip cover its remaining packets
@@ -70,7 +70,7 @@ pub enum Stop {
     NeedCap,
 }
 
-/// Which packets carry the ranks that receivers assign to flows.
+/// The packets that carry the ranks that receivers assign to flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum RankedPackets {
     /// Tokens; data is served in FIFO order (TOP).
@@ -79,7 +79,7 @@ pub enum RankedPackets {
     Data,
 }
 
-/// How lost data is retransmitted.
+/// The way in which lost data is retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Recovery {
     /// Only missing packets are retransmitted.
@@ -114,10 +114,10 @@ pub struct Config {
     /// Minimum time without packets from the other host before a retry; at least three round-trip times.
     #[key(default = Span::from_ms(1), range = "(0, )", source = "docs/assumptions.md#token-loss")]
     pub min_rto: Span,
-    /// How receivers rank their flows.
+    /// The way in which receivers rank their flows.
     #[keys(skip = Priority::Single)]
     pub priority: Priority,
-    /// Which packets carry these ranks.
+    /// The packets that carry these ranks.
     #[keys(skip = RankedPackets::Tokens)]
     pub ranked: RankedPackets,
     /// T: the age from which a sender rejects a token, by the clocks of the two hosts; `None` if only ports let

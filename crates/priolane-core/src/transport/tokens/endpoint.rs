@@ -20,7 +20,7 @@ use crate::transport::common::{
 use crate::transport::{Cost, Machine, Reports};
 use crate::units::{Rate, Span, Time};
 
-/// How a flow ended at its receiver.
+/// The way in which a flow ended at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     /// All data arrived.
@@ -43,7 +43,7 @@ pub struct Tokens {
     ask_limit: Option<Box<AskLimit>>,
     /// Bytes of the longest flow that is received.
     longest: u64,
-    /// How much lateness of tokens is made up.
+    /// The lateness of tokens that is made up for.
     catch_up: Span,
     credits: CreditStats,
     payload: PayloadStats,

@@ -31,7 +31,7 @@ pub enum Key {
     Coflow,
 }
 
-/// How a receiver ranks its flows.
+/// The way in which a receiver ranks its flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// All flows are equal (ExpressPass).
@@ -56,7 +56,7 @@ pub struct RankInputs {
     pub packets: u64,
     /// Number of packets that arrived.
     pub arrived: u64,
-    /// When its SYNC arrived.
+    /// The time at which the SYNC of the flow arrived.
     pub opened: Time,
     /// Its deadline; `Time::NEVER` without one.
     pub deadline: Time,

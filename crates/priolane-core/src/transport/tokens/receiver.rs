@@ -51,7 +51,7 @@ struct TokenCounts {
     /// The next expected token number.
     expected: u32,
     period: Period,
-    /// When the period began: at the last update of the rate, or at the SYNC before the first.
+    /// The start of the period: the last update of the rate, or the SYNC before the first update.
     since: Time,
 }
 

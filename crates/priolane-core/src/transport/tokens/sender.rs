@@ -76,7 +76,7 @@ pub(super) struct Sender {
     again: Ranges,
     /// Number of packets sent without tokens.
     first: u16,
-    /// When a missing packet among those may be retransmitted.
+    /// The time from which on a missing packet among those may be retransmitted.
     resend_from: Time,
     state: State,
     round: Round,

@@ -23,7 +23,7 @@ pub struct Top {
     /// The parameters of the token transport.
     #[keys(flatten)]
     pub tokens: Config,
-    /// Where old tokens are dropped.
+    /// The place where old tokens are dropped.
     #[keys(flatten)]
     pub expiry: Expiry,
     /// m: flows of at most this many packets are sent immediately, through a one-packet queue served last.
@@ -130,7 +130,7 @@ impl Expiry {
     }
 }
 
-/// How packets are routed.
+/// The way in which packets are routed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Words)]
 pub enum Paths {
     /// Data takes the path of its tokens.

@@ -1,4 +1,4 @@
-//! How ACKs and the retransmission timer change the state of a flow's sender.
+//! The effects of ACKs and of the retransmission timer on the state of a flow's sender.
 //!
 //! ```text
 //! Open      SACK:          more than (dup_threshold - 1) MSS SACKed above una, or dup_threshold duplicates

@@ -7,8 +7,8 @@ use crate::transport::common::Stamp;
 /// Body of a packet of the window transport, with telemetry of type `T`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment<T = ()> {
-    /// When the packet was sent, by its sender's clock. An ACK or SYN/ACK echoes the stamp of the packet that it
-    /// answers (RFC 7323 §3).
+    /// The time at which the packet was sent, by its sender's clock. An ACK or SYN/ACK echoes the stamp of the packet
+    /// that it answers (RFC 7323 §3).
     pub stamp: Stamp,
     /// In an ACK: ticks of 1024 ps from that packet's stamp to its arrival by the receiver's clock. It includes the
     /// difference of the two clocks; unless the clocks are synchronized, only its changes are meaningful.

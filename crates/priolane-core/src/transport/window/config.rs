@@ -22,7 +22,7 @@ pub enum Handshake {
     Reuse,
 }
 
-/// How losses are detected and repaired.
+/// The way in which losses are detected and repaired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Words)]
 pub enum LossRecovery {
     /// Selective acknowledgements (RFC 2018, RFC 6675).

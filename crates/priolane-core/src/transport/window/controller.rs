@@ -9,7 +9,7 @@ use crate::units::{Rate, Span, Time};
 /// An ACK, as passed to a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct AckEvent {
-    /// When the ACK was processed.
+    /// The time at which the ACK was processed.
     pub now: Time,
     /// Payload bytes that this ACK acknowledged cumulatively for the first time; 0 for a duplicate.
     pub acked: u64,
@@ -35,7 +35,7 @@ pub struct AckEvent {
 /// The reply to a probe, as passed to a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeReply {
-    /// When the reply was processed.
+    /// The time at which the reply was processed.
     pub now: Time,
     /// First byte not yet sent.
     pub next: u64,
@@ -49,11 +49,11 @@ pub struct ProbeReply {
 pub struct FlowStart<'a> {
     /// The flow.
     pub flow: &'a FlowRequest,
-    /// When it starts to send (after the handshake, if there is one).
+    /// The time at which the flow starts to send (after the handshake, if there is one).
     pub now: Time,
     /// Returns the flow's path through the network.
     pub path: &'a dyn Fn() -> Path,
-    /// How much lateness of paced packets is made up ([`crate::endpoint::RealHost::catch_up`]); zero in a
+    /// The lateness of paced packets that is made up for ([`crate::endpoint::RealHost::catch_up`]); zero in a
     /// simulator.
     pub catch_up: Span,
     /// The host's random stream. A randomized controller seeds a stream of its own from it.
@@ -101,7 +101,7 @@ pub enum Growth {
 /// A loss inferred from ACKs or a timeout, as passed to a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct LossEvent {
-    /// When the loss was inferred.
+    /// The time at which the loss was inferred.
     pub now: Time,
     /// `FlightSize` of RFC 5681 §3.1: bytes sent and not acknowledged, except those sent beyond the window by
     /// limited transmit (docs/assumptions.md#flight-size).

@@ -95,7 +95,7 @@ pub struct Window<C: CongestionControl, S: HostScheduler, const FAST: bool = tru
     pub(super) outbox: Outbox<C::Telemetry>,
     events: VecDeque<Event>,
     pub(super) peers: Peers,
-    /// How much lateness of paced packets is made up.
+    /// The lateness of paced packets that is made up for.
     catch_up: Span,
     pub(super) payload: PayloadStats,
 }

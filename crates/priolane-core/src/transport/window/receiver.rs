@@ -309,7 +309,7 @@ impl<T: Telemetry> Receiver<T> {
     }
 }
 
-/// What a receiver stored of a packet.
+/// The part of a packet that a receiver stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum StoreOutcome {
     /// The next in-order bytes, with nothing above them.

@@ -31,7 +31,7 @@ pub(super) struct Recovery {
     pub(super) inflation: u64,
     /// Timeouts since data was last acknowledged; 0 once it is known whether they were spurious.
     expiries: u32,
-    /// When the first retransmission after those timeouts left; `Time::NEVER` before.
+    /// The time at which the first retransmission after those timeouts left; `Time::NEVER` before.
     resent_at: Time,
     first: First,
 }

@@ -154,9 +154,9 @@ pub(super) struct Sender<C> {
     pub(super) may_recover_at: u64,
     /// Data below this was sent or outstanding when the window was full.
     pub(super) full_until: u64,
-    /// When the retransmission timer expires; `Time::NEVER` while it is off.
+    /// The time at which the retransmission timer expires; `Time::NEVER` while it is off.
     pub(super) deadline: Time,
-    /// When the monitor interval ends.
+    /// The time at which the monitor interval ends.
     pub(super) report_at: Time,
     /// Time of the live entry in the host's timers.
     armed: Time,

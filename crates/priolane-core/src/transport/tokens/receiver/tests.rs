@@ -1,4 +1,4 @@
-//! When a receiver updates its token rate, computed by hand.
+//! Tests of the times at which a receiver updates its token rate, computed by hand.
 
 use super::*;
 use crate::endpoint::LocalClock;

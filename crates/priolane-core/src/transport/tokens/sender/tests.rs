@@ -1,4 +1,4 @@
-//! What a sender reports about itself, computed by hand.
+//! Tests of the reports of a sender about itself, computed by hand.
 
 use super::*;
 use crate::ids::{FlowId, HostId};
