@@ -12,7 +12,7 @@ pub(crate) enum Role {
     Skip(Option<Expr>),
 }
 
-/// How a key is read, written and documented.
+/// A key, with its reader, writer and documentation.
 pub(crate) struct Key {
     pub(crate) name: String,
     pub(crate) meaning: String,
@@ -33,7 +33,7 @@ pub(crate) struct Key {
     pub(crate) skip_default: bool,
 }
 
-/// What happens if the file does not contain the key.
+/// The reaction to a file that does not contain the key.
 pub(crate) enum Presence {
     /// An error; the string is an example of the key for the message.
     Required(LitStr),
